@@ -1,0 +1,42 @@
+"""What can go wrong, in words: the offender, the rule, the next step."""
+
+from collections.abc import Iterable
+from itertools import islice
+
+
+class BlindfuseError(ValueError):
+    """Base of every error that blindfuse raises on purpose."""
+
+
+class BadLabels(BlindfuseError):
+    """The labels, names or tables given cannot be read as answers of annotators."""
+
+
+class BadModel(BlindfuseError):
+    """A model, or a file said to hold one, is damaged, foreign or does not fit the data."""
+
+
+class BadParameter(BlindfuseError):
+    """A parameter has a value outside its rule."""
+
+
+class NotIdentifiable(BlindfuseError):
+    """The answers do not determine the model: too few annotators, or too little overlap."""
+
+
+class NotConverged(UserWarning):
+    """The solver stopped before it converged; its result is returned all the same."""
+
+
+def naming(offenders: Iterable[object], limit: int = 5) -> str:
+    """The first offenders, quoted, and how many more there are: ``'a', 'b' and 7 more``."""
+    rest = iter(offenders)
+    shown = ", ".join(repr(_plain(offender)) for offender in islice(rest, limit))
+    left = sum(1 for _ in rest)
+    return f"{shown} and {left:,} more" if left else shown
+
+
+def _plain(value: object) -> object:
+    """A NumPy scalar as the Python value it stands for, so that it prints as users wrote it."""
+    item = getattr(value, "item", None)
+    return item() if callable(item) else value

@@ -1,0 +1,218 @@
+"""The paper's method: joint moment matching, then a MAP or ML combiner."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.alignment import Alignment
+from blindfuse.beliefs import expected_counts
+from blindfuse.errors import BadParameter, naming
+from blindfuse.estimators.base import Estimator, one_of, to_fit
+from blindfuse.model import Model, Rule
+from blindfuse.responses import Responses
+from blindfuse.shrinkage import learned_pseudo, pooled_pseudo, shrink
+from blindfuse.solver.solve import (
+    Acceleration,
+    MomentsFrom,
+    Options,
+    Start,
+    Weights,
+    solve,
+    solve_groups,
+)
+from blindfuse.solver.trace import Trace
+
+Floats = NDArray[np.float64]
+
+
+class BlindEnsemble(Estimator):
+    """Blind multiclass ensemble classification (Algorithms 1 and 2 of the paper).
+
+    Parameters
+    ----------
+    rule
+        ``"map"`` (20) or ``"ml"``, which takes all classes as equally likely.
+    prior
+        ``"estimated"``, ``"uniform"``, or the known shares ``[class]`` (Remark 4).
+    start
+        ``"mv"`` (confusion matrices against the majority vote), ``"random"`` (the best of
+        ``restarts``), or a :class:`Model`.
+    weights
+        of the moments: ``"counts"``, by co-labelled items, or ``"equal"``, as in (25).
+    moments
+        ``"counts"`` forms them, ``"labels"`` sweeps straight over the labels, ``"auto"`` takes
+        what costs less.
+    groups
+        Section III-E: a number of groups to draw, or lists of annotators' positions.
+    acceleration
+        ``"anderson"``, or None for the paper's plain alternation.
+    alignment
+        ``"hungarian"``, or ``"common"``, the paper's most common permutation.
+    shrinkage
+        towards the crowd's mean matrix: ``"learned"``, a number of pseudo-labels, or None.
+    max_sweeps, tolerance, proximal, inner
+        of Algorithm 1; ``proximal`` is ν/λ, ``inner`` the ADMM iterations per block.
+    seed
+        for random starts and groups.
+    threads
+        at most so many; None for all cores.
+
+    Attributes
+    ----------
+    labels_ ``[item]``, posteriors_ ``[item, class]``, model_
+        in the order of the responses' items and classes.
+    trace_, stopped_
+        history of the solver (a list of them with groups), and why it stopped.
+    pseudo_labels_ ``[reported, true]``
+        imaginary labels credited to every annotator by ``shrinkage``.
+
+    Examples
+    --------
+    >>> from blindfuse import BlindEnsemble
+    >>> votes = [[0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]]
+    >>> BlindEnsemble().fit_predict(votes).tolist()
+    [0, 1, 0, 1, 0, 1]
+    """
+
+    trace_: Trace | list[Trace]
+    stopped_: str
+    pseudo_labels_: Floats
+
+    def __init__(
+        self,
+        *,
+        rule: Rule = "map",
+        prior: Literal["estimated", "uniform"] | Sequence[float] | Floats = "estimated",
+        start: Start = "mv",
+        restarts: int = 10,
+        weights: Weights = "counts",
+        moments: MomentsFrom = "auto",
+        groups: int | Sequence[Sequence[int]] | None = None,
+        acceleration: Acceleration = "anderson",
+        alignment: Alignment = "hungarian",
+        shrinkage: Literal["learned"] | float | None = "learned",
+        max_sweeps: int = 1000,
+        tolerance: float = 1e-6,
+        proximal: float = 1e-6,
+        inner: int = 10,
+        seed: int | None = 0,
+        threads: int | None = None,
+    ) -> None:
+        self.rule: Rule = rule
+        self.prior = prior
+        self.start = start
+        self.restarts = restarts
+        self.weights = weights
+        self.moments = moments
+        self.groups = groups
+        self.acceleration = acceleration
+        self.alignment = alignment
+        self.shrinkage = shrinkage
+        self.max_sweeps = max_sweeps
+        self.tolerance = tolerance
+        self.proximal = proximal
+        self.inner = inner
+        self.seed = seed
+        self.threads = threads
+
+    def fit(self, responses: Any) -> Self:
+        """Estimate every annotator's confusion matrix and the prior, then label the items."""
+        table = to_fit(responses)
+        options = self._options(table)
+        rng = np.random.default_rng(self.seed)
+        if self.groups is None:
+            solution = solve(table, options, rng, self.threads)
+            confusions, prior, self.trace_ = solution.confusions, solution.prior, solution.trace
+            self.stopped_ = solution.trace.stopped
+        else:
+            groups = _as_groups(self.groups, table, rng)
+            confusions, prior, self.trace_ = solve_groups(table, groups, options, rng, self.threads)
+            self.stopped_ = ", ".join(sorted({trace.stopped for trace in self.trace_}))
+        return self._keep(self._shrunk(table, confusions, prior), table)
+
+    def _options(self, responses: Responses) -> Options:
+        one_of("rule", self.rule, get_args(Rule))
+        one_of("weights", self.weights, get_args(Weights))
+        one_of("moments", self.moments, get_args(MomentsFrom))
+        one_of("alignment", self.alignment, get_args(Alignment))
+        one_of("acceleration", self.acceleration, ("anderson", None))
+        if not isinstance(self.start, Model):
+            one_of("start", self.start, ("mv", "random"))
+        if self.weights == "equal" and self.moments == "labels":
+            raise BadParameter(
+                "weights='equal' needs moments formed: pass moments='counts' or weights='counts'."
+            )
+        for name in ("restarts", "max_sweeps", "inner"):
+            if getattr(self, name) < 1:
+                raise BadParameter(f"{name}={getattr(self, name)!r} must be at least 1.")
+        for name in ("tolerance", "proximal"):
+            if not getattr(self, name) >= 0:
+                raise BadParameter(f"{name}={getattr(self, name)!r} must not be negative.")
+        if isinstance(self.shrinkage, str):
+            one_of("shrinkage", self.shrinkage, ("learned",))
+        elif self.shrinkage is not None and not self.shrinkage >= 0:
+            raise BadParameter(f"shrinkage={self.shrinkage!r} must not be negative.")
+        return Options(
+            start=self.start,
+            restarts=self.restarts,
+            prior=_known_prior(self.prior, responses.n_classes),
+            weights=self.weights,
+            moments=self.moments,
+            acceleration=self.acceleration,
+            alignment=self.alignment,
+            max_sweeps=self.max_sweeps,
+            tolerance=self.tolerance,
+            proximal=self.proximal,
+            inner=self.inner,
+        )
+
+    def _shrunk(self, responses: Responses, confusions: Floats, prior: Floats) -> Model:
+        """The estimates as a Model, annotators with few labels pulled towards the crowd."""
+        names = responses.annotators, responses.classes
+        estimate = Model(confusions, prior, *names)
+        if self.shrinkage is None:
+            self.pseudo_labels_ = np.zeros_like(confusions[0])
+            return estimate
+        beliefs = estimate.posteriors(responses, threads=self.threads)
+        counts = expected_counts(responses, beliefs, self.threads)
+        if self.shrinkage == "learned":
+            self.pseudo_labels_ = learned_pseudo(counts)
+        else:
+            self.pseudo_labels_ = pooled_pseudo(counts, float(self.shrinkage))
+        return Model(shrink(confusions, counts, self.pseudo_labels_), prior, *names)
+
+
+def _known_prior(prior: Any, n_classes: int) -> Floats | None:
+    """The prior to hold fixed, or None if it is to be estimated."""
+    if isinstance(prior, str):
+        one_of("prior", prior, ("estimated", "uniform"))
+        return np.full(n_classes, 1 / n_classes) if prior == "uniform" else None
+    known = np.asarray(prior, dtype=float)
+    if known.shape != (n_classes,) or not np.all(known >= 0) or not np.isclose(known.sum(), 1):
+        raise BadParameter(
+            f"prior={prior!r} must be {n_classes} shares that sum to one, in the order of classes."
+        )
+    return known
+
+
+def _as_groups(
+    groups: int | Sequence[Sequence[int]], responses: Responses, rng: np.random.Generator
+) -> list[NDArray[np.intp]]:
+    """Groups of at least three annotators that hold each annotator once."""
+    M = responses.n_annotators
+    if isinstance(groups, int):
+        if not 1 <= groups <= M // 3:
+            raise BadParameter(
+                f"groups={groups}: {M} annotators make 1 to {M // 3} groups of at least three."
+            )
+        return [np.sort(group) for group in np.array_split(rng.permutation(M), groups)]
+    listed = [np.asarray(group, dtype=np.intp) for group in groups]
+    together = np.sort(np.concatenate(listed)) if listed else np.empty(0)
+    if not np.array_equal(together, np.arange(M)):
+        raise BadParameter(f"groups must hold each of the positions 0 … {M - 1} exactly once.")
+    small = [group.tolist() for group in listed if len(group) < 3]
+    if small:
+        raise BadParameter(f"groups {naming(small)} have fewer than three annotators.")
+    return listed

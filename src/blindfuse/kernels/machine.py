@@ -1,0 +1,53 @@
+"""How kernels are compiled, and two machine instructions that Numba does not offer by itself."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+REORDER = {"reassoc", "contract", "nsz"}
+"""Lets a sum run in several lanes at once; NaN and infinity keep their meaning."""
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile on first use, keep the result on disk, run without the GIL, divide as NumPy does."""
+    compiled: Callable[..., Any] = numba.njit(
+        cache=True, nogil=True, error_model="numpy", fastmath=REORDER
+    )(function)
+    return compiled
+
+
+@intrinsic
+def popcount(typing_context: Any, word: Any) -> Any:
+    """How many bits of a 64-bit word are set."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def prefetch(typing_context: Any, array: Any, row: Any, offset: Any) -> Any:
+    """Ask for the cache line at ``offset`` bytes into ``array[row]``, which will be needed soon."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        kind = signature.args[0]
+        data = context.make_array(kind)(context, builder, arguments[0])
+        stride = cgutils.unpack_tuple(builder, data.strides, kind.ndim)[0]
+        byte, word, half = ir.IntType(8).as_pointer(), ir.IntType(64), ir.IntType(32)
+        place = builder.add(builder.mul(stride, arguments[1]), arguments[2])
+        address = builder.inttoptr(builder.add(builder.ptrtoint(data.data, word), place), byte)
+        instruction = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [byte, half, half, half]),
+            "llvm.prefetch.p0",
+        )
+        builder.call(instruction, [address, half(1), half(3), half(1)])  # to write, keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64), generate

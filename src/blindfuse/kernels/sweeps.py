@@ -1,0 +1,459 @@
+"""One sweep of Algorithm 1: every confusion matrix in turn, then the prior.
+
+A block's part of the objective is ½ tr(Xᵀ G X) − tr(Bᵀ X): ``gram`` is G and ``target`` is B.
+Both ways of gathering them, from explicit moments and straight from labels, end in the same ADMM.
+Loops are written out, since Numba compiles them in a tenth of the time of array expressions.
+
+Letters as in the paper: M, K; Γ is ``confusions[m, reported, true]``; P_m = Γ_mᵀ Γ_m.
+"""
+
+import numpy as np
+
+from blindfuse.kernels.machine import kernel, prefetch
+
+INNER_TOLERANCE = 1e-8
+"""Squared relative residuals at which the inner ADMM stops (Appendix A takes few iterations)."""
+
+PATIENCE = 20
+"""How many times the usual inner iterations ADMM may take to find a block that is no worse."""
+
+AHEAD = 24
+"""How many groups ahead memory is asked for: an annotator's items lie scattered."""
+
+CACHE_LINE = 64
+
+ROWS, WHOLE = 0, 1
+"""What of a block is on the simplex: each of its rows, or its one column as a whole."""
+
+
+@kernel
+def project(vector):
+    """Move a vector, in place, to the nearest point with entries ≥ 0 and sum 1 (P of (32), (37)).
+
+    The answer is max(v − θ, 0), where θ makes it sum to one. Starting from all entries and
+    dropping those that θ makes negative finds θ in at most K rounds, without sorting.
+    """
+    K = vector.size
+    total = 0.0
+    for k in range(K):
+        total += vector[k]
+    count = K
+    threshold = (total - 1.0) / count
+    for _ in range(K):
+        total = 0.0
+        kept = 0
+        for k in range(K):
+            if vector[k] > threshold:
+                total += vector[k]
+                kept += 1
+        if kept >= count or kept == 0:
+            break
+        count = kept
+        threshold = (total - 1.0) / count
+    for k in range(K):
+        vector[k] = max(vector[k] - threshold, 0.0)
+
+
+@kernel
+def project_model(confusions, prior):
+    """Project every column of every confusion matrix, and the prior, in place."""
+    M, K, _ = confusions.shape
+    column = np.empty(K)
+    for m in range(M):
+        for k in range(K):
+            for a in range(K):
+                column[a] = confusions[m, a, k]
+            project(column)
+            for a in range(K):
+                confusions[m, a, k] = column[a]
+    project(prior)
+
+
+@kernel
+def invert(matrix):
+    """Invert a symmetric positive definite matrix in place, by Gauss–Jordan without pivots."""
+    K = matrix.shape[0]
+    for p in range(K):
+        pivot = 1.0 / matrix[p, p]
+        matrix[p, p] = 1.0
+        for j in range(K):
+            matrix[p, j] *= pivot
+        for i in range(K):
+            if i != p:
+                factor = matrix[i, p]
+                matrix[i, p] = 0.0
+                for j in range(K):
+                    matrix[i, j] -= factor * matrix[p, j]
+
+
+@kernel
+def quadratic(gram, target, block):
+    """½ tr(Xᵀ G X) − tr(Bᵀ X)."""
+    K, C = block.shape
+    total = 0.0
+    for k in range(K):
+        for c in range(C):
+            pull = 0.0
+            for l in range(K):
+                pull += gram[k, l] * block[l, c]
+            total += block[k, c] * (0.5 * pull - target[k, c])
+    return total
+
+
+@kernel
+def admm(gram, target, block, dual, proximal, inner, simplex):
+    """Minimise ½ tr(Xᵀ G X) − tr(Bᵀ X) + ν/2 ‖X − X_prev‖² over the simplices, in place.
+
+    Appendix A, (31)–(33) and (36)–(38): ``block`` is X = Γ_mᵀ [true, reported], whose rows are on
+    the simplex, or X = π as one column that is on the simplex as a whole.
+    λ = tr(G)/K, and ν = ``proximal`` · λ, so that neither depends on the scale of the data.
+
+    Departs from the paper in one way: a block that raises the objective is not taken. ADMM first
+    gets more iterations, then the old block stays. So the outer objective never rises.
+    """
+    K, C = block.shape
+    trace = 0.0
+    for k in range(K):
+        trace += gram[k, k]
+    penalty = max(trace / K, 1e-300)
+    nearness = proximal * penalty
+    inverse = gram.copy()
+    constant = np.empty((K, C))
+    previous = block.copy()
+    for k in range(K):
+        inverse[k, k] += penalty + nearness
+        for c in range(C):
+            constant[k, c] = target[k, c] + nearness * block[k, c]
+    invert(inverse)
+    before = quadratic(gram, target, block)
+    free = np.empty((K, C))
+    moved_to = np.empty((K, C))
+    for iteration in range(inner * PATIENCE):
+        for k in range(K):
+            for c in range(C):
+                total = 0.0
+                for l in range(K):
+                    total += inverse[k, l] * (constant[l, c] + penalty * (block[l, c] + dual[l, c]))
+                free[k, c] = total
+                moved_to[k, c] = total - dual[k, c]
+        if simplex == ROWS:
+            for k in range(K):
+                project(moved_to[k])
+        else:
+            project(moved_to[:, 0])
+        gap = moved = size = dual_size = 0.0
+        for k in range(K):
+            for c in range(C):
+                gap += (moved_to[k, c] - free[k, c]) ** 2
+                moved += (moved_to[k, c] - block[k, c]) ** 2
+                block[k, c] = moved_to[k, c]
+                dual[k, c] += moved_to[k, c] - free[k, c]
+                size += block[k, c] ** 2
+                dual_size += dual[k, c] ** 2
+        settled = gap <= INNER_TOLERANCE * size and moved <= INNER_TOLERANCE * max(dual_size, size)
+        if (settled or iteration + 1 >= inner) and quadratic(gram, target, block) <= before:
+            return
+    for k in range(K):
+        for c in range(C):
+            block[k, c] = previous[k, c]
+
+
+@kernel
+def _update_confusion(gram, target, prior, confusion, dual, proximal, inner):
+    """Scale the sums of (36) by Π and solve for one Γ_m in place.
+
+    ``gram`` [true, true], ``target`` and ``dual`` [true, reported] come without Π and are used up.
+    """
+    K = prior.size
+    block = np.empty((K, K))
+    for k in range(K):
+        for l in range(K):
+            target[k, l] *= prior[k]
+            gram[k, l] *= prior[k] * prior[l]
+            block[k, l] = confusion[l, k]
+    admm(gram, target, block, dual, proximal, inner, ROWS)
+    for k in range(K):
+        for l in range(K):
+            confusion[l, k] = block[k, l]
+
+
+@kernel
+def _update_prior(gram, target, prior, dual, proximal, inner, fixed):
+    """Solve (31) for π in place unless it is known (Remark 4); the objective comes free with it."""
+    K = prior.size
+    block = prior.copy().reshape((K, 1))
+    right = target.reshape((K, 1))
+    if not fixed:
+        admm(gram, right, block, dual.reshape((K, 1)), proximal, inner, WHOLE)
+        for k in range(K):
+            prior[k] = block[k, 0]
+    return quadratic(gram, right, block)
+
+
+@kernel
+def _dot(left, right):
+    total = 0.0
+    for j in range(left.size):
+        total += left[j] * right[j]
+    return total
+
+
+@kernel
+def _stack(confusions, m, stacked, grams):
+    """Copy Γ_m into ``stacked[true, m, reported]`` and put P_m into ``grams[m]``."""
+    K = stacked.shape[0]
+    for k in range(K):
+        for a in range(K):
+            stacked[k, m, a] = confusions[m, a, k]
+    for k in range(K):
+        for l in range(K):
+            grams[m, k, l] = _dot(stacked[k, m], stacked[l, m])
+
+
+@kernel
+def _products(stacked, m, begin, products):
+    """Γ_i(b, k) Γ_j(c, k) of all pairs i < j of annotators other than m, from ``begin`` on.
+
+    ``products[k, (pair, b, c)]``; pairs in lexicographic order.
+    """
+    K, M, _ = stacked.shape
+    at = 0
+    for i in range(M):
+        for j in range(i + 1, M):
+            if i != m and j != m:
+                if i >= begin:
+                    for k in range(K):
+                        for b in range(K):
+                            for c in range(K):
+                                products[k, at + b * K + c] = stacked[k, i, b] * stacked[k, j, c]
+                at += K * K
+
+
+@kernel
+def _gram_of_others(grams, m, begin, seen, seen2, seen3, pair, gram):
+    """Σ of weights times 1, P_i and P_i ∘ P_j over the others from ``begin`` on, as in (36)."""
+    M, K, _ = grams.shape
+    for k in range(K):
+        for l in range(K):
+            gram[k, l] = seen[m]
+    for i in range(begin, M):
+        if i != m:
+            for k in range(K):
+                for l in range(K):
+                    gram[k, l] += seen2[m, i] * grams[i, k, l]
+            for j in range(i + 1, M):
+                if j != m:
+                    weight = seen3[m, pair]
+                    pair += 1
+                    for k in range(K):
+                        for l in range(K):
+                            gram[k, l] += weight * grams[i, k, l] * grams[j, k, l]
+
+
+@kernel
+def sweep_moments(
+    first, second, third, seen, seen2, seen3, order,
+    confusions, prior, duals, prior_dual, fixed, proximal, inner,
+):  # fmt: skip
+    """One sweep over explicit weighted moments; returns h_N less its constant ½Σw‖moments‖².
+
+    Parameters
+    ----------
+    first ``[m, a]``, second ``[m, a, (m', b)]``, third ``[m, a, (pair, b, c)]``
+        weighted moments, unfolded for each annotator; pairs are those of the *other* annotators in
+        lexicographic order, so that the pairs beyond m are the tail of the list.
+    seen ``[m]``, seen2 ``[m, m']``, seen3 ``[m, pair]``
+        their weights.
+    """
+    M, K, _ = confusions.shape
+    stacked = np.empty((K, M, K))
+    flat = stacked.reshape((K, M * K))
+    grams = np.empty((M, K, K))
+    for m in range(M):
+        _stack(confusions, m, stacked, grams)
+    products = np.empty((K, third.shape[2]))
+    target = np.empty((K, K))
+    gram = np.empty((K, K))
+    for m in order:
+        _products(stacked, m, 0, products)
+        for k in range(K):
+            for a in range(K):
+                target[k, a] = (
+                    first[m, a] + _dot(second[m, a], flat[k]) + _dot(third[m, a], products[k])
+                )
+        _gram_of_others(grams, m, 0, seen, seen2, seen3, 0, gram)
+        _update_confusion(gram, target, prior, confusions[m], duals[m], proximal, inner)
+        _stack(confusions, m, stacked, grams)
+
+    # Each pair and triple once: m with the annotators after it.
+    total_target = np.zeros(K)
+    total_gram = np.zeros((K, K))
+    for m in range(M):
+        later = (m + 1) * K
+        tail = third.shape[2] - (M - 1 - m) * (M - 2 - m) // 2 * K * K
+        _products(stacked, m, m + 1, products)
+        _gram_of_others(grams, m, m + 1, seen, seen2, seen3, tail // (K * K), gram)
+        for k in range(K):
+            for a in range(K):
+                total_target[k] += confusions[m, a, k] * (
+                    first[m, a]
+                    + _dot(second[m, a, later:], flat[k, later:])
+                    + _dot(third[m, a, tail:], products[k, tail:])
+                )
+            for l in range(K):
+                total_gram[k, l] += gram[k, l] * grams[m, k, l]
+    return _update_prior(total_gram, total_target, prior, prior_dual, proximal, inner, fixed)
+
+
+@kernel
+def _pack_gram(confusion, packed):
+    """The upper triangle of P_m = Γ_mᵀ Γ_m, row by row."""
+    K = confusion.shape[0]
+    at = 0
+    for k in range(K):
+        for l in range(k, K):
+            total = 0.0
+            for a in range(K):
+                total += confusion[a, k] * confusion[a, l]
+            packed[at] = total
+            at += 1
+
+
+@kernel
+def _unpack_gram(packed, scale, gram):
+    """The symmetric matrix with this upper triangle, scaled."""
+    K = gram.shape[0]
+    at = 0
+    for k in range(K):
+        for l in range(k, K):
+            gram[k, l] = gram[l, k] = packed[at] * scale
+            at += 1
+
+
+@kernel
+def _polynomials(starts, annotators, labels, rows, polynomials):
+    """Elementary symmetric polynomials, of degree 1 and 2, of each group's rows.
+
+    ``polynomials[group, degree, k]``; the group's rows are ``rows[annotator, label, k]``.
+    """
+    for group in range(starts.size - 1):
+        polynomials[group] = 0.0
+        for at in range(starts[group], starts[group + 1]):
+            m, a = annotators[at], labels[at]
+            for k in range(rows.shape[2]):
+                polynomials[group, 1, k] += rows[m, a, k] * polynomials[group, 0, k]
+                polynomials[group, 0, k] += rows[m, a, k]
+
+
+@kernel
+def _sum_all(starts, annotators, labels, rows, sizes, step, total):
+    """Σ over groups of size · (e₁ + e₂ + e₃), the polynomials of degree 1 to 3 of its rows.
+
+    The size of group g is ``sizes[g · step]``: a step of 0 makes all sizes the first.
+    """
+    L = rows.shape[2]
+    one, two, three = np.empty(L), np.empty(L), np.empty(L)
+    for group in range(starts.size - 1):
+        for k in range(L):
+            one[k] = two[k] = three[k] = 0.0
+        for at in range(starts[group], starts[group + 1]):
+            m, a = annotators[at], labels[at]
+            for k in range(L):
+                three[k] += rows[m, a, k] * two[k]
+                two[k] += rows[m, a, k] * one[k]
+                one[k] += rows[m, a, k]
+        for k in range(L):
+            total[k] += sizes[group * step] * (one[k] + two[k] + three[k])
+
+
+@kernel
+def _ask_for(polynomials, group):
+    """Prefetch the polynomials of a group."""
+    for offset in range(0, 16 * polynomials.shape[2], CACHE_LINE):
+        prefetch(polynomials, np.int64(group), offset)
+
+
+@kernel
+def _sum_without(begin, end, groups, labels, rows, polynomials, sizes, step, total):
+    """Σ of size · (1 + e₁ + e₂) over one annotator's groups, its own rows left out.
+
+    ``rows[label, k]`` are the annotator's, ``total[label, k]`` collects by its label.
+    """
+    L = rows.shape[1]
+    for at in range(begin, end):
+        if at + AHEAD < end:
+            _ask_for(polynomials, groups[at + AHEAD])
+        group, a = groups[at], labels[at]
+        for k in range(L):
+            one = polynomials[group, 0, k] - rows[a, k]
+            two = polynomials[group, 1, k] - rows[a, k] * one
+            total[a, k] += sizes[group * step] * (1.0 + one + two)
+
+
+@kernel
+def _replace(begin, end, groups, labels, old, new, polynomials):
+    """Replace one annotator's rows in the polynomials of its groups."""
+    L = old.shape[1]
+    for at in range(begin, end):
+        if at + AHEAD < end:
+            _ask_for(polynomials, groups[at + AHEAD])
+        group, a = groups[at], labels[at]
+        for k in range(L):
+            change = new[a, k] - old[a, k]
+            polynomials[group, 1, k] += change * (polynomials[group, 0, k] - old[a, k])
+            polynomials[group, 0, k] += change
+
+
+@kernel
+def sweep_labels(
+    starts, annotators, labels, annotator_starts, items, item_labels,
+    panel_starts, panel_annotators, panel_zeros, member_starts, panels, member_zeros,
+    sizes, by_item, by_panel, order,
+    confusions, prior, duals, prior_dual, fixed, proximal, inner,
+):  # fmt: skip
+    """One sweep straight from labels, with weights n/N; returns h_N less its constant.
+
+    The sums over pairs and triples of co-labelled moments are elementary symmetric polynomials of
+    the rows g_m = Γ_m[f_m(n), :] of each item's annotators. Those of the Gram matrices are the
+    same of P_m, over panels: the distinct sets of annotators, each with its ``sizes`` of items.
+    An item is a group of size one, and a panel's labels are all zero: one code does both.
+    ``by_item`` and ``by_panel`` are room for their polynomials, kept from sweep to sweep.
+    """
+    M, K, _ = confusions.shape
+    N = starts.size - 1
+    L = K * (K + 1) // 2
+    grams = np.empty((M, 1, L))
+    for m in range(M):
+        _pack_gram(confusions[m], grams[m, 0])
+    _polynomials(starts, annotators, labels, confusions, by_item)
+    _polynomials(panel_starts, panel_annotators, panel_zeros, grams, by_panel)
+    one = np.ones(1, np.int64)
+    reported = np.empty((K, K))
+    packed = np.empty((1, L))
+    target = np.empty((K, K))
+    gram = np.empty((K, K))
+    for m in order:
+        reported[:] = 0.0
+        packed[:] = 0.0
+        begin, end = annotator_starts[m], annotator_starts[m + 1]
+        first, last = member_starts[m], member_starts[m + 1]
+        old = confusions[m].copy()
+        old_gram = grams[m].copy()
+        _sum_without(begin, end, items, item_labels, old, by_item, one, 0, reported)
+        _sum_without(first, last, panels, member_zeros, old_gram, by_panel, sizes, 1, packed)
+        _unpack_gram(packed[0], 1.0 / N, gram)
+        for k in range(K):
+            for a in range(K):
+                target[k, a] = reported[a, k] / N
+        _update_confusion(gram, target, prior, confusions[m], duals[m], proximal, inner)
+        _pack_gram(confusions[m], grams[m, 0])
+        _replace(begin, end, items, item_labels, old, confusions[m], by_item)
+        _replace(first, last, panels, member_zeros, old_gram, grams[m], by_panel)
+    total = np.zeros(K)
+    _sum_all(starts, annotators, labels, confusions, one, 0, total)
+    for k in range(K):
+        total[k] /= N
+    packed[:] = 0.0
+    _sum_all(panel_starts, panel_annotators, panel_zeros, grams, sizes, 1, packed[0])
+    _unpack_gram(packed[0], 1.0 / N, gram)
+    return _update_prior(gram, total, prior, prior_dual, proximal, inner, fixed)

@@ -1,0 +1,192 @@
+"""Model: what was learned about annotators and classes, and all that prediction needs."""
+
+import json
+import os
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse import beliefs
+from blindfuse.coding import as_names
+from blindfuse.errors import BadModel, BadParameter, naming
+from blindfuse.responses import Responses
+
+Floats = NDArray[np.float64]
+Rule = Literal["map", "ml"]
+
+FORMAT = "blindfuse model"
+VERSION = 1
+
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    zipfile.BadZipFile,
+)
+
+SMALLEST = float(np.finfo(float).tiny)
+"""Stands for a probability of zero in the log domain: a veto, but a finite one."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    """Confusion matrices and class prior, with the names that they belong to.
+
+    Attributes
+    ----------
+    confusions ``[annotator, reported, true]``
+        Γ_m(k', k) = P(annotator m reports k' | the class is k), (8); columns sum to one.
+    prior ``[true]``
+        π, the share of each class.
+    annotators, classes
+        names, in the order of the axes.
+    """
+
+    confusions: Floats
+    prior: Floats
+    annotators: NDArray[Any]
+    classes: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        M, K = len(self.annotators), len(self.classes)
+        _check_probabilities(self.confusions, (M, K, K), axis=1, name="confusions")
+        _check_probabilities(self.prior, (K,), axis=0, name="prior")
+
+    def posteriors(
+        self, responses: Responses, rule: Rule = "map", threads: int | None = None
+    ) -> Floats:
+        """Posteriors ``[item, class]`` of new or old items of these annotators, by (20) and (26).
+
+        ``rule="ml"`` takes all classes as equally likely beforehand. An item without answers has
+        the prior as its posterior, whatever the rule.
+        """
+        if rule not in get_args(Rule):
+            raise BadParameter(f"rule={rule!r} is none of {naming(get_args(Rule))}.")
+        known = responses.recoded(self.annotators, self.classes)
+        prior = self.prior if rule == "map" else np.full_like(self.prior, 1 / len(self.prior))
+        found, _ = beliefs.posteriors(known, _log(self.confusions), _log(prior), threads)
+        found[known.labels_per_item == 0] = self.prior
+        return found
+
+    def labels(
+        self, responses: Responses, rule: Rule = "map", threads: int | None = None
+    ) -> NDArray[Any]:
+        """The most probable class of each item, by name; of equals, the first in order."""
+        return self.name_labels(self.posteriors(responses, rule, threads))
+
+    def name_labels(self, posteriors: Floats) -> NDArray[Any]:
+        """The names of the most probable classes."""
+        return np.asarray(self.classes[posteriors.argmax(axis=1)])
+
+    def log_likelihood(self, responses: Responses, threads: int | None = None) -> float:
+        """Σ_n log Σ_k π_k Π_m Γ_m(f_m(n), k) over all items."""
+        known = responses.recoded(self.annotators, self.classes)
+        _, total = beliefs.posteriors(known, _log(self.confusions), _log(self.prior), threads)
+        return total
+
+    @property
+    def accuracies(self) -> Floats:
+        """How often each annotator is right, Σ_k π_k Γ_m(k, k), ``[annotator]``."""
+        return np.asarray(np.einsum("mkk,k->m", self.confusions, self.prior))
+
+    def for_annotators(self, annotators: NDArray[Any], classes: NDArray[Any]) -> "Model":
+        """This model for these annotators and classes; an unknown one gets the mean matrix."""
+        class_at = {name: at for at, name in enumerate(self.classes.tolist())}
+        missing = [name for name in classes.tolist() if name not in class_at]
+        if missing or len(classes) != len(self.classes):
+            raise BadModel(
+                f"The model has the classes {naming(self.classes)}, the answers have "
+                f"{naming(classes)}. They must be the same: pass classes= to both."
+            )
+        order = [class_at[name] for name in classes.tolist()]
+        annotator_at = {name: at for at, name in enumerate(self.annotators.tolist())}
+        mean = self.confusions.mean(axis=0)
+        rows = [
+            self.confusions[annotator_at[name]] if name in annotator_at else mean
+            for name in annotators.tolist()
+        ]
+        confusions = np.array(rows)[:, order][:, :, order]
+        return Model(confusions, self.prior[order], annotators, classes)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write an ``.npz`` file without pickle, beside and then renamed: whole or not at all."""
+        target = Path(path)
+        header = {
+            "format": FORMAT,
+            "version": VERSION,
+            "annotators": self.annotators.tolist(),
+            "classes": self.classes.tolist(),
+        }
+        beside = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            with beside.open("wb") as file:
+                np.savez(
+                    file,
+                    header=np.array(json.dumps(header)),
+                    confusions=self.confusions,
+                    prior=self.prior,
+                )
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Model":
+        """Read what :meth:`save` wrote; anything else is refused."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                header = json.loads(str(file["header"]))
+                if header.get("format") != FORMAT or header.get("version") != VERSION:
+                    raise BadModel(
+                        f"{path} is {header.get('format')!r} version {header.get('version')!r}, "
+                        f"not {FORMAT!r} version {VERSION}. Save the model again with this version."
+                    )
+                return cls(
+                    confusions=file["confusions"],
+                    prior=file["prior"],
+                    annotators=as_names(header["annotators"]),
+                    classes=as_names(header["classes"]),
+                )
+        except FileNotFoundError:
+            raise BadModel(f"There is no file {path}. Check the path.") from None
+        except BadModel:
+            raise
+        except _UNREADABLE as why:
+            raise BadModel(
+                f"{path} holds no blindfuse model, or is damaged ({why}). "
+                "Save it again with Model.save."
+            ) from why
+
+    def __repr__(self) -> str:
+        shares = ", ".join(
+            f"{name} {share:.3g}" for name, share in zip(self.classes[:5], self.prior, strict=False)
+        )
+        more = ", …" if len(self.classes) > 5 else ""
+        accuracies = self.accuracies
+        return (
+            f"Model: {len(self.annotators):,} annotators, {len(self.classes):,} classes "
+            f"({shares}{more}); accuracies {accuracies.min():.3g} to {accuracies.max():.3g}"
+        )
+
+
+def _log(probabilities: Floats) -> Floats:
+    return np.log(np.maximum(probabilities, SMALLEST))
+
+
+def _check_probabilities(array: Floats, shape: tuple[int, ...], axis: int, name: str) -> None:
+    if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != shape:
+        found = (
+            f"{array.dtype} {array.shape}"
+            if isinstance(array, np.ndarray)
+            else type(array).__name__
+        )
+        raise BadModel(f"{name} must be float64 of shape {shape}, not {found}.")
+    if not np.all(array >= 0) or not np.allclose(array.sum(axis=axis), 1.0, atol=1e-6):
+        raise BadModel(f"{name} must be probabilities that sum to one over axis {axis}.")

@@ -1,0 +1,171 @@
+"""Sample moments of the responses: integer counts that add up, and their averages."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from operator import add
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.errors import BadLabels
+from blindfuse.kernels.counting import WORDS, count_together
+from blindfuse.responses import Responses
+from blindfuse.threads import pieces, thread_count
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MomentCounts:
+    """How often labels came alone, in pairs and in triples, as exact integers.
+
+    Attributes
+    ----------
+    n_items
+        items counted, answered or not.
+    singles ``[annotator, label]``
+    pairs ``[pair, label, label]``
+        of annotators m < m', in lexicographic order.
+    triples ``[triple, label, label, label]``
+        of annotators m < m' < m'', likewise.
+    """
+
+    n_items: int
+    singles: Counts
+    pairs: Counts
+    triples: Counts
+
+    @classmethod
+    def count(cls, responses: Responses, threads: int | None = None) -> "MomentCounts":
+        """The sums of (17)–(19) and (25), before division."""
+        M, K = responses.n_annotators, responses.n_classes
+        counted = K - 1 if responses.is_complete else K
+
+        def count_piece(piece: range) -> MomentCounts:
+            counts = count_together(*responses.by_item, piece.start, piece.stop, M, counted)
+            return cls(len(piece), *counts)
+
+        workers = thread_count(threads)
+        with ThreadPoolExecutor(workers) as pool:
+            parts = pool.map(count_piece, pieces(responses.n_items, workers, 64 * WORDS))
+            total = reduce(add, parts)
+        return total._with_last_class() if responses.is_complete else total
+
+    def __add__(self, other: "MomentCounts") -> "MomentCounts":
+        """The counts of both sets of items, which must have the same annotators and classes."""
+        if self.singles.shape != other.singles.shape:
+            raise BadLabels(
+                "Counts of {} annotators × {} classes and of {} × {} do not add up. "
+                "Count both with the same annotators and classes.".format(
+                    *self.singles.shape, *other.singles.shape
+                )
+            )
+        return MomentCounts(
+            self.n_items + other.n_items,
+            self.singles + other.singles,
+            self.pairs + other.pairs,
+            self.triples + other.triples,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, MomentCounts)
+            and self.n_items == other.n_items
+            and np.array_equal(self.singles, other.singles)
+            and np.array_equal(self.pairs, other.pairs)
+            and np.array_equal(self.triples, other.triples)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def moments(self) -> "Moments":
+        """The averages (25), which are (17)–(19) when every annotator answered every item."""
+        seen = [
+            table.sum(axis=tuple(range(1, table.ndim)))
+            for table in (self.singles, self.pairs, self.triples)
+        ]
+        averages = [
+            table / np.maximum(total, 1).reshape(-1, *[1] * (table.ndim - 1))
+            for table, total in zip((self.singles, self.pairs, self.triples), seen, strict=True)
+        ]
+        return Moments(self.n_items, *averages, *seen)
+
+    def _with_last_class(self) -> "MomentCounts":
+        """Add the class that was left out of complete answers: what remains of each margin."""
+        M = len(self.singles)
+        singles = _append_rest(self.singles, np.full(M, self.n_items), axis=1)
+        pair = np.array(list(combinations(range(M), 2)), dtype=np.intp).reshape(-1, 2)
+        pairs = _append_rest(self.pairs, self.singles[pair[:, 0]], axis=2)
+        pairs = _append_rest(pairs, singles[pair[:, 1]], axis=1)
+        at = np.zeros((M, M), dtype=np.intp)
+        at[pair[:, 0], pair[:, 1]] = np.arange(len(pair))
+        m, m2, m3 = np.array(list(combinations(range(M), 3)), dtype=np.intp).reshape(-1, 3).T
+        L = self.singles.shape[1]
+        triples = _append_rest(self.triples, pairs[at[m, m2]][:, :L, :L], axis=3)
+        triples = _append_rest(triples, pairs[at[m, m3]][:, :L], axis=2)
+        triples = _append_rest(triples, pairs[at[m2, m3]], axis=1)
+        return MomentCounts(self.n_items, singles, pairs, triples)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Sample moments (25) and the number of items that each is an average over.
+
+    Attributes
+    ----------
+    means ``[annotator, label]``, cross ``[pair, label, label]``, third ``[triple, label, …]``
+        μ_m, S_mm' and T_mm'm''; zero where nothing was seen.
+    seen ``[annotator]``, seen_pairs ``[pair]``, seen_triples ``[triple]``
+        items labelled by all of them.
+    """
+
+    n_items: int
+    means: Floats
+    cross: Floats
+    third: Floats
+    seen: Counts
+    seen_pairs: Counts
+    seen_triples: Counts
+
+    def weights(self, kind: str) -> tuple[Floats, Floats, Floats]:
+        """The weight of each moment in h_N: its share of the items, or 1 if it was seen at all."""
+        counts = (self.seen, self.seen_pairs, self.seen_triples)
+        if kind == "equal":
+            first, second, third = ((count > 0).astype(float) for count in counts)
+        else:
+            first, second, third = (count / max(self.n_items, 1) for count in counts)
+        return first, second, third
+
+    def objective(self, confusions: Floats, prior: Floats, weights: str = "counts") -> float:
+        """h_N of (21), each moment weighted, straight from its definition."""
+        M = len(confusions)
+        scaled = confusions * prior
+        pair = np.array(list(combinations(range(M), 2)), dtype=np.intp).reshape(-1, 2).T
+        triple = np.array(list(combinations(range(M), 3)), dtype=np.intp).reshape(-1, 3).T
+        models: tuple[NDArray[Any], ...] = (
+            confusions @ prior,
+            np.einsum("pak,pbk->pab", scaled[pair[0]], confusions[pair[1]]),
+            np.einsum(
+                "tak,tbk,tck->tabc",
+                scaled[triple[0]],
+                confusions[triple[1]],
+                confusions[triple[2]],
+                optimize=True,
+            ),
+        )
+        return 0.5 * sum(
+            float(weight @ ((sample - model) ** 2).reshape(len(weight), -1).sum(axis=1))
+            for weight, sample, model in zip(
+                self.weights(weights), (self.means, self.cross, self.third), models, strict=True
+            )
+        )
+
+
+def _append_rest(table: Counts, margin: Counts, axis: int) -> Counts:
+    """Append along ``axis`` what is left of the margin after the counts there."""
+    rest = np.expand_dims(margin - table.sum(axis=axis), axis)
+    return np.concatenate([table, rest], axis=axis)

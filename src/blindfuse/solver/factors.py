@@ -1,0 +1,53 @@
+"""The unknowns of (21), with the multipliers of their constraints."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Confusion matrices and prior as one vector, and their scaled multipliers as another.
+
+    Views into ``values``: ``confusions[m, reported, true]`` and ``prior[true]``. Views into
+    ``multipliers``: ``duals[m, true, reported]`` (the paper's Δ_m, transposed) and ``prior_dual``.
+    """
+
+    values: Floats
+    multipliers: Floats
+    n_classes: int
+
+    @classmethod
+    def begin(cls, confusions: Floats, prior: Floats) -> "Factors":
+        """Factors at this point, with multipliers of zero."""
+        values = np.concatenate([confusions.ravel(), prior])
+        return cls(values, np.zeros_like(values), len(prior))
+
+    def copy(self) -> "Factors":
+        return Factors(self.values.copy(), self.multipliers.copy(), self.n_classes)
+
+    def moved(self, values: Floats) -> "Factors":
+        """Factors at another point, with these multipliers."""
+        return Factors(values, self.multipliers.copy(), self.n_classes)
+
+    @property
+    def confusions(self) -> Floats:
+        return self._matrices(self.values)
+
+    @property
+    def prior(self) -> Floats:
+        return self.values[-self.n_classes :]
+
+    @property
+    def duals(self) -> Floats:
+        return self._matrices(self.multipliers)
+
+    @property
+    def prior_dual(self) -> Floats:
+        return self.multipliers[-self.n_classes :]
+
+    def _matrices(self, vector: Floats) -> Floats:
+        return vector[: -self.n_classes].reshape(-1, self.n_classes, self.n_classes)

@@ -1,0 +1,173 @@
+"""Algorithm 1 from responses to confusion matrices and prior."""
+
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.alignment import Alignment, align
+from blindfuse.errors import NotConverged, NotIdentifiable
+from blindfuse.model import Model
+from blindfuse.moments import MomentCounts
+from blindfuse.responses import Responses
+from blindfuse.solver.acceleration import Anderson, Plain
+from blindfuse.solver.alternate import alternate
+from blindfuse.solver.factors import Factors
+from blindfuse.solver.problem import LabelProblem, MomentProblem, Problem, Settings
+from blindfuse.solver.starts import random_start, visiting_order, vote_counts, vote_start
+from blindfuse.solver.trace import Trace
+from blindfuse.threads import thread_count
+
+Floats = NDArray[np.float64]
+Start = Literal["mv", "random"] | Model
+Weights = Literal["counts", "equal"]
+MomentsFrom = Literal["auto", "counts", "labels"]
+Acceleration = Literal["anderson"] | None
+
+TYPICAL_SWEEPS = 60
+LARGEST_MOMENTS = 2**28
+"""Explicit moments are formed only if they take at most this many bytes."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """All that can be chosen about Algorithm 1; ``prior`` is None where it is to be estimated."""
+
+    start: Start = "mv"
+    restarts: int = 10
+    prior: Floats | None = None
+    weights: Weights = "counts"
+    moments: MomentsFrom = "auto"
+    acceleration: Acceleration = "anderson"
+    alignment: Alignment = "hungarian"
+    max_sweeps: int = 1000
+    tolerance: float = 1e-6
+    proximal: float = 1e-6
+    inner: int = 10
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Aligned estimates and how they were found."""
+
+    confusions: Floats
+    prior: Floats
+    trace: Trace
+
+
+def solve(
+    responses: Responses, options: Options, rng: np.random.Generator, threads: int | None = None
+) -> Solution:
+    """Estimate Γ_m and π by (21): count, start, alternate, align."""
+    require_overlap(responses)
+    counts, shares = vote_counts(responses, threads)
+    problem = pose(responses, options, visiting_order(counts), threads)
+    settings = Settings(options.proximal, options.inner, fixed_prior=options.prior is not None)
+    runs = [
+        alternate(
+            problem,
+            start,
+            settings,
+            Plain() if options.acceleration is None else Anderson(),
+            options.max_sweeps,
+            options.tolerance,
+        )
+        for start in _starts(responses, options, counts, shares, rng)
+    ]
+    factors, trace = min(runs, key=lambda run: run[1].objective.min())
+    if not trace.converged:
+        warnings.warn(
+            f"{trace!r}. The result is usable; raise max_sweeps or tolerance to converge.",
+            NotConverged,
+            stacklevel=3,
+        )
+    if options.prior is None:
+        return Solution(*align(factors.confusions, factors.prior, options.alignment), trace)
+    return Solution(factors.confusions, factors.prior, trace)
+
+
+def solve_groups(
+    responses: Responses,
+    groups: Sequence[NDArray[np.intp]],
+    options: Options,
+    rng: np.random.Generator,
+    threads: int | None = None,
+) -> tuple[Floats, Floats, list[Trace]]:
+    """Section III-E: solve (24) for each group in parallel, then average the priors."""
+
+    def solve_group(group: NDArray[np.intp], child: np.random.Generator) -> Solution:
+        return solve(responses.select_annotators(group), options, child, threads=1)
+
+    with ThreadPoolExecutor(min(len(groups), thread_count(threads))) as pool:
+        solutions = list(pool.map(solve_group, groups, rng.spawn(len(groups))))
+    K = responses.n_classes
+    confusions = np.empty((responses.n_annotators, K, K))
+    for group, solution in zip(groups, solutions, strict=True):
+        confusions[group] = solution.confusions
+    prior = np.mean([solution.prior for solution in solutions], axis=0)
+    return confusions, prior, [solution.trace for solution in solutions]
+
+
+def require_overlap(responses: Responses) -> None:
+    """Lemma 1 needs three annotators who tell classes apart, and items that three of them share."""
+    answering = int(np.count_nonzero(responses.labels_per_annotator))
+    remedy = "Use the majority vote, which needs no more than one answer an item."
+    if answering < 3:
+        raise NotIdentifiable(
+            f"Only {answering} annotators answered: moment matching needs at least three. {remedy}"
+        )
+    if responses.labels_per_item.max() < 3:
+        raise NotIdentifiable(
+            "No item was answered by three annotators, so third-order moments are never seen. "
+            f"{remedy}"
+        )
+
+
+def pose(
+    responses: Responses, options: Options, order: NDArray[np.intp], threads: int | None
+) -> Problem:
+    """(21) in the form that costs less, unless chosen: explicit moments or labels."""
+    if options.weights == "equal" or options.moments == "counts":
+        explicit = True
+    else:
+        explicit = options.moments == "auto" and _explicit_is_cheaper(responses)
+    if explicit:
+        moments = MomentCounts.count(responses, threads).moments()
+        return MomentProblem(moments, options.weights, order)
+    return LabelProblem(responses, order)
+
+
+def _explicit_is_cheaper(responses: Responses) -> bool:
+    """Compare multiplications; counting on bit sets does about a hundred items in one."""
+    M, K = responses.n_annotators, responses.n_classes
+    triples = M * (M - 1) * (M - 2) / 6
+    if 3 * triples * K**3 * 8 > LARGEST_MOMENTS:
+        return False
+    explicit = triples * K**3 * (responses.n_items / 100 + 4 * K * TYPICAL_SWEEPS)
+    direct = responses.n_labels * K * (K + 4) * 4 * TYPICAL_SWEEPS
+    return explicit < direct
+
+
+def _starts(
+    responses: Responses,
+    options: Options,
+    counts: Floats,
+    shares: Floats,
+    rng: np.random.Generator,
+) -> list[Factors]:
+    M, K = responses.n_annotators, responses.n_classes
+    if options.start == "random":
+        pairs = [random_start(M, K, rng) for _ in range(options.restarts)]
+    elif options.start == "mv":
+        pairs = [(vote_start(counts), shares)]
+    else:
+        model = options.start.for_annotators(responses.annotators, responses.classes)
+        pairs = [(model.confusions, model.prior)]
+    return [
+        Factors.begin(confusions, prior if options.prior is None else options.prior)
+        for confusions, prior in pairs
+    ]

@@ -1,0 +1,26 @@
+"""How work is cut into pieces for threads; kernels release the GIL."""
+
+import os
+from itertools import pairwise
+
+from blindfuse.errors import BadParameter
+
+
+def thread_count(threads: int | None) -> int:
+    """The number of threads to use: as many as this process may run on, unless given."""
+    if threads is None:
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
+    if threads < 1:
+        raise BadParameter(f"threads={threads} must be at least 1.")
+    return threads
+
+
+def pieces(total: int, threads: int, least: int) -> list[range]:
+    """Cut ``range(total)`` into one piece a thread, none smaller than ``least``; never empty."""
+    count = max(1, min(threads, total // least))
+    bounds = [total * piece // count for piece in range(count + 1)]
+    return [range(begin, end) for begin, end in pairwise(bounds)]
