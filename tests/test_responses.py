@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
 from types import FrameType
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -26,6 +28,7 @@ VOCABULARIES: list[list[Any]] = [
     [0, 1, 2],
     [3, 40, 500],
     [2**40, 2**41],
+    [1, 2**70],
 ]
 
 
@@ -149,6 +152,14 @@ def test_tuples_name_items() -> None:
 def test_any_kind_of_column_makes_a_long_table(column: Callable[[Any], Any]) -> None:
     responses = Responses.from_long(column(["b", "a"]), column([4, 2]), column([True, False]))
     assert answers(responses) == {("b", 4): (bool, True), ("a", 2): (bool, False)}
+
+
+@pytest.mark.parametrize("column", [pd.Series, pl.Series])
+def test_a_null_in_a_series_is_no_answer(column: Callable[[Any], Any]) -> None:
+    ids = column([1, 2])
+    assert Responses.from_long(ids, ids, column([True, None])).n_labels == 1
+    assert Responses.from_long(ids, ids, column(["x", None])).n_labels == 1
+    assert Responses.from_long(ids, ids, column([3, None])).classes.tolist() == [3]
 
 
 def test_given_classes_keep_their_order_and_the_unreported() -> None:
@@ -485,6 +496,55 @@ def test_repr_counts_and_notes() -> None:
 
 # What is refused
 
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 2)
+    | st.integers()
+    | st.floats()
+    | st.complex_numbers()
+    | st.text(max_size=2)
+    | st.binary(max_size=2)
+    | st.dates()
+    | st.sampled_from([pd.NA, pd.NaT, np.int8(1), np.bool_(True), np.float32("nan"), np.str_("")])
+)
+ANYTHING: st.SearchStrategy[Any] = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text(max_size=1), inner, max_size=2)
+        | arrays(object, st.tuples(st.integers(0, 3), st.integers(0, 3)), elements=inner)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(ANYTHING, st.lists(SCALARS, max_size=4), st.none() | ANYTHING, SCALARS)
+def test_anything_is_read_or_refused_in_our_words(
+    table: Any, column: list[Any], classes: Any, missing: Any
+) -> None:
+    """No error from inside, and no warning, whatever comes in."""
+    attempts: list[Callable[[], Responses]] = [
+        lambda: Responses.from_matrix(table, missing, classes=classes),
+        lambda: Responses.from_matrix([column, column], missing, items=table),
+        lambda: Responses.from_long(table, table, table, classes=classes, missing=missing),
+        lambda: Responses.from_long(column, column[::-1], column, missing=missing),
+        lambda: Responses.from_frame(table),
+        lambda: Responses.from_wide(table),
+        lambda: as_responses(table),
+    ]
+    for make in attempts:
+        try:
+            responses = make()
+        except BlindfuseError as refused:
+            assert str(refused).endswith((".", "?"))  # noqa: PT017
+        else:
+            assert np.count_nonzero(responses.matrix() >= 0) == responses.n_labels
+            assert repr(responses)
+
+
 ROW: dict[str, Any] = {"items": ["i", "j"], "annotators": ["a", "a"], "labels": ["x", "y"]}
 
 
@@ -562,8 +622,10 @@ def test_more_than_a_thousand_classes(classes: Any) -> None:
         ([1, 2, 1.0], "1"),
         ([0, False], "0"),
         ([], "empty"),
-        (["a", None], "None"),
+        (["a", None], "holds None"),
         ([0, NAN], "nan"),
+        (["a", ("b",)], "('b',)"),
+        (["a", b"b"], "b'b'"),
         ([["a"], ["b"]], "['a']"),
         (np.array([["a"], ["b"]]), "(2, 1)"),
         ("ab", "'ab'"),
@@ -595,12 +657,19 @@ def test_unhashable_labels_and_names(bad: Any) -> None:
     refusal(lambda: Responses.from_matrix([["x"]], missing=bad))
 
 
-@pytest.mark.parametrize("labels", [["a", 1], ["a", True], ["a", b"a"], [1, 2, 3, 4, 5, 6, "a"]])
+@pytest.mark.parametrize("labels", [["a", 1], ["a", True], [1, 2, 3, 4, 5, 6, "a"]])
 def test_labels_that_do_not_sort(labels: list[Any]) -> None:
     ids = range(len(labels))
     message = refusal(lambda: Responses.from_long(ids, ids, labels))
     assert repr(labels[-1]) in message
     assert "classes=" in message
+
+
+@pytest.mark.parametrize("bad", [b"x", 1j, ("x", NAN), date(2020, 1, 1), Decimal(1)])
+def test_values_that_are_neither_text_nor_numbers(bad: Any) -> None:
+    message = refusal(lambda: Responses.from_long([0, 1], [0, 0], [bad, "x"]))
+    assert f"{bad!r} (row 0)" in message
+    assert "text" in message
 
 
 @pytest.mark.parametrize("kind", ["datetime64[D]", "timedelta64[s]", complex, "i4,i4"])
@@ -645,6 +714,7 @@ def test_columns_that_are_no_columns(name: str, column: Any) -> None:
         ([[0], [0, 1]], "Row 1 has 2 labels where row 0 has 1"),
         ([["a", "b"], []], "Row 1 has 0 labels where row 0 has 2"),
         ([[0, 1], 0], "Row 1 has 1 labels where row 0 has 2"),
+        ([np.array(1), [0, 1]], "Row 1 has 2 labels where row 0 has 1"),
         ([np.zeros(2), np.zeros(3)], "Row 1 has 3 labels where row 0 has 2"),
         (np.array([[0], [0, 1]], dtype=object), "Row 1 has 2 labels where row 0 has 1"),
     ],

@@ -1,8 +1,12 @@
-"""Beliefs about items ``[item, class]``, and what they say of annotators."""
+"""Beliefs about items ``[item, class]``, and what they say of annotators.
+
+Beliefs come from the majority vote or from a model. Where only their sums over items are needed,
+they are not stored.
+"""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,52 +20,93 @@ Floats = NDArray[np.float64]
 _LEAST_ITEMS = 20_000
 
 
+class Sums(NamedTuple):
+    """Beliefs added up over items.
+
+    ``counts[annotator, reported, true]`` shares each answer among the classes by belief,
+    ``totals[true]`` shares each item; ``likelihood`` is the log-likelihood of a model's answers.
+    """
+
+    counts: Floats
+    totals: Floats
+    likelihood: float
+
+
 def vote_shares(responses: Responses, threads: int | None = None) -> Floats:
-    """The majority vote as beliefs ``[item, class]``: tied classes share the item equally."""
-    shares = np.zeros((responses.n_items, responses.n_classes))
-    starts, _, labels = responses.by_item
+    """The majority vote as beliefs ``[item, class]``: tied classes share the item equally.
+
+    An item without answers believes in nothing (zeros).
+    """
+    shares = np.empty((responses.n_items, responses.n_classes))
     _over_items(
-        lambda piece: labelling.vote_shares(starts, labels, piece.start, piece.stop, shares),
+        lambda begin, end: labelling.vote_beliefs(*responses.by_item, begin, end, shares),
         responses,
         threads,
     )
-    return shares
+    return shares / labelling.WHOLE_VOTE
+
+
+def vote_sums(responses: Responses, threads: int | None = None) -> Sums:
+    """What the majority vote says of annotators and classes; exact, whatever the items' order."""
+    counts, totals, _ = _sums(responses, threads, labelling.vote_counts)
+    return Sums(counts / labelling.WHOLE_VOTE, totals / labelling.WHOLE_VOTE, 0.0)
 
 
 def posteriors(
     responses: Responses, log_confusions: Floats, log_prior: Floats, threads: int | None = None
 ) -> tuple[Floats, float]:
     """Posteriors ``[item, class]`` by (20) and (26), and the log-likelihood of all answers."""
-    beliefs = np.empty((responses.n_items, responses.n_classes))
+    found = np.empty((responses.n_items, responses.n_classes))
+    tables = _padded(log_confusions), _padded(log_prior)
     parts = _over_items(
-        lambda piece: labelling.posteriors(
-            *responses.by_item, piece.start, piece.stop, log_confusions, log_prior, beliefs
+        lambda begin, end: labelling.posterior_beliefs(
+            *responses.by_item, begin, end, *tables, found
         ),
         responses,
         threads,
     )
-    return beliefs, float(sum(parts))
+    return found, float(sum(parts))
 
 
-def expected_counts(responses: Responses, beliefs: Floats, threads: int | None = None) -> Floats:
-    """``counts[annotator, reported, true]``: each answer shared among the classes by belief."""
-    parts = _over_items(
-        lambda piece: labelling.expected_counts(
-            *responses.by_item, piece.start, piece.stop, beliefs, responses.n_annotators
-        ),
-        responses,
-        threads,
+def posterior_sums(
+    responses: Responses, log_confusions: Floats, log_prior: Floats, threads: int | None = None
+) -> Sums:
+    """What a model's posteriors say of annotators and classes."""
+    tables = _padded(log_confusions), _padded(log_prior)
+    return _sums(responses, threads, labelling.posterior_counts, *tables)
+
+
+def _sums(
+    responses: Responses, threads: int | None, add_up: Callable[..., float | None], *model: Floats
+) -> Sums:
+    M, K = responses.n_annotators, responses.n_classes
+
+    def add_piece(begin: int, end: int) -> Sums:
+        counts, totals = _padded(np.zeros((M, K, K))), _padded(np.zeros(K))
+        likelihood = add_up(*responses.by_item, begin, end, *model, counts, totals)
+        return Sums(counts, totals, likelihood or 0.0)
+
+    parts = _over_items(add_piece, responses, threads)
+    counts, totals, likelihoods = zip(*parts, strict=True)
+    return Sums(
+        np.sum(counts, axis=0)[:, :, :K], np.sum(totals, axis=0)[:K], float(sum(likelihoods))
     )
-    total: Floats = np.sum(parts, axis=0)
-    return total
+
+
+def _padded(table: Floats) -> Floats:
+    """The table with zeros after each row, up to a multiple of the kernels' LANES."""
+    K = table.shape[-1]
+    wide = np.zeros((*table.shape[:-1], -(-K // labelling.LANES) * labelling.LANES))
+    wide[..., :K] = table
+    return wide
 
 
 def _over_items(
-    work: Callable[[range], Any], responses: Responses, threads: int | None
+    work: Callable[[int, int], Any], responses: Responses, threads: int | None
 ) -> list[Any]:
     """Do the work on pieces of the items, one a thread; results in the order of the items."""
     cuts = pieces(responses.n_items, thread_count(threads), _LEAST_ITEMS)
     if len(cuts) == 1:
-        return [work(cuts[0])]
+        return [work(cuts[0].start, cuts[0].stop)]
     with ThreadPoolExecutor(len(cuts)) as pool:
-        return list(pool.map(work, cuts))
+        return list(pool.map(lambda cut: work(cut.start, cut.stop), cuts))

@@ -123,8 +123,11 @@ def given(classes: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     values = [_value(key(name)) for name in names.tolist()]
     if not values:
         raise BadLabels("classes= is empty. Name every class, or leave it out.")
-    if any(_is_null(value) for value in values):
-        raise BadLabels(f"classes= holds {naming(filter(_is_null, values))}. Name each class.")
+    odd = [value for value in values if not isinstance(value, str | int | float) or value != value]
+    if odd:
+        raise BadLabels(
+            f"classes= holds {naming(odd)}. Name each class by text, a whole number or a boolean."
+        )
     again = [value for value, times in Counter(values).items() if times > 1]
     if again:
         raise BadLabels(
@@ -208,13 +211,15 @@ def _refuse_unreadable(
     classes: NDArray[Any] | None,
     place: Callable[[int], str],
 ) -> None:
-    """NaN, fractions, and negative codes that no class is named for."""
+    """NaN, fractions, negative codes that no class is named for, and what is no plain value."""
     allowed = set() if classes is None else {key(name) for name in classes.tolist()}
     for code in np.flatnonzero(answered):
         value = _value(key(distinct[code]))
-        if not isinstance(value, int | float) or key(value) in allowed:
+        if isinstance(value, str) or key(value) in allowed:
             continue
-        if value != value:
+        if not isinstance(value, int | float):
+            rule = f"is a {type(value).__name__}, which is no class: turn it into text"
+        elif value != value:
             rule = "is NaN: if that means no answer, pass missing=float('nan')"
         elif isinstance(value, float):
             rule = "is not a whole number: labels are classes, so round it or name it as text"

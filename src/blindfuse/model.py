@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse import beliefs
-from blindfuse.coding import as_names
+from blindfuse.coding import as_names, key
 from blindfuse.errors import BadModel, BadParameter, naming
 from blindfuse.responses import Responses
 
@@ -85,11 +85,14 @@ class Model:
         """The names of the most probable classes."""
         return np.asarray(self.classes[posteriors.argmax(axis=1)])
 
+    def sums(self, responses: Responses, threads: int | None = None) -> beliefs.Sums:
+        """The posteriors (by MAP) of these items added up, without storing them."""
+        known = responses.recoded(self.annotators, self.classes)
+        return beliefs.posterior_sums(known, _log(self.confusions), _log(self.prior), threads)
+
     def log_likelihood(self, responses: Responses, threads: int | None = None) -> float:
         """Σ_n log Σ_k π_k Π_m Γ_m(f_m(n), k) over all items."""
-        known = responses.recoded(self.annotators, self.classes)
-        _, total = beliefs.posteriors(known, _log(self.confusions), _log(self.prior), threads)
-        return total
+        return self.sums(responses, threads).likelihood
 
     @property
     def accuracies(self) -> Floats:
@@ -98,21 +101,19 @@ class Model:
 
     def for_annotators(self, annotators: NDArray[Any], classes: NDArray[Any]) -> "Model":
         """This model for these annotators and classes; an unknown one gets the mean matrix."""
-        class_at = {name: at for at, name in enumerate(self.classes.tolist())}
-        missing = [name for name in classes.tolist() if name not in class_at]
-        if missing or len(classes) != len(self.classes):
+        class_at = {key(name): at for at, name in enumerate(self.classes.tolist())}
+        if class_at.keys() != {key(name) for name in classes.tolist()}:
             raise BadModel(
                 f"The model has the classes {naming(self.classes)}, the answers have "
                 f"{naming(classes)}. They must be the same: pass classes= to both."
             )
-        order = [class_at[name] for name in classes.tolist()]
-        annotator_at = {name: at for at, name in enumerate(self.annotators.tolist())}
+        order = [class_at[key(name)] for name in classes.tolist()]
+        known = {
+            key(name): gamma for name, gamma in zip(self.annotators, self.confusions, strict=True)
+        }
         mean = self.confusions.mean(axis=0)
-        rows = [
-            self.confusions[annotator_at[name]] if name in annotator_at else mean
-            for name in annotators.tolist()
-        ]
-        confusions = np.array(rows)[:, order][:, :, order]
+        rows = np.array([known.get(key(name), mean) for name in annotators.tolist()])
+        confusions = rows[:, order][:, :, order]
         return Model(confusions, self.prior[order], annotators, classes)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -131,6 +131,23 @@ class Moments:
     seen_pairs: Counts
     seen_triples: Counts
 
+    def reordered(self, annotators: NDArray[np.intp], classes: NDArray[np.intp]) -> "Moments":
+        """The moments of these annotators with these classes, in this order."""
+        M = len(self.means)
+        pair_at = {pair: at for at, pair in enumerate(combinations(range(M), 2))}
+        triple_at = {triple: at for at, triple in enumerate(combinations(range(M), 3))}
+        pairs, cross = _reorder(self.cross, pair_at, annotators, 2)
+        triples, third = _reorder(self.third, triple_at, annotators, 3)
+        return Moments(
+            self.n_items,
+            self.means[annotators][:, classes],
+            cross[:, classes][:, :, classes],
+            third[:, classes][:, :, classes][:, :, :, classes],
+            self.seen[annotators],
+            self.seen_pairs[pairs],
+            self.seen_triples[triples],
+        )
+
     def weights(self, kind: str) -> tuple[Floats, Floats, Floats]:
         """The weight of each moment in h_N: its share of the items, or 1 if it was seen at all."""
         counts = (self.seen, self.seen_pairs, self.seen_triples)
@@ -169,3 +186,15 @@ def _append_rest(table: Counts, margin: Counts, axis: int) -> Counts:
     """Append along ``axis`` what is left of the margin after the counts there."""
     rest = np.expand_dims(margin - table.sum(axis=axis), axis)
     return np.concatenate([table, rest], axis=axis)
+
+
+def _reorder(
+    tables: Floats, at: dict[Any, int], annotators: NDArray[np.intp], order: int
+) -> tuple[list[int], Floats]:
+    """Which tables belong to the new pairs or triples, and those with their axes turned to fit."""
+    picks, turned = [], []
+    for group in combinations(annotators.tolist(), order):
+        axes = np.argsort(np.argsort(group))
+        picks.append(at[tuple(sorted(group))])
+        turned.append(tables[picks[-1]].transpose(axes))
+    return picks, np.array(turned).reshape(-1, *tables.shape[1:])

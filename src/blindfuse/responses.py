@@ -252,8 +252,7 @@ class Responses:
         order = np.argsort(annotators, kind="stable")
         item_type = smallest_integer(self.n_items, np.int32, np.int64)
         items = np.repeat(np.arange(self.n_items, dtype=item_type), np.diff(starts))
-        counts = np.bincount(annotators, minlength=self.n_annotators)
-        return _frozen(_starts(counts), items[order], labels[order])
+        return _frozen(_starts(self.labels_per_annotator), items[order], labels[order])
 
     @property
     def labels_per_item(self) -> NDArray[np.integer[Any]]:
@@ -263,7 +262,14 @@ class Responses:
     @cached_property
     def labels_per_annotator(self) -> NDArray[np.integer[Any]]:
         """How many answers each annotator gave, ``(M,)``."""
+        if self.is_complete:
+            return _read_only(np.full(self.n_annotators, self.n_items))
         return _read_only(np.bincount(self.by_item.codes, minlength=self.n_annotators))
+
+    @cached_property
+    def labels_per_class(self) -> NDArray[np.integer[Any]]:
+        """How many answers named each class, ``(K,)``."""
+        return _read_only(np.bincount(self.by_item.labels, minlength=self.n_classes))
 
     def matrix(self) -> NDArray[Any]:
         """Class codes ``[item, annotator]``, −1 for no answer."""
@@ -306,8 +312,7 @@ class Responses:
         annotator_at = _positions(
             self.annotators, annotators, self.labels_per_annotator, "annotator"
         )
-        reported = np.bincount(self.by_item.labels, minlength=self.n_classes)
-        class_at = _positions(self.classes, classes, reported, "class")
+        class_at = _positions(self.classes, classes, self.labels_per_class, "class")
         if _in_place(annotator_at, len(annotators)) and _in_place(class_at, len(classes)):
             return self
         picks = np.full(len(annotators), -1)
@@ -340,8 +345,7 @@ class Responses:
         """What a person should know about these answers before fusing them."""
         unanswered = self.items[self.labels_per_item == 0]
         silent = self.annotators[self.labels_per_annotator == 0]
-        reported = np.bincount(self.by_item.labels, minlength=self.n_classes)
-        unreported = self.classes[reported == 0]
+        unreported = self.classes[self.labels_per_class == 0]
         remarks = [
             (
                 len(unanswered),
@@ -388,10 +392,7 @@ def _as_matrix(array: Any) -> NDArray[Any]:
         matrix = np.fromiter(array, dtype=object)
     if matrix.ndim == 2 and matrix.shape[1]:
         return matrix
-    rows = matrix.tolist() if matrix.ndim == 1 else []
-    widths = [
-        1 if isinstance(row, str) or not hasattr(row, "__len__") else len(row) for row in rows
-    ]
+    widths = [_width(row) for row in matrix.tolist()] if matrix.ndim == 1 else []
     odd = next((row for row, width in enumerate(widths) if width != widths[0]), None)
     if odd is not None:
         raise BadLabels(
@@ -402,6 +403,13 @@ def _as_matrix(array: Any) -> NDArray[Any]:
         f"A matrix [item, annotator] is needed, not an array of shape {matrix.shape}. "
         "For a long table use Responses.from_long or from_frame."
     )
+
+
+def _width(row: Any) -> int:
+    try:
+        return 1 if isinstance(row, str) else len(row)
+    except TypeError:
+        return 1
 
 
 def _side_by_side(columns: list[NDArray[Any]]) -> NDArray[Any]:
@@ -427,7 +435,9 @@ def _names_or_numbers(names: Names | None, count: int, kind: str) -> NDArray[Any
 
 
 def _refuse_class_as_missing(classes: Names | None, missing: Any) -> None:
-    if classes is not None and key(missing) in map(key, as_names(classes).tolist()):
+    if classes is None or missing is None:
+        return
+    if key(missing) in map(key, as_names(classes).tolist()):
         raise BadLabels(
             f"{missing!r} is both a class and the missing marker. Pass another missing=."
         )

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.alignment import Alignment
-from blindfuse.beliefs import expected_counts
 from blindfuse.errors import BadParameter, naming
 from blindfuse.estimators.base import Estimator, one_of, to_fit
 from blindfuse.model import Model, Rule
@@ -175,8 +174,7 @@ class BlindEnsemble(Estimator):
         if self.shrinkage is None:
             self.pseudo_labels_ = np.zeros_like(confusions[0])
             return estimate
-        beliefs = estimate.posteriors(responses, threads=self.threads)
-        counts = expected_counts(responses, beliefs, self.threads)
+        counts = estimate.sums(responses, self.threads).counts
         if self.shrinkage == "learned":
             self.pseudo_labels_ = learned_pseudo(counts)
         else:

@@ -1,4 +1,11 @@
-"""From answers to beliefs about each item, and from beliefs to counts for each annotator."""
+"""From answers to beliefs about each item, and from beliefs to counts for each annotator.
+
+Beliefs come from the vote or from a model. Either they are kept, or they are added up at once to
+``counts[annotator, reported, true]`` and ``totals[true]`` and never stored.
+
+Log-probabilities, counts and totals have rows padded to a multiple of LANES, so that the
+innermost loop, over LANES classes, has a length that the compiler knows.
+"""
 
 import math
 
@@ -6,72 +13,106 @@ import numpy as np
 
 from blindfuse.kernels.machine import kernel
 
+LANES = 4
+
+WHOLE_VOTE = 720_720
+"""Parts of a vote: divisible by 1 … 16, so that sums of shared votes are exact in any order."""
+
 
 @kernel
-def vote_shares(starts, labels, first, last, shares):
-    """The majority vote of the items ``first … last − 1`` as beliefs: tied classes share the item.
+def _vote(starts, labels, n, belief):
+    """The majority vote on item n, in parts: tied classes share it; without answers, zeros."""
+    K = belief.size
+    for k in range(K):
+        belief[k] = 0.0
+    for answer in range(starts[n], starts[n + 1]):
+        belief[labels[answer]] += 1.0
+    most = winners = 0.0
+    for k in range(K):
+        if belief[k] > most:
+            most, winners = belief[k], 0.0
+        winners += belief[k] == most
+    for k in range(K):
+        wins = most > 0.0 and belief[k] == most
+        belief[k] = math.floor(WHOLE_VOTE / winners) if wins else 0.0
 
-    An item without answers believes in nothing (zeros).
-    """
-    K = shares.shape[1]
-    votes = np.empty(K, np.int64)
+
+@kernel
+def _posterior(starts, annotators, labels, n, log_confusions, log_prior, belief, K):
+    """The posterior of item n by (20) and (26), in the log domain; returns its log-likelihood."""
+    for k in range(belief.size):
+        belief[k] = log_prior[k]
+    for answer in range(starts[n], starts[n + 1]):
+        m, a = annotators[answer], labels[answer]
+        for block in range(0, belief.size, LANES):
+            for lane in range(LANES):
+                belief[block + lane] += log_confusions[m, a, block + lane]
+    best = belief[0]
+    for k in range(1, K):
+        best = max(best, belief[k])
+    total = 0.0
+    for k in range(K):
+        belief[k] = math.exp(belief[k] - best)
+        total += belief[k]
+    for k in range(K):
+        belief[k] /= total
+    return best + math.log(total)
+
+
+@kernel
+def _add(starts, annotators, labels, n, belief, counts, totals):
+    """Share the answers to item n, and the item itself, among the classes by belief."""
+    for answer in range(starts[n], starts[n + 1]):
+        m, a = annotators[answer], labels[answer]
+        for block in range(0, belief.size, LANES):
+            for lane in range(LANES):
+                counts[m, a, block + lane] += belief[block + lane]
+    for k in range(belief.size):
+        totals[k] += belief[k]
+
+
+@kernel
+def vote_beliefs(starts, annotators, labels, first, last, beliefs):
+    """Fill ``beliefs[item, class]`` of the items ``first … last − 1`` by the majority vote."""
     for n in range(first, last):
-        for k in range(K):
-            votes[k] = 0
-        for answer in range(starts[n], starts[n + 1]):
-            votes[labels[answer]] += 1
-        if starts[n] == starts[n + 1]:
-            continue
-        most = winners = 0
-        for k in range(K):
-            if votes[k] > most:
-                most, winners = votes[k], 0
-            winners += votes[k] == most
-        for k in range(K):
-            if votes[k] == most:
-                shares[n, k] = 1.0 / winners
+        _vote(starts, labels, n, beliefs[n])
 
 
 @kernel
-def posteriors(starts, annotators, labels, first, last, log_confusions, log_prior, beliefs):
-    """Posteriors of the items ``first … last − 1`` by (20) and (26), in the log domain.
+def vote_counts(starts, annotators, labels, first, last, counts, totals):
+    """Add up what the majority vote on the items ``first … last − 1`` says."""
+    belief = np.empty(totals.size)
+    for n in range(first, last):
+        _vote(starts, labels, n, belief)
+        _add(starts, annotators, labels, n, belief, counts, totals)
 
-    Returns the log-likelihood Σ_n log Σ_k π_k Π_m Γ_m(f_m(n), k) of these items.
-    """
-    K = log_prior.size
-    score = np.empty(K)
+
+@kernel
+def posterior_beliefs(starts, annotators, labels, first, last, log_confusions, log_prior, beliefs):
+    """Fill ``beliefs[item, class]`` of these items by a model; returns their log-likelihood."""
+    K = beliefs.shape[1]
+    belief = np.empty(log_prior.size)
     likelihood = 0.0
     for n in range(first, last):
+        likelihood += _posterior(
+            starts, annotators, labels, n, log_confusions, log_prior, belief, K
+        )
         for k in range(K):
-            score[k] = log_prior[k]
-        for answer in range(starts[n], starts[n + 1]):
-            m, a = annotators[answer], labels[answer]
-            for k in range(K):
-                score[k] += log_confusions[m, a, k]
-        best = score[0]
-        for k in range(1, K):
-            best = max(best, score[k])
-        total = 0.0
-        for k in range(K):
-            beliefs[n, k] = math.exp(score[k] - best)
-            total += beliefs[n, k]
-        for k in range(K):
-            beliefs[n, k] /= total
-        likelihood += best + math.log(total)
+            beliefs[n, k] = belief[k]
     return likelihood
 
 
 @kernel
-def expected_counts(starts, annotators, labels, first, last, beliefs, n_annotators):
-    """How often each annotator reported a label, shared among the classes by belief.
-
-    Returns ``counts[annotator, reported, true]``.
-    """
-    K = beliefs.shape[1]
-    counts = np.zeros((n_annotators, K, K))
+def posterior_counts(
+    starts, annotators, labels, first, last, log_confusions, log_prior, counts, totals
+):
+    """Add up what a model says of these items; returns their log-likelihood."""
+    K = log_confusions.shape[1]
+    belief = np.empty(log_prior.size)
+    likelihood = 0.0
     for n in range(first, last):
-        for answer in range(starts[n], starts[n + 1]):
-            m, a = annotators[answer], labels[answer]
-            for k in range(K):
-                counts[m, a, k] += beliefs[n, k]
-    return counts
+        likelihood += _posterior(
+            starts, annotators, labels, n, log_confusions, log_prior, belief, K
+        )
+        _add(starts, annotators, labels, n, belief, counts, totals)
+    return likelihood

@@ -252,7 +252,7 @@ def _gram_of_others(grams, m, begin, seen, seen2, seen3, pair, gram):
 
 @kernel
 def sweep_moments(
-    first, second, third, seen, seen2, seen3, order,
+    first, second, third, seen, seen2, seen3,
     confusions, prior, duals, prior_dual, fixed, proximal, inner,
 ):  # fmt: skip
     """One sweep over explicit weighted moments; returns h_N less its constant ½Σw‖moments‖².
@@ -274,7 +274,7 @@ def sweep_moments(
     products = np.empty((K, third.shape[2]))
     target = np.empty((K, K))
     gram = np.empty((K, K))
-    for m in order:
+    for m in range(M):
         _products(stacked, m, 0, products)
         for k in range(K):
             for a in range(K):
@@ -346,11 +346,8 @@ def _polynomials(starts, annotators, labels, rows, polynomials):
 
 
 @kernel
-def _sum_all(starts, annotators, labels, rows, sizes, step, total):
-    """Σ over groups of size · (e₁ + e₂ + e₃), the polynomials of degree 1 to 3 of its rows.
-
-    The size of group g is ``sizes[g · step]``: a step of 0 makes all sizes the first.
-    """
+def _sum_all(starts, annotators, labels, rows, sizes, total):
+    """Σ over groups of size · (e₁ + e₂ + e₃), the polynomials of degree 1 to 3 of its rows."""
     L = rows.shape[2]
     one, two, three = np.empty(L), np.empty(L), np.empty(L)
     for group in range(starts.size - 1):
@@ -363,18 +360,19 @@ def _sum_all(starts, annotators, labels, rows, sizes, step, total):
                 two[k] += rows[m, a, k] * one[k]
                 one[k] += rows[m, a, k]
         for k in range(L):
-            total[k] += sizes[group * step] * (one[k] + two[k] + three[k])
+            total[k] += sizes[group] * (one[k] + two[k] + three[k])
 
 
 @kernel
-def _ask_for(polynomials, group):
-    """Prefetch the polynomials of a group."""
+def _ask_for(polynomials, sizes, group):
+    """Prefetch the polynomials and the size of a group."""
     for offset in range(0, 16 * polynomials.shape[2], CACHE_LINE):
         prefetch(polynomials, np.int64(group), offset)
+    prefetch(sizes, np.int64(group), 0)
 
 
 @kernel
-def _sum_without(begin, end, groups, labels, rows, polynomials, sizes, step, total):
+def _sum_without(begin, end, groups, labels, rows, polynomials, sizes, total):
     """Σ of size · (1 + e₁ + e₂) over one annotator's groups, its own rows left out.
 
     ``rows[label, k]`` are the annotator's, ``total[label, k]`` collects by its label.
@@ -382,21 +380,21 @@ def _sum_without(begin, end, groups, labels, rows, polynomials, sizes, step, tot
     L = rows.shape[1]
     for at in range(begin, end):
         if at + AHEAD < end:
-            _ask_for(polynomials, groups[at + AHEAD])
+            _ask_for(polynomials, sizes, groups[at + AHEAD])
         group, a = groups[at], labels[at]
         for k in range(L):
             one = polynomials[group, 0, k] - rows[a, k]
             two = polynomials[group, 1, k] - rows[a, k] * one
-            total[a, k] += sizes[group * step] * (1.0 + one + two)
+            total[a, k] += sizes[group] * (1.0 + one + two)
 
 
 @kernel
-def _replace(begin, end, groups, labels, old, new, polynomials):
+def _replace(begin, end, groups, labels, old, new, polynomials, sizes):
     """Replace one annotator's rows in the polynomials of its groups."""
     L = old.shape[1]
     for at in range(begin, end):
         if at + AHEAD < end:
-            _ask_for(polynomials, groups[at + AHEAD])
+            _ask_for(polynomials, sizes, groups[at + AHEAD])
         group, a = groups[at], labels[at]
         for k in range(L):
             change = new[a, k] - old[a, k]
@@ -406,54 +404,53 @@ def _replace(begin, end, groups, labels, old, new, polynomials):
 
 @kernel
 def sweep_labels(
-    starts, annotators, labels, annotator_starts, items, item_labels,
-    panel_starts, panel_annotators, panel_zeros, member_starts, panels, member_zeros,
-    sizes, by_item, by_panel, order,
+    starts, annotators, labels, annotator_starts, patterns, pattern_labels, sizes,
+    panel_starts, members, panel_zeros, member_starts, panels, member_zeros, panel_sizes,
+    n_items, by_pattern, by_panel,
     confusions, prior, duals, prior_dual, fixed, proximal, inner,
 ):  # fmt: skip
     """One sweep straight from labels, with weights n/N; returns h_N less its constant.
 
     The sums over pairs and triples of co-labelled moments are elementary symmetric polynomials of
     the rows g_m = Γ_m[f_m(n), :] of each item's annotators. Those of the Gram matrices are the
-    same of P_m, over panels: the distinct sets of annotators, each with its ``sizes`` of items.
-    An item is a group of size one, and a panel's labels are all zero: one code does both.
-    ``by_item`` and ``by_panel`` are room for their polynomials, kept from sweep to sweep.
+    same of P_m. Items with the same answers are one pattern, items with the same annotators one
+    panel, whose labels are all zero, so that one code does both.
+
+    ``by_pattern`` and ``by_panel`` are room for the polynomials, kept from sweep to sweep.
     """
     M, K, _ = confusions.shape
-    N = starts.size - 1
     L = K * (K + 1) // 2
     grams = np.empty((M, 1, L))
     for m in range(M):
         _pack_gram(confusions[m], grams[m, 0])
-    _polynomials(starts, annotators, labels, confusions, by_item)
-    _polynomials(panel_starts, panel_annotators, panel_zeros, grams, by_panel)
-    one = np.ones(1, np.int64)
+    _polynomials(starts, annotators, labels, confusions, by_pattern)
+    _polynomials(panel_starts, members, panel_zeros, grams, by_panel)
     reported = np.empty((K, K))
     packed = np.empty((1, L))
     target = np.empty((K, K))
     gram = np.empty((K, K))
-    for m in order:
+    for m in range(M):
         reported[:] = 0.0
         packed[:] = 0.0
         begin, end = annotator_starts[m], annotator_starts[m + 1]
         first, last = member_starts[m], member_starts[m + 1]
         old = confusions[m].copy()
         old_gram = grams[m].copy()
-        _sum_without(begin, end, items, item_labels, old, by_item, one, 0, reported)
-        _sum_without(first, last, panels, member_zeros, old_gram, by_panel, sizes, 1, packed)
-        _unpack_gram(packed[0], 1.0 / N, gram)
+        _sum_without(begin, end, patterns, pattern_labels, old, by_pattern, sizes, reported)
+        _sum_without(first, last, panels, member_zeros, old_gram, by_panel, panel_sizes, packed)
+        _unpack_gram(packed[0], 1.0 / n_items, gram)
         for k in range(K):
             for a in range(K):
-                target[k, a] = reported[a, k] / N
+                target[k, a] = reported[a, k] / n_items
         _update_confusion(gram, target, prior, confusions[m], duals[m], proximal, inner)
         _pack_gram(confusions[m], grams[m, 0])
-        _replace(begin, end, items, item_labels, old, confusions[m], by_item)
-        _replace(first, last, panels, member_zeros, old_gram, grams[m], by_panel)
+        _replace(begin, end, patterns, pattern_labels, old, confusions[m], by_pattern, sizes)
+        _replace(first, last, panels, member_zeros, old_gram, grams[m], by_panel, panel_sizes)
     total = np.zeros(K)
-    _sum_all(starts, annotators, labels, confusions, one, 0, total)
+    _sum_all(starts, annotators, labels, confusions, sizes, total)
     for k in range(K):
-        total[k] /= N
+        total[k] /= n_items
     packed[:] = 0.0
-    _sum_all(panel_starts, panel_annotators, panel_zeros, grams, sizes, 1, packed[0])
-    _unpack_gram(packed[0], 1.0 / N, gram)
+    _sum_all(panel_starts, members, panel_zeros, grams, panel_sizes, packed[0])
+    _unpack_gram(packed[0], 1.0 / n_items, gram)
     return _update_prior(gram, total, prior, prior_dual, proximal, inner, fixed)

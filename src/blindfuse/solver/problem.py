@@ -12,7 +12,7 @@ from blindfuse.kernels.sweeps import CACHE_LINE, sweep_labels, sweep_moments
 from blindfuse.moments import Moments
 from blindfuse.responses import Responses
 from blindfuse.solver.factors import Factors
-from blindfuse.solver.panels import find_panels
+from blindfuse.solver.patterns import answer_patterns, panels
 
 Floats = NDArray[np.float64]
 
@@ -37,10 +37,9 @@ class Problem(Protocol):
 class MomentProblem:
     """(21) from explicit moments: a sweep costs O(M³K⁴), whatever the number of items."""
 
-    def __init__(self, moments: Moments, weights: str, order: NDArray[np.intp]) -> None:
+    def __init__(self, moments: Moments, weights: str) -> None:
         M, K = moments.means.shape
         first, second, third = moments.weights(weights)
-        self.order = order
         self.first = first[:, None] * moments.means
         self.weights = (first, *_unfold_weights(M, second, third))
         self.second, self.third = _unfold(
@@ -59,7 +58,6 @@ class MomentProblem:
                 self.second,
                 self.third,
                 *self.weights,
-                self.order,
                 *_state(factors, settings),
             )
         )
@@ -72,26 +70,27 @@ class LabelProblem:
     h_N less that constant.
     """
 
-    def __init__(self, responses: Responses, order: NDArray[np.intp]) -> None:
-        self.responses = responses
-        self.panels = find_panels(responses)
+    def __init__(self, responses: Responses) -> None:
         K = responses.n_classes
+        self.n_items = responses.n_items
+        self.patterns = answer_patterns(responses)
+        self.panels = panels(responses)
         self.room = (
-            _on_cache_lines(responses.n_items, 2, K),
-            _on_cache_lines(len(self.panels.sizes), 2, K * (K + 1) // 2),
+            _on_cache_lines(len(self.patterns), 2, K),
+            _on_cache_lines(len(self.panels), 2, K * (K + 1) // 2),
         )
-        self.order = order
 
     def sweep(self, factors: Factors, settings: Settings) -> float:
         return float(
             sweep_labels(
-                *self.responses.by_item,
-                *self.responses.by_annotator,
-                *self.panels.by_panel,
+                *self.patterns.by_pattern,
+                *self.patterns.by_annotator,
+                self.patterns.sizes,
+                *self.panels.by_pattern,
                 *self.panels.by_annotator,
                 self.panels.sizes,
+                self.n_items,
                 *self.room,
-                self.order,
                 *_state(factors, settings),
             )
         )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.alignment import Alignment, align
+from blindfuse.beliefs import Sums, vote_sums
 from blindfuse.errors import NotConverged, NotIdentifiable
 from blindfuse.model import Model
 from blindfuse.moments import MomentCounts
@@ -18,7 +19,7 @@ from blindfuse.solver.acceleration import Anderson, Plain
 from blindfuse.solver.alternate import alternate
 from blindfuse.solver.factors import Factors
 from blindfuse.solver.problem import LabelProblem, MomentProblem, Problem, Settings
-from blindfuse.solver.starts import random_start, visiting_order, vote_counts, vote_start
+from blindfuse.solver.starts import Order, random_start, vote_start
 from blindfuse.solver.trace import Trace
 from blindfuse.threads import thread_count
 
@@ -62,21 +63,23 @@ class Solution:
 def solve(
     responses: Responses, options: Options, rng: np.random.Generator, threads: int | None = None
 ) -> Solution:
-    """Estimate Γ_m and π by (21): count, start, alternate, align."""
+    """Estimate Γ_m and π by (21): order, count, start, alternate, align."""
     require_overlap(responses)
-    counts, shares = vote_counts(responses, threads)
-    problem = pose(responses, options, visiting_order(counts), threads)
+    votes = vote_sums(responses, threads)
+    order = Order.by_votes(votes)
+    problem = pose(responses, options, order, threads)
     settings = Settings(options.proximal, options.inner, fixed_prior=options.prior is not None)
+    starts = _starts(responses, options, votes, rng)
     runs = [
         alternate(
             problem,
-            start,
+            Factors.begin(*order.of(*start)),
             settings,
             Plain() if options.acceleration is None else Anderson(),
             options.max_sweeps,
             options.tolerance,
         )
-        for start in _starts(responses, options, counts, shares, rng)
+        for start in starts
     ]
     factors, trace = min(runs, key=lambda run: run[1].objective.min())
     if not trace.converged:
@@ -85,9 +88,10 @@ def solve(
             NotConverged,
             stacklevel=3,
         )
+    estimate = order.put_back(factors.confusions, factors.prior, into=starts[0][0])
     if options.prior is None:
-        return Solution(*align(factors.confusions, factors.prior, options.alignment), trace)
-    return Solution(factors.confusions, factors.prior, trace)
+        estimate = align(*estimate, options.alignment)
+    return Solution(*estimate, trace)
 
 
 def solve_groups(
@@ -127,9 +131,7 @@ def require_overlap(responses: Responses) -> None:
         )
 
 
-def pose(
-    responses: Responses, options: Options, order: NDArray[np.intp], threads: int | None
-) -> Problem:
+def pose(responses: Responses, options: Options, order: Order, threads: int | None) -> Problem:
     """(21) in the form that costs less, unless chosen: explicit moments or labels."""
     if options.weights == "equal" or options.moments == "counts":
         explicit = True
@@ -137,8 +139,9 @@ def pose(
         explicit = options.moments == "auto" and _explicit_is_cheaper(responses)
     if explicit:
         moments = MomentCounts.count(responses, threads).moments()
-        return MomentProblem(moments, options.weights, order)
-    return LabelProblem(responses, order)
+        return MomentProblem(moments.reordered(*order), options.weights)
+    annotators, classes = responses.annotators[order.annotators], responses.classes[order.classes]
+    return LabelProblem(responses.recoded(annotators, classes))
 
 
 def _explicit_is_cheaper(responses: Responses) -> bool:
@@ -155,19 +158,17 @@ def _explicit_is_cheaper(responses: Responses) -> bool:
 def _starts(
     responses: Responses,
     options: Options,
-    counts: Floats,
-    shares: Floats,
+    votes: Sums,
     rng: np.random.Generator,
-) -> list[Factors]:
+) -> list[tuple[Floats, Floats]]:
     M, K = responses.n_annotators, responses.n_classes
     if options.start == "random":
         pairs = [random_start(M, K, rng) for _ in range(options.restarts)]
     elif options.start == "mv":
-        pairs = [(vote_start(counts), shares)]
+        pairs = [(vote_start(votes.counts), votes.totals / votes.totals.sum())]
     else:
         model = options.start.for_annotators(responses.annotators, responses.classes)
         pairs = [(model.confusions, model.prior)]
-    return [
-        Factors.begin(confusions, prior if options.prior is None else options.prior)
-        for confusions, prior in pairs
-    ]
+    if options.prior is None:
+        return pairs
+    return [(confusions, options.prior) for confusions, _ in pairs]

@@ -1,0 +1,23 @@
+"""What several test files need."""
+
+from pathlib import Path
+
+import pytest
+
+from blindfuse.datasets import Crowd, load
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+
+
+class Crowds:
+    """Public crowd sets with truth; a test that asks for one is skipped where they are absent."""
+
+    def __getitem__(self, name: str) -> Crowd:
+        if not (SHARED / "crowd" / name).is_dir():
+            pytest.skip(f"the crowd set {name!r} is not on this machine")
+        return load(name, SHARED)
+
+
+@pytest.fixture
+def crowds() -> Crowds:
+    return Crowds()
