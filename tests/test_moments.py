@@ -97,7 +97,7 @@ def test_counts_of_different_shape_do_not_add() -> None:
 def test_moments_average_over_items_seen_together() -> None:
     matrix = np.array([[0, 0, 1], [1, 0, -1], [1, 1, -1], [-1, 1, 1]])
     moments = MomentCounts.count(Responses.from_matrix(matrix)).moments()
-    np.testing.assert_allclose(moments.means, [[1 / 3, 2 / 3], [0.5, 0.5], [0, 1]])
+    np.testing.assert_allclose(moments.means, np.array([[1 / 3, 2 / 3], [0.5, 0.5], [0, 1]]))
     np.testing.assert_array_equal(moments.seen_pairs, [3, 1, 2])
     np.testing.assert_allclose(moments.cross[0], [[1 / 3, 0], [1 / 3, 1 / 3]])
     assert moments.seen_triples == [1]

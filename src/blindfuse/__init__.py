@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from blindfuse.model import Model
     from blindfuse.moments import MomentCounts, Moments
     from blindfuse.responses import Responses
-    from blindfuse.simulate import Simulation, simulate
+    from blindfuse.simulation import Simulation, simulate
 
 __version__ = "0.1.0"
 
@@ -35,8 +35,8 @@ _HOMES = {
     "NotConverged": "errors",
     "NotIdentifiable": "errors",
     "Responses": "responses",
-    "Simulation": "simulate",
-    "simulate": "simulate",
+    "Simulation": "simulation",
+    "simulate": "simulation",
 }
 
 __all__ = [

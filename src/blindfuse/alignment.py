@@ -13,11 +13,25 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 Floats = NDArray[np.float64]
-Alignment = Literal["hungarian", "common"]
+Alignment = Literal["majority", "hungarian", "common"]
+
+
+def majority(confusions: Floats) -> NDArray[np.intp]:
+    """The permutation under which most annotators have their largest entries on the diagonal.
+
+    Each annotator votes, for every column, for the row of its largest entry; the assignment with
+    most votes wins, the larger trace of Σ_m Γ_m among equals. Assumption 2 is about how many
+    annotators are better than random, not how much, so strong adversaries count no more than
+    weak ones.
+    """
+    M, K, _ = confusions.shape
+    largest = confusions.argmax(axis=1)
+    votes = (largest[:, None, :] == np.arange(K)[None, :, None]).sum(axis=0)
+    return _best_columns(votes + confusions.sum(axis=0) / (M * K + 1))
 
 
 def hungarian(confusions: Floats) -> NDArray[np.intp]:
-    """The permutation of columns with the largest trace of Σ_m Γ_m, by assignment, never by K!."""
+    """The permutation with the largest trace of Σ_m Γ_m."""
     return _best_columns(confusions.sum(axis=0))
 
 
@@ -36,15 +50,16 @@ def most_common(confusions: Floats) -> NDArray[np.intp]:
     return np.array(max(own, key=rank), dtype=np.intp)
 
 
-def align(
-    confusions: Floats, prior: Floats, rule: Alignment = "hungarian"
-) -> tuple[Floats, Floats]:
+_RULES = {"majority": majority, "hungarian": hungarian, "common": most_common}
+
+
+def align(confusions: Floats, prior: Floats, rule: Alignment = "majority") -> tuple[Floats, Floats]:
     """Permute the columns of all confusion matrices, and the prior with them."""
-    columns = hungarian(confusions) if rule == "hungarian" else most_common(confusions)
+    columns = _RULES[rule](confusions)
     return confusions[:, :, columns], prior[columns]
 
 
 def _best_columns(matrix: Floats) -> NDArray[np.intp]:
-    """Which column stands for each class: the assignment of columns to rows of largest sum."""
+    """Which column stands for each class: the assignment of largest sum, never by K! trials."""
     _, columns = linear_sum_assignment(matrix, maximize=True)
     return np.asarray(columns, dtype=np.intp)

@@ -142,7 +142,7 @@ class Model:
     def load(cls, path: str | os.PathLike[str]) -> "Model":
         """Read what :meth:`save` wrote; anything else is refused."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
                 header = json.loads(str(file["header"]))
                 if header.get("format") != FORMAT or header.get("version") != VERSION:
                     raise BadModel(

@@ -309,12 +309,14 @@ class Responses:
         This is how new items meet a model: by name, whatever their order.
         """
         annotators, classes = as_names(annotators), given(classes)
-        annotator_at = _positions(
-            self.annotators, annotators, self.labels_per_annotator, "annotator"
-        )
-        class_at = _positions(self.classes, classes, self.labels_per_class, "class")
+        annotator_at = _positions(self.annotators, annotators)
+        class_at = _positions(self.classes, classes)
         if _in_place(annotator_at, len(annotators)) and _in_place(class_at, len(classes)):
             return self
+        unknown = (annotator_at < 0) & (self.labels_per_annotator > 0)
+        _refuse_unknown(self.annotators[unknown], annotators, "annotator")
+        unknown = (class_at < 0) & (self.labels_per_class > 0)
+        _refuse_unknown(self.classes[unknown], classes, "class")
         picks = np.full(len(annotators), -1)
         picks[annotator_at[annotator_at >= 0]] = np.flatnonzero(annotator_at >= 0)
         return self._recoded(picks, annotators, class_at, classes)
@@ -452,19 +454,18 @@ def _refuse_outside(codes: NDArray[Any], names: NDArray[Any], kind: str) -> None
         )
 
 
-def _positions(
-    names: NDArray[Any], among: NDArray[Any], used: NDArray[Any], kind: str
-) -> NDArray[np.intp]:
-    """Where each name stands among others; −1 for one that is absent and has no answers."""
+def _positions(names: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
+    """Where each name stands among others; −1 for one that is absent."""
     position = {key(name): at for at, name in enumerate(among.tolist())}
-    found = np.array([position.get(key(name), -1) for name in names.tolist()], dtype=np.intp)
-    unknown = names[(found < 0) & (used > 0)]
+    return np.array([position.get(key(name), -1) for name in names.tolist()], dtype=np.intp)
+
+
+def _refuse_unknown(unknown: NDArray[Any], known: NDArray[Any], kind: str) -> None:
     if len(unknown):
         raise BadLabels(
-            f"Unknown {kind} {naming(unknown)}: the model knows {naming(among)}. "
+            f"Unknown {kind} {naming(unknown)}: the model knows {naming(known)}. "
             "Fit again with these answers, or leave them out."
         )
-    return found
 
 
 def _in_place(found: NDArray[np.intp], count: int) -> bool:

@@ -8,16 +8,13 @@ another, never from the truth.
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma
+from scipy.optimize import minimize
+from scipy.special import digamma, gammaln
 
 Floats = NDArray[np.float64]
 
-ROUNDS = 200
-CLOSE_ENOUGH = 1e-3
-"""Relative change of all pseudo-labels at which learning them stops."""
-
-MOST = 1e4
-"""Pseudo-labels per class, at most: beyond, annotators are alike for all that can be seen."""
+FEWEST, MOST = 1e-4, 1e4
+"""Bounds of a single pseudo-label count: a trace, and more than annotators can be told apart by."""
 
 
 def shrink(confusions: Floats, counts: Floats, pseudo: Floats) -> Floats:
@@ -43,23 +40,31 @@ def learned_pseudo(counts: Floats) -> Floats:
 
     Empirical Bayes: column k of every annotator is taken as a draw from one Dirichlet
     distribution with parameters p[:, k], so few pseudo-labels mean that annotators differ and
-    many that they are alike. Minka's fixed point maximises the Dirichlet–multinomial likelihood.
+    many that they are alike. The Dirichlet–multinomial likelihood of all columns is maximised
+    over log p.
     """
     K = counts.shape[1]
-    counts = np.concatenate([counts, _almost_nothing(K)[None]])
-    labels = counts.sum(axis=1)
-    pseudo = pooled_pseudo(counts[:-1], 2.0)
-    for _ in range(ROUNDS):
-        strength = pseudo.sum(axis=0)
-        up = (digamma(counts + pseudo) - digamma(pseudo)).sum(axis=0)
-        down = (digamma(labels + strength) - digamma(strength)).sum(axis=0)
-        better = np.maximum(pseudo * up / down, 1e-6)
-        better *= np.minimum(1.0, MOST / better.sum(axis=0))
-        done = np.all(np.abs(better - pseudo) <= CLOSE_ENOUGH * better)
-        pseudo = better
-        if done:
-            break
-    return pseudo
+    columns = np.concatenate([counts, _almost_nothing(K)[None]])
+    labels = columns.sum(axis=1)
+
+    def surprise(log_pseudo: Floats) -> tuple[float, Floats]:
+        pseudo = np.exp(log_pseudo).reshape(K, K)
+        total = pseudo.sum(axis=0)
+        likelihood = (gammaln(columns + pseudo) - gammaln(pseudo)).sum()
+        likelihood -= (gammaln(labels + total) - gammaln(total)).sum()
+        slope = (digamma(columns + pseudo) - digamma(pseudo)).sum(axis=0)
+        slope -= (digamma(labels + total) - digamma(total)).sum(axis=0)
+        return -likelihood, -(pseudo * slope).ravel()
+
+    best = minimize(
+        surprise,
+        np.log(pooled_pseudo(counts, 2.0)).ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(np.log(FEWEST), np.log(MOST))] * K**2,
+        options={"ftol": 1e-15, "gtol": 1e-6},
+    )
+    return np.asarray(np.exp(best.x).reshape(K, K), dtype=np.float64)
 
 
 def _almost_nothing(n_classes: int) -> Floats:

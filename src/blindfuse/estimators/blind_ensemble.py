@@ -48,7 +48,8 @@ class BlindEnsemble(Estimator):
     acceleration
         ``"anderson"``, or None for the paper's plain alternation.
     alignment
-        ``"hungarian"``, or ``"common"``, the paper's most common permutation.
+        which column is which class: by ``"majority"`` of annotators, ``"hungarian"`` on ΣΓ_m, or
+        ``"common"``, the paper's most common permutation.
     shrinkage
         towards the crowd's mean matrix: ``"learned"``, a number of pseudo-labels, or None.
     max_sweeps, tolerance, proximal, inner
@@ -90,7 +91,7 @@ class BlindEnsemble(Estimator):
         moments: MomentsFrom = "auto",
         groups: int | Sequence[Sequence[int]] | None = None,
         acceleration: Acceleration = "anderson",
-        alignment: Alignment = "hungarian",
+        alignment: Alignment = "majority",
         shrinkage: Literal["learned"] | float | None = "learned",
         max_sweeps: int = 1000,
         tolerance: float = 1e-6,

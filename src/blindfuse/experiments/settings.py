@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blindfuse.simulate import Simulation, simulate
+from blindfuse.simulation import Simulation, simulate
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ Beliefs come from the vote or from a model. Either they are kept, or they are ad
 ``counts[annotator, reported, true]`` and ``totals[true]`` and never stored.
 
 Log-probabilities, counts and totals have rows padded to a multiple of LANES, so that the
-innermost loop, over LANES classes, has a length that the compiler knows.
+innermost loop, over LANES classes, has a length that the compiler knows. Indices are unsigned
+where it matters: Numba then leaves out its check for negative ones.
 """
 
 import math
@@ -25,8 +26,8 @@ def _vote(starts, labels, n, belief):
     K = belief.size
     for k in range(K):
         belief[k] = 0.0
-    for answer in range(starts[n], starts[n + 1]):
-        belief[labels[answer]] += 1.0
+    for answer in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
+        belief[np.uint64(labels[answer])] += 1.0
     most = winners = 0.0
     for k in range(K):
         if belief[k] > most:
@@ -42,8 +43,8 @@ def _posterior(starts, annotators, labels, n, log_confusions, log_prior, belief,
     """The posterior of item n by (20) and (26), in the log domain; returns its log-likelihood."""
     for k in range(belief.size):
         belief[k] = log_prior[k]
-    for answer in range(starts[n], starts[n + 1]):
-        m, a = annotators[answer], labels[answer]
+    for answer in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
+        m, a = np.uint64(annotators[answer]), np.uint64(labels[answer])
         for block in range(0, belief.size, LANES):
             for lane in range(LANES):
                 belief[block + lane] += log_confusions[m, a, block + lane]
@@ -62,8 +63,8 @@ def _posterior(starts, annotators, labels, n, log_confusions, log_prior, belief,
 @kernel
 def _add(starts, annotators, labels, n, belief, counts, totals):
     """Share the answers to item n, and the item itself, among the classes by belief."""
-    for answer in range(starts[n], starts[n + 1]):
-        m, a = annotators[answer], labels[answer]
+    for answer in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
+        m, a = np.uint64(annotators[answer]), np.uint64(labels[answer])
         for block in range(0, belief.size, LANES):
             for lane in range(LANES):
                 counts[m, a, block + lane] += belief[block + lane]

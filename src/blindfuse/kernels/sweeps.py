@@ -17,7 +17,7 @@ INNER_TOLERANCE = 1e-8
 PATIENCE = 20
 """How many times the usual inner iterations ADMM may take to find a block that is no worse."""
 
-AHEAD = 24
+AHEAD = 48
 """How many groups ahead memory is asked for: an annotator's items lie scattered."""
 
 CACHE_LINE = 64

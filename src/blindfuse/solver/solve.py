@@ -44,7 +44,7 @@ class Options:
     weights: Weights = "counts"
     moments: MomentsFrom = "auto"
     acceleration: Acceleration = "anderson"
-    alignment: Alignment = "hungarian"
+    alignment: Alignment = "majority"
     max_sweeps: int = 1000
     tolerance: float = 1e-6
     proximal: float = 1e-6
@@ -69,17 +69,16 @@ def solve(
     order = Order.by_votes(votes)
     problem = pose(responses, options, order, threads)
     settings = Settings(options.proximal, options.inner, fixed_prior=options.prior is not None)
-    starts = _starts(responses, options, votes, rng)
     runs = [
         alternate(
             problem,
-            Factors.begin(*order.of(*start)),
+            Factors.begin(*start),
             settings,
             Plain() if options.acceleration is None else Anderson(),
             options.max_sweeps,
             options.tolerance,
         )
-        for start in starts
+        for start in _starts(responses, options, votes, order, rng)
     ]
     factors, trace = min(runs, key=lambda run: run[1].objective.min())
     if not trace.converged:
@@ -88,10 +87,10 @@ def solve(
             NotConverged,
             stacklevel=3,
         )
-    estimate = order.put_back(factors.confusions, factors.prior, into=starts[0][0])
-    if options.prior is None:
-        estimate = align(*estimate, options.alignment)
-    return Solution(*estimate, trace)
+    estimate = order.put_back(factors.confusions, factors.prior, responses.n_annotators)
+    if options.prior is not None:
+        return Solution(estimate[0], options.prior, trace)
+    return Solution(*align(*estimate, options.alignment), trace)
 
 
 def solve_groups(
@@ -156,19 +155,17 @@ def _explicit_is_cheaper(responses: Responses) -> bool:
 
 
 def _starts(
-    responses: Responses,
-    options: Options,
-    votes: Sums,
-    rng: np.random.Generator,
+    responses: Responses, options: Options, votes: Sums, order: Order, rng: np.random.Generator
 ) -> list[tuple[Floats, Floats]]:
-    M, K = responses.n_annotators, responses.n_classes
+    """Confusion matrices and prior to start from, in the solver's order."""
+    counts, totals = order.of(votes.counts, votes.totals)
     if options.start == "random":
-        pairs = [random_start(M, K, rng) for _ in range(options.restarts)]
+        starts = [random_start(len(counts), len(totals), rng) for _ in range(options.restarts)]
     elif options.start == "mv":
-        pairs = [(vote_start(votes.counts), votes.totals / votes.totals.sum())]
+        starts = [(vote_start(counts), totals / totals.sum())]
     else:
         model = options.start.for_annotators(responses.annotators, responses.classes)
-        pairs = [(model.confusions, model.prior)]
+        starts = [order.of(model.confusions, model.prior)]
     if options.prior is None:
-        return pairs
-    return [(confusions, options.prior) for confusions, _ in pairs]
+        return starts
+    return [(confusions, options.prior[order.classes]) for confusions, _ in starts]

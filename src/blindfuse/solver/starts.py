@@ -43,21 +43,26 @@ class Order(NamedTuple):
 
     @classmethod
     def by_votes(cls, votes: Sums) -> "Order":
-        labels = votes.counts.sum(axis=(1, 2))
-        agreement = np.einsum("mkk->m", votes.counts)
+        # Rounded, since sums of shared votes depend on their order in the last digits.
+        labels = np.round(votes.counts.sum(axis=(1, 2)), 6)
+        agreement = np.round(np.einsum("mkk->m", votes.counts), 6)
         annotators = np.lexsort((-agreement, -labels))
-        reported = votes.counts.sum(axis=(0, 2))
-        classes = np.lexsort((-reported, -votes.totals))
+        reported = np.round(votes.counts.sum(axis=(0, 2)), 6)
+        classes = np.lexsort((-reported, -np.round(votes.totals, 6)))
         return cls(annotators[labels[annotators] > 0], classes)
 
     def of(self, confusions: Floats, prior: Floats) -> tuple[Floats, Floats]:
-        """Confusion matrices and prior in this order."""
-        cut = np.ix_(self.annotators, self.classes, self.classes)
-        return confusions[cut], prior[self.classes]
+        """Confusion matrices (or counts of their shape) and prior in this order."""
+        return confusions[self._cut()], prior[self.classes]
 
-    def put_back(self, ordered: Floats, prior: Floats, into: Floats) -> tuple[Floats, Floats]:
-        """Undo :meth:`of`; annotators without answers keep what ``into`` holds."""
-        confusions, shares = into.copy(), np.empty_like(prior)
-        confusions[np.ix_(self.annotators, self.classes, self.classes)] = ordered
+    def put_back(self, ordered: Floats, prior: Floats, n_annotators: int) -> tuple[Floats, Floats]:
+        """Undo :meth:`of`; annotators without answers get the mean of those with."""
+        K = len(prior)
+        confusions, shares = np.empty((n_annotators, K, K)), np.empty(K)
+        confusions[:, self.classes[:, None], self.classes] = ordered.mean(axis=0)
+        confusions[self._cut()] = ordered
         shares[self.classes] = prior
         return confusions, shares
+
+    def _cut(self) -> tuple[NDArray[np.intp], ...]:
+        return np.ix_(self.annotators, self.classes, self.classes)

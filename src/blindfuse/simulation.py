@@ -86,16 +86,28 @@ def simulate(
             confusions[m] = (1 - copying) * own[m] + copying * own[leader[m]]
         columns.append(labels)
         answered_by.append(items)
-    responses = Responses.from_codes(
-        np.concatenate(answered_by),
-        np.repeat(np.arange(n_annotators), [len(items) for items in answered_by]),
-        np.concatenate(columns),
-        items=np.arange(n_items),
-        annotators=np.arange(n_annotators),
-        classes=np.arange(n_classes),
-    )
+    responses = _gathered(columns, answered_by, n_items, n_classes)
     return Simulation(
         responses, truth, Model(confusions, shares, responses.annotators, responses.classes)
+    )
+
+
+def _gathered(
+    columns: list[NDArray[np.int16]],
+    answered_by: list[NDArray[np.intp]],
+    n_items: int,
+    n_classes: int,
+) -> Responses:
+    """Responses of the annotators' columns of labels to the items that they answered."""
+    if all(len(items) == n_items for items in answered_by):
+        return Responses.from_matrix(np.stack(columns, axis=1), classes=np.arange(n_classes))
+    return Responses.from_codes(
+        np.concatenate(answered_by),
+        np.repeat(np.arange(len(columns)), [len(items) for items in answered_by]),
+        np.concatenate(columns),
+        items=np.arange(n_items),
+        annotators=np.arange(len(columns)),
+        classes=np.arange(n_classes),
     )
 
 

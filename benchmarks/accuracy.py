@@ -1,0 +1,135 @@
+"""Errors: against the oracle on the paper's synthetic settings, and on public crowds."""
+
+import os
+import warnings
+from itertools import pairwise
+from statistics import fmean
+
+import numpy as np
+
+from blindfuse import BlindEnsemble, NotConverged, Responses, simulate
+from blindfuse.beliefs import vote_shares
+from blindfuse.datasets import load
+from blindfuse.experiments.settings import (
+    FIGURE_3,
+    FIGURE_4,
+    FIGURE_11,
+    TABLE_1,
+    TABLE_2,
+    Setting,
+)
+from blindfuse.metrics import confusion_error, error_rate, prior_error
+from report import Check, Section
+
+SEEDS = range(10)
+CROWDS = {"bird": 10.2, "rte": 7.3, "dog": 17.5, "web": 18.5, "trec": 30.0, "adult": 30.0}
+
+
+def fitted(responses: Responses) -> BlindEnsemble:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        return BlindEnsemble().fit(responses)
+
+
+def oracle() -> Section:
+    """Algorithm 2 (MAP) against the MAP rule that knows the true confusion matrices and prior."""
+    section = Section(
+        "Against the oracle, Section V-A, M = 10, mean of 10 seeds",
+        ["setting", "N", "vote %", "blindfuse %", "oracle %", "ε_CM", "ε_π"],
+    )
+    for setting, limits in (
+        (TABLE_1, (1.05, 0.1, 10**4)),
+        (TABLE_2, (1.05, 0.1, 10**4)),
+        (FIGURE_3, (1.05, 0.1, 10**4)),
+        (FIGURE_4, (1.1, 0.2, 10**5)),
+    ):
+        factor, points, least = limits
+        trail = []
+        for n_items in (10**3, 10**4, 10**5):
+            vote, fused, best, matrices, prior = _errors(setting, n_items)
+            trail.append((matrices, prior))
+            section.rows.append(
+                [setting.name, f"{n_items:,}"]
+                + [f"{number:.2f}" for number in (vote, fused, best)]
+                + [f"{number:.4f}" for number in (matrices, prior)]
+            )
+            if n_items >= least:
+                section.checks.append(
+                    Check(f"{setting.name}, N = {n_items:,}", fused, factor * best + points)
+                )
+        for which, name in enumerate(("ε_CM", "ε_π")):
+            falls = max(late[which] / early[which] for early, late in pairwise(trail))
+            section.checks.append(
+                Check(f"{setting.name}: largest step of {name} when N grows tenfold", falls, 1.0)
+            )
+    return section
+
+
+def _errors(setting: Setting, n_items: int) -> list[float]:
+    rows = []
+    for seed in SEEDS:
+        simulation = setting.draw(n_items, seed)
+        responses, truth = simulation.responses, simulation.truth
+        ensemble = fitted(responses)
+        rows.append(
+            (
+                100 * error_rate(vote_shares(responses), truth),
+                100 * error_rate(ensemble.posteriors_, truth),
+                100 * error_rate(simulation.model.posteriors(responses), truth),
+                confusion_error(ensemble.model_, simulation.model),
+                prior_error(ensemble.model_, simulation.model),
+            )
+        )
+    return [fmean(column) for column in zip(*rows, strict=True)]
+
+
+def crowds() -> Section:
+    """Public crowd sets with all their annotators; ties share the credit."""
+    section = Section(
+        "Public crowds with all their annotators",
+        ["set", "items", "annotators", "classes", "labels", "vote %", "blindfuse %", "seconds"],
+    )
+    if "BLINDFUSE_DATA" not in os.environ:
+        section.note = "Left out: BLINDFUSE_DATA names no folder of crowd sets."
+        return section
+    for name, limit in CROWDS.items():
+        crowd = load(name)
+        fitted(crowd.responses)
+        ensemble = fitted(crowd.responses)
+        vote = 100 * error_rate(vote_shares(crowd.responses), crowd.truth)
+        fused = 100 * error_rate(ensemble.posteriors_, crowd.truth)
+        sizes = ("n_items", "n_annotators", "n_classes", "n_labels")
+        seconds = float(ensemble.trace_.seconds.sum())  # type: ignore[union-attr]
+        counts = [f"{getattr(crowd.responses, size):,}" for size in sizes]
+        section.rows.append([name, *counts, f"{vote:.2f}", f"{fused:.2f}", f"{seconds:.2f}"])
+        section.checks.append(Check(f"{name}: error %", fused, limit))
+        if name == "trec":
+            section.checks.append(Check("trec: seconds of sweeps, compiled", seconds, 4.0))
+    section.note = "Where the vote is better (adult), it is: moment matching can drift off it."
+    return section
+
+
+def adversaries() -> Section:
+    """Forty percent of annotators whose largest entries are off the diagonal."""
+    section = Section(
+        "Adversaries, K = 3, N = 100,000, M = 10, α = 40 %",
+        ["seed", "vote %", "blindfuse %", "oracle %"],
+    )
+    ratios = []
+    for seed in SEEDS:
+        simulation = simulate(
+            10**5, 10, 3, np.random.default_rng(seed), prior=FIGURE_11.prior, adversaries=0.4
+        )
+        responses, truth = simulation.responses, simulation.truth
+        errors = [
+            100 * error_rate(beliefs, truth)
+            for beliefs in (
+                vote_shares(responses),
+                fitted(responses).posteriors_,
+                simulation.model.posteriors(responses),
+            )
+        ]
+        ratios.append(errors[1] / errors[2])
+        section.rows.append([str(seed), *(f"{error:.2f}" for error in errors)])
+    section.checks.append(Check("largest ratio to the oracle", max(ratios), 1.1))
+    return section

@@ -1,0 +1,314 @@
+"""BlindEnsemble: from answers of any kind to labels."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from blindfuse import (
+    BadLabels,
+    BadParameter,
+    BlindEnsemble,
+    BlindfuseError,
+    NotConverged,
+    NotIdentifiable,
+    Responses,
+    simulate,
+)
+from blindfuse.estimators.base import NotFitted
+from blindfuse.metrics import error_rate
+from blindfuse.simulation import Simulation
+
+
+def crowd(seed: int = 0, n: int = 3000, k: int = 3, **options: Any) -> Simulation:
+    return simulate(n, 8, k, np.random.default_rng(seed), skill=0.2, **options)
+
+
+def oracle_error(simulation: Simulation) -> float:
+    return error_rate(simulation.model.posteriors(simulation.responses), simulation.truth)
+
+
+def fused_error(simulation: Simulation, **parameters: Any) -> float:
+    ensemble = BlindEnsemble(**parameters).fit(simulation.responses)
+    return error_rate(ensemble.posteriors_, simulation.truth)
+
+
+class TestInterface:
+    def test_fit_stores_labels_posteriors_and_model(self) -> None:
+        simulation = crowd(missing=0.3)
+        ensemble = BlindEnsemble()
+        assert ensemble.fit(simulation.responses) is ensemble
+        assert ensemble.posteriors_.shape == (3000, 3)
+        np.testing.assert_allclose(ensemble.posteriors_.sum(axis=1), 1)
+        np.testing.assert_array_equal(ensemble.labels_, ensemble.posteriors_.argmax(axis=1))
+        assert ensemble.model_.confusions.shape == (8, 3, 3)
+        assert ensemble.stopped_ == ensemble.trace_.stopped  # type: ignore[union-attr]
+
+    def test_arrays_and_frames_are_taken_where_responses_are(self) -> None:
+        responses = crowd(n=400, missing=0.2).responses
+        matrix = responses.matrix()
+        rows, columns = np.nonzero(matrix >= 0)
+        long = {"item": rows, "annotator": columns, "label": matrix[rows, columns]}
+        wide = pd.DataFrame(matrix).replace(-1, None)
+        expected = BlindEnsemble().fit(responses)
+        for data in (matrix, matrix.tolist(), pl.DataFrame(long), pd.DataFrame(long), wide):
+            labels = BlindEnsemble().fit_predict(data)
+            np.testing.assert_array_equal(labels, expected.labels_)
+            np.testing.assert_array_equal(expected.predict(data), labels)
+            np.testing.assert_allclose(expected.predict_proba(data), expected.posteriors_)
+
+    def test_labels_carry_the_users_names(self) -> None:
+        simulation = crowd(n=500)
+        names = np.array(["cat", "dog", "eel"], dtype=object)
+        ensemble = BlindEnsemble().fit(names[simulation.responses.matrix()])
+        assert set(ensemble.labels_) <= set(names)
+        assert np.mean(ensemble.labels_ == names[simulation.truth]) > 0.8
+
+    def test_new_items_of_known_annotators(self) -> None:
+        simulation = crowd(n=4000)
+        old, new = np.arange(4000) < 3000, np.arange(4000) >= 3000
+        ensemble = BlindEnsemble().fit(simulation.responses.select_items(old))
+        labels = ensemble.predict(simulation.responses.select_items(new))
+        best = simulation.model.labels(simulation.responses.select_items(new))
+        wrong, least = (np.mean(found != simulation.truth[new]) for found in (labels, best))
+        assert wrong <= 1.1 * least + 0.005
+
+    def test_parameters_in_the_manner_of_scikit_learn(self) -> None:
+        from sklearn.base import clone
+
+        ensemble = BlindEnsemble(rule="ml", max_sweeps=50)
+        assert ensemble.get_params()["rule"] == "ml"
+        assert ensemble.set_params(rule="map", inner=5) is ensemble
+        assert (ensemble.rule, ensemble.inner) == ("map", 5)
+        assert clone(ensemble).get_params() == ensemble.get_params()
+        with pytest.raises(BadParameter, match="no parameter 'rules'"):
+            ensemble.set_params(rules="ml")
+
+    def test_repr_tells_what_it_is(self) -> None:
+        ensemble = BlindEnsemble(rule="ml")
+        assert repr(ensemble) == "BlindEnsemble(rule='ml')"
+        ensemble.fit(crowd(n=200).responses)
+        assert "fitted Model: 8 annotators, 3 classes" in repr(ensemble)
+
+    def test_predicting_before_fitting_is_refused(self) -> None:
+        with pytest.raises(NotFitted, match="Call fit first"):
+            BlindEnsemble().predict([[0, 1, 0]])
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"rule": "vote"},
+            {"start": "zero"},
+            {"prior": "flat"},
+            {"prior": [0.5, 0.6, 0.1]},
+            {"prior": [1.0]},
+            {"weights": "some"},
+            {"moments": "all"},
+            {"weights": "equal", "moments": "labels"},
+            {"groups": 3},
+            {"groups": [[0, 1, 2], [3, 4, 5]]},
+            {"groups": [[0, 1], [2, 3, 4, 5, 6, 7]]},
+            {"acceleration": "nesterov"},
+            {"alignment": "best"},
+            {"shrinkage": -1.0},
+            {"shrinkage": "much"},
+            {"max_sweeps": 0},
+            {"tolerance": float("nan")},
+            {"inner": 0},
+            {"restarts": 0},
+            {"threads": 0},
+        ],
+    )
+    def test_a_wrong_parameter_is_named(self, wrong: dict[str, Any]) -> None:
+        with pytest.raises(BadParameter, match=next(iter(wrong))):
+            BlindEnsemble(**wrong).fit(crowd(n=50).responses)
+
+
+class TestChoices:
+    def test_the_prior_can_be_given_or_uniform(self) -> None:
+        responses = crowd(prior=[0.7, 0.2, 0.1]).responses
+        known = [0.7, 0.2, 0.1]
+        np.testing.assert_array_equal(BlindEnsemble(prior=known).fit(responses).model_.prior, known)
+        np.testing.assert_array_equal(
+            BlindEnsemble(prior="uniform").fit(responses).model_.prior, [1 / 3] * 3
+        )
+        estimated = BlindEnsemble().fit(responses).model_.prior
+        np.testing.assert_allclose(estimated, known, atol=0.05)
+
+    def test_map_beats_ml_where_classes_are_unequal(self) -> None:
+        simulation = simulate(20_000, 5, 2, np.random.default_rng(3), prior=[0.93, 0.07])
+        assert fused_error(simulation) < fused_error(simulation, rule="ml")
+
+    @pytest.mark.parametrize("seed", range(3))
+    @pytest.mark.parametrize(
+        "choice",
+        [
+            {"start": "random", "restarts": 5},
+            {"weights": "equal"},
+            {"moments": "labels"},
+            {"moments": "counts"},
+            {"groups": 2},
+            {"groups": [[0, 2, 4, 6], [1, 3, 5, 7]]},
+            {"acceleration": None, "max_sweeps": 3000},
+            {"alignment": "common"},
+            {"alignment": "hungarian"},
+            {"shrinkage": None},
+            {"shrinkage": 3.0},
+            {"inner": 5},
+            {"proximal": 1e-3},
+        ],
+    )
+    def test_every_choice_comes_near_the_oracle(self, seed: int, choice: dict[str, Any]) -> None:
+        simulation = crowd(seed, n=20_000, missing=0.1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)
+            assert fused_error(simulation, **choice) <= 1.1 * oracle_error(simulation) + 0.002
+
+    def test_a_model_can_be_the_start(self) -> None:
+        simulation = crowd(1)
+        first = BlindEnsemble().fit(simulation.responses)
+        again = BlindEnsemble(start=first.model_).fit(simulation.responses)
+        assert again.trace_.objective[0] < first.trace_.objective[0]  # type: ignore[union-attr]
+        np.testing.assert_allclose(again.model_.confusions, first.model_.confusions, atol=1e-3)
+
+    def test_groups_give_a_trace_each_and_the_mean_prior(self) -> None:
+        responses = crowd(2, n=10_000).responses
+        halves = [[0, 1, 2, 3], [4, 5, 6, 7]]
+        together = BlindEnsemble(groups=halves).fit(responses)
+        priors = [
+            BlindEnsemble().fit(responses.select_annotators(half)).model_.prior for half in halves
+        ]
+        assert isinstance(together.trace_, list)
+        assert len(together.trace_) == 2
+        np.testing.assert_allclose(together.model_.prior, np.mean(priors, axis=0))
+
+    @pytest.mark.parametrize("threads", [1, 2])
+    def test_the_same_seed_gives_the_same_labels(self, threads: int) -> None:
+        responses = crowd(4).responses
+        fits = [
+            BlindEnsemble(start="random", restarts=2, seed=9, threads=threads).fit(responses)
+            for _ in range(2)
+        ]
+        np.testing.assert_array_equal(fits[0].posteriors_, fits[1].posteriors_)
+
+
+class TestSymmetry:
+    """Permuting the table permutes the result, and changes nothing else."""
+
+    @pytest.mark.parametrize("moments", ["counts", "labels"])
+    @pytest.mark.parametrize("missing", [0.0, 0.4])
+    @pytest.mark.parametrize("seed", range(3))
+    def test_permutations(self, seed: int, missing: float, moments: Any) -> None:
+        responses = crowd(seed, n=1500, missing=missing).responses
+        rng = np.random.default_rng(seed)
+        items, annotators = rng.permutation(1500), rng.permutation(8)
+        classes = rng.permutation(3)
+        moved = responses.select_items(items).select_annotators(annotators)
+        moved = moved.recoded(moved.annotators, responses.classes[classes])
+        one = BlindEnsemble(moments=moments).fit(responses)
+        other = BlindEnsemble(moments=moments).fit(moved)
+        np.testing.assert_array_equal(other.labels_, one.labels_[items])
+        np.testing.assert_allclose(other.posteriors_, one.posteriors_[items][:, classes], atol=1e-6)
+        np.testing.assert_allclose(
+            other.model_.confusions,
+            one.model_.confusions[np.ix_(annotators, classes, classes)],
+            atol=1e-6,
+        )
+        np.testing.assert_allclose(other.model_.prior, one.model_.prior[classes], atol=1e-6)
+
+    def test_names_of_classes_do_not_matter(self) -> None:
+        matrix = crowd(5, n=800).responses.matrix()
+        numbers = BlindEnsemble().fit(matrix)
+        names = np.array(["z", "m", "a"], dtype=object)
+        words = BlindEnsemble().fit(names[matrix])
+        np.testing.assert_array_equal(words.labels_, names[numbers.labels_])
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("data", "error", "words"),
+        [
+            ([], BadLabels, "matrix"),
+            (np.full((5, 3), -1), BadLabels, "no label at all"),
+            (Responses.from_matrix(np.full((5, 3), -1), classes=[0, 1]), BadLabels, "no label"),
+            (np.zeros((5, 3), dtype=int), BadLabels, "at least two classes"),
+            ([[0, 1], [1, 0]], NotIdentifiable, "majority vote"),
+            ([[0, 1, -1], [1, -1, 0], [-1, 1, 0]], NotIdentifiable, "three"),
+            ([[0, 1, 1], [1, 0]], BadLabels, "Row 1 has 2 labels"),
+            ([[0, 1, float("nan")], [1.0, 0, 1]], BadLabels, "NaN"),
+            ([[0, 1, 0.5], [1.0, 0, 1]], BadLabels, "not a whole number"),
+            ([[0, 1, -7], [1, 0, 1]], BadLabels, "negative"),
+            (np.arange(3003).reshape(1001, 3), BadLabels, "classes"),
+            (None, BadLabels, "matrix"),
+        ],
+    )
+    def test_is_refused_with_a_remedy(self, data: Any, error: Any, words: str) -> None:
+        ensemble = BlindEnsemble()
+        with pytest.raises(error, match=words):
+            ensemble.fit(data)
+        assert not hasattr(ensemble, "model_")
+
+    def test_what_looks_odd_but_works(self) -> None:
+        agree = np.tile(np.arange(20)[:, None] % 3, (1, 4))
+        constant = np.column_stack([agree, np.zeros(20, dtype=int)])
+        silent_item = np.vstack([agree, np.full((1, 4), -1)])
+        silent_annotator = np.column_stack([agree, np.full(20, -1)])
+        for odd in (agree, constant, silent_item, silent_annotator):
+            ensemble = BlindEnsemble().fit(odd)
+            assert np.isfinite(ensemble.posteriors_).all()
+            np.testing.assert_array_equal(ensemble.labels_[:20], np.arange(20) % 3)
+        assert np.isfinite(ensemble.model_.confusions).all()
+
+    def test_one_item(self) -> None:
+        ensemble = BlindEnsemble().fit([[0, 0, 1]])
+        assert ensemble.labels_.tolist() == [0]
+
+    def test_a_class_that_nobody_reported_stays_possible(self) -> None:
+        matrix = crowd(0, n=300, k=2).responses.matrix()
+        ensemble = BlindEnsemble().fit(Responses.from_matrix(matrix, classes=[0, 1, 2]))
+        assert ensemble.posteriors_.shape == (300, 3)
+        assert set(ensemble.labels_) == {0, 1}
+        assert np.isfinite(ensemble.posteriors_).all()
+
+    def test_an_item_without_answers_gets_the_prior(self) -> None:
+        matrix = np.array(crowd(0, n=300).responses.matrix())
+        matrix[7] = -1
+        ensemble = BlindEnsemble().fit(matrix)
+        np.testing.assert_allclose(ensemble.posteriors_[7], ensemble.model_.prior)
+
+    def test_identical_annotators_and_half_adversaries_do_no_harm_to_numbers(self) -> None:
+        one = np.random.default_rng(0).integers(3, size=(200, 1))
+        twins = BlindEnsemble().fit(np.tile(one, (1, 6)))
+        np.testing.assert_array_equal(twins.labels_, one[:, 0])
+        half = crowd(1, adversaries=0.5)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)
+            ensemble = BlindEnsemble().fit(half.responses)
+        assert np.isfinite(ensemble.posteriors_).all()
+
+    @settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+    @given(
+        st.tuples(st.integers(1, 12), st.integers(1, 6)).flatmap(
+            lambda shape: arrays(np.int8, shape, elements=st.integers(-1, 3))
+        )
+    )
+    def test_any_small_table_gives_posteriors_or_a_clear_error(
+        self, matrix: NDArray[np.int8]
+    ) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)
+            try:
+                ensemble = BlindEnsemble(max_sweeps=200).fit(matrix)
+            except BlindfuseError:
+                return
+        assert np.isfinite(ensemble.posteriors_).all()
+        np.testing.assert_allclose(ensemble.posteriors_.sum(axis=1), 1)
+        assert np.isfinite(ensemble.model_.confusions).all()
+        assert len(ensemble.labels_) == len(matrix)
