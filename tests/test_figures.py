@@ -69,7 +69,21 @@ def test_forty_percent_adversaries(seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("name", "percent"),
-    [("rte", 7.3), ("dog", 17.5), ("web", 18.5), ("trec", 30.0), ("adult", 30.0)],
+    [
+        pytest.param(
+            "bird",
+            10.2,
+            marks=pytest.mark.xfail(
+                reason="12 of 108 items are wrong where 11 are asked; pseudo-labels that get the "
+                "last one right are less likely on held-out answers"
+            ),
+        ),
+        ("rte", 7.3),
+        ("dog", 17.5),
+        ("web", 18.5),
+        ("trec", 30.0),
+        ("adult", 30.0),
+    ],
 )
 def test_crowds_with_all_their_annotators(crowds: Crowds, name: str, percent: float) -> None:
     crowd = crowds[name]
