@@ -3,8 +3,13 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from blindfuse.datasets import Crowd, load
+
+# A kernel compiles when it is first called, which may be in the middle of any example.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 

@@ -293,7 +293,7 @@ class TestBadInput:
             ensemble = BlindEnsemble().fit(half.responses)
         assert np.isfinite(ensemble.posteriors_).all()
 
-    @settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
     @given(
         st.tuples(st.integers(1, 12), st.integers(1, 6)).flatmap(
             lambda shape: arrays(np.int8, shape, elements=st.integers(-1, 3))

@@ -72,7 +72,7 @@ def wide_tables(draw: st.DrawFn, words: list[Any], nulls: bool = True) -> Column
 
 @every_library
 @every_kind
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_a_wide_table_and_its_long_form_say_the_same(
     library: Library, words: list[Any], data: st.DataObject

@@ -34,7 +34,7 @@ def counted_by_definition(responses: Responses) -> MomentCounts:
 shapes = st.tuples(st.integers(0, 2**32), st.integers(1, 300), st.integers(3, 6), st.integers(2, 4))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(shapes, st.sampled_from([0.0, 0.3, 0.95]))
 def test_counts_are_sums_of_outer_products(
     shape: tuple[int, int, int, int], missing: float
@@ -43,7 +43,7 @@ def test_counts_are_sums_of_outer_products(
     assert MomentCounts.count(responses) == counted_by_definition(responses)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(shapes, st.sampled_from([0.0, 0.4]), st.lists(st.floats(0, 1), max_size=4))
 def test_pieces_add_up_bit_for_bit(
     shape: tuple[int, int, int, int], missing: float, cuts: list[float]

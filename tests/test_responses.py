@@ -520,7 +520,7 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(ANYTHING, st.lists(SCALARS, max_size=4), st.none() | ANYTHING, SCALARS)
 def test_anything_is_read_or_refused_in_our_words(
     table: Any, column: list[Any], classes: Any, missing: Any

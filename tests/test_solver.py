@@ -13,7 +13,7 @@ from scipy.optimize import LinearConstraint, minimize
 
 from blindfuse import MomentCounts, Moments, NotConverged, NotIdentifiable, Responses, simulate
 from blindfuse.beliefs import vote_sums
-from blindfuse.kernels.sweeps import ROWS, WHOLE, admm, invert, quadratic
+from blindfuse.kernels.sweeps import admm, invert, quadratic
 from blindfuse.solver.acceleration import Anderson, Plain
 from blindfuse.solver.alternate import alternate
 from blindfuse.solver.factors import Factors
@@ -74,7 +74,7 @@ def test_admm_finds_the_constrained_minimum_of_a_block() -> None:
         )
         found, dual = block.copy(), np.zeros((3, 3))
         for _ in range(100):
-            admm(gram, target, found, dual, 1e-7, 100, ROWS)
+            admm(gram, target, found, dual, 1e-7, 100)
         np.testing.assert_allclose(found.sum(axis=1), 1)
         assert quadratic(gram, target, found) == pytest.approx(best.fun, abs=1e-6)
 
@@ -85,7 +85,7 @@ def test_admm_finds_the_constrained_minimum_of_a_prior() -> None:
         found, dual = block[0].reshape(3, 1).copy(), np.zeros((3, 1))
         right = target[:, :1].copy()
         for _ in range(100):
-            admm(gram, right, found, dual, 1e-7, 100, WHOLE)
+            admm(gram, right, found, dual, 1e-7, 100)
         values = 0.5 * np.einsum("gi,ij,gj->g", grid, gram, grid) - grid @ right[:, 0]
         assert quadratic(gram, right, found) <= values.min() + 1e-9
 
@@ -95,7 +95,7 @@ def test_admm_never_returns_a_worse_block(inner: int) -> None:
     for gram, target, block in quadratic_programs(50):
         before = quadratic(gram, target, block)
         dual = np.random.default_rng(0).normal(size=(3, 3))
-        admm(gram, target, block, dual, 1e-6, inner, ROWS)
+        admm(gram, target, block, dual, 1e-6, inner)
         assert quadratic(gram, target, block) <= before
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,21 +20,10 @@ from blindfuse.coding import (
     smallest_integer,
 )
 from blindfuse.errors import BadLabels, BadParameter, naming
+from blindfuse.rows import Repeats, Rows, first_repeat, frozen, read_only, sort_once, starts_of
 
-Repeats = Literal["last", "first", "error"]
 Names = Sequence[Any] | NDArray[Any]
 Values = ArrayLike | Sequence[Any]
-
-
-class Rows(NamedTuple):
-    """One compressed view of the answers: row ``r`` is ``starts[r]:starts[r + 1]`` of the rest.
-
-    ``codes`` are annotators when rows are items, and items when rows are annotators.
-    """
-
-    starts: NDArray[Any]
-    codes: NDArray[Any]
-    labels: NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +50,7 @@ class Responses:
 
     def __post_init__(self) -> None:
         for name in ("items", "annotators", "classes"):
-            object.__setattr__(self, name, _read_only(getattr(self, name)))
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @classmethod
     def from_matrix(
@@ -97,7 +86,7 @@ class Responses:
             items=_names_or_numbers(items, n_items, "items"),
             annotators=annotator_names,
             classes=names,
-            by_item=_frozen(_starts(counts), annotator_codes, labels),
+            by_item=frozen(starts_of(counts), annotator_codes, labels),
         )
 
     @classmethod
@@ -201,9 +190,9 @@ class Responses:
         _refuse_outside(annotator_codes, annotator_names, "annotator")
         _refuse_outside(label_codes, class_names, "label")
         cells = item_codes.astype(np.int64) * len(annotator_names) + annotator_codes
-        order, repeated = _order_once(cells, repeats)
+        order, repeated = sort_once(cells, repeats)
         if repeated and repeats == "error":
-            item, annotator = divmod(int(_first_repeat(cells)), len(annotator_names))
+            item, annotator = divmod(int(first_repeat(cells)), len(annotator_names))
             raise BadLabels(
                 f"Annotator {naming(annotator_names[[annotator]])} labelled item "
                 f"{naming(item_names[[item]])} more than once. "
@@ -216,8 +205,8 @@ class Responses:
             items=item_names,
             annotators=annotator_names,
             classes=class_names,
-            by_item=_frozen(
-                _starts(counts),
+            by_item=frozen(
+                starts_of(counts),
                 annotator_codes[order].astype(annotator_type),
                 label_codes[order].astype(label_type),
             ),
@@ -252,7 +241,7 @@ class Responses:
         order = np.argsort(annotators, kind="stable")
         item_type = smallest_integer(self.n_items, np.int32, np.int64)
         items = np.repeat(np.arange(self.n_items, dtype=item_type), np.diff(starts))
-        return _frozen(_starts(self.labels_per_annotator), items[order], labels[order])
+        return frozen(starts_of(self.labels_per_annotator), items[order], labels[order])
 
     @property
     def labels_per_item(self) -> NDArray[np.integer[Any]]:
@@ -263,13 +252,13 @@ class Responses:
     def labels_per_annotator(self) -> NDArray[np.integer[Any]]:
         """How many answers each annotator gave, ``(M,)``."""
         if self.is_complete:
-            return _read_only(np.full(self.n_annotators, self.n_items))
-        return _read_only(np.bincount(self.by_item.codes, minlength=self.n_annotators))
+            return read_only(np.full(self.n_annotators, self.n_items))
+        return read_only(np.bincount(self.by_item.codes, minlength=self.n_annotators))
 
     @cached_property
     def labels_per_class(self) -> NDArray[np.integer[Any]]:
         """How many answers named each class, ``(K,)``."""
-        return _read_only(np.bincount(self.by_item.labels, minlength=self.n_classes))
+        return read_only(np.bincount(self.by_item.labels, minlength=self.n_classes))
 
     def matrix(self) -> NDArray[Any]:
         """Class codes ``[item, annotator]``, −1 for no answer."""
@@ -291,8 +280,8 @@ class Responses:
             items=self.items[picks],
             annotators=self.annotators,
             classes=self.classes,
-            by_item=_frozen(
-                _starts(counts), self.by_item.codes[answers], self.by_item.labels[answers]
+            by_item=frozen(
+                starts_of(counts), self.by_item.codes[answers], self.by_item.labels[answers]
             ),
         )
 
@@ -485,35 +474,3 @@ def _picks(chosen: ArrayLike, count: int, kind: str) -> NDArray[np.intp]:
     raise BadParameter(
         f"These {kind} cannot be chosen: {reason}. Pass positions below {count:,}, or a mask."
     )
-
-
-def _order_once(cells: NDArray[np.int64], repeats: Repeats) -> tuple[NDArray[Any] | slice, int]:
-    """How to sort the cells with each kept once, and how many that drops."""
-    if len(cells) < 2 or np.all(cells[1:] > cells[:-1]):
-        return slice(None), 0
-    order = np.argsort(cells, kind="stable")
-    differs = cells[order[1:]] != cells[order[:-1]]
-    keep = np.append(True, differs) if repeats == "first" else np.append(differs, True)
-    return order[keep], int(len(keep) - np.count_nonzero(keep))
-
-
-def _first_repeat(cells: NDArray[np.int64]) -> np.int64:
-    ordered = np.sort(cells)
-    return np.int64(ordered[1:][ordered[1:] == ordered[:-1]][0])
-
-
-def _starts(counts: NDArray[Any]) -> NDArray[Any]:
-    """Where each row starts, with the end of the last one appended."""
-    starts = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=starts[1:])
-    return starts.astype(smallest_integer(int(starts[-1]), np.int32, np.int64))
-
-
-def _frozen(starts: NDArray[Any], codes: NDArray[Any], labels: NDArray[Any]) -> Rows:
-    return Rows(*(_read_only(np.ascontiguousarray(part)) for part in (starts, codes, labels)))
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.flags.writeable = False
-    return view

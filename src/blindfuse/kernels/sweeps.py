@@ -22,9 +22,6 @@ AHEAD = 48
 
 CACHE_LINE = 64
 
-ROWS, WHOLE = 0, 1
-"""What of a block is on the simplex: each of its rows, or its one column as a whole."""
-
 
 @kernel
 def project(vector):
@@ -101,11 +98,11 @@ def quadratic(gram, target, block):
 
 
 @kernel
-def admm(gram, target, block, dual, proximal, inner, simplex):
+def admm(gram, target, block, dual, proximal, inner):
     """Minimise ½ tr(Xᵀ G X) − tr(Bᵀ X) + ν/2 ‖X − X_prev‖² over the simplices, in place.
 
     Appendix A, (31)–(33) and (36)–(38): ``block`` is X = Γ_mᵀ [true, reported], whose rows are on
-    the simplex, or X = π as one column that is on the simplex as a whole.
+    the simplex, or X = π, a single column that is on the simplex as a whole.
     λ = tr(G)/K, and ν = ``proximal`` · λ, so that neither depends on the scale of the data.
 
     Departs from the paper in one way: a block that raises the objective is not taken. ADMM first
@@ -136,11 +133,11 @@ def admm(gram, target, block, dual, proximal, inner, simplex):
                     total += inverse[k, l] * (constant[l, c] + penalty * (block[l, c] + dual[l, c]))
                 free[k, c] = total
                 moved_to[k, c] = total - dual[k, c]
-        if simplex == ROWS:
+        if C == 1:
+            project(moved_to.reshape(K))
+        else:
             for k in range(K):
                 project(moved_to[k])
-        else:
-            project(moved_to[:, 0])
         gap = moved = size = dual_size = 0.0
         for k in range(K):
             for c in range(C):
@@ -171,7 +168,7 @@ def _update_confusion(gram, target, prior, confusion, dual, proximal, inner):
             target[k, l] *= prior[k]
             gram[k, l] *= prior[k] * prior[l]
             block[k, l] = confusion[l, k]
-    admm(gram, target, block, dual, proximal, inner, ROWS)
+    admm(gram, target, block, dual, proximal, inner)
     for k in range(K):
         for l in range(K):
             confusion[l, k] = block[k, l]
@@ -184,7 +181,7 @@ def _update_prior(gram, target, prior, dual, proximal, inner, fixed):
     block = prior.copy().reshape((K, 1))
     right = target.reshape((K, 1))
     if not fixed:
-        admm(gram, right, block, dual.reshape((K, 1)), proximal, inner, WHOLE)
+        admm(gram, right, block, dual.reshape((K, 1)), proximal, inner)
         for k in range(K):
             prior[k] = block[k, 0]
     return quadratic(gram, right, block)

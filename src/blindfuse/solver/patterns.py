@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.responses import Responses, Rows
+from blindfuse.responses import Responses
+from blindfuse.rows import Rows
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ class Trace:
     change ``[sweep]``
         ‖g(x) − x‖ / ‖g(x)‖ of each sweep x → g(x).
     seconds ``[sweep]``
-        wall time of each sweep.
+        wall time of each sweep; the very first on a machine compiles.
     stopped
         ``"converged"``, ``"stalled"`` or ``"max_sweeps"``.
     """
@@ -49,7 +49,6 @@ class Trace:
 
     def __repr__(self) -> str:
         return (
-            f"Trace: {self.sweeps:,} sweeps in {self.seconds.sum():.3g} s, "
-            f"objective {self.objective[0]:.6g} → {self.objective.min():.6g}, "
-            f"stopped because {_IN_WORDS[self.stopped]}"
+            f"Trace: {self.sweeps:,} sweeps, objective {self.objective[0]:.6g} → "
+            f"{self.objective.min():.6g}, stopped because {_IN_WORDS[self.stopped]}"
         )
