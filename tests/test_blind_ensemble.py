@@ -97,6 +97,11 @@ class TestInterface:
         ensemble.fit(crowd(n=200).responses)
         assert "fitted Model: 8 annotators, 3 classes" in repr(ensemble)
 
+    def test_moments_too_large_to_form_are_refused(self) -> None:
+        many = simulate(10, 1000, 2, np.random.default_rng(0)).responses
+        with pytest.raises(BadParameter, match=r"30 GiB.*moments='labels'"):
+            BlindEnsemble(weights="equal").fit(many)
+
     def test_predicting_before_fitting_is_refused(self) -> None:
         with pytest.raises(NotFitted, match="Call fit first"):
             BlindEnsemble().predict([[0, 1, 0]])

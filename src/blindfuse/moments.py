@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
-from itertools import combinations
 from operator import add
 from typing import Any
 
@@ -14,6 +13,7 @@ from blindfuse.errors import BadLabels
 from blindfuse.kernels.counting import WORDS, count_together
 from blindfuse.responses import Responses
 from blindfuse.threads import pieces, thread_count
+from blindfuse.tuples import all_tuples, rank, tables_of
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -98,16 +98,15 @@ class MomentCounts:
         """Add the class that was left out of complete answers: what remains of each margin."""
         M = len(self.singles)
         singles = _append_rest(self.singles, np.full(M, self.n_items), axis=1)
-        pair = np.array(list(combinations(range(M), 2)), dtype=np.intp).reshape(-1, 2)
+        pair = all_tuples(M, 2)
         pairs = _append_rest(self.pairs, self.singles[pair[:, 0]], axis=2)
         pairs = _append_rest(pairs, singles[pair[:, 1]], axis=1)
-        at = np.zeros((M, M), dtype=np.intp)
-        at[pair[:, 0], pair[:, 1]] = np.arange(len(pair))
-        m, m2, m3 = np.array(list(combinations(range(M), 3)), dtype=np.intp).reshape(-1, 3).T
+        triple = all_tuples(M, 3)
+        first, outer, last = (pairs[rank(triple[:, two], M)] for two in ([0, 1], [0, 2], [1, 2]))
         L = self.singles.shape[1]
-        triples = _append_rest(self.triples, pairs[at[m, m2]][:, :L, :L], axis=3)
-        triples = _append_rest(triples, pairs[at[m, m3]][:, :L], axis=2)
-        triples = _append_rest(triples, pairs[at[m2, m3]], axis=1)
+        triples = _append_rest(self.triples, first[:, :L, :L], axis=3)
+        triples = _append_rest(triples, outer[:, :L], axis=2)
+        triples = _append_rest(triples, last, axis=1)
         return MomentCounts(self.n_items, singles, pairs, triples)
 
 
@@ -134,18 +133,17 @@ class Moments:
     def reordered(self, annotators: NDArray[np.intp], classes: NDArray[np.intp]) -> "Moments":
         """The moments of these annotators with these classes, in this order."""
         M = len(self.means)
-        pair_at = {pair: at for at, pair in enumerate(combinations(range(M), 2))}
-        triple_at = {triple: at for at, triple in enumerate(combinations(range(M), 3))}
-        pairs, cross = _reorder(self.cross, pair_at, annotators, 2)
-        triples, third = _reorder(self.third, triple_at, annotators, 3)
+        pairs = annotators[all_tuples(len(annotators), 2)]
+        triples = annotators[all_tuples(len(annotators), 3)]
+        cross, third = tables_of(self.cross, pairs, M), tables_of(self.third, triples, M)
         return Moments(
             self.n_items,
             self.means[annotators][:, classes],
             cross[:, classes][:, :, classes],
             third[:, classes][:, :, classes][:, :, :, classes],
             self.seen[annotators],
-            self.seen_pairs[pairs],
-            self.seen_triples[triples],
+            self.seen_pairs[rank(pairs, M)],
+            self.seen_triples[rank(triples, M)],
         )
 
     def weights(self, kind: str) -> tuple[Floats, Floats, Floats]:
@@ -161,8 +159,7 @@ class Moments:
         """h_N of (21), each moment weighted, straight from its definition."""
         M = len(confusions)
         scaled = confusions * prior
-        pair = np.array(list(combinations(range(M), 2)), dtype=np.intp).reshape(-1, 2).T
-        triple = np.array(list(combinations(range(M), 3)), dtype=np.intp).reshape(-1, 3).T
+        pair, triple = all_tuples(M, 2).T, all_tuples(M, 3).T
         models: tuple[NDArray[Any], ...] = (
             confusions @ prior,
             np.einsum("pak,pbk->pab", scaled[pair[0]], confusions[pair[1]]),
@@ -186,15 +183,3 @@ def _append_rest(table: Counts, margin: Counts, axis: int) -> Counts:
     """Append along ``axis`` what is left of the margin after the counts there."""
     rest = np.expand_dims(margin - table.sum(axis=axis), axis)
     return np.concatenate([table, rest], axis=axis)
-
-
-def _reorder(
-    tables: Floats, at: dict[Any, int], annotators: NDArray[np.intp], order: int
-) -> tuple[list[int], Floats]:
-    """Which tables belong to the new pairs or triples, and those with their axes turned to fit."""
-    picks, turned = [], []
-    for group in combinations(annotators.tolist(), order):
-        axes = np.argsort(np.argsort(group))
-        picks.append(at[tuple(sorted(group))])
-        turned.append(tables[picks[-1]].transpose(axes))
-    return picks, np.array(turned).reshape(-1, *tables.shape[1:])

@@ -1,8 +1,6 @@
 """The optimisation problem (21) in its two forms, with one interface: ``sweep(factors)``."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Protocol
 
 import numpy as np
@@ -13,6 +11,7 @@ from blindfuse.moments import Moments
 from blindfuse.responses import Responses
 from blindfuse.solver.factors import Factors
 from blindfuse.solver.patterns import answer_patterns, panels
+from blindfuse.tuples import all_tuples, rank, tables_of
 
 Floats = NDArray[np.float64]
 
@@ -38,13 +37,11 @@ class MomentProblem:
     """(21) from explicit moments: a sweep costs O(M³K⁴), whatever the number of items."""
 
     def __init__(self, moments: Moments, weights: str) -> None:
-        M, K = moments.means.shape
         first, second, third = moments.weights(weights)
         self.first = first[:, None] * moments.means
-        self.weights = (first, *_unfold_weights(M, second, third))
-        self.second, self.third = _unfold(
-            M, K, second[:, None, None] * moments.cross, third[:, None, None, None] * moments.third
-        )
+        self.second, seen_pairs = _unfold_pairs(second, moments)
+        self.third, seen_triples = _unfold_triples(third, moments)
+        self.weights = (first, seen_pairs, seen_triples)
         self.constant = 0.5 * float(
             (self.first * moments.means).sum()
             + second @ (moments.cross**2).sum(axis=(1, 2))
@@ -96,6 +93,29 @@ class LabelProblem:
         )
 
 
+def _unfold_pairs(weights: Floats, moments: Moments) -> tuple[Floats, Floats]:
+    """Weighted cross moments as ``[m, a, (m', b)]``, and their weights as ``[m, m']``."""
+    M, K = moments.means.shape
+    pairs = np.argwhere(~np.eye(M, dtype=bool))
+    unfolded, seen = np.zeros((M, K, M, K)), np.zeros((M, M))
+    weighted = weights[:, None, None] * moments.cross
+    unfolded[pairs[:, 0], :, pairs[:, 1]] = tables_of(weighted, pairs, M)
+    seen[pairs[:, 0], pairs[:, 1]] = weights[rank(pairs, M)]
+    return unfolded.reshape(M, K, M * K), seen
+
+
+def _unfold_triples(weights: Floats, moments: Moments) -> tuple[Floats, Floats]:
+    """Third moments likewise as ``[m, a, (pair of the others, b, c)]`` and ``[m, pair]``."""
+    M, K = moments.means.shape
+    others = np.argwhere(~np.eye(M, dtype=bool))[:, 1].reshape(M, M - 1)
+    pairs = others[:, all_tuples(M - 1, 2)]
+    own = np.broadcast_to(np.arange(M)[:, None, None], (*pairs.shape[:2], 1))
+    triples = np.concatenate([own, pairs], axis=2).reshape(-1, 3)
+    weighted = tables_of(weights[:, None, None, None] * moments.third, triples, M)
+    unfolded = weighted.reshape(M, -1, K, K, K).swapaxes(1, 2).reshape(M, K, -1)
+    return unfolded, weights[rank(triples, M)].reshape(M, -1)
+
+
 def _state(factors: Factors, settings: Settings) -> tuple[Floats | bool | float, ...]:
     """The last arguments of both kernels: what a sweep changes in place, and how."""
     return (
@@ -115,35 +135,3 @@ def _on_cache_lines(*shape: int) -> Floats:
     room = np.empty(size + CACHE_LINE // 8)
     skip = -room.ctypes.data % CACHE_LINE // 8
     return room[skip : skip + size].reshape(shape)
-
-
-def _unfold_weights(M: int, second: Floats, third: Floats) -> tuple[Floats, Floats]:
-    """Weights of pairs as ``[m, m']`` and of triples as ``[m, pair of the others]``."""
-    pairs = np.zeros((M, M))
-    for weight, (m, m2) in zip(second, combinations(range(M), 2), strict=True):
-        pairs[m, m2] = pairs[m2, m] = weight
-    triples = np.empty((M, (M - 1) * (M - 2) // 2))
-    for m, position, triple, _ in _triples_of_each(M):
-        triples[m, position] = third[triple]
-    return pairs, triples
-
-
-def _unfold(M: int, K: int, cross: Floats, third: Floats) -> tuple[Floats, Floats]:
-    """Pairs as ``[m, a, (m', b)]`` and triples as ``[m, a, (pair of the others, b, c)]``."""
-    second = np.zeros((M, K, M, K))
-    for table, (m, m2) in zip(cross, combinations(range(M), 2), strict=True):
-        second[m, :, m2], second[m2, :, m] = table, table.T
-    unfolded = np.empty((M, K, (M - 1) * (M - 2) // 2, K, K))
-    for m, position, triple, axis in _triples_of_each(M):
-        unfolded[m, :, position] = np.moveaxis(third[triple], axis, 0)
-    return second.reshape(M, K, M * K), unfolded.reshape(M, K, -1)
-
-
-def _triples_of_each(M: int) -> Iterator[tuple[int, int, int, int]]:
-    """For each annotator m: the pairs of others, the triple each makes with m, and m's axis."""
-    triple_at = {tuple(triple): at for at, triple in enumerate(combinations(range(M), 3))}
-    for m in range(M):
-        others = [other for other in range(M) if other != m]
-        for position, pair in enumerate(combinations(others, 2)):
-            triple = tuple(sorted((m, *pair)))
-            yield m, position, triple_at[triple], triple.index(m)

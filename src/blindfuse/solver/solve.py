@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import comb
 from typing import Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from blindfuse.alignment import Alignment, align
 from blindfuse.beliefs import Sums, vote_sums
-from blindfuse.errors import NotConverged, NotIdentifiable
+from blindfuse.errors import BadParameter, NotConverged, NotIdentifiable
 from blindfuse.model import Model
 from blindfuse.moments import MomentCounts
 from blindfuse.responses import Responses
@@ -30,8 +31,8 @@ MomentsFrom = Literal["auto", "counts", "labels"]
 Acceleration = Literal["anderson"] | None
 
 TYPICAL_SWEEPS = 60
-LARGEST_MOMENTS = 2**28
-"""Explicit moments are formed only if they take at most this many bytes."""
+LARGEST_MOMENTS, MOST_MOMENTS = 2**28, 2**32
+"""Explicit moments are chosen up to so many bytes, and formed on demand up to so many."""
 
 
 @dataclass(frozen=True)
@@ -137,18 +138,33 @@ def pose(responses: Responses, options: Options, order: Order, threads: int | No
     else:
         explicit = options.moments == "auto" and _explicit_is_cheaper(responses)
     if explicit:
+        _refuse_too_many(responses)
         moments = MomentCounts.count(responses, threads).moments()
         return MomentProblem(moments.reordered(*order), options.weights)
     annotators, classes = responses.annotators[order.annotators], responses.classes[order.classes]
     return LabelProblem(responses.recoded(annotators, classes))
 
 
+def _moment_bytes(responses: Responses) -> int:
+    """What all third moments take, unfolded for each of their three annotators."""
+    return 3 * comb(responses.n_annotators, 3) * responses.n_classes**3 * 8
+
+
+def _refuse_too_many(responses: Responses) -> None:
+    if _moment_bytes(responses) > MOST_MOMENTS:
+        raise BadParameter(
+            f"The third moments of {responses.n_annotators:,} annotators would take "
+            f"{_moment_bytes(responses) / 2**30:,.0f} GiB. Use moments='labels' with "
+            "weights='counts', or groups of annotators."
+        )
+
+
 def _explicit_is_cheaper(responses: Responses) -> bool:
     """Compare multiplications; counting on bit sets does about a hundred items in one."""
     M, K = responses.n_annotators, responses.n_classes
-    triples = M * (M - 1) * (M - 2) / 6
-    if 3 * triples * K**3 * 8 > LARGEST_MOMENTS:
+    if _moment_bytes(responses) > LARGEST_MOMENTS:
         return False
+    triples = comb(M, 3)
     explicit = triples * K**3 * (responses.n_items / 100 + 4 * K * TYPICAL_SWEEPS)
     direct = responses.n_labels * K * (K + 4) * 4 * TYPICAL_SWEEPS
     return explicit < direct
