@@ -156,6 +156,7 @@ class TestChoices:
         "choice",
         [
             {"start": "random", "restarts": 5},
+            {"start": "random", "restarts": 5, "prior": "uniform"},
             {"weights": "equal"},
             {"moments": "labels"},
             {"moments": "counts"},

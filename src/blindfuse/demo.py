@@ -68,6 +68,8 @@ def main() -> None:
         ("blindfuse", fused),
     ):
         print(f"{name:<22}{100 * error:>26.2f}")
+    if fused >= vote:
+        print("\nThe vote is as good here: classifiers trained on the same features err together.")
     print(f"\n{ensemble.trace_!r}")
 
 

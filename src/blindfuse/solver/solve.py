@@ -88,10 +88,10 @@ def solve(
             NotConverged,
             stacklevel=3,
         )
-    estimate = order.put_back(factors.confusions, factors.prior, responses.n_annotators)
-    if options.prior is not None:
-        return Solution(estimate[0], options.prior, trace)
-    return Solution(*align(*estimate, options.alignment), trace)
+    confusions, prior = order.put_back(factors.confusions, factors.prior, responses.n_annotators)
+    if options.prior is None or np.ptp(options.prior) == 0:  # else the prior tells classes apart
+        confusions, prior = align(confusions, prior, options.alignment)
+    return Solution(confusions, prior if options.prior is None else options.prior, trace)
 
 
 def solve_groups(
