@@ -15,7 +15,13 @@ if TYPE_CHECKING:
         NotConverged,
         NotIdentifiable,
     )
+    from blindfuse.estimators.bayesian_dawid_skene import BayesianDawidSkene
     from blindfuse.estimators.blind_ensemble import BlindEnsemble
+    from blindfuse.estimators.dawid_skene import DawidSkene
+    from blindfuse.estimators.majority_vote import MajorityVote
+    from blindfuse.estimators.one_coin import OneCoin
+    from blindfuse.estimators.wawa import Wawa
+    from blindfuse.estimators.zero_based_skill import ZeroBasedSkill
     from blindfuse.model import Model
     from blindfuse.moments import MomentCounts, Moments
     from blindfuse.responses import Responses
@@ -27,15 +33,21 @@ _HOMES = {
     "BadLabels": "errors",
     "BadModel": "errors",
     "BadParameter": "errors",
+    "BayesianDawidSkene": "estimators.bayesian_dawid_skene",
     "BlindEnsemble": "estimators.blind_ensemble",
     "BlindfuseError": "errors",
+    "DawidSkene": "estimators.dawid_skene",
+    "MajorityVote": "estimators.majority_vote",
     "Model": "model",
     "MomentCounts": "moments",
     "Moments": "moments",
     "NotConverged": "errors",
     "NotIdentifiable": "errors",
+    "OneCoin": "estimators.one_coin",
     "Responses": "responses",
     "Simulation": "simulation",
+    "Wawa": "estimators.wawa",
+    "ZeroBasedSkill": "estimators.zero_based_skill",
     "simulate": "simulation",
 }
 
@@ -43,15 +55,21 @@ __all__ = [
     "BadLabels",
     "BadModel",
     "BadParameter",
+    "BayesianDawidSkene",
     "BlindEnsemble",
     "BlindfuseError",
+    "DawidSkene",
+    "MajorityVote",
     "Model",
     "MomentCounts",
     "Moments",
     "NotConverged",
     "NotIdentifiable",
+    "OneCoin",
     "Responses",
     "Simulation",
+    "Wawa",
+    "ZeroBasedSkill",
     "simulate",
 ]
 

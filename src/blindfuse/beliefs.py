@@ -52,6 +52,20 @@ def vote_sums(responses: Responses, threads: int | None = None) -> Sums:
     return Sums(counts / labelling.WHOLE_VOTE, totals / labelling.WHOLE_VOTE, 0.0)
 
 
+def weighted_votes(responses: Responses, weights: Floats | None = None) -> Floats:
+    """Votes ``[item, class]``, each annotator's of its weight (one, if not given)."""
+    N, K = responses.n_items, responses.n_classes
+    cells = np.repeat(np.arange(N) * K, responses.labels_per_item)
+    cells += responses.by_item.labels
+    each = None if weights is None else weights[responses.by_item.codes]
+    return np.bincount(cells, each, minlength=N * K).reshape(N, K).astype(float)
+
+
+def belief_sums(responses: Responses, found: Floats, threads: int | None = None) -> Sums:
+    """What given beliefs ``[item, class]`` say of annotators and classes."""
+    return _sums(responses, threads, labelling.belief_counts, found)
+
+
 def posteriors(
     responses: Responses, log_confusions: Floats, log_prior: Floats, threads: int | None = None
 ) -> tuple[Floats, float]:

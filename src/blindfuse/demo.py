@@ -68,7 +68,7 @@ def main() -> None:
         ("blindfuse", fused),
     ):
         print(f"{name:<22}{100 * error:>26.2f}")
-    if fused >= vote:
+    if fused > 0.95 * vote:
         print("\nThe vote is as good here: classifiers trained on the same features err together.")
     print(f"\n{ensemble.trace_!r}")
 

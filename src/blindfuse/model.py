@@ -71,7 +71,7 @@ class Model:
             raise BadParameter(f"rule={rule!r} is none of {naming(get_args(Rule))}.")
         known = responses.recoded(self.annotators, self.classes)
         prior = self.prior if rule == "map" else np.full_like(self.prior, 1 / len(self.prior))
-        found, _ = beliefs.posteriors(known, _log(self.confusions), _log(prior), threads)
+        found, _ = beliefs.posteriors(known, log(self.confusions), log(prior), threads)
         found[known.labels_per_item == 0] = self.prior
         return found
 
@@ -88,7 +88,7 @@ class Model:
     def sums(self, responses: Responses, threads: int | None = None) -> beliefs.Sums:
         """The posteriors (by MAP) of these items added up, without storing them."""
         known = responses.recoded(self.annotators, self.classes)
-        return beliefs.posterior_sums(known, _log(self.confusions), _log(self.prior), threads)
+        return beliefs.posterior_sums(known, log(self.confusions), log(self.prior), threads)
 
     def log_likelihood(self, responses: Responses, threads: int | None = None) -> float:
         """Σ_n log Σ_k π_k Π_m Γ_m(f_m(n), k) over all items."""
@@ -177,7 +177,8 @@ class Model:
         )
 
 
-def _log(probabilities: Floats) -> Floats:
+def log(probabilities: Floats) -> Floats:
+    """Logarithms, with a finite one for zero."""
     return np.log(np.maximum(probabilities, SMALLEST))
 
 

@@ -1,6 +1,7 @@
 """What every method shares: parameters in scikit-learn's manner, inputs of any kind, prediction."""
 
 import inspect
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -17,32 +18,27 @@ class NotFitted(BlindfuseError):
     """A method was asked for what only ``fit`` finds out."""
 
 
-class Estimator:
-    """A method that fits a :class:`Model`; a subclass has keyword parameters and ``fit``."""
+class Estimator(ABC):
+    """A method: keyword parameters, ``fit``, and what it found in attributes that end in ``_``."""
 
-    rule: Rule
-    threads: int | None
-
-    model_: Model
     labels_: NDArray[Any]
     posteriors_: Floats
 
+    @abstractmethod
     def fit(self, responses: Any) -> Self:
-        raise NotImplementedError
+        """Find out about annotators and label the items."""
+
+    @abstractmethod
+    def predict(self, responses: Any) -> NDArray[Any]:
+        """Labels ``[item]`` of new items by annotators that ``fit`` has seen."""
+
+    @abstractmethod
+    def predict_proba(self, responses: Any) -> Floats:
+        """Posteriors ``[item, class]`` of new items by annotators that ``fit`` has seen."""
 
     def fit_predict(self, responses: Any) -> NDArray[Any]:
         """Fit, and return the labels of the items, ``[item]``."""
         return self.fit(responses).labels_
-
-    def predict(self, responses: Any) -> NDArray[Any]:
-        """Labels ``[item]`` of new items by annotators that ``fit`` has seen."""
-        return self._fitted().name_labels(self.predict_proba(responses))
-
-    def predict_proba(self, responses: Any) -> Floats:
-        """Posteriors ``[item, class]`` of new items by annotators that ``fit`` has seen."""
-        model = self._fitted()
-        known = as_responses(responses, classes=model.classes)
-        return model.posteriors(known, self.rule, self.threads)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; ``deep`` is there for scikit-learn and changes nothing."""
@@ -60,18 +56,6 @@ class Estimator:
             setattr(self, name, value)
         return self
 
-    def _keep(self, model: Model, responses: Responses) -> Self:
-        """Store a fitted model with the posteriors and labels of the items it was fitted to."""
-        self.model_ = model
-        self.posteriors_ = model.posteriors(responses, self.rule, self.threads)
-        self.labels_ = model.name_labels(self.posteriors_)
-        return self
-
-    def _fitted(self) -> Model:
-        if not hasattr(self, "model_"):
-            raise NotFitted(f"This {type(self).__name__} is not fitted yet. Call fit first.")
-        return self.model_
-
     @classmethod
     def _parameters(cls) -> list[str]:
         return list(inspect.signature(cls).parameters)
@@ -83,8 +67,39 @@ class Estimator:
             for name, value in self.get_params().items()
             if not _same(value, defaults[name])
         )
+        return f"{type(self).__name__}({changed})"
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "posteriors_"):
+            raise NotFitted(f"This {type(self).__name__} is not fitted yet. Call fit first.")
+
+
+class ModelEstimator(Estimator):
+    """A method that fits a :class:`Model` and labels items by its MAP or ML rule."""
+
+    rule: Rule
+    threads: int | None
+    model_: Model
+
+    def predict(self, responses: Any) -> NDArray[Any]:
+        found = self.predict_proba(responses)
+        return self.model_.name_labels(found)
+
+    def predict_proba(self, responses: Any) -> Floats:
+        self._check_fitted()
+        known = as_responses(responses, classes=self.model_.classes)
+        return self.model_.posteriors(known, self.rule, self.threads)
+
+    def _keep(self, model: Model, responses: Responses) -> Self:
+        """Store a fitted model with the posteriors and labels of the items it was fitted to."""
+        self.model_ = model
+        self.posteriors_ = model.posteriors(responses, self.rule, self.threads)
+        self.labels_ = model.name_labels(self.posteriors_)
+        return self
+
+    def __repr__(self) -> str:
         fitted = f"\n  fitted {self.model_!r}" if hasattr(self, "model_") else ""
-        return f"{type(self).__name__}({changed}){fitted}"
+        return f"{super().__repr__()}{fitted}"
 
 
 def to_fit(data: Any) -> Responses:
@@ -98,6 +113,19 @@ def to_fit(data: Any) -> Responses:
             "If there are others that nobody reported, name them all in classes=[…]."
         )
     return responses
+
+
+def known_prior(prior: Any, n_classes: int) -> Floats | None:
+    """The prior to hold fixed, or None if it is to be estimated."""
+    if isinstance(prior, str):
+        one_of("prior", prior, ("estimated", "uniform"))
+        return np.full(n_classes, 1 / n_classes) if prior == "uniform" else None
+    known = np.asarray(prior, dtype=float)
+    if known.shape != (n_classes,) or not np.all(known >= 0) or not np.isclose(known.sum(), 1):
+        raise BadParameter(
+            f"prior={prior!r} must be {n_classes} shares that sum to one, in the order of classes."
+        )
+    return known
 
 
 def one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:

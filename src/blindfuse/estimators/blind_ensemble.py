@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from blindfuse.alignment import Alignment
 from blindfuse.errors import BadParameter, naming
-from blindfuse.estimators.base import Estimator, one_of, to_fit
+from blindfuse.estimators.base import ModelEstimator, known_prior, one_of, to_fit
 from blindfuse.model import Model, Rule
 from blindfuse.responses import Responses
 from blindfuse.shrinkage import learned_pseudo, pooled_pseudo, shrink
@@ -26,7 +26,7 @@ from blindfuse.solver.trace import Trace
 Floats = NDArray[np.float64]
 
 
-class BlindEnsemble(Estimator):
+class BlindEnsemble(ModelEstimator):
     """Blind multiclass ensemble classification (Algorithms 1 and 2 of the paper).
 
     Parameters
@@ -157,7 +157,7 @@ class BlindEnsemble(Estimator):
         return Options(
             start=self.start,
             restarts=self.restarts,
-            prior=_known_prior(self.prior, responses.n_classes),
+            prior=known_prior(self.prior, responses.n_classes),
             weights=self.weights,
             moments=self.moments,
             acceleration=self.acceleration,
@@ -181,19 +181,6 @@ class BlindEnsemble(Estimator):
         else:
             self.pseudo_labels_ = pooled_pseudo(counts, float(self.shrinkage))
         return Model(shrink(confusions, counts, self.pseudo_labels_), prior, *names)
-
-
-def _known_prior(prior: Any, n_classes: int) -> Floats | None:
-    """The prior to hold fixed, or None if it is to be estimated."""
-    if isinstance(prior, str):
-        one_of("prior", prior, ("estimated", "uniform"))
-        return np.full(n_classes, 1 / n_classes) if prior == "uniform" else None
-    known = np.asarray(prior, dtype=float)
-    if known.shape != (n_classes,) or not np.all(known >= 0) or not np.isclose(known.sum(), 1):
-        raise BadParameter(
-            f"prior={prior!r} must be {n_classes} shares that sum to one, in the order of classes."
-        )
-    return known
 
 
 def _as_groups(

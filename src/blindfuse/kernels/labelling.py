@@ -89,6 +89,16 @@ def vote_counts(starts, annotators, labels, first, last, counts, totals):
 
 
 @kernel
+def belief_counts(starts, annotators, labels, first, last, beliefs, counts, totals):
+    """Add up given ``beliefs[item, class]`` of the items ``first … last − 1``."""
+    belief = np.zeros(totals.size)
+    for n in range(first, last):
+        for k in range(beliefs.shape[1]):
+            belief[k] = beliefs[n, k]
+        _add(starts, annotators, labels, n, belief, counts, totals)
+
+
+@kernel
 def posterior_beliefs(starts, annotators, labels, first, last, log_confusions, log_prior, beliefs):
     """Fill ``beliefs[item, class]`` of these items by a model; returns their log-likelihood."""
     K = beliefs.shape[1]

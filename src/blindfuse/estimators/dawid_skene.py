@@ -1,0 +1,80 @@
+"""Dawid and Skene's EM: a confusion matrix for every annotator."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.beliefs import Sums
+from blindfuse.errors import BadParameter
+from blindfuse.estimators.base import known_prior, one_of
+from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, parameters_of
+from blindfuse.model import Rule
+from blindfuse.responses import Responses
+from blindfuse.shrinkage import learned_pseudo, pooled_pseudo
+
+Floats = NDArray[np.float64]
+
+
+class DawidSkene(EMEstimator):
+    """Maximum likelihood of all confusion matrices and the prior (Dawid and Skene 1979).
+
+    Parameters
+    ----------
+    class_prior
+        ``"estimated"``, ``"uniform"`` (the paper's EM rows), or known shares ``[class]``.
+    start
+        ``"mv"`` (hard majority votes), ``"shares"`` (soft vote shares), ``"blind"``
+        (:class:`BlindEnsemble`, Remark 2), or a :class:`Model`.
+    pseudo_count
+        added to every cell of every confusion matrix.
+    shrinkage
+        towards the crowd's mean matrix: None, a number of pseudo-labels a class, or
+        ``"learned"`` from the start's counts.
+    max_iter, tolerance
+        iterations at most, and the rise of log-likelihood per label at which they end.
+    """
+
+    def __init__(
+        self,
+        *,
+        class_prior: Literal["estimated", "uniform"] | Sequence[float] | Floats = "estimated",
+        start: EMStart = "mv",
+        pseudo_count: float = 0.0,
+        shrinkage: Literal["learned"] | float | None = "learned",
+        max_iter: int = 1000,
+        tolerance: float = 1e-7,
+        rule: Rule = "map",
+        threads: int | None = None,
+    ) -> None:
+        self.class_prior = class_prior
+        self.start: EMStart = start
+        self.pseudo_count = pseudo_count
+        self.shrinkage = shrinkage
+        self.max_iter = max_iter
+        self.tolerance = tolerance
+        self.rule: Rule = rule
+        self.threads = threads
+
+    def _prepare(self, responses: Responses, sums: Sums) -> None:
+        self._prior = known_prior(self.class_prior, responses.n_classes)
+        if not self.pseudo_count >= 0:
+            raise BadParameter(f"pseudo_count={self.pseudo_count!r} must not be negative.")
+        if isinstance(self.shrinkage, str):
+            one_of("shrinkage", self.shrinkage, ("learned",))
+            pseudo = learned_pseudo(sums.counts)
+        elif self.shrinkage is not None and not self.shrinkage >= 0:
+            raise BadParameter(f"shrinkage={self.shrinkage!r} must not be negative.")
+        else:
+            pseudo = pooled_pseudo(sums.counts, float(self.shrinkage or 0.0))
+        self._pseudo = pseudo + self.pseudo_count
+
+    def _m_step(self, sums: Sums) -> Parameters:
+        """Γ_m(a, k) ∝ expected counts plus pseudo-labels; an empty column stays uniform."""
+        counts = sums.counts + self._pseudo
+        labels = counts.sum(axis=1, keepdims=True)
+        even = np.full_like(counts, 1 / counts.shape[1])
+        confusions = np.divide(counts, labels, out=even, where=labels > 0)
+        prior = sums.totals / sums.totals.sum() if self._prior is None else self._prior
+        return parameters_of(confusions, prior)

@@ -1,0 +1,155 @@
+"""Expectation maximisation: what Dawid–Skene and its relatives share."""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.beliefs import Sums, belief_sums, posterior_sums, vote_sums, weighted_votes
+from blindfuse.coding import key
+from blindfuse.errors import BadLabels, BadParameter, NotConverged, naming
+from blindfuse.estimators.base import ModelEstimator, one_of, to_fit
+from blindfuse.estimators.blind_ensemble import BlindEnsemble
+from blindfuse.model import Model, log
+from blindfuse.responses import Responses
+
+Floats = NDArray[np.float64]
+EMStart = Literal["mv", "shares", "blind"] | Model
+
+
+class Parameters(NamedTuple):
+    """What an M-step finds: the model, and the log-probabilities that the next E-step uses."""
+
+    confusions: Floats
+    prior: Floats
+    log_confusions: Floats
+    log_prior: Floats
+
+
+class EMEstimator(ModelEstimator):
+    """EM in the log domain, for methods that differ in their M-step only.
+
+    Attributes
+    ----------
+    log_likelihoods_ ``[iteration]``
+        Σ_n log Σ_k π_k Π_m Γ_m(f_m(n), k) before each M-step, gold items at their gold class.
+    stopped_
+        ``"converged"`` or ``"max_iter"``.
+    """
+
+    start: EMStart
+    max_iter: int
+    tolerance: float
+    log_likelihoods_: Floats
+    stopped_: str
+
+    @abstractmethod
+    def _prepare(self, responses: Responses, sums: Sums) -> None:
+        """Check parameters, and whatever the M-step needs to know beforehand."""
+
+    @abstractmethod
+    def _m_step(self, sums: Sums) -> Parameters:
+        """The parameters that fit the expected counts best."""
+
+    def fit(self, responses: Any, gold: Mapping[Any, Any] | None = None) -> Self:
+        """Alternate E- and M-steps from the start until the likelihood no longer rises.
+
+        ``gold`` maps items to their known labels, which are held fixed.
+        """
+        table = to_fit(responses)
+        self._check()
+        free, fixed, is_gold, truth = _without_gold(table, gold or {}, self.threads)
+        sums = _plus(self._first_sums(free), fixed)
+        self._prepare(table, sums)
+        parameters = self._m_step(sums)
+        history: list[float] = []
+        self.stopped_ = "max_iter"
+        for _ in range(self.max_iter):
+            found = posterior_sums(
+                free, parameters.log_confusions, parameters.log_prior, self.threads
+            )
+            history.append(found.likelihood + _gold_likelihood(fixed, parameters))
+            if len(history) > 1 and history[-1] - history[-2] <= self.tolerance * table.n_labels:
+                self.stopped_ = "converged"
+                break
+            parameters = self._m_step(_plus(found, fixed))
+        else:
+            warnings.warn(
+                f"{type(self).__name__} did not converge in {self.max_iter} iterations. "
+                "The result is usable; raise max_iter or tolerance to converge.",
+                NotConverged,
+                stacklevel=2,
+            )
+        self.log_likelihoods_ = np.array(history)
+        names = table.annotators, table.classes
+        self._keep(Model(parameters.confusions, parameters.prior, *names), table)
+        self.posteriors_[is_gold] = np.eye(table.n_classes)[truth]
+        self.labels_ = self.model_.name_labels(self.posteriors_)
+        return self
+
+    def _check(self) -> None:
+        if not isinstance(self.start, Model):
+            one_of("start", self.start, ("mv", "shares", "blind"))
+        if self.max_iter < 1:
+            raise BadParameter(f"max_iter={self.max_iter!r} must be at least 1.")
+        if not self.tolerance >= 0:
+            raise BadParameter(f"tolerance={self.tolerance!r} must not be negative.")
+
+    def _first_sums(self, responses: Responses) -> Sums:
+        """Expected counts under the start: hard votes, soft shares of votes, or a model."""
+        if self.start == "mv":
+            return vote_sums(responses, self.threads)
+        if self.start == "shares":
+            votes = weighted_votes(responses)
+            total = votes.sum(axis=1, keepdims=True)
+            shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
+            return belief_sums(responses, shares, self.threads)
+        if self.start == "blind":
+            model = BlindEnsemble(threads=self.threads).fit(responses).model_
+        else:
+            assert isinstance(self.start, Model)
+            model = self.start.for_annotators(responses.annotators, responses.classes)
+        return model.sums(responses, self.threads)
+
+
+def _without_gold(
+    responses: Responses, gold: Mapping[Any, Any], threads: int | None
+) -> tuple[Responses, Sums, NDArray[np.intp], NDArray[np.intp]]:
+    """Items to learn about; sums of the gold ones; where those are, and their classes."""
+    item_at = {key(name): at for at, name in enumerate(responses.items.tolist())}
+    class_at = {key(name): at for at, name in enumerate(responses.classes.tolist())}
+    strangers = [item for item in gold if key(item) not in item_at]
+    if strangers:
+        raise BadLabels(f"Gold items {naming(strangers)} have no answers. Leave them out.")
+    unknown = [label for label in gold.values() if key(label) not in class_at]
+    if unknown:
+        raise BadLabels(
+            f"Gold labels {naming(unknown)} are none of the classes {naming(responses.classes)}. "
+            "Name them in classes=."
+        )
+    positions = np.array([item_at[key(item)] for item in gold], dtype=np.intp)
+    truth = np.array([class_at[key(label)] for label in gold.values()], dtype=np.intp)
+    certain = np.eye(responses.n_classes)[truth]
+    fixed = belief_sums(responses.select_items(positions), certain, threads)
+    free = np.ones(responses.n_items, dtype=bool)
+    free[positions] = False
+    return responses.select_items(free), fixed, positions, truth
+
+
+def _gold_likelihood(fixed: Sums, parameters: Parameters) -> float:
+    answers = fixed.counts * parameters.log_confusions
+    return float(answers.sum() + fixed.totals @ parameters.log_prior)
+
+
+def _plus(one: Sums, other: Sums) -> Sums:
+    return Sums(
+        one.counts + other.counts, one.totals + other.totals, one.likelihood + other.likelihood
+    )
+
+
+def parameters_of(confusions: Floats, prior: Floats) -> Parameters:
+    """Parameters whose log-probabilities are simply their logarithms."""
+    return Parameters(confusions, prior, log(confusions), log(prior))

@@ -1,0 +1,72 @@
+"""What voting methods share: weights of annotators, ties by a documented rule."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.beliefs import weighted_votes
+from blindfuse.estimators.base import Estimator
+from blindfuse.responses import Responses, as_responses
+
+Floats = NDArray[np.float64]
+
+
+class VotingEstimator(Estimator):
+    """A vote in which each annotator has a weight.
+
+    Attributes
+    ----------
+    weights_ ``[annotator]``
+        how much each annotator's vote counts.
+    posteriors_ ``[item, class]``
+        shares of the weighted votes; the share of all labels where nobody voted.
+    ties_ ``[item]``
+        whether several classes have most votes. Then the class that was reported more often
+        overall wins, and among equals the first in the order of classes.
+    """
+
+    annotators_: NDArray[Any]
+    classes_: NDArray[Any]
+    prior_: Floats
+    weights_: Floats
+    ties_: NDArray[np.bool_]
+
+    def predict(self, responses: Any) -> NDArray[Any]:
+        found = self.predict_proba(responses)
+        return np.asarray(self.classes_[self._codes(found)])
+
+    def predict_proba(self, responses: Any) -> Floats:
+        self._check_fitted()
+        known = as_responses(responses, classes=self.classes_)
+        return self._shares(known.recoded(self.annotators_, self.classes_))
+
+    def _keep(self, responses: Responses, weights: Floats) -> Self:
+        """Store these weights, and how the items come out with them."""
+        self.annotators_, self.classes_ = responses.annotators, responses.classes
+        self.prior_ = responses.labels_per_class / responses.n_labels
+        self.weights_ = weights
+        self.posteriors_ = self._shares(responses)
+        best = self.posteriors_.max(axis=1, keepdims=True)
+        self.ties_ = np.count_nonzero(self.posteriors_ == best, axis=1) > 1
+        self.labels_ = np.asarray(self.classes_[self._codes(self.posteriors_)])
+        return self
+
+    def _shares(self, responses: Responses) -> Floats:
+        votes = weighted_votes(responses, self.weights_)
+        total = votes.sum(axis=1, keepdims=True)
+        empty = np.broadcast_to(self.prior_, votes.shape).copy()
+        return np.asarray(np.divide(votes, total, out=empty, where=total > 0))
+
+    def _codes(self, shares: Floats) -> NDArray[np.intp]:
+        """The class with most votes; of equals the most reported, then the first."""
+        winners = shares == shares.max(axis=1, keepdims=True)
+        return np.asarray(np.where(winners, self.prior_, -1.0).argmax(axis=1))
+
+
+def agreement(responses: Responses, labels: NDArray[np.intp]) -> Floats:
+    """How often each annotator's answers equal these labels ``[item]`` (codes), ``[annotator]``."""
+    items = np.repeat(np.arange(responses.n_items), responses.labels_per_item)
+    right = responses.by_item.labels == labels[items]
+    hits = np.bincount(responses.by_item.codes, right, minlength=responses.n_annotators)
+    return np.asarray(hits / np.maximum(responses.labels_per_annotator, 1))

@@ -1,0 +1,295 @@
+"""One battery of checks over every method, and what is particular to some."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blindfuse
+from blindfuse import (
+    BadLabels,
+    BadParameter,
+    BayesianDawidSkene,
+    BlindEnsemble,
+    DawidSkene,
+    MajorityVote,
+    NotConverged,
+    OneCoin,
+    Responses,
+    Wawa,
+    ZeroBasedSkill,
+    simulate,
+)
+from blindfuse.estimators.base import Estimator, NotFitted
+from blindfuse.estimators.em import EMEstimator
+from blindfuse.experiments.settings import FIGURE_3, TABLE_1, TABLE_2, Setting
+from blindfuse.metrics import error_rate
+from conftest import Crowds
+
+METHODS: list[type[Estimator]] = [
+    MajorityVote,
+    Wawa,
+    ZeroBasedSkill,
+    DawidSkene,
+    OneCoin,
+    BayesianDawidSkene,
+    BlindEnsemble,
+]
+EM_METHODS: list[type[EMEstimator]] = [DawidSkene, OneCoin, BayesianDawidSkene]
+
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+@pytest.fixture(autouse=True)
+def _patience() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        yield
+
+
+def crowd(seed: int = 0, n: int = 1500, k: int = 3, missing: float = 0.3) -> Any:
+    return simulate(n, 7, k, np.random.default_rng(seed), skill=0.3, missing=missing)
+
+
+class TestBattery:
+    def test_every_public_method_is_covered(self) -> None:
+        public = {getattr(blindfuse, name) for name in blindfuse.__all__}
+        methods = {one for one in public if isinstance(one, type) and issubclass(one, Estimator)}
+        assert methods == set(METHODS)
+
+    @every_method
+    @pytest.mark.parametrize("missing", [0.0, 0.5])
+    def test_posteriors_are_probabilities_and_labels_their_largest(
+        self, method: type[Estimator], missing: float
+    ) -> None:
+        simulation = crowd(missing=missing)
+        fitted = method().fit(simulation.responses)
+        assert fitted.posteriors_.shape == (1500, 3)
+        np.testing.assert_allclose(fitted.posteriors_.sum(axis=1), 1)
+        chosen = fitted.posteriors_[np.arange(1500), fitted.labels_]
+        np.testing.assert_array_equal(chosen, fitted.posteriors_.max(axis=1))
+        assert error_rate(fitted.posteriors_, simulation.truth) < 0.25
+
+    @every_method
+    def test_predicting_what_was_fitted_gives_the_same(self, method: type[Estimator]) -> None:
+        responses = crowd(1).responses
+        fitted = method().fit(responses)
+        np.testing.assert_array_equal(fitted.predict(responses), fitted.labels_)
+        np.testing.assert_allclose(fitted.predict_proba(responses), fitted.posteriors_)
+        np.testing.assert_array_equal(method().fit_predict(responses), fitted.labels_)
+
+    @every_method
+    def test_permuting_the_table_permutes_the_result(self, method: type[Estimator]) -> None:
+        responses = crowd(2, missing=0.0).responses
+        rng = np.random.default_rng(0)
+        items, annotators, classes = (rng.permutation(size) for size in (1500, 7, 3))
+        moved = responses.select_items(items).select_annotators(annotators)
+        moved = moved.recoded(moved.annotators, responses.classes[classes])
+        one, other = method().fit(responses), method().fit(moved)
+        np.testing.assert_allclose(other.posteriors_, one.posteriors_[items][:, classes], atol=1e-6)
+        np.testing.assert_array_equal(other.labels_, one.labels_[items])
+
+    @every_method
+    def test_odd_tables_give_a_label_for_every_item(self, method: type[Estimator]) -> None:
+        agree = np.tile(np.arange(12)[:, None] % 3, (1, 4))
+        lonely = np.full((12, 5), -1)
+        lonely[:, :4] = agree
+        lonely[0, 4] = 2
+        single = agree.copy()
+        single[5, 1:] = -1
+        silent = np.vstack([agree, np.full((1, 4), -1)])
+        for table in (agree, lonely, single, silent):
+            fitted = method().fit(table)
+            assert np.isfinite(fitted.posteriors_).all()
+            np.testing.assert_array_equal(fitted.labels_[:12], np.arange(12) % 3)
+
+    @every_method
+    def test_bad_input_is_refused(self, method: type[Estimator]) -> None:
+        for data, words in (
+            (np.zeros((4, 3), dtype=int), "at least two classes"),
+            (np.full((4, 3), -1), "no label at all"),
+            ([[0, 1, 2.5]], "not a whole number"),
+        ):
+            with pytest.raises(BadLabels, match=words):
+                method().fit(data)
+        with pytest.raises(NotFitted, match="Call fit first"):
+            method().predict([[0, 1, 0]])
+        with pytest.raises(BadParameter, match="no parameter 'colour'"):
+            method().set_params(colour="red")
+
+    @every_method
+    def test_parameters_round_trip(self, method: type[Estimator]) -> None:
+        one = method()
+        assert method(**one.get_params()).get_params() == one.get_params()
+        assert repr(one) == f"{method.__name__}()"
+
+
+class TestVotes:
+    def test_ties_go_to_the_class_reported_more_often_then_to_the_first(self) -> None:
+        vote = MajorityVote().fit([["b", "c"], ["a", "b"], ["b", "b"], ["a", "c"]])
+        assert vote.labels_.tolist() == ["b", "b", "b", "a"]
+        assert vote.ties_.tolist() == [True, True, False, True]
+        even = MajorityVote().fit([["b", "a"], ["a", "b"]])
+        assert even.labels_.tolist() == ["a", "a"]
+
+    def test_shares_are_counted_votes(self) -> None:
+        responses = crowd(3).responses
+        votes = (responses.matrix()[:, :, None] == np.arange(3)).sum(axis=1)
+        answered = votes.sum(axis=1) > 0
+        shares = MajorityVote().fit(responses).posteriors_[answered]
+        np.testing.assert_allclose(shares, votes[answered] / votes[answered].sum(axis=1)[:, None])
+
+    def test_wawa_weighs_by_agreement_with_the_vote(self) -> None:
+        responses = crowd(4).responses
+        vote, wawa = MajorityVote().fit(responses), Wawa().fit(responses)
+        matrix = responses.matrix()
+        for m in range(7):
+            answered = matrix[:, m] >= 0
+            agreed = np.mean(matrix[answered, m] == vote.labels_[answered])
+            assert wawa.weights_[m] == pytest.approx(agreed)
+
+    def test_skills_end_where_they_agree_with_their_own_vote(self) -> None:
+        responses = crowd(5).responses
+        fitted = ZeroBasedSkill().fit(responses)
+        matrix = responses.matrix()
+        for m in range(7):
+            answered = matrix[:, m] >= 0
+            agreed = np.mean(matrix[answered, m] == fitted.labels_[answered])
+            assert fitted.weights_[m] == pytest.approx(agreed, abs=1e-4)
+
+
+class TestEM:
+    @pytest.mark.parametrize("method", [DawidSkene, OneCoin])
+    @pytest.mark.parametrize("seed", range(4))
+    def test_the_likelihood_never_falls(self, method: Any, seed: int) -> None:
+        plain = {"shrinkage": None} if method is DawidSkene else {}
+        fitted = method(tolerance=0.0, max_iter=60, **plain).fit(crowd(seed).responses)
+        history = fitted.log_likelihoods_
+        assert np.all(np.diff(history) >= -1e-9 * np.abs(history[1:]))
+        assert history[-1] > history[0]
+
+    def test_the_likelihood_is_that_of_the_model(self) -> None:
+        simulation = crowd(6, n=300)
+        fitted = DawidSkene(start=simulation.model, shrinkage=None, max_iter=5, tolerance=0.0)
+        fitted.fit(simulation.responses)
+        matrix = simulation.responses.matrix()
+        confusions, prior = fitted.model_.confusions, fitted.model_.prior
+        total = 0.0
+        for row in matrix.tolist():
+            joint = prior.copy()
+            for m, a in enumerate(row):
+                if a >= 0:
+                    joint *= confusions[m, a]
+            total += np.log(joint.sum())
+        assert fitted.model_.log_likelihood(simulation.responses) == pytest.approx(total)
+        assert total >= fitted.log_likelihoods_[-1]
+
+    def test_one_round_by_hand(self) -> None:
+        """Γ and π after one M-step from hard votes, without any smoothing."""
+        matrix = np.array([[0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 0]])
+        parameters = {"shrinkage": None, "max_iter": 1}
+        start = DawidSkene(**parameters).fit(matrix)  # type: ignore[arg-type]
+        # Votes: 0, 0, 1, 1. Then one E-step with these, and one M-step more.
+        first = np.array([[[1, 0], [0, 1]]] * 2 + [[[0.5, 0.5], [0.5, 0.5]]])
+        np.testing.assert_allclose(start.model_.confusions, first)
+        np.testing.assert_allclose(start.model_.prior, [0.5, 0.5])
+
+    def test_one_coin_has_one_accuracy_an_annotator(self) -> None:
+        confusions = OneCoin().fit(crowd(7, k=4).responses).model_.confusions
+        for confusion in confusions:
+            np.testing.assert_allclose(np.diag(confusion), confusion[0, 0])
+            np.testing.assert_allclose(confusion[~np.eye(4, dtype=bool)], (1 - confusion[0, 0]) / 3)
+
+    def test_bayes_without_data_is_its_prior(self) -> None:
+        table = np.full((3, 4), -1)
+        table[:, :3] = [[0, 0, 0], [1, 1, 1], [0, 0, 1]]
+        silent = BayesianDawidSkene(right=4, wrong=1).fit(table).model_.confusions[3]
+        np.testing.assert_allclose(silent, [[0.8, 0.2], [0.2, 0.8]])
+
+    @pytest.mark.parametrize("method", EM_METHODS)
+    def test_gold_is_held_and_helps(self, method: type[EMEstimator]) -> None:
+        simulation = simulate(400, 4, 3, np.random.default_rng(1), missing=0.3)
+        known = {int(item): int(simulation.truth[item]) for item in range(150)}
+        blind = method(start="mv").fit(simulation.responses)  # type: ignore[call-arg]
+        taught = method(start="mv").fit(simulation.responses, gold=known)  # type: ignore[call-arg]
+        np.testing.assert_array_equal(taught.labels_[:150], simulation.truth[:150])
+        np.testing.assert_array_equal(taught.posteriors_[:150].max(axis=1), 1)
+        distances = [
+            np.abs(fitted.model_.confusions - simulation.model.confusions).mean()
+            for fitted in (blind, taught)
+        ]
+        assert distances[1] < distances[0]
+
+    def test_gold_must_fit_the_answers(self) -> None:
+        responses = Responses.from_long(
+            list("aaabbb"), list("xyzxyz"), ["no", "no", "yes", "yes", "yes", "no"]
+        )
+        with pytest.raises(BadLabels, match="Gold items 'q' have no answers"):
+            DawidSkene().fit(responses, gold={"q": "yes"})
+        with pytest.raises(BadLabels, match="Gold labels 'maybe' are none of the classes"):
+            DawidSkene().fit(responses, gold={"a": "maybe"})
+
+    @pytest.mark.parametrize("start", ["mv", "shares", "blind"])
+    def test_starts(self, start: Any) -> None:
+        simulation = crowd(8, n=20_000, missing=0.0)
+        oracle = error_rate(simulation.model.posteriors(simulation.responses), simulation.truth)
+        fitted = DawidSkene(start=start).fit(simulation.responses)
+        assert error_rate(fitted.posteriors_, simulation.truth) <= 1.02 * oracle
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [{"start": "none"}, {"max_iter": 0}, {"pseudo_count": -1.0}, {"shrinkage": -2.0}],
+    )
+    def test_a_wrong_parameter_is_named(self, wrong: dict[str, Any]) -> None:
+        with pytest.raises(BadParameter, match=next(iter(wrong))):
+            DawidSkene(**wrong).fit(crowd(n=50).responses)
+
+
+class TestFigures:
+    @pytest.mark.parametrize(
+        ("name", "percent"),
+        [("trec", 34.86), ("bird", 24.07), ("rte", 10.31), ("web", 26.93), ("dog", 17.78)],
+    )
+    def test_published_majority_votes(self, crowds: Crowds, name: str, percent: float) -> None:
+        crowd = crowds[name]
+        vote = MajorityVote().fit(crowd.responses)
+        assert 100 * error_rate(vote.posteriors_, crowd.truth) == pytest.approx(percent, abs=0.01)
+
+    @pytest.mark.parametrize(
+        ("name", "percent"),
+        [("trec", 30.02), ("bird", 11.11), ("rte", 7.25), ("web", 16.02), ("dog", 15.86)],
+    )
+    def test_published_em_without_prior(self, crowds: Crowds, name: str, percent: float) -> None:
+        crowd = crowds[name]
+        em = DawidSkene(class_prior="uniform", start="shares", shrinkage=None, max_iter=10)
+        found = em.fit(crowd.responses).posteriors_
+        assert 100 * error_rate(found, crowd.truth) == pytest.approx(percent, abs=0.15)
+
+    def test_a_uniform_prior_fails_where_classes_are_unequal(self) -> None:
+        """Table I: EM without class prior is far above the vote, with it as good as the oracle."""
+        errors = []
+        for seed in range(3):
+            simulation = TABLE_1.draw(100_000, seed)
+            methods = [
+                MajorityVote(),
+                DawidSkene(class_prior="uniform", shrinkage=None),
+                DawidSkene(),
+            ]
+            found = [method.fit(simulation.responses).posteriors_ for method in methods]
+            found.append(simulation.model.posteriors(simulation.responses))
+            errors.append([error_rate(beliefs, simulation.truth) for beliefs in found])
+        vote, uniform, estimated, oracle = np.mean(errors, axis=0)
+        assert uniform > 2 * vote
+        assert estimated <= 1.02 * oracle
+
+    @pytest.mark.parametrize("setting", [TABLE_1, TABLE_2, FIGURE_3], ids=lambda s: s.name)
+    def test_em_after_blind_ensemble_is_as_good_as_the_oracle(self, setting: Setting) -> None:
+        errors = []
+        for seed in range(10):
+            simulation = setting.draw(10_000, seed)
+            polished = DawidSkene(start="blind").fit(simulation.responses).posteriors_
+            oracle = simulation.model.posteriors(simulation.responses)
+            errors.append([error_rate(found, simulation.truth) for found in (polished, oracle)])
+        fused, best = np.mean(errors, axis=0)
+        assert fused <= 1.02 * best
