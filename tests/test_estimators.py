@@ -13,10 +13,14 @@ from blindfuse import (
     BayesianDawidSkene,
     BlindEnsemble,
     DawidSkene,
+    EigenRatio,
     MajorityVote,
     NotConverged,
+    NotIdentifiable,
     OneCoin,
     Responses,
+    SpectralMetaLearner,
+    TriangularEstimation,
     Wawa,
     ZeroBasedSkill,
     simulate,
@@ -27,6 +31,7 @@ from blindfuse.experiments.settings import FIGURE_3, TABLE_1, TABLE_2, Setting
 from blindfuse.metrics import error_rate
 from conftest import Crowds
 
+BINARY: list[type[Estimator]] = [EigenRatio, SpectralMetaLearner, TriangularEstimation]
 METHODS: list[type[Estimator]] = [
     MajorityVote,
     Wawa,
@@ -35,6 +40,7 @@ METHODS: list[type[Estimator]] = [
     OneCoin,
     BayesianDawidSkene,
     BlindEnsemble,
+    *BINARY,
 ]
 EM_METHODS: list[type[EMEstimator]] = [DawidSkene, OneCoin, BayesianDawidSkene]
 
@@ -46,6 +52,10 @@ def _patience() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         yield
+
+
+def classes_of(method: type[Estimator]) -> int:
+    return 2 if method in BINARY else 3
 
 
 def crowd(seed: int = 0, n: int = 1500, k: int = 3, missing: float = 0.3) -> Any:
@@ -63,9 +73,9 @@ class TestBattery:
     def test_posteriors_are_probabilities_and_labels_their_largest(
         self, method: type[Estimator], missing: float
     ) -> None:
-        simulation = crowd(missing=missing)
+        simulation = crowd(missing=missing, k=classes_of(method))
         fitted = method().fit(simulation.responses)
-        assert fitted.posteriors_.shape == (1500, 3)
+        assert fitted.posteriors_.shape == (1500, classes_of(method))
         np.testing.assert_allclose(fitted.posteriors_.sum(axis=1), 1)
         chosen = fitted.posteriors_[np.arange(1500), fitted.labels_]
         np.testing.assert_array_equal(chosen, fitted.posteriors_.max(axis=1))
@@ -73,7 +83,7 @@ class TestBattery:
 
     @every_method
     def test_predicting_what_was_fitted_gives_the_same(self, method: type[Estimator]) -> None:
-        responses = crowd(1).responses
+        responses = crowd(1, k=classes_of(method)).responses
         fitted = method().fit(responses)
         np.testing.assert_array_equal(fitted.predict(responses), fitted.labels_)
         np.testing.assert_allclose(fitted.predict_proba(responses), fitted.posteriors_)
@@ -81,9 +91,10 @@ class TestBattery:
 
     @every_method
     def test_permuting_the_table_permutes_the_result(self, method: type[Estimator]) -> None:
-        responses = crowd(2, missing=0.0).responses
+        K = classes_of(method)
+        responses = crowd(2, k=K, missing=0.0).responses
         rng = np.random.default_rng(0)
-        items, annotators, classes = (rng.permutation(size) for size in (1500, 7, 3))
+        items, annotators, classes = (rng.permutation(size) for size in (1500, 7, K))
         moved = responses.select_items(items).select_annotators(annotators)
         moved = moved.recoded(moved.annotators, responses.classes[classes])
         one, other = method().fit(responses), method().fit(moved)
@@ -92,17 +103,18 @@ class TestBattery:
 
     @every_method
     def test_odd_tables_give_a_label_for_every_item(self, method: type[Estimator]) -> None:
-        agree = np.tile(np.arange(12)[:, None] % 3, (1, 4))
+        truth = np.arange(12) % classes_of(method)
+        agree = np.tile(truth[:, None], (1, 4))
         lonely = np.full((12, 5), -1)
         lonely[:, :4] = agree
-        lonely[0, 4] = 2
+        lonely[0, 4] = 1
         single = agree.copy()
         single[5, 1:] = -1
         silent = np.vstack([agree, np.full((1, 4), -1)])
         for table in (agree, lonely, single, silent):
             fitted = method().fit(table)
             assert np.isfinite(fitted.posteriors_).all()
-            np.testing.assert_array_equal(fitted.labels_[:12], np.arange(12) % 3)
+            np.testing.assert_array_equal(fitted.labels_[:12], truth)
 
     @every_method
     def test_bad_input_is_refused(self, method: type[Estimator]) -> None:
@@ -123,6 +135,52 @@ class TestBattery:
         one = method()
         assert method(**one.get_params()).get_params() == one.get_params()
         assert repr(one) == f"{method.__name__}()"
+
+
+class TestTwoClasses:
+    @pytest.mark.parametrize("method", BINARY)
+    def test_more_classes_are_refused_with_the_name_of_a_method_that_can(self, method: Any) -> None:
+        with pytest.raises(BadLabels, match=r"two classes, not 3.*BlindEnsemble"):
+            method().fit(crowd(k=3).responses)
+
+    @pytest.mark.parametrize("method", [SpectralMetaLearner, TriangularEstimation])
+    def test_too_little_overlap_is_refused(self, method: Any) -> None:
+        with pytest.raises(NotIdentifiable, match="MajorityVote"):
+            method().fit([[0, 1, -1, -1], [1, 1, -1, -1], [-1, -1, 0, 0], [-1, -1, 1, 0]])
+
+    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("missing", [0.0, 0.4])
+    def test_skills_are_found(self, seed: int, missing: float) -> None:
+        """θ = E[answer × truth] where annotators are equally good in both classes."""
+        rng = np.random.default_rng(seed)
+        accuracy = rng.uniform(0.55, 0.95, size=7)
+        truth = rng.integers(2, size=100_000)
+        right = rng.random((100_000, 7)) < accuracy
+        matrix = np.where(right, truth[:, None], 1 - truth[:, None])
+        matrix[rng.random(matrix.shape) < missing] = -1
+        found = TriangularEstimation().fit(matrix).skills_
+        np.testing.assert_allclose(found, 2 * accuracy - 1, atol=0.03)
+        learner = SpectralMetaLearner().fit(matrix)
+        np.testing.assert_allclose(learner.model_.accuracies, accuracy, atol=0.02)
+        weights = EigenRatio().fit(matrix).weights_
+        np.testing.assert_array_equal(np.argsort(weights), np.argsort(accuracy))
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_the_meta_learner_finds_imbalance_and_both_accuracies(self, seed: int) -> None:
+        simulation = simulate(
+            300_000, 6, 2, np.random.default_rng(seed), prior=[0.8, 0.2], missing=0.2, skill=0.2
+        )
+        fitted = SpectralMetaLearner().fit(simulation.responses)
+        np.testing.assert_allclose(fitted.model_.prior, [0.8, 0.2], atol=0.03)
+        np.testing.assert_allclose(fitted.model_.confusions, simulation.model.confusions, atol=0.05)
+
+    def test_an_adversary_weighs_against(self) -> None:
+        simulation = simulate(5000, 7, 2, np.random.default_rng(0), skill=0.4, adversaries=0.29)
+        for method in (TriangularEstimation, EigenRatio):
+            fitted = method().fit(simulation.responses)
+            assert np.all(fitted.weights_[:5] > 0)
+            assert np.all(fitted.weights_[5:] < 0)
+            assert error_rate(fitted.posteriors_, simulation.truth) < 0.05
 
 
 class TestVotes:
@@ -264,6 +322,12 @@ class TestFigures:
         crowd = crowds[name]
         em = DawidSkene(class_prior="uniform", start="shares", shrinkage=None, max_iter=10)
         found = em.fit(crowd.responses).posteriors_
+        assert 100 * error_rate(found, crowd.truth) == pytest.approx(percent, abs=0.15)
+
+    @pytest.mark.parametrize(("name", "percent"), [("bird", 27.78), ("rte", 9.00)])
+    def test_published_eigen_ratio(self, crowds: Crowds, name: str, percent: float) -> None:
+        crowd = crowds[name]
+        found = EigenRatio().fit(crowd.responses).posteriors_
         assert 100 * error_rate(found, crowd.truth) == pytest.approx(percent, abs=0.15)
 
     def test_a_uniform_prior_fails_where_classes_are_unequal(self) -> None:

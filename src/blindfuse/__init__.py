@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from blindfuse.estimators.bayesian_dawid_skene import BayesianDawidSkene
     from blindfuse.estimators.blind_ensemble import BlindEnsemble
     from blindfuse.estimators.dawid_skene import DawidSkene
+    from blindfuse.estimators.eigen_ratio import EigenRatio
     from blindfuse.estimators.majority_vote import MajorityVote
     from blindfuse.estimators.one_coin import OneCoin
+    from blindfuse.estimators.spectral_meta_learner import SpectralMetaLearner
+    from blindfuse.estimators.triangular_estimation import TriangularEstimation
     from blindfuse.estimators.wawa import Wawa
     from blindfuse.estimators.zero_based_skill import ZeroBasedSkill
     from blindfuse.model import Model
@@ -37,6 +40,7 @@ _HOMES = {
     "BlindEnsemble": "estimators.blind_ensemble",
     "BlindfuseError": "errors",
     "DawidSkene": "estimators.dawid_skene",
+    "EigenRatio": "estimators.eigen_ratio",
     "MajorityVote": "estimators.majority_vote",
     "Model": "model",
     "MomentCounts": "moments",
@@ -46,6 +50,8 @@ _HOMES = {
     "OneCoin": "estimators.one_coin",
     "Responses": "responses",
     "Simulation": "simulation",
+    "SpectralMetaLearner": "estimators.spectral_meta_learner",
+    "TriangularEstimation": "estimators.triangular_estimation",
     "Wawa": "estimators.wawa",
     "ZeroBasedSkill": "estimators.zero_based_skill",
     "simulate": "simulation",
@@ -59,6 +65,7 @@ __all__ = [
     "BlindEnsemble",
     "BlindfuseError",
     "DawidSkene",
+    "EigenRatio",
     "MajorityVote",
     "Model",
     "MomentCounts",
@@ -68,6 +75,8 @@ __all__ = [
     "OneCoin",
     "Responses",
     "Simulation",
+    "SpectralMetaLearner",
+    "TriangularEstimation",
     "Wawa",
     "ZeroBasedSkill",
     "simulate",

@@ -18,7 +18,7 @@ class VotingEstimator(Estimator):
     Attributes
     ----------
     weights_ ``[annotator]``
-        how much each annotator's vote counts.
+        how much each annotator's vote counts; with two classes it may be negative.
     posteriors_ ``[item, class]``
         shares of the weighted votes; the share of all labels where nobody voted.
     ties_ ``[item]``
@@ -53,7 +53,9 @@ class VotingEstimator(Estimator):
         return self
 
     def _shares(self, responses: Responses) -> Floats:
-        votes = weighted_votes(responses, self.weights_)
+        votes = weighted_votes(responses, np.maximum(self.weights_, 0.0))
+        if np.any(self.weights_ < 0):  # of two classes, a vote against one is for the other
+            votes += weighted_votes(responses, np.maximum(-self.weights_, 0.0))[:, ::-1]
         total = votes.sum(axis=1, keepdims=True)
         empty = np.broadcast_to(self.prior_, votes.shape).copy()
         return np.asarray(np.divide(votes, total, out=empty, where=total > 0))

@@ -1,0 +1,38 @@
+"""EigenRatio: reliabilities as a ratio of leading eigenvectors (Dalvi et al. 2013)."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from blindfuse.estimators.signs import pair_means, to_fit_signs, towards_vote
+from blindfuse.estimators.votes import VotingEstimator
+
+Floats = NDArray[np.float64]
+
+SMALLEST_ENTRY = 1e-9
+"""Below this, an entry of the eigenvector of who shares items with whom counts as none."""
+
+
+class EigenRatio(VotingEstimator):
+    """Two classes: weights v₁/v₂, entry by entry.
+
+    v₁ leads the matrix of mean agreements of pairs, v₂ that of which pairs share items at all.
+    The sign is the one that agrees with the majority vote.
+    """
+
+    def fit(self, responses: Any) -> Self:
+        table, answers = to_fit_signs(responses, "EigenRatio")
+        means, together = pair_means(answers)
+        skill, sharing = _leading(means), _leading((together > 0).astype(float))
+        tiny = np.abs(sharing) < SMALLEST_ENTRY
+        weights = np.divide(skill, sharing, out=np.zeros_like(skill), where=~tiny)
+        return self._keep(table, towards_vote(answers, weights))
+
+
+def _leading(matrix: Floats) -> Floats:
+    """The eigenvector of the largest eigenvalue."""
+    last = len(matrix) - 1
+    _, vectors = eigh(matrix, subset_by_index=(last, last))
+    return np.asarray(vectors[:, 0])

@@ -1,0 +1,56 @@
+"""What methods for two classes share: answers as signs, and weights that may be negative."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from blindfuse.errors import BadLabels, NotIdentifiable, naming
+from blindfuse.estimators.base import to_fit
+from blindfuse.responses import Responses
+
+Floats = NDArray[np.float64]
+
+
+def to_fit_signs(data: Any, method: str) -> tuple[Responses, csr_array]:
+    """Responses in two classes, and their signs ``[item, annotator]``: −1 and +1, 0 unanswered."""
+    responses = to_fit(data)
+    if responses.n_classes != 2:
+        raise BadLabels(
+            f"{method} knows two classes, not {responses.n_classes} ({naming(responses.classes)}). "
+            "Use BlindEnsemble or DawidSkene, which know any number."
+        )
+    return responses, signs(responses)
+
+
+def signs(responses: Responses) -> csr_array:
+    """The answers as −1 (first class) and +1 (second), sparse ``[item, annotator]``."""
+    starts, annotators, labels = responses.by_item
+    shape = (responses.n_items, responses.n_annotators)
+    return csr_array((2.0 * labels - 1.0, annotators, starts), shape=shape)
+
+
+def pair_means(table: csr_array) -> tuple[Floats, Floats]:
+    """Mean products of answers by pairs of annotators over common items, and their numbers."""
+    answered = abs(table)
+    together = (answered.T @ answered).toarray()
+    products = (table.T @ table).toarray()
+    means = np.divide(products, together, out=np.zeros_like(products), where=together > 0)
+    return means, together
+
+
+def require_three(together: Floats, method: str) -> None:
+    """Refuse where no two annotators but few share items, so that skill cannot be seen."""
+    partners = np.count_nonzero(together - np.diag(np.diag(together)), axis=1)
+    if np.count_nonzero(partners >= 2) < 3:
+        raise NotIdentifiable(
+            f"{method} needs three annotators who share items with two others each. "
+            "Use MajorityVote, which needs no more than one answer an item."
+        )
+
+
+def towards_vote(table: csr_array, weights: Floats) -> Floats:
+    """The weights, or their negatives, whichever labels more items as the majority does."""
+    agreement = np.sign(table @ weights) @ np.sign(table.sum(axis=1))
+    return -weights if agreement < 0 else weights
