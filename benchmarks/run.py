@@ -19,6 +19,7 @@ SECTIONS: list[Callable[[], Section]] = [
     speed.majority_votes,
     accuracy.crowds,
     accuracy.held_out,
+    accuracy.methods,
     speed.linear,
     accuracy.adversaries,
     speed.imports,

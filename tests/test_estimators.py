@@ -8,6 +8,8 @@ import pytest
 
 import blindfuse
 from blindfuse import (
+    KOS,
+    MACE,
     BadLabels,
     BadParameter,
     BayesianDawidSkene,
@@ -18,7 +20,9 @@ from blindfuse import (
     NotConverged,
     NotIdentifiable,
     OneCoin,
+    Oracle,
     Responses,
+    SingleBest,
     SpectralMetaLearner,
     TriangularEstimation,
     Wawa,
@@ -40,9 +44,11 @@ METHODS: list[type[Estimator]] = [
     OneCoin,
     BayesianDawidSkene,
     BlindEnsemble,
+    KOS,
+    MACE,
     *BINARY,
 ]
-EM_METHODS: list[type[EMEstimator]] = [DawidSkene, OneCoin, BayesianDawidSkene]
+EM_METHODS: list[type[EMEstimator]] = [DawidSkene, OneCoin, BayesianDawidSkene, MACE]
 
 every_method = pytest.mark.parametrize("method", METHODS)
 
@@ -66,7 +72,7 @@ class TestBattery:
     def test_every_public_method_is_covered(self) -> None:
         public = {getattr(blindfuse, name) for name in blindfuse.__all__}
         methods = {one for one in public if isinstance(one, type) and issubclass(one, Estimator)}
-        assert methods == set(METHODS)
+        assert methods == set(METHODS) | {Oracle, SingleBest}
 
     @every_method
     @pytest.mark.parametrize("missing", [0.0, 0.5])
@@ -85,9 +91,12 @@ class TestBattery:
     def test_predicting_what_was_fitted_gives_the_same(self, method: type[Estimator]) -> None:
         responses = crowd(1, k=classes_of(method)).responses
         fitted = method().fit(responses)
+        np.testing.assert_array_equal(method().fit_predict(responses), fitted.labels_)
+        if method is KOS:  # its messages leave the item itself out, which new items cannot
+            assert np.mean(fitted.predict(responses) == fitted.labels_) > 0.98
+            return
         np.testing.assert_array_equal(fitted.predict(responses), fitted.labels_)
         np.testing.assert_allclose(fitted.predict_proba(responses), fitted.posteriors_)
-        np.testing.assert_array_equal(method().fit_predict(responses), fitted.labels_)
 
     @every_method
     def test_permuting_the_table_permutes_the_result(self, method: type[Estimator]) -> None:
@@ -183,6 +192,96 @@ class TestTwoClasses:
             assert error_rate(fitted.posteriors_, simulation.truth) < 0.05
 
 
+class TestWithTheTruth:
+    """Methods for evaluation only, which the battery leaves out because they need the truth."""
+
+    def test_the_oracle_of_a_simulation_is_its_model(self) -> None:
+        simulation = crowd(1)
+        for rule in ("map", "ml"):
+            fitted = Oracle(model=simulation.model, rule=rule).fit(simulation.responses)
+            expected = simulation.model.posteriors(simulation.responses, rule)
+            np.testing.assert_allclose(fitted.posteriors_, expected)
+
+    def test_the_scored_oracle_counts_answers_against_the_truth(self) -> None:
+        simulation = crowd(2)
+        truth = dict(enumerate(simulation.truth.tolist()))
+        model = Oracle(truth=truth).fit(simulation.responses).model_
+        matrix = simulation.responses.matrix()
+        for m in range(7):
+            for k in range(3):
+                said = matrix[(simulation.truth == k) & (matrix[:, m] >= 0), m]
+                shares = np.bincount(said, minlength=3) / len(said)
+                np.testing.assert_allclose(model.confusions[m, :, k], shares)
+        np.testing.assert_allclose(model.prior, np.bincount(simulation.truth) / 1500)
+
+    def test_the_single_best_answers_where_it_can(self) -> None:
+        simulation = crowd(3)
+        truth = dict(enumerate(simulation.truth.tolist()))
+        fitted = SingleBest(truth=truth).fit(simulation.responses)
+        matrix = simulation.responses.matrix()
+        right = [
+            np.mean(matrix[matrix[:, m] >= 0, m] == simulation.truth[matrix[:, m] >= 0])
+            for m in range(7)
+        ]
+        np.testing.assert_allclose(fitted.accuracies_, right)
+        ranking = np.argsort(right)[::-1]
+        for row, label in zip(matrix, fitted.labels_, strict=True):
+            said = [row[m] for m in ranking if row[m] >= 0]
+            assert not said or said[0] == label
+
+    def test_they_say_what_they_need(self) -> None:
+        with pytest.raises(BadParameter, match="either model= or truth="):
+            Oracle().fit(crowd().responses)
+        with pytest.raises(BadParameter, match="needs truth="):
+            SingleBest().fit(crowd().responses)
+
+
+class TestKOS:
+    def test_one_round_of_messages_by_hand(self) -> None:
+        """Messages exclude what came from their receiver; written out with loops."""
+        responses = simulate(30, 5, 2, np.random.default_rng(0), missing=0.3).responses
+        signs = np.where(responses.matrix() < 0, 0, 2 * responses.matrix() - 1)
+        draws = np.random.default_rng(4).normal(1.0, 1.0, size=responses.n_labels)
+        y = np.zeros((30, 5))
+        y[signs != 0] = draws
+        x = np.zeros((30, 5))
+        new = np.zeros((30, 5))
+        for i, j in zip(*np.nonzero(signs), strict=True):
+            x[i, j] = sum(signs[i, k] * y[i, k] for k in range(5) if k != j)
+        for i, j in zip(*np.nonzero(signs), strict=True):
+            new[i, j] = sum(signs[k, j] * x[k, j] for k in range(30) if k != i)
+        expected = (signs * new).sum(axis=1) > 0
+        fitted = KOS(rounds=1, seed=4).fit(responses)
+        answered = responses.labels_per_item > 1
+        np.testing.assert_array_equal(fitted.labels_[answered], expected[answered])
+
+    def test_the_svd_variant_is_the_leading_singular_vector(self) -> None:
+        responses = crowd(3, n=300, k=2).responses
+        signs = np.where(responses.matrix() < 0, 0, 2 * responses.matrix() - 1)
+        left, _, right = np.linalg.svd(signs - signs.mean(axis=0), full_matrices=False)
+        turn = 1 if np.sum(right[0][right[0] >= 0] ** 2) >= 0.5 else -1
+        fitted = KOS(variant="svd").fit(responses)
+        np.testing.assert_array_equal(fitted.labels_, turn * left[:, 0] > 0)
+
+    @pytest.mark.parametrize(("name", "percent"), [("bird", 11.11), ("rte", 39.75), ("web", 42.93)])
+    def test_published_svd(self, crowds: Crowds, name: str, percent: float) -> None:
+        crowd = crowds[name]
+        found = KOS(variant="svd", ordered=True).fit(crowd.responses).posteriors_
+        assert 100 * error_rate(found, crowd.truth) == pytest.approx(percent, abs=0.15)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_order_is_worth_much_on_web(self, crowds: Crowds, seed: int) -> None:
+        crowd = crowds["web"]
+        found = KOS(ordered=True, seed=seed).fit(crowd.responses).posteriors_
+        assert 100 * error_rate(found, crowd.truth) < 7
+
+    def test_wrong_parameters_are_named(self) -> None:
+        with pytest.raises(BadParameter, match="variant"):
+            KOS(variant="eig").fit(crowd().responses)  # type: ignore[arg-type]
+        with pytest.raises(BadParameter, match="rounds"):
+            KOS(rounds=0).fit(crowd().responses)
+
+
 class TestVotes:
     def test_ties_go_to_the_class_reported_more_often_then_to_the_first(self) -> None:
         vote = MajorityVote().fit([["b", "c"], ["a", "b"], ["b", "b"], ["a", "c"]])
@@ -218,11 +317,12 @@ class TestVotes:
 
 
 class TestEM:
-    @pytest.mark.parametrize("method", [DawidSkene, OneCoin])
     @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize(
+        "method", [DawidSkene(shrinkage=None), OneCoin(), MACE(smoothing=0.0)], ids=repr
+    )
     def test_the_likelihood_never_falls(self, method: Any, seed: int) -> None:
-        plain = {"shrinkage": None} if method is DawidSkene else {}
-        fitted = method(tolerance=0.0, max_iter=60, **plain).fit(crowd(seed).responses)
+        fitted = method.set_params(tolerance=0.0, max_iter=60).fit(crowd(seed).responses)
         history = fitted.log_likelihoods_
         assert np.all(np.diff(history) >= -1e-9 * np.abs(history[1:]))
         assert history[-1] > history[0]
@@ -258,6 +358,22 @@ class TestEM:
         for confusion in confusions:
             np.testing.assert_allclose(np.diag(confusion), confusion[0, 0])
             np.testing.assert_allclose(confusion[~np.eye(4, dtype=bool)], (1 - confusion[0, 0]) / 3)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_mace_tells_knowing_from_spamming(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        competence = rng.uniform(0.2, 0.95, size=8)
+        habits = rng.dirichlet(np.ones(3), size=8)
+        truth = rng.integers(3, size=20_000)
+        columns = [
+            np.where(rng.random(20_000) < c, truth, rng.choice(3, size=20_000, p=habit))
+            for c, habit in zip(competence, habits, strict=True)
+        ]
+        fitted = MACE().fit(np.column_stack(columns))
+        np.testing.assert_allclose(fitted.competence_, competence, atol=0.03)
+        np.testing.assert_allclose(
+            fitted.habits_[competence < 0.7], habits[competence < 0.7], atol=0.05
+        )
 
     def test_bayes_without_data_is_its_prior(self) -> None:
         table = np.full((3, 4), -1)

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from blindfuse.estimators.blind_ensemble import BlindEnsemble
     from blindfuse.estimators.dawid_skene import DawidSkene
     from blindfuse.estimators.eigen_ratio import EigenRatio
+    from blindfuse.estimators.kos import KOS
+    from blindfuse.estimators.mace import MACE
     from blindfuse.estimators.majority_vote import MajorityVote
     from blindfuse.estimators.one_coin import OneCoin
+    from blindfuse.estimators.oracle import Oracle
+    from blindfuse.estimators.single_best import SingleBest
     from blindfuse.estimators.spectral_meta_learner import SpectralMetaLearner
     from blindfuse.estimators.triangular_estimation import TriangularEstimation
     from blindfuse.estimators.wawa import Wawa
@@ -41,6 +45,8 @@ _HOMES = {
     "BlindfuseError": "errors",
     "DawidSkene": "estimators.dawid_skene",
     "EigenRatio": "estimators.eigen_ratio",
+    "KOS": "estimators.kos",
+    "MACE": "estimators.mace",
     "MajorityVote": "estimators.majority_vote",
     "Model": "model",
     "MomentCounts": "moments",
@@ -48,8 +54,10 @@ _HOMES = {
     "NotConverged": "errors",
     "NotIdentifiable": "errors",
     "OneCoin": "estimators.one_coin",
+    "Oracle": "estimators.oracle",
     "Responses": "responses",
     "Simulation": "simulation",
+    "SingleBest": "estimators.single_best",
     "SpectralMetaLearner": "estimators.spectral_meta_learner",
     "TriangularEstimation": "estimators.triangular_estimation",
     "Wawa": "estimators.wawa",
@@ -58,6 +66,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "KOS",
+    "MACE",
     "BadLabels",
     "BadModel",
     "BadParameter",
@@ -73,8 +83,10 @@ __all__ = [
     "NotConverged",
     "NotIdentifiable",
     "OneCoin",
+    "Oracle",
     "Responses",
     "Simulation",
+    "SingleBest",
     "SpectralMetaLearner",
     "TriangularEstimation",
     "Wawa",

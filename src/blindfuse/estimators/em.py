@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.beliefs import Sums, belief_sums, posterior_sums, vote_sums, weighted_votes
-from blindfuse.coding import key
-from blindfuse.errors import BadLabels, BadParameter, NotConverged, naming
+from blindfuse.errors import BadParameter, NotConverged
 from blindfuse.estimators.base import ModelEstimator, one_of, to_fit
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
+from blindfuse.estimators.gold import gold_codes
 from blindfuse.model import Model, log
 from blindfuse.responses import Responses
 
@@ -119,19 +119,7 @@ def _without_gold(
     responses: Responses, gold: Mapping[Any, Any], threads: int | None
 ) -> tuple[Responses, Sums, NDArray[np.intp], NDArray[np.intp]]:
     """Items to learn about; sums of the gold ones; where those are, and their classes."""
-    item_at = {key(name): at for at, name in enumerate(responses.items.tolist())}
-    class_at = {key(name): at for at, name in enumerate(responses.classes.tolist())}
-    strangers = [item for item in gold if key(item) not in item_at]
-    if strangers:
-        raise BadLabels(f"Gold items {naming(strangers)} have no answers. Leave them out.")
-    unknown = [label for label in gold.values() if key(label) not in class_at]
-    if unknown:
-        raise BadLabels(
-            f"Gold labels {naming(unknown)} are none of the classes {naming(responses.classes)}. "
-            "Name them in classes=."
-        )
-    positions = np.array([item_at[key(item)] for item in gold], dtype=np.intp)
-    truth = np.array([class_at[key(label)] for label in gold.values()], dtype=np.intp)
+    positions, truth = gold_codes(responses, gold)
     certain = np.eye(responses.n_classes)[truth]
     fixed = belief_sums(responses.select_items(positions), certain, threads)
     free = np.ones(responses.n_items, dtype=bool)

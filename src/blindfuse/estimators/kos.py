@@ -1,0 +1,151 @@
+"""KOS: message passing between items and annotators (Karger, Oh and Shah 2011)."""
+
+from typing import Any, Literal, NamedTuple, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse import csr_array
+from scipy.special import log_expit, softmax
+
+from blindfuse.errors import BadParameter
+from blindfuse.estimators.base import Estimator, one_of, to_fit
+from blindfuse.responses import Responses, as_responses
+
+Floats = NDArray[np.float64]
+Variant = Literal["messages", "svd"]
+
+
+class Found(NamedTuple):
+    """What one two-class problem gives: scores of items, weights of annotators, and an offset."""
+
+    scores: Floats
+    weights: Floats
+    offset: float
+
+
+class KOS(Estimator):
+    """Two classes by messages or by a singular vector; more by several two-class problems.
+
+    Parameters
+    ----------
+    variant
+        ``"messages"``: x_{i→j} = Σ_{j'≠j} A_ij' y_{j'→i} and y_{j→i} = Σ_{i'≠i} A_i'j x_{i'→j},
+        from y ~ N(1, 1), scaled to unit size each round; items score Σ_j A_ij y_{j→i}.
+        ``"svd"``: the "KOS" of published tables, the leading left singular vector of the signs with
+        centred columns, turned so that its partner's positive entries weigh more.
+    ordered
+        take classes as ordered: one problem for each "above class l". Messages then give the
+        class that fits all answers best, and ``"svd"``, as published, the first class that is not
+        exceeded. Without it, more than two classes are one problem each, against the rest.
+    rounds, seed
+        of message passing.
+
+    ``posteriors_`` are scores brought between 0 and 1, for ranking; they are not calibrated, and
+    0 or 1 with ordered ``"svd"``.
+    """
+
+    weights_: Floats
+    classes_: NDArray[Any]
+    annotators_: NDArray[Any]
+
+    def __init__(
+        self,
+        *,
+        variant: Variant = "messages",
+        ordered: bool = False,
+        rounds: int = 20,
+        seed: int | None = 0,
+    ) -> None:
+        self.variant: Variant = variant
+        self.ordered = ordered
+        self.rounds = rounds
+        self.seed = seed
+
+    def fit(self, responses: Any) -> Self:
+        table = to_fit(responses)
+        one_of("variant", self.variant, get_args(Variant))
+        if self.rounds < 1:
+            raise BadParameter(f"rounds={self.rounds!r} must be at least 1.")
+        rng = np.random.default_rng(self.seed)
+        found = [
+            _singular(signs) if self.variant == "svd" else _messages(signs, self.rounds, rng)
+            for signs in self._problems(table)
+        ]
+        self.classes_, self.annotators_ = table.classes, table.annotators
+        self.weights_ = np.array([problem.weights for problem in found])
+        self._offsets = [problem.offset for problem in found]
+        scores = np.column_stack([problem.scores for problem in found])
+        self._size = np.sqrt(np.mean(scores**2)) or 1.0
+        self.posteriors_ = self._posteriors(scores)
+        self.labels_ = np.asarray(self.classes_[self.posteriors_.argmax(axis=1)])
+        return self
+
+    def predict(self, responses: Any) -> NDArray[Any]:
+        found = self.predict_proba(responses)
+        return np.asarray(self.classes_[found.argmax(axis=1)])
+
+    def predict_proba(self, responses: Any) -> Floats:
+        """Scores with the annotators' weights; items of ``fit`` have their own part in those."""
+        self._check_fitted()
+        known = as_responses(responses, classes=self.classes_)
+        known = known.recoded(self.annotators_, self.classes_)
+        scores = [
+            signs @ weights - offset
+            for signs, weights, offset in zip(
+                self._problems(known), self.weights_, self._offsets, strict=True
+            )
+        ]
+        return self._posteriors(np.column_stack(scores))
+
+    def _problems(self, responses: Responses) -> list[csr_array]:
+        """Signs ``[item, annotator]`` of each two-class problem."""
+        starts, annotators, labels = responses.by_item
+        shape = (responses.n_items, responses.n_annotators)
+        if self.ordered or responses.n_classes == 2:
+            yes = [labels > threshold for threshold in range(responses.n_classes - 1)]
+        else:
+            yes = [labels == one for one in range(responses.n_classes)]
+        return [csr_array((2.0 * above - 1.0, annotators, starts), shape=shape) for above in yes]
+
+    def _posteriors(self, scores: Floats) -> Floats:
+        scaled = scores / self._size
+        if scaled.shape[1] == len(self.classes_):
+            return np.asarray(softmax(scaled, axis=1))
+        if self.ordered and self.variant == "svd":
+            exceeded = np.cumprod(scaled > 0, axis=1).sum(axis=1)
+            return np.asarray(np.eye(len(self.classes_))[exceeded])
+        above, below = log_expit(scaled), log_expit(-scaled)
+        zero = np.zeros((len(scaled), 1))
+        passed = np.concatenate([zero, above.cumsum(axis=1)], axis=1)
+        failed = np.concatenate([below[:, ::-1].cumsum(axis=1)[:, ::-1], zero], axis=1)
+        return np.asarray(softmax(passed + failed, axis=1))
+
+
+def _messages(signs: csr_array, rounds: int, rng: np.random.Generator) -> Found:
+    N, M = signs.shape
+    items, annotators = signs.nonzero()
+    sign: Floats = signs.data
+    totals: Floats = np.zeros(M)
+    to_items = rng.normal(1.0, 1.0, size=len(sign))
+    for _ in range(rounds):
+        sent = sign * to_items
+        to_annotators = np.bincount(items, sent, minlength=N)[items] - sent
+        sent = sign * to_annotators
+        totals = np.bincount(annotators, sent, minlength=M).astype(float)
+        to_items = totals[annotators] - sent
+        size = np.sqrt(np.mean(to_items**2)) or 1.0
+        to_items, totals = to_items / size, totals / size
+    scores = np.bincount(items, sign * to_items, minlength=N).astype(float)
+    return Found(scores, totals, 0.0)
+
+
+def _singular(signs: csr_array) -> Found:
+    N, M = signs.shape
+    mean = np.asarray(signs.sum(axis=0)) / N
+    gram = (signs.T @ signs).toarray() - N * np.outer(mean, mean)
+    weights = eigh(gram, subset_by_index=(M - 1, M - 1))[1][:, 0]
+    if np.sum(weights[weights >= 0] ** 2) < 0.5:
+        weights = -weights
+    offset = float(mean @ weights)
+    return Found(signs @ weights - offset, weights, offset)

@@ -1,0 +1,62 @@
+"""The single best annotator, found with the truth in hand, for evaluation only."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.errors import BadParameter
+from blindfuse.estimators.base import Estimator, to_fit
+from blindfuse.estimators.gold import gold_codes
+from blindfuse.estimators.votes import agreement
+from blindfuse.responses import Responses, as_responses
+
+Floats = NDArray[np.float64]
+
+
+class SingleBest(Estimator):
+    """The answers of the annotator that is right most often; where it is silent, of the next best.
+
+    ``truth`` maps items to labels; ``accuracies_`` are the annotators' shares of right answers.
+    """
+
+    accuracies_: Floats
+    annotators_: NDArray[Any]
+    classes_: NDArray[Any]
+
+    def __init__(self, *, truth: Mapping[Any, Any] | None = None) -> None:
+        self.truth = truth
+
+    def fit(self, responses: Any) -> Self:
+        table = to_fit(responses)
+        if not self.truth:
+            raise BadParameter("SingleBest needs truth={item: label, …} to know who is best.")
+        positions, codes = gold_codes(table, self.truth)
+        self.accuracies_ = agreement(table.select_items(positions), codes)
+        self.annotators_, self.classes_ = table.annotators, table.classes
+        self._prior = table.labels_per_class / table.n_labels
+        self.posteriors_ = self._answers(table)
+        self.labels_ = np.asarray(self.classes_[self.posteriors_.argmax(axis=1)])
+        return self
+
+    def predict(self, responses: Any) -> NDArray[Any]:
+        found = self.predict_proba(responses)
+        return np.asarray(self.classes_[found.argmax(axis=1)])
+
+    def predict_proba(self, responses: Any) -> Floats:
+        self._check_fitted()
+        known = as_responses(responses, classes=self.classes_)
+        return self._answers(known.recoded(self.annotators_, self.classes_))
+
+    def _answers(self, responses: Responses) -> Floats:
+        """One for the best answering annotator's label; the share of all labels without answers."""
+        rank = np.empty(responses.n_annotators, dtype=np.intp)
+        rank[np.argsort(-self.accuracies_, kind="stable")] = np.arange(responses.n_annotators)
+        items = np.repeat(np.arange(responses.n_items), responses.labels_per_item)
+        order = np.lexsort((rank[responses.by_item.codes], items))
+        answered = responses.labels_per_item > 0
+        best = order[responses.by_item.starts[:-1][answered]]
+        found = np.tile(self._prior, (responses.n_items, 1))
+        found[answered] = np.eye(responses.n_classes)[responses.by_item.labels[best]]
+        return found
