@@ -50,13 +50,16 @@ def _posterior(starts, annotators, labels, n, log_confusions, log_prior, belief,
                 belief[block + lane] += log_confusions[m, a, block + lane]
     best = belief[0]
     for k in range(1, K):
-        best = max(best, belief[k])
+        if belief[k] > best:
+            best = belief[k]
     total = 0.0
     for k in range(K):
         belief[k] = math.exp(belief[k] - best)
         total += belief[k]
-    for k in range(K):
-        belief[k] /= total
+    scale = 1.0 / total
+    for block in range(0, belief.size, LANES):
+        for lane in range(LANES):
+            belief[block + lane] *= scale
     return best + math.log(total)
 
 
@@ -82,10 +85,15 @@ def vote_beliefs(starts, annotators, labels, first, last, beliefs):
 @kernel
 def vote_counts(starts, annotators, labels, first, last, counts, totals):
     """Add up what the majority vote on the items ``first … last − 1`` says."""
-    belief = np.empty(totals.size)
+    belief = np.empty(counts.shape[1])
     for n in range(first, last):
         _vote(starts, labels, n, belief)
-        _add(starts, annotators, labels, n, belief, counts, totals)
+        for k in range(belief.size):
+            if belief[k] > 0.0:  # mostly one class
+                totals[k] += belief[k]
+                for answer in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
+                    m, a = np.uint64(annotators[answer]), np.uint64(labels[answer])
+                    counts[m, a, k] += belief[k]
 
 
 @kernel
