@@ -74,6 +74,38 @@ class Estimator(ABC):
             raise NotFitted(f"This {type(self).__name__} is not fitted yet. Call fit first.")
 
 
+class TableEstimator(Estimator):
+    """A method without a :class:`Model`: it turns answers of annotators it knows into beliefs.
+
+    Attributes
+    ----------
+    annotators_, classes_
+        the names that ``fit`` has seen.
+    """
+
+    annotators_: NDArray[Any]
+    classes_: NDArray[Any]
+
+    @abstractmethod
+    def _beliefs(self, responses: Responses) -> Floats:
+        """Beliefs ``[item, class]`` about items, in the codes of ``fit``."""
+
+    def predict(self, responses: Any) -> NDArray[Any]:
+        return self._named(self.predict_proba(responses))
+
+    def predict_proba(self, responses: Any) -> Floats:
+        self._check_fitted()
+        known = as_responses(responses, classes=self.classes_)
+        return self._beliefs(known.recoded(self.annotators_, self.classes_))
+
+    def _codes(self, beliefs: Floats) -> NDArray[np.intp]:
+        """The class of each item: the largest belief, of equals the first."""
+        return np.asarray(beliefs.argmax(axis=1))
+
+    def _named(self, beliefs: Floats) -> NDArray[Any]:
+        return np.asarray(self.classes_[self._codes(beliefs)])
+
+
 class ModelEstimator(Estimator):
     """A method that fits a :class:`Model` and labels items by its MAP or ML rule."""
 

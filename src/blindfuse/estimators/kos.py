@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from scipy.special import log_expit, softmax
 
 from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import Estimator, one_of, to_fit
-from blindfuse.responses import Responses, as_responses
+from blindfuse.estimators.base import TableEstimator, one_of, to_fit
+from blindfuse.responses import Responses
 
 Floats = NDArray[np.float64]
 Variant = Literal["messages", "svd"]
@@ -24,7 +24,7 @@ class Found(NamedTuple):
     offset: float
 
 
-class KOS(Estimator):
+class KOS(TableEstimator):
     """Two classes by messages or by a singular vector; more by several two-class problems.
 
     Parameters
@@ -46,8 +46,6 @@ class KOS(Estimator):
     """
 
     weights_: Floats
-    classes_: NDArray[Any]
-    annotators_: NDArray[Any]
 
     def __init__(
         self,
@@ -77,26 +75,19 @@ class KOS(Estimator):
         self._offsets = [problem.offset for problem in found]
         scores = np.column_stack([problem.scores for problem in found])
         self._size = np.sqrt(np.mean(scores**2)) or 1.0
-        self.posteriors_ = self._posteriors(scores)
-        self.labels_ = np.asarray(self.classes_[self.posteriors_.argmax(axis=1)])
+        self.posteriors_ = self._ranked(scores)
+        self.labels_ = self._named(self.posteriors_)
         return self
 
-    def predict(self, responses: Any) -> NDArray[Any]:
-        found = self.predict_proba(responses)
-        return np.asarray(self.classes_[found.argmax(axis=1)])
-
-    def predict_proba(self, responses: Any) -> Floats:
-        """Scores with the annotators' weights; items of ``fit`` have their own part in those."""
-        self._check_fitted()
-        known = as_responses(responses, classes=self.classes_)
-        known = known.recoded(self.annotators_, self.classes_)
+    def _beliefs(self, responses: Responses) -> Floats:
+        """From the annotators' weights, in which items of ``fit`` have their own part."""
         scores = [
             signs @ weights - offset
             for signs, weights, offset in zip(
-                self._problems(known), self.weights_, self._offsets, strict=True
+                self._problems(responses), self.weights_, self._offsets, strict=True
             )
         ]
-        return self._posteriors(np.column_stack(scores))
+        return self._ranked(np.column_stack(scores))
 
     def _problems(self, responses: Responses) -> list[csr_array]:
         """Signs ``[item, annotator]`` of each two-class problem."""
@@ -108,7 +99,8 @@ class KOS(Estimator):
             yes = [labels == one for one in range(responses.n_classes)]
         return [csr_array((2.0 * above - 1.0, annotators, starts), shape=shape) for above in yes]
 
-    def _posteriors(self, scores: Floats) -> Floats:
+    def _ranked(self, scores: Floats) -> Floats:
+        """Scores of all problems as beliefs ``[item, class]``."""
         scaled = scores / self._size
         if scaled.shape[1] == len(self.classes_):
             return np.asarray(softmax(scaled, axis=1))

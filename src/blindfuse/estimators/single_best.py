@@ -7,23 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import Estimator, to_fit
+from blindfuse.estimators.base import TableEstimator, to_fit
 from blindfuse.estimators.gold import gold_codes
 from blindfuse.estimators.votes import agreement
-from blindfuse.responses import Responses, as_responses
+from blindfuse.responses import Responses
 
 Floats = NDArray[np.float64]
 
 
-class SingleBest(Estimator):
+class SingleBest(TableEstimator):
     """The answers of the annotator that is right most often; where it is silent, of the next best.
 
     ``truth`` maps items to labels; ``accuracies_`` are the annotators' shares of right answers.
     """
 
     accuracies_: Floats
-    annotators_: NDArray[Any]
-    classes_: NDArray[Any]
 
     def __init__(self, *, truth: Mapping[Any, Any] | None = None) -> None:
         self.truth = truth
@@ -36,20 +34,11 @@ class SingleBest(Estimator):
         self.accuracies_ = agreement(table.select_items(positions), codes)
         self.annotators_, self.classes_ = table.annotators, table.classes
         self._prior = table.labels_per_class / table.n_labels
-        self.posteriors_ = self._answers(table)
-        self.labels_ = np.asarray(self.classes_[self.posteriors_.argmax(axis=1)])
+        self.posteriors_ = self._beliefs(table)
+        self.labels_ = self._named(self.posteriors_)
         return self
 
-    def predict(self, responses: Any) -> NDArray[Any]:
-        found = self.predict_proba(responses)
-        return np.asarray(self.classes_[found.argmax(axis=1)])
-
-    def predict_proba(self, responses: Any) -> Floats:
-        self._check_fitted()
-        known = as_responses(responses, classes=self.classes_)
-        return self._answers(known.recoded(self.annotators_, self.classes_))
-
-    def _answers(self, responses: Responses) -> Floats:
+    def _beliefs(self, responses: Responses) -> Floats:
         """One for the best answering annotator's label; the share of all labels without answers."""
         rank = np.empty(responses.n_annotators, dtype=np.intp)
         rank[np.argsort(-self.accuracies_, kind="stable")] = np.arange(responses.n_annotators)

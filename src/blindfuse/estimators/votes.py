@@ -1,18 +1,18 @@
 """What voting methods share: weights of annotators, ties by a documented rule."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.beliefs import weighted_votes
-from blindfuse.estimators.base import Estimator
-from blindfuse.responses import Responses, as_responses
+from blindfuse.estimators.base import TableEstimator
+from blindfuse.responses import Responses
 
 Floats = NDArray[np.float64]
 
 
-class VotingEstimator(Estimator):
+class VotingEstimator(TableEstimator):
     """A vote in which each annotator has a weight.
 
     Attributes
@@ -26,33 +26,22 @@ class VotingEstimator(Estimator):
         overall wins, and among equals the first in the order of classes.
     """
 
-    annotators_: NDArray[Any]
-    classes_: NDArray[Any]
     prior_: Floats
     weights_: Floats
     ties_: NDArray[np.bool_]
-
-    def predict(self, responses: Any) -> NDArray[Any]:
-        found = self.predict_proba(responses)
-        return np.asarray(self.classes_[self._codes(found)])
-
-    def predict_proba(self, responses: Any) -> Floats:
-        self._check_fitted()
-        known = as_responses(responses, classes=self.classes_)
-        return self._shares(known.recoded(self.annotators_, self.classes_))
 
     def _keep(self, responses: Responses, weights: Floats) -> Self:
         """Store these weights, and how the items come out with them."""
         self.annotators_, self.classes_ = responses.annotators, responses.classes
         self.prior_ = responses.labels_per_class / responses.n_labels
         self.weights_ = weights
-        self.posteriors_ = self._shares(responses)
+        self.posteriors_ = self._beliefs(responses)
         best = self.posteriors_.max(axis=1, keepdims=True)
         self.ties_ = np.count_nonzero(self.posteriors_ == best, axis=1) > 1
-        self.labels_ = np.asarray(self.classes_[self._codes(self.posteriors_)])
+        self.labels_ = self._named(self.posteriors_)
         return self
 
-    def _shares(self, responses: Responses) -> Floats:
+    def _beliefs(self, responses: Responses) -> Floats:
         votes = weighted_votes(responses, np.maximum(self.weights_, 0.0))
         if np.any(self.weights_ < 0):  # of two classes, a vote against one is for the other
             votes += weighted_votes(responses, np.maximum(-self.weights_, 0.0))[:, ::-1]
@@ -60,9 +49,9 @@ class VotingEstimator(Estimator):
         empty = np.broadcast_to(self.prior_, votes.shape).copy()
         return np.asarray(np.divide(votes, total, out=empty, where=total > 0))
 
-    def _codes(self, shares: Floats) -> NDArray[np.intp]:
+    def _codes(self, beliefs: Floats) -> NDArray[np.intp]:
         """The class with most votes; of equals the most reported, then the first."""
-        winners = shares == shares.max(axis=1, keepdims=True)
+        winners = beliefs == beliefs.max(axis=1, keepdims=True)
         return np.asarray(np.where(winners, self.prior_, -1.0).argmax(axis=1))
 
 
