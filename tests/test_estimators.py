@@ -413,7 +413,14 @@ class TestEM:
 
     @pytest.mark.parametrize(
         "wrong",
-        [{"start": "none"}, {"max_iter": 0}, {"pseudo_count": -1.0}, {"shrinkage": -2.0}],
+        [
+            {"start": "none"},
+            {"max_iter": 0},
+            {"pseudo_count": -1.0},
+            {"shrinkage": -2.0},
+            {"class_prior": "flat"},
+            {"class_prior": [0.5, 0.5]},
+        ],
     )
     def test_a_wrong_parameter_is_named(self, wrong: dict[str, Any]) -> None:
         with pytest.raises(BadParameter, match=next(iter(wrong))):

@@ -159,6 +159,12 @@ def key(value: Any) -> Any:
     return None if _is_null(value) else (type(value), value)
 
 
+def positions(names: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
+    """Where each name stands among others; −1 for one that is absent."""
+    position = {key(name): at for at, name in enumerate(among.tolist())}
+    return np.array([position.get(key(name), -1) for name in names.tolist()], dtype=np.intp)
+
+
 def _value(name_key: Any) -> Any:
     """What a key stands for."""
     return name_key[1] if type(name_key) is tuple else name_key

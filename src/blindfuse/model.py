@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse import beliefs
-from blindfuse.coding import as_names, key
+from blindfuse.coding import as_names, positions
 from blindfuse.errors import BadModel, BadParameter, naming
 from blindfuse.responses import Responses
 
@@ -101,19 +101,19 @@ class Model:
 
     def for_annotators(self, annotators: NDArray[Any], classes: NDArray[Any]) -> "Model":
         """This model for these annotators and classes; an unknown one gets the mean matrix."""
-        class_at = {key(name): at for at, name in enumerate(self.classes.tolist())}
-        if class_at.keys() != {key(name) for name in classes.tolist()}:
+        order, annotator_at = (
+            positions(classes, self.classes),
+            positions(annotators, self.annotators),
+        )
+        if len(classes) != len(self.classes) or np.any(order < 0):
             raise BadModel(
                 f"The model has the classes {naming(self.classes)}, the answers have "
                 f"{naming(classes)}. They must be the same: pass classes= to both."
             )
-        order = [class_at[key(name)] for name in classes.tolist()]
-        known = {
-            key(name): gamma for name, gamma in zip(self.annotators, self.confusions, strict=True)
-        }
-        mean = self.confusions.mean(axis=0)
-        rows = np.array([known.get(key(name), mean) for name in annotators.tolist()])
-        confusions = rows[:, order][:, :, order]
+        annotator_at = positions(annotators, self.annotators)
+        confusions = self.confusions[annotator_at]
+        confusions[annotator_at < 0] = self.confusions.mean(axis=0)
+        confusions = confusions[:, order][:, :, order]
         return Model(confusions, self.prior[order], annotators, classes)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -17,6 +17,7 @@ from blindfuse.coding import (
     code_names,
     given,
     key,
+    positions,
     smallest_integer,
 )
 from blindfuse.errors import BadLabels, BadParameter, naming
@@ -298,8 +299,8 @@ class Responses:
         This is how new items meet a model: by name, whatever their order.
         """
         annotators, classes = as_names(annotators), given(classes)
-        annotator_at = _positions(self.annotators, annotators)
-        class_at = _positions(self.classes, classes)
+        annotator_at = positions(self.annotators, annotators)
+        class_at = positions(self.classes, classes)
         if _in_place(annotator_at, len(annotators)) and _in_place(class_at, len(classes)):
             return self
         unknown = (annotator_at < 0) & (self.labels_per_annotator > 0)
@@ -441,12 +442,6 @@ def _refuse_outside(codes: NDArray[Any], names: NDArray[Any], kind: str) -> None
             f"There is no {kind} {naming(outside)}: codes run from 0 to {len(names) - 1:,}. "
             "Count from zero, and name every one."
         )
-
-
-def _positions(names: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
-    """Where each name stands among others; −1 for one that is absent."""
-    position = {key(name): at for at, name in enumerate(among.tolist())}
-    return np.array([position.get(key(name), -1) for name in names.tolist()], dtype=np.intp)
 
 
 def _refuse_unknown(unknown: NDArray[Any], known: NDArray[Any], kind: str) -> None:

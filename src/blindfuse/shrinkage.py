@@ -28,6 +28,13 @@ def shrink(confusions: Floats, counts: Floats, pseudo: Floats) -> Floats:
     return mixed
 
 
+def columns_of(counts: Floats) -> Floats:
+    """Confusion matrices from ``counts[m, reported, true]``; an empty column is uniform."""
+    labels = counts.sum(axis=1, keepdims=True)
+    even = np.full_like(counts, 1 / counts.shape[1])
+    return np.asarray(np.divide(counts, labels, out=even, where=labels > 0))
+
+
 def pooled_pseudo(counts: Floats, strength: float) -> Floats:
     """``strength`` pseudo-labels a class, spread like the labels of the whole crowd."""
     total = counts.sum(axis=0) + _almost_nothing(counts.shape[1])

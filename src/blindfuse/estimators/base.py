@@ -2,7 +2,7 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, naming
 from blindfuse.model import Model, Rule
 from blindfuse.responses import Responses, as_responses
+from blindfuse.shrinkage import learned_pseudo, pooled_pseudo
 
 Floats = NDArray[np.float64]
+Shrinkage = Literal["learned"] | float | None
 
 
 class NotFitted(BlindfuseError):
@@ -147,17 +149,39 @@ def to_fit(data: Any) -> Responses:
     return responses
 
 
-def known_prior(prior: Any, n_classes: int) -> Floats | None:
+def known_prior(name: str, prior: Any, n_classes: int) -> Floats | None:
     """The prior to hold fixed, or None if it is to be estimated."""
     if isinstance(prior, str):
-        one_of("prior", prior, ("estimated", "uniform"))
+        one_of(name, prior, ("estimated", "uniform"))
         return np.full(n_classes, 1 / n_classes) if prior == "uniform" else None
     known = np.asarray(prior, dtype=float)
     if known.shape != (n_classes,) or not np.all(known >= 0) or not np.isclose(known.sum(), 1):
         raise BadParameter(
-            f"prior={prior!r} must be {n_classes} shares that sum to one, in the order of classes."
+            f"{name}={prior!r} must be {n_classes} shares that sum to one, in the order of classes."
         )
     return known
+
+
+def pseudo_labels(shrinkage: Shrinkage, counts: Floats) -> Floats:
+    """Pseudo-labels ``[reported, true]``: learned from these counts, of a given number, or none."""
+    check_shrinkage(shrinkage)
+    if isinstance(shrinkage, str):
+        return learned_pseudo(counts)
+    return pooled_pseudo(counts, 0.0 if shrinkage is None else float(shrinkage))
+
+
+def check_shrinkage(shrinkage: Shrinkage) -> None:
+    """Refuse what is neither ``"learned"`` nor a number of pseudo-labels nor None."""
+    if isinstance(shrinkage, str):
+        one_of("shrinkage", shrinkage, ("learned",))
+    elif shrinkage is not None:
+        at_least("shrinkage", shrinkage, 0)
+
+
+def at_least(name: str, value: float, least: int) -> None:
+    """Refuse a parameter below its least value, or NaN."""
+    if not value >= least:
+        raise BadParameter(f"{name}={value!r} must be at least {least}.")
 
 
 def one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:

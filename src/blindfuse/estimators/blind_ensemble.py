@@ -8,10 +8,19 @@ from numpy.typing import NDArray
 
 from blindfuse.alignment import Alignment
 from blindfuse.errors import BadParameter, naming
-from blindfuse.estimators.base import ModelEstimator, known_prior, one_of, to_fit
+from blindfuse.estimators.base import (
+    ModelEstimator,
+    Shrinkage,
+    at_least,
+    check_shrinkage,
+    known_prior,
+    one_of,
+    pseudo_labels,
+    to_fit,
+)
 from blindfuse.model import Model, Rule
 from blindfuse.responses import Responses
-from blindfuse.shrinkage import learned_pseudo, pooled_pseudo, shrink
+from blindfuse.shrinkage import shrink
 from blindfuse.solver.solve import (
     Acceleration,
     MomentsFrom,
@@ -92,7 +101,7 @@ class BlindEnsemble(ModelEstimator):
         groups: int | Sequence[Sequence[int]] | None = None,
         acceleration: Acceleration = "anderson",
         alignment: Alignment = "majority",
-        shrinkage: Literal["learned"] | float | None = "learned",
+        shrinkage: Shrinkage = "learned",
         max_sweeps: int = 1000,
         tolerance: float = 1e-6,
         proximal: float = 1e-6,
@@ -145,19 +154,14 @@ class BlindEnsemble(ModelEstimator):
                 "weights='equal' needs moments formed: pass moments='counts' or weights='counts'."
             )
         for name in ("restarts", "max_sweeps", "inner"):
-            if getattr(self, name) < 1:
-                raise BadParameter(f"{name}={getattr(self, name)!r} must be at least 1.")
+            at_least(name, getattr(self, name), 1)
         for name in ("tolerance", "proximal"):
-            if not getattr(self, name) >= 0:
-                raise BadParameter(f"{name}={getattr(self, name)!r} must not be negative.")
-        if isinstance(self.shrinkage, str):
-            one_of("shrinkage", self.shrinkage, ("learned",))
-        elif self.shrinkage is not None and not self.shrinkage >= 0:
-            raise BadParameter(f"shrinkage={self.shrinkage!r} must not be negative.")
+            at_least(name, getattr(self, name), 0)
+        check_shrinkage(self.shrinkage)
         return Options(
             start=self.start,
             restarts=self.restarts,
-            prior=known_prior(self.prior, responses.n_classes),
+            prior=known_prior("prior", self.prior, responses.n_classes),
             weights=self.weights,
             moments=self.moments,
             acceleration=self.acceleration,
@@ -176,10 +180,7 @@ class BlindEnsemble(ModelEstimator):
             self.pseudo_labels_ = np.zeros_like(confusions[0])
             return estimate
         counts = estimate.sums(responses, self.threads).counts
-        if self.shrinkage == "learned":
-            self.pseudo_labels_ = learned_pseudo(counts)
-        else:
-            self.pseudo_labels_ = pooled_pseudo(counts, float(self.shrinkage))
+        self.pseudo_labels_ = pseudo_labels(self.shrinkage, counts)
         return Model(shrink(confusions, counts, self.pseudo_labels_), prior, *names)
 
 

@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.beliefs import Sums
-from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import known_prior, one_of
+from blindfuse.estimators.base import Shrinkage, at_least, pseudo_labels
 from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, parameters_of
 from blindfuse.model import Rule
 from blindfuse.responses import Responses
-from blindfuse.shrinkage import learned_pseudo, pooled_pseudo
+from blindfuse.shrinkage import columns_of
 
 Floats = NDArray[np.float64]
 
@@ -42,7 +41,7 @@ class DawidSkene(EMEstimator):
         class_prior: Literal["estimated", "uniform"] | Sequence[float] | Floats = "estimated",
         start: EMStart = "mv",
         pseudo_count: float = 0.0,
-        shrinkage: Literal["learned"] | float | None = "learned",
+        shrinkage: Shrinkage = "learned",
         max_iter: int = 1000,
         tolerance: float = 1e-7,
         rule: Rule = "map",
@@ -58,23 +57,9 @@ class DawidSkene(EMEstimator):
         self.threads = threads
 
     def _prepare(self, responses: Responses, sums: Sums) -> None:
-        self._prior = known_prior(self.class_prior, responses.n_classes)
-        if not self.pseudo_count >= 0:
-            raise BadParameter(f"pseudo_count={self.pseudo_count!r} must not be negative.")
-        if isinstance(self.shrinkage, str):
-            one_of("shrinkage", self.shrinkage, ("learned",))
-            pseudo = learned_pseudo(sums.counts)
-        elif self.shrinkage is not None and not self.shrinkage >= 0:
-            raise BadParameter(f"shrinkage={self.shrinkage!r} must not be negative.")
-        else:
-            pseudo = pooled_pseudo(sums.counts, float(self.shrinkage or 0.0))
-        self._pseudo = pseudo + self.pseudo_count
+        at_least("pseudo_count", self.pseudo_count, 0)
+        self._pseudo = pseudo_labels(self.shrinkage, sums.counts) + self.pseudo_count
 
     def _m_step(self, sums: Sums) -> Parameters:
         """Γ_m(a, k) ∝ expected counts plus pseudo-labels; an empty column stays uniform."""
-        counts = sums.counts + self._pseudo
-        labels = counts.sum(axis=1, keepdims=True)
-        even = np.full_like(counts, 1 / counts.shape[1])
-        confusions = np.divide(counts, labels, out=even, where=labels > 0)
-        prior = sums.totals / sums.totals.sum() if self._prior is None else self._prior
-        return parameters_of(confusions, prior)
+        return parameters_of(columns_of(sums.counts + self._pseudo), self._shares(sums))

@@ -3,13 +3,9 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import eigh
 
-from blindfuse.estimators.signs import pair_means, to_fit_signs, towards_vote
+from blindfuse.estimators.signs import leading, pair_means, to_fit_signs, towards_vote
 from blindfuse.estimators.votes import VotingEstimator
-
-Floats = NDArray[np.float64]
 
 SMALLEST_ENTRY = 1e-9
 """Below this, an entry of the eigenvector of who shares items with whom counts as none."""
@@ -25,14 +21,8 @@ class EigenRatio(VotingEstimator):
     def fit(self, responses: Any) -> Self:
         table, answers = to_fit_signs(responses, "EigenRatio")
         means, together = pair_means(answers)
-        skill, sharing = _leading(means), _leading((together > 0).astype(float))
+        _, skill = leading(means)
+        _, sharing = leading((together > 0).astype(float))
         tiny = np.abs(sharing) < SMALLEST_ENTRY
         weights = np.divide(skill, sharing, out=np.zeros_like(skill), where=~tiny)
         return self._keep(table, towards_vote(answers, weights))
-
-
-def _leading(matrix: Floats) -> Floats:
-    """The eigenvector of the largest eigenvalue."""
-    last = len(matrix) - 1
-    _, vectors = eigh(matrix, subset_by_index=(last, last))
-    return np.asarray(vectors[:, 0])

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.beliefs import Sums, belief_sums, posterior_sums, vote_sums, weighted_votes
-from blindfuse.errors import BadParameter, NotConverged
-from blindfuse.estimators.base import ModelEstimator, one_of, to_fit
+from blindfuse.errors import NotConverged
+from blindfuse.estimators.base import ModelEstimator, at_least, known_prior, one_of, to_fit
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
 from blindfuse.estimators.gold import gold_codes
 from blindfuse.model import Model, log
@@ -46,9 +46,10 @@ class EMEstimator(ModelEstimator):
     log_likelihoods_: Floats
     stopped_: str
 
-    @abstractmethod
+    class_prior: Any = "estimated"
+
     def _prepare(self, responses: Responses, sums: Sums) -> None:
-        """Check parameters, and whatever the M-step needs to know beforehand."""
+        """Check parameters, and find out what the M-step needs to know beforehand."""
 
     @abstractmethod
     def _m_step(self, sums: Sums) -> Parameters:
@@ -90,13 +91,16 @@ class EMEstimator(ModelEstimator):
         self.labels_ = self.model_.name_labels(self.posteriors_)
         return self
 
+    def _shares(self, sums: Sums) -> Floats:
+        """π of an M-step: the expected shares of classes, unless ``class_prior`` is known."""
+        known = known_prior("class_prior", self.class_prior, len(sums.totals))
+        return np.asarray(sums.totals / sums.totals.sum()) if known is None else known
+
     def _check(self) -> None:
         if not isinstance(self.start, Model):
             one_of("start", self.start, ("mv", "shares", "blind"))
-        if self.max_iter < 1:
-            raise BadParameter(f"max_iter={self.max_iter!r} must be at least 1.")
-        if not self.tolerance >= 0:
-            raise BadParameter(f"tolerance={self.tolerance!r} must not be negative.")
+        at_least("max_iter", self.max_iter, 1)
+        at_least("tolerance", self.tolerance, 0)
 
     def _first_sums(self, responses: Responses) -> Sums:
         """Expected counts under the start: hard votes, soft shares of votes, or a model."""

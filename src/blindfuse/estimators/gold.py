@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.coding import key
+from blindfuse.coding import as_names, positions
 from blindfuse.errors import BadLabels, naming
 from blindfuse.responses import Responses
 
@@ -15,17 +15,13 @@ def gold_codes(
     responses: Responses, gold: Mapping[Any, Any]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where the gold items stand among the items, and the codes of their classes."""
-    item_at = {key(name): at for at, name in enumerate(responses.items.tolist())}
-    class_at = {key(name): at for at, name in enumerate(responses.classes.tolist())}
-    strangers = [item for item in gold if key(item) not in item_at]
-    if strangers:
-        raise BadLabels(f"Gold items {naming(strangers)} have no answers. Leave them out.")
-    unknown = [label for label in gold.values() if key(label) not in class_at]
-    if unknown:
+    items, labels = as_names(list(gold)), as_names(list(gold.values()))
+    item_at, class_at = positions(items, responses.items), positions(labels, responses.classes)
+    if np.any(item_at < 0):
+        raise BadLabels(f"Gold items {naming(items[item_at < 0])} have no answers. Leave them out.")
+    if np.any(class_at < 0):
         raise BadLabels(
-            f"Gold labels {naming(unknown)} are none of the classes {naming(responses.classes)}. "
-            "Name them in classes=."
+            f"Gold labels {naming(labels[class_at < 0])} are none of the classes "
+            f"{naming(responses.classes)}. Name them in classes=."
         )
-    positions = np.array([item_at[key(item)] for item in gold], dtype=np.intp)
-    truth = np.array([class_at[key(label)] for label in gold.values()], dtype=np.intp)
-    return positions, truth
+    return item_at, class_at

@@ -4,12 +4,11 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.special import log_expit, softmax
 
-from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import TableEstimator, one_of, to_fit
+from blindfuse.estimators.base import TableEstimator, at_least, one_of, to_fit
+from blindfuse.estimators.signs import leading, signs
 from blindfuse.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -63,12 +62,11 @@ class KOS(TableEstimator):
     def fit(self, responses: Any) -> Self:
         table = to_fit(responses)
         one_of("variant", self.variant, get_args(Variant))
-        if self.rounds < 1:
-            raise BadParameter(f"rounds={self.rounds!r} must be at least 1.")
+        at_least("rounds", self.rounds, 1)
         rng = np.random.default_rng(self.seed)
         found = [
-            _singular(signs) if self.variant == "svd" else _messages(signs, self.rounds, rng)
-            for signs in self._problems(table)
+            _singular(problem) if self.variant == "svd" else _messages(problem, self.rounds, rng)
+            for problem in self._problems(table)
         ]
         self.classes_, self.annotators_ = table.classes, table.annotators
         self.weights_ = np.array([problem.weights for problem in found])
@@ -82,8 +80,8 @@ class KOS(TableEstimator):
     def _beliefs(self, responses: Responses) -> Floats:
         """From the annotators' weights, in which items of ``fit`` have their own part."""
         scores = [
-            signs @ weights - offset
-            for signs, weights, offset in zip(
+            problem @ weights - offset
+            for problem, weights, offset in zip(
                 self._problems(responses), self.weights_, self._offsets, strict=True
             )
         ]
@@ -91,13 +89,12 @@ class KOS(TableEstimator):
 
     def _problems(self, responses: Responses) -> list[csr_array]:
         """Signs ``[item, annotator]`` of each two-class problem."""
-        starts, annotators, labels = responses.by_item
-        shape = (responses.n_items, responses.n_annotators)
+        labels = responses.by_item.labels
         if self.ordered or responses.n_classes == 2:
             yes = [labels > threshold for threshold in range(responses.n_classes - 1)]
         else:
             yes = [labels == one for one in range(responses.n_classes)]
-        return [csr_array((2.0 * above - 1.0, annotators, starts), shape=shape) for above in yes]
+        return [signs(responses, answers) for answers in yes]
 
     def _ranked(self, scores: Floats) -> Floats:
         """Scores of all problems as beliefs ``[item, class]``."""
@@ -114,10 +111,10 @@ class KOS(TableEstimator):
         return np.asarray(softmax(passed + failed, axis=1))
 
 
-def _messages(signs: csr_array, rounds: int, rng: np.random.Generator) -> Found:
-    N, M = signs.shape
-    items, annotators = signs.nonzero()
-    sign: Floats = signs.data
+def _messages(answers: csr_array, rounds: int, rng: np.random.Generator) -> Found:
+    N, M = answers.shape
+    items, annotators = answers.nonzero()
+    sign: Floats = answers.data
     totals: Floats = np.zeros(M)
     to_items = rng.normal(1.0, 1.0, size=len(sign))
     for _ in range(rounds):
@@ -132,12 +129,12 @@ def _messages(signs: csr_array, rounds: int, rng: np.random.Generator) -> Found:
     return Found(scores, totals, 0.0)
 
 
-def _singular(signs: csr_array) -> Found:
-    N, M = signs.shape
-    mean = np.asarray(signs.sum(axis=0)) / N
-    gram = (signs.T @ signs).toarray() - N * np.outer(mean, mean)
-    weights = eigh(gram, subset_by_index=(M - 1, M - 1))[1][:, 0]
+def _singular(answers: csr_array) -> Found:
+    N = answers.shape[0]
+    mean = np.asarray(answers.sum(axis=0)) / N
+    gram = (answers.T @ answers).toarray() - N * np.outer(mean, mean)
+    _, weights = leading(gram)
     if np.sum(weights[weights >= 0] ** 2) < 0.5:
         weights = -weights
     offset = float(mean @ weights)
-    return Found(signs @ weights - offset, weights, offset)
+    return Found(answers @ weights - offset, weights, offset)

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.beliefs import Sums
-from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import known_prior
+from blindfuse.estimators.base import at_least
 from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, parameters_of
 from blindfuse.model import Rule
 from blindfuse.responses import Responses
@@ -60,10 +59,8 @@ class MACE(EMEstimator):
         self.threads = threads
 
     def _prepare(self, responses: Responses, sums: Sums) -> None:
-        if not self.smoothing >= 0:
-            raise BadParameter(f"smoothing={self.smoothing!r} must not be negative.")
+        at_least("smoothing", self.smoothing, 0)
         M, K = responses.n_annotators, responses.n_classes
-        self._prior = known_prior(self.class_prior, K)
         self.competence_ = np.full(M, 0.5)
         self.habits_ = np.full((M, K), 1 / K)
 
@@ -84,5 +81,4 @@ class MACE(EMEstimator):
         self.habits_ = np.divide(spam, total, out=even, where=total > 0)
         habit = (1 - self.competence_)[:, None, None] * self.habits_[:, :, None]
         confusions = habit + self.competence_[:, None, None] * np.eye(spam.shape[1])
-        prior = sums.totals / sums.totals.sum() if self._prior is None else self._prior
-        return parameters_of(confusions, prior)
+        return parameters_of(confusions, self._shares(sums))

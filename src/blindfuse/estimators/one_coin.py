@@ -7,10 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.beliefs import Sums
-from blindfuse.estimators.base import known_prior
 from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, parameters_of
 from blindfuse.model import Rule
-from blindfuse.responses import Responses
 
 Floats = NDArray[np.float64]
 
@@ -39,9 +37,6 @@ class OneCoin(EMEstimator):
         self.rule: Rule = rule
         self.threads = threads
 
-    def _prepare(self, responses: Responses, sums: Sums) -> None:
-        self._prior = known_prior(self.class_prior, responses.n_classes)
-
     def _m_step(self, sums: Sums) -> Parameters:
         """p_m is the expected share of right answers; one half for a silent annotator."""
         K = len(sums.totals)
@@ -50,5 +45,4 @@ class OneCoin(EMEstimator):
         accuracy = np.divide(right, labels, out=np.full_like(right, 0.5), where=labels > 0)
         wrong = (1 - accuracy)[:, None, None] / (K - 1)
         confusions = np.where(np.eye(K, dtype=bool), accuracy[:, None, None], wrong)
-        prior = sums.totals / sums.totals.sum() if self._prior is None else self._prior
-        return parameters_of(confusions, prior)
+        return parameters_of(confusions, self._shares(sums))

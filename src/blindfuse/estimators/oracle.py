@@ -10,6 +10,7 @@ from blindfuse.errors import BadParameter
 from blindfuse.estimators.base import ModelEstimator, to_fit
 from blindfuse.estimators.gold import gold_codes
 from blindfuse.model import Model, Rule
+from blindfuse.shrinkage import columns_of
 
 
 class Oracle(ModelEstimator):
@@ -45,8 +46,5 @@ class Oracle(ModelEstimator):
         positions, codes = gold_codes(table, self.truth or {})
         certain = np.eye(table.n_classes)[codes]
         sums = belief_sums(table.select_items(positions), certain, self.threads)
-        labels = sums.counts.sum(axis=1, keepdims=True)
-        even = np.full_like(sums.counts, 1 / table.n_classes)
-        confusions = np.divide(sums.counts, labels, out=even, where=labels > 0)
-        prior = sums.totals / sums.totals.sum()
+        confusions, prior = columns_of(sums.counts), sums.totals / sums.totals.sum()
         return self._keep(Model(confusions, prior, table.annotators, table.classes), table)

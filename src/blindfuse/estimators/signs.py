@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from blindfuse.errors import BadLabels, NotIdentifiable, naming
@@ -21,14 +22,21 @@ def to_fit_signs(data: Any, method: str) -> tuple[Responses, csr_array]:
             f"{method} knows two classes, not {responses.n_classes} ({naming(responses.classes)}). "
             "Use BlindEnsemble or DawidSkene, which know any number."
         )
-    return responses, signs(responses)
+    return responses, signs(responses, responses.by_item.labels == 1)
 
 
-def signs(responses: Responses) -> csr_array:
-    """The answers as −1 (first class) and +1 (second), sparse ``[item, annotator]``."""
-    starts, annotators, labels = responses.by_item
+def signs(responses: Responses, yes: NDArray[np.bool_]) -> csr_array:
+    """Answers ``yes[label]`` as +1 and the others as −1, sparse ``[item, annotator]``."""
+    starts, annotators, _ = responses.by_item
     shape = (responses.n_items, responses.n_annotators)
-    return csr_array((2.0 * labels - 1.0, annotators, starts), shape=shape)
+    return csr_array((2.0 * yes - 1.0, annotators, starts), shape=shape)
+
+
+def leading(matrix: Floats) -> tuple[float, Floats]:
+    """The largest eigenvalue of a symmetric matrix, and its eigenvector."""
+    last = len(matrix) - 1
+    values, vectors = eigh(matrix, subset_by_index=(last, last))
+    return float(values[0]), np.asarray(vectors[:, 0])
 
 
 def pair_means(table: csr_array) -> tuple[Floats, Floats]:

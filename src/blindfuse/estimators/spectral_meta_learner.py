@@ -4,11 +4,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from blindfuse.estimators.base import ModelEstimator
-from blindfuse.estimators.signs import pair_means, require_three, to_fit_signs
+from blindfuse.estimators.signs import leading, pair_means, require_three, to_fit_signs
 from blindfuse.model import Model, Rule
 
 Floats = NDArray[np.float64]
@@ -58,13 +57,10 @@ def _rank_one(covariance: Floats) -> tuple[float, Floats]:
     """λ and v with Q_ij ≈ λ v_i v_j off the diagonal, most of v positive."""
     size, direction = 0.0, np.zeros(len(covariance))
     off_diagonal = covariance - np.diag(np.diag(covariance))
-    last = len(covariance) - 1
     for _ in range(ROUNDS):
-        filled = off_diagonal + np.diag(size * direction**2)
-        values, vectors = eigh(filled, subset_by_index=(last, last))
-        moved = abs(values[0] - size)
-        size, direction = float(values[0]), vectors[:, 0]
-        if moved <= 1e-9 * abs(size):
+        before = size
+        size, direction = leading(off_diagonal + np.diag(size * direction**2))
+        if abs(size - before) <= 1e-9 * abs(size):
             break
     return max(size, 1e-12), -direction if np.sum(direction > 0) * 2 < len(direction) else direction
 

@@ -4,8 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import to_fit
+from blindfuse.estimators.base import at_least, to_fit
 from blindfuse.estimators.votes import VotingEstimator, agreement
 
 
@@ -33,8 +32,7 @@ class ZeroBasedSkill(VotingEstimator):
     def fit(self, responses: Any) -> Self:
         table = to_fit(responses)
         for name in ("max_iter", "halve_after"):
-            if getattr(self, name) < 1:
-                raise BadParameter(f"{name}={getattr(self, name)!r} must be at least 1.")
+            at_least(name, getattr(self, name), 1)
         weights = np.full(table.n_annotators, 1 / table.n_classes)
         for iteration in range(self.max_iter):
             self._keep(table, weights)

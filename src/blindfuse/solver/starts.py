@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.beliefs import Sums
-from blindfuse.shrinkage import pooled_pseudo, shrink
+from blindfuse.shrinkage import columns_of, pooled_pseudo
 
 Floats = NDArray[np.float64]
 
@@ -16,9 +16,7 @@ VOTE_STRENGTH = 1.0
 
 def vote_start(counts: Floats) -> Floats:
     """Each annotator's confusion matrix, taking the majority vote for the truth."""
-    labels = counts.sum(axis=1, keepdims=True)
-    own = np.divide(counts, labels, out=np.zeros_like(counts), where=labels > 0)
-    return shrink(own, counts, pooled_pseudo(counts, VOTE_STRENGTH))
+    return columns_of(counts + pooled_pseudo(counts, VOTE_STRENGTH))
 
 
 def random_start(
