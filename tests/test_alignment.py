@@ -8,6 +8,8 @@ import pytest
 from blindfuse.alignment import align, hungarian, majority, most_common
 from blindfuse.simulation import draw_confusions
 
+EVEN = np.array([0.5, 0.5])
+
 
 @pytest.mark.parametrize("classes", [2, 3, 4, 5])
 @pytest.mark.parametrize("seed", range(5))
@@ -16,7 +18,7 @@ def test_hungarian_is_the_best_of_all_permutations(seed: int, classes: int) -> N
     confusions = rng.dirichlet(np.ones(classes), size=(7, classes)).transpose(0, 2, 1)
     total = confusions.sum(axis=0)
     best = max(permutations(range(classes)), key=lambda p: sum(total[range(classes), list(p)]))
-    np.testing.assert_array_equal(hungarian(confusions), best)
+    np.testing.assert_array_equal(hungarian(confusions, np.ones(classes)), best)
 
 
 @pytest.mark.parametrize("rule", ["majority", "hungarian", "common"])
@@ -36,16 +38,16 @@ def test_two_rules_count_annotators_and_one_weighs_them() -> None:
     weak = np.array([[0.51, 0.49], [0.49, 0.51]])
     strong = np.array([[0.0, 1.0], [1.0, 0.0]])
     confusions = np.array([weak, weak, strong])
-    assert majority(confusions).tolist() == [0, 1]
-    assert most_common(confusions).tolist() == [0, 1]
-    assert hungarian(confusions).tolist() == [1, 0]
+    assert majority(confusions, EVEN).tolist() == [0, 1]
+    assert most_common(confusions, EVEN).tolist() == [0, 1]
+    assert hungarian(confusions, EVEN).tolist() == [1, 0]
 
 
 def test_equal_votes_are_decided_by_weight() -> None:
     weak = np.array([[0.51, 0.49], [0.49, 0.51]])
     strong = np.array([[0.0, 1.0], [1.0, 0.0]])
     for rule in (majority, most_common):
-        assert rule(np.array([weak, strong])).tolist() == [1, 0]
+        assert rule(np.array([weak, strong]), EVEN).tolist() == [1, 0]
 
 
 def test_many_classes_take_no_search() -> None:
@@ -54,3 +56,12 @@ def test_many_classes_take_no_search() -> None:
     shuffle = rng.permutation(60)
     found, _ = align(confusions[:, :, shuffle], np.full(60, 1 / 60))
     np.testing.assert_array_equal(found, confusions)
+
+
+def test_the_noisy_column_of_a_rare_class_gives_way() -> None:
+    """Two columns look like the second class; the common one is that, the rare one what is left."""
+    confusion = np.array([[0.9, 0.1, 0.1], [0.1, 0.6, 0.8], [0.0, 0.3, 0.1]])
+    unsure = np.array([[0.9, 0.1, 0.1], [0.1, 0.3, 0.8], [0.0, 0.6, 0.1]])
+    confusions = np.array([confusion, confusion, unsure])
+    assert majority(confusions, np.array([0.5, 0.49, 0.01])).tolist() == [0, 1, 2]
+    assert majority(confusions, np.array([0.5, 0.01, 0.49])).tolist() == [0, 2, 1]

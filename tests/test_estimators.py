@@ -8,8 +8,10 @@ import pytest
 
 import blindfuse
 from blindfuse import (
+    GLAD,
     KOS,
     MACE,
+    MMSR,
     BadLabels,
     BadParameter,
     BayesianDawidSkene,
@@ -23,6 +25,7 @@ from blindfuse import (
     Oracle,
     Responses,
     SingleBest,
+    Spectral,
     SpectralMetaLearner,
     TriangularEstimation,
     Wawa,
@@ -44,8 +47,11 @@ METHODS: list[type[Estimator]] = [
     OneCoin,
     BayesianDawidSkene,
     BlindEnsemble,
+    Spectral,
     KOS,
+    GLAD,
     MACE,
+    MMSR,
     *BINARY,
 ]
 EM_METHODS: list[type[EMEstimator]] = [DawidSkene, OneCoin, BayesianDawidSkene, MACE]

@@ -224,7 +224,7 @@ def test_annotators_items_and_starts_have_the_smallest_type() -> None:
 
 
 def test_a_clean_matrix_costs_no_python_step_per_label() -> None:
-    """Ten thousand rows run no more bytecodes than ten, but for the odd finaliser of other tests."""
+    """Ten thousand rows run no more bytecodes than ten, but for odd finalisers."""
 
     def steps(rows: int) -> int:
         matrix = np.tile(np.array([[0, 1, 2], [2, 1, 0]], dtype=np.int8), (rows // 2, 1))
@@ -245,7 +245,7 @@ def test_a_clean_matrix_costs_no_python_step_per_label() -> None:
         return count
 
     steps(10)
-    assert 0 < steps(10)
+    assert steps(10) > 0
     assert steps(10_000) < steps(10) + 1_000
 
 

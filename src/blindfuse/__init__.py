@@ -14,17 +14,21 @@ if TYPE_CHECKING:
         BlindfuseError,
         NotConverged,
         NotIdentifiable,
+        RankTooLow,
     )
     from blindfuse.estimators.bayesian_dawid_skene import BayesianDawidSkene
     from blindfuse.estimators.blind_ensemble import BlindEnsemble
     from blindfuse.estimators.dawid_skene import DawidSkene
     from blindfuse.estimators.eigen_ratio import EigenRatio
+    from blindfuse.estimators.glad import GLAD
     from blindfuse.estimators.kos import KOS
     from blindfuse.estimators.mace import MACE
     from blindfuse.estimators.majority_vote import MajorityVote
+    from blindfuse.estimators.mmsr import MMSR
     from blindfuse.estimators.one_coin import OneCoin
     from blindfuse.estimators.oracle import Oracle
     from blindfuse.estimators.single_best import SingleBest
+    from blindfuse.estimators.spectral import Spectral
     from blindfuse.estimators.spectral_meta_learner import SpectralMetaLearner
     from blindfuse.estimators.triangular_estimation import TriangularEstimation
     from blindfuse.estimators.wawa import Wawa
@@ -45,8 +49,10 @@ _HOMES = {
     "BlindfuseError": "errors",
     "DawidSkene": "estimators.dawid_skene",
     "EigenRatio": "estimators.eigen_ratio",
+    "GLAD": "estimators.glad",
     "KOS": "estimators.kos",
     "MACE": "estimators.mace",
+    "MMSR": "estimators.mmsr",
     "MajorityVote": "estimators.majority_vote",
     "Model": "model",
     "MomentCounts": "moments",
@@ -55,9 +61,11 @@ _HOMES = {
     "NotIdentifiable": "errors",
     "OneCoin": "estimators.one_coin",
     "Oracle": "estimators.oracle",
+    "RankTooLow": "errors",
     "Responses": "responses",
     "Simulation": "simulation",
     "SingleBest": "estimators.single_best",
+    "Spectral": "estimators.spectral",
     "SpectralMetaLearner": "estimators.spectral_meta_learner",
     "TriangularEstimation": "estimators.triangular_estimation",
     "Wawa": "estimators.wawa",
@@ -66,8 +74,10 @@ _HOMES = {
 }
 
 __all__ = [
+    "GLAD",
     "KOS",
     "MACE",
+    "MMSR",
     "BadLabels",
     "BadModel",
     "BadParameter",
@@ -84,9 +94,11 @@ __all__ = [
     "NotIdentifiable",
     "OneCoin",
     "Oracle",
+    "RankTooLow",
     "Responses",
     "Simulation",
     "SingleBest",
+    "Spectral",
     "SpectralMetaLearner",
     "TriangularEstimation",
     "Wawa",

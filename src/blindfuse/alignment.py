@@ -16,26 +16,27 @@ Floats = NDArray[np.float64]
 Alignment = Literal["majority", "hungarian", "common"]
 
 
-def majority(confusions: Floats) -> NDArray[np.intp]:
+def majority(confusions: Floats, prior: Floats) -> NDArray[np.intp]:
     """The permutation under which most annotators have their largest entries on the diagonal.
 
     Each annotator votes, for every column, for the row of its largest entry; the assignment with
     most votes wins, the larger trace of Σ_m Γ_m among equals. Assumption 2 is about how many
     annotators are better than random, not how much, so strong adversaries count no more than
-    weak ones.
+    weak ones. Votes on a column weigh as much as its class is common: the column of a rare class
+    is mostly noise, and must not take the place of one that is known well.
     """
     M, K, _ = confusions.shape
     largest = confusions.argmax(axis=1)
     votes = (largest[:, None, :] == np.arange(K)[None, :, None]).sum(axis=0)
-    return _best_columns(votes + confusions.sum(axis=0) / (M * K + 1))
+    return _best_columns((votes + confusions.sum(axis=0) / (M * K + 1)) * prior)
 
 
-def hungarian(confusions: Floats) -> NDArray[np.intp]:
-    """The permutation with the largest trace of Σ_m Γ_m."""
+def hungarian(confusions: Floats, _prior: Floats) -> NDArray[np.intp]:
+    """The permutation with the largest trace of Σ_m Γ_m, however common the classes are."""
     return _best_columns(confusions.sum(axis=0))
 
 
-def most_common(confusions: Floats) -> NDArray[np.intp]:
+def most_common(confusions: Floats, _prior: Floats) -> NDArray[np.intp]:
     """The paper's rule (Section III-D): each annotator's own best permutation; the commonest wins.
 
     Of equally common ones, the one with the larger trace of Σ_m Γ_m.
@@ -55,7 +56,7 @@ _RULES = {"majority": majority, "hungarian": hungarian, "common": most_common}
 
 def align(confusions: Floats, prior: Floats, rule: Alignment = "majority") -> tuple[Floats, Floats]:
     """Permute the columns of all confusion matrices, and the prior with them."""
-    columns = _RULES[rule](confusions)
+    columns = _RULES[rule](confusions, prior)
     return confusions[:, :, columns], prior[columns]
 
 

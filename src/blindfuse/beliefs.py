@@ -5,19 +5,19 @@ they are not stored.
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.kernels import labelling
 from blindfuse.responses import Responses
-from blindfuse.threads import pieces, thread_count
+from blindfuse.threads import in_pieces
 
 Floats = NDArray[np.float64]
 
-_LEAST_ITEMS = 20_000
+LEAST_ITEMS = 20_000
+"""Fewer do not make up for a thread."""
 
 
 class Sums(NamedTuple):
@@ -38,10 +38,11 @@ def vote_shares(responses: Responses, threads: int | None = None) -> Floats:
     An item without answers believes in nothing (zeros).
     """
     shares = np.empty((responses.n_items, responses.n_classes))
-    _over_items(
+    in_pieces(
         lambda begin, end: labelling.vote_beliefs(*responses.by_item, begin, end, shares),
-        responses,
+        responses.n_items,
         threads,
+        LEAST_ITEMS,
     )
     return shares / labelling.WHOLE_VOTE
 
@@ -72,12 +73,13 @@ def posteriors(
     """Posteriors ``[item, class]`` by (20) and (26), and the log-likelihood of all answers."""
     found = np.empty((responses.n_items, responses.n_classes))
     tables = _padded(log_confusions), _padded(log_prior)
-    parts = _over_items(
+    parts = in_pieces(
         lambda begin, end: labelling.posterior_beliefs(
             *responses.by_item, begin, end, *tables, found
         ),
-        responses,
+        responses.n_items,
         threads,
+        LEAST_ITEMS,
     )
     return found, float(sum(parts))
 
@@ -100,7 +102,7 @@ def _sums(
         likelihood = add_up(*responses.by_item, begin, end, *model, counts, totals)
         return Sums(counts, totals, likelihood or 0.0)
 
-    parts = _over_items(add_piece, responses, threads)
+    parts = in_pieces(add_piece, responses.n_items, threads, LEAST_ITEMS)
     counts, totals, likelihoods = zip(*parts, strict=True)
     return Sums(
         np.sum(counts, axis=0)[:, :, :K], np.sum(totals, axis=0)[:K], float(sum(likelihoods))
@@ -113,14 +115,3 @@ def _padded(table: Floats) -> Floats:
     wide = np.zeros((*table.shape[:-1], -(-K // labelling.LANES) * labelling.LANES))
     wide[..., :K] = table
     return wide
-
-
-def _over_items(
-    work: Callable[[int, int], Any], responses: Responses, threads: int | None
-) -> list[Any]:
-    """Do the work on pieces of the items, one a thread; results in the order of the items."""
-    cuts = pieces(responses.n_items, thread_count(threads), _LEAST_ITEMS)
-    if len(cuts) == 1:
-        return [work(cuts[0].start, cuts[0].stop)]
-    with ThreadPoolExecutor(len(cuts)) as pool:
-        return list(pool.map(lambda cut: work(cut.start, cut.stop), cuts))

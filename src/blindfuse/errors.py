@@ -24,6 +24,10 @@ class NotIdentifiable(BlindfuseError):
     """The answers do not determine the model: too few annotators, or too little overlap."""
 
 
+class RankTooLow(UserWarning):
+    """Moments do not tell all classes apart; a simpler method was used instead."""
+
+
 class NotConverged(UserWarning):
     """The solver stopped before it converged; its result is returned all the same."""
 

@@ -1,9 +1,14 @@
 """How work is cut into pieces for threads; kernels release the GIL."""
 
 import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import TypeVar
 
 from blindfuse.errors import BadParameter
+
+Result = TypeVar("Result")
 
 
 def thread_count(threads: int | None) -> int:
@@ -24,3 +29,14 @@ def pieces(total: int, threads: int, least: int) -> list[range]:
     count = max(1, min(threads, total // least))
     bounds = [total * piece // count for piece in range(count + 1)]
     return [range(begin, end) for begin, end in pairwise(bounds)]
+
+
+def in_pieces(
+    work: Callable[[int, int], Result], total: int, threads: int | None, least: int
+) -> list[Result]:
+    """Do ``work(begin, end)`` on pieces of ``range(total)``, one a thread; results in order."""
+    cuts = pieces(total, thread_count(threads), least)
+    if len(cuts) == 1:
+        return [work(cuts[0].start, cuts[0].stop)]
+    with ThreadPoolExecutor(len(cuts)) as pool:
+        return list(pool.map(lambda cut: work(cut.start, cut.stop), cuts))

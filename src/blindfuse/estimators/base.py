@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, naming
 from blindfuse.model import Model, Rule
 from blindfuse.responses import Responses, as_responses
-from blindfuse.shrinkage import learned_pseudo, pooled_pseudo
+from blindfuse.shrinkage import learned_pseudo, pooled_pseudo, shrink
 
 Floats = NDArray[np.float64]
 Shrinkage = Literal["learned"] | float | None
@@ -168,6 +168,18 @@ def pseudo_labels(shrinkage: Shrinkage, counts: Floats) -> Floats:
     if isinstance(shrinkage, str):
         return learned_pseudo(counts)
     return pooled_pseudo(counts, 0.0 if shrinkage is None else float(shrinkage))
+
+
+def shrunk(
+    estimate: Model, responses: Responses, shrinkage: Shrinkage, threads: int | None
+) -> tuple[Model, Floats]:
+    """The model with few-label annotators pulled towards the crowd, and the pseudo-labels used."""
+    if shrinkage is None:
+        return estimate, np.zeros_like(estimate.confusions[0])
+    counts = estimate.sums(responses, threads).counts
+    pseudo = pseudo_labels(shrinkage, counts)
+    pulled = shrink(estimate.confusions, counts, pseudo)
+    return Model(pulled, estimate.prior, estimate.annotators, estimate.classes), pseudo
 
 
 def check_shrinkage(shrinkage: Shrinkage) -> None:

@@ -15,12 +15,11 @@ from blindfuse.estimators.base import (
     check_shrinkage,
     known_prior,
     one_of,
-    pseudo_labels,
+    shrunk,
     to_fit,
 )
 from blindfuse.model import Model, Rule
 from blindfuse.responses import Responses
-from blindfuse.shrinkage import shrink
 from blindfuse.solver.solve import (
     Acceleration,
     MomentsFrom,
@@ -139,7 +138,9 @@ class BlindEnsemble(ModelEstimator):
             groups = _as_groups(self.groups, table, rng)
             confusions, prior, self.trace_ = solve_groups(table, groups, options, rng, self.threads)
             self.stopped_ = ", ".join(sorted({trace.stopped for trace in self.trace_}))
-        return self._keep(self._shrunk(table, confusions, prior), table)
+        estimate = Model(confusions, prior, table.annotators, table.classes)
+        model, self.pseudo_labels_ = shrunk(estimate, table, self.shrinkage, self.threads)
+        return self._keep(model, table)
 
     def _options(self, responses: Responses) -> Options:
         one_of("rule", self.rule, get_args(Rule))
@@ -171,17 +172,6 @@ class BlindEnsemble(ModelEstimator):
             proximal=self.proximal,
             inner=self.inner,
         )
-
-    def _shrunk(self, responses: Responses, confusions: Floats, prior: Floats) -> Model:
-        """The estimates as a Model, annotators with few labels pulled towards the crowd."""
-        names = responses.annotators, responses.classes
-        estimate = Model(confusions, prior, *names)
-        if self.shrinkage is None:
-            self.pseudo_labels_ = np.zeros_like(confusions[0])
-            return estimate
-        counts = estimate.sums(responses, self.threads).counts
-        self.pseudo_labels_ = pseudo_labels(self.shrinkage, counts)
-        return Model(shrink(confusions, counts, self.pseudo_labels_), prior, *names)
 
 
 def _as_groups(

@@ -24,8 +24,8 @@ class DawidSkene(EMEstimator):
     class_prior
         ``"estimated"``, ``"uniform"`` (the paper's EM rows), or known shares ``[class]``.
     start
-        ``"mv"`` (hard majority votes), ``"shares"`` (soft vote shares), ``"blind"``
-        (:class:`BlindEnsemble`, Remark 2), or a :class:`Model`.
+        ``"mv"`` (hard majority votes), ``"shares"`` (soft vote shares), ``"spectral"``
+        (:class:`Spectral`), ``"blind"`` (:class:`BlindEnsemble`, Remark 2), or a :class:`Model`.
     pseudo_count
         added to every cell of every confusion matrix.
     shrinkage

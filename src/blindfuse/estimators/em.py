@@ -13,11 +13,13 @@ from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import ModelEstimator, at_least, known_prior, one_of, to_fit
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
 from blindfuse.estimators.gold import gold_codes
+from blindfuse.estimators.spectral import Spectral
 from blindfuse.model import Model, log
 from blindfuse.responses import Responses
+from blindfuse.solver.starts import vote_start
 
 Floats = NDArray[np.float64]
-EMStart = Literal["mv", "shares", "blind"] | Model
+EMStart = Literal["mv", "shares", "spectral", "blind"] | Model
 
 
 class Parameters(NamedTuple):
@@ -98,7 +100,7 @@ class EMEstimator(ModelEstimator):
 
     def _check(self) -> None:
         if not isinstance(self.start, Model):
-            one_of("start", self.start, ("mv", "shares", "blind"))
+            one_of("start", self.start, ("mv", "shares", "spectral", "blind"))
         at_least("max_iter", self.max_iter, 1)
         at_least("tolerance", self.tolerance, 0)
 
@@ -111,12 +113,33 @@ class EMEstimator(ModelEstimator):
             total = votes.sum(axis=1, keepdims=True)
             shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
             return belief_sums(responses, shares, self.threads)
-        if self.start == "blind":
-            model = BlindEnsemble(threads=self.threads).fit(responses).model_
+        if self.start == "spectral":
+            model = Spectral(threads=self.threads).fit(responses).model_
+        elif self.start == "blind":
+            model = _blind_start(responses, self.threads)
         else:
             assert isinstance(self.start, Model)
             model = self.start.for_annotators(responses.annotators, responses.classes)
         return model.sums(responses, self.threads)
+
+
+def _blind_start(responses: Responses, threads: int | None) -> Model:
+    """BlindEnsemble's model (Remark 2), with the vote's columns for classes that it has lost.
+
+    Under Assumption 2 most annotators report a class more often than any other where it is true.
+    A column in which they do not belongs to a part of a common class that the solver has split,
+    most often in place of a rare one; EM would stay there.
+    """
+    model = BlindEnsemble(threads=threads).fit(responses).model_
+    told = model.confusions.argmax(axis=1) == np.arange(responses.n_classes)
+    lost = told.mean(axis=0) < 0.5
+    if not np.any(lost):
+        return model
+    votes = vote_sums(responses, threads)
+    confusions, prior = model.confusions.copy(), model.prior.copy()
+    confusions[:, :, lost] = vote_start(votes.counts)[:, :, lost]
+    prior[lost] = votes.totals[lost] / votes.totals.sum()
+    return Model(confusions, prior / prior.sum(), model.annotators, model.classes)
 
 
 def _without_gold(

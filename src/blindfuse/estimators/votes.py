@@ -18,7 +18,7 @@ class VotingEstimator(TableEstimator):
     Attributes
     ----------
     weights_ ``[annotator]``
-        how much each annotator's vote counts; with two classes it may be negative.
+        how much each annotator's vote counts; a negative one counts for all other classes.
     posteriors_ ``[item, class]``
         shares of the weighted votes; the share of all labels where nobody voted.
     ties_ ``[item]``
@@ -43,8 +43,9 @@ class VotingEstimator(TableEstimator):
 
     def _beliefs(self, responses: Responses) -> Floats:
         votes = weighted_votes(responses, np.maximum(self.weights_, 0.0))
-        if np.any(self.weights_ < 0):  # of two classes, a vote against one is for the other
-            votes += weighted_votes(responses, np.maximum(-self.weights_, 0.0))[:, ::-1]
+        if np.any(self.weights_ < 0):  # a vote against one class is one for all the others
+            against = weighted_votes(responses, np.maximum(-self.weights_, 0.0))
+            votes += against.sum(axis=1, keepdims=True) - against
         total = votes.sum(axis=1, keepdims=True)
         empty = np.broadcast_to(self.prior_, votes.shape).copy()
         return np.asarray(np.divide(votes, total, out=empty, where=total > 0))
