@@ -23,6 +23,7 @@ from blindfuse import (
     NotIdentifiable,
     OneCoin,
     Oracle,
+    RankTooLow,
     Responses,
     SingleBest,
     Spectral,
@@ -34,8 +35,8 @@ from blindfuse import (
 )
 from blindfuse.estimators.base import Estimator, NotFitted
 from blindfuse.estimators.em import EMEstimator
-from blindfuse.experiments.settings import FIGURE_3, TABLE_1, TABLE_2, Setting
-from blindfuse.metrics import error_rate
+from blindfuse.experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2, Setting
+from blindfuse.metrics import confusion_error, error_rate
 from conftest import Crowds
 
 BINARY: list[type[Estimator]] = [EigenRatio, SpectralMetaLearner, TriangularEstimation]
@@ -54,6 +55,7 @@ METHODS: list[type[Estimator]] = [
     MMSR,
     *BINARY,
 ]
+NEED_OVERLAP: list[type[Estimator]] = [BlindEnsemble, Spectral, MMSR, *BINARY]
 EM_METHODS: list[type[EMEstimator]] = [DawidSkene, OneCoin, BayesianDawidSkene, MACE]
 
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -132,6 +134,34 @@ class TestBattery:
             np.testing.assert_array_equal(fitted.labels_[:12], truth)
 
     @every_method
+    def test_one_class_reported_of_several(self, method: type[Estimator]) -> None:
+        classes = list(range(classes_of(method)))
+        fitted = method().fit(Responses.from_matrix(np.ones((12, 5), dtype=int), classes=classes))
+        assert np.isfinite(fitted.posteriors_).all()
+        np.testing.assert_array_equal(fitted.labels_, 1)
+
+    @every_method
+    def test_a_million_items_with_one_label_each(self, method: type[Estimator]) -> None:
+        """Their label is the one that was given, unless the method says who can."""
+        rng = np.random.default_rng(0)
+        annotators, labels = rng.integers(7, size=(2, 10**6))
+        responses = Responses.from_codes(
+            np.arange(10**6),
+            annotators,
+            labels % classes_of(method),
+            items=np.arange(10**6),
+            annotators=np.arange(7),
+            classes=np.arange(classes_of(method)),
+        )
+        if method in NEED_OVERLAP:
+            with pytest.raises(NotIdentifiable, match=r"MajorityVote|majority vote"):
+                method().fit(responses)
+            return
+        fitted = method().fit(responses)
+        assert np.isfinite(fitted.posteriors_).all()
+        np.testing.assert_array_equal(fitted.labels_, labels % classes_of(method))
+
+    @every_method
     def test_bad_input_is_refused(self, method: type[Estimator]) -> None:
         for data, words in (
             (np.zeros((4, 3), dtype=int), "at least two classes"),
@@ -158,10 +188,14 @@ class TestTwoClasses:
         with pytest.raises(BadLabels, match=r"two classes, not 3.*BlindEnsemble"):
             method().fit(crowd(k=3).responses)
 
-    @pytest.mark.parametrize("method", [SpectralMetaLearner, TriangularEstimation])
+    @pytest.mark.parametrize("method", NEED_OVERLAP)
     def test_too_little_overlap_is_refused(self, method: Any) -> None:
-        with pytest.raises(NotIdentifiable, match="MajorityVote"):
-            method().fit([[0, 1, -1, -1], [1, 1, -1, -1], [-1, -1, 0, 0], [-1, -1, 1, 0]])
+        for table in (
+            [[0, 1, -1, -1], [1, 1, -1, -1], [-1, -1, 0, 0], [-1, -1, 1, 0]],
+            [[0, 1], [1, 1], [0, 0]],
+        ):
+            with pytest.raises(NotIdentifiable, match=r"MajorityVote|majority vote"):
+                method().fit(table)
 
     @pytest.mark.parametrize("seed", range(4))
     @pytest.mark.parametrize("missing", [0.0, 0.4])
@@ -288,6 +322,150 @@ class TestKOS:
             KOS(rounds=0).fit(crowd().responses)
 
 
+class TestGLAD:
+    @staticmethod
+    def draw(seed: int, n: int = 3000, m: int = 12, k: int = 3) -> tuple[Any, ...]:
+        """Answers by GLAD's own model: matrix, truth, α and log β."""
+        rng = np.random.default_rng(seed)
+        skills, log_clarities = rng.normal(1, 1, size=m), rng.normal(1, 1, size=n)
+        truth = rng.integers(k, size=n)
+        right = rng.random((n, m)) < 1 / (1 + np.exp(-np.exp(log_clarities)[:, None] * skills))
+        wrong = (truth[:, None] + rng.integers(1, k, size=(n, m))) % k
+        matrix = np.where(right, truth[:, None], wrong)
+        matrix[rng.random((n, m)) < 0.2] = -1
+        return matrix, truth, skills, log_clarities
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_the_posterior_never_falls(self, seed: int) -> None:
+        fitted = GLAD(tolerance=0.0, max_iter=60).fit(self.draw(seed, n=300)[0])
+        history = fitted.log_posteriors_
+        assert np.all(np.diff(history) >= -1e-9 * np.abs(history[1:]))
+        assert history[-1] > history[0]
+
+    def test_the_posterior_by_hand(self) -> None:
+        """At the start, where every α and log β is one: the formula, with loops."""
+        matrix = self.draw(0, n=50)[0]
+        sigma = 1 / (1 + np.exp(-np.e))
+        total = 0.0
+        for row in matrix.tolist():
+            joint = np.full(3, 1 / 3)
+            for label in row:
+                if label >= 0:
+                    joint *= np.where(np.arange(3) == label, sigma, (1 - sigma) / 2)
+            total += np.log(joint.sum())
+        assert GLAD(max_iter=2).fit(matrix).log_posteriors_[0] == pytest.approx(total)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_skills_and_difficulties_are_found(self, seed: int) -> None:
+        matrix, truth, skills, log_clarities = self.draw(seed)
+        fitted = GLAD().fit(matrix)
+        assert np.corrcoef(fitted.skills_, skills)[0, 1] > 0.95
+        assert np.corrcoef(-np.log(fitted.difficulties_), log_clarities)[0, 1] > 0.4
+        vote = MajorityVote().fit(matrix)
+        assert error_rate(fitted.posteriors_, truth) < error_rate(vote.posteriors_, truth)
+
+    def test_gold_is_held_and_moves_skills(self) -> None:
+        matrix, truth, skills, _ = self.draw(5, n=300, m=5)
+        known = {item: int(truth[item]) for item in range(200)}
+        blind, taught = GLAD().fit(matrix), GLAD().fit(matrix, gold=known)
+        np.testing.assert_array_equal(taught.labels_[:200], truth[:200])
+        np.testing.assert_array_equal(taught.posteriors_[:200].max(axis=1), 1)
+        distances = [np.abs(fitted.skills_ - skills).mean() for fitted in (blind, taught)]
+        assert distances[1] < distances[0]
+
+    def test_class_shares_are_learned_where_asked(self) -> None:
+        simulation = simulate(4000, 8, 2, np.random.default_rng(0), prior=[0.9, 0.1], skill=0.4)
+        fitted = GLAD(class_prior="estimated").fit(simulation.responses)
+        np.testing.assert_allclose(fitted.prior_, [0.9, 0.1], atol=0.03)
+
+
+class TestMMSR:
+    @staticmethod
+    def draw(seed: int, skills: Any, n: int = 20_000, k: int = 4) -> Any:
+        """One-coin answers by annotators of these skills, a third missing."""
+        rng = np.random.default_rng(seed)
+        right = ((k - 1) * np.asarray(skills) + 1) / k
+        truth = rng.integers(k, size=n)
+        wrong = (truth[:, None] + rng.integers(1, k, size=(n, len(right)))) % k
+        matrix = np.where(rng.random(wrong.shape) < right, truth[:, None], wrong)
+        matrix[rng.random(wrong.shape) < 0.33] = -1
+        return matrix, truth
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_skills_are_found_adversaries_too(self, seed: int) -> None:
+        skills = np.array([0.9, 0.7, 0.5, 0.6, 0.8, 0.4, 0.5, -0.3])
+        matrix, truth = self.draw(seed, skills)
+        fitted = MMSR().fit(matrix)
+        np.testing.assert_allclose(fitted.skills_, skills, atol=0.04)
+        vote = MajorityVote().fit(matrix)
+        assert error_rate(fitted.posteriors_, truth) < error_rate(vote.posteriors_, truth)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_trimming_withstands_two_who_copy_each_other(self, seed: int) -> None:
+        skills = np.linspace(0.4, 0.8, 12)
+        matrix, _ = self.draw(seed, skills)
+        matrix[:, 1] = matrix[:, 0]
+        errors = [
+            np.abs(MMSR(trim=trim).fit(matrix).skills_[2:] - skills[2:]).mean()
+            for trim in (0.25, 0.0)
+        ]
+        assert errors[0] < errors[1]
+        assert errors[0] < 0.03
+
+    def test_a_wrong_trim_is_refused(self) -> None:
+        with pytest.raises(BadParameter, match="trim"):
+            MMSR(trim=0.5).fit(crowd().responses)
+
+
+class TestSpectral:
+    def test_exact_moments_give_the_exact_model(self) -> None:
+        """Every answer as often as its probability says, in 2 × 4³ and 3 × 4³ items."""
+        for quarters, shares in (
+            ([[3, 1], [1, 3]], [1, 1]),
+            ([[3, 1, 1], [1, 3, 1], [0, 0, 2]], [1, 2, 1]),
+        ):
+            rows = []
+            for k, share in enumerate(shares):
+                answers = np.repeat(np.arange(len(shares)), np.array(quarters)[:, k])
+                grid = np.array(np.meshgrid(*[answers] * 3)).reshape(3, -1).T
+                rows += [grid] * share
+            model = Spectral(shrinkage=None).fit(np.concatenate(rows)).model_
+            np.testing.assert_allclose(model.prior, np.array(shares) / sum(shares), atol=1e-6)
+            for confusion in model.confusions:
+                np.testing.assert_allclose(confusion, np.array(quarters) / 4, atol=1e-5)
+
+    @pytest.mark.parametrize("missing", [0.0, 0.5])
+    def test_errors_fall_as_items_grow(self, missing: float) -> None:
+        means = []
+        for n in (3_000, 30_000, 300_000):
+            errors = []
+            for seed in range(4):
+                rng = np.random.default_rng(seed)
+                simulation = simulate(n, 9, 3, rng, skill=0.3, missing=missing)
+                model = Spectral().fit(simulation.responses).model_
+                errors.append(confusion_error(model, simulation.model))
+            means.append(np.mean(errors))
+        assert means[0] > 2 * means[1] > 4 * means[2]
+
+    def test_rank_below_the_classes_is_said_and_falls_back(self) -> None:
+        """Two of three classes look alike to everybody."""
+        rng = np.random.default_rng(0)
+        truth = rng.integers(3, size=2000)
+        confusion = np.array([[0.8, 0.1, 0.1], [0.1, 0.45, 0.45], [0.1, 0.45, 0.45]])
+        matrix = np.array([rng.choice(3, size=7, p=confusion[:, k]) for k in truth])
+        for method in (Spectral(), DawidSkene(start="spectral")):
+            with pytest.warns(RankTooLow, match=r"fewer than 3 classes.*majority vote"):
+                method.fit(matrix)
+        spectral = Spectral()
+        with pytest.warns(RankTooLow):
+            spectral.fit(matrix)
+        assert spectral.fallback_ is not None
+        votes = MajorityVote().fit(matrix)
+        assert np.mean(spectral.labels_ == votes.labels_) > 0.7
+        clear = Spectral().fit(crowd(missing=0.0).responses)
+        assert clear.fallback_ is None
+
+
 class TestVotes:
     def test_ties_go_to_the_class_reported_more_often_then_to_the_first(self) -> None:
         vote = MajorityVote().fit([["b", "c"], ["a", "b"], ["b", "b"], ["a", "c"]])
@@ -410,7 +588,7 @@ class TestEM:
         with pytest.raises(BadLabels, match="Gold labels 'maybe' are none of the classes"):
             DawidSkene().fit(responses, gold={"a": "maybe"})
 
-    @pytest.mark.parametrize("start", ["mv", "shares", "blind"])
+    @pytest.mark.parametrize("start", ["mv", "shares", "spectral", "blind"])
     def test_starts(self, start: Any) -> None:
         simulation = crowd(8, n=20_000, missing=0.0)
         oracle = error_rate(simulation.model.posteriors(simulation.responses), simulation.truth)
@@ -476,7 +654,21 @@ class TestFigures:
         assert uniform > 2 * vote
         assert estimated <= 1.02 * oracle
 
-    @pytest.mark.parametrize("setting", [TABLE_1, TABLE_2, FIGURE_3], ids=lambda s: s.name)
+    @pytest.mark.parametrize(
+        "setting",
+        [
+            TABLE_1,
+            TABLE_2,
+            FIGURE_3,
+            pytest.param(
+                FIGURE_4,
+                marks=pytest.mark.xfail(
+                    reason="a class of 43 items: EM started at the true model is no better"
+                ),
+            ),
+        ],
+        ids=lambda s: s.name,
+    )
     def test_em_after_blind_ensemble_is_as_good_as_the_oracle(self, setting: Setting) -> None:
         errors = []
         for seed in range(10):

@@ -4,7 +4,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from blindfuse.estimators.signs import leading, pair_means, to_fit_signs, towards_vote
+from blindfuse.estimators.signs import (
+    leading,
+    pair_means,
+    require_three,
+    to_fit_signs,
+    towards_vote,
+)
 from blindfuse.estimators.votes import VotingEstimator
 
 SMALLEST_ENTRY = 1e-9
@@ -21,6 +27,7 @@ class EigenRatio(VotingEstimator):
     def fit(self, responses: Any) -> Self:
         table, answers = to_fit_signs(responses, "EigenRatio")
         means, together = pair_means(answers)
+        require_three(together, "EigenRatio")
         _, skill = leading(means)
         _, sharing = leading((together > 0).astype(float))
         tiny = np.abs(sharing) < SMALLEST_ENTRY

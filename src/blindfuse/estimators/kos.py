@@ -123,7 +123,10 @@ def _messages(answers: csr_array, rounds: int, rng: np.random.Generator) -> Foun
         sent = sign * to_annotators
         totals = np.bincount(annotators, sent, minlength=M).astype(float)
         to_items = totals[annotators] - sent
-        size = np.sqrt(np.mean(to_items**2)) or 1.0
+        size = np.sqrt(np.mean(to_items**2))
+        if size == 0:  # no item has two answers, so that nobody hears of anybody: a plain vote
+            to_items, totals = np.ones_like(to_items), np.ones_like(totals)
+            break
         to_items, totals = to_items / size, totals / size
     scores = np.bincount(items, sign * to_items, minlength=N).astype(float)
     return Found(scores, totals, 0.0)

@@ -145,7 +145,7 @@ def _pair_moment(one: Floats, other: Floats) -> Floats:
     """
     total: Floats = one.T @ other
     K, items = len(total), max(total.sum(), 1.0)
-    moment = total / items
+    moment: Floats = total / items
     sizes = np.einsum("nk,nk->n", one, one) @ np.einsum("nk,nk->n", other, other)
     noise = np.sqrt(max(sizes / items - np.sum(moment**2), 0.0) / (items * K))
     if np.linalg.svd(moment, compute_uv=False)[-1] <= noise + RANK_TOLERANCE:
@@ -163,7 +163,7 @@ def _triple_moment(one: Floats, two: Floats, three: Floats) -> Floats:
         cut = slice(begin, begin + BLOCK)
         pairs = (one[cut, :, None] * two[cut, None, :]).reshape(-1, K * K)
         total += pairs.T @ three[cut]
-    return (total / total.sum()).reshape(K, K, K)
+    return np.asarray(total / total.sum()).reshape(K, K, K)
 
 
 def _group_means(

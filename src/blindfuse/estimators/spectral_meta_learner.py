@@ -13,6 +13,8 @@ from blindfuse.model import Model, Rule
 Floats = NDArray[np.float64]
 
 ROUNDS = 100
+NOTHING = 1e-12
+"""Least eigenvalue of covariances: below this there are none."""
 SURE = 0.999
 """Largest sensitivity or specificity, so that no annotator has a veto."""
 
@@ -48,6 +50,8 @@ class SpectralMetaLearner(ModelEstimator):
         sensitivity = 0.5 * (1 + mu + skill * direction * (1 - self.imbalance_))
         specificity = 0.5 * (1 - mu + skill * direction * (1 + self.imbalance_))
         right = np.clip(np.column_stack([specificity, sensitivity]), 1 - SURE, SURE)
+        if size <= NOTHING:  # no answer varies: all agree, and are taken at their word
+            right[:] = SURE
         confusions = np.array([[[low, 1 - high], [1 - low, high]] for low, high in right])
         prior = np.array([1 - self.imbalance_, 1 + self.imbalance_]) / 2
         return self._keep(Model(confusions, prior, table.annotators, table.classes), table)
@@ -62,7 +66,9 @@ def _rank_one(covariance: Floats) -> tuple[float, Floats]:
         size, direction = leading(off_diagonal + np.diag(size * direction**2))
         if abs(size - before) <= 1e-9 * abs(size):
             break
-    return max(size, 1e-12), -direction if np.sum(direction > 0) * 2 < len(direction) else direction
+    return max(size, NOTHING), -direction if np.sum(direction > 0) * 2 < len(
+        direction
+    ) else direction
 
 
 def _third_moment(answers: csr_array, mu: Floats, direction: Floats) -> float:
