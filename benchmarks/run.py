@@ -20,6 +20,8 @@ SECTIONS: list[Callable[[], Section]] = [
     accuracy.crowds,
     accuracy.held_out,
     accuracy.methods,
+    accuracy.uniform_prior,
+    accuracy.polished,
     speed.linear,
     accuracy.adversaries,
     speed.imports,
