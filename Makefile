@@ -13,6 +13,12 @@ BIN := .venv/bin
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
+.venv-bench/peers: pyproject.toml constraints.txt benchmarks/peers.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
+		-r benchmarks/peers.txt -e '.[dev]'
+	touch $@
+
 demo: .venv/demo  ## fuse the answers of 15 classifiers about handwritten digits
 	$(BIN)/python -m blindfuse.demo
 
@@ -29,9 +35,9 @@ types: .venv/dev
 layers: .venv/dev
 	$(BIN)/lint-imports
 
-bench: .venv/dev  ## the figures that the documentation quotes
-	$(BIN)/python benchmarks/run.py
+bench: .venv-bench/peers  ## the figures that the documentation quotes, beside other libraries
+	.venv-bench/bin/python benchmarks/run.py
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist
+	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import accuracy
+import crowd_kit
 import speed
 from report import Check, Section, environment, to_markdown, to_text
 
@@ -25,6 +26,8 @@ SECTIONS: list[Callable[[], Section]] = [
     speed.linear,
     accuracy.adversaries,
     speed.imports,
+    crowd_kit.labels,
+    crowd_kit.cost,
 ]
 
 
