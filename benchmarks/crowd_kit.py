@@ -4,7 +4,6 @@ import os
 import warnings
 from functools import partial
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,6 @@ from blindfuse import GLAD, KOS, MACE, DawidSkene, MajorityVote, OneCoin, Respon
 from blindfuse.beliefs import posterior_sums
 from blindfuse.datasets import Crowd, load
 from blindfuse.experiments.settings import FIGURE_3
-from blindfuse.model import log
 from blindfuse.responses import as_responses
 from peers import Fits, Labels, Pair, Peer, compared, equal, peak_memory
 from report import Check, Section
@@ -25,9 +23,6 @@ from speed import seconds
 CROWDS = ["bird", "rte", "dog", "web", "trec", "adult"]
 SKIPPED = {"KOS": ["dog", "web", "adult", "synthetic"], "GLAD": ["trec", "adult"]}
 """crowd-kit's KOS knows two classes only, its GLAD takes many minutes."""
-
-FLOOR = 1e-10
-"""The least that crowd-kit lets an expected count of Dawid–Skene be, and one coin's probability."""
 
 Floats = NDArray[np.float64]
 
@@ -57,11 +52,10 @@ def without_ties(fits: Fits) -> float:
 
 
 def same_steps(fits: Fits) -> float:
-    """With crowd-kit's number of E-steps, of which our final labels are one, and its floor."""
+    """With crowd-kit's number of E-steps, of which our final labels are one."""
     steps = len(fits.theirs.loss_history_) - 1
     ours = type(fits.ours)(**fits.ours.get_params() | {"max_iter": steps, "tolerance": 0})
-    with patch("blindfuse.model.SMALLEST", FLOOR):
-        return equal(ours.fit(fits.responses).labels_, labels_of(fits.theirs, fits.responses))
+    return equal(ours.fit(fits.responses).labels_, labels_of(fits.theirs, fits.responses))
 
 
 def in_order(fits: Fits) -> float:
@@ -112,7 +106,7 @@ def _shares(rows: Floats) -> Floats:
 
 
 def _likelihoods(fits: Fits, confusions: Floats, prior: Floats) -> tuple[float, float]:
-    theirs = posterior_sums(fits.responses, log(confusions), log(prior)).likelihood
+    theirs = posterior_sums(fits.responses, confusions, prior).likelihood
     return fits.ours.model_.log_likelihood(fits.responses), theirs
 
 
@@ -180,9 +174,7 @@ agreement once these reasons, found in crowd-kit's source, are taken away:
 first. *Explained* leaves them out.
 - DawidSkene, OneCoin: crowd-kit stops when its bound rises by less than 1e-5 a label. That bound \
 counts the prior once a label, not once an item, so it can fall while the likelihood rises, and EM \
-then ends after two or three steps. Where crowd-kit's likelihood is higher all the same, its floor \
-of 1e-10 is why: a probability that reaches zero in blindfuse stays zero. *Explained* stops \
-blindfuse after as many steps and gives it that floor.
+then ends after two or three steps. *Explained* stops blindfuse after as many steps.
 - MACE: crowd-kit numbers annotators and labels as they appear but sorts the rows and columns of \
 its habits, so that they belong to others. It also defaults to variational Bayes, smooths by \
 0.01/K whatever `smoothing` says, ends after 50 steps, and begins each of its ten restarts with \

@@ -534,7 +534,7 @@ class TestEM:
         start = DawidSkene(**parameters).fit(matrix)  # type: ignore[arg-type]
         # Votes: 0, 0, 1, 1. Then one E-step with these, and one M-step more.
         first = np.array([[[1, 0], [0, 1]]] * 2 + [[[0.5, 0.5], [0.5, 0.5]]])
-        np.testing.assert_allclose(start.model_.confusions, first)
+        np.testing.assert_allclose(start.model_.confusions, first, atol=1e-15)
         np.testing.assert_allclose(start.model_.prior, [0.5, 0.5])
 
     def test_one_coin_has_one_accuracy_an_annotator(self) -> None:

@@ -75,11 +75,30 @@ def test_a_thousand_annotators_do_not_underflow() -> None:
     assert (found.argmax(axis=1) == simulation.truth).all()
 
 
-def test_a_zero_probability_vetoes_but_stays_finite() -> None:
+def test_a_zero_probability_all_but_vetoes_and_stays_finite() -> None:
     model = Model(np.array([np.eye(2)] * 2), np.array([0.5, 0.5]), np.arange(2), np.arange(2))
     contradiction = Responses.from_matrix([[0, 1], [0, 0]])
-    np.testing.assert_allclose(model.posteriors(contradiction), [[0.5, 0.5], [1.0, 0.0]])
+    np.testing.assert_allclose(model.posteriors(contradiction), [[0.5, 0.5], [1.0, 0.0]], atol=1e-9)
     assert np.isfinite(model.log_likelihood(contradiction))
+
+
+@pytest.mark.parametrize("answers_an_item", [27, 28, 29, 57, 400])
+def test_many_answers_do_not_underflow(answers_an_item: int) -> None:
+    """Each answer of a sharp annotator is worth a factor of 10⁻⁹; here all but two agree."""
+    sharp = np.array([[1 - 1e-9, 1e-9], [1e-9, 1 - 1e-9]])
+    M = answers_an_item
+    model = Model(np.array([sharp] * M), np.array([0.3, 0.7]), np.arange(M), np.arange(2))
+    row = np.ones((2, M), dtype=int)
+    row[0, : M // 2] = 0
+    found = model.posteriors(Responses.from_matrix(row))
+    margin = (M - 2 * (M // 2)) * np.log((1 - 1e-9) / 1e-9) + np.log(0.7 / 0.3)
+    np.testing.assert_allclose(found[0, 1], 1 / (1 + np.exp(-margin)), rtol=1e-6)
+    assert found[1, 1] == pytest.approx(1)
+    each = np.log(1 - 1e-9)
+    halves = (M // 2) * (np.log(1e-9) + each)
+    odd = np.logaddexp(np.log(0.3) + np.log(1e-9), np.log(0.7) + each) if M % 2 else 0.0
+    total = np.log(0.7) + M * each + halves + odd
+    assert model.log_likelihood(Responses.from_matrix(row)) == pytest.approx(total, rel=1e-9)
 
 
 def test_log_likelihood_is_that_of_each_item() -> None:
@@ -102,7 +121,7 @@ def test_sums_are_those_of_the_posteriors(classes: int) -> None:
     simulation = simulate(300, 4, classes, np.random.default_rng(3), missing=0.4)
     responses, model = simulation.responses, simulation.model
     sums = model.sums(responses)
-    found, likelihood = posteriors(responses, np.log(model.confusions), np.log(model.prior))
+    found, likelihood = posteriors(responses, model.confusions, model.prior)
     matrix = responses.matrix()
     for m in range(4):
         for a in range(classes):

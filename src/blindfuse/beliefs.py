@@ -5,7 +5,7 @@ they are not stored.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,15 +64,15 @@ def weighted_votes(responses: Responses, weights: Floats | None = None) -> Float
 
 def belief_sums(responses: Responses, found: Floats, threads: int | None = None) -> Sums:
     """What given beliefs ``[item, class]`` say of annotators and classes."""
-    return _sums(responses, threads, labelling.belief_counts, found)
+    return _sums(responses, threads, labelling.belief_counts, found, _lanes(responses))
 
 
 def posteriors(
-    responses: Responses, log_confusions: Floats, log_prior: Floats, threads: int | None = None
+    responses: Responses, confusions: Floats, prior: Floats, threads: int | None = None
 ) -> tuple[Floats, float]:
     """Posteriors ``[item, class]`` by (20) and (26), and the log-likelihood of all answers."""
     found = np.empty((responses.n_items, responses.n_classes))
-    tables = _padded(log_confusions), _padded(log_prior)
+    tables = _floored(confusions), _floored(prior), _lanes(responses), _long(responses)
     parts = in_pieces(
         lambda begin, end: labelling.posterior_beliefs(
             *responses.by_item, begin, end, *tables, found
@@ -85,33 +85,39 @@ def posteriors(
 
 
 def posterior_sums(
-    responses: Responses, log_confusions: Floats, log_prior: Floats, threads: int | None = None
+    responses: Responses, confusions: Floats, prior: Floats, threads: int | None = None
 ) -> Sums:
-    """What a model's posteriors say of annotators and classes."""
-    tables = _padded(log_confusions), _padded(log_prior)
+    """What a model's posteriors say of annotators and classes; rows need not sum to one."""
+    tables = _floored(confusions), _floored(prior), _lanes(responses), _long(responses)
     return _sums(responses, threads, labelling.posterior_counts, *tables)
 
 
 def _sums(
-    responses: Responses, threads: int | None, add_up: Callable[..., float | None], *model: Floats
+    responses: Responses, threads: int | None, add_up: Callable[..., float | None], *model: Any
 ) -> Sums:
     M, K = responses.n_annotators, responses.n_classes
 
     def add_piece(begin: int, end: int) -> Sums:
-        counts, totals = _padded(np.zeros((M, K, K))), _padded(np.zeros(K))
+        counts, totals = np.zeros((M, K, K)), np.zeros(K)
         likelihood = add_up(*responses.by_item, begin, end, *model, counts, totals)
         return Sums(counts, totals, likelihood or 0.0)
 
     parts = in_pieces(add_piece, responses.n_items, threads, LEAST_ITEMS)
     counts, totals, likelihoods = zip(*parts, strict=True)
-    return Sums(
-        np.sum(counts, axis=0)[:, :, :K], np.sum(totals, axis=0)[:K], float(sum(likelihoods))
-    )
+    return Sums(np.sum(counts, axis=0), np.sum(totals, axis=0), float(sum(likelihoods)))
 
 
-def _padded(table: Floats) -> Floats:
-    """The table with zeros after each row, up to a multiple of the kernels' LANES."""
-    K = table.shape[-1]
-    wide = np.zeros((*table.shape[:-1], -(-K // labelling.LANES) * labelling.LANES))
-    wide[..., :K] = table
-    return wide
+def _floored(probabilities: Floats) -> Floats:
+    """With nothing below the least probability that the kernels know."""
+    return np.maximum(probabilities, labelling.LEAST)
+
+
+def _lanes(responses: Responses) -> tuple[float, ...]:
+    """As many entries as classes, by which a kernel is compiled for this number of them."""
+    return (0.0,) * responses.n_classes
+
+
+def _long(responses: Responses) -> tuple[float, ...]:
+    """Empty, unless some item has more answers than a kernel may multiply."""
+    longest = responses.labels_per_item.max(initial=0)
+    return (0.0,) if longest > labelling.RUN else ()

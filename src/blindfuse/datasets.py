@@ -1,8 +1,9 @@
-"""Named crowd datasets with a known truth, read from a folder in a documented layout.
+"""Named datasets with a known truth, read from a folder in a documented layout.
 
 ``FOLDER/crowd/NAME/labels.csv.gz`` has the columns item, annotator, label, and
-``FOLDER/crowd/NAME/truth.csv.gz`` the columns item, label. The folder is given, or named by the
-environment variable ``BLINDFUSE_DATA``.
+``FOLDER/crowd/NAME/truth.csv.gz`` the columns item, label; ``FOLDER/uci/NAME.npz`` has features
+``X`` and classes ``y``. The folder is given, or named by the environment variable
+``BLINDFUSE_DATA``.
 """
 
 import csv
@@ -29,7 +30,7 @@ class Crowd:
 
 def load(name: str, folder: str | os.PathLike[str] | None = None) -> Crowd:
     """The crowd set of this name; every column is read as text."""
-    root = Path(folder or os.environ.get("BLINDFUSE_DATA", "")) / "crowd"
+    root = _folder(folder) / "crowd"
     labels, truths = root / name / "labels.csv.gz", root / name / "truth.csv.gz"
     if not labels.is_file() or not truths.is_file():
         found = sorted(path.parent.name for path in root.glob("*/labels.csv.gz"))
@@ -47,6 +48,26 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Crowd:
     true = {row["item"]: class_at[row["label"]] for row in _rows(truths)}
     codes = [true.get(item, -1) for item in responses.items]
     return Crowd(name, responses, np.array(codes, dtype=np.intp))
+
+
+def load_features(
+    name: str, folder: str | os.PathLike[str] | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Features ``[item, feature]`` and classes ``[item]`` of the feature set of this name."""
+    root = _folder(folder) / "uci"
+    path = root / f"{name}.npz"
+    if not path.is_file():
+        found = sorted(path.stem for path in root.glob("*.npz"))
+        raise BadParameter(
+            f"There is no feature set {name!r} in {root}, only {naming(found, 20) or 'none'}. "
+            "Pass its folder, or set BLINDFUSE_DATA."
+        )
+    with np.load(path, allow_pickle=False) as stored:
+        return stored["X"].astype(np.float32), stored["y"].astype(np.int64)
+
+
+def _folder(given: str | os.PathLike[str] | None) -> Path:
+    return Path(given or os.environ.get("BLINDFUSE_DATA", ""))
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

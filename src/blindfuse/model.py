@@ -31,9 +31,6 @@ _UNREADABLE = (
     zipfile.BadZipFile,
 )
 
-SMALLEST = float(np.finfo(float).tiny)
-"""Stands for a probability of zero in the log domain: a veto, but a finite one."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
@@ -71,7 +68,7 @@ class Model:
             raise BadParameter(f"rule={rule!r} is none of {naming(get_args(Rule))}.")
         known = responses.recoded(self.annotators, self.classes)
         prior = self.prior if rule == "map" else np.full_like(self.prior, 1 / len(self.prior))
-        found, _ = beliefs.posteriors(known, log(self.confusions), log(prior), threads)
+        found, _ = beliefs.posteriors(known, self.confusions, prior, threads)
         found[known.labels_per_item == 0] = self.prior
         return found
 
@@ -88,7 +85,7 @@ class Model:
     def sums(self, responses: Responses, threads: int | None = None) -> beliefs.Sums:
         """The posteriors (by MAP) of these items added up, without storing them."""
         known = responses.recoded(self.annotators, self.classes)
-        return beliefs.posterior_sums(known, log(self.confusions), log(self.prior), threads)
+        return beliefs.posterior_sums(known, self.confusions, self.prior, threads)
 
     def log_likelihood(self, responses: Responses, threads: int | None = None) -> float:
         """Σ_n log Σ_k π_k Π_m Γ_m(f_m(n), k) over all items."""
@@ -175,11 +172,6 @@ class Model:
             f"Model: {len(self.annotators):,} annotators, {len(self.classes):,} classes "
             f"({shares}{more}); accuracies {accuracies.min():.3g} to {accuracies.max():.3g}"
         )
-
-
-def log(probabilities: Floats) -> Floats:
-    """Logarithms, with a finite one for zero."""
-    return np.log(np.maximum(probabilities, SMALLEST))
 
 
 def _check_probabilities(array: Floats, shape: tuple[int, ...], axis: int, name: str) -> None:

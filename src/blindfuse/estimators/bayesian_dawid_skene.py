@@ -63,6 +63,8 @@ class BayesianDawidSkene(EMEstimator):
         return Parameters(
             labels / labels.sum(axis=1, keepdims=True),
             items / items.sum(),
-            digamma(labels) - digamma(labels.sum(axis=1, keepdims=True)),
-            digamma(items) - digamma(items.sum()),
+            (
+                np.exp(digamma(labels) - digamma(labels.sum(axis=1, keepdims=True))),
+                np.exp(digamma(items) - digamma(items.sum())),
+            ),
         )

@@ -14,7 +14,8 @@ from blindfuse.estimators.base import ModelEstimator, at_least, known_prior, one
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
 from blindfuse.estimators.gold import gold_codes
 from blindfuse.estimators.spectral import Spectral
-from blindfuse.model import Model, log
+from blindfuse.kernels.labelling import LEAST
+from blindfuse.model import Model
 from blindfuse.responses import Responses
 from blindfuse.solver.starts import vote_start
 
@@ -23,16 +24,15 @@ EMStart = Literal["mv", "shares", "spectral", "blind"] | Model
 
 
 class Parameters(NamedTuple):
-    """What an M-step finds: the model, and the log-probabilities that the next E-step uses."""
+    """What an M-step finds: the model, and what the next E-step multiplies instead, if not it."""
 
     confusions: Floats
     prior: Floats
-    log_confusions: Floats
-    log_prior: Floats
+    evidence: tuple[Floats, Floats]
 
 
 class EMEstimator(ModelEstimator):
-    """EM in the log domain, for methods that differ in their M-step only.
+    """EM, for methods that differ in their M-step only.
 
     Attributes
     ----------
@@ -71,9 +71,7 @@ class EMEstimator(ModelEstimator):
         history: list[float] = []
         self.stopped_ = "max_iter"
         for _ in range(self.max_iter):
-            found = posterior_sums(
-                free, parameters.log_confusions, parameters.log_prior, self.threads
-            )
+            found = posterior_sums(free, *parameters.evidence, self.threads)
             history.append(found.likelihood + _gold_likelihood(fixed, parameters))
             if len(history) > 1 and history[-1] - history[-2] <= self.tolerance * table.n_labels:
                 self.stopped_ = "converged"
@@ -90,7 +88,7 @@ class EMEstimator(ModelEstimator):
         names = table.annotators, table.classes
         self._keep(Model(parameters.confusions, parameters.prior, *names), table)
         self.posteriors_[is_gold] = np.eye(table.n_classes)[truth]
-        self.labels_ = self.model_.name_labels(self.posteriors_)
+        self.labels_[is_gold] = table.classes[truth]
         return self
 
     def _shares(self, sums: Sums) -> Floats:
@@ -149,14 +147,16 @@ def _without_gold(
     positions, truth = gold_codes(responses, gold)
     certain = np.eye(responses.n_classes)[truth]
     fixed = belief_sums(responses.select_items(positions), certain, threads)
+    if not len(positions):
+        return responses, fixed, positions, truth
     free = np.ones(responses.n_items, dtype=bool)
     free[positions] = False
     return responses.select_items(free), fixed, positions, truth
 
 
 def _gold_likelihood(fixed: Sums, parameters: Parameters) -> float:
-    answers = fixed.counts * parameters.log_confusions
-    return float(answers.sum() + fixed.totals @ parameters.log_prior)
+    confusions, prior = (np.log(np.maximum(table, LEAST)) for table in parameters.evidence)
+    return float(np.sum(fixed.counts * confusions) + fixed.totals @ prior)
 
 
 def _plus(one: Sums, other: Sums) -> Sums:
@@ -166,5 +166,5 @@ def _plus(one: Sums, other: Sums) -> Sums:
 
 
 def parameters_of(confusions: Floats, prior: Floats) -> Parameters:
-    """Parameters whose log-probabilities are simply their logarithms."""
-    return Parameters(confusions, prior, log(confusions), log(prior))
+    """Parameters whose evidence is the model itself."""
+    return Parameters(confusions, prior, (confusions, prior))

@@ -12,7 +12,7 @@ from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import TableEstimator, at_least, known_prior, to_fit
 from blindfuse.estimators.gold import gold_codes
 from blindfuse.kernels import difficulty
-from blindfuse.model import log
+from blindfuse.kernels.labelling import LEAST
 from blindfuse.responses import Responses
 from blindfuse.rows import Rows
 from blindfuse.threads import in_pieces
@@ -133,7 +133,7 @@ class GLAD(TableEstimator):
     ) -> tuple[Floats, float]:
         """Beliefs ``[item, class]``, and the log-likelihood of all answers."""
         beliefs = np.empty((responses.n_items, responses.n_classes))
-        model = self.skills_, clarities, log(self.prior_), known
+        model = self.skills_, clarities, np.log(np.maximum(self.prior_, LEAST)), known
         parts = in_pieces(
             lambda begin, end: difficulty.difficulty_beliefs(
                 *responses.by_item, begin, end, *model, beliefs

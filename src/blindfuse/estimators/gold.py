@@ -15,6 +15,8 @@ def gold_codes(
     responses: Responses, gold: Mapping[Any, Any]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where the gold items stand among the items, and the codes of their classes."""
+    if not gold:  # names of items are not looked up in vain
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     items, labels = as_names(list(gold)), as_names(list(gold.values()))
     item_at, class_at = positions(items, responses.items), positions(labels, responses.classes)
     if np.any(item_at < 0):

@@ -3,18 +3,24 @@
 Beliefs come from the vote or from a model. Either they are kept, or they are added up at once to
 ``counts[annotator, reported, true]`` and ``totals[true]`` and never stored.
 
-Log-probabilities, counts and totals have rows padded to a multiple of LANES, so that the
-innermost loop, over LANES classes, has a length that the compiler knows. Indices are unsigned
-where it matters: Numba then leaves out its check for negative ones.
+Kernels that loop over classes for every answer take ``lanes``, a tuple with as many entries as
+there are classes: its length is part of its type, so that the compiler knows how long these loops
+are. Likewise ``long`` is empty where no item has more than RUN answers, and the code for such items
+is then left out. Indices are unsigned where it matters: Numba then leaves out its check for
+negative ones.
 """
 
 import math
 
 import numpy as np
 
-from blindfuse.kernels.machine import kernel
+from blindfuse.kernels.machine import fragment, kernel
 
-LANES = 4
+LEAST = 1e-10
+"""The least probability of an answer or a class: below it, one answer would be a veto."""
+
+RUN = 28
+"""Answers multiplied at most: the prior and RUN of them, LEAST each, are a normal number."""
 
 WHOLE_VOTE = 720_720
 """Parts of a vote: divisible by 1 … 16, so that sums of shared votes are exact in any order."""
@@ -38,40 +44,71 @@ def _vote(starts, labels, n, belief):
         belief[k] = math.floor(WHOLE_VOTE / winners) if wins else 0.0
 
 
-@kernel
-def _posterior(starts, annotators, labels, n, log_confusions, log_prior, belief, K):
-    """The posterior of item n by (20) and (26), in the log domain; returns its log-likelihood."""
-    for k in range(belief.size):
-        belief[k] = log_prior[k]
-    for answer in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
+@fragment
+def _multiply(annotators, labels, begin, end, confusions, lanes, belief):
+    """Multiply each class's belief with the probability of these answers, at most RUN of them."""
+    for answer in range(begin, end):
         m, a = np.uint64(annotators[answer]), np.uint64(labels[answer])
-        for block in range(0, belief.size, LANES):
-            for lane in range(LANES):
-                belief[block + lane] += log_confusions[m, a, block + lane]
+        for k in range(len(lanes)):
+            belief[k] *= confusions[m, a, k]
+
+
+@kernel
+def _long_posterior(annotators, labels, begin, end, confusions, prior, lanes, belief):
+    """The posterior of an item of any number of answers: logarithms of products of RUN answers."""
+    product = np.empty(len(lanes))
+    for k in range(len(lanes)):
+        belief[k] = math.log(prior[k])
+    while begin < end:
+        stop = min(begin + np.uint64(RUN), end)
+        for k in range(len(lanes)):
+            product[k] = 1.0
+        _multiply(annotators, labels, begin, stop, confusions, lanes, product)
+        for k in range(len(lanes)):
+            belief[k] += math.log(product[k])
+        begin = stop
     best = belief[0]
-    for k in range(1, K):
-        if belief[k] > best:
-            best = belief[k]
-    total = 0.0
-    for k in range(K):
+    for k in range(1, len(lanes)):
+        best = max(best, belief[k])
+    for k in range(len(lanes)):
         belief[k] = math.exp(belief[k] - best)
+    return best
+
+
+@fragment
+def _posterior(starts, annotators, labels, n, confusions, prior, lanes, long, belief):
+    """The posterior of item n by (20) and (26); returns its log-likelihood.
+
+    Products of up to RUN answers cannot underflow, and save an exponential a class; more are
+    added up in the log domain.
+    """
+    begin, end = np.uint64(starts[n]), np.uint64(starts[n + 1])
+    likelihood = 0.0
+    if len(long) and end - begin > np.uint64(RUN):
+        likelihood += _long_posterior(
+            annotators, labels, begin, end, confusions, prior, lanes, belief
+        )
+    else:
+        for k in range(len(lanes)):
+            belief[k] = prior[k]
+        _multiply(annotators, labels, begin, end, confusions, lanes, belief)
+    total = 0.0
+    for k in range(len(lanes)):
         total += belief[k]
     scale = 1.0 / total
-    for block in range(0, belief.size, LANES):
-        for lane in range(LANES):
-            belief[block + lane] *= scale
-    return best + math.log(total)
+    for k in range(len(lanes)):
+        belief[k] *= scale
+    return likelihood + math.log(total)
 
 
-@kernel
-def _add(starts, annotators, labels, n, belief, counts, totals):
+@fragment
+def _add(starts, annotators, labels, n, lanes, belief, counts, totals):
     """Share the answers to item n, and the item itself, among the classes by belief."""
     for answer in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
         m, a = np.uint64(annotators[answer]), np.uint64(labels[answer])
-        for block in range(0, belief.size, LANES):
-            for lane in range(LANES):
-                counts[m, a, block + lane] += belief[block + lane]
-    for k in range(belief.size):
+        for k in range(len(lanes)):
+            counts[m, a, k] += belief[k]
+    for k in range(len(lanes)):
         totals[k] += belief[k]
 
 
@@ -97,41 +134,35 @@ def vote_counts(starts, annotators, labels, first, last, counts, totals):
 
 
 @kernel
-def belief_counts(starts, annotators, labels, first, last, beliefs, counts, totals):
+def belief_counts(starts, annotators, labels, first, last, beliefs, lanes, counts, totals):
     """Add up given ``beliefs[item, class]`` of the items ``first … last − 1``."""
-    belief = np.zeros(totals.size)
     for n in range(first, last):
-        for k in range(beliefs.shape[1]):
-            belief[k] = beliefs[n, k]
-        _add(starts, annotators, labels, n, belief, counts, totals)
+        _add(starts, annotators, labels, n, lanes, beliefs[n], counts, totals)
 
 
 @kernel
-def posterior_beliefs(starts, annotators, labels, first, last, log_confusions, log_prior, beliefs):
+def posterior_beliefs(
+    starts, annotators, labels, first, last, confusions, prior, lanes, long, beliefs
+):
     """Fill ``beliefs[item, class]`` of these items by a model; returns their log-likelihood."""
-    K = beliefs.shape[1]
-    belief = np.empty(log_prior.size)
     likelihood = 0.0
     for n in range(first, last):
         likelihood += _posterior(
-            starts, annotators, labels, n, log_confusions, log_prior, belief, K
+            starts, annotators, labels, n, confusions, prior, lanes, long, beliefs[n]
         )
-        for k in range(K):
-            beliefs[n, k] = belief[k]
     return likelihood
 
 
 @kernel
 def posterior_counts(
-    starts, annotators, labels, first, last, log_confusions, log_prior, counts, totals
+    starts, annotators, labels, first, last, confusions, prior, lanes, long, counts, totals
 ):
     """Add up what a model says of these items; returns their log-likelihood."""
-    K = log_confusions.shape[1]
-    belief = np.empty(log_prior.size)
+    belief = np.empty(len(lanes))
     likelihood = 0.0
     for n in range(first, last):
         likelihood += _posterior(
-            starts, annotators, labels, n, log_confusions, log_prior, belief, K
+            starts, annotators, labels, n, confusions, prior, lanes, long, belief
         )
-        _add(starts, annotators, labels, n, belief, counts, totals)
+        _add(starts, annotators, labels, n, lanes, belief, counts, totals)
     return likelihood

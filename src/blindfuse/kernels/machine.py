@@ -15,8 +15,17 @@ REORDER = {"reassoc", "contract", "nsz"}
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile on first use, keep the result on disk, run without the GIL, divide as NumPy does."""
+    return _compiled(function, "never")
+
+
+def fragment(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A part of kernels, written into them before they are compiled: arrays stay in registers."""
+    return _compiled(function, "always")
+
+
+def _compiled(function: Callable[..., Any], inline: str) -> Callable[..., Any]:
     compiled: Callable[..., Any] = numba.njit(
-        cache=True, nogil=True, error_model="numpy", fastmath=REORDER
+        cache=True, nogil=True, error_model="numpy", fastmath=REORDER, inline=inline
     )(function)
     return compiled
 
