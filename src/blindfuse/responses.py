@@ -21,7 +21,7 @@ from blindfuse.coding import (
     smallest_integer,
 )
 from blindfuse.errors import BadLabels, BadParameter, naming
-from blindfuse.rows import Repeats, Rows, first_repeat, frozen, read_only, sort_once, starts_of
+from blindfuse.rows import Repeats, Rows, frozen, read_only, sort_once, starts_of
 
 Names = Sequence[Any] | NDArray[Any]
 Values = ArrayLike | Sequence[Any]
@@ -139,7 +139,7 @@ class Responses:
         missing: Any = None,
         repeats: Repeats = "last",
     ) -> "Responses":
-        """From a long table (pandas, Polars, PyArrow, …), one row an answer; null is no answer."""
+        """From a long table (pandas, Polars, DuckDB, …), one row an answer; null is no answer."""
         columns = frames.columns(frame, [item, annotator, label])
         return cls.from_long(*columns, classes=classes, missing=missing, repeats=repeats)
 
@@ -190,25 +190,29 @@ class Responses:
         _refuse_outside(item_codes, item_names, "item")
         _refuse_outside(annotator_codes, annotator_names, "annotator")
         _refuse_outside(label_codes, class_names, "label")
-        cells = item_codes.astype(np.int64) * len(annotator_names) + annotator_codes
-        order, repeated = sort_once(cells, repeats)
+        width = max(len(annotator_names), 1)
+        cells = item_codes.astype(np.int64)
+        cells *= width
+        cells += annotator_codes
+        cells, order, repeated = sort_once(cells, repeats)
         if repeated and repeats == "error":
-            item, annotator = divmod(int(first_repeat(cells)), len(annotator_names))
+            item, annotator = divmod(int(cells[0]), width)
             raise BadLabels(
                 f"Annotator {naming(annotator_names[[annotator]])} labelled item "
                 f"{naming(item_names[[item]])} more than once. "
                 "Pass repeats='last' or repeats='first' to keep one."
             )
-        counts = np.bincount(item_codes[order], minlength=len(item_names))
+        counts = np.diff(np.searchsorted(cells, np.arange(len(item_names) + 1) * width))
         annotator_type = smallest_integer(len(annotator_names), np.int16, np.int32)
         label_type = smallest_integer(len(class_names), np.int8, np.int16)
+        annotator_of = np.empty(len(cells), annotator_type)
         return cls(
             items=item_names,
             annotators=annotator_names,
             classes=class_names,
             by_item=frozen(
                 starts_of(counts),
-                annotator_codes[order].astype(annotator_type),
+                np.remainder(cells, width, out=annotator_of, casting="unsafe"),
                 label_codes[order].astype(label_type),
             ),
             repeated=repeated,

@@ -21,20 +21,46 @@ class Rows(NamedTuple):
     labels: NDArray[Any]
 
 
-def sort_once(cells: NDArray[np.int64], repeats: Repeats) -> tuple[NDArray[Any] | slice, int]:
-    """How to sort the cells with each kept once, and how many that drops."""
+def sort_once(
+    cells: NDArray[np.int64], repeats: Repeats
+) -> tuple[NDArray[np.int64], NDArray[Any] | slice, int]:
+    """The cells sorted, each once; where they were; and how many were dropped.
+
+    The array that comes in may be changed.
+    """
     if len(cells) < 2 or np.all(cells[1:] > cells[:-1]):
-        return slice(None), 0
-    order = np.argsort(cells, kind="stable")
-    differs = cells[order[1:]] != cells[order[:-1]]
+        return cells, slice(None), 0
+    order = _sort(cells)
+    differs = cells[1:] != cells[:-1]
+    repeated = len(differs) - int(np.count_nonzero(differs))
+    if not repeated:
+        return cells, order, 0
+    if repeats == "error":
+        return cells[1:][~differs], order, repeated
     keep = np.append(True, differs) if repeats == "first" else np.append(differs, True)
-    return order[keep], int(len(keep) - np.count_nonzero(keep))
+    return cells[keep], order[keep], repeated
 
 
-def first_repeat(cells: NDArray[np.int64]) -> np.int64:
-    """The lowest cell that comes more than once; there must be one."""
-    ordered = np.sort(cells)
-    return np.int64(ordered[1:][ordered[1:] == ordered[:-1]][0])
+def _sort(cells: NDArray[np.int64]) -> NDArray[Any]:
+    """Sort the cells in place, equal ones as they came, and say where each of them was.
+
+    Cell and position are sorted as one number where they fit into it: a sort of plain numbers
+    takes a fraction of the time of a stable argsort, and needs less memory.
+    """
+    bits = len(cells).bit_length()
+    if int(cells.max()) >> (63 - bits):
+        order = np.argsort(cells, kind="stable")
+        cells[:] = cells[order]
+        return order
+    place = smallest_integer(len(cells), np.int32, np.int64)
+    cells <<= bits
+    cells |= np.arange(len(cells), dtype=place)
+    cells.sort()
+    order = np.bitwise_and(
+        cells, (1 << bits) - 1, out=np.empty(len(cells), place), casting="unsafe"
+    )
+    cells >>= bits
+    return order
 
 
 def starts_of(counts: NDArray[Any]) -> NDArray[Any]:
