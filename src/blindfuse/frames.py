@@ -57,8 +57,8 @@ def _table(frame: Any) -> Any:
     table = _native(frame)
     if not isinstance(table, nw.DataFrame | nw.LazyFrame):
         raise BadLabels(
-            f"A {type(frame).__name__} is no table: pass a pandas, Polars or PyArrow frame, "
-            "a matrix, or Responses."
+            f"A {type(frame).__name__} is no table: pass a pandas, Polars, PyArrow or DuckDB "
+            "table, a matrix, or Responses."
         )
     return table
 
