@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from blindfuse import Responses
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
 from blindfuse.responses import as_responses
+from blindfuse.rows import sort_once
 
 NAN = float("nan")
 VOCABULARIES: list[list[Any]] = [
@@ -322,6 +323,17 @@ def test_repeats_keep_the_last_or_the_first(rows: list[tuple[int, int, str]]) ->
         refusal(lambda: Responses.from_long(*columns, repeats="error"))
     else:
         assert answers(Responses.from_long(*columns, repeats="error")) == last
+
+
+@given(st.lists(st.integers(0, 5) | st.integers(0, 2**62)), st.sampled_from(["last", "first"]))
+def test_cells_are_sorted_once_whatever_their_size(cells: list[int], repeats: Any) -> None:
+    ordered, order, repeated = sort_once(np.array(cells, dtype=np.int64), repeats)
+    place = {cell: at for at, cell in enumerate(cells)}
+    if repeats == "first":
+        place = {cell: at for at, cell in reversed(list(enumerate(cells)))}
+    assert ordered.tolist() == sorted(place)
+    assert np.arange(len(cells))[order].tolist() == [place[cell] for cell in sorted(place)]
+    assert repeated == len(cells) - len(place)
 
 
 def test_a_repeat_is_refused_by_name() -> None:

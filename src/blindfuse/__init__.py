@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from blindfuse.errors import (
+        BadFile,
         BadLabels,
         BadModel,
         BadParameter,
@@ -35,12 +36,14 @@ if TYPE_CHECKING:
     from blindfuse.estimators.zero_based_skill import ZeroBasedSkill
     from blindfuse.model import Model
     from blindfuse.moments import MomentCounts, Moments
+    from blindfuse.readers.reading import Read, read
     from blindfuse.responses import Responses
     from blindfuse.simulation import Simulation, simulate
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BadFile": "errors",
     "BadLabels": "errors",
     "BadModel": "errors",
     "BadParameter": "errors",
@@ -62,6 +65,7 @@ _HOMES = {
     "OneCoin": "estimators.one_coin",
     "Oracle": "estimators.oracle",
     "RankTooLow": "errors",
+    "Read": "readers.reading",
     "Responses": "responses",
     "Simulation": "simulation",
     "SingleBest": "estimators.single_best",
@@ -70,6 +74,7 @@ _HOMES = {
     "TriangularEstimation": "estimators.triangular_estimation",
     "Wawa": "estimators.wawa",
     "ZeroBasedSkill": "estimators.zero_based_skill",
+    "read": "readers.reading",
     "simulate": "simulation",
 }
 
@@ -78,6 +83,7 @@ __all__ = [
     "KOS",
     "MACE",
     "MMSR",
+    "BadFile",
     "BadLabels",
     "BadModel",
     "BadParameter",
@@ -95,6 +101,7 @@ __all__ = [
     "OneCoin",
     "Oracle",
     "RankTooLow",
+    "Read",
     "Responses",
     "Simulation",
     "SingleBest",
@@ -103,6 +110,7 @@ __all__ = [
     "TriangularEstimation",
     "Wawa",
     "ZeroBasedSkill",
+    "read",
     "simulate",
 ]
 

@@ -1,6 +1,7 @@
 """What can go wrong, in words: the offender, the rule, the next step."""
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from itertools import islice
 
 
@@ -10,6 +11,10 @@ class BlindfuseError(ValueError):
 
 class BadLabels(BlindfuseError):
     """The labels, names or tables given cannot be read as answers of annotators."""
+
+
+class BadFile(BlindfuseError):
+    """A file cannot be found or read, or is not what its name or its reader says."""
 
 
 class BadModel(BlindfuseError):
@@ -38,6 +43,13 @@ def naming(offenders: Iterable[object], limit: int = 5) -> str:
     shown = ", ".join(repr(_plain(offender)) for offender in islice(rest, limit))
     left = sum(1 for _ in rest)
     return f"{shown} and {left:,} more" if left else shown
+
+
+def meant(name: object, among: Iterable[object]) -> str:
+    """What a wrong name may stand for: ``did you mean 'label'?``, or else what there is."""
+    there = list(among)
+    close = get_close_matches(str(name), map(str, there), 1)
+    return f"did you mean {close[0]!r}?" if close else f"there are {naming(there)}."
 
 
 def _plain(value: object) -> object:

@@ -1,7 +1,6 @@
 """Frames of any library, through narwhals, as arrays of values with None for null."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import narwhals as nw
@@ -9,7 +8,7 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from blindfuse.errors import BadLabels, naming
+from blindfuse.errors import BadLabels, meant
 
 
 def is_frame(data: Any) -> bool:
@@ -29,9 +28,7 @@ def columns(frame: Any, names: Sequence[str]) -> list[NDArray[Any]]:
     table, present = _table(frame), column_names(frame)
     for name in names:
         if name not in present:
-            close = get_close_matches(str(name), map(str, present), 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {naming(present)}."
-            raise BadLabels(f"The table has no column {name!r}: {hint}")
+            raise BadLabels(f"The table has no column {name!r}: {meant(name, present)}")
     if names and isinstance(table, nw.LazyFrame):
         table = table.select(*dict.fromkeys(names)).collect()
     return [_values(table.get_column(name)) for name in names]
