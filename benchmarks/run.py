@@ -9,6 +9,7 @@ from pathlib import Path
 
 import accuracy
 import crowd_kit
+import reading
 import speed
 from report import Check, Section, environment, to_markdown, to_text
 
@@ -28,6 +29,7 @@ SECTIONS: list[Callable[[], Section]] = [
     speed.imports,
     crowd_kit.labels,
     crowd_kit.cost,
+    reading.long_csv,
 ]
 
 

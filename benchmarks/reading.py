@@ -1,0 +1,70 @@
+"""Reading: ten million rows of CSV as Responses, against Polars merely reading them."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+import polars as pl
+
+from blindfuse import read
+from report import Check, Section
+
+N_ROWS = 10**7
+
+
+def write_votes(path: Path, n_rows: int) -> None:
+    """A long table in no order: a million items, 2,000 annotators, 5 classes, some pairs twice."""
+    rng = np.random.default_rng(0)
+    codes = {
+        name: rng.integers(0, count, n_rows)
+        for name, count in (("item", n_rows // 10), ("worker", 2000), ("class", 5))
+    }
+    columns = {name: pl.format(f"{name}-{{}}", name) for name in codes}
+    pl.DataFrame(codes).select(
+        item=columns["item"], annotator=columns["worker"], label=columns["class"]
+    ).write_csv(path)
+
+
+def long_csv() -> Section:
+    """Both are timed in turn, after a run of each; memory is that of a process of its own."""
+    section = Section(f"Reading {N_ROWS:,} rows of long CSV into Responses", ["measured", "value"])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "votes.csv"
+        write_votes(path, N_ROWS)
+        ratios = [_once(path) for _ in range(6)][1:]
+        gigabytes = _peak(path)
+    section.rows = [
+        ["in times of pl.read_csv with all columns as text, median of 5", f"{median(ratios):.2f}"],
+        ["peak memory, GiB", f"{gigabytes:.2f}"],
+    ]
+    section.checks = [
+        Check("reading, in times of Polars merely reading", median(ratios), 3),
+        Check("peak memory in GB", gigabytes * 2**30 / 1e9, 2.5),
+    ]
+    return section
+
+
+def _once(path: Path) -> float:
+    began = perf_counter()
+    pl.read_csv(path, infer_schema=False)
+    between = perf_counter()
+    read(path)
+    return (perf_counter() - between) / (between - began)
+
+
+def _peak(path: Path) -> float:
+    code = """
+import resource, sys
+from blindfuse import read
+read(sys.argv[1])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+"""
+    return float(
+        subprocess.run(
+            [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+        ).stdout
+    )
