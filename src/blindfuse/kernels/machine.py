@@ -1,7 +1,7 @@
 """How kernels are compiled, and two machine instructions that Numba does not offer by itself."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numba
 from llvmlite import ir
@@ -23,7 +23,9 @@ def fragment(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compiled(function, "always")
 
 
-def _compiled(function: Callable[..., Any], inline: str) -> Callable[..., Any]:
+def _compiled(
+    function: Callable[..., Any], inline: Literal["never", "always"]
+) -> Callable[..., Any]:
     compiled: Callable[..., Any] = numba.njit(
         cache=True, nogil=True, error_model="numpy", fastmath=REORDER, inline=inline
     )(function)
