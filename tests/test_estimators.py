@@ -18,6 +18,7 @@ from blindfuse import (
     BlindEnsemble,
     DawidSkene,
     EigenRatio,
+    ItemKinds,
     MajorityVote,
     NotConverged,
     NotIdentifiable,
@@ -49,6 +50,7 @@ METHODS: list[type[Estimator]] = [
     BayesianDawidSkene,
     BlindEnsemble,
     Spectral,
+    ItemKinds,
     KOS,
     GLAD,
     MACE,
@@ -464,6 +466,82 @@ class TestSpectral:
         assert np.mean(spectral.labels_ == votes.labels_) > 0.7
         clear = Spectral().fit(crowd(missing=0.0).responses)
         assert clear.fallback_ is None
+
+
+class TestItemKinds:
+    @staticmethod
+    def draw(seed: int, n: int = 4000, m: int = 40, per_item: int = 6) -> tuple[Any, Any]:
+        """Clear and contested items of two classes: on the latter most say no, whatever is true."""
+        rng = np.random.default_rng(seed)
+        truth = (rng.random(n) < 0.3).astype(int)
+        contested = rng.random(n) < 0.4
+        says_yes = np.where(
+            contested, np.where(truth == 1, 0.65, 0.35), np.where(truth, 0.95, 0.02)
+        )
+        lean = rng.normal(0, 0.5, size=m)
+        odds = np.log(says_yes / (1 - says_yes))[:, None] + lean
+        matrix = (rng.random((n, m)) < 1 / (1 + np.exp(-odds))).astype(int)
+        keep = rng.random((n, m)).argsort(axis=1) < per_item
+        return np.where(keep, matrix, -1), truth
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_contested_items_are_not_taken_for_another_class(self, seed: int) -> None:
+        matrix, truth = self.draw(seed)
+        kinds, plain = ItemKinds().fit(matrix), DawidSkene().fit(matrix)
+        assert error_rate(kinds.posteriors_, truth) <= error_rate(plain.posteriors_, truth) + 0.002
+        assert kinds.log_likelihoods_[-1] > plain.log_likelihoods_[-1]
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_one_kind_is_dawid_skene(self, seed: int) -> None:
+        responses = crowd(seed).responses
+        one = ItemKinds(kinds=1, shrinkage=0.0, tolerance=1e-9).fit(responses)
+        plain = DawidSkene(shrinkage=None, tolerance=1e-9).fit(responses)
+        np.testing.assert_allclose(one.model_.confusions, plain.model_.confusions, atol=1e-3)
+        np.testing.assert_allclose(one.posteriors_, plain.posteriors_, atol=1e-2)
+
+    def test_the_likelihood_never_falls_and_is_that_of_the_kinds(self) -> None:
+        responses = crowd(1, n=200).responses
+        fitted = ItemKinds(kinds=3, shrinkage=0.0, tolerance=0.0, max_iter=50).fit(responses)
+        assert np.all(np.diff(fitted.log_likelihoods_) >= -1e-6)
+        total = 0.0
+        for row in responses.matrix().tolist():
+            joint = fitted.kind_shares_.copy()
+            for m, a in enumerate(row):
+                if a >= 0:
+                    joint *= fitted.kind_confusions_[m, a]
+            total += np.log(joint.sum())
+        assert total >= fitted.log_likelihoods_[-1] - 1e-6
+        assert total == pytest.approx(fitted.log_likelihoods_[-1], rel=1e-2)
+
+
+class TestKnownAndWeighed:
+    def test_earlier_work_helps_where_labels_are_few(self) -> None:
+        few = simulate(60, 6, 3, np.random.default_rng(3), missing=0.3)
+        distances = []
+        for known in (None, few.model):
+            model = DawidSkene(known=known, known_labels=100).fit(few.responses).model_
+            distances.append(confusion_error(model, few.model))
+        assert distances[1] < 0.5 * distances[0]
+
+    def test_who_is_not_known_is_learned_as_before(self) -> None:
+        simulation = crowd(4)
+        strangers = simulation.responses.recoded(
+            simulation.responses.annotators, simulation.responses.classes
+        )
+        other = simulate(50, 2, 3, np.random.default_rng(0)).model
+        renamed = blindfuse.Model(
+            other.confusions, other.prior, np.array([100, 101]), other.classes
+        )
+        one, same = DawidSkene().fit(strangers), DawidSkene(known=renamed).fit(strangers)
+        np.testing.assert_array_equal(one.model_.confusions, same.model_.confusions)
+
+    def test_two_copies_of_half_weight_are_one(self) -> None:
+        matrix = np.array(crowd(5, missing=0.0).responses.matrix())
+        doubled = np.hstack([matrix, matrix])
+        one = DawidSkene(shrinkage=None, tolerance=1e-12).fit(matrix)
+        two = DawidSkene(shrinkage=None, tolerance=1e-12, weights=np.full(14, 0.5)).fit(doubled)
+        np.testing.assert_allclose(two.posteriors_, one.posteriors_, atol=1e-3)
+        np.testing.assert_allclose(two.predict_proba(doubled), two.posteriors_)
 
 
 class TestVotes:

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from blindfuse.diagnostics import Diagnostics, diagnose
     from blindfuse.errors import (
         BadFile,
         BadLabels,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from blindfuse.estimators.dawid_skene import DawidSkene
     from blindfuse.estimators.eigen_ratio import EigenRatio
     from blindfuse.estimators.glad import GLAD
+    from blindfuse.estimators.item_kinds import ItemKinds
     from blindfuse.estimators.kos import KOS
     from blindfuse.estimators.mace import MACE
     from blindfuse.estimators.majority_vote import MajorityVote
@@ -34,8 +36,10 @@ if TYPE_CHECKING:
     from blindfuse.estimators.triangular_estimation import TriangularEstimation
     from blindfuse.estimators.wawa import Wawa
     from blindfuse.estimators.zero_based_skill import ZeroBasedSkill
+    from blindfuse.fusing import Fusion, fuse
     from blindfuse.model import Model
     from blindfuse.moments import MomentCounts, Moments
+    from blindfuse.planning import Requests, next_labels
     from blindfuse.readers.reading import Read, read
     from blindfuse.responses import Responses
     from blindfuse.simulation import Simulation, simulate
@@ -51,8 +55,11 @@ _HOMES = {
     "BlindEnsemble": "estimators.blind_ensemble",
     "BlindfuseError": "errors",
     "DawidSkene": "estimators.dawid_skene",
+    "Diagnostics": "diagnostics",
     "EigenRatio": "estimators.eigen_ratio",
+    "Fusion": "fusing",
     "GLAD": "estimators.glad",
+    "ItemKinds": "estimators.item_kinds",
     "KOS": "estimators.kos",
     "MACE": "estimators.mace",
     "MMSR": "estimators.mmsr",
@@ -66,6 +73,7 @@ _HOMES = {
     "Oracle": "estimators.oracle",
     "RankTooLow": "errors",
     "Read": "readers.reading",
+    "Requests": "planning",
     "Responses": "responses",
     "Simulation": "simulation",
     "SingleBest": "estimators.single_best",
@@ -74,6 +82,9 @@ _HOMES = {
     "TriangularEstimation": "estimators.triangular_estimation",
     "Wawa": "estimators.wawa",
     "ZeroBasedSkill": "estimators.zero_based_skill",
+    "diagnose": "diagnostics",
+    "fuse": "fusing",
+    "next_labels": "planning",
     "read": "readers.reading",
     "simulate": "simulation",
 }
@@ -91,7 +102,10 @@ __all__ = [
     "BlindEnsemble",
     "BlindfuseError",
     "DawidSkene",
+    "Diagnostics",
     "EigenRatio",
+    "Fusion",
+    "ItemKinds",
     "MajorityVote",
     "Model",
     "MomentCounts",
@@ -102,6 +116,7 @@ __all__ = [
     "Oracle",
     "RankTooLow",
     "Read",
+    "Requests",
     "Responses",
     "Simulation",
     "SingleBest",
@@ -110,6 +125,9 @@ __all__ = [
     "TriangularEstimation",
     "Wawa",
     "ZeroBasedSkill",
+    "diagnose",
+    "fuse",
+    "next_labels",
     "read",
     "simulate",
 ]

@@ -1,7 +1,8 @@
 """Beliefs about items ``[item, class]``, and what they say of annotators.
 
 Beliefs come from the majority vote or from a model. Where only their sums over items are needed,
-they are not stored.
+they are not stored. What is believed in need not be the classes that annotators report: a model
+may know more, or fewer, kinds of items.
 """
 
 from collections.abc import Callable
@@ -49,7 +50,7 @@ def vote_shares(responses: Responses, threads: int | None = None) -> Floats:
 
 def vote_sums(responses: Responses, threads: int | None = None) -> Sums:
     """What the majority vote says of annotators and classes; exact, whatever the items' order."""
-    counts, totals, _ = _sums(responses, threads, labelling.vote_counts)
+    counts, totals, _ = _sums(responses, responses.n_classes, threads, labelling.vote_counts)
     return Sums(counts / labelling.WHOLE_VOTE, totals / labelling.WHOLE_VOTE, 0.0)
 
 
@@ -64,15 +65,16 @@ def weighted_votes(responses: Responses, weights: Floats | None = None) -> Float
 
 def belief_sums(responses: Responses, found: Floats, threads: int | None = None) -> Sums:
     """What given beliefs ``[item, class]`` say of annotators and classes."""
-    return _sums(responses, threads, labelling.belief_counts, found, _lanes(responses))
+    L = found.shape[1]
+    return _sums(responses, L, threads, labelling.belief_counts, found, _lanes(L))
 
 
 def posteriors(
     responses: Responses, confusions: Floats, prior: Floats, threads: int | None = None
 ) -> tuple[Floats, float]:
     """Posteriors ``[item, class]`` by (20) and (26), and the log-likelihood of all answers."""
-    found = np.empty((responses.n_items, responses.n_classes))
-    tables = _floored(confusions), _floored(prior), _lanes(responses), _long(responses)
+    found = np.empty((responses.n_items, len(prior)))
+    tables = _floored(confusions), _floored(prior), _lanes(len(prior)), _long(responses)
     parts = in_pieces(
         lambda begin, end: labelling.posterior_beliefs(
             *responses.by_item, begin, end, *tables, found
@@ -88,17 +90,22 @@ def posterior_sums(
     responses: Responses, confusions: Floats, prior: Floats, threads: int | None = None
 ) -> Sums:
     """What a model's posteriors say of annotators and classes; rows need not sum to one."""
-    tables = _floored(confusions), _floored(prior), _lanes(responses), _long(responses)
-    return _sums(responses, threads, labelling.posterior_counts, *tables)
+    L = len(prior)
+    tables = _floored(confusions), _floored(prior), _lanes(L), _long(responses)
+    return _sums(responses, L, threads, labelling.posterior_counts, *tables)
 
 
 def _sums(
-    responses: Responses, threads: int | None, add_up: Callable[..., float | None], *model: Any
+    responses: Responses,
+    n_true: int,
+    threads: int | None,
+    add_up: Callable[..., float | None],
+    *model: Any,
 ) -> Sums:
-    M, K = responses.n_annotators, responses.n_classes
+    shape = responses.n_annotators, responses.n_classes, n_true
 
     def add_piece(begin: int, end: int) -> Sums:
-        counts, totals = np.zeros((M, K, K)), np.zeros(K)
+        counts, totals = np.zeros(shape), np.zeros(n_true)
         likelihood = add_up(*responses.by_item, begin, end, *model, counts, totals)
         return Sums(counts, totals, likelihood or 0.0)
 
@@ -112,9 +119,9 @@ def _floored(probabilities: Floats) -> Floats:
     return np.maximum(probabilities, labelling.LEAST)
 
 
-def _lanes(responses: Responses) -> tuple[float, ...]:
+def _lanes(n_true: int) -> tuple[float, ...]:
     """As many entries as classes, by which a kernel is compiled for this number of them."""
-    return (0.0,) * responses.n_classes
+    return (0.0,) * n_true
 
 
 def _long(responses: Responses) -> tuple[float, ...]:

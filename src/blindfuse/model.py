@@ -28,6 +28,7 @@ _UNREADABLE = (
     TypeError,
     AttributeError,
     EOFError,
+    NotImplementedError,
     zipfile.BadZipFile,
 )
 
@@ -44,17 +45,32 @@ class Model:
         π, the share of each class.
     annotators, classes
         names, in the order of the axes.
+    weights ``[annotator]``
+        how much an answer counts, the power that its probability is raised to: below one for
+        annotators who repeat others. None is one for all.
     """
 
     confusions: Floats
     prior: Floats
     annotators: NDArray[Any]
     classes: NDArray[Any]
+    weights: Floats | None = None
 
     def __post_init__(self) -> None:
         M, K = len(self.annotators), len(self.classes)
         _check_probabilities(self.confusions, (M, K, K), axis=1, name="confusions")
         _check_probabilities(self.prior, (K,), axis=0, name="prior")
+        if self.weights is not None and (
+            self.weights.shape != (M,) or not np.all(self.weights >= 0)
+        ):
+            raise BadModel(f"weights must be {M} numbers that are not negative.")
+
+    @property
+    def evidence(self) -> Floats:
+        """What an answer of each annotator is worth, Γ_m(a, k) to the power of its weight."""
+        if self.weights is None:
+            return self.confusions
+        return np.asarray(self.confusions ** self.weights[:, None, None])
 
     def posteriors(
         self, responses: Responses, rule: Rule = "map", threads: int | None = None
@@ -68,7 +84,7 @@ class Model:
             raise BadParameter(f"rule={rule!r} is none of {naming(get_args(Rule))}.")
         known = responses.recoded(self.annotators, self.classes)
         prior = self.prior if rule == "map" else np.full_like(self.prior, 1 / len(self.prior))
-        found, _ = beliefs.posteriors(known, self.confusions, prior, threads)
+        found, _ = beliefs.posteriors(known, self.evidence, prior, threads)
         found[known.labels_per_item == 0] = self.prior
         return found
 
@@ -85,7 +101,7 @@ class Model:
     def sums(self, responses: Responses, threads: int | None = None) -> beliefs.Sums:
         """The posteriors (by MAP) of these items added up, without storing them."""
         known = responses.recoded(self.annotators, self.classes)
-        return beliefs.posterior_sums(known, self.confusions, self.prior, threads)
+        return beliefs.posterior_sums(known, self.evidence, self.prior, threads)
 
     def log_likelihood(self, responses: Responses, threads: int | None = None) -> float:
         """Σ_n log Σ_k π_k Π_m Γ_m(f_m(n), k) over all items."""
@@ -111,7 +127,10 @@ class Model:
         confusions = self.confusions[annotator_at]
         confusions[annotator_at < 0] = self.confusions.mean(axis=0)
         confusions = confusions[:, order][:, :, order]
-        return Model(confusions, self.prior[order], annotators, classes)
+        weights = self.weights
+        if weights is not None:
+            weights = np.where(annotator_at < 0, 1.0, weights[annotator_at])
+        return Model(confusions, self.prior[order], annotators, classes, weights)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an ``.npz`` file without pickle, beside and then renamed: whole or not at all."""
@@ -125,11 +144,13 @@ class Model:
         beside = target.with_name(f".{target.name}.{os.getpid()}")
         try:
             with beside.open("wb") as file:
+                weights = np.ones(len(self.annotators)) if self.weights is None else self.weights
                 np.savez(
                     file,
                     header=np.array(json.dumps(header)),
                     confusions=self.confusions,
                     prior=self.prior,
+                    weights=weights,
                 )
             beside.replace(target)
         finally:
@@ -151,6 +172,7 @@ class Model:
                     prior=file["prior"],
                     annotators=as_names(header["annotators"]),
                     classes=as_names(header["classes"]),
+                    weights=None if np.all(file["weights"] == 1) else file["weights"],
                 )
         except FileNotFoundError:
             raise BadModel(f"There is no file {path}. Check the path.") from None

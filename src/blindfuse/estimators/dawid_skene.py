@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.beliefs import Sums
+from blindfuse.coding import positions
 from blindfuse.estimators.base import Shrinkage, at_least, pseudo_labels
 from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, parameters_of
-from blindfuse.model import Rule
+from blindfuse.model import Model, Rule
 from blindfuse.responses import Responses
 from blindfuse.shrinkage import columns_of
 
@@ -31,6 +32,11 @@ class DawidSkene(EMEstimator):
     shrinkage
         towards the crowd's mean matrix: None, a number of pseudo-labels a class, or
         ``"learned"`` from the start's counts.
+    known, known_labels
+        a :class:`Model` of annotators from earlier work, and how many labels a class it is worth:
+        whom it knows is shrunk towards that, not towards the crowd.
+    weights ``[annotator]``
+        how much an answer counts (see :class:`Model`); None is one for all.
     max_iter, tolerance
         iterations at most, and the rise of log-likelihood per label at which they end.
     """
@@ -42,6 +48,9 @@ class DawidSkene(EMEstimator):
         start: EMStart = "mv",
         pseudo_count: float = 0.0,
         shrinkage: Shrinkage = "learned",
+        known: Model | None = None,
+        known_labels: float = 20.0,
+        weights: Floats | None = None,
         max_iter: int = 1000,
         tolerance: float = 1e-7,
         rule: Rule = "map",
@@ -51,6 +60,9 @@ class DawidSkene(EMEstimator):
         self.start: EMStart = start
         self.pseudo_count = pseudo_count
         self.shrinkage = shrinkage
+        self.known = known
+        self.known_labels = known_labels
+        self.weights = weights
         self.max_iter = max_iter
         self.tolerance = tolerance
         self.rule: Rule = rule
@@ -58,8 +70,18 @@ class DawidSkene(EMEstimator):
 
     def _prepare(self, responses: Responses, sums: Sums) -> None:
         at_least("pseudo_count", self.pseudo_count, 0)
-        self._pseudo = pseudo_labels(self.shrinkage, sums.counts) + self.pseudo_count
+        at_least("known_labels", self.known_labels, 0)
+        pseudo = pseudo_labels(self.shrinkage, sums.counts) + self.pseudo_count
+        self._pseudo = np.broadcast_to(pseudo, sums.counts.shape)
+        if self.known is not None:
+            earlier = self.known.for_annotators(responses.annotators, responses.classes)
+            is_known = positions(responses.annotators, self.known.annotators) >= 0
+            own = self.known_labels * earlier.confusions + self.pseudo_count
+            self._pseudo = np.where(is_known[:, None, None], own, self._pseudo)
 
     def _m_step(self, sums: Sums) -> Parameters:
         """Γ_m(a, k) ∝ expected counts plus pseudo-labels; an empty column stays uniform."""
-        return parameters_of(columns_of(sums.counts + self._pseudo), self._shares(sums))
+        confusions, prior = columns_of(sums.counts + self._pseudo), self._shares(sums)
+        if self.weights is None:
+            return parameters_of(confusions, prior)
+        return Parameters(confusions, prior, (confusions ** self.weights[:, None, None], prior))

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -31,6 +31,42 @@ class Parameters(NamedTuple):
     evidence: tuple[Floats, Floats]
 
 
+class Maximum(NamedTuple):
+    """Where EM ended, its log-likelihoods on the way, and why it stopped."""
+
+    parameters: Parameters
+    history: Floats
+    stopped: str
+
+
+def maximise(
+    responses: Responses,
+    sums: Sums,
+    m_step: Callable[[Sums], Parameters],
+    max_iter: int,
+    tolerance: float,
+    threads: int | None,
+    fixed: Sums | None = None,
+) -> Maximum:
+    """Alternate M- and E-steps from these sums until the likelihood no longer rises.
+
+    ``sums`` include those of gold items, which are ``fixed``; ``tolerance`` is the rise per label.
+    """
+    parameters = m_step(sums)
+    history: list[float] = []
+    labels = responses.n_labels + (0 if fixed is None else fixed.counts.sum())
+    for _ in range(max_iter):
+        found = posterior_sums(responses, *parameters.evidence, threads)
+        if fixed is not None:
+            likelihood = found.likelihood + _gold_likelihood(fixed, parameters)
+            found = _plus(found, fixed)._replace(likelihood=likelihood)
+        history.append(found.likelihood)
+        if len(history) > 1 and history[-1] - history[-2] <= tolerance * labels:
+            return Maximum(parameters, np.array(history), "converged")
+        parameters = m_step(found)
+    return Maximum(parameters, np.array(history), "max_iter")
+
+
 class EMEstimator(ModelEstimator):
     """EM, for methods that differ in their M-step only.
 
@@ -49,6 +85,7 @@ class EMEstimator(ModelEstimator):
     stopped_: str
 
     class_prior: Any = "estimated"
+    weights: Floats | None = None
 
     def _prepare(self, responses: Responses, sums: Sums) -> None:
         """Check parameters, and find out what the M-step needs to know beforehand."""
@@ -67,26 +104,21 @@ class EMEstimator(ModelEstimator):
         free, fixed, is_gold, truth = _without_gold(table, gold or {}, self.threads)
         sums = _plus(self._first_sums(free), fixed)
         self._prepare(table, sums)
-        parameters = self._m_step(sums)
-        history: list[float] = []
-        self.stopped_ = "max_iter"
-        for _ in range(self.max_iter):
-            found = posterior_sums(free, *parameters.evidence, self.threads)
-            history.append(found.likelihood + _gold_likelihood(fixed, parameters))
-            if len(history) > 1 and history[-1] - history[-2] <= self.tolerance * table.n_labels:
-                self.stopped_ = "converged"
-                break
-            parameters = self._m_step(_plus(found, fixed))
-        else:
+        found = maximise(
+            free, sums, self._m_step, self.max_iter, self.tolerance, self.threads, fixed
+        )
+        self.stopped_ = found.stopped
+        if found.stopped == "max_iter":
             warnings.warn(
                 f"{type(self).__name__} did not converge in {self.max_iter} iterations. "
                 "The result is usable; raise max_iter or tolerance to converge.",
                 NotConverged,
                 stacklevel=2,
             )
-        self.log_likelihoods_ = np.array(history)
+        self.log_likelihoods_ = found.history
         names = table.annotators, table.classes
-        self._keep(Model(parameters.confusions, parameters.prior, *names), table)
+        confusions, prior, _ = found.parameters
+        self._keep(Model(confusions, prior, *names, self.weights), table)
         self.posteriors_[is_gold] = np.eye(table.n_classes)[truth]
         self.labels_[is_gold] = table.classes[truth]
         return self

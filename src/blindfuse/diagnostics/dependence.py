@@ -1,0 +1,91 @@
+"""Which annotators err together beyond the model, and how many votes theirs are worth."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import false_discovery_control, norm
+
+from blindfuse.diagnostics.pairs import Pairs
+from blindfuse.errors import naming
+
+Floats = NDArray[np.float64]
+
+DISCOVERY = 0.05
+"""False discovery rate among the pairs that are named (Benjamini and Hochberg)."""
+LEAST_COMMON = 20
+"""Items that a pair must share to be looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """Pairs that agree more often than the model expects, and more than other pairs do.
+
+    ``pairs[pair, 2]`` are positions of annotators, ``excess[pair]`` how much of the room for
+    agreement beyond the expected they fill, (seen − expected)/(1 − expected); ``groups`` are what
+    the pairs connect. ``correlation`` is the mean excess of all pairs, and ``votes`` what M votes
+    are worth, M/(1 + (M − 1) correlation).
+    """
+
+    pairs: NDArray[np.intp]
+    excess: Floats
+    groups: tuple[tuple[int, ...], ...]
+    correlation: float
+    votes: float
+    n_annotators: int
+    names: NDArray[Any]
+
+    def summary(self) -> str:
+        """In words."""
+        worth = (
+            f"The votes of {self.n_annotators:,} annotators are worth about {self.votes:.1f} "
+            "independent ones."
+        )
+        if not self.groups:
+            return f"{worth} No pair stands out as erring together."
+        groups = "; ".join(naming(self.names[list(group)]) for group in self.groups[:5])
+        return f"{worth} These err together more than others do: {groups}."
+
+
+def find_dependence(pairs: Pairs, names: NDArray[Any]) -> Dependence:
+    """Standardised excess agreement of each pair, against the middle of all pairs.
+
+    Copiers distort the model of everybody else, so the null distribution is empirical: the median
+    and the median absolute deviation over pairs, no narrower than sampling alone would make it.
+    """
+    M = len(pairs.annotators)
+    seen, expected = pairs.agreement
+    rows, columns = np.nonzero(np.triu(pairs.common >= LEAST_COMMON, 1))
+    n, p = pairs.common[rows, columns], np.clip(expected[rows, columns], 1e-6, 1 - 1e-6)
+    difference = seen[rows, columns] - p
+    scores = difference / np.sqrt(p * (1 - p) / n)
+    excess = difference / (1 - p)
+    correlation = float(np.clip(np.average(excess, weights=n), 0, 1)) if len(n) else 0.0
+    found = _stand_out(scores)
+    flagged = rows[found], columns[found]
+    graph = csr_array((np.ones(len(flagged[0])), flagged), shape=(M, M))
+    _, member = connected_components(graph, directed=False)
+    groups = tuple(
+        tuple(pairs.annotators[member == g].tolist())
+        for g in np.flatnonzero(np.bincount(member, minlength=1) > 1)
+    )
+    return Dependence(
+        np.column_stack([pairs.annotators[flagged[0]], pairs.annotators[flagged[1]]]),
+        excess[found],
+        groups,
+        correlation,
+        M / (1 + (M - 1) * correlation),
+        M,
+        names,
+    )
+
+
+def _stand_out(scores: Floats) -> NDArray[np.bool_]:
+    if len(scores) == 0:
+        return np.zeros(0, dtype=bool)
+    middle = np.median(scores)
+    spread = max(1.0, np.median(np.abs(scores - middle)) / norm.ppf(0.75))
+    return np.asarray(false_discovery_control(norm.sf((scores - middle) / spread)) <= DISCOVERY)

@@ -1,0 +1,56 @@
+"""All that is measured about a fusion, together."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.diagnostics.annotators import Annotators, look_at_annotators
+from blindfuse.diagnostics.dependence import Dependence, find_dependence
+from blindfuse.diagnostics.expected import ExpectedError, expect_error
+from blindfuse.diagnostics.fit import Fit, measure_fit
+from blindfuse.diagnostics.identifiability import Identifiability, check_identifiability
+from blindfuse.diagnostics.items import Items, look_at_items
+from blindfuse.diagnostics.pairs import count_pairs
+from blindfuse.model import Model
+from blindfuse.responses import Responses
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnostics:
+    """Whether the answers determine a model, whether it fits, and what it says of everybody."""
+
+    identifiability: Identifiability
+    fit: Fit
+    dependence: Dependence
+    annotators: Annotators
+    items: Items
+    expected: ExpectedError
+
+    def summary(self) -> str:
+        """In words, a paragraph each."""
+        parts = (
+            self.expected,
+            self.items,
+            self.annotators,
+            self.dependence,
+            self.fit,
+            self.identifiability,
+        )
+        return "\n".join(part.summary() for part in parts)
+
+
+def diagnose(responses: Responses, model: Model, posteriors: Floats) -> Diagnostics:
+    """Measure everything about these answers under this model and these posteriors."""
+    known = model.for_annotators(responses.annotators, responses.classes)
+    pairs = count_pairs(responses, known)
+    return Diagnostics(
+        check_identifiability(responses, known),
+        measure_fit(pairs, responses.n_annotators),
+        find_dependence(pairs, responses.annotators),
+        look_at_annotators(responses, known, posteriors),
+        look_at_items(posteriors),
+        expect_error(responses, known, posteriors),
+    )

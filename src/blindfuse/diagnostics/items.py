@@ -1,0 +1,45 @@
+"""Which items are sure, and which want another label."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+DOUBT = 0.1
+"""A label that is wrong with a larger chance wants another answer: at even cost of a label and a
+tenth of an error, asking again pays from here on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Per item: the ``posterior`` of its label, the ``margin`` to the next class, the ``entropy``
+    in nats, and whether it ``needs`` another label.
+    """
+
+    posterior: Floats
+    margin: Floats
+    entropy: Floats
+    needs: NDArray[np.bool_]
+
+    def summary(self) -> str:
+        """In words."""
+        count = int(np.count_nonzero(self.needs))
+        share = 100 * count / max(len(self.needs), 1)
+        return (
+            f"{count:,} of {len(self.needs):,} items ({share:.0f} %) need another label: theirs is "
+            f"wrong with a chance above {100 * DOUBT:.0f} %."
+        )
+
+
+def look_at_items(posteriors: Floats) -> Items:
+    """From posteriors ``[item, class]``."""
+    ordered = np.sort(posteriors, axis=1)
+    logs = np.log(np.maximum(posteriors, 1e-300))
+    return Items(
+        posterior=ordered[:, -1],
+        margin=ordered[:, -1] - ordered[:, -2],
+        entropy=-np.sum(posteriors * logs, axis=1),
+        needs=ordered[:, -1] < 1 - DOUBT,
+    )

@@ -1,0 +1,283 @@
+"""The one call that most users make: fuse, and say what was done and why."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.beliefs import belief_sums, vote_sums, weighted_votes
+from blindfuse.diagnostics import Diagnostics, diagnose
+from blindfuse.diagnostics.dependence import find_dependence
+from blindfuse.diagnostics.pairs import count_pairs
+from blindfuse.errors import NotConverged, NotIdentifiable, naming
+from blindfuse.estimators.base import to_fit
+from blindfuse.estimators.dawid_skene import DawidSkene
+from blindfuse.estimators.gold import gold_codes
+from blindfuse.estimators.item_kinds import ItemKinds
+from blindfuse.estimators.kos import KOS
+from blindfuse.held_out import Latent, predict_held_out
+from blindfuse.model import Model
+from blindfuse.responses import Responses
+from blindfuse.solver.solve import require_overlap
+from blindfuse.solver.starts import vote_start
+
+Floats = NDArray[np.float64]
+
+SURE = 2.0
+"""Standard errors by which a richer model must predict better to be believed."""
+
+QUICK = 1e-5
+"""Tolerance of models that are fitted only to be compared."""
+
+CROWD_LABELS = 3.0
+"""Pseudo-labels towards the crowd in models that are compared, the same for each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a rule chose: by which method, why in words, and what came out."""
+
+    method: str
+    why: str
+    model: Model
+    posteriors: Floats
+
+
+class Polish(Protocol):
+    """Fits Dawid–Skene with all that is known beforehand."""
+
+    def __call__(self, some: Responses, /, **parameters: Any) -> DawidSkene: ...
+
+
+Choose = Callable[[Responses, Polish, np.random.Generator, int | None], Choice]
+
+
+@dataclass(frozen=True, eq=False)
+class Fusion:
+    """Fused labels, how sure they are, who is how good, and how far all that can be trusted.
+
+    Attributes
+    ----------
+    labels ``[item]``, posteriors ``[item, class]``
+        in the order of ``responses.items`` and ``responses.classes``.
+    model
+        confusion matrices and class shares; for new items by the same annotators.
+    method, why
+        what was used, and the reason in words.
+    diagnostics
+        what was measured on the way.
+    """
+
+    responses: Responses
+    labels: NDArray[Any]
+    posteriors: Floats
+    model: Model
+    method: str
+    why: str
+    diagnostics: Diagnostics
+
+    def summary(self) -> str:
+        """What was fused, how, and how far to trust it."""
+        return f"{self.responses!r}\n{self.method}: {self.why}\n\n{self.diagnostics.summary()}"
+
+    def __repr__(self) -> str:
+        return f"Fusion of {self.responses!r}, by {self.method}"
+
+
+def fuse(
+    responses: Any,
+    *,
+    ordered: bool = False,
+    gold: Mapping[Any, Any] | None = None,
+    known: Model | None = None,
+    known_labels: float = 20.0,
+    choose: Choose | None = None,
+    seed: int | None = 0,
+    threads: int | None = None,
+) -> Fusion:
+    """Fuse answers without ground truth, as deep as the answers themselves justify.
+
+    Parameters
+    ----------
+    responses
+        Responses, a matrix ``[item, annotator]`` or a frame.
+    ordered
+        whether the classes are ordered, as grades are.
+    gold
+        known labels of some items, ``{item: label}``, which are held fixed.
+    known, known_labels
+        a Model of annotators from earlier work, and how many labels a class it is worth.
+    choose
+        the rule that decides between methods; :func:`by_prediction` unless given.
+    seed
+        of the folds in which answers are held out.
+    threads
+        at most so many; None for all cores.
+
+    Examples
+    --------
+    >>> from blindfuse import fuse
+    >>> fuse([[0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]]).labels.tolist()
+    [0, 1, 0, 1, 0, 1]
+    """
+    table = to_fit(responses)
+    positions, truth = gold_codes(table, gold or {})
+
+    def polish(some: Responses, /, **parameters: Any) -> DawidSkene:
+        method = DawidSkene(known=known, known_labels=known_labels, threads=threads, **parameters)
+        return method.fit(some, gold=gold)
+
+    rule = choose or (by_thresholds if ordered and table.n_classes > 2 else by_prediction)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        choice = rule(table, polish, np.random.default_rng(seed), threads)
+    found = choice.posteriors.copy()
+    found[positions] = np.eye(table.n_classes)[truth]
+    return Fusion(
+        table,
+        choice.model.name_labels(found),
+        found,
+        choice.model,
+        choice.method,
+        choice.why,
+        diagnose(table, choice.model, found),
+    )
+
+
+def by_prediction(
+    responses: Responses, polish: Polish, rng: np.random.Generator, threads: int | None
+) -> Choice:
+    """The simplest model that predicts held-out answers as well as a richer one; else the vote.
+
+    1. Annotators are independent given the class: the paper's method, polished by EM.
+    2. If items of two kinds a class predict better, there are clear and contested items on which
+       annotators err together: :class:`ItemKinds`.
+    3. If a third kind predicts better still, but annotators look independent once groups that err
+       together count as one: EM in which their answers weigh less.
+    4. Else errors go together in ways that no model here knows: the majority vote, in which the
+       polished model only breaks ties.
+    """
+    try:
+        require_overlap(responses)
+    except NotIdentifiable as reason:
+        return _vote(responses, None, str(reason).partition(" Use the majority vote")[0])
+    found = predict_held_out(
+        responses, [_independent(threads), _kinds(2, threads), _kinds(3, threads)], rng
+    )
+    two, three = found.gain(1, over=0), found.gain(2, over=1)
+    if two.z <= SURE:
+        polished = polish(responses, start="blind")
+        why = (
+            "annotators look independent given the class: telling clear from contested items "
+            f"predicts held-out answers no better ({two})."
+        )
+        return Choice("BlindEnsemble and EM", why, polished.model_, polished.posteriors_)
+    if three.z <= SURE:
+        kinds = ItemKinds(threads=threads).fit(responses)
+        why = (
+            "annotators err together on contested items: telling those from clear ones predicts "
+            f"held-out answers better ({two}), and a third kind does not ({three})."
+        )
+        return Choice("ItemKinds", why, kinds.model_, kinds.posteriors_)
+    grouped = _groups_as_one(responses, polish, rng, threads)
+    if grouped is not None:
+        return grouped
+    why = (
+        "annotators err together in ways that no model here explains: two kinds of items in each "
+        f"class predict held-out answers better than one ({two}), and three better than two "
+        f"({three}). The majority vote is as good as can be trusted; a model breaks its ties."
+    )
+    return _vote(responses, polish(responses), why)
+
+
+def _groups_as_one(
+    responses: Responses, polish: Polish, rng: np.random.Generator, threads: int | None
+) -> Choice | None:
+    """The polished model with groups of annotators who err together counted as one, if that is all.
+
+    It is if one annotator of each group, and all others, look independent.
+    """
+    first = polish(responses)
+    pairs = count_pairs(responses, first.model_)
+    found = find_dependence(pairs, responses.annotators)
+    if not found.groups:
+        return None
+    weights = np.ones(responses.n_annotators)
+    alone = np.ones(responses.n_annotators, dtype=bool)
+    for group in found.groups:
+        members = np.array(group)
+        inside = np.isin(found.pairs, members).all(axis=1)
+        weights[members] = 1 / (1 + (len(members) - 1) * found.excess[inside].mean())
+        alone[members] = False
+        alone[members[responses.labels_per_annotator[members].argmax()]] = True
+    kept = responses.select_annotators(alone)
+    models = [_independent(threads), _kinds(2, threads)]
+    if predict_held_out(kept, models, rng).gain(1, over=0).z > SURE:
+        return None
+    polished = polish(responses, weights=weights)
+    names = "; ".join(naming(responses.annotators[list(group)]) for group in found.groups[:5])
+    why = (
+        f"annotators look independent but for groups that err together, whose answers count less: "
+        f"{names}."
+    )
+    return Choice("EM with groups counted less", why, polished.model_, polished.posteriors_)
+
+
+def by_thresholds(
+    responses: Responses, polish: Polish, rng: np.random.Generator, threads: int | None
+) -> Choice:
+    """Ordered classes: one question "above class l?" for each l, if their answers fit as well.
+
+    Labels of :class:`KOS` by thresholds give confusion matrices; these are believed if they make
+    the answers at least as likely as EM does from the vote, which seeks nothing else.
+    """
+    thresholds = KOS(ordered=True).fit(responses)
+    labels = np.eye(responses.n_classes)[thresholds.posteriors_.argmax(axis=1)]
+    sums = belief_sums(responses, labels, threads)
+    names = responses.annotators, responses.classes
+    model = Model(vote_start(sums.counts), sums.totals / sums.totals.sum(), *names)
+    ours, usual = model.log_likelihood(responses, threads), polish(responses).log_likelihoods_[-1]
+    if ours < usual:
+        choice = by_prediction(responses, polish, rng, threads)
+        why = f"{choice.why} The order of classes was not used: thresholds fit the answers worse."
+        return Choice(choice.method, why, choice.model, choice.posteriors)
+    why = (
+        'classes are ordered: one question "above this class?" for each class fits the answers '
+        f"better than classes without order do, by {ours - usual:,.0f} in log-likelihood."
+    )
+    return Choice("KOS by thresholds", why, model, thresholds.posteriors_)
+
+
+def _independent(threads: int | None) -> Callable[[Responses], Latent]:
+    def fit(responses: Responses) -> Latent:
+        fitted = DawidSkene(shrinkage=CROWD_LABELS, tolerance=QUICK, threads=threads).fit(responses)
+        return Latent(fitted.posteriors_, fitted.model_.confusions)
+
+    return fit
+
+
+def _kinds(kinds: int, threads: int | None) -> Callable[[Responses], Latent]:
+    def fit(responses: Responses) -> Latent:
+        method = ItemKinds(kinds=kinds, shrinkage=CROWD_LABELS, tolerance=QUICK, threads=threads)
+        fitted = method.fit(responses)
+        return Latent(fitted.kind_posteriors(responses), fitted.kind_confusions_)
+
+    return fit
+
+
+def _vote(responses: Responses, model: DawidSkene | None, why: str) -> Choice:
+    """Shares of votes, with the model, or the share of each class, as one voter more.
+
+    One vote more breaks ties and no more, and keeps an item with a single answer from certainty.
+    """
+    sums = vote_sums(responses)
+    prior = (sums.totals + 1 / len(sums.totals)) / (sums.totals.sum() + 1)
+    one_more = prior if model is None else model.posteriors_
+    votes = weighted_votes(responses)
+    posteriors = (votes + one_more) / (votes.sum(axis=1, keepdims=True) + 1)
+    names = responses.annotators, responses.classes
+    described = Model(vote_start(sums.counts), prior, *names)
+    return Choice("MajorityVote", why, described, posteriors)

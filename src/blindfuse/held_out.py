@@ -1,0 +1,119 @@
+"""Which model predicts answers that it has not seen: a judge that needs no truth.
+
+Answers are dealt into folds. A model fitted to the others predicts each answer f of annotator m to
+item n by Σ_l P(l | other answers to n) Γ_m(f, l). Models are compared answer by answer.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.responses import Responses
+
+Floats = NDArray[np.float64]
+
+FOLDS = 5
+ENOUGH_ANSWERS = 20_000
+"""Answers to predict: more hardly move a standard error that is small already."""
+MOST_ANSWERS = 500_000
+"""Above this, items are sampled before they are dealt into folds."""
+LEAST = 1e-10
+
+
+@dataclass(frozen=True)
+class Latent:
+    """A fitted model: ``beliefs[item, l]`` and ``confusions[annotator, reported, l]``."""
+
+    beliefs: Floats
+    confusions: Floats
+
+
+@dataclass(frozen=True)
+class Gain:
+    """By how much one model predicts better than another.
+
+    ``mean`` is in nats an answer, ``error`` its standard error over items, which are independent.
+    """
+
+    mean: float
+    error: float
+
+    @property
+    def z(self) -> float:
+        """The mean in standard errors; zero where both models say the same."""
+        return self.mean / self.error if self.error > 0 else 0.0
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.4f} nats an answer, standard error {self.error:.4f}"
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Log-probabilities ``[model, answer]`` of held-out answers, and the item of each."""
+
+    scores: Floats
+    items: NDArray[np.intp]
+
+    def gain(self, model: int, over: int) -> Gain:
+        """How much better one model predicts than another."""
+        differences = self.scores[model] - self.scores[over]
+        by_item = np.bincount(self.items, differences)
+        answered = np.bincount(self.items) > 0
+        deviations = by_item[answered] - by_item[answered].mean()
+        n = len(differences)
+        return Gain(float(differences.mean()), float(np.sqrt(np.sum(deviations**2)) / n))
+
+
+def predict_held_out(
+    responses: Responses,
+    models: Sequence[Callable[[Responses], Latent]],
+    rng: np.random.Generator,
+) -> Predictions:
+    """Fit every model without each fold of the answers in turn, and let it predict that fold.
+
+    Folds end when ENOUGH_ANSWERS are predicted.
+    """
+    sample = _sampled(responses, rng)
+    items = np.repeat(np.arange(sample.n_items), sample.labels_per_item)
+    fold = rng.integers(FOLDS, size=sample.n_labels)
+    scores, places = [], []
+    for k in range(FOLDS):
+        held = fold == k
+        train = _only(sample, items, ~held)
+        cells = items[held], sample.by_item.codes[held], sample.by_item.labels[held]
+        scores.append([_log_probabilities(fit(train), *cells) for fit in models])
+        places.append(items[held])
+        if sum(map(len, places)) >= ENOUGH_ANSWERS:
+            break
+    return Predictions(np.concatenate(scores, axis=1), np.concatenate(places))
+
+
+def _sampled(responses: Responses, rng: np.random.Generator) -> Responses:
+    if responses.n_labels <= MOST_ANSWERS:
+        return responses
+    count = int(responses.n_items * MOST_ANSWERS / responses.n_labels)
+    return responses.select_items(np.sort(rng.choice(responses.n_items, count, replace=False)))
+
+
+def _only(responses: Responses, items: NDArray[np.intp], chosen: NDArray[np.bool_]) -> Responses:
+    """The responses with these answers only, and all items and annotators."""
+    return Responses.from_codes(
+        items[chosen],
+        responses.by_item.codes[chosen],
+        responses.by_item.labels[chosen],
+        items=responses.items,
+        annotators=responses.annotators,
+        classes=responses.classes,
+    )
+
+
+def _log_probabilities(
+    model: Latent,
+    items: NDArray[np.intp],
+    annotators: NDArray[np.intp],
+    labels: NDArray[np.intp],
+) -> Floats:
+    likely = np.einsum("al,al->a", model.beliefs[items], model.confusions[annotators, labels])
+    return np.asarray(np.log(np.maximum(likely, LEAST)))

@@ -1,0 +1,252 @@
+"""Every reported number a second time, and the figures asked of intervals, fit and dependence."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from blindfuse import BadParameter, DawidSkene, Diagnostics, Model, Responses, diagnose, simulate
+from blindfuse.experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2, Setting
+from conftest import Crowds
+
+GROUPS = [(0, 1, 2), (3, 4, 5), (6, 7, 8)]
+PLANTED = {pair for group in GROUPS for pair in combinations(group, 2)}
+
+
+def diagnosed(responses: Responses) -> tuple[Diagnostics, DawidSkene]:
+    fitted = DawidSkene().fit(responses)
+    return diagnose(responses, fitted.model_, fitted.posteriors_), fitted
+
+
+def crowd(seed: int = 0, n: int = 400, m: int = 6, k: int = 3, missing: float = 0.3) -> Any:
+    return simulate(n, m, k, np.random.default_rng(seed), skill=0.3, missing=missing)
+
+
+class TestFit:
+    def test_the_misfit_by_hand(self) -> None:
+        responses = crowd().responses
+        found, fitted = diagnosed(responses)
+        matrix, K = responses.matrix(), 3
+        confusions, prior = fitted.model_.confusions, fitted.model_.prior
+        residuals, noises = np.zeros((6, 6)), np.zeros((6, 6))
+        for i, j in combinations(range(6), 2):
+            both = (matrix[:, i] >= 0) & (matrix[:, j] >= 0)
+            table = np.zeros((K, K))
+            for a, b in matrix[both][:, [i, j]].tolist():
+                table[a, b] += 1
+            expected = confusions[i] @ np.diag(prior) @ confusions[j].T
+            residuals[i, j] = both.sum() * np.sum((table / both.sum() - expected) ** 2)
+            noises[i, j] = (K - 1) / (K + 1) * (1 - np.sum(expected**2))
+        assert found.fit.misfit == pytest.approx(residuals.sum() / noises.sum())
+        own = residuals[2].sum() + residuals[:, 2].sum(), noises[2].sum() + noises[:, 2].sum()
+        assert found.fit.by_annotator[2] == pytest.approx(own[0] / own[1])
+
+    @pytest.mark.parametrize(
+        "setting", [TABLE_1, TABLE_2, FIGURE_3, FIGURE_4], ids=lambda s: s.name
+    )
+    def test_a_model_that_holds_fits(self, setting: Setting) -> None:
+        for n in (1_000, 10_000):
+            found, _ = diagnosed(setting.draw(n, 0).responses)
+            assert found.fit.misfit < 2
+            assert "fits" in found.fit.summary()
+
+    def test_a_wrong_model_does_not(self) -> None:
+        simulation = crowd(1, n=5000)
+        wrong = Model(np.tile(np.eye(3), (6, 1, 1)), np.full(3, 1 / 3), np.arange(6), np.arange(3))
+        found = diagnose(simulation.responses, wrong, wrong.posteriors(simulation.responses))
+        assert found.fit.misfit > 5
+
+
+class TestDependence:
+    @pytest.mark.parametrize("classes", [2, 3, 5])
+    def test_planted_copiers_are_found(self, classes: int) -> None:
+        recalls, false = [], []
+        for copying in (0.3, 0.5):
+            for seed in range(3):
+                rng = np.random.default_rng(seed)
+                simulation = simulate(10_000, 15, classes, rng, cliques=GROUPS, copying=copying)
+                found, _ = diagnosed(simulation.responses)
+                pairs = {tuple(sorted(pair)) for pair in found.dependence.pairs.tolist()}
+                recalls.append(len(pairs & PLANTED) / len(PLANTED))
+                false.append(len(pairs - PLANTED) / max(len(pairs), 1))
+                assert found.dependence.votes < 14
+        assert np.mean(recalls) >= 0.9
+        assert np.mean(false) <= 0.1
+
+    def test_independent_annotators_do_not_stand_out(self) -> None:
+        named = [len(diagnosed(crowd(seed, n=3000, m=10).responses)[0].dependence.pairs)
+                 for seed in range(10)]  # fmt: skip
+        assert np.mean(np.array(named) > 0) <= 0.2
+
+    def test_copies_are_one_vote(self) -> None:
+        """Ten exact copies, under a model that knows them as fair but not as copies."""
+        column = np.random.default_rng(0).integers(2, size=2000)
+        matrix = np.tile(column[:, None], (1, 10))
+        model = Model(np.full((10, 2, 2), 0.5), np.full(2, 0.5), np.arange(10), np.arange(2))
+        found = diagnose(Responses.from_matrix(matrix), model, np.full((2000, 2), 0.5))
+        assert found.dependence.votes == pytest.approx(1.0)
+
+
+class TestAnnotators:
+    @pytest.mark.parametrize(
+        ("k", "n", "m", "missing"),
+        [(2, 500, 5, 0.0), (2, 2000, 8, 0.3), (3, 5000, 15, 0.7), (5, 2000, 10, 0.0)],
+    )
+    def test_intervals_cover_the_truth(self, k: int, n: int, m: int, missing: float) -> None:
+        inside: list[bool] = []
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            simulation = simulate(n, m, k, rng, skill=0.2, missing=missing)
+            found = diagnosed(simulation.responses)[0].annotators
+            truth = simulation.model.accuracies
+            inside += ((found.low <= truth) & (truth <= found.high)).tolist()
+        assert 0.9 <= np.mean(inside) <= 0.98
+
+    def test_with_a_known_truth_the_interval_is_that_of_a_proportion(self) -> None:
+        """Posteriors of zero and one leave nothing missing: a binomial for each class."""
+        rng = np.random.default_rng(0)
+        truth = np.repeat([0, 1], 1000)
+        right = rng.random(2000) < 0.8
+        matrix = np.where(right, truth, 1 - truth)[:, None]
+        shares = [right[:1000].mean(), right[1000:].mean()]
+        confusion = np.array([[shares[0], 1 - shares[1]], [1 - shares[0], shares[1]]])
+        model = Model(confusion[None], np.full(2, 0.5), np.arange(1), np.arange(2))
+        found = diagnose(Responses.from_matrix(matrix), model, np.eye(2)[truth]).annotators
+        variance = sum(s * (1 - s) / 1000 for s in shares) / 4
+        variance += np.var(shares) / 2000
+        assert found.high[0] - found.low[0] == pytest.approx(2 * 1.96 * variance**0.5, rel=0.02)
+
+    def test_flags(self) -> None:
+        rng = np.random.default_rng(1)
+        good = simulate(3000, 6, 2, rng, skill=0.5)
+        matrix = np.array(good.responses.matrix())
+        spam = rng.integers(2, size=3000)
+        against = np.where(rng.random(3000) < 0.85, 1 - good.truth, good.truth)
+        constant = np.ones(3000, dtype=int)
+        table = np.column_stack([matrix, spam, against, constant])
+        found = diagnosed(Responses.from_matrix(table))[0].annotators
+        assert found.spammer.tolist() == [False] * 6 + [True, False, False]
+        assert found.adversary.tolist() == [False] * 7 + [True, False]
+        assert found.constant.tolist() == [False] * 8 + [True]
+        assert "Worse than chance: 7" in found.summary()
+
+    def test_bias_and_worst_class_by_hand(self) -> None:
+        responses = crowd(2).responses
+        found, fitted = diagnosed(responses)
+        matrix = responses.matrix()
+        for m in range(6):
+            answered = matrix[:, m] >= 0
+            said = np.bincount(matrix[answered, m], minlength=3) / answered.sum()
+            meant = fitted.posteriors_[answered].mean(axis=0)
+            np.testing.assert_allclose(found.annotators.bias[m], said - meant)
+            column = fitted.model_.confusions[m, :, found.annotators.worst[m]]
+            recalls = np.diag(fitted.model_.confusions[m])
+            assert recalls[found.annotators.worst[m]] == recalls.min()
+            others = [a for a in range(3) if a != found.annotators.worst[m]]
+            assert found.annotators.taken_for[m] == max(others, key=lambda a: column[a])
+
+
+class TestItemsAndErrors:
+    def test_items_by_hand(self) -> None:
+        found, fitted = diagnosed(crowd(3).responses)
+        for n, posterior in enumerate(fitted.posteriors_[:50]):
+            best, second, _ = sorted(posterior, reverse=True)
+            assert found.items.posterior[n] == best
+            assert found.items.margin[n] == pytest.approx(best - second)
+            entropy = -sum(p * np.log(p) for p in posterior if p > 0)
+            assert found.items.entropy[n] == pytest.approx(entropy, abs=1e-12)
+            assert found.items.needs[n] == (best < 0.9)
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_the_expected_error_is_about_the_error(self, seed: int) -> None:
+        simulation = crowd(seed, n=5000)
+        found, fitted = diagnosed(simulation.responses)
+        error = np.mean(fitted.labels_ != simulation.truth)
+        assert found.expected.error == pytest.approx(error, abs=0.015)
+
+    @pytest.mark.parametrize("m", [3, 7, 15])
+    def test_theorem_2_bounds_the_oracle(self, m: int) -> None:
+        """All answers by enumeration-free simulation: the MAP error is below the bound."""
+        simulation = simulate(20_000, m, 3, np.random.default_rng(m), skill=0.3)
+        posteriors = simulation.model.posteriors(simulation.responses)
+        found = diagnose(simulation.responses, simulation.model, posteriors).expected
+        error = np.mean(posteriors.argmax(axis=1) != simulation.truth)
+        assert error <= found.bound(m)
+        total = 0.0
+        for k, l in combinations(range(3), 2):
+            product = np.sqrt(simulation.model.prior[k] * simulation.model.prior[l])
+            for confusion in simulation.model.confusions:
+                product *= np.sum(np.sqrt(confusion[:, k] * confusion[:, l]))
+            total += product
+        assert found.bound(m) == pytest.approx(min(1, total))
+        target = found.bound(m) / 10
+        more = found.more_annotators(target)
+        assert more is not None
+        assert found.bound(m + more) <= target < found.bound(m + more - 1)
+
+    def test_targets_must_be_shares(self) -> None:
+        with pytest.raises(BadParameter, match="target"):
+            diagnosed(crowd().responses)[0].expected.more_annotators(0)
+
+
+class TestIdentifiability:
+    def test_parts_ranks_and_rare_classes(self) -> None:
+        simulation = simulate(
+            1000, 6, 3, np.random.default_rng(0), prior=[0.6, 0.39, 0.01], skill=0.4
+        )
+        matrix = np.array(simulation.responses.matrix())
+        matrix[:500, :3] = -1
+        matrix[500:, 3:] = -1
+        responses = Responses.from_matrix(matrix, classes=[0, 1, 2])
+        model = simulation.model
+        found = diagnose(responses, model, model.posteriors(responses)).identifiability
+        assert found.parts == 2
+        assert found.rare.tolist() == [2]
+        np.testing.assert_array_equal(found.ranks, 3)
+        np.testing.assert_allclose(
+            found.conditions, [np.linalg.cond(confusion) for confusion in model.confusions]
+        )
+        assert not found.holds
+        assert "2 groups" in found.summary()
+
+    def test_columns_that_are_alike_lower_the_rank(self) -> None:
+        blind = np.array([[0.5, 0.5, 0.1], [0.4, 0.4, 0.1], [0.1, 0.1, 0.8]])
+        sharp = 0.7 * np.eye(3) + 0.1
+        model = Model(
+            np.array([blind, sharp, sharp, sharp]), np.full(3, 1 / 3), np.arange(4), np.arange(3)
+        )
+        responses = simulate(100, 4, 3, np.random.default_rng(0)).responses
+        found = diagnose(responses, model, model.posteriors(responses)).identifiability
+        assert found.ranks.tolist() == [2, 3, 3, 3]
+        assert (found.tell_all, found.parts, found.holds) == (3, 1, True)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.tile(np.arange(12)[:, None] % 3, (1, 4)),
+        np.array([[0, 1], [1, 1], [0, 0]]),
+        np.array([[0, 1, -1], [1, 1, -1], [0, 0, -1], [-1, -1, -1]]),
+        np.array([[0, -1, -1], [-1, 1, -1], [-1, -1, 1]]),
+    ],
+    ids=["agreement", "two annotators", "silent ones", "no overlap"],
+)
+def test_odd_tables_are_diagnosed_without_warning(table: Any) -> None:
+    found, _ = diagnosed(Responses.from_matrix(table))
+    assert np.isfinite(found.fit.misfit)
+    assert np.isfinite(found.annotators.low).all()
+    assert np.isfinite(found.items.entropy).all()
+    assert "nan" not in found.summary()
+
+
+def test_one_class_of_several_is_diagnosed() -> None:
+    found, _ = diagnosed(Responses.from_matrix(np.ones((10, 4), dtype=int), classes=[0, 1, 2]))
+    assert "nan" not in found.summary()
+
+
+@pytest.mark.parametrize("name", ["trec", "dog"])
+def test_crowds_are_diagnosed(crowds: Crowds, name: str) -> None:
+    found, _ = diagnosed(crowds[name].responses)
+    assert np.isfinite(found.annotators.accuracy).all()
+    assert found.summary().count("\n") == 5

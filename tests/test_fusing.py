@@ -1,0 +1,225 @@
+"""fuse: the right depth without labels, said in words."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from blindfuse import (
+    BadLabels,
+    BadParameter,
+    DawidSkene,
+    Fusion,
+    Responses,
+    Simulation,
+    fuse,
+    next_labels,
+    simulate,
+)
+from blindfuse.beliefs import vote_shares
+from blindfuse.experiments.settings import FIGURE_3, TABLE_1, TABLE_2, Setting
+from blindfuse.fusing import Choice, by_prediction
+from blindfuse.held_out import Latent, predict_held_out
+from blindfuse.metrics import calibration_error, error_rate
+from conftest import Crowds
+
+GROUPS = [(0, 1, 2), (3, 4, 5), (6, 7, 8)]
+EVERY_CROWD = (
+    *("adult", "barzan", "bird", "cf_amt_weather", "dog", "fact_eval", "judges_toxicity"),
+    *("labelme", "product", "rte", "sp", "temp", "trec", "web", "zc_in", "zc_us"),
+)
+
+
+def copiers(seed: int, classes: int = 3, copying: float = 0.5) -> Simulation:
+    rng = np.random.default_rng(seed)
+    return simulate(10_000, 15, classes, rng, cliques=GROUPS, copying=copying)
+
+
+class TestFuse:
+    @pytest.mark.parametrize("setting", [TABLE_1, TABLE_2, FIGURE_3], ids=lambda s: s.name)
+    def test_independent_annotators_are_fused_like_by_an_oracle(self, setting: Setting) -> None:
+        errors = []
+        for seed in range(10):
+            simulation = setting.draw(10_000, seed)
+            fusion = fuse(simulation.responses)
+            assert fusion.method == "BlindEnsemble and EM"
+            assert "independent" in fusion.why
+            assert calibration_error(fusion.posteriors, simulation.truth) <= 0.03
+            oracle = simulation.model.posteriors(simulation.responses)
+            errors.append(
+                [error_rate(found, simulation.truth) for found in (fusion.posteriors, oracle)]
+            )
+        fused, best = np.mean(errors, axis=0)
+        assert fused <= 1.02 * best
+
+    def test_never_worse_than_the_vote_and_far_below_on_average(self, crowds: Crowds) -> None:
+        gains, worse = [], []
+        for name in EVERY_CROWD:
+            crowd = crowds[name]
+            found = vote_shares(crowd.responses), fuse(crowd.responses).posteriors
+            vote, fused = (error_rate(beliefs, crowd.truth) for beliefs in found)
+            gains.append(vote - fused)
+            if fused > vote + max(0.003, 2 / np.count_nonzero(crowd.truth >= 0)):
+                worse.append(name)
+        assert worse == []
+        assert np.mean(gains) >= 0.025
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_copiers_count_less(self, seed: int) -> None:
+        simulation = copiers(seed)
+        fusion = fuse(simulation.responses)
+        plain = DawidSkene().fit(simulation.responses)
+        assert fusion.method == "EM with groups counted less"
+        assert fusion.model.weights is not None
+        assert np.all(fusion.model.weights[:9] < 0.8)
+        assert np.all(fusion.model.weights[9:] > 0.9)
+        errors = [error_rate(p, simulation.truth) for p in (fusion.posteriors, plain.posteriors_)]
+        assert errors[0] < errors[1]
+
+    def test_what_no_model_explains_is_left_to_the_vote(self) -> None:
+        """Answers follow one of several hidden questions that have nothing to do with the class."""
+        rng = np.random.default_rng(0)
+        n, m = 20_000, 15
+        truth = rng.integers(2, size=n)
+        hidden = rng.normal(size=(n, 4))
+        tastes = rng.normal(size=(4, m)) * 0.8
+        matrix = (
+            (2 * truth - 1)[:, None] * 0.6 + hidden @ tastes + rng.normal(size=(n, m)) > 0
+        ) * 1
+        fusion = fuse(matrix)
+        assert fusion.method == "MajorityVote"
+        vote = error_rate(vote_shares(fusion.responses), truth)
+        assert error_rate(fusion.posteriors, truth) <= vote + 1e-9
+
+    @pytest.mark.parametrize("table", [[[0, 1], [1, 1], [0, 0]], [[0, -1, -1], [1, 1, -1]]])
+    def test_too_little_to_go_by_is_left_to_the_vote(self, table: Any) -> None:
+        fusion = fuse(table)
+        assert fusion.method == "MajorityVote"
+        assert "annotator" in fusion.why
+        assert np.isfinite(fusion.posteriors).all()
+        assert fusion.summary()
+
+    def test_order_is_used_where_it_fits(self, crowds: Crowds) -> None:
+        crowd = crowds["web"]
+        fusion = fuse(crowd.responses, ordered=True)
+        assert fusion.method == "KOS by thresholds"
+        assert error_rate(fusion.posteriors, crowd.truth) < 0.1
+
+    def test_order_is_not_used_where_it_does_not(self, crowds: Crowds) -> None:
+        crowd = crowds["adult"]
+        fusion = fuse(crowd.responses, ordered=True)
+        assert "order of classes was not used" in fusion.why
+        np.testing.assert_array_equal(fusion.labels, fuse(crowd.responses).labels)
+
+    def test_gold_is_held(self) -> None:
+        simulation = simulate(500, 5, 3, np.random.default_rng(1))
+        gold = {n: int(simulation.truth[n]) for n in range(50)}
+        fusion = fuse(simulation.responses, gold=gold)
+        np.testing.assert_array_equal(fusion.labels[:50], simulation.truth[:50])
+        np.testing.assert_array_equal(fusion.posteriors[:50].max(axis=1), 1)
+
+    def test_another_rule_can_replace_this_one(self) -> None:
+        def trust_nobody(table: Responses, polish: Any, rng: Any, threads: Any) -> Choice:
+            found = polish(table)
+            even = np.full((table.n_items, table.n_classes), 1 / table.n_classes)
+            return Choice("nothing", "I trust nobody.", found.model_, even)
+
+        fusion = fuse(simulate(50, 4, 2, np.random.default_rng(0)).responses, choose=trust_nobody)
+        assert (fusion.method, fusion.why) == ("nothing", "I trust nobody.")
+        assert fusion.diagnostics.expected.error == pytest.approx(0.5)
+
+    def test_the_same_seed_gives_the_same(self) -> None:
+        responses = copiers(0).responses
+        one, other = fuse(responses), fuse(responses, threads=1)
+        np.testing.assert_array_equal(one.labels, other.labels)
+        assert one.why == other.why
+
+    def test_bad_input_is_refused(self) -> None:
+        with pytest.raises(BadLabels, match="no label at all"):
+            fuse(np.full((3, 3), -1))
+        with pytest.raises(BadLabels, match="Gold items"):
+            fuse([[0, 1, 0], [1, 1, 0]], gold={7: 1})
+
+
+class TestHeldOut:
+    def test_predictions_by_hand(self) -> None:
+        """Two constant models, whose log-probabilities can be looked up."""
+        responses = simulate(200, 5, 2, np.random.default_rng(0), missing=0.2).responses
+
+        def constant(yes: float) -> Any:
+            def fit(train: Responses) -> Latent:
+                assert train.n_items == 200
+                assert train.n_labels < responses.n_labels
+                return Latent(np.ones((200, 1)), np.tile([[1 - yes], [yes]], (5, 1, 1)))
+
+            return fit
+
+        found = predict_held_out(
+            responses, [constant(0.5), constant(0.8)], np.random.default_rng(1)
+        )
+        assert found.scores.shape == (2, responses.n_labels)
+        ones = np.mean(responses.by_item.labels == 1)
+        expected = ones * np.log(0.8) + (1 - ones) * np.log(0.2) - np.log(0.5)
+        gain = found.gain(1, over=0)
+        assert gain.mean == pytest.approx(expected)
+        per_item = np.bincount(found.items, found.scores[1] - found.scores[0])
+        error = np.sqrt(np.sum((per_item - per_item.mean()) ** 2)) / responses.n_labels
+        assert gain.error == pytest.approx(error)
+        assert found.gain(0, over=0).z == 0
+
+    def test_the_true_model_predicts_best(self) -> None:
+        simulation = simulate(3000, 6, 3, np.random.default_rng(2), missing=0.2)
+        flat = np.full((6, 3, 3), 1 / 3)
+
+        def truth(train: Responses) -> Latent:
+            return Latent(simulation.model.posteriors(train), simulation.model.confusions)
+
+        def guess(train: Responses) -> Latent:
+            return Latent(np.ones((train.n_items, 3)) / 3, flat)
+
+        found = predict_held_out(simulation.responses, [guess, truth], np.random.default_rng(0))
+        assert found.gain(1, over=0).z > 10
+
+
+class TestNextLabels:
+    @staticmethod
+    def fusion() -> Fusion:
+        return fuse(simulate(400, 12, 3, np.random.default_rng(0), missing=0.7).responses)
+
+    def test_gains_are_mutual_information_by_hand(self) -> None:
+        fusion = self.fusion()
+        found = next_labels(fusion, 30)
+        for item, annotator, gain in zip(found.items, found.annotators, found.gains, strict=True):
+            belief, confusion = fusion.posteriors[item], fusion.model.confusions[annotator]
+            expected = -np.sum(belief * np.log(np.maximum(belief, 1e-300)))
+            for a in range(3):
+                chance = confusion[a] @ belief
+                after = confusion[a] * belief / chance
+                expected += chance * np.sum(after * np.log(np.maximum(after, 1e-300)))
+            assert gain == pytest.approx(expected, abs=1e-9)
+        assert np.all(np.diff(found.gains) <= 1e-12)
+
+    def test_nobody_is_asked_twice_or_too_often(self) -> None:
+        fusion = self.fusion()
+        found = next_labels(fusion, 100, most_per_annotator=20)
+        asked = fusion.responses.matrix()[found.items, found.annotators]
+        assert np.all(asked == -1)
+        assert len(found) == len(set(found.items.tolist())) == 100
+        assert np.bincount(found.annotators).max() <= 20
+
+    def test_fewer_requests_where_nothing_is_left_to_ask(self) -> None:
+        complete = fuse(simulate(30, 4, 2, np.random.default_rng(0)).responses)
+        assert len(next_labels(complete, 10)) == 0
+
+    def test_wrong_budgets_are_refused(self) -> None:
+        fusion = self.fusion()
+        with pytest.raises(BadParameter, match="budget"):
+            next_labels(fusion, 0)
+        with pytest.raises(BadParameter, match="most_per_annotator"):
+            next_labels(fusion, 5, most_per_annotator=0)
+
+
+def test_the_default_rule_is_public() -> None:
+    simulation = TABLE_2.draw(1000, 0)
+    one, other = fuse(simulation.responses), fuse(simulation.responses, choose=by_prediction)
+    np.testing.assert_array_equal(one.posteriors, other.posteriors)
