@@ -11,6 +11,7 @@ import accuracy
 import crowd_kit
 import reading
 import speed
+import trust
 from report import Check, Section, environment, to_markdown, to_text
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -24,6 +25,13 @@ SECTIONS: list[Callable[[], Section]] = [
     accuracy.methods,
     accuracy.uniform_prior,
     accuracy.polished,
+    trust.votes,
+    trust.independent,
+    trust.ensembles,
+    trust.copiers,
+    trust.intervals,
+    trust.ordered,
+    trust.asking,
     speed.linear,
     accuracy.adversaries,
     speed.imports,

@@ -3,6 +3,7 @@
 import json
 import os
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -28,8 +29,9 @@ _UNREADABLE = (
     TypeError,
     AttributeError,
     EOFError,
-    NotImplementedError,
+    RuntimeError,
     zipfile.BadZipFile,
+    zlib.error,
 )
 
 

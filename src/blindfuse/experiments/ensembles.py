@@ -1,9 +1,12 @@
 """Section V-B: fifteen classifiers, each trained on its own small subset, label a whole dataset.
 
 The paper's classifiers are MATLAB's; these are scikit-learn's of the same three families, so errors
-compare in shape and rank, not digit by digit.
+compare in shape and rank, not digit by digit. Answers are kept in the folder that BLINDFUSE_CACHE
+names (``~/.cache/blindfuse`` if none), since training takes minutes.
 """
 
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,6 +66,28 @@ def answers(
 
 def ensemble(name: str, seed: int, rows: int | None = None, folder: Any = None) -> Crowd:
     """The fifteen on one of :data:`SUBSETS`, on so many rows drawn at random, or on all."""
+    kept = _cache() / f"{name}-{rows or 'all'}-{seed}.npz"
+    if not kept.exists():
+        crowd = _train(name, seed, rows, folder)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        beside = kept.with_name(f"{kept.name}.{os.getpid()}.npz")
+        np.savez_compressed(
+            beside,
+            matrix=crowd.responses.matrix(),
+            truth=crowd.truth,
+            classes=crowd.responses.classes,
+        )
+        beside.replace(kept)
+    with np.load(kept, allow_pickle=False) as stored:
+        responses = Responses.from_matrix(
+            stored["classes"][stored["matrix"]],
+            annotators=list(classifiers()),
+            classes=stored["classes"],
+        )
+        return Crowd(name, responses, stored["truth"])
+
+
+def _train(name: str, seed: int, rows: int | None, folder: Any) -> Crowd:
     features, classes = load_features(name, folder)
     rng = np.random.default_rng([seed, len(features)])
     kept = np.isin(classes, _largest(classes, LARGEST_CLASSES.get(name)))
@@ -71,6 +96,10 @@ def ensemble(name: str, seed: int, rows: int | None = None, folder: Any = None) 
         chosen = np.sort(rng.choice(chosen, min(rows, len(chosen)), replace=False))
     responses = answers(features[chosen], classes[chosen], SUBSETS[name], rng)
     return Crowd(name, responses, np.searchsorted(responses.classes, classes[chosen]))
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("BLINDFUSE_CACHE") or Path.home() / ".cache" / "blindfuse")
 
 
 def _largest(classes: NDArray[Any], count: int | None) -> NDArray[Any]:
