@@ -220,7 +220,7 @@ def copiers() -> Section:
                 rng = np.random.default_rng(seed)
                 drawn = simulate(10_000, 15, classes, rng, cliques=GROUPS, copying=copying)
                 fusion, plain = fuse(drawn.responses), DawidSkene().fit(drawn.responses)
-                found = diagnose(drawn.responses, plain.model_, plain.posteriors_).dependence
+                found = fusion.diagnostics.dependence
                 pairs = {tuple(sorted(pair)) for pair in found.pairs.tolist()}
                 rows.append(
                     (

@@ -69,7 +69,7 @@ class TestFuse:
         simulation = copiers(seed)
         fusion = fuse(simulation.responses)
         plain = DawidSkene().fit(simulation.responses)
-        assert fusion.method == "EM with groups counted less"
+        assert fusion.method == "EM with groups as one"
         assert fusion.model.weights is not None
         assert np.all(fusion.model.weights[:9] < 0.8)
         assert np.all(fusion.model.weights[9:] > 0.9)

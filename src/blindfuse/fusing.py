@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from blindfuse.beliefs import belief_sums, vote_sums, weighted_votes
 from blindfuse.diagnostics import Diagnostics, diagnose
-from blindfuse.diagnostics.dependence import find_dependence
+from blindfuse.diagnostics.dependence import Dependence, find_dependence
 from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.errors import NotConverged, NotIdentifiable, naming
 from blindfuse.estimators.base import to_fit
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.gold import gold_codes
+from blindfuse.estimators.groups import fit_groups
 from blindfuse.estimators.item_kinds import ItemKinds
 from blindfuse.estimators.kos import KOS
 from blindfuse.held_out import Latent, predict_held_out
@@ -31,6 +32,9 @@ SURE = 2.0
 
 QUICK = 1e-5
 """Tolerance of models that are fitted only to be compared."""
+
+MOST_ROUNDS = 6
+"""Rounds in which groups are looked for again."""
 
 CROWD_LABELS = 3.0
 """Pseudo-labels towards the crowd in models that are compared, the same for each."""
@@ -156,7 +160,7 @@ def by_prediction(
     2. If items of two kinds a class predict better, there are clear and contested items on which
        annotators err together: :class:`ItemKinds`.
     3. If a third kind predicts better still, but annotators look independent once groups that err
-       together count as one: EM in which their answers weigh less.
+       together count as one: EM in which each group answers as one annotator.
     4. Else errors go together in ways that no model here knows: the majority vote, in which the
        polished model only breaks ties.
     """
@@ -200,30 +204,45 @@ def _groups_as_one(
 
     It is if one annotator of each group, and all others, look independent.
     """
-    first = polish(responses)
-    pairs = count_pairs(responses, first.model_)
-    found = find_dependence(pairs, responses.annotators)
+    found, weights, start = _find_groups(responses, polish)
     if not found.groups:
         return None
-    weights = np.ones(responses.n_annotators)
     alone = np.ones(responses.n_annotators, dtype=bool)
     for group in found.groups:
         members = np.array(group)
-        inside = np.isin(found.pairs, members).all(axis=1)
-        weights[members] = 1 / (1 + (len(members) - 1) * found.excess[inside].mean())
         alone[members] = False
         alone[members[responses.labels_per_annotator[members].argmax()]] = True
     kept = responses.select_annotators(alone)
     models = [_independent(threads), _kinds(2, threads)]
     if predict_held_out(kept, models, rng).gain(1, over=0).z > SURE:
         return None
-    polished = polish(responses, weights=weights)
+    model, posteriors = fit_groups(responses, found.groups, weights, start.posteriors_, threads)
     names = "; ".join(naming(responses.annotators[list(group)]) for group in found.groups[:5])
     why = (
-        f"annotators look independent but for groups that err together, whose answers count less: "
-        f"{names}."
+        "annotators look independent but for groups that err together, each of which was taken for "
+        f"one annotator: {names}."
     )
-    return Choice("EM with groups counted less", why, polished.model_, polished.posteriors_)
+    return Choice("EM with groups as one", why, model, posteriors)
+
+
+def _find_groups(responses: Responses, polish: Polish) -> tuple[Dependence, Floats, DawidSkene]:
+    """Groups that err together, what an answer of each annotator is worth, and EM with that.
+
+    Copiers draw EM towards themselves and then look independent. So groups are looked for near the
+    vote first, and again where their answers count 1/(1 + (g − 1) excess), until they stay.
+    """
+    fitted, weights = polish(responses, max_iter=1), np.ones(responses.n_annotators)
+    groups: tuple[tuple[int, ...], ...] = ()
+    for _ in range(MOST_ROUNDS):
+        found = find_dependence(count_pairs(responses, fitted.model_), responses.annotators)
+        if found.groups == groups:
+            break
+        groups, weights = found.groups, np.ones(responses.n_annotators)
+        for group in groups:
+            inside = np.isin(found.pairs, group).all(axis=1)
+            weights[list(group)] = 1 / (1 + (len(group) - 1) * found.excess[inside].mean())
+        fitted = polish(responses, weights=weights)
+    return found, weights, fitted
 
 
 def by_thresholds(

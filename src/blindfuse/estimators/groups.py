@@ -1,0 +1,124 @@
+"""EM in which a group of annotators who err together answers as one.
+
+A group's answers to an item, taken together, are one answer of K^g possible ones: what its members
+say alike or apart is then worth what it is, however they copy from one another.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.beliefs import Sums, belief_sums, posteriors
+from blindfuse.estimators.em import Parameters, maximise, parameters_of
+from blindfuse.model import Model
+from blindfuse.responses import Responses
+from blindfuse.shrinkage import columns_of, pooled_pseudo
+
+Floats = NDArray[np.float64]
+
+CROWD_LABELS = 3.0
+"""Pseudo-labels towards the crowd's matrix for annotators outside groups."""
+MOST_TOGETHER = 1_000
+"""Answers that a group may give together; a larger group is cut down to its busiest members."""
+
+
+class Joint(NamedTuple):
+    """Responses in which each group is one annotator, after those who are in none.
+
+    ``alone[i]`` are the positions of the latter; group g answered in the ways
+    ``ways[g][row, member]``, −1 where a member did not answer, and ``row`` is the label.
+    """
+
+    responses: Responses
+    alone: NDArray[np.intp]
+    groups: list[NDArray[np.intp]]
+    ways: list[NDArray[np.intp]]
+
+
+def fit_groups(
+    responses: Responses,
+    groups: Sequence[Sequence[int]],
+    weights: Floats,
+    start: Floats,
+    threads: int | None = None,
+) -> tuple[Model, Floats]:
+    """A model and posteriors ``[item, class]`` with these groups of positions as one each.
+
+    EM starts from the posteriors ``start``. A way in which a group seldom answers is credited with
+    one label, spread like the product of its members' own probabilities, each to the power of its
+    weight. The model has a matrix for every annotator, and these ``weights`` for new items.
+    """
+    joint = together(responses, groups)
+    sums = belief_sums(joint.responses, start, threads)
+
+    def m_step(found: Sums) -> Parameters:
+        return _m_step(found, joint, weights, responses.n_classes)
+
+    end = maximise(joint.responses, sums, m_step, 1000, 1e-7, threads).parameters
+    beliefs, _ = posteriors(joint.responses, *end.evidence, threads)
+    counts = belief_sums(responses, beliefs, threads).counts
+    confusions = columns_of(counts + pooled_pseudo(counts, CROWD_LABELS))
+    names = responses.annotators, responses.classes
+    return Model(confusions, end.prior, *names, weights), beliefs
+
+
+def together(responses: Responses, groups: Sequence[Sequence[int]]) -> Joint:
+    """The answers of each group to an item as one label."""
+    K, N = responses.n_classes, responses.n_items
+    kept = [_busiest(responses, group) for group in groups]
+    alone = np.setdiff1d(np.arange(responses.n_annotators), np.concatenate(kept))
+    place = np.full(responses.n_annotators, -1)
+    place[alone] = np.arange(len(alone))
+    items = np.repeat(np.arange(N), responses.labels_per_item)
+    _, annotators, labels = responses.by_item
+    single = place[annotators] >= 0
+    cells = [(items[single], place[annotators[single]], labels[single].astype(np.int64))]
+    ways = []
+    for g, members in enumerate(kept):
+        code = np.zeros(N, dtype=np.int64)
+        for m in members:
+            own = annotators == m
+            code *= K + 1
+            code[items[own]] += labels[own] + 1
+        answered = np.flatnonzero(code)
+        distinct, row = np.unique(code[answered], return_inverse=True)
+        digits = [distinct // (K + 1) ** power % (K + 1) for power in range(len(members))]
+        ways.append(np.column_stack(digits[::-1]) - 1)
+        cells.append((answered, np.full(len(answered), len(alone) + g), row))
+    n_ways = max(K, *(len(way) for way in ways))
+    merged = Responses.from_codes(
+        *(np.concatenate(part) for part in zip(*cells, strict=True)),
+        items=responses.items,
+        annotators=np.arange(len(alone) + len(kept)),
+        classes=np.arange(n_ways),
+    )
+    return Joint(merged, alone, kept, ways)
+
+
+def _busiest(responses: Responses, group: Sequence[int]) -> NDArray[np.intp]:
+    """As many members as may answer together, those with most labels first."""
+    most = int(np.log(MOST_TOGETHER) / np.log(responses.n_classes + 1))
+    members = np.array(group)
+    order = np.argsort(-responses.labels_per_annotator[members], kind="stable")
+    return np.sort(members[order[:most]])
+
+
+def _m_step(sums: Sums, joint: Joint, weights: Floats, n_classes: int) -> Parameters:
+    K, n_alone = n_classes, len(joint.alone)
+    confusions = np.full_like(sums.counts, 1.0)
+    alone = sums.counts[:n_alone, :K]
+    if n_alone:
+        confusions[:n_alone, :K] = columns_of(alone + pooled_pseudo(alone, CROWD_LABELS))
+    for g, (members, way) in enumerate(zip(joint.groups, joint.ways, strict=True)):
+        counts = sums.counts[n_alone + g, : len(way)]
+        product = np.ones_like(counts)
+        for m, said in zip(members, way.T, strict=True):
+            own = np.full((K, K), 0.5 / K)
+            np.add.at(own, said[said >= 0], counts[said >= 0])
+            own /= own.sum(axis=0)
+            product[said >= 0] *= own[said[said >= 0]] ** weights[m]
+        pseudo = len(way) * product / product.sum(axis=0)
+        confusions[n_alone + g, : len(way)] = (counts + pseudo) / (counts + pseudo).sum(axis=0)
+    return parameters_of(confusions, sums.totals / sums.totals.sum())
