@@ -174,6 +174,7 @@ def ensembles() -> Section:
     if not has_data():
         section.note = LEFT_OUT
         return section
+    both = []
     for name in SUBSETS:
         rows = []
         for seed in range(3):
@@ -201,6 +202,10 @@ def ensembles() -> Section:
             Check(f"{name}: misfit", min(misfits), 5.0, at_most=False),
             Check(f"{name}: calibration over DawidSkene's", fmean(ours) / fmean(theirs), 0.5),
         ]
+        both.append((fmean(ours), fmean(theirs)))
+    ours, theirs = zip(*both, strict=True)
+    mean = fmean(ours) / fmean(theirs)
+    section.checks.append(Check("mean calibration error over DawidSkene's", mean, 0.5))
     return section
 
 

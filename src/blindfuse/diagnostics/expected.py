@@ -63,6 +63,11 @@ class ExpectedError:
         more = self.more_annotators(target)
         if more is None:
             return f"{says} Some classes are never told apart, however many answers there are."
+        if more == 0:
+            return (
+                f"{says} As many answers an item by independent annotators like these would be "
+                "sure to halve that; these are not independent."
+            )
         return (
             f"{says} {more:,} more answers an item, by independent annotators like these, are sure "
             "to halve that."
