@@ -34,9 +34,13 @@ def pieces(total: int, threads: int, least: int) -> list[range]:
 def in_pieces(
     work: Callable[[int, int], Result], total: int, threads: int | None, least: int
 ) -> list[Result]:
-    """Do ``work(begin, end)`` on pieces of ``range(total)``, one a thread; results in order."""
-    cuts = pieces(total, thread_count(threads), least)
-    if len(cuts) == 1:
-        return [work(cuts[0].start, cuts[0].stop)]
-    with ThreadPoolExecutor(len(cuts)) as pool:
-        return list(pool.map(lambda cut: work(cut.start, cut.stop), cuts))
+    """Do ``work(begin, end)`` on pieces of ``range(total)``, one a thread; results in order.
+
+    The first piece is the caller's own: its thread is on a core already.
+    """
+    first, *others = pieces(total, thread_count(threads), least)
+    if not others:
+        return [work(first.start, first.stop)]
+    with ThreadPoolExecutor(len(others)) as pool:
+        rest = [pool.submit(work, cut.start, cut.stop) for cut in others]
+        return [work(first.start, first.stop), *(future.result() for future in rest)]
