@@ -57,7 +57,8 @@ def vote_sums(responses: Responses, threads: int | None = None) -> Sums:
 def weighted_votes(responses: Responses, weights: Floats | None = None) -> Floats:
     """Votes ``[item, class]``, each annotator's of its weight (one, if not given)."""
     N, K = responses.n_items, responses.n_classes
-    cells = np.repeat(np.arange(N) * K, responses.labels_per_item)
+    cells = responses.item_of_answer()
+    cells *= K
     cells += responses.by_item.labels
     each = None if weights is None else weights[responses.by_item.codes]
     return np.bincount(cells, each, minlength=N * K).reshape(N, K).astype(float)
@@ -112,6 +113,11 @@ def _sums(
     parts = in_pieces(add_piece, responses.n_items, threads, LEAST_ITEMS)
     counts, totals, likelihoods = zip(*parts, strict=True)
     return Sums(np.sum(counts, axis=0), np.sum(totals, axis=0), float(sum(likelihoods)))
+
+
+def log_of(probabilities: Floats) -> Floats:
+    """Logarithms as the kernels would have them: finite for a probability of zero."""
+    return np.asarray(np.log(_floored(probabilities)))
 
 
 def _floored(probabilities: Floats) -> Floats:

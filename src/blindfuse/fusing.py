@@ -12,7 +12,7 @@ from blindfuse.beliefs import belief_sums, vote_sums, weighted_votes
 from blindfuse.diagnostics import Diagnostics, diagnose
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
 from blindfuse.diagnostics.pairs import count_pairs
-from blindfuse.errors import NotConverged, NotIdentifiable, naming
+from blindfuse.errors import NotConverged, NotIdentifiable
 from blindfuse.estimators.base import to_fit
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.gold import gold_codes
@@ -22,6 +22,7 @@ from blindfuse.estimators.kos import KOS
 from blindfuse.held_out import Latent, predict_held_out
 from blindfuse.model import Model
 from blindfuse.responses import Responses
+from blindfuse.shrinkage import CROWD_LABELS
 from blindfuse.solver.solve import require_overlap
 from blindfuse.solver.starts import vote_start
 
@@ -35,9 +36,6 @@ QUICK = 1e-5
 
 MOST_ROUNDS = 6
 """Rounds in which groups are looked for again."""
-
-CROWD_LABELS = 3.0
-"""Pseudo-labels towards the crowd in models that are compared, the same for each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,10 +215,9 @@ def _groups_as_one(
     if predict_held_out(kept, models, rng).gain(1, over=0).z > SURE:
         return None
     model, posteriors = fit_groups(responses, found.groups, weights, start.posteriors_, threads)
-    names = "; ".join(naming(responses.annotators[list(group)]) for group in found.groups[:5])
     why = (
         "annotators look independent but for groups that err together, each of which was taken for "
-        f"one annotator: {names}."
+        f"one annotator: {found.named_groups()}."
     )
     return Choice("EM with groups as one", why, model, posteriors)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.beliefs import log_of
 from blindfuse.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -19,7 +20,6 @@ ENOUGH_ANSWERS = 20_000
 """Answers to predict: more hardly move a standard error that is small already."""
 MOST_ANSWERS = 500_000
 """Above this, items are sampled before they are dealt into folds."""
-LEAST = 1e-10
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def predict_held_out(
     Folds end when ENOUGH_ANSWERS are predicted.
     """
     sample = _sampled(responses, rng)
-    items = np.repeat(np.arange(sample.n_items), sample.labels_per_item)
+    items = sample.item_of_answer()
     fold = rng.integers(FOLDS, size=sample.n_labels)
     scores, places = [], []
     for k in range(FOLDS):
@@ -116,4 +116,4 @@ def _log_probabilities(
     labels: NDArray[np.intp],
 ) -> Floats:
     likely = np.einsum("al,al->a", model.beliefs[items], model.confusions[annotators, labels])
-    return np.asarray(np.log(np.maximum(likely, LEAST)))
+    return log_of(likely)

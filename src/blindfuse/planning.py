@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import entr
 
 from blindfuse.errors import BadParameter
 from blindfuse.fusing import Fusion
@@ -91,7 +92,7 @@ def _gains(fusion: Fusion, able: NDArray[np.intp]) -> Floats:
         gains[cut] = _information(fusion.posteriors[cut], confusions)
     place = np.full(responses.n_annotators, -1)
     place[able] = np.arange(len(able))
-    items = np.repeat(np.arange(responses.n_items), responses.labels_per_item)
+    items = responses.item_of_answer()
     candidate = place[responses.by_item.codes]
     gains[items[candidate >= 0], candidate[candidate >= 0]] = 0.0
     return gains
@@ -100,9 +101,5 @@ def _gains(fusion: Fusion, able: NDArray[np.intp]) -> Floats:
 def _information(beliefs: Floats, confusions: Floats) -> Floats:
     """I ``[item, annotator]`` for beliefs ``[item, class]``: H(answer) − H(answer | class)."""
     answers = np.einsum("mak,nk->nma", confusions, beliefs)
-    given = _entropy(confusions.transpose(0, 2, 1))
-    return np.asarray(np.maximum(_entropy(answers) - beliefs @ given.T, 0.0))
-
-
-def _entropy(shares: Floats) -> Floats:
-    return np.asarray(-np.sum(shares * np.log(np.maximum(shares, 1e-300)), axis=-1))
+    given = entr(confusions).sum(axis=1)
+    return np.asarray(np.maximum(entr(answers).sum(axis=2) - beliefs @ given.T, 0.0))

@@ -253,6 +253,10 @@ class Responses:
         """How many answers each item has, ``(N,)``."""
         return np.diff(self.by_item.starts)
 
+    def item_of_answer(self) -> NDArray[np.intp]:
+        """The position of the item of each answer, in the order of ``by_item``."""
+        return np.repeat(np.arange(self.n_items), self.labels_per_item)
+
     @cached_property
     def labels_per_annotator(self) -> NDArray[np.integer[Any]]:
         """How many answers each annotator gave, ``(M,)``."""
@@ -270,9 +274,7 @@ class Responses:
         if self.is_complete:
             return self.by_item.labels.reshape(self.n_items, self.n_annotators)
         table = np.full((self.n_items, self.n_annotators), -1, dtype=self.by_item.labels.dtype)
-        table[np.repeat(np.arange(self.n_items), self.labels_per_item), self.by_item.codes] = (
-            self.by_item.labels
-        )
+        table[self.item_of_answer(), self.by_item.codes] = self.by_item.labels
         return table
 
     def select_items(self, chosen: ArrayLike) -> "Responses":
@@ -328,7 +330,7 @@ class Responses:
         codes = code_of[self.by_item.codes]
         kept = codes >= 0
         return Responses.from_codes(
-            np.repeat(np.arange(self.n_items), self.labels_per_item)[kept],
+            self.item_of_answer()[kept],
             codes[kept],
             class_at[self.by_item.labels[kept]],
             items=self.items,

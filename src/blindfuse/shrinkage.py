@@ -13,6 +13,9 @@ from scipy.special import digamma, gammaln
 
 Floats = NDArray[np.float64]
 
+CROWD_LABELS = 3.0
+"""Pseudo-labels a class towards the crowd, where they are not learned."""
+
 FEWEST, MOST = 1e-4, 1e4
 """Bounds of a single pseudo-label count: a trace, and more than annotators can be told apart by."""
 

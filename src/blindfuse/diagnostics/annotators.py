@@ -99,7 +99,7 @@ def _sums(responses: Responses, posteriors: Floats) -> tuple[Floats, Floats]:
     """Expected ``counts[m, reported, true]`` and ``squares[m, reported, k, l]``, Σ_n w_nk w_nl."""
     M, K = responses.n_annotators, responses.n_classes
     _, annotators, labels = responses.by_item
-    items = np.repeat(np.arange(responses.n_items), responses.labels_per_item)
+    items = responses.item_of_answer()
     cells = annotators.astype(np.int64) * K + labels
     counts, squares = np.empty((M * K, K)), np.empty((M * K, K, K))
     for k in range(K):

@@ -46,8 +46,11 @@ class Dependence:
         )
         if not self.groups:
             return f"{worth} No pair stands out as erring together."
-        groups = "; ".join(naming(self.names[list(group)]) for group in self.groups[:5])
-        return f"{worth} These err together more than others do: {groups}."
+        return f"{worth} These err together more than others do: {self.named_groups()}."
+
+    def named_groups(self) -> str:
+        """The first groups by the names of their members."""
+        return "; ".join(naming(self.names[list(group)]) for group in self.groups[:5])
 
 
 def find_dependence(pairs: Pairs, names: NDArray[Any]) -> Dependence:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import entr
 
 Floats = NDArray[np.float64]
 
@@ -36,10 +37,9 @@ class Items:
 def look_at_items(posteriors: Floats) -> Items:
     """From posteriors ``[item, class]``."""
     ordered = np.sort(posteriors, axis=1)
-    logs = np.log(np.maximum(posteriors, 1e-300))
     return Items(
         posterior=ordered[:, -1],
         margin=ordered[:, -1] - ordered[:, -2],
-        entropy=-np.sum(posteriors * logs, axis=1),
+        entropy=entr(posteriors).sum(axis=1),
         needs=ordered[:, -1] < 1 - DOUBT,
     )

@@ -1,13 +1,14 @@
 """What every method shares: parameters in scikit-learn's manner, inputs of any kind, prediction."""
 
 import inspect
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, naming
+from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, NotConverged, naming
 from blindfuse.model import Model, Rule
 from blindfuse.responses import Responses, as_responses
 from blindfuse.shrinkage import learned_pseudo, pooled_pseudo, shrink
@@ -188,6 +189,16 @@ def check_shrinkage(shrinkage: Shrinkage) -> None:
         one_of("shrinkage", shrinkage, ("learned",))
     elif shrinkage is not None:
         at_least("shrinkage", shrinkage, 0)
+
+
+def warn_not_converged(method: Estimator, max_iter: int) -> None:
+    """Tell the caller of ``fit`` that it ended at ``max_iter``."""
+    warnings.warn(
+        f"{type(method).__name__} did not converge in {max_iter} iterations. "
+        "The result is usable; raise max_iter or tolerance to converge.",
+        NotConverged,
+        stacklevel=3,
+    )
 
 
 def at_least(name: str, value: float, least: int) -> None:

@@ -1,6 +1,5 @@
 """Expectation maximisation: what Dawid–Skene and its relatives share."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, Self
@@ -8,13 +7,18 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import Sums, belief_sums, posterior_sums, vote_sums, weighted_votes
-from blindfuse.errors import NotConverged
-from blindfuse.estimators.base import ModelEstimator, at_least, known_prior, one_of, to_fit
+from blindfuse.beliefs import Sums, belief_sums, log_of, posterior_sums, vote_sums, weighted_votes
+from blindfuse.estimators.base import (
+    ModelEstimator,
+    at_least,
+    known_prior,
+    one_of,
+    to_fit,
+    warn_not_converged,
+)
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
 from blindfuse.estimators.gold import gold_codes
 from blindfuse.estimators.spectral import Spectral
-from blindfuse.kernels.labelling import LEAST
 from blindfuse.model import Model
 from blindfuse.responses import Responses
 from blindfuse.solver.starts import vote_start
@@ -109,12 +113,7 @@ class EMEstimator(ModelEstimator):
         )
         self.stopped_ = found.stopped
         if found.stopped == "max_iter":
-            warnings.warn(
-                f"{type(self).__name__} did not converge in {self.max_iter} iterations. "
-                "The result is usable; raise max_iter or tolerance to converge.",
-                NotConverged,
-                stacklevel=2,
-            )
+            warn_not_converged(self, self.max_iter)
         self.log_likelihoods_ = found.history
         names = table.annotators, table.classes
         confusions, prior, _ = found.parameters
@@ -187,7 +186,7 @@ def _without_gold(
 
 
 def _gold_likelihood(fixed: Sums, parameters: Parameters) -> float:
-    confusions, prior = (np.log(np.maximum(table, LEAST)) for table in parameters.evidence)
+    confusions, prior = map(log_of, parameters.evidence)
     return float(np.sum(fixed.counts * confusions) + fixed.totals @ prior)
 
 

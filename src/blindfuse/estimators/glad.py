@@ -1,18 +1,21 @@
 """GLAD: skill of annotators, difficulty of items (Whitehill et al. 2009)."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import LEAST_ITEMS
-from blindfuse.errors import NotConverged
-from blindfuse.estimators.base import TableEstimator, at_least, known_prior, to_fit
+from blindfuse.beliefs import LEAST_ITEMS, log_of
+from blindfuse.estimators.base import (
+    TableEstimator,
+    at_least,
+    known_prior,
+    to_fit,
+    warn_not_converged,
+)
 from blindfuse.estimators.gold import gold_codes
 from blindfuse.kernels import difficulty
-from blindfuse.kernels.labelling import LEAST
 from blindfuse.responses import Responses
 from blindfuse.rows import Rows
 from blindfuse.threads import in_pieces
@@ -87,12 +90,7 @@ class GLAD(TableEstimator):
         self.log_posteriors_ = np.array(learned.history)
         self.stopped_ = "converged" if learned.converged else "max_iter"
         if not learned.converged:
-            warnings.warn(
-                f"GLAD did not converge in {self.max_iter} iterations. "
-                "The result is usable; raise max_iter or tolerance to converge.",
-                NotConverged,
-                stacklevel=2,
-            )
+            warn_not_converged(self, self.max_iter)
         given = self._alternate(table, known)
         self.posteriors_, self.difficulties_ = given.beliefs, np.exp(-given.log_clarities)
         self.labels_ = self._named(self.posteriors_)
@@ -133,7 +131,7 @@ class GLAD(TableEstimator):
     ) -> tuple[Floats, float]:
         """Beliefs ``[item, class]``, and the log-likelihood of all answers."""
         beliefs = np.empty((responses.n_items, responses.n_classes))
-        model = self.skills_, clarities, np.log(np.maximum(self.prior_, LEAST)), known
+        model = self.skills_, clarities, log_of(self.prior_), known
         parts = in_pieces(
             lambda begin, end: difficulty.difficulty_beliefs(
                 *responses.by_item, begin, end, *model, beliefs

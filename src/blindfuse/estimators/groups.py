@@ -14,12 +14,10 @@ from blindfuse.beliefs import Sums, belief_sums, posteriors
 from blindfuse.estimators.em import Parameters, maximise, parameters_of
 from blindfuse.model import Model
 from blindfuse.responses import Responses
-from blindfuse.shrinkage import columns_of, pooled_pseudo
+from blindfuse.shrinkage import CROWD_LABELS, columns_of, pooled_pseudo
 
 Floats = NDArray[np.float64]
 
-CROWD_LABELS = 3.0
-"""Pseudo-labels towards the crowd's matrix for annotators outside groups."""
 MOST_TOGETHER = 1_000
 """Answers that a group may give together; a larger group is cut down to its busiest members."""
 
@@ -71,7 +69,7 @@ def together(responses: Responses, groups: Sequence[Sequence[int]]) -> Joint:
     alone = np.setdiff1d(np.arange(responses.n_annotators), np.concatenate(kept))
     place = np.full(responses.n_annotators, -1)
     place[alone] = np.arange(len(alone))
-    items = np.repeat(np.arange(N), responses.labels_per_item)
+    items = responses.item_of_answer()
     _, annotators, labels = responses.by_item
     single = place[annotators] >= 0
     cells = [(items[single], place[annotators[single]], labels[single].astype(np.int64))]

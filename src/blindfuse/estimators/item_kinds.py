@@ -11,6 +11,7 @@ from blindfuse.estimators.base import TableEstimator, at_least, to_fit
 from blindfuse.estimators.em import Parameters, maximise, parameters_of
 from blindfuse.model import Model
 from blindfuse.responses import Responses
+from blindfuse.shrinkage import CROWD_LABELS
 
 Floats = NDArray[np.float64]
 
@@ -55,7 +56,7 @@ class ItemKinds(TableEstimator):
         self,
         *,
         kinds: int = 2,
-        shrinkage: float = 3.0,
+        shrinkage: float = CROWD_LABELS,
         max_iter: int = 1000,
         tolerance: float = 1e-6,
         threads: int | None = None,

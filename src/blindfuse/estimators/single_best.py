@@ -42,7 +42,7 @@ class SingleBest(TableEstimator):
         """One for the best answering annotator's label; the share of all labels without answers."""
         rank = np.empty(responses.n_annotators, dtype=np.intp)
         rank[np.argsort(-self.accuracies_, kind="stable")] = np.arange(responses.n_annotators)
-        items = np.repeat(np.arange(responses.n_items), responses.labels_per_item)
+        items = responses.item_of_answer()
         order = np.lexsort((rank[responses.by_item.codes], items))
         answered = responses.labels_per_item > 0
         best = order[responses.by_item.starts[:-1][answered]]

@@ -58,7 +58,6 @@ class VotingEstimator(TableEstimator):
 
 def agreement(responses: Responses, labels: NDArray[np.intp]) -> Floats:
     """How often each annotator's answers equal these labels ``[item]`` (codes), ``[annotator]``."""
-    items = np.repeat(np.arange(responses.n_items), responses.labels_per_item)
-    right = responses.by_item.labels == labels[items]
+    right = responses.by_item.labels == labels[responses.item_of_answer()]
     hits = np.bincount(responses.by_item.codes, right, minlength=responses.n_annotators)
     return np.asarray(hits / np.maximum(responses.labels_per_annotator, 1))
