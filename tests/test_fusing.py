@@ -44,6 +44,8 @@ class TestFuse:
             fusion = fuse(simulation.responses)
             assert fusion.method == "BlindEnsemble and EM"
             assert "independent" in fusion.why
+            reached = fusion.model.log_likelihood(simulation.responses)
+            np.testing.assert_allclose(fusion.history[-1], reached, rtol=1e-4)
             assert calibration_error(fusion.posteriors, simulation.truth) <= 0.03
             oracle = simulation.model.posteriors(simulation.responses)
             errors.append(
@@ -122,7 +124,7 @@ class TestFuse:
         def trust_nobody(table: Responses, polish: Any, rng: Any, threads: Any) -> Choice:
             found = polish(table)
             even = np.full((table.n_items, table.n_classes), 1 / table.n_classes)
-            return Choice("nothing", "I trust nobody.", found.model_, even)
+            return Choice("nothing", "I trust nobody.", found.model_, even, np.empty(0))
 
         fusion = fuse(simulate(50, 4, 2, np.random.default_rng(0)).responses, choose=trust_nobody)
         assert (fusion.method, fusion.why) == ("nothing", "I trust nobody.")

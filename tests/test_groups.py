@@ -44,7 +44,8 @@ def test_exact_copies_are_worth_one_annotator(seed: int) -> None:
     weights = np.array([0.5, 0.5, 1, 1, 1, 1])
     one = DawidSkene(shrinkage=3.0).fit(matrix).posteriors_
     start = DawidSkene(weights=weights).fit(copied).posteriors_
-    model, found = fit_groups(copied, [(0, 1)], weights, start)
+    model, found, history = fit_groups(copied, [(0, 1)], weights, start)
+    assert np.all(np.diff(history) > -1e-6 * np.abs(history[:-1]))
     assert np.mean(found.argmax(axis=1) != one.argmax(axis=1)) < 0.01
     assert error_rate(found, simulation.truth) <= error_rate(one, simulation.truth) + 0.003
     np.testing.assert_array_equal(model.weights, weights)
@@ -63,7 +64,7 @@ def test_a_group_is_learned_as_a_joint_table() -> None:
     responses = Responses.from_matrix(np.column_stack([leader, member, others]))
     weights = np.array([0.6, 0.6, *np.ones(6)])
     start = DawidSkene(weights=weights).fit(responses).posteriors_
-    _, found = fit_groups(responses, [(0, 1)], weights, start)
+    _, found, _ = fit_groups(responses, [(0, 1)], weights, start)
     others_right = np.where(others == 1, 0.85, 0.15).prod(axis=1)
     others_wrong = np.where(others == 1, 0.15, 0.85).prod(axis=1)
     for a, b in product(range(2), repeat=2):

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -40,12 +40,16 @@ MOST_ROUNDS = 6
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a rule chose: by which method, why in words, and what came out."""
+    """What a rule chose: by which method, why in words, and what came out.
+
+    ``history`` has the log-likelihood of every iteration; it is empty where nothing was iterated.
+    """
 
     method: str
     why: str
     model: Model
     posteriors: Floats
+    history: Floats
 
 
 class Polish(Protocol):
@@ -69,6 +73,8 @@ class Fusion:
         confusion matrices and class shares; for new items by the same annotators.
     method, why
         what was used, and the reason in words.
+    history ``[iteration]``
+        the log-likelihood on the way to the model; empty for methods that do not iterate.
     diagnostics
         what was measured on the way.
     """
@@ -79,6 +85,7 @@ class Fusion:
     model: Model
     method: str
     why: str
+    history: Floats
     diagnostics: Diagnostics
 
     def summary(self) -> str:
@@ -145,6 +152,7 @@ def fuse(
         choice.model,
         choice.method,
         choice.why,
+        choice.history,
         diagnose(table, choice.model, found),
     )
 
@@ -176,14 +184,20 @@ def by_prediction(
             "annotators look independent given the class: telling clear from contested items "
             f"predicts held-out answers no better ({two})."
         )
-        return Choice("BlindEnsemble and EM", why, polished.model_, polished.posteriors_)
+        return Choice(
+            "BlindEnsemble and EM",
+            why,
+            polished.model_,
+            polished.posteriors_,
+            polished.log_likelihoods_,
+        )
     if three.z <= SURE:
         kinds = ItemKinds(threads=threads).fit(responses)
         why = (
             "annotators err together on contested items: telling those from clear ones predicts "
             f"held-out answers better ({two}), and a third kind does not ({three})."
         )
-        return Choice("ItemKinds", why, kinds.model_, kinds.posteriors_)
+        return Choice("ItemKinds", why, kinds.model_, kinds.posteriors_, kinds.log_likelihoods_)
     grouped = _groups_as_one(responses, polish, rng, threads)
     if grouped is not None:
         return grouped
@@ -214,12 +228,12 @@ def _groups_as_one(
     models = [_independent(threads), _kinds(2, threads)]
     if predict_held_out(kept, models, rng).gain(1, over=0).z > SURE:
         return None
-    model, posteriors = fit_groups(responses, found.groups, weights, start.posteriors_, threads)
+    fitted = fit_groups(responses, found.groups, weights, start.posteriors_, threads)
     why = (
         "annotators look independent but for groups that err together, each of which was taken for "
         f"one annotator: {found.named_groups()}."
     )
-    return Choice("EM with groups as one", why, model, posteriors)
+    return Choice("EM with groups as one", why, *fitted)
 
 
 def _find_groups(responses: Responses, polish: Polish) -> tuple[Dependence, Floats, DawidSkene]:
@@ -259,12 +273,12 @@ def by_thresholds(
     if ours < usual:
         choice = by_prediction(responses, polish, rng, threads)
         why = f"{choice.why} The order of classes was not used: thresholds fit the answers worse."
-        return Choice(choice.method, why, choice.model, choice.posteriors)
+        return replace(choice, why=why)
     why = (
         'classes are ordered: one question "above this class?" for each class fits the answers '
         f"better than classes without order do, by {ours - usual:,.0f} in log-likelihood."
     )
-    return Choice("KOS by thresholds", why, model, thresholds.posteriors_)
+    return Choice("KOS by thresholds", why, model, thresholds.posteriors_, np.empty(0))
 
 
 def _independent(threads: int | None) -> Callable[[Responses], Latent]:
@@ -296,4 +310,5 @@ def _vote(responses: Responses, model: DawidSkene | None, why: str) -> Choice:
     posteriors = (votes + one_more) / (votes.sum(axis=1, keepdims=True) + 1)
     names = responses.annotators, responses.classes
     described = Model(vote_start(sums.counts), prior, *names)
-    return Choice("MajorityVote", why, described, posteriors)
+    history = np.empty(0) if model is None else model.log_likelihoods_
+    return Choice("MajorityVote", why, described, posteriors, history)

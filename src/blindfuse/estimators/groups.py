@@ -41,8 +41,8 @@ def fit_groups(
     weights: Floats,
     start: Floats,
     threads: int | None = None,
-) -> tuple[Model, Floats]:
-    """A model and posteriors ``[item, class]`` with these groups of positions as one each.
+) -> tuple[Model, Floats, Floats]:
+    """A model, posteriors ``[item, class]`` and log-likelihoods, with each of these groups as one.
 
     EM starts from the posteriors ``start``. A way in which a group seldom answers is credited with
     one label, spread like the product of its members' own probabilities, each to the power of its
@@ -54,12 +54,12 @@ def fit_groups(
     def m_step(found: Sums) -> Parameters:
         return _m_step(found, joint, weights, responses.n_classes)
 
-    end = maximise(joint.responses, sums, m_step, 1000, 1e-7, threads).parameters
-    beliefs, _ = posteriors(joint.responses, *end.evidence, threads)
+    found = maximise(joint.responses, sums, m_step, 1000, 1e-7, threads)
+    beliefs, _ = posteriors(joint.responses, *found.parameters.evidence, threads)
     counts = belief_sums(responses, beliefs, threads).counts
     confusions = columns_of(counts + pooled_pseudo(counts, CROWD_LABELS))
     names = responses.annotators, responses.classes
-    return Model(confusions, end.prior, *names, weights), beliefs
+    return Model(confusions, found.parameters.prior, *names, weights), beliefs, found.history
 
 
 def together(responses: Responses, groups: Sequence[Sequence[int]]) -> Joint:
