@@ -10,28 +10,19 @@ from typing import Literal
 import numpy as np
 
 from blindfuse import (
-    GLAD,
     KOS,
-    MACE,
-    MMSR,
     BadLabels,
     BayesianDawidSkene,
     BlindEnsemble,
     DawidSkene,
-    EigenRatio,
     MajorityVote,
     NotConverged,
-    OneCoin,
     RankTooLow,
     Responses,
-    Spectral,
-    SpectralMetaLearner,
-    TriangularEstimation,
-    Wawa,
-    ZeroBasedSkill,
     simulate,
 )
 from blindfuse.beliefs import vote_shares
+from blindfuse.comparing import METHODS
 from blindfuse.datasets import Crowd, load
 from blindfuse.estimators.base import Estimator
 from blindfuse.experiments.settings import (
@@ -50,29 +41,12 @@ CROWDS = {"bird": 10.2, "rte": 7.3, "dog": 17.5, "web": 18.5, "trec": 30.0, "adu
 
 
 PAPER_EM = "EM, no prior, 10 rounds"
-METHODS: dict[str, Callable[[], Estimator]] = {
-    "MajorityVote": MajorityVote,
-    "Wawa": Wawa,
-    "ZeroBasedSkill": ZeroBasedSkill,
-    "BlindEnsemble": BlindEnsemble,
-    "DawidSkene": DawidSkene,
-    "DawidSkene after BlindEnsemble": lambda: DawidSkene(start="blind"),
+EVERY: dict[str, Callable[[], Estimator]] = {
+    **METHODS,
     PAPER_EM: lambda: DawidSkene(
         class_prior="uniform", start="shares", shrinkage=None, max_iter=10
     ),
-    "Spectral": Spectral,
-    "DawidSkene after Spectral": lambda: DawidSkene(start="spectral"),
-    "OneCoin": OneCoin,
-    "BayesianDawidSkene": BayesianDawidSkene,
-    "GLAD": GLAD,
-    "MACE": MACE,
-    "MMSR": MMSR,
-    "KOS": KOS,
-    "KOS, ordered": lambda: KOS(ordered=True),
     "KOS, svd": lambda: KOS(variant="svd", ordered=True),
-    "EigenRatio": EigenRatio,
-    "TriangularEstimation": TriangularEstimation,
-    "SpectralMetaLearner": SpectralMetaLearner,
 }
 
 Shrinkage = Literal["learned"] | float
@@ -180,7 +154,7 @@ def methods() -> Section:
         "EigenRatio": {"bird": 27.78, "rte": 9.00},
     }
     furthest = 0.0
-    for method, make in METHODS.items():
+    for method, make in EVERY.items():
         cells = []
         for name, crowd in sets.items():
             error = _error_of(make(), crowd)

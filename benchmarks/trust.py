@@ -9,7 +9,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from accuracy import METHODS, SEEDS
+from accuracy import EVERY, SEEDS
 from blindfuse import (
     BadLabels,
     DawidSkene,
@@ -104,7 +104,7 @@ def votes() -> Section:
 def _best_single() -> tuple[str, dict[str, float]]:
     """The single method with the least mean error over all crowds, and every method's mean."""
     means = {}
-    for name, make in METHODS.items():
+    for name, make in EVERY.items():
         errors = []
         for crowd_name in CROWDS:
             crowd = fused(crowd_name)[0]

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from blindfuse.comparing import Compared, compare
     from blindfuse.diagnostics import Diagnostics, diagnose
     from blindfuse.errors import (
         BadFile,
@@ -54,6 +55,7 @@ _HOMES = {
     "BayesianDawidSkene": "estimators.bayesian_dawid_skene",
     "BlindEnsemble": "estimators.blind_ensemble",
     "BlindfuseError": "errors",
+    "Compared": "comparing",
     "DawidSkene": "estimators.dawid_skene",
     "Diagnostics": "diagnostics",
     "EigenRatio": "estimators.eigen_ratio",
@@ -82,6 +84,7 @@ _HOMES = {
     "TriangularEstimation": "estimators.triangular_estimation",
     "Wawa": "estimators.wawa",
     "ZeroBasedSkill": "estimators.zero_based_skill",
+    "compare": "comparing",
     "diagnose": "diagnostics",
     "fuse": "fusing",
     "next_labels": "planning",
@@ -101,6 +104,7 @@ __all__ = [
     "BayesianDawidSkene",
     "BlindEnsemble",
     "BlindfuseError",
+    "Compared",
     "DawidSkene",
     "Diagnostics",
     "EigenRatio",
@@ -125,6 +129,7 @@ __all__ = [
     "TriangularEstimation",
     "Wawa",
     "ZeroBasedSkill",
+    "compare",
     "diagnose",
     "fuse",
     "next_labels",

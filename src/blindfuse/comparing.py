@@ -1,0 +1,115 @@
+"""Every method on the same answers, side by side."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.errors import BlindfuseError, NotConverged, RankTooLow
+from blindfuse.estimators.base import Estimator, to_fit
+from blindfuse.estimators.bayesian_dawid_skene import BayesianDawidSkene
+from blindfuse.estimators.blind_ensemble import BlindEnsemble
+from blindfuse.estimators.dawid_skene import DawidSkene
+from blindfuse.estimators.eigen_ratio import EigenRatio
+from blindfuse.estimators.glad import GLAD
+from blindfuse.estimators.gold import gold_codes
+from blindfuse.estimators.item_kinds import ItemKinds
+from blindfuse.estimators.kos import KOS
+from blindfuse.estimators.mace import MACE
+from blindfuse.estimators.majority_vote import MajorityVote
+from blindfuse.estimators.mmsr import MMSR
+from blindfuse.estimators.one_coin import OneCoin
+from blindfuse.estimators.spectral import Spectral
+from blindfuse.estimators.spectral_meta_learner import SpectralMetaLearner
+from blindfuse.estimators.triangular_estimation import TriangularEstimation
+from blindfuse.estimators.wawa import Wawa
+from blindfuse.estimators.zero_based_skill import ZeroBasedSkill
+from blindfuse.fusing import fuse
+from blindfuse.metrics import error_rate
+from blindfuse.responses import Responses
+
+METHODS: dict[str, Callable[[], Estimator]] = {
+    "MajorityVote": MajorityVote,
+    "Wawa": Wawa,
+    "ZeroBasedSkill": ZeroBasedSkill,
+    "BlindEnsemble": BlindEnsemble,
+    "DawidSkene": DawidSkene,
+    "DawidSkene after BlindEnsemble": lambda: DawidSkene(start="blind"),
+    "DawidSkene after Spectral": lambda: DawidSkene(start="spectral"),
+    "Spectral": Spectral,
+    "OneCoin": OneCoin,
+    "BayesianDawidSkene": BayesianDawidSkene,
+    "ItemKinds": ItemKinds,
+    "GLAD": GLAD,
+    "MACE": MACE,
+    "MMSR": MMSR,
+    "KOS": KOS,
+    "KOS, ordered": lambda: KOS(ordered=True),
+    "EigenRatio": EigenRatio,
+    "TriangularEstimation": TriangularEstimation,
+    "SpectralMetaLearner": SpectralMetaLearner,
+}
+"""Every method that needs no truth, by the name that users see."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What one method made of the answers.
+
+    ``error`` is its expected error rate on the items of known truth, None without a truth;
+    ``differs`` the share of items that it labels otherwise than ``fuse``; ``failed`` says why it
+    has neither, or is None.
+    """
+
+    method: str
+    error: float | None
+    differs: float | None
+    seconds: float
+    failed: str | None
+
+
+def compare(
+    responses: Any,
+    truth: Mapping[Any, Any] | None = None,
+    methods: Mapping[str, Callable[[], Estimator]] = METHODS,
+    *,
+    report: Callable[[str], None] = lambda name: None,
+) -> list[Compared]:
+    """``fuse`` and every method on these answers; with ``truth``, ``{item: label}``, their errors.
+
+    ``report`` is told the name of each method before it runs.
+    """
+    table = to_fit(responses)
+    positions, codes = gold_codes(table, truth or {})
+    found: list[Compared] = []
+    fused: NDArray[np.intp] | None = None
+    every = {"fuse": _fused, **{name: _fitted(make) for name, make in methods.items()}}
+    for name, posteriors_of in every.items():
+        report(name)
+        began = perf_counter()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", NotConverged)
+                warnings.simplefilter("ignore", RankTooLow)
+                posteriors = posteriors_of(table)
+        except BlindfuseError as reason:
+            found.append(Compared(name, None, None, perf_counter() - began, str(reason)))
+            continue
+        seconds = perf_counter() - began
+        labels = posteriors.argmax(axis=1)
+        fused = labels if fused is None else fused
+        error = error_rate(posteriors[positions], codes) if len(positions) else None
+        found.append(Compared(name, error, float(np.mean(labels != fused)), seconds, None))
+    return found
+
+
+def _fused(responses: Responses) -> NDArray[np.float64]:
+    return fuse(responses).posteriors
+
+
+def _fitted(make: Callable[[], Estimator]) -> Callable[[Responses], NDArray[np.float64]]:
+    return lambda responses: make().fit(responses).posteriors_
