@@ -49,7 +49,7 @@ class TestFit:
         for n in (1_000, 10_000):
             found, _ = diagnosed(setting.draw(n, 0).responses)
             assert found.fit.misfit < 2
-            assert "fits" in found.fit.summary()
+            assert "do not speak against" in found.fit.summary()
 
     def test_a_wrong_model_does_not(self) -> None:
         simulation = crowd(1, n=5000)

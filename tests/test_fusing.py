@@ -10,6 +10,8 @@ from blindfuse import (
     BadParameter,
     DawidSkene,
     Fusion,
+    ItemKinds,
+    MixedItems,
     Responses,
     Simulation,
     fuse,
@@ -18,7 +20,7 @@ from blindfuse import (
 )
 from blindfuse.beliefs import vote_shares
 from blindfuse.experiments.settings import FIGURE_3, TABLE_1, TABLE_2, Setting
-from blindfuse.fusing import Choice, by_prediction
+from blindfuse.fusing import Choice, _keep_labels, by_prediction
 from blindfuse.held_out import Latent, predict_held_out
 from blindfuse.metrics import calibration_error, error_rate
 from conftest import Crowds
@@ -53,6 +55,39 @@ class TestFuse:
             )
         fused, best = np.mean(errors, axis=0)
         assert fused <= 1.02 * best
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_labels_that_are_kept_stay_ahead_and_nothing_is_lost(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        beliefs, posteriors = rng.dirichlet(np.ones(4), size=(2, 500))
+        kept = _keep_labels(beliefs, posteriors)
+        np.testing.assert_array_equal(kept.argmax(axis=1), beliefs.argmax(axis=1))
+        np.testing.assert_allclose(kept.sum(axis=1), 1)
+        same = beliefs.argmax(axis=1) == posteriors.argmax(axis=1)
+        np.testing.assert_allclose(kept[same], posteriors[same], rtol=1e-12)
+        differ = posteriors[~same].max(axis=1)
+        assert np.all(kept[~same].max(axis=1) < differ)  # where two methods differ, less is sure
+
+    def test_the_vote_keeps_its_labels_and_knows_its_doubts(self, crowds: Crowds) -> None:
+        crowd = crowds["fact_eval"]
+        fusion = fuse(crowd.responses)
+        assert fusion.method == "MajorityVote"
+        shares = vote_shares(crowd.responses)
+        clear = shares.max(axis=1) == 1
+        assert np.all(fusion.posteriors[clear].argmax(axis=1) == shares[clear].argmax(axis=1))
+        mixed = MixedItems().fit(crowd.responses).posteriors_
+        agree = mixed.argmax(axis=1) == fusion.posteriors.argmax(axis=1)
+        np.testing.assert_allclose(fusion.posteriors[agree], mixed[agree], atol=1e-12)
+
+    def test_contested_items_of_real_crowds_are_not_believed_sure(self, crowds: Crowds) -> None:
+        for name in ("cf_amt_weather", "dog", "sp", "zc_in", "zc_us"):
+            crowd = crowds[name]
+            fusion, kinds = fuse(crowd.responses), ItemKinds().fit(crowd.responses)
+            assert fusion.method == "ItemKinds"
+            np.testing.assert_array_equal(fusion.labels, kinds.labels_)
+            ours = calibration_error(fusion.posteriors, crowd.truth)
+            assert ours < 0.06
+            assert ours < 0.7 * calibration_error(kinds.posteriors_, crowd.truth)
 
     def test_never_worse_than_the_vote_and_far_below_on_average(self, crowds: Crowds) -> None:
         gains, worse = [], []

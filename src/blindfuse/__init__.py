@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from blindfuse.estimators.kos import KOS
     from blindfuse.estimators.mace import MACE
     from blindfuse.estimators.majority_vote import MajorityVote
+    from blindfuse.estimators.mixed_items import MixedItems
     from blindfuse.estimators.mmsr import MMSR
     from blindfuse.estimators.one_coin import OneCoin
     from blindfuse.estimators.oracle import Oracle
@@ -66,6 +67,7 @@ _HOMES = {
     "MACE": "estimators.mace",
     "MMSR": "estimators.mmsr",
     "MajorityVote": "estimators.majority_vote",
+    "MixedItems": "estimators.mixed_items",
     "Model": "model",
     "MomentCounts": "moments",
     "Moments": "moments",
@@ -111,6 +113,7 @@ __all__ = [
     "Fusion",
     "ItemKinds",
     "MajorityVote",
+    "MixedItems",
     "Model",
     "MomentCounts",
     "Moments",

@@ -21,6 +21,7 @@ from blindfuse.estimators.item_kinds import ItemKinds
 from blindfuse.estimators.kos import KOS
 from blindfuse.estimators.mace import MACE
 from blindfuse.estimators.majority_vote import MajorityVote
+from blindfuse.estimators.mixed_items import MixedItems
 from blindfuse.estimators.mmsr import MMSR
 from blindfuse.estimators.one_coin import OneCoin
 from blindfuse.estimators.spectral import Spectral
@@ -44,6 +45,7 @@ METHODS: dict[str, Callable[[], Estimator]] = {
     "OneCoin": OneCoin,
     "BayesianDawidSkene": BayesianDawidSkene,
     "ItemKinds": ItemKinds,
+    "MixedItems": MixedItems,
     "GLAD": GLAD,
     "MACE": MACE,
     "MMSR": MMSR,

@@ -19,7 +19,8 @@ from blindfuse.estimators.gold import gold_codes
 from blindfuse.estimators.groups import fit_groups
 from blindfuse.estimators.item_kinds import ItemKinds
 from blindfuse.estimators.kos import KOS
-from blindfuse.held_out import Latent, predict_held_out
+from blindfuse.estimators.mixed_items import MixedItems
+from blindfuse.held_out import Latent, predict_held_out, sampled
 from blindfuse.model import Model
 from blindfuse.responses import Responses
 from blindfuse.shrinkage import CROWD_LABELS
@@ -36,6 +37,9 @@ QUICK = 1e-5
 
 MOST_ROUNDS = 6
 """Rounds in which groups are looked for again."""
+
+HAIR = 1e-6
+"""By how much a label is ahead of another class that is as likely."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,16 +168,17 @@ def by_prediction(
 
     1. Annotators are independent given the class: the paper's method, polished by EM.
     2. If items of two kinds a class predict better, there are clear and contested items on which
-       annotators err together: :class:`ItemKinds`.
+       annotators err together: :class:`ItemKinds`, no surer than :class:`MixedItems` makes it.
     3. If a third kind predicts better still, but annotators look independent once groups that err
        together count as one: EM in which each group answers as one annotator.
     4. Else errors go together in ways that no model here knows: the majority vote, in which the
-       polished model only breaks ties.
+       polished model only breaks ties, as sure as :class:`MixedItems` is.
     """
     try:
         require_overlap(responses)
     except NotIdentifiable as reason:
-        return _vote(responses, None, str(reason).partition(" Use the majority vote")[0])
+        why = str(reason).partition(" Use the majority vote")[0]
+        return _vote(responses, None, why, rng, threads)
     found = predict_held_out(
         responses, [_independent(threads), _kinds(2, threads), _kinds(3, threads)], rng
     )
@@ -193,11 +198,13 @@ def by_prediction(
         )
     if three.z <= SURE:
         kinds = ItemKinds(threads=threads).fit(responses)
+        shares = _expected_shares(responses, rng, threads)
+        posteriors = _keep_labels(kinds.posteriors_, (kinds.posteriors_ + shares) / 2)
         why = (
             "annotators err together on contested items: telling those from clear ones predicts "
             f"held-out answers better ({two}), and a third kind does not ({three})."
         )
-        return Choice("ItemKinds", why, kinds.model_, kinds.posteriors_, kinds.log_likelihoods_)
+        return Choice("ItemKinds", why, kinds.model_, posteriors, kinds.log_likelihoods_)
     grouped = _groups_as_one(responses, polish, rng, threads)
     if grouped is not None:
         return grouped
@@ -206,7 +213,7 @@ def by_prediction(
         f"class predict held-out answers better than one ({two}), and three better than two "
         f"({three}). The majority vote is as good as can be trusted; a model breaks its ties."
     )
-    return _vote(responses, polish(responses), why)
+    return _vote(responses, polish(responses), why, rng, threads)
 
 
 def _groups_as_one(
@@ -298,17 +305,39 @@ def _kinds(kinds: int, threads: int | None) -> Callable[[Responses], Latent]:
     return fit
 
 
-def _vote(responses: Responses, model: DawidSkene | None, why: str) -> Choice:
-    """Shares of votes, with the model, or the share of each class, as one voter more.
-
-    One vote more breaks ties and no more, and keeps an item with a single answer from certainty.
-    """
+def _vote(
+    responses: Responses,
+    model: DawidSkene | None,
+    why: str,
+    rng: np.random.Generator,
+    threads: int | None,
+) -> Choice:
+    """The vote's labels, ties broken by the model or by the share of each class."""
     sums = vote_sums(responses)
     prior = (sums.totals + 1 / len(sums.totals)) / (sums.totals.sum() + 1)
-    one_more = prior if model is None else model.posteriors_
-    votes = weighted_votes(responses)
-    posteriors = (votes + one_more) / (votes.sum(axis=1, keepdims=True) + 1)
-    names = responses.annotators, responses.classes
-    described = Model(vote_start(sums.counts), prior, *names)
+    votes = weighted_votes(responses) + (prior if model is None else model.posteriors_)
+    posteriors = _keep_labels(votes, _expected_shares(responses, rng, threads))
+    described = Model(vote_start(sums.counts), prior, responses.annotators, responses.classes)
     history = np.empty(0) if model is None else model.log_likelihoods_
     return Choice("MajorityVote", why, described, posteriors, history)
+
+
+def _expected_shares(responses: Responses, rng: np.random.Generator, threads: int | None) -> Floats:
+    """How sure labels are where annotators err together: posteriors of :class:`MixedItems`.
+
+    Posteriors of models that take answers as independent would be far too sure. A large table is
+    learned from a sample of its items.
+    """
+    return MixedItems(threads=threads).fit(sampled(responses, rng)).predict_proba(responses)
+
+
+def _keep_labels(beliefs: Floats, posteriors: Floats) -> Floats:
+    """The posteriors with the class that is largest in ``beliefs`` made the largest.
+
+    Where it is not, it is raised to the largest, a hair above, and all are scaled to sum to one.
+    """
+    kept, items = posteriors.copy(), np.arange(len(posteriors))
+    ours, theirs = beliefs.argmax(axis=1), posteriors.argmax(axis=1)
+    raised = posteriors[items, theirs] * np.where(ours == theirs, 1, 1 + HAIR)
+    kept[items, ours] = raised
+    return np.asarray(kept / kept.sum(axis=1, keepdims=True))

@@ -19,7 +19,7 @@ FOLDS = 5
 ENOUGH_ANSWERS = 20_000
 """Answers to predict: more hardly move a standard error that is small already."""
 MOST_ANSWERS = 500_000
-"""Above this, items are sampled before they are dealt into folds."""
+"""Above this, items are sampled: more hardly move what is learned of annotators."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def predict_held_out(
 
     Folds end when ENOUGH_ANSWERS are predicted.
     """
-    sample = _sampled(responses, rng)
+    sample = sampled(responses, rng)
     items = sample.item_of_answer()
     fold = rng.integers(FOLDS, size=sample.n_labels)
     scores, places = [], []
@@ -90,7 +90,8 @@ def predict_held_out(
     return Predictions(np.concatenate(scores, axis=1), np.concatenate(places))
 
 
-def _sampled(responses: Responses, rng: np.random.Generator) -> Responses:
+def sampled(responses: Responses, rng: np.random.Generator) -> Responses:
+    """All items, or so many at random that they have MOST_ANSWERS."""
     if responses.n_labels <= MOST_ANSWERS:
         return responses
     count = int(responses.n_items * MOST_ANSWERS / responses.n_labels)

@@ -31,7 +31,7 @@ class Fit:
         """In words."""
         ratio = f"Answers of pairs are {self.misfit:.2g} times as far from the model as noise is"
         if self.misfit < WELL:
-            return f"{ratio}: the model fits."
+            return f"{ratio}: pairs do not speak against the model."
         if self.misfit < BADLY:
             return f"{ratio}: it fits roughly."
         return (
