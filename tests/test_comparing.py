@@ -4,9 +4,18 @@ import numpy as np
 import pytest
 
 import blindfuse
-from blindfuse import Responses, compare, fuse, simulate
-from blindfuse.comparing import METHODS
+from blindfuse import (
+    BadParameter,
+    DawidSkene,
+    MajorityVote,
+    Responses,
+    compare,
+    fuse,
+    simulate,
+)
+from blindfuse.comparing import METHODS, NEEDS, method_named
 from blindfuse.estimators.base import Estimator
+from blindfuse.fusing import by_method
 from blindfuse.metrics import error_rate
 
 
@@ -50,3 +59,61 @@ def test_a_method_that_cannot_says_why(classes: int) -> None:
     assert {"BlindEnsemble", "EigenRatio"} <= failed.keys()
     assert "fuse" not in failed
     assert all(reason.endswith(".") for reason in failed.values() if reason)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_fusion_by_one_method_is_that_method(name: str) -> None:
+    simulation = simulate(300, 5, 2, np.random.default_rng(2), skill=0.3, missing=0.3)
+    fitted = METHODS[name]().fit(simulation.responses)
+    fusion = fuse(simulation.responses, choose=by_method(name, METHODS[name]))
+    assert fusion.labels.tolist() == fitted.labels_.tolist()  # ties too
+    np.testing.assert_array_equal(fusion.posteriors, fitted.posteriors_)
+    assert (fusion.method, fusion.why) == (name, "it was asked for.")
+    assert fusion.diagnostics.expected.error == pytest.approx(
+        1 - fitted.posteriors_.max(axis=1).mean()
+    )
+
+
+def test_a_method_without_a_model_is_described_by_its_labels() -> None:
+    simulation = simulate(2000, 5, 3, np.random.default_rng(3), skill=0.5)
+    fusion = fuse(simulation.responses, choose=by_method("Wawa", METHODS["Wawa"]))
+    said = simulation.responses.matrix()
+    for m, accuracy in enumerate(fusion.model.accuracies):
+        assert accuracy == pytest.approx(np.mean(said[:, m] == fusion.labels), abs=0.01)
+
+
+def test_a_method_by_name_takes_parameters_and_gold() -> None:
+    simulation = simulate(300, 5, 2, np.random.default_rng(4), skill=0.2, missing=0.3)
+    gold = {item: int(1 - simulation.truth[item]) for item in range(40)}
+    fitted = DawidSkene(tolerance=0.01).fit(simulation.responses, gold=gold)
+    rule = by_method("DawidSkene", DawidSkene, gold=gold, tolerance=0.01)
+    fusion = fuse(simulation.responses, choose=rule, gold=gold)
+    assert fusion.labels.tolist() == fitted.labels_.tolist()
+    assert fusion.labels[:40].tolist() == list(gold.values())
+    with pytest.raises(BadParameter, match="MajorityVote has no parameter 'known'"):
+        fuse(simulation.responses, choose=by_method("vote", MajorityVote, known=None))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_is_found_by_any_spelling(name: str) -> None:
+    for spelling in (name, name.upper(), name.replace(" ", "-"), f" {name.lower()}_"):
+        assert method_named(spelling) == name
+
+
+def test_a_method_that_is_not_there_is_guessed() -> None:
+    with pytest.raises(BadParameter, match="'dawidskeen': did you mean 'DawidSkene'"):
+        method_named("dawidskeen")
+    with pytest.raises(BadParameter, match="there are 'MajorityVote', 'Wawa'"):
+        method_named("?")
+
+
+def test_what_methods_are_said_to_need_is_what_they_refuse_to_go_without() -> None:
+    rng = np.random.default_rng(5)
+
+    def refused(annotators: int, classes: int) -> set[str]:
+        answers = simulate(200, annotators, classes, rng, skill=0.5).responses
+        return {row.method for row in compare(answers) if row.failed}
+
+    assert refused(2, 2) == {name for name, need in NEEDS.items() if "three" in need}
+    assert refused(3, 3) == {name for name, need in NEEDS.items() if "two" in need}
+    assert refused(3, 2) == set()

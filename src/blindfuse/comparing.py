@@ -1,5 +1,6 @@
 """Every method on the same answers, side by side."""
 
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.errors import BlindfuseError, NotConverged, RankTooLow
+from blindfuse.errors import BadParameter, BlindfuseError, NotConverged, RankTooLow, meant
 from blindfuse.estimators.base import Estimator, to_fit
 from blindfuse.estimators.bayesian_dawid_skene import BayesianDawidSkene
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
@@ -56,6 +57,32 @@ METHODS: dict[str, Callable[[], Estimator]] = {
     "SpectralMetaLearner": SpectralMetaLearner,
 }
 """Every method that needs no truth, by the name that users see."""
+
+_THREE = "three annotators who share items"
+NEEDS = {
+    "BlindEnsemble": _THREE,
+    "DawidSkene after BlindEnsemble": _THREE,
+    "DawidSkene after Spectral": _THREE,
+    "Spectral": _THREE,
+    "MMSR": _THREE,
+    "KOS, ordered": "ordered classes",
+    "EigenRatio": f"two classes, {_THREE}",
+    "TriangularEstimation": f"two classes, {_THREE}",
+    "SpectralMetaLearner": f"two classes, {_THREE}",
+}
+"""What a method needs beside answers."""
+
+
+def method_named(name: str) -> str:
+    """The method in METHODS that is meant, whatever the case, spaces, hyphens and commas."""
+    known = {_plain(one): one for one in METHODS}
+    if _plain(name) not in known:
+        raise BadParameter(f"There is no method {name!r}: {meant(name, METHODS)}")
+    return known[_plain(name)]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s,_-]", "", name).casefold()
 
 
 @dataclass(frozen=True)

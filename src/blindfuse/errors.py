@@ -48,8 +48,9 @@ def naming(offenders: Iterable[object], limit: int = 5) -> str:
 def meant(name: object, among: Iterable[object]) -> str:
     """What a wrong name may stand for: ``did you mean 'label'?``, or else what there is."""
     there = list(among)
-    close = get_close_matches(str(name), map(str, there), 1)
-    return f"did you mean {close[0]!r}?" if close else f"there are {naming(there)}."
+    folded = {str(one).casefold(): str(one) for one in there}
+    close = get_close_matches(str(name).casefold(), folded, 1)
+    return f"did you mean {folded[close[0]]!r}?" if close else f"there are {naming(there)}."
 
 
 def _plain(value: object) -> object:

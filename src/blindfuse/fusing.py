@@ -3,17 +3,19 @@
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.beliefs import belief_sums, vote_sums, weighted_votes
+from blindfuse.coding import positions
 from blindfuse.diagnostics import Diagnostics, diagnose
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
 from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.errors import NotConverged, NotIdentifiable
-from blindfuse.estimators.base import to_fit
+from blindfuse.estimators.base import Estimator, to_fit
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.gold import gold_codes
 from blindfuse.estimators.groups import fit_groups
@@ -47,6 +49,8 @@ class Choice:
     """What a rule chose: by which method, why in words, and what came out.
 
     ``history`` has the log-likelihood of every iteration; it is empty where nothing was iterated.
+    ``labels`` are codes where the method does not just take the largest posterior, of equals the
+    first.
     """
 
     method: str
@@ -54,6 +58,7 @@ class Choice:
     model: Model
     posteriors: Floats
     history: Floats
+    labels: NDArray[np.intp] | None = None
 
 
 class Polish(Protocol):
@@ -137,7 +142,7 @@ def fuse(
     [0, 1, 0, 1, 0, 1]
     """
     table = to_fit(responses)
-    positions, truth = gold_codes(table, gold or {})
+    known_items, truth = gold_codes(table, gold or {})
 
     def polish(some: Responses, /, **parameters: Any) -> DawidSkene:
         method = DawidSkene(known=known, known_labels=known_labels, threads=threads, **parameters)
@@ -148,10 +153,11 @@ def fuse(
         warnings.simplefilter("ignore", NotConverged)
         choice = rule(table, polish, np.random.default_rng(seed), threads)
     found = choice.posteriors.copy()
-    found[positions] = np.eye(table.n_classes)[truth]
+    labels = found.argmax(axis=1) if choice.labels is None else choice.labels.copy()
+    found[known_items], labels[known_items] = np.eye(table.n_classes)[truth], truth
     return Fusion(
         table,
-        choice.model.name_labels(found),
+        np.asarray(table.classes[labels]),
         found,
         choice.model,
         choice.method,
@@ -272,10 +278,7 @@ def by_thresholds(
     the answers at least as likely as EM does from the vote, which seeks nothing else.
     """
     thresholds = KOS(ordered=True).fit(responses)
-    labels = np.eye(responses.n_classes)[thresholds.posteriors_.argmax(axis=1)]
-    sums = belief_sums(responses, labels, threads)
-    names = responses.annotators, responses.classes
-    model = Model(vote_start(sums.counts), sums.totals / sums.totals.sum(), *names)
+    model = _described(responses, thresholds.posteriors_.argmax(axis=1), threads)
     ours, usual = model.log_likelihood(responses, threads), polish(responses).log_likelihoods_[-1]
     if ours < usual:
         choice = by_prediction(responses, polish, rng, threads)
@@ -286,6 +289,42 @@ def by_thresholds(
         f"better than classes without order do, by {ours - usual:,.0f} in log-likelihood."
     )
     return Choice("KOS by thresholds", why, model, thresholds.posteriors_, np.empty(0))
+
+
+def by_method(
+    name: str,
+    make: Callable[[], Estimator],
+    *,
+    gold: Mapping[Any, Any] | None = None,
+    **parameters: Any,
+) -> Choose:
+    """The rule that takes one method, whatever the answers look like, with these parameters.
+
+    Methods that learn from ``gold`` labels do. One without a model gets the confusion matrices of
+    its labels.
+    """
+
+    def choose(
+        responses: Responses, polish: Polish, rng: np.random.Generator, threads: int | None
+    ) -> Choice:
+        method = make().set_params(**parameters)
+        if "threads" in method.get_params():
+            method.set_params(threads=threads)
+        learns = "gold" in signature(method.fit).parameters
+        fitted = method.fit(responses, **({"gold": gold} if learns else {}))
+        labels = positions(fitted.labels_, responses.classes)
+        model = getattr(fitted, "model_", None) or _described(responses, labels, threads)
+        history = getattr(fitted, "log_likelihoods_", np.empty(0))
+        return Choice(name, "it was asked for.", model, fitted.posteriors_, history, labels)
+
+    return choose
+
+
+def _described(responses: Responses, labels: NDArray[np.intp], threads: int | None) -> Model:
+    """The confusion matrices and class shares that these labels ``[item]`` (codes) give."""
+    sums = belief_sums(responses, np.eye(responses.n_classes)[labels], threads)
+    names = responses.annotators, responses.classes
+    return Model(vote_start(sums.counts), sums.totals / sums.totals.sum(), *names)
 
 
 def _independent(threads: int | None) -> Callable[[Responses], Latent]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from blindfuse import beliefs
 from blindfuse.coding import as_names, positions
 from blindfuse.errors import BadModel, BadParameter, naming
+from blindfuse.files import beside
 from blindfuse.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -143,20 +144,15 @@ class Model:
             "annotators": self.annotators.tolist(),
             "classes": self.classes.tolist(),
         }
-        beside = target.with_name(f".{target.name}.{os.getpid()}")
-        try:
-            with beside.open("wb") as file:
-                weights = np.ones(len(self.annotators)) if self.weights is None else self.weights
-                np.savez(
-                    file,
-                    header=np.array(json.dumps(header)),
-                    confusions=self.confusions,
-                    prior=self.prior,
-                    weights=weights,
-                )
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
+        weights = np.ones(len(self.annotators)) if self.weights is None else self.weights
+        with beside(target) as [place], place.open("wb") as file:
+            np.savez(
+                file,
+                header=np.array(json.dumps(header)),
+                confusions=self.confusions,
+                prior=self.prior,
+                weights=weights,
+            )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Model":
