@@ -68,8 +68,8 @@ def test_label_studio_annotators_and_models() -> None:
         ("1", "ann@example.com"): "да",
         ("1", "7"): "нет",
         ("1", "model 1"): "да",
-        ("2", "7"): "да",
     }
+    assert found.gold == {"2": "да"}
     assert found.responses.items.tolist() == ["1", "2", "3"]
     assert found.columns == {"item": "id", "annotator": "completed_by", "label": "sentiment"}
     assert noted(found, "1 annotations marked as ground truth")

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from blindfuse.model import Model
     from blindfuse.moments import MomentCounts, Moments
     from blindfuse.planning import Requests, next_labels
+    from blindfuse.readers.gold import read_gold
     from blindfuse.readers.reading import Read, read
     from blindfuse.responses import Responses
     from blindfuse.simulation import Simulation, simulate
@@ -91,6 +92,7 @@ _HOMES = {
     "fuse": "fusing",
     "next_labels": "planning",
     "read": "readers.reading",
+    "read_gold": "readers.gold",
     "simulate": "simulation",
 }
 
@@ -137,6 +139,7 @@ __all__ = [
     "fuse",
     "next_labels",
     "read",
+    "read_gold",
     "simulate",
 ]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -12,6 +12,13 @@ from blindfuse.readers.guessing import is_categorical
 
 Row = tuple[str | None, Any, Any, Any]
 """Question, item, annotator, label."""
+
+
+class Gold(NamedTuple):
+    """Labels that stand beside answers as the truth: columns ``item`` and ``label``, and where."""
+
+    frame: pl.DataFrame
+    where: str
 
 
 @dataclass
@@ -29,12 +36,15 @@ class Answers:
         what a person should know: what was skipped, and why.
     missing
         labels that stand for no answer, in lower case, beside empty ones.
+    gold
+        what the file gives as the truth, or None.
     """
 
     frame: pl.DataFrame
     columns: dict[str, str]
     notes: list[str] = field(default_factory=list)
     missing: frozenset[str] = frozenset()
+    gold: Gold | None = None
 
 
 @contextmanager

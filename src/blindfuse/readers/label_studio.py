@@ -9,7 +9,9 @@ import polars as pl
 from blindfuse.errors import BadFile
 from blindfuse.readers.answers import (
     Answers,
+    Gold,
     Row,
+    as_name,
     counted,
     first_choice,
     first_choices,
@@ -61,6 +63,7 @@ def _is_full(table: Table) -> bool:
 def _full(tables: Sequence[Table], asked: Asked) -> Answers:
     item, who = asked.item or "id", str(asked.annotator or "completed_by")
     rows: list[Row] = []
+    gold: list[Row] = []
     seen: Counter[str] = Counter()
     with shaped(tables[0].name, "Label Studio"):
         for task in all_records(tables):
@@ -68,21 +71,31 @@ def _full(tables: Sequence[Table], asked: Asked) -> Answers:
             if name is None:
                 raise BadFile(f"{tables[0].name} has a task without {item!r}. Say another item=.")
             rows.append((None, name, None, None))
-            for annotator, results in _results(task, who, seen):
-                rows += [(one, name, annotator, said) for one, said in _classes(results, seen)]
+            for annotator, results, is_gold in _results(task, who, seen):
+                said = [(one, name, annotator, said) for one, said in _classes(results, seen)]
+                (gold if is_gold else rows).extend(said)
     wish = asked.label or asked.question
     frame, question = from_rows(tables[0].name, rows, wish)
     notes = [
         *counted(seen["cancelled"], "cancelled annotations left out"),
         *counted(seen["empty"], "annotations without a result"),
-        *counted(seen["gold"], "annotations marked as ground truth count as answers"),
+        *counted(seen["gold"], "annotations marked as ground truth are gold, not answers"),
         *counted(seen["several"], "answers with several choices: the first is taken"),
     ]
-    return Answers(frame, {"item": item, "annotator": who, "label": question}, notes)
+    columns = {"item": item, "annotator": who, "label": question}
+    return Answers(frame, columns, notes, gold=_of_question(gold, question) if gold else None)
 
 
-def _results(task: Record, who: str, seen: Counter[str]) -> Iterator[tuple[Any, list[Record]]]:
-    """Each annotator, or version of a model, with the results given."""
+def _of_question(gold: Sequence[Row], question: str) -> Gold:
+    pairs = [(as_name(item), as_name(said)) for one, item, _, said in gold if one == question]
+    schema = dict.fromkeys(("item", "label"), pl.String)
+    return Gold(pl.DataFrame(pairs, schema=schema, orient="row"), "ground_truth")
+
+
+def _results(
+    task: Record, who: str, seen: Counter[str]
+) -> Iterator[tuple[Any, list[Record], bool]]:
+    """Each annotator, or version of a model, with the results given, and whether they are gold."""
     for annotation in next((task[key] for key in _DONE if task.get(key)), []):
         if annotation.get("was_cancelled") or annotation.get("skipped"):
             seen["cancelled"] += 1
@@ -90,10 +103,11 @@ def _results(task: Record, who: str, seen: Counter[str]) -> Iterator[tuple[Any, 
         result = annotation.get("result") or []
         seen["gold"] += bool(annotation.get("ground_truth"))
         seen["empty"] += not result
-        yield annotation.get(who) or "unknown", result
+        yield annotation.get(who) or "unknown", result, bool(annotation.get("ground_truth"))
     for prediction in task.get("predictions") or []:
         if isinstance(prediction, dict):  # else the number of one that was not exported
-            yield prediction.get("model_version") or "prediction", prediction.get("result") or []
+            model = prediction.get("model_version") or "prediction"
+            yield model, prediction.get("result") or [], False
 
 
 def _classes(results: list[Record], seen: Counter[str]) -> Iterator[tuple[str, Any]]:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from blindfuse.errors import BadFile, BadParameter
-from blindfuse.readers.answers import Answers, named_objects, of_question
+from blindfuse.readers.answers import Answers, Gold, named_objects, of_question
+from blindfuse.readers.gold import truth_column
 from blindfuse.readers.guessing import QUESTIONS, Asked, existing, needed, pick, stem
 from blindfuse.readers.tables import Table, together
 
@@ -23,15 +24,19 @@ def answers(tables: Sequence[Table], asked: Asked) -> Answers:
     table = tables[0]
     columns = roles(table, asked)
     question = _question_column(table, columns, asked)
-    wanted = [*columns.values(), *([question] if question else [])]
-    frame = together(tables, wanted)
-    names = dict(zip(columns.values(), columns, strict=True))
-    frame = frame.rename({**names, **({question: "question"} if question else {})})
+    truth = truth_column(tables, list(columns.values()))
+    found = {**columns, "question": question, "gold": truth}
+    names = {column: role for role, column in found.items() if column is not None}
+    frame = together(tables, list(names)).rename(names)
     frame = frame.with_columns(named_objects(frame[role]) for role in ("item", "annotator"))
     if question and (asked.question is not None or _differs_within_items(frame)):
-        frame, chosen = of_question(table.name, frame, asked.question)
-        return Answers(frame, {**columns, "question": f"{question} = {chosen}"})
-    return Answers(frame.select("item", "annotator", "label"), columns)
+        answered, chosen = of_question(table.name, frame, asked.question)
+        columns["question"] = f"{question} = {chosen}"
+        frame = frame.filter(pl.col("question") == chosen)
+    else:
+        answered = frame.select("item", "annotator", "label")
+    gold = None if truth is None else Gold(frame.select("item", label="gold"), truth)
+    return Answers(answered, columns, gold=gold)
 
 
 def roles(table: Table, asked: Asked) -> dict[str, str]:

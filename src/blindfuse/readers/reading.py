@@ -4,13 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
-from blindfuse.errors import BadFile, BadParameter, naming
+from blindfuse.errors import BadParameter, naming
 from blindfuse.readers import (
     argilla,
-    columnar,
-    delimited,
     doccano,
-    jsons,
     judges,
     label_studio,
     long,
@@ -21,8 +18,10 @@ from blindfuse.readers import (
 )
 from blindfuse.readers.answers import Answers
 from blindfuse.readers.coded import coded
+from blindfuse.readers.gold import gold_beside
 from blindfuse.readers.guessing import Asked
-from blindfuse.readers.sources import Given, Source, sources
+from blindfuse.readers.opening import opened
+from blindfuse.readers.sources import Given, sources
 from blindfuse.readers.tables import Table
 from blindfuse.responses import Names, Responses
 from blindfuse.rows import Repeats
@@ -53,12 +52,15 @@ class Read:
         where item, annotator and label were found.
     notes
         in words: what was guessed, what was skipped, what came again.
+    gold
+        labels that the file gives as the truth of some items, ``{item: label}``.
     """
 
     responses: Responses
     format: str
     columns: Mapping[str, str]
     notes: tuple[str, ...]
+    gold: Mapping[str, str]
 
 
 def read(
@@ -97,10 +99,11 @@ def read(
     if format is not None and format not in FORMATS:
         raise BadParameter(f"There is no format {format!r}, only {naming(FORMATS, len(FORMATS))}.")
     asked = Asked(item, annotator, label, question)
-    tables = [_table(source) for source in sources(paths)]
+    tables = [opened(source) for source in sources(paths)]
     chosen = format or _recognised(tables, asked)
     answers: Answers = FORMATS[chosen].answers(tables, asked)
     responses, notes = coded(tables[0], answers, classes, repeats)
+    gold, about_gold = gold_beside(answers, responses.classes)
     found = ", ".join(f"{role} in {where!r}" for role, where in answers.columns.items())
     kinds = naming(dict.fromkeys(table.kind for table in tables)).replace("'", "")
     guessed = "" if format and item and annotator and label else " (guessed)"
@@ -109,18 +112,9 @@ def read(
         *dict.fromkeys(note for table in tables for note in table.notes),
         *answers.notes,
         *notes,
+        *about_gold,
     ]
-    return Read(responses, chosen, answers.columns, tuple(notes))
-
-
-def _table(source: Source) -> Table:
-    if columnar.kind_of(source) is not None:
-        return columnar.table(source)
-    if jsons.is_json(source):
-        return jsons.table(source)
-    if source.ending in ("json", "jsonl", "ndjson"):
-        raise BadFile(f"{source.name} is not JSON, though its name says so. Rename or mend it.")
-    return delimited.table(source)
+    return Read(responses, chosen, answers.columns, tuple(notes), gold)
 
 
 def _recognised(tables: Sequence[Table], asked: Asked) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from blindfuse.errors import BadFile, naming
-from blindfuse.readers.answers import Answers, counted
+from blindfuse.readers.answers import Answers, Gold, counted
 from blindfuse.readers.guessing import Asked, existing, one_question
 from blindfuse.readers.tables import Table, together
 
@@ -29,14 +29,20 @@ def answers(tables: Sequence[Table], asked: Asked) -> Answers:
         "annotator": existing(table, str(asked.annotator or _WORKER)),
         "label": one_question(table, outputs, "OUTPUT:", asked),
     }
-    status = [_STATUS] if _STATUS in table.columns else []
-    frame = together(tables, [*columns.values(), *status])
-    kept = frame.filter(pl.col(_STATUS).is_in(_KEPT)) if status else frame
+    golden = columns["label"].replace("OUTPUT:", "GOLDEN:", 1)
+    others = [one for one in (_STATUS, golden) if one in table.columns]
+    frame = together(tables, [*columns.values(), *others])
+    kept = frame.filter(pl.col(_STATUS).is_in(_KEPT)) if _STATUS in others else frame
     return Answers(
         kept.select(**{role: pl.col(column) for role, column in columns.items()}),
         columns,
         counted(len(frame) - len(kept), "assignments left out: neither accepted nor submitted"),
+        gold=_gold(frame, columns["item"], golden) if golden in others else None,
     )
+
+
+def _gold(frame: pl.DataFrame, item: str, golden: str) -> Gold:
+    return Gold(frame.select(item=pl.col(item), label=pl.col(golden)), golden)
 
 
 def _item(table: Table, asked: Asked) -> str:

@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 
 from blindfuse.errors import BadFile, BadParameter, naming
-from blindfuse.readers.answers import Answers
+from blindfuse.readers.answers import Answers, Gold
+from blindfuse.readers.gold import truth_column
 from blindfuse.readers.guessing import TRUTHS, Asked, existing, pick, stem
 from blindfuse.readers.tables import Table, together
 
@@ -35,19 +36,24 @@ def answers(tables: Sequence[Table], asked: Asked) -> Answers:
     named = [asked.annotator] if isinstance(asked.annotator, str) else [*(asked.annotator or ())]
     item = _item(table, asked.item, named)
     annotators, left_out = _annotators(table, item, named)
-    frame = together(tables, annotators if item is None else [item, *annotators])
+    truth = truth_column(tables, annotators)
+    frame = together(tables, [one for one in (item, truth, *annotators) if one is not None])
     items = pl.Series(range(len(frame))).cast(pl.String) if item is None else frame[item]
-    columns = np.repeat(range(len(annotators)), len(frame))
+    column_of = np.repeat(range(len(annotators)), len(frame))
     long = pl.DataFrame(
         {
             "item": pl.concat([items] * len(annotators)),
-            "annotator": pl.Series(annotators).gather(columns),
+            "annotator": pl.Series(annotators).gather(column_of),
             "label": pl.concat([frame[name].alias("label") for name in annotators]),
         }
     )
     where = {"item": "the row" if item is None else item, "annotator": "one column each"}
     notes = [f"columns left out, as they hold no answers: {naming(left_out)}"] if left_out else []
-    return Answers(long, {**where, "label": "the cells"}, notes, _abstentions(long["label"]))
+    gold = None
+    if truth is not None:
+        gold = Gold(pl.DataFrame({"item": items, "label": frame[truth]}), truth)
+    columns = {**where, "label": "the cells"}
+    return Answers(long, columns, notes, _abstentions(long["label"]), gold)
 
 
 def _item(table: Table, asked: str | None, annotators: Sequence[str]) -> str | None:
