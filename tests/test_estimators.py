@@ -659,6 +659,17 @@ class TestEM:
         ]
         assert distances[1] < distances[0]
 
+    @pytest.mark.parametrize("start", ["mv", "shares", "spectral", "blind"])
+    def test_every_item_may_be_gold(self, start: Any) -> None:
+        simulation = simulate(400, 5, 3, np.random.default_rng(2), skill=0.4)
+        for known in (398, 400):
+            gold = dict(enumerate(simulation.truth[:known].tolist()))
+            method = DawidSkene(start=start, shrinkage=None)
+            fitted = method.fit(simulation.responses, gold=gold)
+            said = simulation.responses.matrix()
+            shares = [np.mean(said[:, m] == simulation.truth) for m in range(5)]
+            np.testing.assert_allclose(fitted.model_.accuracies, shares, atol=0.01)
+
     def test_gold_must_fit_the_answers(self) -> None:
         responses = Responses.from_long(
             list("aaabbb"), list("xyzxyz"), ["no", "no", "yes", "yes", "yes", "no"]

@@ -106,7 +106,7 @@ class EMEstimator(ModelEstimator):
         table = to_fit(responses)
         self._check()
         free, fixed, is_gold, truth = _without_gold(table, gold or {}, self.threads)
-        sums = _plus(self._first_sums(free), fixed)
+        sums = _plus(self._first_sums(table, free), fixed)
         self._prepare(table, sums)
         found = maximise(
             free, sums, self._m_step, self.max_iter, self.tolerance, self.threads, fixed
@@ -133,23 +133,26 @@ class EMEstimator(ModelEstimator):
         at_least("max_iter", self.max_iter, 1)
         at_least("tolerance", self.tolerance, 0)
 
-    def _first_sums(self, responses: Responses) -> Sums:
-        """Expected counts under the start: hard votes, soft shares of votes, or a model."""
+    def _first_sums(self, table: Responses, free: Responses) -> Sums:
+        """Expected counts of the free items under the start: votes, shares of votes, or a model.
+
+        The model of a start is fitted to all items: where most are gold, the others may be too few.
+        """
         if self.start == "mv":
-            return vote_sums(responses, self.threads)
+            return vote_sums(free, self.threads)
         if self.start == "shares":
-            votes = weighted_votes(responses)
+            votes = weighted_votes(free)
             total = votes.sum(axis=1, keepdims=True)
             shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
-            return belief_sums(responses, shares, self.threads)
+            return belief_sums(free, shares, self.threads)
         if self.start == "spectral":
-            model = Spectral(threads=self.threads).fit(responses).model_
+            model = Spectral(threads=self.threads).fit(table).model_
         elif self.start == "blind":
-            model = _blind_start(responses, self.threads)
+            model = _blind_start(table, self.threads)
         else:
             assert isinstance(self.start, Model)
-            model = self.start.for_annotators(responses.annotators, responses.classes)
-        return model.sums(responses, self.threads)
+            model = self.start.for_annotators(table.annotators, table.classes)
+        return model.sums(free, self.threads)
 
 
 def _blind_start(responses: Responses, threads: int | None) -> Model:
