@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import false_discovery_control, median_abs_deviation, norm
 
 from blindfuse import BadParameter, DawidSkene, Diagnostics, Model, Responses, diagnose, simulate
+from blindfuse.diagnostics.dependence import DISCOVERY, _stand_out
 from blindfuse.experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2, Setting
 from conftest import Crowds
 
@@ -73,6 +75,16 @@ class TestDependence:
                 assert found.dependence.votes < 14
         assert np.mean(recalls) >= 0.9
         assert np.mean(false) <= 0.1
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_who_stands_out_is_by_benjamini_and_hochberg(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        scores = np.concatenate([rng.normal(size=300), rng.normal(4, 1, size=seed), [50.0] * 2])
+        spread = max(1.0, median_abs_deviation(scores, scale="normal"))
+        chances = norm.sf((scores - np.median(scores)) / spread)
+        expected = false_discovery_control(chances) <= DISCOVERY
+        np.testing.assert_array_equal(_stand_out(scores), expected)
+        assert expected.sum() >= 2
 
     def test_independent_annotators_do_not_stand_out(self) -> None:
         named = [len(diagnosed(crowd(seed, n=3000, m=10).responses)[0].dependence.pairs)

@@ -14,6 +14,8 @@ from blindfuse.estimators import blind_ensemble
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ("numba", "polars", "sklearn", "scipy", "pandas")
+SLOW = ("scipy.stats", "pandas", "sklearn", "altair", "pooch")
+"""What takes longer to load than a crowd to fuse."""
 
 
 def run(code: str, folder: Path = ROOT) -> str:
@@ -25,6 +27,11 @@ def run(code: str, folder: Path = ROOT) -> str:
 def test_importing_loads_nothing_heavy() -> None:
     loaded = run("import sys, blindfuse; print(*sys.modules)").split()
     assert not set(HEAVY) & set(loaded)
+
+
+def test_fusing_loads_nothing_that_takes_longer_than_itself() -> None:
+    loaded = run("import sys, blindfuse; blindfuse.fuse, blindfuse.read; print(*sys.modules)")
+    assert not set(SLOW) & set(loaded.split())
 
 
 def test_importing_is_instant() -> None:

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
-from scipy.stats import chi2, norm
+from scipy.special import chdtri, expit, logit, ndtri
 
 from blindfuse.errors import naming
 from blindfuse.model import Model
@@ -64,7 +63,7 @@ def look_at_annotators(responses: Responses, model: Model, posteriors: Floats) -
     counts, squares = _sums(responses, posteriors)
     accuracy = model.accuracies
     errors = np.sqrt(_variances(model, squares, responses.n_items))
-    z = norm.ppf(0.5 + CONFIDENCE / 2)
+    z = ndtri(0.5 + CONFIDENCE / 2)
     inside = np.clip(accuracy, 1e-4, 1 - 1e-4)
     width = z * errors / (inside * (1 - inside))
     low, high = expit(logit(inside) - width), expit(logit(inside) + width)
@@ -147,4 +146,4 @@ def _information(counts: Floats, said: Floats) -> NDArray[np.bool_]:
     rows = np.count_nonzero(said > 0, axis=1) - 1
     columns = np.count_nonzero(counts.sum(axis=1) > 1e-9, axis=1) - 1
     freedom = np.maximum(rows * columns, 1)
-    return np.asarray(terms.sum(axis=(1, 2)) > chi2.ppf(0.95, freedom))
+    return np.asarray(terms.sum(axis=(1, 2)) > chdtri(freedom, 0.05))

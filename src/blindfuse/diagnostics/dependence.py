@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.stats import false_discovery_control, norm
+from scipy.special import ndtr, ndtri
 
 from blindfuse.diagnostics.pairs import Pairs
 from blindfuse.errors import naming
@@ -90,5 +90,8 @@ def _stand_out(scores: Floats) -> NDArray[np.bool_]:
     if len(scores) == 0:
         return np.zeros(0, dtype=bool)
     middle = np.median(scores)
-    spread = max(1.0, np.median(np.abs(scores - middle)) / norm.ppf(0.75))
-    return np.asarray(false_discovery_control(norm.sf((scores - middle) / spread)) <= DISCOVERY)
+    spread = max(1.0, np.median(np.abs(scores - middle)) / ndtri(0.75))
+    chances = ndtr((middle - scores) / spread)
+    ordered = np.sort(chances)
+    few_enough = ordered <= DISCOVERY * np.arange(1, len(ordered) + 1) / len(ordered)
+    return np.asarray(chances <= ordered[few_enough].max(initial=-1.0))

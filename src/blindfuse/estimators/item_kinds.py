@@ -4,7 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from blindfuse.beliefs import Sums, belief_sums, posteriors, vote_shares, weighted_votes
 from blindfuse.estimators.base import TableEstimator, at_least, to_fit
@@ -123,8 +122,9 @@ def _by_contest(responses: Responses, kinds: int, threads: int | None) -> Floats
     kind = np.zeros(N, dtype=np.intp)
     for k in range(K):
         of_class = np.flatnonzero(shares.argmax(axis=1) == k)
-        quantiles = (rankdata(-top[of_class]) - 0.5) / max(len(of_class), 1)
-        kind[of_class] = np.minimum(quantiles * kinds, kinds - 1)
+        _, rank, equals = np.unique(-top[of_class], return_inverse=True, return_counts=True)
+        middles = (np.cumsum(equals) - equals / 2) / max(len(of_class), 1)
+        kind[of_class] = np.minimum(middles[rank] * kinds, kinds - 1)
     beliefs = np.zeros((N, K, kinds))
     np.put_along_axis(beliefs, kind[:, None, None], shares[:, :, None], axis=2)
     return beliefs.reshape(N, K * kinds)
