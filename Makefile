@@ -20,7 +20,7 @@ BIN := .venv/bin
 	touch $@
 
 demo: .venv/demo  ## fuse the answers of 15 classifiers about handwritten digits
-	$(BIN)/python -m blindfuse.demo
+	$(BIN)/blindfuse demo
 
 test: lint types layers  ## everything that must hold before a change lands
 	$(BIN)/pytest

@@ -1,0 +1,111 @@
+"""``blindfuse compare``: every method on the same answers."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from blindfuse.cli.answer import Answer
+from blindfuse.cli.options import (
+    EXISTING,
+    FUSE,
+    Answers,
+    Method,
+    answers_with,
+    gold_in,
+    reads_answers,
+)
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from blindfuse import Compared
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  blindfuse compare votes.csv
+  blindfuse compare votes.csv --truth truth.csv
+  blindfuse compare votes.csv --method dawid-skene --method glad
+"""
+)
+@answers_with("The table")
+@reads_answers
+@click.option(
+    "--truth", type=EXISTING, metavar="FILE", help="Known labels to count errors by: item, label."
+)
+@click.option("--method", type=Method(), multiple=True, help="Only these, beside fuse.")
+def command(
+    answers: Answers,
+    truth: str | None,
+    method: tuple[str, ...],
+    answer: Answer,
+) -> None:
+    """What every method makes of the answers in FILE…
+
+    With known labels (--truth, or a truth in the file itself), which no method is told: the error
+    on them, the best marked. Without: the share of items that are labelled otherwise than by fuse.
+    """
+    import polars as pl
+
+    from blindfuse.cli.results import as_rows
+    from blindfuse.comparing import METHODS, compare
+
+    screen = answer.screen
+    with screen.working() as step:
+        found = answers.read(screen, step)
+        known = dict(found.gold) if truth is None else gold_in(truth, found, screen)
+    methods = {name: METHODS[name] for name in method or METHODS if name != FUSE}
+    with screen.working(len(methods) + 1) as step:
+        rows = compare(found.responses, known, methods, report=step)
+    ranked = sorted(rows, key=_rank) if known else rows
+    frame = pl.DataFrame(ranked)
+    answer.give(
+        frame,
+        words=lambda: _words(ranked, len(known)),
+        document=lambda: {"truths": len(known), "methods": as_rows(frame)},
+    )
+
+
+def _words(rows: "list[Compared]", known: int) -> "list[RenderableType]":
+    from blindfuse.cli.screen import text
+
+    words: list[RenderableType] = [_table(rows)]
+    if known:
+        words += ["", f"Errors are measured on {known:,} known labels, which no method was told."]
+    failed = [row for row in rows if row.failed]
+    return words + [text(f"No {row.method}: {row.failed}", "dim") for row in failed]
+
+
+def _rank(row: "Compared") -> tuple[float, float]:
+    return (1.0 if row.error is None else row.error), row.seconds
+
+
+def _table(rows: "list[Compared]") -> "Table":
+    from blindfuse.cli.screen import table, text
+
+    errors = [row.error for row in rows if row.error is not None]
+    least = min(errors, default=None)
+    columns = ["method", "error", "", "unlike fuse", "seconds"]
+    shown = [
+        [
+            text(row.method, "bold green" if _is_best(row, least) else ""),
+            _percent(row.error),
+            "best" if _is_best(row, least) else "",
+            _percent(row.differs),
+            f"{row.seconds:.2f}",
+        ]
+        for row in rows
+    ]
+    if least is None:
+        columns, shown = columns[:1] + columns[3:], [row[:1] + row[3:] for row in shown]
+    return table(columns, shown, right=("error", "unlike fuse", "seconds"))
+
+
+def _is_best(row: "Compared", least: float | None) -> bool:
+    return least is not None and row.error == least
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.2f} %"
