@@ -285,6 +285,13 @@ def test_order_seed_and_known_annotators_reach_the_method() -> None:
     assert "no use for --ordered" in refused("fuse", "votes.csv", "--method", "glad", "--ordered")
 
 
+def test_a_warning_is_a_note() -> None:
+    made = done("simulate", "--adversaries", "0.2", "--missing", "0.5", "--items", "600").stdout
+    result = done("fuse", "-", "--method", "spectral", "-o", "-", input=made.encode())
+    assert "· Spectral: Second moments of two groups" in result.stderr
+    assert "Warning" not in result.stderr
+
+
 # Gold
 
 

@@ -5,15 +5,8 @@ from typing import TYPE_CHECKING
 import click
 
 from blindfuse.cli.answer import Answer
-from blindfuse.cli.options import (
-    EXISTING,
-    FUSE,
-    Answers,
-    Method,
-    answers_with,
-    gold_in,
-    reads_answers,
-)
+from blindfuse.cli.options import EXISTING, Method, answers_with, reads_answers
+from blindfuse.cli.work import FUSE, Answers, gold_in
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

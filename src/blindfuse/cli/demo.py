@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
-from blindfuse.cli.options import Fused, force
+from blindfuse.cli.options import force
 from blindfuse.cli.page import page
 from blindfuse.cli.targets import Target, write_all
+from blindfuse.cli.work import Fused
 from blindfuse.errors import BadParameter
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 import click
 
 from blindfuse.cli.answer import Answer
-from blindfuse.cli.options import Answers, How, answers_with, fuses, reads_answers
+from blindfuse.cli.options import answers_with, fuses, reads_answers
 from blindfuse.cli.page import page
 from blindfuse.cli.targets import Target, Write, refuse_twice
+from blindfuse.cli.work import Answers, How
 
 
 @click.command(

@@ -2,7 +2,8 @@
 
 import click
 
-from blindfuse.cli.options import FUSE, as_json
+from blindfuse.cli.options import as_json
+from blindfuse.cli.work import FUSE
 
 
 @click.command(

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import click
 
 from blindfuse.cli.answer import Answer
-from blindfuse.cli.options import Answers, How, answers_with, fuses, reads_answers
+from blindfuse.cli.options import answers_with, fuses, reads_answers
+from blindfuse.cli.work import Answers, How
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

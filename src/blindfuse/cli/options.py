@@ -1,22 +1,15 @@
 """Options that several commands share, gathered into one object each."""
 
 import csv
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-import blindfuse
 from blindfuse.cli.answer import Answer
 from blindfuse.cli.targets import Target
-from blindfuse.errors import BadFile, BadParameter, naming
-
-if TYPE_CHECKING:
-    from blindfuse.checking import GoldCheck
-    from blindfuse.cli.screen import Screen, Step
-    from blindfuse.fusing import Choose
+from blindfuse.cli.work import FUSE, Answers, How
 
 Command = Callable[..., Any]
 
@@ -27,9 +20,6 @@ FORMATS = (
 """The names that ``blindfuse.read`` knows, here so that ``--help`` need not import it."""
 
 EXISTING = click.Path(exists=True, dir_okay=False)
-
-FUSE = "fuse"
-"""The method that chooses among all."""
 
 
 class Classes(click.ParamType[tuple[str, ...]]):
@@ -54,148 +44,6 @@ class Method(click.ParamType[str]):
         from blindfuse.comparing import method_named
 
         return method_named(value)
-
-
-@dataclass(frozen=True)
-class Answers:
-    """Files of answers, and how to read them."""
-
-    files: Sequence[str]
-    format: str | None
-    item: str | None
-    annotator: Sequence[str]
-    label: str | None
-    question: str | None
-    classes: Sequence[str] | None
-
-    def read(
-        self, screen: "Screen", step: "Step", classes: Sequence[Any] | None = None
-    ) -> "blindfuse.Read":
-        """The answers, with notes on the screen; ``classes`` unless the user named them."""
-        step(f"reading {self.title}")
-        found = self._read(classes)
-        screen.note(*found.notes)
-        return found
-
-    def _read(self, classes: Sequence[Any] | None) -> "blindfuse.Read":
-        several = len(self.annotator) > 1
-        return blindfuse.read(
-            self.files,
-            format=self.format,
-            item=self.item,
-            annotator=self.annotator if several else next(iter(self.annotator), None),
-            label=self.label,
-            question=self.question,
-            classes=self.classes or classes,
-        )
-
-    @property
-    def title(self) -> str:
-        """What was read, in short."""
-        first, *others = ("standard input" if file == "-" else file for file in self.files)
-        return f"{first} and {len(others):,} more" if others else first
-
-
-@dataclass(frozen=True)
-class Fused:
-    """A fusion, the gold that it was told, and how one does that was not."""
-
-    fusion: "blindfuse.Fusion"
-    gold: Mapping[Any, Any]
-    check: "GoldCheck | None"
-
-
-@dataclass(frozen=True)
-class How:
-    """How answers are fused."""
-
-    gold: str | None
-    no_gold: bool
-    method: str
-    ordered: bool
-    known: str | None
-    seed: int
-    threads: int | None
-
-    def __post_init__(self) -> None:
-        takes = self._parameters()
-        for name, wish in (("ordered", self.ordered), ("known", self.known)):
-            if wish and takes is not None and name not in takes:
-                raise BadParameter(f"{self.method} has no use for {name}=. Leave one of them out.")
-
-    def _parameters(self) -> Collection[str] | None:
-        """What the method takes; None for fuse, which takes all."""
-        if self.method == FUSE:
-            return None
-        from blindfuse.comparing import METHODS
-
-        return METHODS[self.method]().get_params()
-
-    def fuse(self, found: "blindfuse.Read", screen: "Screen", step: "Step") -> Fused:
-        """The fusion of these answers; with gold, one more without it, to be checked."""
-        gold = self._gold(found, screen)
-        step(f"fusing {found.responses.n_labels:,} labels")
-        fusion = self._fuse(found.responses, gold)
-        if not gold:
-            return Fused(fusion, gold, None)
-        from blindfuse.checking import check_on_gold
-
-        step("fusing without gold, to measure the error on it")
-        return Fused(fusion, gold, check_on_gold(self._fuse(found.responses, {}), gold))
-
-    def _gold(self, found: "blindfuse.Read", screen: "Screen") -> dict[str, str]:
-        """Known labels of items that have answers: from --gold, or else from the answers' file."""
-        if self.no_gold:
-            return {}
-        return dict(found.gold) if self.gold is None else gold_in(self.gold, found, screen)
-
-    def _fuse(self, responses: "blindfuse.Responses", gold: dict[str, str]) -> "blindfuse.Fusion":
-        known = None if self.known is None else text_model(self.known)
-        return blindfuse.fuse(
-            responses,
-            ordered=self.ordered,
-            gold=gold,
-            known=known,
-            choose=self._rule(gold, known),
-            seed=self.seed,
-            threads=self.threads,
-        )
-
-    def _rule(self, gold: dict[str, str], known: "blindfuse.Model | None") -> "Choose | None":
-        """None for fuse's own rule, or the one that takes the method that was asked for."""
-        takes = self._parameters()
-        if takes is None:
-            return None
-        from blindfuse.comparing import METHODS
-        from blindfuse.fusing import by_method
-
-        wishes = {"seed": self.seed, "ordered": self.ordered or None, "known": known}
-        given = {name: wish for name, wish in wishes.items() if name in takes and wish is not None}
-        return by_method(self.method, METHODS[self.method], gold=gold, **given)
-
-
-def gold_in(path: str, found: "blindfuse.Read", screen: "Screen") -> dict[str, str]:
-    """The known labels in a file; items without answers are noted and left out."""
-    gold = blindfuse.read_gold(path)
-    there = set(found.responses.items.tolist())
-    lacking = [item for item in gold if item not in there]
-    if len(lacking) == len(gold):
-        raise BadFile(
-            f"No item in {path} has answers: it names {naming(lacking, 3)}, the answers are about "
-            f"{naming(found.responses.items, 3)}. Names of items must be the same."
-        )
-    if lacking:
-        screen.note(f"{len(lacking):,} gold items have no answers: {naming(lacking)}")
-    return {item: label for item, label in gold.items() if item in there}
-
-
-def text_model(path: str) -> "blindfuse.Model":
-    """A saved model with names as text, as they are in files."""
-    from dataclasses import replace
-
-    model = blindfuse.Model.load(path)
-    names = {name: getattr(model, name).astype(str) for name in ("annotators", "classes")}
-    return replace(model, **{name: array.astype(object) for name, array in names.items()})
 
 
 seeded = click.option("--seed", type=int, default=0, show_default=True, help="Of what is random.")

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from blindfuse.cli.options import Fused
     from blindfuse.cli.targets import Write
+    from blindfuse.cli.work import Fused
 
 MOST_COMPARED = 200_000
 """Labels up to which a report compares all methods: beyond, some of them take a minute each."""

@@ -3,7 +3,8 @@
 import click
 
 from blindfuse.cli.answer import Answer
-from blindfuse.cli.options import EXISTING, Answers, answers_with, reads_answers, text_model
+from blindfuse.cli.options import EXISTING, answers_with, reads_answers
+from blindfuse.cli.work import Answers, text_model
 
 
 @click.command(
@@ -25,8 +26,7 @@ def command(model: str, answers: Answers, answer: Answer, threads: int | None) -
     """
     from blindfuse.cli.results import as_rows, item_frame
     from blindfuse.cli.summary import facts
-    from blindfuse.diagnostics.expected import expect_error
-    from blindfuse.diagnostics.items import look_at_items
+    from blindfuse.diagnostics import diagnose
 
     known = text_model(model)
     with answer.screen.working() as step:
@@ -34,10 +34,8 @@ def command(model: str, answers: Answers, answer: Answer, threads: int | None) -
         step(f"labelling {found.responses.n_items:,} items")
         responses = found.responses.recoded(known.annotators, known.classes)
         posteriors = known.posteriors(responses, threads=threads)
-    labels, about = known.name_labels(posteriors), look_at_items(posteriors)
-    expected = expect_error(responses, known, posteriors)
-    frame = item_frame(responses.items, labels, posteriors, known.classes, about)
-    wrong = f"About {100 * expected.error:.1f} % of the labels are expected to be wrong."
+    labels, told = known.name_labels(posteriors), diagnose(responses, known, posteriors)
+    frame = item_frame(responses.items, labels, posteriors, known.classes, told.items)
     labelled = f"{responses.n_items:,} items from {responses.n_labels:,} labels, by {model}."
     answer.give(
         frame,
@@ -45,15 +43,15 @@ def command(model: str, answers: Answers, answer: Answer, threads: int | None) -
             facts(
                 [
                     ("Labelled", labelled),
-                    ("Error", wrong),
-                    ("Items", about.summary()),
+                    ("Error", told.expected.summary()),
+                    ("Items", told.items.summary()),
                 ]
             )
         ],
         document=lambda: {
             "classes": known.classes.tolist(),
-            "expected_error": expected.error,
-            "need_another_label": int(about.needs.sum()),
+            "expected_error": told.expected.error,
+            "need_another_label": int(told.items.needs.sum()),
             "notes": list(found.notes),
             "items": as_rows(frame),
         },

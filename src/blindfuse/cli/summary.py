@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from blindfuse.cli.options import Fused
 from blindfuse.cli.results import annotator_frame, as_rows, fused_frame
 from blindfuse.cli.screen import text
+from blindfuse.cli.work import Fused
 from blindfuse.diagnostics.fit import BADLY
 
 
