@@ -33,6 +33,7 @@ from blindfuse.estimators.zero_based_skill import ZeroBasedSkill
 from blindfuse.fusing import fuse
 from blindfuse.metrics import error_rate
 from blindfuse.responses import Responses
+from blindfuse.threads import quiet_blas
 
 METHODS: dict[str, Callable[[], Estimator]] = {
     "MajorityVote": MajorityVote,
@@ -121,7 +122,7 @@ def compare(
         report(name)
         began = perf_counter()
         try:
-            with warnings.catch_warnings():
+            with quiet_blas(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", NotConverged)
                 warnings.simplefilter("ignore", RankTooLow)
                 posteriors = posteriors_of(table)

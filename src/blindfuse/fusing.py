@@ -28,6 +28,7 @@ from blindfuse.responses import Responses
 from blindfuse.shrinkage import CROWD_LABELS
 from blindfuse.solver.solve import require_overlap
 from blindfuse.solver.starts import vote_start
+from blindfuse.threads import quiet_blas
 
 Floats = NDArray[np.float64]
 
@@ -149,7 +150,7 @@ def fuse(
         return method.fit(some, gold=gold)
 
     rule = choose or (by_thresholds if ordered and table.n_classes > 2 else by_prediction)
-    with warnings.catch_warnings():
+    with quiet_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         choice = rule(table, polish, np.random.default_rng(seed), threads)
     found = choice.posteriors.copy()

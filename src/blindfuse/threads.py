@@ -1,10 +1,13 @@
 """How work is cut into pieces for threads; kernels release the GIL."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import TypeVar
+
+from threadpoolctl import threadpool_limits
 
 from blindfuse.errors import BadParameter
 
@@ -44,3 +47,14 @@ def in_pieces(
     with ThreadPoolExecutor(len(others)) as pool:
         rest = [pool.submit(work, cut.start, cut.stop) for cut in others]
         return [work(first.start, first.stop), *(future.result() for future in rest)]
+
+
+@contextmanager
+def quiet_blas() -> Iterator[None]:
+    """BLAS without threads of its own, meanwhile.
+
+    Its matrices are small here; on a busy machine its threads wait for each other, and an
+    eigenvector takes twenty times as long.
+    """
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
