@@ -1,5 +1,6 @@
 """Every reported number a second time, and the figures asked of intervals, fit and dependence."""
 
+from collections import Counter
 from itertools import combinations
 from typing import Any
 
@@ -91,6 +92,32 @@ class TestDependence:
                  for seed in range(10)]  # fmt: skip
         assert np.mean(np.array(named) > 0) <= 0.2
 
+    def test_the_excess_of_every_pair_by_hand(self) -> None:
+        responses = crowd(4, n=60, m=5, missing=0.5).responses
+        found, fitted = diagnosed(responses)
+        matrix, model = responses.matrix(), fitted.model_
+        assert found.dependence.looked_at.tolist() == list(range(5))
+        few = 0
+        for i, j in np.ndindex(5, 5):
+            both = (matrix[:, i] >= 0) & (matrix[:, j] >= 0)
+            if i == j or both.sum() < 20:
+                few += i != j
+                assert np.isnan(found.dependence.excesses[i, j])
+                continue
+            seen = np.mean(matrix[both, i] == matrix[both, j])
+            expected = np.sum(model.confusions[i] * model.confusions[j] @ model.prior)
+            by_hand = (seen - expected) / (1 - expected)
+            assert found.dependence.excesses[i, j] == pytest.approx(by_hand)
+        assert few
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_excess_of_pairs_that_stand_out_is_that_of_the_map(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        responses = simulate(3000, 15, 3, rng, cliques=GROUPS, copying=0.5).responses
+        found = diagnosed(responses)[0].dependence
+        assert len(found.pairs)
+        np.testing.assert_array_equal(found.excesses[*found.pairs.T], found.excess)
+
     def test_copies_are_one_vote(self) -> None:
         """Ten exact copies, under a model that knows them as fair but not as copies."""
         column = np.random.default_rng(0).integers(2, size=2000)
@@ -169,6 +196,19 @@ class TestItemsAndErrors:
             entropy = -sum(p * np.log(p) for p in posterior if p > 0)
             assert found.items.entropy[n] == pytest.approx(entropy, abs=1e-12)
             assert found.items.needs[n] == (best < 0.9)
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_outvoted_items_by_hand(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        responses = simulate(1000, 7, 3, rng, missing=0.5).responses
+        found, fitted = diagnosed(responses)
+        labels = fitted.posteriors_.argmax(axis=1)
+        for n, row in enumerate(responses.matrix().tolist()):
+            votes = Counter(label for label in row if label >= 0)
+            beaten = bool(votes) and votes[labels[n]] < max(votes.values())
+            assert found.items.outvoted[n] == beaten
+        assert found.items.outvoted.any()
+        assert responses.labels_per_item.min() == 0
 
     @pytest.mark.parametrize("seed", range(5))
     def test_the_expected_error_is_about_the_error(self, seed: int) -> None:

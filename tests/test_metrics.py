@@ -14,6 +14,7 @@ import sklearn.metrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.stats import binomtest
 from statsmodels.stats import inter_rater
 
 from blindfuse import BadLabels, BadParameter, Model, Responses, simulate
@@ -29,6 +30,8 @@ from blindfuse.metrics import (
     krippendorff_alpha,
     log_loss,
     prior_error,
+    reliability,
+    share_interval,
 )
 from conftest import Crowds
 
@@ -129,6 +132,33 @@ def test_calibration_error_is_that_of_a_plain_loop(seed: int, bins: int) -> None
             confidence, right = np.mean(held, axis=0)
             expected += len(held) / len(items) * abs(right - confidence)
     assert calibration_error(posteriors, truth, bins) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_reliability_by_sorting(seed: int) -> None:
+    posteriors, truth = drawn_posteriors(seed)
+    known = truth >= 0
+    sure, right = posteriors.max(axis=1)[known], (posteriors.argmax(axis=1) == truth)[known]
+    bin_of = np.ceil(sure * 10)
+    found = reliability(posteriors, truth, 10)
+    for at, b in enumerate(np.unique(bin_of)):
+        assert found.items[at] == np.sum(bin_of == b)
+        assert found.confidence[at] == pytest.approx(sure[bin_of == b].mean())
+        assert found.accuracy[at] == pytest.approx(right[bin_of == b].mean())
+    assert found.items.sum() == known.sum()
+
+
+@pytest.mark.parametrize(("wrong", "count"), [(0, 5), (3, 7), (50, 1000), (9, 9)])
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_the_interval_of_a_share_is_scipys(wrong: int, count: int, confidence: float) -> None:
+    expected = binomtest(wrong, count).proportion_ci(confidence, method="wilson")
+    found = share_interval(wrong / count, count, confidence)
+    assert found == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_an_interval_needs_items() -> None:
+    with pytest.raises(BadParameter, match="count=0"):
+        share_interval(0.5, 0)
 
 
 def test_a_bin_holds_its_upper_edge() -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
 
 from blindfuse.beliefs import weighted_votes
 from blindfuse.coding import smallest_integer
@@ -34,6 +35,18 @@ class Agreement(NamedTuple):
     value: float
     low: float
     high: float
+
+
+class Reliability(NamedTuple):
+    """Items by how sure their label is, in bins that hold any.
+
+    ``items[bin]`` counts them, ``confidence[bin]`` is the mean of their largest posteriors and
+    ``accuracy[bin]`` the share of them that is right.
+    """
+
+    items: NDArray[np.intp]
+    confidence: Floats
+    accuracy: Floats
 
 
 def error_rate(beliefs: Floats, truth: Integers) -> float:
@@ -78,13 +91,34 @@ def calibration_error(posteriors: Floats, truth: Integers, bins: int = 15) -> fl
     truth ``[item]``
         class codes, −1 where it is not known.
     """
+    items, confidence, accuracy = reliability(posteriors, truth, bins)
+    return float(np.average(np.abs(accuracy - confidence), weights=items))
+
+
+def reliability(posteriors: Floats, truth: Integers, bins: int = 15) -> Reliability:
+    """What :func:`calibration_error` adds up, bin by bin, as reliability diagrams show it."""
     if bins < 1:
         raise BadParameter(f"bins={bins!r} must be at least 1.")
     chosen, true = _known(posteriors, truth)
     confidence = chosen.max(axis=1)
     bin_of = np.digitize(confidence, np.linspace(0, 1, bins + 1)[1:-1], right=True)
-    gaps = np.bincount(bin_of, _credit(chosen, true) - confidence)
-    return float(np.abs(gaps).sum() / len(true))
+    items = np.bincount(bin_of)
+    held = items > 0
+    sums = [np.bincount(bin_of, what)[held] for what in (confidence, _credit(chosen, true))]
+    return Reliability(items[held], *(total / items[held] for total in sums))
+
+
+def share_interval(share: float, count: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval (1927) of a share that was seen among ``count`` items."""
+    if not 0 <= share <= 1 or count < 1 or not 0 < confidence < 1:
+        raise BadParameter(
+            f"share={share!r} and confidence={confidence!r} must be between 0 and 1, and "
+            f"count={count!r} at least 1."
+        )
+    z = norm.ppf(0.5 + confidence / 2)
+    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
+    width = z * np.sqrt(share * (1 - share) / count + (z / (2 * count)) ** 2) / (1 + z**2 / count)
+    return max(0.0, float(middle - width)), min(1.0, float(middle + width))
 
 
 def confusion_error(estimate: Model, truth: Model) -> float:

@@ -26,13 +26,17 @@ class Dependence:
 
     ``pairs[pair, 2]`` are positions of annotators, ``excess[pair]`` how much of the room for
     agreement beyond the expected they fill, (seen − expected)/(1 − expected); ``groups`` are what
-    the pairs connect. ``correlation`` is the mean excess of all pairs, and ``votes`` what M votes
+    the pairs connect. ``looked_at[i]`` are the annotators whose pairs were looked at, and
+    ``excesses[i, j]`` the excess of each such pair, NaN where they share too few items (and on the
+    diagonal). ``correlation`` is the mean excess of all pairs, and ``votes`` what M votes
     are worth, M/(1 + (M − 1) correlation).
     """
 
     pairs: NDArray[np.intp]
     excess: Floats
     groups: tuple[tuple[int, ...], ...]
+    looked_at: NDArray[np.intp]
+    excesses: Floats
     correlation: float
     votes: float
     n_annotators: int
@@ -67,6 +71,8 @@ def find_dependence(pairs: Pairs, names: NDArray[Any]) -> Dependence:
     scores = difference / np.sqrt(p * (1 - p) / n)
     excess = difference / (1 - p)
     correlation = float(np.clip(np.average(excess, weights=n), 0, 1)) if len(n) else 0.0
+    excesses = np.full((M, M), np.nan)
+    excesses[rows, columns] = excesses[columns, rows] = excess
     found = _stand_out(scores)
     flagged = rows[found], columns[found]
     graph = csr_array((np.ones(len(flagged[0])), flagged), shape=(M, M))
@@ -79,6 +85,8 @@ def find_dependence(pairs: Pairs, names: NDArray[Any]) -> Dependence:
         np.column_stack([pairs.annotators[flagged[0]], pairs.annotators[flagged[1]]]),
         excess[found],
         groups,
+        pairs.annotators,
+        excesses,
         correlation,
         M / (1 + (M - 1) * correlation),
         M,

@@ -51,6 +51,6 @@ def diagnose(responses: Responses, model: Model, posteriors: Floats) -> Diagnost
         measure_fit(pairs, responses.n_annotators),
         find_dependence(pairs, responses.annotators),
         look_at_annotators(responses, known, posteriors),
-        look_at_items(posteriors),
+        look_at_items(responses, posteriors),
         expect_error(responses, known, posteriors),
     )

@@ -6,6 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
+from blindfuse.beliefs import vote_shares
+from blindfuse.responses import Responses
+
 Floats = NDArray[np.float64]
 
 DOUBT = 0.1
@@ -16,13 +19,15 @@ tenth of an error, asking again pays from here on."""
 @dataclass(frozen=True, eq=False)
 class Items:
     """Per item: the ``posterior`` of its label, the ``margin`` to the next class, the ``entropy``
-    in nats, and whether it ``needs`` another label.
+    in nats, whether it ``needs`` another label, and whether it was ``outvoted``: another class has
+    more votes than its label.
     """
 
     posterior: Floats
     margin: Floats
     entropy: Floats
     needs: NDArray[np.bool_]
+    outvoted: NDArray[np.bool_]
 
     def summary(self) -> str:
         """In words."""
@@ -34,12 +39,15 @@ class Items:
         )
 
 
-def look_at_items(posteriors: Floats) -> Items:
-    """From posteriors ``[item, class]``."""
+def look_at_items(responses: Responses, posteriors: Floats) -> Items:
+    """From posteriors ``[item, class]``, beside the votes."""
+    shares = vote_shares(responses)
+    chosen = shares[np.arange(len(shares)), posteriors.argmax(axis=1)]
     ordered = np.sort(posteriors, axis=1)
     return Items(
         posterior=ordered[:, -1],
         margin=ordered[:, -1] - ordered[:, -2],
         entropy=entr(posteriors).sum(axis=1),
         needs=ordered[:, -1] < 1 - DOUBT,
+        outvoted=(chosen == 0) & (responses.labels_per_item > 0),
     )
