@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types layers bench clean
+.PHONY: demo test test-browser chromium lint types layers bench clean
 
 .venv/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -11,6 +11,10 @@ BIN := .venv/bin
 .venv/dev: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+.venv/browser: .venv/dev
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
 	touch $@
 
 .venv-bench/peers: pyproject.toml constraints.txt benchmarks/peers.txt
@@ -24,6 +28,17 @@ demo: .venv/demo  ## fuse the answers of 15 classifiers about handwritten digits
 
 test: lint types layers  ## everything that must hold before a change lands
 	$(BIN)/pytest
+
+test-browser: .venv/browser chromium  ## the report in a real browser; screenshots to look at
+	$(BIN)/pytest tests/browser
+
+chromium:
+	@command -v chromium > /dev/null \
+		|| { test "$$(id -u)" = 0 && apt-get update -q && apt-get install -y -q chromium; } \
+		|| { echo "There is no chromium, and installing it needs root: apt-get install chromium"; exit 1; }
+
+docs/report.png: .venv/browser chromium  ## the picture of a report in the README
+	$(BIN)/python tests/browser/picture.py $@
 
 lint: .venv/dev
 	$(BIN)/ruff check .

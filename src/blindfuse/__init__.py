@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from blindfuse.planning import Requests, next_labels
     from blindfuse.readers.gold import read_gold
     from blindfuse.readers.reading import Read, read
+    from blindfuse.report.gold import Gold
+    from blindfuse.report.writing import report_html, write_report
     from blindfuse.responses import Responses
     from blindfuse.simulation import Simulation, simulate
 
@@ -63,6 +65,7 @@ _HOMES = {
     "EigenRatio": "estimators.eigen_ratio",
     "Fusion": "fusing",
     "GLAD": "estimators.glad",
+    "Gold": "report.gold",
     "ItemKinds": "estimators.item_kinds",
     "KOS": "estimators.kos",
     "MACE": "estimators.mace",
@@ -93,7 +96,9 @@ _HOMES = {
     "next_labels": "planning",
     "read": "readers.reading",
     "read_gold": "readers.gold",
+    "report_html": "report.writing",
     "simulate": "simulation",
+    "write_report": "report.writing",
 }
 
 __all__ = [
@@ -113,6 +118,7 @@ __all__ = [
     "Diagnostics",
     "EigenRatio",
     "Fusion",
+    "Gold",
     "ItemKinds",
     "MajorityVote",
     "MixedItems",
@@ -140,7 +146,9 @@ __all__ = [
     "next_labels",
     "read",
     "read_gold",
+    "report_html",
     "simulate",
+    "write_report",
 ]
 
 

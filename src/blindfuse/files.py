@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and the folder of what is costly to make again."""
 
 import os
 from collections.abc import Iterator
@@ -20,3 +20,14 @@ def beside(*targets: Path) -> Iterator[list[Path]]:
     finally:
         for place in places:
             place.unlink(missing_ok=True)
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file at once: nobody ever sees half of it."""
+    with beside(Path(path)) as (place,):
+        place.write_bytes(content)
+
+
+def cache_folder() -> Path:
+    """The folder that BLINDFUSE_CACHE names, ``~/.cache/blindfuse`` if none."""
+    return Path(os.environ.get("BLINDFUSE_CACHE") or Path.home() / ".cache" / "blindfuse")

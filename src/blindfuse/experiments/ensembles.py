@@ -6,7 +6,6 @@ names (``~/.cache/blindfuse`` if none), since training takes minutes.
 """
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from blindfuse.datasets import Crowd, load_features
+from blindfuse.files import cache_folder
 from blindfuse.responses import Responses
 
 SUBSETS = {
@@ -66,7 +66,7 @@ def answers(
 
 def ensemble(name: str, seed: int, rows: int | None = None, folder: Any = None) -> Crowd:
     """The fifteen on one of :data:`SUBSETS`, on so many rows drawn at random, or on all."""
-    kept = _cache() / f"{name}-{rows or 'all'}-{seed}.npz"
+    kept = cache_folder() / f"{name}-{rows or 'all'}-{seed}.npz"
     if not kept.exists():
         crowd = _train(name, seed, rows, folder)
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -96,10 +96,6 @@ def _train(name: str, seed: int, rows: int | None, folder: Any) -> Crowd:
         chosen = np.sort(rng.choice(chosen, min(rows, len(chosen)), replace=False))
     responses = answers(features[chosen], classes[chosen], SUBSETS[name], rng)
     return Crowd(name, responses, np.searchsorted(responses.classes, classes[chosen]))
-
-
-def _cache() -> Path:
-    return Path(os.environ.get("BLINDFUSE_CACHE") or Path.home() / ".cache" / "blindfuse")
 
 
 def _largest(classes: NDArray[Any], count: int | None) -> NDArray[Any]:

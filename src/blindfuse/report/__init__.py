@@ -1,0 +1,1 @@
+"""One self-contained page about a fusion: ``contents`` (numbers) → ``pictures`` → ``writing``."""
