@@ -27,10 +27,10 @@ HOSTILE = (
 
 
 @cache
-def crowd(seed: int = 0, n: int = 600, m: int = 40, k: int = 3) -> Fusion:
-    """Forty annotators, of whom three copy and some are poor; items are addresses."""
+def crowd(seed: int = 0, n: int = 900, m: int = 40, k: int = 3, missing: float = 0.8) -> Fusion:
+    """Annotators of whom three copy each other and the last one guesses; items are addresses."""
     rng = np.random.default_rng(seed)
-    drawn = simulate(n, m, k, rng, missing=0.6, cliques=[(0, 1, 2)], copying=0.8, skill=0.2)
+    drawn = simulate(n, m, k, rng, missing=missing, cliques=[(0, 1, 2)], copying=0.8)
     matrix = np.array(drawn.responses.matrix())
     matrix[:, -1] = rng.integers(k, size=n)
     classes = ("cat", "dog", "horse", "other", "none")[:k]

@@ -187,9 +187,14 @@ class TestContents:
         assert any("does not fit" in words for words in contents(misfitting).warnings)
         voted = replace(fusion, method="MajorityVote")
         assert any("majority vote" in words for words in contents(voted).warnings)
+        copied = [words for words in contents(fusion).warnings if "err together" in words]
+        assert len(copied) == 1
+        assert "'worker 00', 'worker 01', 'worker 02'" in copied[0]
+        counted = replace(fusion, method="EM with groups as one")
+        assert not any("err together" in words for words in contents(counted).warnings)
         good = fuse(simulate(2000, 8, 3, np.random.default_rng(0), skill=0.4).responses)
         assert contents(good).warnings == ()
-        assert "Nothing that was measured speaks against" in report_html(good)
+        assert "Nothing that was measured speaks against this model" in report_html(good)
 
     def test_long_histories_are_thinned_from_first_to_last(self) -> None:
         fusion = replace(crowd(), history=np.linspace(-5000.0, -1.0, 5000))

@@ -45,6 +45,10 @@ HAIR = 1e-6
 """By how much a label is ahead of another class that is as likely."""
 
 
+GROUPS_AS_ONE = "EM with groups as one"
+"""The method that takes annotators who err together for one."""
+
+
 @dataclass(frozen=True, eq=False)
 class Choice:
     """What a rule chose: by which method, why in words, and what came out.
@@ -247,7 +251,7 @@ def _groups_as_one(
         "annotators look independent but for groups that err together, each of which was taken for "
         f"one annotator: {found.named_groups()}."
     )
-    return Choice("EM with groups as one", why, *fitted)
+    return Choice(GROUPS_AS_ONE, why, *fitted)
 
 
 def _find_groups(responses: Responses, polish: Polish) -> tuple[Dependence, Floats, DawidSkene]:

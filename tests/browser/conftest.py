@@ -54,6 +54,7 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Open]:
 
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         contexts.append(context)
+        context.set_default_timeout(10_000)
         context.route("**/*", guard)
         page = context.new_page()
         page.on("console", hear)

@@ -1,4 +1,4 @@
-"""Writes the picture of a report that the README shows: fifteen classifiers on digits."""
+"""Writes the picture of a report that the README shows: a simulated crowd of twelve."""
 
 import shutil
 import sys
@@ -10,16 +10,16 @@ from playwright.sync_api import sync_playwright
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from blindfuse import write_report
-from report_cases import digits
+from report_cases import crowd
 
-SIZE = {"width": 1100, "height": 1460}
+SIZE = {"width": 1060, "height": 1900}
 
 
 def main(target: str) -> None:
-    fusion, parts = digits()
+    fusion = crowd(n=2000, m=12, missing=0.4)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         report = Path(folder) / "report.html"
-        write_report(fusion, report, **parts)
+        write_report(fusion, report, title="Pictures of animals, labelled by a crowd")
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )

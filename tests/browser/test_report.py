@@ -155,6 +155,7 @@ class TestAnnotators:
 
     def test_opening_by_mouse_and_closing_by_escape(self, show: Any, page_of_crowd: str) -> None:
         page = show(page_of_crowd)
+        page.click("#annotator-all")
         page.get_by_role("button", name="worker 00", exact=True).click()
         dialog = page.get_by_role("dialog")
         assert dialog.get_by_role("heading").inner_text() == "worker 00"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from blindfuse.comparing import Compared
 from blindfuse.diagnostics.fit import BADLY, WELL
 from blindfuse.errors import BadLabels
-from blindfuse.fusing import Fusion
+from blindfuse.fusing import GROUPS_AS_ONE, Fusion
 from blindfuse.metrics import Agreement, fleiss_kappa, krippendorff_alpha
 from blindfuse.report.annotators import AnnotatorTable, annotator_table, common_classes
 from blindfuse.report.gold import Checked, Gold, check
@@ -21,7 +21,8 @@ Floats = NDArray[np.float64]
 
 SENTENCE = 2_000
 """Characters of a sentence that names people or files."""
-MOST_NOTES = 30
+MOST_NOTES, NOTE = 30, 400
+"""Notes, and characters of each."""
 LISTED_CLASSES = 40
 """Classes of the picture of class shares; of more, the most common ones."""
 DRAWS = 20_000_000
@@ -119,7 +120,7 @@ def gather(
         figures=_figures(fusion),
         warnings=_warnings(fusion),
         said=_said(fusion),
-        notes=tuple(shown(note, SENTENCE) for note in [*notes, *responses.notes][:MOST_NOTES]),
+        notes=tuple(shown(note, NOTE) for note in [*notes, *responses.notes][:MOST_NOTES]),
         classes=tuple(classes),
         shares=_shares(fusion, model.prior, classes),
         annotators=annotator_table(found, model, names),
@@ -156,7 +157,12 @@ def _warnings(fusion: Fusion) -> tuple[str, ...]:
     """What speaks against trusting the labels; the same thresholds as the diagnostics have."""
     found = fusion.diagnostics
     against = (
-        (found.fit.misfit >= BADLY, found.fit.summary()),
+        (found.fit.misfit >= WELL, found.fit.summary()),
+        (
+            found.dependence.groups and fusion.method != GROUPS_AS_ONE,
+            f"Some err together more than others do, and their votes count in full: "
+            f"{found.dependence.named_groups()}.",
+        ),
         (
             not found.identifiability.holds or len(found.identifiability.rare),
             found.identifiability.summary(),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
+import numpy as np
 
 from blindfuse.comparing import Compared
 from blindfuse.report.annotators import Annotator
@@ -149,9 +150,9 @@ def _classes(shares: Sequence[ClassShare]) -> Drawing:
     )
     shared = alt.X(
         "share:Q",
-        title="share of items (bar) and of answers (line)",
+        title=None,
         axis=alt.Axis(format="%", tickCount=5),
-        scale=alt.Scale(domain=[0, 1.15 * max(max(one.share, one.answers) for one in shares)]),
+        scale=alt.Scale(domain=[0, 1.3 * max(max(one.share, one.answers) for one in shares)]),
     )
     bars = base.mark_bar(color=BLUE, opacity=0.75, height={"band": 0.62}).encode(x=shared)
     ticks = base.mark_tick(color=ORANGE, thickness=2.5, height={"band": 0.9}).encode(x="answers:Q")
@@ -307,6 +308,8 @@ def _certainties(found: ItemTable) -> Drawing:
 
 def _convergence(history: Sequence[tuple[int, float]]) -> Drawing:
     rows = [{"iteration": step, "likelihood": value} for step, value in history]
+    values = [value for _, value in history]
+    digits = int(np.clip(np.ceil(1 - np.log10(max(np.ptp(values), 1e-9))), 0, 6))
     last = history[-1][0]
     ticks = list(range(1, last + 1, -(-last // 8)))
     chart = (
@@ -323,7 +326,7 @@ def _convergence(history: Sequence[tuple[int, float]]) -> Drawing:
                 "likelihood:Q",
                 title="log-likelihood",
                 scale=alt.Scale(zero=False),
-                axis=alt.Axis(tickCount=4, format=",.5~r"),
+                axis=alt.Axis(tickCount=4, format=f",.{digits}f"),
             ),
             tooltip=[
                 alt.Tooltip("iteration:Q"),
@@ -347,9 +350,15 @@ def _compared(found: Sequence[Compared]) -> Drawing:
         for one in found
     ]
     rows.sort(key=lambda row: float(row["value"]))
-    title = "share of labels that are wrong" if known else "share of labels that differ from fuse"
+    title = "wrong labels" if known else "labels unlike those of fuse"
+    most = max(row["value"] for row in rows)
     base = alt.Chart(ROWS).encode(
-        x=alt.X("value:Q", title=title, axis=alt.Axis(format="%", tickCount=5)),
+        x=alt.X(
+            "value:Q",
+            title=title,
+            axis=alt.Axis(format="%", tickCount=5),
+            scale=alt.Scale(domain=[0, 1.25 * most or 1]),
+        ),
         y=alt.Y("method:N", sort=None, title=None, axis=alt.Axis(labelLimit=210)),
         tooltip=[
             alt.Tooltip("method:N"),

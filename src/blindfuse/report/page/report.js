@@ -98,7 +98,7 @@ function drawAnnotator(row) {
     cell("Labels", "number", row.labels.toLocaleString("en")),
     cell("Accuracy", "number", percent(row.accuracy)),
     cell("", "block", interval(row)),
-    cell("Worst", "", ...mixes),
+    cell("Worst", "block", ...mixes),
     cell("", "block", ...row.remarks.map((remark) => make("span", { class: "remark" }, remark))),
   );
   drawn.addEventListener("click", () => openAnnotator(row));
@@ -205,7 +205,7 @@ function drawItem(row) {
     cell("", "title", itemName(row.name)),
     cell("Label", "", ...label),
     cell("Sure", `number${row.needs ? " remark" : ""}`, percent(row.sure)),
-    cell("Or", "", isolated(className(row.next)), soft(` (${percent(row.next_sure)})`)),
+    cell("Or", "block", isolated(className(row.next)), soft(` (${percent(row.next_sure)})`)),
     cell("", "block", drawVotes(row)),
   );
 }
