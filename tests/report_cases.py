@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_digits
 
-from blindfuse import Fusion, Gold, Responses, compare, fuse, simulate
+from blindfuse import Fusion, Responses, check_on_gold, compare, fuse, simulate
 from blindfuse.experiments.ensembles import answers
 
 HOSTILE = (
@@ -70,5 +70,5 @@ def digits() -> tuple[Fusion, dict[str, Any]]:
     return fusion, {
         "title": "Fifteen classifiers on handwritten digits",
         "compared": compare(responses, gold),
-        "gold": Gold.beside(fusion, gold),
+        "gold": check_on_gold(fusion, gold),
     }

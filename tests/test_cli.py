@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
+import blindfuse
 from blindfuse import (
     Model,
     Responses,
@@ -26,6 +26,7 @@ from blindfuse import (
     simulate,
 )
 from blindfuse.beliefs import vote_shares
+from blindfuse.cli import page
 from blindfuse.cli.main import COMMANDS
 from blindfuse.cli.main import blindfuse as program
 from blindfuse.cli.options import FORMATS
@@ -163,9 +164,7 @@ def test_all_files_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.update(options, fusion=fusion)
         return "<html>ü</html>"
 
-    pages = ModuleType("blindfuse.report.writing")
-    pages.report_html = report_html  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "blindfuse.report.writing", pages)
+    monkeypatch.setattr(blindfuse, "report_html", report_html, raising=False)
     outputs = ["--report", "r.html", "--annotators", "a.parquet", "--model", "m.npz"]
     result = done("fuse", "votes.csv", "-o", "fused.csv", *outputs)
     for name in ("fused.csv", "r.html", "a.parquet", "m.npz"):
@@ -186,17 +185,37 @@ def test_all_files_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(frame["labels"], about.labels[order])
 
 
-def test_a_report_of_many_labels_compares_no_methods(monkeypatch: pytest.MonkeyPatch) -> None:
-    from blindfuse.cli import page
-
+@pytest.mark.parametrize(
+    ("all_up_to", "quick_up_to", "compared"),
+    [(-1, 0, ["fuse", *page.QUICK]), (-1, -1, []), (0, 0, ["fuse", *METHODS])],
+)
+def test_a_report_compares_what_is_quick(
+    monkeypatch: pytest.MonkeyPatch, all_up_to: int, quick_up_to: int, compared: list[str]
+) -> None:
     asked: dict[str, Any] = {}
-    pages = SimpleNamespace(report_html=lambda fusion, **options: asked.update(options) or "x")
-    monkeypatch.setitem(sys.modules, "blindfuse.report.writing", pages)
-    monkeypatch.setattr(page, "MOST_COMPARED", votes().n_labels - 1)
+
+    def report_html(fusion: Any, **options: Any) -> str:
+        asked.update(options)
+        return "x"
+
+    monkeypatch.setattr(blindfuse, "report_html", report_html, raising=False)
+    monkeypatch.setattr(page, "MOST_COMPARED", votes().n_labels + all_up_to)
+    monkeypatch.setattr(page, "MOST_QUICK", votes().n_labels + quick_up_to)
     gold = some_gold()
     done("fuse", "votes.csv", "--report", "r.html", "--gold", "gold.csv")
-    assert asked["compared"] == ()
-    assert len(asked["gold"].codes) == len(gold)
+    assert [row.method for row in asked["compared"]] == compared
+    assert asked["gold"].items == len(gold)
+    if compared:  # the fusion that was not told gold is not made again
+        assert asked["compared"][0].seconds is None
+        assert asked["compared"][0].error == asked["gold"].error.value
+
+
+def test_a_report_is_a_page_about_these_answers() -> None:
+    done("fuse", "votes.csv", "--report", "r.html")
+    text = Path("r.html").read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "votes.csv" in text
+    assert f"{votes().n_labels:,} labels" in text
 
 
 def test_quiet_says_nothing() -> None:
@@ -499,12 +518,11 @@ def test_the_demo_shows_blind_and_true_figures_and_writes_a_report(
         asked.update(options, fusion=fusion)
         return "page"
 
-    pages = SimpleNamespace(report_html=report_html)
-    monkeypatch.setitem(sys.modules, "blindfuse.report.writing", pages)
-    monkeypatch.setattr("blindfuse.cli.page.MOST_COMPARED", 0)
+    monkeypatch.setattr(blindfuse, "report_html", report_html, raising=False)
+    monkeypatch.setattr(page, "MOST_QUICK", 0)
     words = done("demo", "--report", "demo.html").stdout
     assert Path("demo.html").read_text() == "page"
-    assert len(asked["gold"].codes) == 1797
+    assert asked["gold"].items == 1797
     row = next(line for line in words.splitlines() if line.startswith("svm linear"))
     blind, true = map(float, row.split()[-2:])
     assert blind == pytest.approx(true, abs=0.05)

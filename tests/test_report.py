@@ -21,9 +21,9 @@ from blindfuse import (
     BadLabels,
     Compared,
     Fusion,
-    Gold,
     Model,
     Responses,
+    check_on_gold,
     diagnose,
     fuse,
     report_html,
@@ -208,9 +208,8 @@ class TestContents:
         drawn = simulate(500, 5, 3, rng, missing=0.2)
         posteriors = drawn.model.posteriors(drawn.responses)
         chosen = rng.choice(500, 80, replace=False)
-        gold = Gold(chosen, drawn.truth[chosen], posteriors[chosen])
-        found = contents(described(drawn.responses, posteriors, drawn.model), gold=gold).checked
-        assert found is not None
+        known = dict(zip(chosen.tolist(), drawn.truth[chosen].tolist(), strict=True))
+        found = check_on_gold(described(drawn.responses, posteriors, drawn.model), known)
         wrong = np.sum(posteriors[chosen].argmax(axis=1) != drawn.truth[chosen])
         interval = binomtest(int(wrong), 80).proportion_ci(method="wilson")
         assert (found.error.value, found.error.low, found.error.high) == pytest.approx(
@@ -228,19 +227,9 @@ class TestContents:
         right = sum(one.items * one.right.value for one in found.bins)
         assert right == pytest.approx(80 - wrong)
 
-    def test_gold_beside_a_fusion(self) -> None:
-        fusion = crowd()
-        item = fusion.responses.items[7]
-        found = Gold.beside(fusion, {item: "dog"})
-        assert (found.items.tolist(), found.codes.tolist()) == ([7], [1])
-        np.testing.assert_array_equal(found.posteriors, fusion.posteriors[[7]])
-
-    def test_gold_that_does_not_fit_is_refused(self) -> None:
-        none = np.empty(0, dtype=np.intp)
+    def test_no_gold_is_refused(self) -> None:
         with pytest.raises(BadLabels, match="at least one"):
-            Gold(none, none, np.empty((0, 2)))
-        with pytest.raises(BadLabels, match="2 codes"):
-            Gold(np.array([0]), np.array([0, 1]), np.eye(2)[:1])
+            check_on_gold(crowd(), {})
 
 
 class TestNames:
@@ -325,7 +314,7 @@ class TestPage:
 
     def test_every_reference_has_its_one_target_and_headings_are_in_order(self) -> None:
         fusion = crowd()
-        gold = Gold.beside(fusion, {fusion.responses.items[0]: "cat"})
+        gold = check_on_gold(fusion, {fusion.responses.items[0]: "cat"})
         compared = [
             Compared("fuse", None, 0.0, 1.0, None),
             Compared("KOS", None, None, 0.1, "it <failed>."),

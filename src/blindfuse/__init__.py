@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from blindfuse.checking import GoldCheck, check_on_gold
     from blindfuse.comparing import Compared, compare
     from blindfuse.diagnostics import Diagnostics, diagnose
     from blindfuse.errors import (
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from blindfuse.planning import Requests, next_labels
     from blindfuse.readers.gold import read_gold
     from blindfuse.readers.reading import Read, read
-    from blindfuse.report.gold import Gold
     from blindfuse.report.writing import report_html, write_report
     from blindfuse.responses import Responses
     from blindfuse.simulation import Simulation, simulate
@@ -65,7 +65,7 @@ _HOMES = {
     "EigenRatio": "estimators.eigen_ratio",
     "Fusion": "fusing",
     "GLAD": "estimators.glad",
-    "Gold": "report.gold",
+    "GoldCheck": "checking",
     "ItemKinds": "estimators.item_kinds",
     "KOS": "estimators.kos",
     "MACE": "estimators.mace",
@@ -90,6 +90,7 @@ _HOMES = {
     "TriangularEstimation": "estimators.triangular_estimation",
     "Wawa": "estimators.wawa",
     "ZeroBasedSkill": "estimators.zero_based_skill",
+    "check_on_gold": "checking",
     "compare": "comparing",
     "diagnose": "diagnostics",
     "fuse": "fusing",
@@ -118,7 +119,7 @@ __all__ = [
     "Diagnostics",
     "EigenRatio",
     "Fusion",
-    "Gold",
+    "GoldCheck",
     "ItemKinds",
     "MajorityVote",
     "MixedItems",
@@ -140,6 +141,7 @@ __all__ = [
     "TriangularEstimation",
     "Wawa",
     "ZeroBasedSkill",
+    "check_on_gold",
     "compare",
     "diagnose",
     "fuse",

@@ -30,10 +30,11 @@ from blindfuse.estimators.spectral_meta_learner import SpectralMetaLearner
 from blindfuse.estimators.triangular_estimation import TriangularEstimation
 from blindfuse.estimators.wawa import Wawa
 from blindfuse.estimators.zero_based_skill import ZeroBasedSkill
-from blindfuse.fusing import fuse
+from blindfuse.fusing import Fusion, fuse
 from blindfuse.metrics import error_rate
-from blindfuse.responses import Responses
 from blindfuse.threads import quiet_blas
+
+Floats = NDArray[np.float64]
 
 METHODS: dict[str, Callable[[], Estimator]] = {
     "MajorityVote": MajorityVote,
@@ -92,13 +93,13 @@ class Compared:
 
     ``error`` is its expected error rate on the items of known truth, None without a truth;
     ``differs`` the share of items that it labels otherwise than ``fuse``; ``failed`` says why it
-    has neither, or is None.
+    has neither, or is None. ``seconds`` are None for a fusion that was there before.
     """
 
     method: str
     error: float | None
     differs: float | None
-    seconds: float
+    seconds: float | None
     failed: str | None
 
 
@@ -107,39 +108,38 @@ def compare(
     truth: Mapping[Any, Any] | None = None,
     methods: Mapping[str, Callable[[], Estimator]] = METHODS,
     *,
+    fused: Fusion | None = None,
     report: Callable[[str], None] = lambda name: None,
 ) -> list[Compared]:
     """``fuse`` and every method on these answers; with ``truth``, ``{item: label}``, their errors.
 
-    ``report`` is told the name of each method before it runs.
+    ``fused`` is what ``fuse`` made of them, if that is known already; ``report`` is told the name
+    of each method before it runs.
     """
     table = to_fit(responses)
     positions, codes = gold_codes(table, truth or {})
-    found: list[Compared] = []
-    fused: NDArray[np.intp] | None = None
-    every = {"fuse": _fused, **{name: _fitted(make) for name, make in methods.items()}}
-    for name, posteriors_of in every.items():
+    report("fuse")
+    began = perf_counter()
+    fusion = fused or fuse(table)
+    seconds = None if fused else perf_counter() - began
+    labels = fusion.posteriors.argmax(axis=1)
+
+    def error(posteriors: Floats) -> float | None:
+        return error_rate(posteriors[positions], codes) if len(positions) else None
+
+    found = [Compared("fuse", error(fusion.posteriors), 0.0, seconds, None)]
+    for name, make in methods.items():
         report(name)
         began = perf_counter()
         try:
             with quiet_blas(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", NotConverged)
                 warnings.simplefilter("ignore", RankTooLow)
-                posteriors = posteriors_of(table)
+                posteriors = make().fit(table).posteriors_
         except BlindfuseError as reason:
             found.append(Compared(name, None, None, perf_counter() - began, str(reason)))
             continue
         seconds = perf_counter() - began
-        labels = posteriors.argmax(axis=1)
-        fused = labels if fused is None else fused
-        error = error_rate(posteriors[positions], codes) if len(positions) else None
-        found.append(Compared(name, error, float(np.mean(labels != fused)), seconds, None))
+        differs = float(np.mean(posteriors.argmax(axis=1) != labels))
+        found.append(Compared(name, error(posteriors), differs, seconds, None))
     return found
-
-
-def _fused(responses: Responses) -> NDArray[np.float64]:
-    return fuse(responses).posteriors
-
-
-def _fitted(make: Callable[[], Estimator]) -> Callable[[Responses], NDArray[np.float64]]:
-    return lambda responses: make().fit(responses).posteriors_

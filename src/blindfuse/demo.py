@@ -58,8 +58,8 @@ def play(step: Callable[[str], None] = lambda step: None) -> Demo:
     plain = DawidSkene().fit(responses)
     errors = {
         "best single annotator": float(1 - true.max()),
-        "majority vote": check.vote_error,
+        "majority vote": check.vote.value,
         "Dawid–Skene": error_rate(plain.posteriors_, truth),
-        "blindfuse": check.error,
+        "blindfuse": check.error.value,
     }
     return Demo(fusion, known, check, judged, errors)

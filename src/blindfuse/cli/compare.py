@@ -72,7 +72,7 @@ def _words(rows: "list[Compared]", known: int) -> "list[RenderableType]":
 
 
 def _rank(row: "Compared") -> tuple[float, float]:
-    return (1.0 if row.error is None else row.error), row.seconds
+    return (1.0 if row.error is None else row.error), row.seconds or 0.0
 
 
 def _table(rows: "list[Compared]") -> "Table":
@@ -87,7 +87,7 @@ def _table(rows: "list[Compared]") -> "Table":
             _percent(row.error),
             "best" if _is_best(row, least) else "",
             _percent(row.differs),
-            f"{row.seconds:.2f}",
+            f"{row.seconds or 0:.2f}",
         ]
         for row in rows
     ]

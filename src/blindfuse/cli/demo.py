@@ -38,7 +38,7 @@ def command(report: Path | None) -> None:
     screen = Screen()
     with screen.working() as step:
         played = play(step)
-        fused = Fused(played.fusion, played.truth, played.check)
+        fused = Fused(played.fusion, played.truth, played.fusion, played.check, True)
         if report is not None:
             step("comparing methods for the report")
             write_all({report: page("15 classifiers look at handwritten digits", (), fused)})

@@ -1,28 +1,39 @@
 """The report of a fusion, as a page to be written."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from blindfuse import Compared
     from blindfuse.cli.targets import Write
     from blindfuse.cli.work import Fused
 
-MOST_COMPARED = 200_000
-"""Labels up to which a report compares all methods: beyond, some of them take a minute each."""
+MOST_COMPARED, MOST_QUICK = 50_000, 1_000_000
+"""Labels up to which a report compares all methods, and up to which those that are quick."""
+QUICK = "MajorityVote", "Wawa", "DawidSkene", "OneCoin", "BayesianDawidSkene", "ItemKinds", "MACE"
 
 
 def page(title: str, notes: Sequence[str], fused: "Fused") -> "Write":
-    """What writes the report of a fusion, with all methods compared where that is quick."""
-    from blindfuse import compare
+    """What writes the report of a fusion, with other methods compared where that is quick."""
+    from blindfuse import report_html
 
-    responses = fused.fusion.responses
-    compared = compare(responses, fused.gold) if responses.n_labels <= MOST_COMPARED else ()
-    report_html = import_module("blindfuse.report.writing").report_html
-    text = report_html(fused.fusion, title=title, notes=notes, compared=compared, gold=fused.check)
+    text = report_html(
+        fused.fusion, title=title, notes=notes, compared=_compared(fused), gold=fused.check
+    )
 
     def write(place: Path) -> None:
         place.write_text(text, encoding="utf-8")
 
     return write
+
+
+def _compared(fused: "Fused") -> "list[Compared]":
+    from blindfuse.comparing import METHODS, compare
+
+    responses = fused.fusion.responses
+    if responses.n_labels > MOST_QUICK:
+        return []
+    chosen = METHODS if responses.n_labels <= MOST_COMPARED else QUICK
+    methods = {name: METHODS[name] for name in chosen}
+    return compare(responses, fused.gold, methods, fused=fused.blind if fused.chosen else None)

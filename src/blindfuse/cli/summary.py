@@ -75,8 +75,8 @@ def gold_document(fused: Fused) -> dict[str, Any] | None:
     if fused.check is None:
         return None
     return {
-        "items": len(fused.check.codes),
-        "error": fused.check.error,
-        "vote_error": fused.check.vote_error,
+        "items": fused.check.items,
+        "error": fused.check.error.value,
+        "vote_error": fused.check.vote.value,
         "calibration_error": fused.check.calibration,
     }

@@ -60,11 +60,17 @@ class Answers:
 
 @dataclass(frozen=True)
 class Fused:
-    """A fusion, the gold that it was told, and how one does that was not."""
+    """A fusion, the gold that it was told, and how a ``blind`` one does that was not.
+
+    Without gold both are one, and there is nothing to check. ``chosen`` tells whether ``fuse``
+    chose the method itself.
+    """
 
     fusion: "blindfuse.Fusion"
     gold: Mapping[Any, Any]
+    blind: "blindfuse.Fusion"
     check: "GoldCheck | None"
+    chosen: bool
 
 
 @dataclass(frozen=True)
@@ -100,13 +106,13 @@ class How:
         with _warnings_noted(screen):
             fusion = self._fuse(found.responses, gold)
         if not gold:
-            return Fused(fusion, gold, None)
+            return Fused(fusion, gold, fusion, None, self.method == FUSE)
         from blindfuse.checking import check_on_gold
 
         step("fusing without gold, to measure the error on it")
         with _warnings_noted(screen):
             blind = self._fuse(found.responses, {})
-        return Fused(fusion, gold, check_on_gold(blind, gold))
+        return Fused(fusion, gold, blind, check_on_gold(blind, gold), self.method == FUSE)
 
     def _gold(self, found: "blindfuse.Read", screen: "Screen") -> dict[str, str]:
         """Known labels of items that have answers: from --gold, or else from the answers' file."""

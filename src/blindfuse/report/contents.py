@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.checking import GoldCheck
 from blindfuse.comparing import Compared
 from blindfuse.diagnostics.fit import BADLY, WELL
 from blindfuse.errors import BadLabels
 from blindfuse.fusing import GROUPS_AS_ONE, Fusion
 from blindfuse.metrics import Agreement, fleiss_kappa, krippendorff_alpha
 from blindfuse.report.annotators import AnnotatorTable, annotator_table, common_classes
-from blindfuse.report.gold import Checked, Gold, check
 from blindfuse.report.items import ItemTable, item_table
 from blindfuse.report.names import distinct, shown
 from blindfuse.report.together import Together, who_errs_together
@@ -93,7 +93,7 @@ class Contents:
     history: tuple[tuple[int, float], ...]
     iterations: int
     compared: tuple[Compared, ...]
-    checked: Checked | None
+    checked: GoldCheck | None
 
 
 def gather(
@@ -102,7 +102,7 @@ def gather(
     title: str,
     notes: Sequence[str] = (),
     compared: Sequence[Compared] = (),
-    gold: Gold | None = None,
+    gold: GoldCheck | None = None,
 ) -> Contents:
     """What the page says of this fusion."""
     responses, found = fusion.responses, fusion.diagnostics
@@ -130,7 +130,7 @@ def gather(
         history=_thinned(fusion.history),
         iterations=len(fusion.history),
         compared=tuple(compared),
-        checked=None if gold is None else check(responses, gold),
+        checked=gold,
     )
 
 

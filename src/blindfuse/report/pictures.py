@@ -11,10 +11,10 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from blindfuse.checking import GoldCheck
 from blindfuse.comparing import Compared
 from blindfuse.report.annotators import Annotator
 from blindfuse.report.contents import ClassShare, Contents
-from blindfuse.report.gold import Checked
 from blindfuse.report.items import ItemTable
 from blindfuse.report.together import Together
 
@@ -375,7 +375,7 @@ def _compared(found: Sequence[Compared]) -> Drawing:
     return Drawing(alt.layer(bars, texts), 22 * len(rows), rows)
 
 
-def _calibration(found: Checked) -> Drawing:
+def _calibration(found: GoldCheck) -> Drawing:
     rows = [
         {
             "items": one.items,

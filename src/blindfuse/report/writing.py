@@ -10,12 +10,12 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from blindfuse.checking import GoldCheck
 from blindfuse.comparing import Compared
 from blindfuse.errors import BadFile
 from blindfuse.files import write_whole
 from blindfuse.fusing import Fusion
 from blindfuse.report.contents import Contents, gather
-from blindfuse.report.gold import Gold
 from blindfuse.report.names import as_json
 from blindfuse.report.pictures import pictures
 from blindfuse.report.scripts import vega_script
@@ -30,7 +30,7 @@ def write_report(
     title: str = TITLE,
     notes: Sequence[str] = (),
     compared: Sequence[Compared] = (),
-    gold: Gold | None = None,
+    gold: GoldCheck | None = None,
 ) -> None:
     """Write :func:`report_html` to a file, whole or not at all; one that is there is replaced."""
     page = report_html(fusion, title=title, notes=notes, compared=compared, gold=gold)
@@ -49,7 +49,7 @@ def report_html(
     title: str = TITLE,
     notes: Sequence[str] = (),
     compared: Sequence[Compared] = (),
-    gold: Gold | None = None,
+    gold: GoldCheck | None = None,
 ) -> str:
     """One page that needs nothing else: no network, no other file.
 
@@ -62,7 +62,7 @@ def report_html(
     compared
         what ``compare`` returned.
     gold
-        known labels beside the beliefs of a fusion that did not see them.
+        what ``check_on_gold`` says of a fusion that did not see the known labels.
     """
     return render(gather(fusion, title=title, notes=notes, compared=compared, gold=gold))
 
