@@ -12,6 +12,7 @@ import crowd_kit
 import reading
 import speed
 import trust
+import voting
 from report import Check, Section, environment, to_markdown, to_text
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -32,6 +33,7 @@ SECTIONS: list[Callable[[], Section]] = [
     trust.intervals,
     trust.ordered,
     trust.asking,
+    voting.classifiers,
     speed.linear,
     accuracy.adversaries,
     speed.imports,

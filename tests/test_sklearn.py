@@ -1,0 +1,311 @@
+"""BlindVotingClassifier: scikit-learn's contract, and that it labels as the fusion does."""
+
+import doctest
+import pickle
+from functools import cache
+from typing import Any, Self
+
+import numpy as np
+import pytest
+import sklearn
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_digits, load_iris, make_classification
+from sklearn.ensemble import VotingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import blindfuse.sklearn
+from blindfuse import NotIdentifiable, Simulation, fuse, simulate
+from blindfuse.sklearn import BlindVotingClassifier
+
+Array = NDArray[Any]
+
+
+class Column(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Answers what stands in one column, so that X is the table of answers."""
+
+    def __init__(self, at: int = 0) -> None:
+        self.at = at
+
+    def fit(self, X: Array, y: Array) -> Self:
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Array) -> Array:
+        return np.asarray(X)[:, self.at]
+
+
+def trees(*depths: int) -> list[tuple[str, Any]]:
+    return [(f"tree{d}", DecisionTreeClassifier(max_depth=d, random_state=0)) for d in depths]
+
+
+def mixed() -> list[tuple[str, Any]]:
+    return [("lr", LogisticRegression(max_iter=1000)), ("nb", GaussianNB()), *trees(3)]
+
+
+def readers(count: int) -> BlindVotingClassifier:
+    return BlindVotingClassifier([(f"c{m}", Column(m)) for m in range(count)], cv=2)
+
+
+def crowd(seed: int, **how: Any) -> tuple[Simulation, Array]:
+    found = simulate(3000, 9, 3, np.random.default_rng(seed), **how)
+    return found, np.array(found.responses.matrix())
+
+
+def contested(seed: int) -> tuple[Array, Array]:
+    """Six annotators answer two classes; on a third of the items all are near to guessing."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, size=6000)
+    right = np.where(rng.random(6000) < 1 / 3, 0.55, 0.95)[:, None]
+    errs = rng.random((6000, 6)) > right
+    return np.where(errs, 1 - truth[:, None], truth[:, None]), truth
+
+
+@cache
+def views(seed: int) -> tuple[BlindVotingClassifier, VotingClassifier, tuple[Array, ...]]:
+    """Twelve classifiers of digits; each sees pixels that no other one sees."""
+    pixels, digits = load_digits(return_X_y=True)
+    split = train_test_split(pixels, digits, train_size=300, stratify=digits, random_state=seed)
+    parts = np.array_split(np.random.default_rng(seed).permutation(64), 12)
+    kinds = [
+        GaussianNB(var_smoothing=0.01),
+        KNeighborsClassifier(),
+        *(each for _, each in trees(6)),
+    ]
+    estimators = [
+        (
+            f"view{i}",
+            make_pipeline(ColumnTransformer([("seen", "passthrough", part)]), kinds[i % 3]),
+        )
+        for i, part in enumerate(parts)
+    ]
+    blind = BlindVotingClassifier(estimators).fit(split[0], split[2])
+    return blind, VotingClassifier(estimators).fit(split[0], split[2]), tuple(split)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")  # scikit-learn's own
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    [
+        BlindVotingClassifier([("nb", GaussianNB()), *trees(1, 3)], cv=3),
+        BlindVotingClassifier([("only", DecisionTreeClassifier(random_state=0))], cv=2),
+    ]
+)
+def test_scikit_learn_finds_nothing_wrong(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_docstring_examples() -> None:
+    assert doctest.testmod(blindfuse.sklearn, raise_on_error=True).attempted > 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_labels_new_items_as_the_fusion_labels_its_own(seed: int) -> None:
+    found, matrix = crowd(seed, skill=0.1)
+    classifier = readers(9).fit(matrix[:1000], found.truth[:1000]).adapt(matrix)
+    expected = fuse(matrix)
+    assert classifier.method_ == classifier.fusion_.method == expected.method
+    np.testing.assert_array_equal(classifier.fusion_.labels, expected.labels)
+    np.testing.assert_array_equal(classifier.predict(matrix), expected.labels)
+    np.testing.assert_allclose(classifier.predict_proba(matrix), expected.posteriors, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kinds_of_items_label_new_items_too(seed: int) -> None:
+    matrix, truth = contested(seed)
+    classifier = readers(6).fit(matrix, truth)
+    assert classifier.fusion_.method == "ItemKinds"
+    by_kinds = classifier._beliefs(classifier._held_out, "ItemKinds")
+    np.testing.assert_allclose(by_kinds, classifier.fusion_.posteriors, atol=1e-9)
+
+
+def test_a_vote_is_a_vote_and_the_model_only_breaks_ties() -> None:
+    X, y = make_classification(1500, n_classes=3, n_informative=6, random_state=0)
+    names = mixed()
+    classifier = BlindVotingClassifier(names).fit(X[:300], y[:300])
+    usual = VotingClassifier(names).fit(X[:300], y[:300])
+    assert classifier.method_ == "MajorityVote"
+    answers = usual.transform(X)
+    votes = np.stack([(answers == k).sum(axis=1) for k in range(3)], axis=1)
+    tied = np.count_nonzero(votes == votes.max(axis=1, keepdims=True), axis=1) > 1
+    assert 0 < tied.sum() < len(X) / 2
+    np.testing.assert_array_equal(classifier.predict(X)[~tied], usual.predict(X)[~tied])
+    shares = classifier.predict_proba(X) * 4
+    assert np.all((shares >= votes - 1e-9) & (shares <= votes + 1 + 1e-9))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_training_labels_judge_and_do_not_fuse(seed: int) -> None:
+    X, y = make_classification(
+        400, 12, n_informative=6, n_classes=3, class_sep=1.5, random_state=seed
+    )
+    estimators = [("lr", LogisticRegression(max_iter=1000)), *trees(1, 2, 6)]
+    classifier = BlindVotingClassifier(estimators, cv=4).fit(X, y)
+    table = np.column_stack([cross_val_predict(each, X, y, cv=4) for _, each in estimators])
+    expected = fuse(table)
+    np.testing.assert_array_equal(classifier.fusion_.responses.matrix(), table)
+    np.testing.assert_allclose(classifier.fusion_.posteriors, expected.posteriors, atol=1e-12)
+    if expected.method == "MajorityVote":
+        assert (classifier.method_, classifier.why_) == (expected.method, expected.why)
+        return
+    fused = classifier._beliefs(classifier._held_out, expected.method).argmax(axis=1) == y
+    voted = classifier._beliefs(classifier._held_out, "MajorityVote").argmax(axis=1) == y
+    gained, lost = np.sum(fused & ~voted), np.sum(voted & ~fused)
+    better = gained - lost > 2 * np.sqrt(gained + lost)  # McNemar's test
+    assert (classifier.method_ == expected.method) == better
+    assert f"{np.mean(~fused):.1%} and the vote {np.mean(~voted):.1%}" in classifier.why_
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_classifiers_that_see_different_things_are_fused_better_than_voted(seed: int) -> None:
+    blind, vote, (_, unlabelled, _, truth) = views(seed)
+    half = len(truth) // 2
+    adapted = pickle.loads(pickle.dumps(blind)).adapt(unlabelled[:half])
+    errors = [1 - each.score(unlabelled[half:], truth[half:]) for each in (vote, blind, adapted)]
+    assert errors[1] < 0.9 * errors[0]
+    assert errors[2] < 0.75 * errors[0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_classifiers_that_see_the_same_things_lose_nothing(seed: int) -> None:
+    X, y = make_classification(3000, n_informative=8, n_classes=2, random_state=seed)
+    vote = VotingClassifier(mixed()).fit(X[:200], y[:200])
+    blind = BlindVotingClassifier(mixed()).fit(X[:200], y[:200])
+    assert blind.score(X[200:], y[200:]) >= vote.score(X[200:], y[200:]) - 0.005
+    blind.adapt(X[200:1500])
+    assert blind.score(X[1500:], y[1500:]) >= vote.score(X[1500:], y[1500:]) - 0.005
+
+
+def test_a_new_item_is_labelled_alike_in_every_batch() -> None:
+    blind, _, (_, items, *_) = views(0)
+    one_by_one = np.concatenate([blind.predict_proba(items[[i]]) for i in range(30)])
+    np.testing.assert_allclose(one_by_one, blind.predict_proba(items)[:30], atol=1e-12)
+
+
+def test_adapting_changes_neither_classifiers_nor_what_fit_found_out() -> None:
+    found, matrix = crowd(0)
+    classifier = readers(9).fit(matrix[:500], found.truth[:500])
+    before = classifier.fusion_
+    members = [id(each) for each in classifier.estimators_]
+    classifier.adapt(matrix[500:])
+    assert classifier.fusion_.responses.n_items == 2500
+    assert [id(each) for each in classifier.estimators_] == members
+    again = classifier.adapt(matrix[:500]).fusion_
+    np.testing.assert_array_equal(again.posteriors, before.posteriors)
+
+
+def test_names_of_classes_and_of_columns_are_kept() -> None:
+    flowers = load_iris(as_frame=True)
+    names = np.array(["setosa", "versicolor", "virginica"], dtype=object)[flowers.target]
+    classifier = BlindVotingClassifier(mixed()).fit(flowers.data, names)
+    assert classifier.classes_.tolist() == ["setosa", "versicolor", "virginica"]
+    assert classifier.fusion_.responses.classes.tolist() == classifier.classes_.tolist()
+    assert classifier.fusion_.responses.annotators.tolist() == ["lr", "nb", "tree3"]
+    assert classifier.feature_names_in_.tolist() == flowers.data.columns.tolist()
+    assert classifier.score(flowers.data, names) > 0.9
+    assert set(classifier.fusion_.labels) <= set(names)
+    with pytest.raises(ValueError, match="feature names"):
+        classifier.predict(flowers.data[flowers.data.columns[::-1]])
+
+
+@pytest.mark.parametrize(
+    "classes", [[1.0, 2.0, 3.0], [-1, 0, 7], ["b", "a", "é"], [False, True, True]]
+)
+def test_any_class_that_scikit_learn_takes(classes: list[Any]) -> None:
+    X, y = load_iris(return_X_y=True)
+    named = np.array(classes)[y]
+    classifier = BlindVotingClassifier(trees(1, 2, 3)).fit(X, named)
+    assert classifier.predict(X).dtype == named.dtype
+    assert classifier.score(X, named) > 0.9
+
+
+def test_parameters_by_name() -> None:
+    classifier = BlindVotingClassifier(mixed(), cv=3)
+    parameters = classifier.get_params()
+    assert parameters["lr__max_iter"] == 1000
+    assert parameters["cv"] == 3
+    assert not {"voting", "weights", "flatten_transform"} & set(parameters)
+    copy = clone(classifier.set_params(tree3__max_depth=5, lr="drop"))
+    X, y = load_iris(return_X_y=True)
+    copy.fit(X, y)
+    assert copy.named_estimators_["lr"] == "drop"
+    assert copy.named_estimators_["tree3"].max_depth == 5
+    assert copy.fusion_.responses.annotators.tolist() == ["nb", "tree3"]
+    assert copy.predict(X).shape == y.shape
+
+
+def test_fewer_than_three_can_only_vote() -> None:
+    X, y = load_iris(return_X_y=True)
+    classifier = BlindVotingClassifier(trees(1, 3)).fit(X, y)
+    assert classifier.method_ == "MajorityVote"
+    with pytest.raises(NotIdentifiable) as why:
+        blindfuse.BlindEnsemble().fit(classifier.fusion_.responses)
+    assert classifier.why_ in str(why.value)
+
+
+def test_weights_of_items_reach_every_fit() -> None:
+    X, y = load_iris(return_X_y=True)
+    doubled = np.where(y == 1, 2.0, 1.0)
+    estimators = mixed()
+    weighted = BlindVotingClassifier(estimators).fit(X, y, sample_weight=doubled)
+    table = np.column_stack(
+        [
+            cross_val_predict(each, X, y, cv=5, params={"sample_weight": doubled})
+            for _, each in estimators
+        ]
+    )
+    np.testing.assert_array_equal(weighted.fusion_.responses.matrix(), table)
+    usual = VotingClassifier(estimators).fit(X, y, sample_weight=doubled)
+    np.testing.assert_array_equal(weighted.transform(X), usual.transform(X))
+    with pytest.raises(ValueError, match="sample_weights"):
+        weighted.fit(X, y, sample_weights=doubled)
+
+
+def test_metadata_go_where_they_were_asked_for() -> None:
+    X, y = load_iris(return_X_y=True)
+    weight = np.where(y == 1, 50.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        estimators = [
+            ("asks", GaussianNB().set_fit_request(sample_weight=True)),
+            ("refuses", GaussianNB().set_fit_request(sample_weight=False)),
+            ("cannot", KNeighborsClassifier()),
+        ]
+        found = BlindVotingClassifier(estimators).fit(X, y, sample_weight=weight).fusion_
+    plain = cross_val_predict(GaussianNB(), X, y, cv=5)
+    heavy = cross_val_predict(GaussianNB(), X, y, cv=5, params={"sample_weight": weight})
+    assert np.any(plain != heavy)
+    np.testing.assert_array_equal(found.responses.matrix()[:, :2], np.stack([heavy, plain], axis=1))
+
+
+def test_jobs_and_copies_change_nothing() -> None:
+    blind, _, (_, items, *_) = views(1)
+    split = views(1)[2]
+    two = clone(blind).set_params(n_jobs=2).fit(split[0], split[2])
+    np.testing.assert_allclose(two.predict_proba(items), blind.predict_proba(items), atol=1e-9)
+    stored = pickle.loads(pickle.dumps(blind))
+    np.testing.assert_array_equal(stored.predict_proba(items), blind.predict_proba(items))
+    assert stored.fusion_.summary() == blind.fusion_.summary()
+
+
+def test_sparse_features() -> None:
+    X, y = make_classification(300, n_informative=5, random_state=0)
+    estimators = [("lr", LogisticRegression()), *trees(2, 4)]
+    dense = BlindVotingClassifier(estimators).fit(X, y)
+    sparse = BlindVotingClassifier(estimators).fit(csr_matrix(X), y)
+    np.testing.assert_array_equal(sparse.predict(csr_matrix(X)), dense.predict(X))
+
+
+def test_it_can_be_searched_over_in_a_pipeline() -> None:
+    X, y = load_iris(return_X_y=True)
+    pipeline = make_pipeline(BlindVotingClassifier(trees(1, 2, 3)))
+    grid = {"blindvotingclassifier__tree3": ["drop", GaussianNB()]}
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.9
+    assert len(search.cv_results_["params"]) == 2
