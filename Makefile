@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-browser chromium lint types layers bench clean
+.PHONY: demo docs test test-browser chromium lint types layers bench clean
 
 .venv/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -50,9 +50,12 @@ types: .venv/dev
 layers: .venv/dev
 	$(BIN)/lint-imports
 
+docs: .venv/dev  ## the pages of docs/ as a site in site/, with the API from docstrings
+	$(BIN)/zensical build --strict --clean
+
 bench: .venv-bench/peers  ## the figures that the documentation quotes, beside other libraries
 	.venv-bench/bin/python benchmarks/run.py
 
 clean:
-	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist
+	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .cache dist site
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -81,21 +81,6 @@ def test_docstring_examples() -> None:
     assert doctest.testmod(blind_ensemble, raise_on_error=True).attempted > 0
 
 
-@pytest.mark.parametrize("page", ["README.md"])
-def test_python_in_the_documents_runs(page: str, tmp_path: Path) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
-    assert blocks
-    for block in blocks:
-        assert run(block, tmp_path)
-
-
-def test_the_documents_name_only_targets_that_exist() -> None:
-    makefile = (ROOT / "Makefile").read_text()
-    for page in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"):
-        for target in re.findall(r"`make (\w+)`", (ROOT / page).read_text()):
-            assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page}: make {target}"
-
-
 def test_nothing_in_the_repository_names_a_machine() -> None:
     tracked = subprocess.run(
         ["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT
