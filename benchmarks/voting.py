@@ -117,10 +117,12 @@ def classifiers() -> Section:
                 )
                 excess[features].append(100 * (adapt - vote))
     section.checks = [
-        Check("shared features: mean excess over the vote, points", fmean(excess["shared"]), 0.1),
-        Check("shared features: largest mean excess, points", max(excess["shared"]), 0.5),
-        Check("own features: mean excess over the vote, points", fmean(excess["own"]), -2.0),
-        Check("own features: largest mean excess, points", max(excess["own"]), 0.5),
+        check
+        for name, found in excess.items()
+        for check in (
+            Check(f"{name} features: mean excess over the vote, points", fmean(found), 0.0),
+            Check(f"{name} features: largest mean excess, points", max(found), 0.5),
+        )
     ]
     return section
 
