@@ -25,6 +25,10 @@ class BadParameter(BlindfuseError):
     """A parameter has a value outside its rule."""
 
 
+class DownloadFailed(BlindfuseError):
+    """A dataset could not be downloaded, verified or kept; nothing of it is left behind."""
+
+
 class NotIdentifiable(BlindfuseError):
     """The answers do not determine the model: too few annotators, or too little overlap."""
 
