@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from blindfuse.datasets import Crowd, load_features
-from blindfuse.files import cache_folder
-from blindfuse.responses import Responses
+from blindfuse import Responses
+from blindfuse.datasets import Crowd, cache_folder, load_features
+from blindfuse.experiments.machines import QuickSVC
 
 SUBSETS = {
     "mnist": 2_000,
@@ -30,6 +29,16 @@ SUBSETS = {
 }
 """Instances that each classifier is trained on, as in the paper."""
 
+FULL_ROWS = {
+    "mnist": 70_000,
+    "covtype": 581_012,
+    "poker_synthetic": 971_186,
+    "connect4": 67_557,
+    "magic": 19_020,
+    "dota2": 102_944,
+}
+"""Rows of each set, of poker those of its three largest classes."""
+
 LARGEST_CLASSES = {"poker_synthetic": 3}
 """Sets of which the paper keeps the most common classes only."""
 
@@ -37,12 +46,12 @@ LARGEST_CLASSES = {"poker_synthetic": 3}
 def classifiers() -> dict[str, Any]:
     """Six nearest-neighbour classifiers, four support vector machines, five trees."""
     neighbours = {
-        f"{k}-nearest {metric}": KNeighborsClassifier(k, metric=metric)
+        f"{k}-nearest {metric}": KNeighborsClassifier(k, metric=metric, n_jobs=-1)
         for k in (1, 3, 7)
         for metric in ("euclidean", "manhattan")
     }
     machines = {
-        f"svm {kernel}": SVC(kernel=kernel) for kernel in ("linear", "poly", "rbf", "sigmoid")
+        f"svm {kernel}": QuickSVC(kernel=kernel) for kernel in ("linear", "poly", "rbf", "sigmoid")
     }
     trees = {
         f"tree depth {depth}": DecisionTreeClassifier(max_depth=depth, random_state=depth)

@@ -1,0 +1,102 @@
+"""What several experiments show alike, and the figures that several are asked for."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from blindfuse.experiments.drawing import lines
+from blindfuse.experiments.methods import FUSE, OURS, PLAIN, SPECTRAL
+from blindfuse.experiments.outcome import (
+    Cell,
+    Check,
+    Columns,
+    Picture,
+    Section,
+    Table,
+    at_least,
+    at_most,
+    points,
+    ratios,
+    tabulate,
+)
+from blindfuse.experiments.running import Results, Scale
+from blindfuse.experiments.settings import Setting
+
+MANY = 10_000
+"""Items from which on the oracle must be reached."""
+
+
+def by_size(setting: Setting, sizes: Iterable[int], scale: Scale) -> Columns:
+    """One column for each number of items."""
+    return {
+        f"N = {size:,}": {"source": setting.name, "n_items": size} for size in scale.sizes(*sizes)
+    }
+
+
+def along(columns: Columns, parameter: str) -> dict[float, Mapping[str, object]]:
+    """The same columns by the number that they differ in."""
+    return {float(where[parameter]): where for where in columns.values()}
+
+
+def show_times(
+    title: str,
+    methods: Sequence[str],
+    columns: Columns,
+    printed: Mapping[Cell, float],
+    results: Results,
+    section: Section,
+) -> None:
+    """A table of seconds, and the figures asked of it."""
+    section.tables.append(
+        tabulate(results, title, methods, columns, printed, kind="time", field="seconds")
+    )
+    section.checks += time_checks(section.title, results, columns)
+
+
+def show_estimates(
+    settings: Mapping[str, Columns], parameter: str, results: Results, section: Section
+) -> None:
+    """ε_CM and ε_π of Algorithm 2, a line a setting (Figures 2, 5 and 9)."""
+    x = "N" if parameter == "n_items" else "M"
+    rows = []
+    for field, panel in (("confusion_error", "ε_CM"), ("prior_error", "ε_π")):
+        for setting, columns in settings.items():
+            for point in points(results, [OURS], along(columns, parameter), field, panel=panel):
+                rows.append({**point, "method": setting})
+        section.tables.append(_estimates(f"{panel} of Algorithm 2", settings, field, results))
+    chart = lines(rows, x, "mean error", panels=("ε_CM", "ε_π"), log_x=x == "N")
+    caption = f"Errors of the confusion matrices (left) and of the prior (right) against {x}."
+    section.pictures.append(Picture(section.name, caption, chart))
+
+
+def _estimates(title: str, settings: Mapping[str, Columns], field: str, results: Results) -> Table:
+    measured = {}
+    for setting, columns in settings.items():
+        for column, where in columns.items():
+            found = results.measured(field, method=OURS, **where)
+            if found is not None:
+                measured[setting, column] = found
+    names = list(dict.fromkeys(column for _, column in measured))
+    return Table(title, list(settings), names, {}, measured, "estimate")
+
+
+def oracle_checks(title: str, results: Results, columns: Columns) -> list[Check]:
+    """From 10⁴ items on, Algorithm 2 within 10 % of the oracle and ``fuse`` within 2 %."""
+    many = {name: where for name, where in columns.items() if where["n_items"] >= MANY}
+    found = []
+    for row, limit in (("Alg. 2 MAP", 1.1), (FUSE, 1.02)):
+        for column, ratio in ratios(results, row, many).items():
+            found.append(at_most(f"{title}, {column}: {row} over Oracle MAP", ratio, limit, " ×"))
+    return found
+
+
+def time_checks(title: str, results: Results, columns: Columns) -> list[Check]:
+    """Algorithm 2 against EM + Spectral and against plain Algorithm 1 of the same run."""
+    found = []
+    for column, ratio in ratios(results, OURS, columns, SPECTRAL, "seconds").items():
+        what = f"{title}, {column}: seconds of {OURS} over {SPECTRAL}"
+        found.append(at_most(what, ratio, 1.0, " ×"))
+    first = {column: {**where, "seed": 0} for column, where in columns.items()}
+    for field, said in (("seconds", "whole fits"), ("sweep_seconds", "sweeps alone")):
+        for column, ratio in ratios(results, PLAIN, first, OURS, field).items():
+            what = f"{title}, {column}: seconds of {PLAIN} over {OURS}, {said}"
+            found.append(at_least(what, ratio, 10.0, " ×"))
+    return found

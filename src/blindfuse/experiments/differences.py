@@ -1,0 +1,153 @@
+"""Why a measured cell differs from the printed one, in words chosen by what was measured."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from blindfuse.experiments.methods import (
+    BEST,
+    EIGEN,
+    EM,
+    ORACLE,
+    OURS,
+    PUBLISHED_KOS,
+    SML,
+    SPECTRAL,
+    TE,
+    VOTE,
+)
+from blindfuse.experiments.outcome import Table
+
+APART = 0.1
+"""A ratio to the oracle differs from the printed one if it is further away than this share."""
+POINTS = 0.3
+"""A gain over the vote differs if it is further from the printed one than so many points."""
+SURE = 2.0
+"""Standard errors of our mean within which a cell counts as reproduced."""
+
+CAUSES = {
+    "draw": "The paper does not say how Γ_m were drawn. This row shows how hard the drawn "
+    "annotators are, not how good a method is: our oracle errs on {oracle} where the paper's errs "
+    "on {printed_oracle}.",
+    "solver": "We start at the majority vote instead of at random, weigh moments by co-labelled "
+    "items, run to convergence by acceleration, and shrink matrices by learned pseudo-labels.",
+    "few items": "With so few items, matrices are estimated from few answers a class, and how much "
+    "that costs depends on how the annotators were drawn; runs differ by {deviation}.",
+    "uniform prior": "EM without class shares moves items to rare classes, until the annotators "
+    "hold them back; ours and the paper's hold by different amounts. With shares estimated, the "
+    "row below, EM does not do so.",
+    "one weight": "The method gives each annotator one weight and so takes both classes for "
+    "equally hard; what that costs depends on how lopsided the drawn matrices are.",
+    "singular vector": "The method reads labels off one singular vector, which mixes skill with "
+    "class shares; what that costs depends on the draw.",
+    "code": "Other code on another machine: compiled loops on {threads} threads against MATLAB's, "
+    "moments counted on bit sets, and items with equal answers handled once.",
+    "fixed costs": "Seconds this small are the fixed cost of a call.",
+    "classifiers": "The classifiers are scikit-learn's, not MATLAB's, and were trained on other "
+    "rows: who is how good, and who errs with whom, is different.",
+    "dependence": "Classifiers trained on the same features err together. Methods that take them "
+    "as independent drift away from the truth, how far depends on the classifiers; `fuse` "
+    "measures that and steps back.",
+    "crowd": "On crowds the answers are the same, so it is the method that differs: where it "
+    "starts and stops, how it shrinks matrices of annotators with few labels, and that ties "
+    "share the credit.",
+    "all annotators": "The paper could only run its few busiest annotators; these are all.",
+}
+"""What each cause says; names in braces are filled with what was measured."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Cells of one row that differ the same way for the same reason."""
+
+    row: str
+    better: bool
+    cells: list[str]
+    why: str
+
+
+def differences(table: Table, threads: int) -> list[Difference]:
+    """All cells of a table that differ from print, row by row."""
+    found: dict[tuple[str, bool, str], list[str]] = {}
+    for row in table.rows:
+        for column in table.columns:
+            place = row, column
+            if place in table.printed and place in table.measured:
+                verdict = _verdict(table, row, column)
+                if verdict is not None:
+                    better, words = verdict
+                    why = _why(table, row, column, better, threads)
+                    found.setdefault((row, better, why), []).append(f"{column} ({words})")
+    return [Difference(row, better, cells, why) for (row, better, why), cells in found.items()]
+
+
+def reproduced(table: Table) -> Iterator[tuple[str, str]]:
+    """Cells that are printed and measured, and do not differ."""
+    for place in table.printed:
+        if place in table.measured and _verdict(table, *place) is None:
+            yield place
+
+
+def _verdict(table: Table, row: str, column: str) -> tuple[bool, str] | None:
+    """Whether we are better, and by what; None where the cell is reproduced."""
+    printed, ours = table.printed[row, column], table.measured[row, column]
+    if table.kind == "time":
+        ratio = printed / max(ours.mean, 1e-9)
+        faster = f"{ratio:.3g} × as fast" if ratio >= 1 else f"{1 / ratio:.3g} × as slow"
+        return (ratio > 1, faster) if abs(ratio - 1) > APART else None
+    reference = table.measured.get((table.reference, column))
+    shown = table.printed.get((table.reference, column))
+    if reference is None or shown is None or reference.mean == 0:
+        return None
+    if table.kind == "synthetic":
+        if row == table.reference:
+            beyond = abs(ours.mean - printed) > max(SURE * ours.standard_error, APART * printed)
+            return (ours.mean < printed, "the oracle itself") if beyond else None
+        theirs, measured = printed / shown, ours.mean / reference.mean
+        noise = SURE * ours.standard_error / reference.mean
+        if abs(measured - theirs) <= max(APART * theirs, noise):
+            return None
+        return measured < theirs, f"{measured:.3g} × the oracle, printed {theirs:.3g} ×"
+    if row == table.reference:
+        beyond = abs(ours.mean - printed) > POINTS
+        return (ours.mean < printed, f"{ours.mean - printed:+.2f} points") if beyond else None
+    theirs, measured = printed - shown, ours.mean - reference.mean
+    if abs(measured - theirs) <= max(POINTS, SURE * ours.standard_error):
+        return None
+    return measured < theirs, f"{measured:+.2f} points to the vote, printed {theirs:+.2f}"
+
+
+def _why(table: Table, row: str, column: str, better: bool, threads: int) -> str:
+    cause = _cause(table, row, column, better)
+    best = f"{ORACLE} MAP", column
+    return CAUSES[cause].format(
+        oracle=f"{table.measured[best].mean:.2f} %" if best in table.measured else "",
+        printed_oracle=f"{table.printed[best]:.2f} %" if best in table.printed else "",
+        deviation=f"{table.measured[row, column].deviation:.2g} points",
+        threads=threads,
+    )
+
+
+def _cause(table: Table, row: str, column: str, better: bool) -> str:
+    if table.kind == "time":
+        return "code" if better else "fixed costs" if _is_short(table, row, column) else "code"
+    if table.kind == "real":
+        if "All annotators" in table.title:
+            return "all annotators"
+        if "annotators" in table.title:
+            return "crowd"
+        return "classifiers" if row in (BEST, VOTE, PUBLISHED_KOS, EIGEN, TE) else "dependence"
+    if row.startswith(OURS):
+        return "solver" if better else "few items"
+    by_row = {
+        EM: "uniform prior",
+        SPECTRAL: "uniform prior",
+        PUBLISHED_KOS: "singular vector",
+        EIGEN: "one weight",
+        TE: "one weight",
+        SML: "one weight",
+    }
+    return by_row.get(row, "draw")
+
+
+def _is_short(table: Table, row: str, column: str) -> bool:
+    return table.measured[row, column].mean < 0.1
