@@ -43,6 +43,10 @@ COLOURS = {
 }
 
 
+OTHERS = ("#1f77b4", "#2ca02c", "#d62728", "#9467bd")
+"""For lines that are not methods, but settings."""
+
+
 def lines(
     rows: list[dict[str, Any]],
     x: str,
@@ -53,39 +57,43 @@ def lines(
     panels: Sequence[str] = (),
 ) -> Any:
     """Lines through points of ``x`` and ``y`` by method; one panel for each value of ``panel``."""
+    colours = _colours(rows)
     if not panels:
-        return _panel(rows, x, y, log_x, log_y)
+        return _panel(rows, x, y, log_x, log_y, colours)
     charts = [
-        _panel([row for row in rows if row["panel"] == panel], x, y, log_x, log_y).properties(
-            title=panel
-        )
+        _panel(
+            [row for row in rows if row["panel"] == panel], x, y, log_x, log_y, colours
+        ).properties(title=panel)
         for panel in panels
     ]
     return alt.hconcat(*charts)
 
 
-def _panel(rows: list[dict[str, Any]], x: str, y: str, log_x: bool, log_y: bool) -> Any:
-    methods = [method for method in COLOURS if any(row["method"] == method for row in rows)]
-    others = sorted({row["method"] for row in rows} - COLOURS.keys())
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X(
-            "x:Q",
-            title=x,
-            scale=alt.Scale(type="log" if log_x else "linear", zero=False),
-            axis=alt.Axis(format="~s" if log_x else "~g", grid=False),
-        ),
-        color=alt.Color(
-            "method:N",
-            title=None,
-            scale=alt.Scale(
-                domain=methods + others, range=[COLOURS[name] for name in methods] + ["#555"]
-            ),
-            sort=methods,
-        ),
+def _colours(rows: list[dict[str, Any]]) -> Any:
+    """One scale for all panels: methods in the order of :data:`COLOURS`, others as they come."""
+    drawn = list(dict.fromkeys(row["method"] for row in rows))
+    others = [name for name in drawn if name not in COLOURS]
+    names = [*others, *(name for name in COLOURS if name in drawn)]
+    chosen = [COLOURS.get(name) or OTHERS[others.index(name) % len(OTHERS)] for name in names]
+    return alt.Color(
+        "method:N", title=None, scale=alt.Scale(domain=names, range=chosen), sort=names
+    )
+
+
+def _panel(
+    rows: list[dict[str, Any]], x: str, y: str, log_x: bool, log_y: bool, colours: Any
+) -> Any:
+    across = alt.X(
+        "x:Q",
+        title=x,
+        scale=alt.Scale(type="log" if log_x else "linear", zero=False),
+        axis=alt.Axis(format="~s" if log_x else "~g", grid=False, tickCount=6),
     )
     scale = alt.Scale(type="log" if log_y else "linear", zero=not log_y)
+    axis = alt.Axis(format="~g", gridOpacity=0.4, tickCount=6)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x=across, color=colours)
     line = base.mark_line(point=alt.OverlayMarkDef(size=30)).encode(
-        y=alt.Y("y:Q", title=y, scale=scale, axis=alt.Axis(format="~g"))
+        y=alt.Y("y:Q", title=y, scale=scale, axis=axis)
     )
-    bars = base.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=y, scale=scale), y2="high:Q")
-    return alt.layer(bars, line).properties(width=WIDTH, height=HEIGHT)
+    bars = base.mark_rule(opacity=0.5).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
+    return alt.layer(line, bars).properties(width=WIDTH, height=HEIGHT)

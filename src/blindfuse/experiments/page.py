@@ -40,9 +40,8 @@ def to_markdown(
     sections: Sequence[Section], results: Results, scale: Scale, left_out: dict[str, str]
 ) -> str:
     """The whole page as text."""
-    checks = [check for section in sections for check in section.checks]
-    checks += cost_checks(results, scale)
-    parts = [_head(results, scale, left_out), _summary(checks), *map(_section, sections)]
+    costs = cost_checks(results, scale)
+    parts = [_head(results, scale, left_out), _summary(sections, costs), *map(_section, sections)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -69,7 +68,7 @@ def _head(results: Results, scale: Scale, left_out: dict[str, str]) -> str:
         "cell has **printed → measured ± standard deviation** over Monte Carlo runs; a dash is a "
         "number that the paper does not print. The paper's figures are pictures without numbers: "
         "their tables have measured numbers only.",
-        f"Scale: {scale.name}, {scale.runs} runs with the seeds 0 to {scale.runs - 1}, at most "
+        f"Scale: {scale.name}; Monte Carlo runs {scale.runs}, seeds from 0; at most "
         f"{scale.most_items:,} items; {len(results.found):,} results. blindfuse "
         f"{version('blindfuse')}, Python {platform.python_version()}, {libraries}; "
         f"{platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB of memory.",
@@ -86,9 +85,17 @@ def _head(results: Results, scale: Scale, left_out: dict[str, str]) -> str:
     return "\n\n".join(lines)
 
 
-def _summary(checks: Sequence[Check]) -> str:
-    held = sum(check.holds for check in checks)
-    return f"## Figures asked\n\n{held} of {len(checks)} hold.\n\n" + _check_table(checks)
+def _summary(sections: Sequence[Section], costs: Sequence[Check]) -> str:
+    checks = [*costs, *(check for section in sections for check in section.checks)]
+    missed = [check for check in checks if not check.holds]
+    parts = [
+        "## Figures asked",
+        f"{len(checks) - len(missed)} of {len(checks)} hold; each is with its experiment below.",
+        _check_table(costs),
+    ]
+    if missed:
+        parts += ["Missed:", _check_table(missed)]
+    return "\n\n".join(parts)
 
 
 def _check_table(checks: Sequence[Check]) -> str:
@@ -110,6 +117,8 @@ def _section(section: Section) -> str:
     for table in section.tables:
         parts += [f"### {section.title}: {table.title}", table_text(table), _differing(table)]
     parts += section.notes
+    if section.checks:
+        parts.append(_check_table(section.checks))
     return "\n\n".join(filter(None, parts))
 
 
@@ -144,7 +153,7 @@ def number(measured: Measured) -> str:
 def _differing(table: Table) -> str:
     if not table.printed:
         return ""
-    same = len(list(reproduced(table)))
+    same = reproduced(table)
     found = differences(table, os.cpu_count() or 1)
     lines = [
         f"- **{one.row}** is {'better' if one.better else 'worse'} than printed at "
@@ -156,5 +165,5 @@ def _differing(table: Table) -> str:
         "synthetic": "the ratio to the oracle of the same column",
         "real": "the distance to the majority vote of the same column",
     }[table.kind]
-    first = f"{same} printed cells are reproduced, judged by {judged}. Where we differ:"
-    return "\n".join([first, "", *lines]) if lines else f"All {same} printed cells are reproduced."
+    first = f"Reproduced, judged by {judged}: {same} of {len(table.printed)} printed cells."
+    return "\n".join([f"{first} Where we differ:", "", *lines]) if lines else first

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from blindfuse.experiments.common import along, by_size
+from blindfuse.experiments.common import along, by_size, estimates
 from blindfuse.experiments.drawing import lines
 from blindfuse.experiments.methods import ORACLE, OURS
 from blindfuse.experiments.outcome import (
@@ -44,28 +44,31 @@ def _tasks_1(scale: Scale) -> list[Task]:
 
 
 def _show_1(results: Results, scale: Scale, section: Section) -> None:
+    settings = {setting.name: by_size(setting, SIZES, scale) for setting in SETTINGS}
     rows, slopes = [], {}
     for field, panel in (("confusion_error", "ε_CM"), ("prior_error", "ε_π")):
-        for setting in SETTINGS:
-            where = along(by_size(setting, SIZES, scale), "n_items")
-            found = {
-                x: results.measured(field, method=OURS, **values) for x, values in where.items()
-            }
-            known = {x: value for x, value in found.items() if value is not None}
+        table = estimates(f"{panel} of Algorithm 2", settings, field, results)
+        section.tables.append(table)
+        for name, columns in settings.items():
+            where = along(columns, "n_items")
             for point in points(results, [OURS], where, field, panel=panel):
-                rows.append({**point, "method": setting.name})
+                rows.append({**point, "method": name})
+            known = {
+                x: table.measured[name, column]
+                for x, column in zip(where, columns, strict=True)
+                if (name, column) in table.measured
+            }
             if len(known) > 1:
-                slopes[setting.name, panel] = Measured(slope(known, log_x=True), 0.0, 1)
-                what = f"{section.title}, {setting.name}: slope of {panel} on log axes"
-                steepness = slopes[setting.name, panel].mean
-                asked = f"{THEORY} ± {APART}"
-                holds = abs(steepness - THEORY) <= APART
-                section.checks.append(Check(what, asked, f"{steepness:.3f}", holds))
+                slopes[name, panel] = Measured(slope(known, log_x=True), 0.0, 1)
         rows += _guide([row for row in rows if row["panel"] == panel], panel)
-    names = [setting.name for setting in SETTINGS]
-    section.tables.append(
-        Table("Slope of the error on log axes", names, ["ε_CM", "ε_π"], {}, slopes, "slope")
-    )
+    if slopes:
+        title, panels = "Slope of the error on log axes", ["ε_CM", "ε_π"]
+        section.tables.append(Table(title, list(settings), panels, {}, slopes, "slope"))
+    for (name, panel), fitted in slopes.items():
+        what = f"{section.title}, {name}: slope of {panel} on log axes"
+        holds = abs(fitted.mean - THEORY) <= APART
+        asked = f"{THEORY} ± {APART}"
+        section.checks.append(Check(what, asked, f"{fitted.mean:.3f}", holds))
     chart = lines(rows, "N", "mean error", panels=("ε_CM", "ε_π"))
     section.pictures.append(Picture(section.name, "Errors of Algorithm 2's estimates.", chart))
 
