@@ -294,6 +294,10 @@ def test_estimates_grow_with_size(tmp_path: Path) -> None:
     left = [Task(TABLE_1.name, VOTE, seed, size) for seed in (0, 1) for size in (1_000, 10_000)]
     (one,) = estimate(left, results)
     assert (one.left, one.seconds) == (3, 2 + 20 + 20)
+    results.add(Task(TABLE_1.name, VOTE, 0, 3_000), {"spent": 4.0})
+    results.add(Task(TABLE_1.name, VOTE, 1, 3_000), {"spent": 9.0})
+    (line,) = estimate([Task(TABLE_1.name, VOTE, 0, 10_000)], results)
+    assert line.seconds == pytest.approx(4 + 7)
     (unknown,) = estimate([Task(TABLE_1.name, EM, 0, 10)], results)
     assert unknown.seconds is None
 
@@ -315,10 +319,11 @@ def test_in_order_brings_methods_on_the_same_answers_together() -> None:
 def smoke(tmp_path_factory: pytest.TempPathFactory) -> tuple[Results, dict[str, str]]:
     """Every experiment at its smallest; datasets only if they are here."""
     folder = tmp_path_factory.mktemp("smoke")
-    os.environ["BLINDFUSE_CACHE"] = str(folder / "cache")
     results = Results(folder / "results.jsonl")
     data = str(SHARED if SHARED.is_dir() else folder)
-    return results, run_all(tasks_of(EXPERIMENTS.values(), SMOKE), results, data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BLINDFUSE_CACHE", str(folder / "cache"))
+        return results, run_all(tasks_of(EXPERIMENTS.values(), SMOKE), results, data)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -45,7 +45,14 @@ def command(
     """
     from dataclasses import replace
 
-    from blindfuse.experiments.catalogue import FULL, QUICK, chosen, tasks_of
+    from blindfuse import BadParameter
+
+    try:
+        from blindfuse.experiments.catalogue import FULL, QUICK, chosen, tasks_of
+    except ModuleNotFoundError as reason:
+        raise BadParameter(
+            f"The experiments need {reason.name}: pip install 'blindfuse[experiments]'."
+        ) from reason
     from blindfuse.experiments.page import write_page
     from blindfuse.experiments.running import Results, run_all
 

@@ -157,7 +157,7 @@ class Estimate:
 
 
 def estimate(tasks: Iterable[Task], results: Results) -> list[Estimate]:
-    """Seconds of tasks without result, from the nearest that has one, in proportion to size."""
+    """Seconds of tasks that have no result, from those that have one."""
     left: dict[tuple[str, str], list[float | None]] = {}
     for task in in_order(tasks):
         if task not in results.found:
@@ -169,15 +169,25 @@ def estimate(tasks: Iterable[Task], results: Results) -> list[Estimate]:
 
 
 def _expected(task: Task, results: Results) -> float | None:
-    known = [
-        (task.source != other.source, abs(_size(other) - _size(task)), _size(other), found)
+    """Seconds by a line through the two largest sizes known, of this source if it has any."""
+    of_method = [
+        (other, float(found["spent"]))
         for other, found in results.found.items()
         if other.method == task.method and "spent" in found
     ]
+    known = [row for row in of_method if row[0].source == task.source] or of_method
     if not known:
         return None
-    *_, size, found = min(known, key=lambda row: row[:3])
-    return float(found["spent"]) * max(1.0, _size(task) / size)
+    fastest: dict[float, float] = {}  # of equal size: the others may have compiled, or drawn
+    for other, spent in known:
+        fastest[_size(other)] = min(spent, fastest.get(_size(other), spent))
+    size, (largest, *smaller) = _size(task), sorted(fastest, reverse=True)
+    if size <= largest:
+        return fastest[min(fastest, key=lambda other: abs(other - size))]
+    rise = fastest[largest] / largest
+    if smaller:
+        rise = max(0.0, (fastest[largest] - fastest[smaller[0]]) / (largest - smaller[0]))
+    return fastest[largest] + rise * (size - largest)
 
 
 def _size(task: Task) -> float:
