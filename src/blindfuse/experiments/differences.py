@@ -6,7 +6,6 @@ from blindfuse.experiments.methods import (
     BEST,
     EIGEN,
     EM,
-    ORACLE,
     OURS,
     PUBLISHED_KOS,
     SML,
@@ -22,13 +21,14 @@ POINTS = 0.3
 """A gain over the vote differs if it is further from the printed one than so many points."""
 FEW = ("N = 100", "N = 1,000")
 """Columns in which an item is a tenth of a percent or more."""
+SHORT = 0.1
+"""Seconds in which a call does little beside being called."""
 SURE = 2.0
 """Standard errors of our mean within which a cell counts as reproduced."""
 
 CAUSES = {
     "draw": "The paper does not say how Γ_m were drawn. This row shows how hard the drawn "
-    "annotators are, not how good a method is: our oracle errs on {oracle} where the paper's errs "
-    "on {printed_oracle}.",
+    "annotators are, not how good a method is.",
     "solver": "We start at the majority vote instead of at random, weigh moments by co-labelled "
     "items, run to convergence by acceleration, and shrink matrices by learned pseudo-labels.",
     "few items": "With so few items, matrices are estimated from few answers a class, and how much "
@@ -113,7 +113,8 @@ def _verdict(table: Table, row: str, column: str) -> tuple[bool, str] | None:
     if table.kind == "synthetic":
         if row == table.reference:
             beyond = abs(ours.mean - printed) > max(SURE * ours.standard_error, APART * printed)
-            return (ours.mean < printed, "the oracle itself") if beyond else None
+            words = f"{ours.mean:.2f} %, printed {printed:.2f} %"
+            return (ours.mean < printed, words) if beyond else None
         theirs, measured = printed / shown, ours.mean / reference.mean
         noise = SURE * ours.standard_error / reference.mean
         if abs(measured - theirs) <= max(APART * theirs, noise):
@@ -130,10 +131,7 @@ def _verdict(table: Table, row: str, column: str) -> tuple[bool, str] | None:
 
 def _why(table: Table, row: str, column: str, better: bool, threads: int) -> str:
     cause = _cause(table, row, column, better)
-    best = f"{ORACLE} MAP", column
     return CAUSES[cause].format(
-        oracle=f"{table.measured[best].mean:.2f} %" if best in table.measured else "",
-        printed_oracle=f"{table.printed[best]:.2f} %" if best in table.printed else "",
         deviation=f"{table.measured[row, column].deviation:.2g} points",
         threads=threads,
     )
@@ -141,7 +139,8 @@ def _why(table: Table, row: str, column: str, better: bool, threads: int) -> str
 
 def _cause(table: Table, row: str, column: str, better: bool) -> str:
     if table.kind == "time":
-        return "code" if better else "fixed costs" if _is_short(table, row, column) else "code"
+        short = table.measured[row, column].mean < SHORT
+        return "fixed costs" if short and not better else "code"
     if table.kind == "real":
         if "All annotators" in table.title:
             return "all annotators"
@@ -159,7 +158,3 @@ def _cause(table: Table, row: str, column: str, better: bool) -> str:
         SML: "one weight",
     }
     return by_row.get(row, "draw")
-
-
-def _is_short(table: Table, row: str, column: str) -> bool:
-    return table.measured[row, column].mean < 0.1

@@ -43,6 +43,8 @@ COLOURS = {
 }
 
 
+DASHES = {EM_PRIOR: [2, 2], SPECTRAL: [4, 4], FUSE: [8, 3], "slope −½": [2, 2]}
+"""Lines that often lie on another."""
 OTHERS = ("#1f77b4", "#2ca02c", "#d62728", "#9467bd")
 """For lines that are not methods, but settings."""
 
@@ -57,41 +59,45 @@ def lines(
     panels: Sequence[str] = (),
 ) -> Any:
     """Lines through points of ``x`` and ``y`` by method; one panel for each value of ``panel``."""
-    colours = _colours(rows)
+    looks = _looks(rows)
     if not panels:
-        return _panel(rows, x, y, log_x, log_y, colours)
+        return _panel(rows, x, y, log_x, log_y, looks)
     charts = [
         _panel(
-            [row for row in rows if row["panel"] == panel], x, y, log_x, log_y, colours
+            [row for row in rows if row["panel"] == panel], x, y, log_x, log_y, looks
         ).properties(title=panel)
         for panel in panels
     ]
     return alt.hconcat(*charts)
 
 
-def _colours(rows: list[dict[str, Any]]) -> Any:
-    """One scale for all panels: methods in the order of :data:`COLOURS`, others as they come."""
+def _looks(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Colours and dashes, the same in all panels: methods as in :data:`COLOURS`, others before."""
     drawn = list(dict.fromkeys(row["method"] for row in rows))
     others = [name for name in drawn if name not in COLOURS]
     names = [*others, *(name for name in COLOURS if name in drawn)]
     chosen = [COLOURS.get(name) or OTHERS[others.index(name) % len(OTHERS)] for name in names]
-    return alt.Color(
-        "method:N", title=None, scale=alt.Scale(domain=names, range=chosen), sort=names
-    )
+    dashes = [DASHES.get(name, [1, 0]) for name in names]
+    return {
+        "color": alt.Color("method:N", title=None, scale=alt.Scale(domain=names, range=chosen)),
+        "strokeDash": alt.StrokeDash(
+            "method:N", title=None, scale=alt.Scale(domain=names, range=dashes)
+        ),
+    }
 
 
 def _panel(
-    rows: list[dict[str, Any]], x: str, y: str, log_x: bool, log_y: bool, colours: Any
+    rows: list[dict[str, Any]], x: str, y: str, log_x: bool, log_y: bool, looks: dict[str, Any]
 ) -> Any:
     across = alt.X(
         "x:Q",
         title=x,
         scale=alt.Scale(type="log" if log_x else "linear", zero=False),
-        axis=alt.Axis(format="~s" if log_x else "~g", grid=False, tickCount=6),
+        axis=alt.Axis(format="~s" if log_x else "~r", grid=False, tickCount=6),
     )
     scale = alt.Scale(type="log" if log_y else "linear", zero=not log_y)
     axis = alt.Axis(format="~g", gridOpacity=0.4, tickCount=6)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x=across, color=colours)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x=across, **looks)
     line = base.mark_line(point=alt.OverlayMarkDef(size=30)).encode(
         y=alt.Y("y:Q", title=y, scale=scale, axis=axis)
     )

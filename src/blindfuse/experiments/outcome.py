@@ -148,6 +148,7 @@ def points(
             if value is not None and value.mean > 0:
                 low = max(value.mean - value.deviation, value.mean / 10)
                 high = value.mean + value.deviation
+                high = min(high, 100.0) if field == "error" else high
                 found.append(
                     {"x": x, "y": value.mean, "low": low, "high": high, "method": row, **more}
                 )

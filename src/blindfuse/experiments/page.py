@@ -68,6 +68,8 @@ def _head(results: Results, scale: Scale, left_out: dict[str, str]) -> str:
         "cell has **printed → measured ± standard deviation** over Monte Carlo runs; a dash is a "
         "number that the paper does not print. The paper's figures are pictures without numbers: "
         "their tables have measured numbers only.",
+        "Each seed draws annotators of its own, the same for every number of items, as the "
+        "paper's oracles suggest, which hardly move with N. Skill says how they are drawn.",
         f"Scale: {scale.name}; Monte Carlo runs {scale.runs}, seeds from 0; at most "
         f"{scale.most_items:,} items; {len(results.found):,} results. blindfuse "
         f"{version('blindfuse')}, Python {platform.python_version()}, {libraries}; "

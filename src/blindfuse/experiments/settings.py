@@ -22,13 +22,19 @@ class Setting:
         skill: float = 0.0,
         n_annotators: int | None = None,
         adversaries: float = 0.0,
+        same_annotators: bool = False,
     ) -> Simulation:
-        """Simulate it once; the paper does not say how Γ_m were drawn, see :func:`simulate`."""
+        """Simulate it once; the paper does not say how Γ_m were drawn, see :func:`simulate`.
+
+        ``same_annotators`` has the same annotators of a seed answer any number of items.
+        """
+        classes = len(self.prior)
+        seeds = [seed, classes] if same_annotators else [seed, n_items, classes]
         return simulate(
             n_items,
             n_annotators or self.n_annotators,
-            len(self.prior),
-            np.random.default_rng([seed, n_items, len(self.prior)]),
+            classes,
+            np.random.default_rng(seeds),
             prior=self.prior,
             skill=skill,
             adversaries=adversaries,

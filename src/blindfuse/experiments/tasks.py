@@ -98,7 +98,12 @@ def draw(data: Task, folder: str | None) -> Known:
     """The answers that a task is about; the last ones are kept for the next method."""
     if data.source in SETTINGS:
         simulation = SETTINGS[data.source].draw(
-            data.n_items or 0, data.seed, data.skill, data.n_annotators, data.adversaries
+            data.n_items or 0,
+            data.seed,
+            data.skill,
+            data.n_annotators,
+            data.adversaries,
+            same_annotators=True,
         )
         return Known(simulation.responses, simulation.truth, simulation.model)
     if data.source in SUBSETS:
