@@ -30,7 +30,7 @@ from blindfuse.experiments.catalogue import EXPERIMENTS, FULL, QUICK, SMOKE, cho
 from blindfuse.experiments.differences import differences, reproduced
 from blindfuse.experiments.machines import QuickSVC
 from blindfuse.experiments.methods import BEST, EM, FUSE, METHODS, ORACLE, OURS, PLAIN, VOTE, Known
-from blindfuse.experiments.outcome import Section, Table
+from blindfuse.experiments.outcome import Section, Table, cell
 from blindfuse.experiments.page import cell_text, to_markdown
 from blindfuse.experiments.running import Measured, Results, estimate, in_order, run_all
 from blindfuse.experiments.settings import FIGURE_3, TABLE_1, TABLE_2
@@ -464,6 +464,26 @@ def test_where_the_paper_is_close_to_its_oracle_we_must_be_too() -> None:
         shown = Table("", [], [where], printed, measured, "synthetic", "Oracle MAP")
         (check,) = two_classes._close_cells("Table I", shown)
         assert check.holds is holds
+
+
+def test_a_row_by_ml_has_errors_of_its_own(tmp_path: Path) -> None:
+    results = Results(tmp_path / "results.jsonl")
+    found = {"error": 1.0, "error_ml": 2.0, "all_error": 3.0, "all_error_ml": 4.0, "seconds": 5.0}
+    results.add(Task("adult", OURS, filtered=True), found)
+    where = {"source": "adult", "filtered": True}
+    for row, field, value in (
+        ("Alg. 2 MAP", "error", 1),
+        ("Alg. 2 ML", "error", 2),
+        ("Alg. 2 MAP", "all_error", 3),
+        ("Alg. 2 ML", "all_error", 4),
+        (OURS, "seconds", 5),
+    ):
+        measured = cell(results, row, field, **where)
+        assert measured is not None
+        assert measured.mean == value
+    section = EXPERIMENTS["table9"].section(results, FULL)
+    assert section.tables[0].measured["Alg. 2 ML", "adult"].mean == 4
+    assert section.tables[1].measured["Alg. 2 ML", "adult"].mean == 2
 
 
 def test_known_truth_by_name() -> None:

@@ -1,8 +1,8 @@
 """Section V-B: fifteen classifiers, each trained on its own small subset, label a whole dataset.
 
 The paper's classifiers are MATLAB's; these are scikit-learn's of the same three families, so errors
-compare in shape and rank, not digit by digit. Answers are kept in the folder that BLINDFUSE_CACHE
-names (``~/.cache/blindfuse`` if none), since training takes minutes.
+compare in shape and rank, not digit by digit. Answers are kept in the cache of datasets, since
+training takes minutes.
 """
 
 import os

@@ -91,9 +91,11 @@ def at_least(what: str, measured: float, limit: float, unit: str = "") -> Check:
 
 
 def cell(results: Results, row: str, field: str, **where: Any) -> Measured | None:
-    """What a row of a table has at these parameters; ``field`` where the row does not say."""
-    method, error = ROWS.get(row, (row, field))
-    return results.measured(error if field == "error" else field, method=method, **where)
+    """What a row of a table has at these parameters; rows by ML have errors of their own."""
+    method, error = ROWS.get(row, (row, "error"))
+    if field in ("error", "all_error"):
+        field = field.replace("error", error)
+    return results.measured(field, method=method, **where)
 
 
 def printed_cells(

@@ -74,17 +74,22 @@ def _head(results: Results, scale: Scale, left_out: dict[str, str]) -> str:
         f"{scale.most_items:,} items; {len(results.found):,} results. blindfuse "
         f"{version('blindfuse')}, Python {platform.python_version()}, {libraries}; "
         f"{platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB of memory.",
-        *(
-            f"Runs of {', '.join(f'{name} ({runs})' for name, runs in scale.trained.items())} in "
-            "Table VIII are fewer, because training and asking the classifiers takes minutes a run."
-            for _ in [0]
-            if scale.trained
-        ),
+        _fewer_runs(scale),
         *(f"**Left out: {source}.** {reason}" for source, reason in left_out.items()),
         "Names of methods:\n\n"
         + "\n".join(f"- **{name}** — {said}." for name, said in SAID_OF.items()),
     ]
-    return "\n\n".join(lines)
+    return "\n\n".join(filter(None, lines))
+
+
+def _fewer_runs(scale: Scale) -> str:
+    fewer = [f"{name} ({runs})" for name, runs in scale.trained.items() if runs < scale.runs]
+    if not fewer:
+        return ""
+    return (
+        f"Some sets of Table VIII have fewer runs, because training and asking their classifiers "
+        f"takes minutes a run: {', '.join(fewer)}."
+    )
 
 
 def _summary(sections: Sequence[Section], costs: Sequence[Check]) -> str:
