@@ -34,7 +34,7 @@ from blindfuse.experiments.outcome import Section, Table, cell
 from blindfuse.experiments.page import cell_text, to_markdown
 from blindfuse.experiments.running import Measured, Results, estimate, in_order, run_all
 from blindfuse.experiments.settings import FIGURE_3, TABLE_1, TABLE_2
-from blindfuse.experiments.tasks import Task, chernoff_bound, draw, run_task
+from blindfuse.experiments.tasks import Found, Task, chernoff_bound, draw, run_task
 from blindfuse.experiments.theorems import slope
 from blindfuse.metrics import error_rate
 from conftest import SHARED, Crowds
@@ -468,7 +468,13 @@ def test_where_the_paper_is_close_to_its_oracle_we_must_be_too() -> None:
 
 def test_a_row_by_ml_has_errors_of_its_own(tmp_path: Path) -> None:
     results = Results(tmp_path / "results.jsonl")
-    found = {"error": 1.0, "error_ml": 2.0, "all_error": 3.0, "all_error_ml": 4.0, "seconds": 5.0}
+    found: Found = {
+        "error": 1.0,
+        "error_ml": 2.0,
+        "all_error": 3.0,
+        "all_error_ml": 4.0,
+        "seconds": 5.0,
+    }
     results.add(Task("adult", OURS, filtered=True), found)
     where = {"source": "adult", "filtered": True}
     for row, field, value in (
