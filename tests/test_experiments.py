@@ -304,10 +304,13 @@ def test_estimates_grow_with_size(tmp_path: Path) -> None:
     left = [Task(TABLE_1.name, VOTE, seed, size) for seed in (0, 1) for size in (1_000, 10_000)]
     (one,) = estimate(left, results)
     assert (one.left, one.seconds) == (3, 2 + 20 + 20)
-    results.add(Task(TABLE_1.name, VOTE, 0, 3_000), {"spent": 4.0})
-    results.add(Task(TABLE_1.name, VOTE, 1, 3_000), {"spent": 9.0})
-    (line,) = estimate([Task(TABLE_1.name, VOTE, 0, 10_000)], results)
-    assert line.seconds == pytest.approx(4 + 7)
+    results.add(Task(TABLE_1.name, OURS, 0, 1_000), {"spent": 5.0, "sweep_seconds": 4.0})
+    (sweeping,) = estimate([Task(TABLE_1.name, OURS, 0, 10_000)], results)
+    assert sweeping.seconds == 4 + 10
+    (other,) = estimate([Task(TABLE_2.name, VOTE, 0, 2_000)], results)
+    assert other.seconds == 4
+    (trained,) = estimate([Task("mnist", VOTE)], results)
+    assert trained.seconds is None
     (unknown,) = estimate([Task(TABLE_1.name, EM, 0, 10)], results)
     assert unknown.seconds is None
 

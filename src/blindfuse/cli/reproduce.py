@@ -108,7 +108,7 @@ def _print_estimate(tasks: list[Any], results: Any) -> None:
     click.echo(f"{done:,} of {len(tasks):,} tasks are done.")
     if not left:
         return
-    table = Table("source", "tasks left", "seconds, by what is known")
+    table = Table("source", "tasks left", "seconds at most, by what is known")
     for source in dict.fromkeys(one.source for one in left):
         of_source = [one for one in left if one.source == source]
         known = [one.seconds for one in of_source if one.seconds is not None]

@@ -169,25 +169,26 @@ def estimate(tasks: Iterable[Task], results: Results) -> list[Estimate]:
 
 
 def _expected(task: Task, results: Results) -> float | None:
-    """Seconds by a line through the two largest sizes known, of this source if it has any."""
-    of_method = [
-        (other, float(found["spent"]))
+    """Seconds in proportion to size, from the nearest task of this method, of this source if any.
+
+    Sweeps over explicit moments do not grow with items. Classifiers of one set tell nothing about
+    those of another.
+    """
+    known = [
+        (other.source != task.source, other.n_annotators != task.n_annotators, other, found)
         for other, found in results.found.items()
-        if other.method == task.method and "spent" in found
+        if other.method == task.method
+        and "spent" in found
+        and (other.source == task.source or {other.source, task.source} <= SETTINGS.keys())
     ]
-    known = [row for row in of_method if row[0].source == task.source] or of_method
     if not known:
         return None
-    fastest: dict[float, float] = {}  # of equal size: the others may have compiled, or drawn
-    for other, spent in known:
-        fastest[_size(other)] = min(spent, fastest.get(_size(other), spent))
-    size, (largest, *smaller) = _size(task), sorted(fastest, reverse=True)
-    if size <= largest:
-        return fastest[min(fastest, key=lambda other: abs(other - size))]
-    rise = fastest[largest] / largest
-    if smaller:
-        rise = max(0.0, (fastest[largest] - fastest[smaller[0]]) / (largest - smaller[0]))
-    return fastest[largest] + rise * (size - largest)
+    size = _size(task)
+    *_, other, found = min(
+        known, key=lambda row: (row[0], row[1], abs(_size(row[2]) - size), row[3]["spent"])
+    )
+    sweeps = float(found.get("sweep_seconds", 0.0))
+    return sweeps + (float(found["spent"]) - sweeps) * max(1.0, size / _size(other))
 
 
 def _size(task: Task) -> float:
