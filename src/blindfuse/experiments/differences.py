@@ -18,7 +18,7 @@ from blindfuse.experiments.outcome import Table
 APART = 0.1
 """A ratio to the oracle differs from the printed one if it is further away than this share."""
 POINTS = 0.3
-"""A gain over the vote differs if it is further from the printed one than so many points."""
+"""An error on a crowd, or a gain over the vote, differs if it is so many points away."""
 FEW = ("N = 100", "N = 1,000")
 """Columns in which an item is a tenth of a percent or more."""
 SHORT = 0.1
@@ -94,7 +94,7 @@ def reproduced(table: Table) -> int:
 def _comparable(table: Table, column: str) -> bool:
     """Whether there is something to compare a cell with: the oracle or the vote of its column."""
     reference = table.measured.get((table.reference, column))
-    return table.kind == "time" or (
+    return table.kind in ("time", "crowd") or (
         reference is not None and reference.mean > 0 and (table.reference, column) in table.printed
     )
 
@@ -106,6 +106,9 @@ def _verdict(table: Table, row: str, column: str) -> tuple[bool, str] | None:
         ratio = printed / max(ours.mean, 1e-9)
         faster = f"{ratio:.3g} × as fast" if ratio >= 1 else f"{1 / ratio:.3g} × as slow"
         return (ratio > 1, faster) if abs(ratio - 1) > APART else None
+    if table.kind == "crowd":
+        apart = ours.mean - printed
+        return (apart < 0, f"{apart:+.2f} points") if abs(apart) > POINTS else None
     reference, shown = (
         table.measured[table.reference, column],
         table.printed[table.reference, column],
@@ -141,11 +144,9 @@ def _cause(table: Table, row: str, column: str, better: bool) -> str:
     if table.kind == "time":
         short = table.measured[row, column].mean < SHORT
         return "fixed costs" if short and not better else "code"
+    if table.kind == "crowd":
+        return "all annotators" if table.title.startswith("All") and column != "bird" else "crowd"
     if table.kind == "real":
-        if "All annotators" in table.title:
-            return "all annotators"
-        if "annotators" in table.title:
-            return "crowd"
         return "classifiers" if row in (BEST, VOTE, PUBLISHED_KOS, EIGEN, TE) else "dependence"
     if row.startswith(OURS):
         return "solver" if better else "few items" if column in FEW else "unexplained"

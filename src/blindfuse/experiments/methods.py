@@ -41,14 +41,12 @@ ROWS = {
 class Known:
     """Answers with all that is known about them: ``truth[item]`` as codes, −1 where it is not.
 
-    ``model`` is the true one of a simulation; ``all_gold`` counts items of known truth before
-    annotators, and with them items without answers, were left out.
+    ``model`` is the true one of a simulation.
     """
 
     responses: Responses
     truth: NDArray[np.intp]
     model: Model | None = None
-    all_gold: int = 0
 
     def named_truth(self) -> dict[Any, Any]:
         """``{item: label}`` of the items whose truth is known."""

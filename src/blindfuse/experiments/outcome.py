@@ -18,7 +18,8 @@ class Table:
     """Cells by row and column, printed and measured.
 
     ``kind`` says how differences are judged: "synthetic" (by the ratio to ``reference``, the oracle
-    of the same column), "time", or "real" (by the gain over ``reference``, the majority vote).
+    of the same column), "time", "crowd" (the same answers as the paper's, so by the error itself),
+    or "real" (by the gain over ``reference``, the majority vote).
     """
 
     title: str

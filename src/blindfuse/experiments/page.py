@@ -170,6 +170,7 @@ def _differing(table: Table) -> str:
     judged = {
         "time": "seconds",
         "synthetic": "the ratio to the oracle of the same column",
+        "crowd": "points",
         "real": "the distance to the majority vote of the same column",
     }[table.kind]
     first = f"Reproduced, judged by {judged}: {same} of {len(table.printed)} printed cells."

@@ -110,13 +110,10 @@ def draw(data: Task, folder: str | None) -> Known:
         crowd = ensemble(data.source, data.seed, data.n_items, folder)
     else:
         crowd = load(data.source, folder)
-    all_gold = int(np.count_nonzero(crowd.truth >= 0))
-    responses, truth = crowd.responses, crowd.truth
-    if data.filtered:
+    responses = crowd.responses
+    if data.filtered:  # items that lose all their answers stay
         responses = responses.select_annotators(busy(responses, FILTERS[data.source]))
-        answered = responses.labels_per_item > 0
-        responses, truth = responses.select_items(answered), truth[answered]
-    return Known(responses, truth, all_gold=all_gold)
+    return Known(responses, crowd.truth)
 
 
 def busy(responses: Responses, more_than: int) -> NDArray[np.bool_]:
@@ -162,14 +159,13 @@ def chernoff_bound(model: Model) -> float:
 def _scores(method: str, fitted: Any, known: Known) -> Found:
     posteriors = getattr(fitted, "posteriors_", None)
     posteriors = fitted.posteriors if posteriors is None else posteriors
-    found: Found = {"error": 100 * error_rate(posteriors, known.truth)}
+    found = _errors("error", posteriors, known)
     model = getattr(fitted, "model_", None) or getattr(fitted, "model", None)
     if isinstance(model, Model) and known.model is not None:
         found["confusion_error"] = confusion_error(model, known.model)
         found["prior_error"] = prior_error(model, known.model)
     if method in (OURS, ORACLE) and isinstance(model, Model):
-        by_ml = model.posteriors(known.responses, rule="ml")
-        found["error_ml"] = 100 * error_rate(by_ml, known.truth)
+        found |= _errors("error_ml", model.posteriors(known.responses, rule="ml"), known)
     if method == ORACLE and known.model is not None:
         found["bound"] = chernoff_bound(known.model)
     if method in (OURS, PLAIN):
@@ -178,10 +174,12 @@ def _scores(method: str, fitted: Any, known: Known) -> Found:
         found["stopped"] = fitted.stopped_
     if hasattr(fitted, "why"):
         found["chosen"] = fitted.method
-    if known.all_gold:
-        gold = int(np.count_nonzero(known.truth >= 0))
-        found |= {"gold": gold, "all_gold": known.all_gold}
-        for error in [name for name in found if name.startswith("error")]:
-            wrong = float(found[error]) * gold + 100 * (known.all_gold - gold)
-            found[f"all_{error}"] = wrong / known.all_gold
+    return found
+
+
+def _errors(name: str, posteriors: NDArray[np.float64], known: Known) -> Found:
+    """Error % on items of known truth that have answers, and on all of them."""
+    answered = known.responses.labels_per_item > 0
+    found: Found = {name: 100 * error_rate(posteriors[answered], known.truth[answered])}
+    found[f"all_{name}"] = 100 * error_rate(posteriors, known.truth)
     return found
