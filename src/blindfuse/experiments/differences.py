@@ -49,9 +49,15 @@ CAUSES = {
     "dependence": "Classifiers trained on the same features err together. Methods that take them "
     "as independent drift away from the truth, how far depends on the classifiers; `fuse` "
     "measures that and steps back.",
-    "crowd": "On crowds the answers are the same, so it is the method that differs: where it "
-    "starts and stops, how it shrinks matrices of annotators with few labels, and that ties "
-    "share the credit.",
+    "crowd": "The answers are the same, so it is the method that differs in what its paper leaves "
+    "open: signs, floors, and items on which it has no opinion, whose classes share the credit.",
+    "ties": "Classes that tie, and all classes where nobody answered, share the credit here; the "
+    "paper gives such items to one class.",
+    "rounds": "The paper does not say how many rounds EM ran, nor where it started from a tie; on "
+    "annotators who are not independent both move it far.",
+    "few answers": "The answers are the same, so it is the method that differs: ours starts at the "
+    "vote, weighs moments by co-labelled items and shrinks the matrices of annotators with few "
+    "labels; `fuse` goes on with EM.",
     "all annotators": "The paper could only run its few busiest annotators; these are all.",
 }
 """What each cause says; names in braces are filled with what was measured."""
@@ -145,7 +151,10 @@ def _cause(table: Table, row: str, column: str, better: bool) -> str:
         short = table.measured[row, column].mean < SHORT
         return "fixed costs" if short and not better else "code"
     if table.kind == "crowd":
-        return "all annotators" if table.title.startswith("All") and column != "bird" else "crowd"
+        if table.title.startswith("All") and column != "bird":
+            return "all annotators"
+        by_row = {VOTE: "ties", EM: "rounds", SPECTRAL: "rounds"}
+        return "few answers" if row.startswith(OURS) else by_row.get(row, "crowd")
     if table.kind == "real":
         return "classifiers" if row in (BEST, VOTE, PUBLISHED_KOS, EIGEN, TE) else "dependence"
     if row.startswith(OURS):
