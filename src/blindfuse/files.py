@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
 
 @contextmanager
 def beside(*targets: Path) -> Iterator[list[Path]]:
@@ -29,5 +31,5 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def cache_folder() -> Path:
-    """The folder that BLINDFUSE_CACHE names, ``~/.cache/blindfuse`` if none."""
-    return Path(os.environ.get("BLINDFUSE_CACHE") or Path.home() / ".cache" / "blindfuse")
+    """The folder that BLINDFUSE_CACHE names; if none, the user's cache folder."""
+    return Path(os.environ.get("BLINDFUSE_CACHE") or user_cache_path("blindfuse"))

@@ -12,8 +12,8 @@ from blindfuse.errors import BadParameter
 @click.command(
     epilog="""\b
 Examples:
+  blindfuse datasets
   blindfuse datasets --data data
-  blindfuse fuse data/crowd/rte/labels.csv.gz
 """
 )
 @click.option(
@@ -25,18 +25,35 @@ Examples:
 )
 @as_json
 def command(data: str | None, as_json: bool) -> None:
-    """The crowd sets with a known truth that are on this machine."""
+    """Public crowds with a known truth: those in a folder, or those that can be downloaded.
+
+    In Python, blindfuse.datasets.load("rte") reads one, and downloads it first if there is no
+    folder and it was not downloaded before.
+    """
     from blindfuse.cli.screen import Screen, table, write_json
 
-    if not data:
-        raise BadParameter("No folder of datasets is known. Pass data=, or set BLINDFUSE_DATA.")
-    if not os.path.isdir(data):
-        raise BadParameter(f"{data} is no folder. Pass another with data=.")
-    found = sorted(Path(data).glob("crowd/*/labels.csv.gz"))
-    rows = [{"name": path.parent.name, "labels": str(path)} for path in found]
+    rows = _in_folder(data) if data else _by_download()
     if as_json:
         write_json({"datasets": rows})
     elif rows:
         Screen().show(table(("name", "labels"), ([row["name"], row["labels"]] for row in rows)))
     else:
         Screen().note(f"{data} has no crowd/NAME/labels.csv.gz")
+
+
+def _in_folder(data: str) -> list[dict[str, str]]:
+    if not os.path.isdir(data):
+        raise BadParameter(f"{data} is no folder. Pass another with data=.")
+    found = sorted(Path(data).glob("crowd/*/labels.csv.gz"))
+    return [{"name": path.parent.name, "labels": str(path)} for path in found]
+
+
+def _by_download() -> list[dict[str, str]]:
+    from blindfuse.datasets.converting import CONVERTERS
+    from blindfuse.datasets.fetching import kept_crowd
+
+    here = {name: kept_crowd(name) / "labels.csv.gz" for name in sorted(CONVERTERS)}
+    return [
+        {"name": name, "labels": str(path) if path.is_file() else "not downloaded yet"}
+        for name, path in here.items()
+    ]

@@ -25,7 +25,8 @@ COMMANDS = {
     "simulate": "Answers of made-up annotators, with their truth.",
     "demo": "See it work: 15 classifiers look at handwritten digits.",
     "methods": "The methods that --method takes.",
-    "datasets": "The datasets that are on this machine.",
+    "datasets": "Public crowds with a known truth, to try methods on.",
+    "reproduce": "The paper's tables and figures, measured beside printed.",
 }
 """Every command with its short help, which is shown without importing the command."""
 

@@ -1,9 +1,16 @@
 """blindfuse reproduce: the tables and figures of the paper, measured beside printed."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from blindfuse.experiments.outcome import Section
+    from blindfuse.experiments.running import Results
+    from blindfuse.experiments.tasks import Task
 
 
 @click.command(
@@ -53,6 +60,7 @@ def command(
         raise BadParameter(
             f"The experiments need {reason.name}: pip install 'blindfuse[experiments]'."
         ) from reason
+    from blindfuse.cli.screen import Screen
     from blindfuse.experiments.page import write_page
     from blindfuse.experiments.running import Results, run_all
 
@@ -61,72 +69,51 @@ def command(
     experiments = chosen(names)
     tasks = tasks_of(experiments, scale)
     results = Results(out / "results" / "results.jsonl")
-    _print_estimate(tasks, results)
+    screen = Screen()
+    screen.show(*_estimates(tasks, results))
     if only_estimate:
         return
-    with _progress() as progress:
-        bar = progress.add_task("", total=len(tasks))
-        left_out = run_all(
-            tasks,
-            results,
-            data,
-            before=lambda task: progress.update(bar, description=_named(task)),
-            after=lambda task: progress.advance(bar),
-        )
+    with screen.working(len(tasks)) as step:
+        left_out = run_all(tasks, results, data, before=lambda task: step(_named(task)))
     used = results.restricted(tasks)
     sections = [experiment.section(used, scale) for experiment in experiments]
     write_page(out / "reproduction.md", sections, used, scale, left_out)
-    _print_outcome(sections, left_out, out / "reproduction.md")
+    screen.show(*_outcome(sections, left_out, out / "reproduction.md"))
 
 
-def _progress() -> Any:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-
-    columns = "{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    return Progress(*(TextColumn(one) if isinstance(one, str) else one for one in columns))
-
-
-def _named(task: Any) -> str:
+def _named(task: "Task") -> str:
     size = "" if task.n_items is None else f", N = {task.n_items:,}"
     return f"{task.source}{size}, run {task.seed}: {task.method}"
 
 
-def _print_estimate(tasks: list[Any], results: Any) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
+def _estimates(tasks: "list[Task]", results: "Results") -> "list[RenderableType]":
+    """How much is done, and how long the rest may take by what is known."""
+    from blindfuse.cli.screen import table
     from blindfuse.experiments.running import estimate
 
     left = estimate(tasks, results)
     done = len(tasks) - sum(one.left for one in left)
-    click.echo(f"{done:,} of {len(tasks):,} tasks are done.")
-    if not left:
-        return
-    table = Table("source", "tasks left", "seconds at most, by what is known")
+    words: list[RenderableType] = [f"{done:,} of {len(tasks):,} tasks are done."]
+    rows = []
     for source in dict.fromkeys(one.source for one in left):
         of_source = [one for one in left if one.source == source]
         known = [one.seconds for one in of_source if one.seconds is not None]
         said = f"{sum(known):,.0f}" if len(known) == len(of_source) else "not known yet"
-        table.add_row(source, f"{sum(one.left for one in of_source):,}", said)
-    Console().print(table)
+        rows.append([source, f"{sum(one.left for one in of_source):,}", said])
+    columns = "source", "tasks left", "seconds at most"
+    return [*words, table(columns, rows, right=columns[1:])] if rows else words
 
 
-def _print_outcome(sections: list[Any], left_out: dict[str, str], page: Path) -> None:
+def _outcome(
+    sections: "list[Section]", left_out: dict[str, str], page: Path
+) -> "list[RenderableType]":
+    from blindfuse.cli.screen import text
+
     checks = [check for section in sections for check in section.checks]
     held = sum(check.holds for check in checks)
-    for source, reason in left_out.items():
-        click.echo(f"Left out: {source}. {reason}")
-    for check in checks:
-        if not check.holds:
-            click.echo(f"Missed: {check.what}: {check.measured} (asked {check.asked})")
-    click.echo(f"{held} of {len(checks)} figures hold. See {page}.")
-
-
-if __name__ == "__main__":
-    command()
+    missed = [check for check in checks if not check.holds]
+    return [
+        *(text(f"Left out: {source}. {reason}") for source, reason in left_out.items()),
+        *(text(f"Missed: {one.what}: {one.measured} (asked {one.asked})") for one in missed),
+        text(f"{held} of {len(checks)} figures hold. See {page}."),
+    ]

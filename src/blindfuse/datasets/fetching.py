@@ -18,6 +18,7 @@ import numpy as np
 from blindfuse.datasets.converting import CONVERTERS
 from blindfuse.datasets.features import FEATURES
 from blindfuse.errors import BadParameter, DownloadFailed, meant
+from blindfuse.files import cache_folder
 
 HOST = "https://raw.githubusercontent.com"
 SECONDS = 30
@@ -57,14 +58,19 @@ def sources() -> dict[str, list[Source]]:
     return found
 
 
-def fetch_crowd(name: str, root: Path) -> Path:
-    """The folder of a crowd set under ``root``, downloaded and converted if it is not there."""
-    kept = root / "crowd" / name
+def kept_crowd(name: str) -> Path:
+    """Where the folder of a downloaded crowd set is, or would be."""
+    return cache_folder() / "data" / "crowd" / name
+
+
+def fetch_crowd(name: str) -> Path:
+    """The folder of a crowd set, downloaded and converted if it is not there."""
+    kept = kept_crowd(name)
     if kept.is_dir():
         return kept
     if name not in CONVERTERS:
         raise BadParameter(f"There is no dataset {name!r}: {meant(name, sorted(CONVERTERS))}")
-    with _workplace(name, root, CROWD_LAYOUT) as work:
+    with _workplace(name, CROWD_LAYOUT) as work:
         tables = CONVERTERS[name](_download(sources()[name], work))
         ready = work / "ready"
         ready.mkdir()
@@ -74,14 +80,14 @@ def fetch_crowd(name: str, root: Path) -> Path:
     return kept
 
 
-def fetch_features(name: str, root: Path) -> Path:
-    """The file of a feature set under ``root``, downloaded or generated if it is not there."""
-    kept = root / "uci" / f"{name}.npz"
+def fetch_features(name: str) -> Path:
+    """The file of a feature set, downloaded or generated if it is not there."""
+    kept = cache_folder() / "data" / "uci" / f"{name}.npz"
     if kept.is_file():
         return kept
     if name not in FEATURES:
         raise BadParameter(f"There is no feature set {name!r}: {meant(name, sorted(FEATURES))}")
-    with _workplace(name, root, FEATURE_LAYOUT) as work:
+    with _workplace(name, FEATURE_LAYOUT) as work:
         table = FEATURES[name](_download(sources().get(name, []), work))
         ready = work / f"{name}.npz"
         np.savez_compressed(ready, X=table.features, y=table.classes)
@@ -90,9 +96,9 @@ def fetch_features(name: str, root: Path) -> Path:
 
 
 @contextmanager
-def _workplace(name: str, root: Path, layout: str) -> Iterator[Path]:
+def _workplace(name: str, layout: str) -> Iterator[Path]:
     """A folder that is gone afterwards, whatever happens; what happens is said in words."""
-    otherwise = OTHERWISE.format(layout=layout.format(name=name))
+    otherwise, root = OTHERWISE.format(layout=layout.format(name=name)), cache_folder() / "data"
     try:
         root.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".fetching-", dir=root) as work:

@@ -35,7 +35,7 @@ class Crowd:
 def load(name: str, folder: Folder = None) -> Crowd:
     """The crowd set of this name; every column is read as text."""
     root = _given(folder)
-    where = _in_folder(root, name) if root else fetch_crowd(name, cache_folder() / "data")
+    where = _in_folder(root, name) if root else fetch_crowd(name)
     rows = _rows(where / "labels.csv.gz")
     responses = Responses.from_long(
         [row["item"] for row in rows],
@@ -53,7 +53,7 @@ def load_features(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Features ``[item, feature]`` and classes ``[item]`` of the feature set of this name."""
     root = _given(folder)
-    path = root / "uci" / f"{name}.npz" if root else fetch_features(name, cache_folder() / "data")
+    path = root / "uci" / f"{name}.npz" if root else fetch_features(name)
     if not path.is_file():
         found = sorted(path.stem for path in path.parent.glob("*.npz"))
         raise BadParameter(
@@ -62,16 +62,6 @@ def load_features(
         )
     with np.load(path, allow_pickle=False) as stored:
         return stored["X"].astype(np.float32), stored["y"].astype(np.int64)
-
-
-def cache_folder() -> Path:
-    """Where downloads and trained ensembles are kept: BLINDFUSE_CACHE, or the user's cache."""
-    named = os.environ.get("BLINDFUSE_CACHE")
-    if named:
-        return Path(named)
-    import pooch  # takes as long to load as the rest of this package
-
-    return Path(pooch.os_cache("blindfuse"))
 
 
 def _given(folder: Folder) -> Path | None:

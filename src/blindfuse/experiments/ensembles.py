@@ -5,7 +5,6 @@ compare in shape and rank, not digit by digit. Answers are kept in the cache of 
 training takes minutes.
 """
 
-import os
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from blindfuse import Responses
-from blindfuse.datasets import Crowd, cache_folder, load_features
+from blindfuse.datasets import Crowd, load_features
 from blindfuse.experiments.machines import QuickSVC
+from blindfuse.files import beside, cache_folder
 
 SUBSETS = {
     "mnist": 2_000,
@@ -79,14 +79,13 @@ def ensemble(name: str, seed: int, rows: int | None = None, folder: Any = None) 
     if not kept.exists():
         crowd = _train(name, seed, rows, folder)
         kept.parent.mkdir(parents=True, exist_ok=True)
-        beside = kept.with_name(f"{kept.name}.{os.getpid()}.npz")
-        np.savez_compressed(
-            beside,
-            matrix=crowd.responses.matrix(),
-            truth=crowd.truth,
-            classes=crowd.responses.classes,
-        )
-        beside.replace(kept)
+        with beside(kept) as (place,), place.open("wb") as file:
+            np.savez_compressed(
+                file,
+                matrix=crowd.responses.matrix(),
+                truth=crowd.truth,
+                classes=crowd.responses.classes,
+            )
     with np.load(kept, allow_pickle=False) as stored:
         responses = Responses.from_matrix(
             stored["classes"][stored["matrix"]],

@@ -10,6 +10,7 @@ from blindfuse.experiments.differences import differences, reproduced
 from blindfuse.experiments.methods import SAID_OF
 from blindfuse.experiments.outcome import Check, Section, Table
 from blindfuse.experiments.running import Measured, Results, Scale
+from blindfuse.files import beside, write_whole
 
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "altair")
 HOURS, MEMORY, MINUTES = 3.0, 4.0, 5.0
@@ -23,17 +24,14 @@ def write_page(
     scale: Scale,
     left_out: dict[str, str],
 ) -> None:
-    """Write the page and its pictures beside it, each under another name and then renamed."""
+    """Write the page, and its pictures into a folder beside it, each whole or not at all."""
     pictures = path.parent / "figures"
     pictures.mkdir(parents=True, exist_ok=True)
     for section in sections:
         for picture in section.pictures:
-            beside = pictures / f".{picture.name}.{os.getpid()}.svg"
-            picture.chart.save(beside)
-            beside.replace(pictures / f"{picture.name}.svg")
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(to_markdown(sections, results, scale, left_out), encoding="utf-8")
-    beside.replace(path)
+            with beside(pictures / f"{picture.name}.svg") as (place,):
+                picture.chart.save(place, format="svg")
+    write_whole(path, to_markdown(sections, results, scale, left_out).encode())
 
 
 def to_markdown(

@@ -131,7 +131,6 @@ def run_all(
     folder: str | None = None,
     *,
     before: Report = lambda task: None,
-    after: Report = lambda task: None,
 ) -> dict[str, str]:
     """Run what has no result yet; sources that cannot be had, and why."""
     left_out: dict[str, str] = {}
@@ -142,7 +141,6 @@ def run_all(
                 results.add(task, run_task(task, folder))
             except BlindfuseError as reason:
                 left_out[task.source] = str(reason)
-        after(task)
     return left_out
 
 
