@@ -31,9 +31,9 @@ from blindfuse.cli.main import COMMANDS
 from blindfuse.cli.main import blindfuse as program
 from blindfuse.cli.options import FORMATS
 from blindfuse.comparing import METHODS
-from blindfuse.fusing import by_method
 from blindfuse.metrics import calibration_error, error_rate
 from blindfuse.readers import reading
+from blindfuse.rules import by_method
 
 
 def run(*words: object, input: bytes | None = None) -> Result:
@@ -500,7 +500,10 @@ def test_methods_are_all_listed_with_what_they_need() -> None:
 
 def test_datasets_are_those_of_the_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BLINDFUSE_DATA", raising=False)
-    assert "Pass --data" in refused("datasets")
+    monkeypatch.setenv("BLINDFUSE_CACHE", str(folder / "cache"))
+    downloads = json.loads(done("datasets", "--json").stdout)["datasets"]
+    assert {"bird", "rte", "trec"} <= {row["name"] for row in downloads}
+    assert {row["labels"] for row in downloads} == {"not downloaded yet"}
     assert "nowhere is no folder" in refused("datasets", "--data", "nowhere")
     (folder / "crowd" / "mine").mkdir(parents=True)
     (folder / "crowd" / "mine" / "labels.csv.gz").touch()

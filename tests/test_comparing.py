@@ -15,8 +15,8 @@ from blindfuse import (
 )
 from blindfuse.comparing import METHODS, NEEDS, method_named
 from blindfuse.estimators.base import Estimator
-from blindfuse.fusing import by_method
 from blindfuse.metrics import error_rate
+from blindfuse.rules import by_method
 
 
 def test_every_public_method_has_a_name() -> None:

@@ -256,7 +256,7 @@ from blindfuse.experiments.running import Results, run_all
 from blindfuse.experiments.tasks import Task
 tasks = [Task("Table I, K = 2", method, seed, 300)
          for seed in range(12) for method in ("Majority Voting", "KOS", "TE", "Oracle")]
-run_all(tasks, Results(Path(sys.argv[1])), after=lambda task: time.sleep(float(sys.argv[2])))
+run_all(tasks, Results(Path(sys.argv[1])), before=lambda task: time.sleep(float(sys.argv[2])))
 """
 
 
@@ -287,7 +287,7 @@ def test_what_has_a_result_is_not_run_again(tmp_path: Path) -> None:
     results = Results(tmp_path / "results.jsonl")
     results.add(tiny(VOTE), {"error": 12.5})
     seen: list[Task] = []
-    assert run_all([tiny(VOTE), tiny("KOS"), tiny(VOTE)], results, after=seen.append) == {}
+    assert run_all([tiny(VOTE), tiny("KOS"), tiny(VOTE)], results, before=seen.append) == {}
     assert seen == [tiny(VOTE), tiny("KOS")]
     assert results.found[tiny(VOTE)] == {"error": 12.5}
     assert "error" in results.found[tiny("KOS")]

@@ -14,15 +14,16 @@ from blindfuse import (
     MixedItems,
     Responses,
     Simulation,
+    Wawa,
     fuse,
     next_labels,
     simulate,
 )
 from blindfuse.beliefs import vote_shares
 from blindfuse.experiments.settings import FIGURE_3, TABLE_1, TABLE_2, Setting
-from blindfuse.fusing import Choice, _keep_labels, by_prediction
 from blindfuse.held_out import Latent, predict_held_out
 from blindfuse.metrics import calibration_error, error_rate
+from blindfuse.rules import Choice, _keep_labels, by_method, by_prediction
 from conftest import Crowds
 
 GROUPS = [(0, 1, 2), (3, 4, 5), (6, 7, 8)]
@@ -55,6 +56,48 @@ class TestFuse:
             )
         fused, best = np.mean(errors, axis=0)
         assert fused <= 1.02 * best
+
+    def test_a_small_jury_does_not_follow_a_judge_and_its_twin(self) -> None:
+        """Two that repeat each other look nearly perfect to EM; they answer as one here."""
+        errors = []
+        for seed in range(12):
+            rng = np.random.default_rng(seed)
+            truth = rng.random(600) < 0.6
+            good = rng.random((600, 4)) < [0.9, 0.75, 0.75, 0.65]
+            fair = np.where(good, truth[:, None], ~truth[:, None])
+            lenient, strict = truth | (rng.random(600) < 0.8), truth & (rng.random(600) < 0.6)
+            twin = np.where(rng.random(600) < 0.95, fair[:, 0], ~fair[:, 0])
+            jury = np.column_stack([fair, lenient, strict])
+            responses = Responses.from_matrix(np.column_stack([jury, twin]))
+            fusion = fuse(responses)
+            plain = DawidSkene().fit(responses)
+            found = fusion.posteriors, plain.posteriors_, vote_shares(responses)
+            errors.append([error_rate(beliefs, truth.astype(int)) for beliefs in found])
+        fused, plain_error, vote = np.mean(errors, axis=0)
+        assert fused < 0.75 * plain_error
+        assert fused < 0.95 * vote
+
+    @pytest.mark.parametrize(
+        ("choose", "method"),
+        [(None, "BlindEnsemble and EM"), (by_method("Wawa", Wawa), "Wawa")],
+    )
+    def test_new_items_are_labelled_by_the_same_rule(self, choose: Any, method: str) -> None:
+        simulation = simulate(2000, 8, 3, np.random.default_rng(0), skill=0.3, missing=0.3)
+        fusion = fuse(simulation.responses, choose=choose)
+        assert fusion.method == method
+        again = fusion.predict_proba(simulation.responses)
+        np.testing.assert_allclose(again, fusion.posteriors, atol=1e-6)
+        matrix = simulation.responses.matrix()[:50, ::-1]  # annotators in another order
+        new = Responses.from_matrix(matrix, annotators=list(range(8))[::-1], classes=[0, 1, 2])
+        np.testing.assert_allclose(fusion.predict_proba(new), again[:50], atol=1e-9)
+        np.testing.assert_array_equal(fusion.predict(new), again[:50].argmax(axis=1))
+
+    def test_new_items_are_voted_on_where_the_vote_was_chosen(self, crowds: Crowds) -> None:
+        for name in ("fact_eval", "sp"):
+            fusion = fuse(crowds[name].responses)
+            assert fusion.method == {"fact_eval": "MajorityVote", "sp": "ItemKinds"}[name]
+            again = fusion.predict_proba(crowds[name].responses)
+            np.testing.assert_allclose(again, fusion.posteriors, atol=1e-9)
 
     @pytest.mark.parametrize("seed", range(3))
     def test_labels_that_are_kept_stay_ahead_and_nothing_is_lost(self, seed: int) -> None:

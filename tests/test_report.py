@@ -63,6 +63,7 @@ def described(
         "it was given.",
         np.linspace(-9.0, -1.0, history),
         diagnose(responses, model, posteriors),
+        model.posteriors,
     )
 
 
@@ -181,7 +182,7 @@ class TestContents:
         assert found.figures[0].value == f"{100 * error:.1f}\u00a0%"
 
     def test_warnings_are_what_speaks_against_the_labels(self) -> None:
-        fusion = crowd()
+        fusion = replace(crowd(), method="ItemKinds")
         bad = replace(fusion.diagnostics.fit, misfit=7.0)
         misfitting = replace(fusion, diagnostics=replace(fusion.diagnostics, fit=bad))
         assert any("does not fit" in words for words in contents(misfitting).warnings)

@@ -16,7 +16,7 @@ from blindfuse.responses import Responses
 Floats = NDArray[np.float64]
 
 FOLDS = 5
-ENOUGH_ANSWERS = 20_000
+ENOUGH_ANSWERS = 50_000
 """Answers to predict: more hardly move a standard error that is small already."""
 MOST_ANSWERS = 500_000
 """Above this, items are sampled: more hardly move what is learned of annotators."""

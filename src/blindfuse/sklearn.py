@@ -11,9 +11,9 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.utils.metadata_routing import process_routing
 
 from blindfuse.beliefs import weighted_votes
-from blindfuse.estimators.item_kinds import ItemKinds
-from blindfuse.fusing import SURE, Fusion, fuse
+from blindfuse.fusing import Fusion, fuse
 from blindfuse.responses import Responses
+from blindfuse.rules import SURE
 
 Floats = NDArray[np.float64]
 
@@ -126,7 +126,7 @@ class BlindVotingClassifier(VotingClassifier):  # type: ignore[misc]
         return np.asarray(self.le_.inverse_transform(codes))
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Posteriors ``[item, class]``, or shares of votes where the vote labels."""
+        """Posteriors ``[item, class]``; shares of votes where those do better than the fusion."""
         return self._beliefs(self._answers(X), self.method_)
 
     def _out_of_fold(self, X: ArrayLike, fit_params: dict[str, Any]) -> NDArray[Any]:
@@ -162,8 +162,6 @@ class BlindVotingClassifier(VotingClassifier):  # type: ignore[misc]
     def _fuse(self, answers: Responses) -> Self:
         """Fuse these answers, and find out whether that labels better than the vote."""
         self.fusion_ = fuse(answers, threads=effective_n_jobs(self.n_jobs))
-        if self.fusion_.method == "ItemKinds":
-            self._kinds = ItemKinds().fit(answers)
         self.method_, self.why_ = self._judged()
         return self
 
@@ -189,9 +187,7 @@ class BlindVotingClassifier(VotingClassifier):  # type: ignore[misc]
 
     def _beliefs(self, answers: Responses, method: str) -> Floats:
         """Beliefs ``[item, class]``, by what the last fusion knows, of one item at a time."""
-        if method == "ItemKinds":
-            return self._kinds.predict_proba(answers)
-        posteriors = self.fusion_.model.posteriors(answers)
-        if method == "MajorityVote":
-            return np.asarray((weighted_votes(answers) + posteriors) / (answers.n_annotators + 1))
-        return posteriors
+        posteriors = self.fusion_.predict_proba(answers)
+        if method == self.fusion_.method:
+            return posteriors
+        return np.asarray((weighted_votes(answers) + posteriors) / (answers.n_annotators + 1))

@@ -12,7 +12,7 @@ from blindfuse.errors import BadFile, BadParameter, naming
 if TYPE_CHECKING:
     from blindfuse.checking import GoldCheck
     from blindfuse.cli.screen import Screen, Step
-    from blindfuse.fusing import Choose
+    from blindfuse.rules import Choose
 
 FUSE = "fuse"
 """The method that chooses among all."""
@@ -138,7 +138,7 @@ class How:
         if takes is None:
             return None
         from blindfuse.comparing import METHODS
-        from blindfuse.fusing import by_method
+        from blindfuse.rules import by_method
 
         wishes = {"seed": self.seed, "ordered": self.ordered or None, "known": known}
         given = {name: wish for name, wish in wishes.items() if name in takes and wish is not None}

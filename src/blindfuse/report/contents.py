@@ -10,12 +10,13 @@ from blindfuse.checking import GoldCheck
 from blindfuse.comparing import Compared
 from blindfuse.diagnostics.fit import BADLY, WELL
 from blindfuse.errors import BadLabels
-from blindfuse.fusing import GROUPS_AS_ONE, Fusion
+from blindfuse.fusing import Fusion
 from blindfuse.metrics import Agreement, fleiss_kappa, krippendorff_alpha
 from blindfuse.report.annotators import AnnotatorTable, annotator_table, common_classes
 from blindfuse.report.items import ItemTable, item_table
 from blindfuse.report.names import distinct, shown
 from blindfuse.report.together import Together, who_errs_together
+from blindfuse.rules import GROUPS_AS_ONE
 
 Floats = NDArray[np.float64]
 

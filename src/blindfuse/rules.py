@@ -1,0 +1,338 @@
+"""Rules that decide, without labels, how deep to fuse: what they choose, and why in words."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.beliefs import belief_sums, vote_sums, weighted_votes
+from blindfuse.coding import positions
+from blindfuse.diagnostics.dependence import Dependence, find_dependence
+from blindfuse.diagnostics.pairs import count_pairs
+from blindfuse.errors import NotIdentifiable
+from blindfuse.estimators.base import Estimator
+from blindfuse.estimators.dawid_skene import DawidSkene
+from blindfuse.estimators.groups import fit_groups
+from blindfuse.estimators.item_kinds import ItemKinds
+from blindfuse.estimators.kos import KOS
+from blindfuse.estimators.mixed_items import MixedItems
+from blindfuse.held_out import Latent, predict_held_out, sampled
+from blindfuse.model import Model
+from blindfuse.responses import Responses
+from blindfuse.shrinkage import CROWD_LABELS
+from blindfuse.solver.solve import require_overlap
+from blindfuse.solver.starts import vote_start
+
+Floats = NDArray[np.float64]
+
+SURE = 2.0
+"""Standard errors by which a richer model must predict better to be believed."""
+
+QUICK = 1e-6
+"""Tolerance of models that are fitted only to be compared; looser, richer models win by chance."""
+
+MOST_ROUNDS = 6
+"""Rounds in which groups are looked for again."""
+
+HAIR = 1e-6
+"""By how much a label is ahead of another class that is as likely."""
+
+
+GROUPS_AS_ONE = "EM with groups as one"
+"""The method that takes annotators who err together for one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a rule chose: by which method, why in words, and what came out.
+
+    ``history`` has the log-likelihood of every iteration; it is empty where nothing was iterated.
+    ``labels`` are codes where the method does not just take the largest posterior, of equals the
+    first. ``posteriors_of`` new items by the same annotators; the model's, if not given.
+    """
+
+    method: str
+    why: str
+    model: Model
+    posteriors: Floats
+    history: Floats
+    labels: NDArray[np.intp] | None = None
+    posteriors_of: Callable[[Responses], Floats] | None = None
+
+
+class Polish(Protocol):
+    """Fits Dawid–Skene with all that is known beforehand."""
+
+    def __call__(self, some: Responses, /, **parameters: Any) -> DawidSkene: ...
+
+
+Choose = Callable[[Responses, Polish, np.random.Generator, int | None], Choice]
+
+
+def by_prediction(
+    responses: Responses, polish: Polish, rng: np.random.Generator, threads: int | None
+) -> Choice:
+    """The simplest model that predicts held-out answers as well as a richer one; else the vote.
+
+    1. Some annotators err together more than others do, and without them all look independent:
+       EM in which each group of such answers as one annotator.
+    2. Annotators are independent given the class: the paper's method, polished by EM.
+    3. If items of two kinds a class predict better, there are clear and contested items on which
+       annotators err together: :class:`ItemKinds`, no surer than :class:`MixedItems` makes it.
+    4. If a third kind predicts better still, errors go together in ways that no model here knows:
+       the majority vote, in which the polished model only breaks ties, as sure as
+       :class:`MixedItems` is.
+    """
+    try:
+        require_overlap(responses)
+    except NotIdentifiable as reason:
+        why = str(reason).partition(" Use the majority vote")[0]
+        return _vote(responses, None, why, rng, threads)
+    grouped = _groups_as_one(responses, polish, rng.spawn(1)[0], threads)
+    if grouped is not None:
+        return grouped
+    found = predict_held_out(
+        responses, [_independent(threads), _kinds(2, threads), _kinds(3, threads)], rng
+    )
+    two, three = found.gain(1, over=0), found.gain(2, over=1)
+    if two.z <= SURE:
+        polished = polish(responses, start="blind")
+        why = (
+            "annotators look independent given the class: telling clear from contested items "
+            f"predicts held-out answers no better ({two})."
+        )
+        return Choice(
+            "BlindEnsemble and EM",
+            why,
+            polished.model_,
+            polished.posteriors_,
+            polished.log_likelihoods_,
+        )
+    if three.z <= SURE:
+        kinds = ItemKinds(threads=threads).fit(responses)
+        by_kinds = ByKinds(kinds, _mixed(responses, rng, threads))
+        why = (
+            "annotators err together on contested items: telling those from clear ones predicts "
+            f"held-out answers better ({two}), and a third kind does not ({three})."
+        )
+        return Choice(
+            "ItemKinds",
+            why,
+            kinds.model_,
+            by_kinds(responses),
+            kinds.log_likelihoods_,
+            posteriors_of=by_kinds,
+        )
+    why = (
+        "annotators err together in ways that no model here explains: two kinds of items in each "
+        f"class predict held-out answers better than one ({two}), and three better than two "
+        f"({three}). The majority vote is as good as can be trusted; a model breaks its ties."
+    )
+    return _vote(responses, polish(responses), why, rng, threads)
+
+
+def _groups_as_one(
+    responses: Responses, polish: Polish, rng: np.random.Generator, threads: int | None
+) -> Choice | None:
+    """The polished model with groups of annotators who err together counted as one, if that is all.
+
+    It is if one annotator of each group, and all others, look independent. Two that repeat each
+    other would otherwise look nearly perfect, and be followed. A group that gives half of all
+    answers is no group, but the crowd from which others differ.
+    """
+    found, weights, start = _find_groups(responses, polish)
+    answers = [responses.labels_per_annotator[list(group)].sum() for group in found.groups]
+    if not answers or max(answers) >= responses.n_labels / 2:
+        return None
+    alone = np.ones(responses.n_annotators, dtype=bool)
+    for group in found.groups:
+        members = np.array(group)
+        alone[members] = False
+        alone[members[responses.labels_per_annotator[members].argmax()]] = True
+    kept = responses.select_annotators(alone)
+    models = [_independent(threads), _kinds(2, threads)]
+    if predict_held_out(kept, models, rng).gain(1, over=0).z > SURE:
+        return None
+    fitted = fit_groups(responses, found.groups, weights, start.posteriors_, threads)
+    why = (
+        "annotators look independent but for groups that err together, each of which was taken for "
+        f"one annotator: {found.named_groups()}."
+    )
+    return Choice(GROUPS_AS_ONE, why, *fitted)
+
+
+def _find_groups(responses: Responses, polish: Polish) -> tuple[Dependence, Floats, DawidSkene]:
+    """Groups that err together, what an answer of each annotator is worth, and EM with that.
+
+    Copiers draw EM towards themselves and then look independent. So groups are looked for near the
+    vote first, and again where their answers count 1/(1 + (g − 1) excess), until they stay.
+    """
+    fitted, weights = polish(responses, max_iter=1), np.ones(responses.n_annotators)
+    groups: tuple[tuple[int, ...], ...] = ()
+    for _ in range(MOST_ROUNDS):
+        found = find_dependence(count_pairs(responses, fitted.model_), responses.annotators)
+        if found.groups == groups:
+            break
+        groups, weights = found.groups, np.ones(responses.n_annotators)
+        for group in groups:
+            inside = np.isin(found.pairs, group).all(axis=1)
+            weights[list(group)] = 1 / (1 + (len(group) - 1) * found.excess[inside].mean())
+        fitted = polish(responses, weights=weights)
+    return found, weights, fitted
+
+
+def by_thresholds(
+    responses: Responses, polish: Polish, rng: np.random.Generator, threads: int | None
+) -> Choice:
+    """Ordered classes: one question "above class l?" for each l, if their answers fit as well.
+
+    Labels of :class:`KOS` by thresholds give confusion matrices; these are believed if they make
+    the answers at least as likely as EM does from the vote, which seeks nothing else.
+    """
+    thresholds = KOS(ordered=True).fit(responses)
+    model = _described(responses, thresholds.posteriors_.argmax(axis=1), threads)
+    ours, usual = model.log_likelihood(responses, threads), polish(responses).log_likelihoods_[-1]
+    if ours < usual:
+        choice = by_prediction(responses, polish, rng, threads)
+        why = f"{choice.why} The order of classes was not used: thresholds fit the answers worse."
+        return replace(choice, why=why)
+    why = (
+        'classes are ordered: one question "above this class?" for each class fits the answers '
+        f"better than classes without order do, by {ours - usual:,.0f} in log-likelihood."
+    )
+    return Choice(
+        "KOS by thresholds",
+        why,
+        model,
+        thresholds.posteriors_,
+        np.empty(0),
+        posteriors_of=thresholds.predict_proba,
+    )
+
+
+def by_method(
+    name: str,
+    make: Callable[[], Estimator],
+    *,
+    gold: Mapping[Any, Any] | None = None,
+    **parameters: Any,
+) -> Choose:
+    """The rule that takes one method, whatever the answers look like, with these parameters.
+
+    Methods that learn from ``gold`` labels do. One without a model gets the confusion matrices of
+    its labels.
+    """
+
+    def choose(
+        responses: Responses, polish: Polish, rng: np.random.Generator, threads: int | None
+    ) -> Choice:
+        method = make().set_params(**parameters)
+        if "threads" in method.get_params():
+            method.set_params(threads=threads)
+        learns = "gold" in signature(method.fit).parameters
+        fitted = method.fit(responses, **({"gold": gold} if learns else {}))
+        labels = positions(fitted.labels_, responses.classes)
+        model = getattr(fitted, "model_", None) or _described(responses, labels, threads)
+        history = getattr(fitted, "log_likelihoods_", np.empty(0))
+        return Choice(
+            name,
+            "it was asked for.",
+            model,
+            fitted.posteriors_,
+            history,
+            labels,
+            fitted.predict_proba,
+        )
+
+    return choose
+
+
+def _described(responses: Responses, labels: NDArray[np.intp], threads: int | None) -> Model:
+    """The confusion matrices and class shares that these labels ``[item]`` (codes) give."""
+    sums = belief_sums(responses, np.eye(responses.n_classes)[labels], threads)
+    names = responses.annotators, responses.classes
+    return Model(vote_start(sums.counts), sums.totals / sums.totals.sum(), *names)
+
+
+def _independent(threads: int | None) -> Callable[[Responses], Latent]:
+    def fit(responses: Responses) -> Latent:
+        fitted = DawidSkene(shrinkage=CROWD_LABELS, tolerance=QUICK, threads=threads).fit(responses)
+        return Latent(fitted.posteriors_, fitted.model_.confusions)
+
+    return fit
+
+
+def _kinds(kinds: int, threads: int | None) -> Callable[[Responses], Latent]:
+    def fit(responses: Responses) -> Latent:
+        method = ItemKinds(kinds=kinds, shrinkage=CROWD_LABELS, tolerance=QUICK, threads=threads)
+        fitted = method.fit(responses)
+        return Latent(fitted.kind_posteriors(responses), fitted.kind_confusions_)
+
+    return fit
+
+
+def _vote(
+    responses: Responses,
+    model: DawidSkene | None,
+    why: str,
+    rng: np.random.Generator,
+    threads: int | None,
+) -> Choice:
+    """The vote's labels, ties broken by the model or by the share of each class."""
+    sums = vote_sums(responses)
+    prior = (sums.totals + 1 / len(sums.totals)) / (sums.totals.sum() + 1)
+    by_votes = ByVotes(prior if model is None else model, _mixed(responses, rng, threads))
+    described = Model(vote_start(sums.counts), prior, responses.annotators, responses.classes)
+    history = np.empty(0) if model is None else model.log_likelihoods_
+    return Choice(
+        "MajorityVote", why, described, by_votes(responses), history, posteriors_of=by_votes
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ByVotes:
+    """Labels by the vote, ties broken by shares ``[class]`` or a method; as sure as mixes are."""
+
+    ties: Floats | DawidSkene
+    mixed: MixedItems
+
+    def __call__(self, responses: Responses) -> Floats:
+        ties = self.ties
+        more = ties.predict_proba(responses) if isinstance(ties, DawidSkene) else ties
+        return _keep_labels(weighted_votes(responses) + more, self.mixed.predict_proba(responses))
+
+
+@dataclass(frozen=True, eq=False)
+class ByKinds:
+    """Labels by kinds of items, as sure as kinds and mixes are on average."""
+
+    kinds: ItemKinds
+    mixed: MixedItems
+
+    def __call__(self, responses: Responses) -> Floats:
+        found = self.kinds.predict_proba(responses)
+        return _keep_labels(found, (found + self.mixed.predict_proba(responses)) / 2)
+
+
+def _mixed(responses: Responses, rng: np.random.Generator, threads: int | None) -> MixedItems:
+    """Knows how sure labels are where annotators err together.
+
+    Posteriors of models that take answers as independent would be far too sure. A large table is
+    learned from a sample of its items.
+    """
+    return MixedItems(threads=threads).fit(sampled(responses, rng))
+
+
+def _keep_labels(beliefs: Floats, posteriors: Floats) -> Floats:
+    """The posteriors with the class that is largest in ``beliefs`` made the largest.
+
+    Where it is not, it is raised to the largest, a hair above, and all are scaled to sum to one.
+    """
+    kept, items = posteriors.copy(), np.arange(len(posteriors))
+    ours, theirs = beliefs.argmax(axis=1), posteriors.argmax(axis=1)
+    raised = posteriors[items, theirs] * np.where(ours == theirs, 1, 1 + HAIR)
+    kept[items, ours] = raised
+    return np.asarray(kept / kept.sum(axis=1, keepdims=True))
