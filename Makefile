@@ -24,7 +24,7 @@ BIN := .venv/bin
 	touch $@
 
 demo: .venv/demo  ## fuse the answers of 15 classifiers about handwritten digits
-	$(BIN)/blindfuse demo
+	$(BIN)/blindfuse demo --report demo.html --force
 
 test: lint types layers  ## everything that must hold before a change lands
 	$(BIN)/pytest

@@ -218,6 +218,15 @@ def test_a_report_is_a_page_about_these_answers() -> None:
     assert f"{votes().n_labels:,} labels" in text
 
 
+def test_a_model_of_annotators_who_err_together_comes_with_a_word(folder: Path) -> None:
+    warned = "rather than predict them"
+    assert warned not in done("fuse", "votes.csv", "--model", "a.npz").stderr
+    rng = np.random.default_rng(0)
+    rows = [f"i{n},{m},{rng.integers(2)}\n" for n in range(50) for m in "ab"]
+    Path("two.csv").write_text("item,annotator,label\n" + "".join(rows))
+    assert warned in done("fuse", "two.csv", "--model", "b.npz").stderr
+
+
 def test_quiet_says_nothing() -> None:
     result = done("fuse", "votes.csv", "-q", "-o", "fused.csv")
     assert (result.stdout, result.stderr) == ("", "")
@@ -686,3 +695,8 @@ def test_the_group_lists_its_commands_and_the_way_to_completion() -> None:
 
 def test_formats_are_those_of_the_reader() -> None:
     assert tuple(reading.FORMATS) == FORMATS
+
+
+def test_nobody_is_left_to_ask_where_all_have_answered() -> None:
+    done("simulate", "-o", "all.csv", "--items", "50", "--annotators", "4")
+    assert "Nobody is left to ask" in done("next", "all.csv", "--budget", "5").stdout

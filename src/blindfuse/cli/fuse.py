@@ -10,6 +10,9 @@ from blindfuse.cli.page import page
 from blindfuse.cli.targets import Target, Write, refuse_twice
 from blindfuse.cli.work import Answers, How
 
+TOGETHER = "MajorityVote", "ItemKinds"
+"""Methods whose labels a model of independent annotators would not give."""
+
 
 @click.command(
     epilog="""\b
@@ -71,5 +74,10 @@ def command(
         document=lambda: document(fused, found.notes),
         also=also,
     )
+    if model is not None and fused.fusion.method in TOGETHER:
+        screen.note(
+            f"{model} holds what is known of each annotator alone; they err together, so fuse new "
+            "items with these rather than predict them"
+        )
     if answer.output is None and not answer.as_json:
         screen.note("no labels are written: -o fused.csv would")

@@ -61,6 +61,8 @@ def command(
 def _words(requests: list[tuple[str, str, float]], budget: int) -> "list[RenderableType]":
     from blindfuse.cli.screen import table
 
+    if not requests:
+        return ["Nobody is left to ask: all who could tell more have answered."]
     rows = [(item, who, f"{gain:.3f}") for item, who, gain in requests[:MOST_ROWS]]
     words: list[RenderableType] = [table(("item", "ask", "gain"), rows, right=["gain"])]
     if len(requests) > MOST_ROWS:
