@@ -92,6 +92,29 @@ class TestFuse:
         np.testing.assert_allclose(fusion.predict_proba(new), again[:50], atol=1e-9)
         np.testing.assert_array_equal(fusion.predict(new), again[:50].argmax(axis=1))
 
+    def test_labels_are_less_sure_where_pairs_speak_against_the_model(self, crowds: Crowds) -> None:
+        """EM keeps its labels, and is believed less, on crowds that it does not fit."""
+        for name in ("adult", "rte", "temp", "trec"):
+            crowd = crowds[name]
+            fusion = fuse(crowd.responses)
+            assert fusion.method in ("BlindEnsemble and EM", "EM with groups as one")
+            assert "less sure than the model says" in fusion.why
+            plain = fusion.model.posteriors(crowd.responses)
+            ours = calibration_error(fusion.posteriors, crowd.truth)
+            assert ours < 0.75 * calibration_error(plain, crowd.truth)
+            same = plain.argmax(axis=1) == fusion.posteriors.argmax(axis=1)
+            assert same.mean() > 0.97
+        for name in ("bird", "web"):
+            assert "less sure" not in fuse(crowds[name].responses).why
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_groups_that_are_known_do_not_speak_against_the_model(self, seed: int) -> None:
+        simulation = copiers(seed)
+        fusion = fuse(simulation.responses)
+        assert fusion.method == "EM with groups as one"
+        assert "less sure" not in fusion.why
+        assert calibration_error(fusion.posteriors, simulation.truth) <= 0.03
+
     def test_new_items_are_voted_on_where_the_vote_was_chosen(self, crowds: Crowds) -> None:
         for name in ("fact_eval", "sp"):
             fusion = fuse(crowds[name].responses)

@@ -1,7 +1,8 @@
 """Rules that decide, without labels, how deep to fuse: what they choose, and why in words."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from inspect import signature
 from typing import Any, Protocol
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from blindfuse.beliefs import belief_sums, vote_sums, weighted_votes
 from blindfuse.coding import positions
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
+from blindfuse.diagnostics.fit import WELL, measure_fit
 from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.errors import NotIdentifiable
 from blindfuse.estimators.base import Estimator
@@ -79,7 +81,8 @@ def by_prediction(
 
     1. Some annotators err together more than others do, and without them all look independent:
        EM in which each group of such answers as one annotator.
-    2. Annotators are independent given the class: the paper's method, polished by EM.
+    2. Annotators are independent given the class: the paper's method, polished by EM. In both cases
+       less sure where pairs of annotators speak against it.
     3. If items of two kinds a class predict better, there are clear and contested items on which
        annotators err together: :class:`ItemKinds`, no surer than :class:`MixedItems` makes it.
     4. If a third kind predicts better still, errors go together in ways that no model here knows:
@@ -104,16 +107,17 @@ def by_prediction(
             "annotators look independent given the class: telling clear from contested items "
             f"predicts held-out answers no better ({two})."
         )
-        return Choice(
+        choice = Choice(
             "BlindEnsemble and EM",
             why,
             polished.model_,
             polished.posteriors_,
             polished.log_likelihoods_,
         )
+        return _tempered(choice, responses, (), rng, threads)
     if three.z <= SURE:
         kinds = ItemKinds(threads=threads).fit(responses)
-        by_kinds = ByKinds(kinds, _mixed(responses, rng, threads))
+        by_kinds = Tempered(kinds.predict_proba, _mixed(responses, rng, threads))
         why = (
             "annotators err together on contested items: telling those from clear ones predicts "
             f"held-out answers better ({two}), and a third kind does not ({three})."
@@ -156,12 +160,15 @@ def _groups_as_one(
     models = [_independent(threads), _kinds(2, threads)]
     if predict_held_out(kept, models, rng).gain(1, over=0).z > SURE:
         return None
-    fitted = fit_groups(responses, found.groups, weights, start.posteriors_, threads)
+    model, posteriors, history = fit_groups(
+        responses, found.groups, weights, start.posteriors_, threads
+    )
     why = (
         "annotators look independent but for groups that err together, each of which was taken for "
         f"one annotator: {found.named_groups()}."
     )
-    return Choice(GROUPS_AS_ONE, why, *fitted)
+    choice = Choice(GROUPS_AS_ONE, why, model, posteriors, history)
+    return _tempered(choice, responses, found.groups, rng, threads)
 
 
 def _find_groups(responses: Responses, polish: Polish) -> tuple[Dependence, Floats, DawidSkene]:
@@ -306,15 +313,46 @@ class ByVotes:
 
 
 @dataclass(frozen=True, eq=False)
-class ByKinds:
-    """Labels by kinds of items, as sure as kinds and mixes are on average."""
+class Tempered:
+    """Labels by ``posteriors_of`` a model, as sure as the model and mixes are on average."""
 
-    kinds: ItemKinds
+    posteriors_of: Callable[[Responses], Floats]
     mixed: MixedItems
 
     def __call__(self, responses: Responses) -> Floats:
-        found = self.kinds.predict_proba(responses)
+        return self.temper(self.posteriors_of(responses), responses)
+
+    def temper(self, found: Floats, responses: Responses) -> Floats:
+        """These posteriors, less sure."""
         return _keep_labels(found, (found + self.mixed.predict_proba(responses)) / 2)
+
+
+def _tempered(
+    choice: Choice,
+    responses: Responses,
+    groups: Sequence[Sequence[int]],
+    rng: np.random.Generator,
+    threads: int | None,
+) -> Choice:
+    """The choice, less sure where pairs of annotators speak against its model.
+
+    Pairs within a group do not count: the choice knows that they err together.
+    """
+    pairs = count_pairs(responses, choice.model)
+    for group in groups:
+        inside = np.isin(pairs.annotators, group)
+        pairs.common[np.ix_(inside, inside)] = 0
+    misfit = measure_fit(pairs, responses.n_annotators).misfit
+    if misfit < WELL:
+        return choice
+    by_model = partial(choice.model.posteriors, threads=threads)
+    rule = Tempered(by_model, _mixed(responses, rng, threads))
+    why = (
+        f"{choice.why} But answers of pairs are {misfit:.2g} times as far from that as noise is, "
+        "so labels are taken to be less sure than the model says."
+    )
+    posteriors = rule.temper(choice.posteriors, responses)
+    return replace(choice, why=why, posteriors=posteriors, posteriors_of=rule)
 
 
 def _mixed(responses: Responses, rng: np.random.Generator, threads: int | None) -> MixedItems:

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import blindfuse
@@ -54,7 +55,9 @@ class Answers:
     @property
     def title(self) -> str:
         """What was read, in short."""
-        first, *others = ("standard input" if file == "-" else file for file in self.files)
+        first, *others = (
+            "standard input" if file == "-" else Path(file).name for file in self.files
+        )
         return f"{first} and {len(others):,} more" if others else first
 
 
