@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from blindfuse.beliefs import weighted_votes
 from blindfuse.coding import smallest_integer
@@ -115,7 +115,7 @@ def share_interval(share: float, count: int, confidence: float = 0.95) -> tuple[
             f"share={share!r} and confidence={confidence!r} must be between 0 and 1, and "
             f"count={count!r} at least 1."
         )
-    z = norm.ppf(0.5 + confidence / 2)
+    z = ndtri(0.5 + confidence / 2)
     middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
     width = z * np.sqrt(share * (1 - share) / count + (z / (2 * count)) ** 2) / (1 + z**2 / count)
     return max(0.0, float(middle - width)), min(1.0, float(middle + width))

@@ -1,5 +1,6 @@
 """From columns of text to the integer codes of Responses, without a step in Python per row."""
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import Any
 
@@ -15,6 +16,7 @@ from blindfuse.readers.guessing import is_categorical
 from blindfuse.readers.tables import Table
 from blindfuse.responses import Names, Responses
 from blindfuse.rows import Repeats
+from blindfuse.threads import thread_count
 
 _ROLES = ("item", "annotator", "label")
 _PIECE = 1 << 18
@@ -27,7 +29,9 @@ def coded(
     table: Table, answers: Answers, classes: Names | None, repeats: Repeats
 ) -> tuple[Responses, list[str]]:
     """Responses, and notes about what was empty or came again."""
-    item, annotator, label = (numbered(answers.frame[role]) for role in _ROLES)
+    columns = [answers.frame[role] for role in _ROLES]
+    with ThreadPoolExecutor(thread_count(None)) as pool:
+        item, annotator, label = pool.map(numbered, columns)
     labels, class_names, notes = _code_labels(table, answers, label, classes)
     items, item_names = _named(table, item, labels, "item")
     annotators, annotator_names = _named(table, annotator, labels, "annotator")
