@@ -1,6 +1,6 @@
 """Rules that decide, without labels, how deep to fuse: what they choose, and why in words."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
@@ -13,7 +13,7 @@ from blindfuse.beliefs import belief_sums, vote_sums, weighted_votes
 from blindfuse.coding import positions
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
 from blindfuse.diagnostics.fit import WELL, measure_fit
-from blindfuse.diagnostics.pairs import count_pairs
+from blindfuse.diagnostics.pairs import PairCounts, Pairs, count_pairs
 from blindfuse.errors import NotIdentifiable
 from blindfuse.estimators.base import Estimator
 from blindfuse.estimators.dawid_skene import DawidSkene
@@ -41,7 +41,6 @@ MOST_ROUNDS = 6
 
 HAIR = 1e-6
 """By how much a label is ahead of another class that is as likely."""
-
 
 GROUPS_AS_ONE = "EM with groups as one"
 """The method that takes annotators who err together for one."""
@@ -94,7 +93,8 @@ def by_prediction(
     except NotIdentifiable as reason:
         why = str(reason).partition(" Use the majority vote")[0]
         return _vote(responses, None, why, rng, threads)
-    grouped = _groups_as_one(responses, polish, rng.spawn(1)[0], threads)
+    pairs = count_pairs(responses)
+    grouped = _groups_as_one(responses, pairs, polish, rng.spawn(1)[0], threads)
     if grouped is not None:
         return grouped
     found = predict_held_out(
@@ -114,7 +114,7 @@ def by_prediction(
             polished.posteriors_,
             polished.log_likelihoods_,
         )
-        return _tempered(choice, responses, (), rng, threads)
+        return _tempered(choice, responses, pairs.beside(choice.model), rng, threads)
     if three.z <= SURE:
         kinds = ItemKinds(threads=threads).fit(responses)
         by_kinds = Tempered(kinds.predict_proba, _mixed(responses, rng, threads))
@@ -139,7 +139,11 @@ def by_prediction(
 
 
 def _groups_as_one(
-    responses: Responses, polish: Polish, rng: np.random.Generator, threads: int | None
+    responses: Responses,
+    pairs: PairCounts,
+    polish: Polish,
+    rng: np.random.Generator,
+    threads: int | None,
 ) -> Choice | None:
     """The polished model with groups of annotators who err together counted as one, if that is all.
 
@@ -147,7 +151,7 @@ def _groups_as_one(
     other would otherwise look nearly perfect, and be followed. A group that gives half of all
     answers is no group, but the crowd from which others differ.
     """
-    found, weights, start = _find_groups(responses, polish)
+    found, weights, start = _find_groups(responses, pairs, polish)
     answers = [responses.labels_per_annotator[list(group)].sum() for group in found.groups]
     if not answers or max(answers) >= responses.n_labels / 2:
         return None
@@ -168,10 +172,14 @@ def _groups_as_one(
         f"one annotator: {found.named_groups()}."
     )
     choice = Choice(GROUPS_AS_ONE, why, model, posteriors, history)
-    return _tempered(choice, responses, found.groups, rng, threads)
+    # The choice knows that members of a group err together: those pairs do not speak against it.
+    others = pairs.beside(model).without(found.groups)
+    return _tempered(choice, responses, others, rng, threads)
 
 
-def _find_groups(responses: Responses, polish: Polish) -> tuple[Dependence, Floats, DawidSkene]:
+def _find_groups(
+    responses: Responses, pairs: PairCounts, polish: Polish
+) -> tuple[Dependence, Floats, DawidSkene]:
     """Groups that err together, what an answer of each annotator is worth, and EM with that.
 
     Copiers draw EM towards themselves and then look independent. So groups are looked for near the
@@ -180,7 +188,7 @@ def _find_groups(responses: Responses, polish: Polish) -> tuple[Dependence, Floa
     fitted, weights = polish(responses, max_iter=1), np.ones(responses.n_annotators)
     groups: tuple[tuple[int, ...], ...] = ()
     for _ in range(MOST_ROUNDS):
-        found = find_dependence(count_pairs(responses, fitted.model_), responses.annotators)
+        found = find_dependence(pairs.beside(fitted.model_), responses.annotators)
         if found.groups == groups:
             break
         groups, weights = found.groups, np.ones(responses.n_annotators)
@@ -330,18 +338,11 @@ class Tempered:
 def _tempered(
     choice: Choice,
     responses: Responses,
-    groups: Sequence[Sequence[int]],
+    pairs: Pairs,
     rng: np.random.Generator,
     threads: int | None,
 ) -> Choice:
-    """The choice, less sure where pairs of annotators speak against its model.
-
-    Pairs within a group do not count: the choice knows that they err together.
-    """
-    pairs = count_pairs(responses, choice.model)
-    for group in groups:
-        inside = np.isin(pairs.annotators, group)
-        pairs.common[np.ix_(inside, inside)] = 0
+    """The choice, less sure where pairs of annotators speak against its model."""
     misfit = measure_fit(pairs, responses.n_annotators).misfit
     if misfit < WELL:
         return choice

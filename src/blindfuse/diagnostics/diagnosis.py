@@ -45,7 +45,7 @@ class Diagnostics:
 def diagnose(responses: Responses, model: Model, posteriors: Floats) -> Diagnostics:
     """Measure everything about these answers under this model and these posteriors."""
     known = model.for_annotators(responses.annotators, responses.classes)
-    pairs = count_pairs(responses, known)
+    pairs = count_pairs(responses).beside(known)
     return Diagnostics(
         check_identifiability(responses, known),
         measure_fit(pairs, responses.n_annotators),

@@ -1,6 +1,7 @@
 """What pairs of annotators say on the items that they share."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +37,31 @@ class Pairs:
         """How often pairs agree ``[i, j]``, seen and expected."""
         return np.einsum("iaja->ij", self.seen), np.einsum("iaja->ij", self.expected)
 
+    def without(self, groups: Sequence[Sequence[int]]) -> "Pairs":
+        """The same, with pairs inside these groups of positions left out."""
+        common = self.common.copy()
+        for group in groups:
+            inside = np.isin(self.annotators, group)
+            common[np.ix_(inside, inside)] = 0
+        return replace(self, common=common)
 
-def count_pairs(responses: Responses, model: Model) -> Pairs:
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """What is seen of pairs, whatever the model: as in :class:`Pairs`."""
+
+    annotators: NDArray[np.intp]
+    common: Floats
+    seen: Floats
+
+    def beside(self, model: Model) -> Pairs:
+        """With what a model of the same annotators expects of them."""
+        confusions = model.confusions[self.annotators]
+        expected = np.tensordot(confusions * model.prior, confusions, axes=(2, 2))
+        return Pairs(self.annotators, self.common, self.seen, expected)
+
+
+def count_pairs(responses: Responses) -> PairCounts:
     """Pairs of the annotators with most labels, on at most MOST_ITEMS items."""
     step = -(-responses.n_items // MOST_ITEMS)
     table = responses.select_items(np.arange(0, responses.n_items, step))
@@ -53,6 +77,4 @@ def count_pairs(responses: Responses, model: Model) -> Pairs:
     common = counts.sum(axis=(1, 3))
     np.fill_diagonal(common, 0.0)
     seen = counts / np.maximum(common, 1.0)[:, None, :, None]
-    confusions = model.confusions[chosen]
-    expected = np.tensordot(confusions * model.prior, confusions, axes=(2, 2))
-    return Pairs(chosen, common, seen, expected)
+    return PairCounts(chosen, common, seen)
