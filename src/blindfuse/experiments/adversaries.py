@@ -1,5 +1,8 @@
 """Figure 11: a growing share of adversaries, to a half and beyond it."""
 
+from functools import partial
+
+from blindfuse.experiments.common import Sweep
 from blindfuse.experiments.drawing import lines
 from blindfuse.experiments.methods import (
     EM,
@@ -13,7 +16,6 @@ from blindfuse.experiments.methods import (
 )
 from blindfuse.experiments.outcome import (
     Check,
-    Columns,
     Experiment,
     Picture,
     Section,
@@ -24,37 +26,18 @@ from blindfuse.experiments.outcome import (
 )
 from blindfuse.experiments.running import Results, Scale
 from blindfuse.experiments.settings import FIGURE_11
-from blindfuse.experiments.tasks import Task, synthetic
 
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 HALF = 0.5
-SIZE = 1_000_000
+SWEEP = Sweep(FIGURE_11, 1_000_000, "adversaries", SHARES, "α = {:.0%}")
 OTHERS = (VOTE, PUBLISHED_KOS, EM, SPECTRAL, EM_PRIOR)
 METHODS = (*OTHERS, OURS, FUSE, ORACLE)
 ROWS = (*OTHERS, "Alg. 2 ML", "Alg. 2 MAP", FUSE, "Oracle MAP")
 
 
-def columns(scale: Scale) -> Columns:
-    """One column for each share of adversaries."""
-    size = scale.sizes(SIZE)[0]
-    return {
-        f"α = {share:.0%}": {"source": FIGURE_11.name, "n_items": size, "adversaries": share}
-        for share in SHARES
-    }
-
-
-def _tasks(scale: Scale) -> list[Task]:
-    sizes = scale.sizes(SIZE)
-    return [
-        task
-        for share in SHARES
-        for task in synthetic(FIGURE_11, METHODS, sizes, scale.seeds, adversaries=share)
-    ]
-
-
 def _show(results: Results, scale: Scale, section: Section) -> None:
-    where = columns(scale)
-    title = f"Error in percent, N = {scale.sizes(SIZE)[0]:,}"
+    where = SWEEP.columns(scale)
+    title = f"Error in percent, N = {SWEEP.size(scale):,}"
     section.tables.append(tabulate(results, title, ROWS, where, {}, kind="synthetic"))
     by_share = {100 * float(values["adversaries"]): values for values in where.values()}
     chart = lines(points(results, ROWS, by_share), "α %", "error %", log_x=False)
@@ -75,7 +58,7 @@ EXPERIMENTS = [
         "Figure 11",
         "Error with a share α of adversaries, K = 3, π = (0.31, 0.34, 0.35), N = 10⁶, M = 10. "
         "Adversaries' rows are shifted by one class. The paper goes to 50 %.",
-        _tasks,
+        partial(SWEEP.tasks, METHODS),
         _show,
     )
 ]

@@ -1,6 +1,7 @@
 """What several experiments show alike, and the figures that several are asked for."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from blindfuse.experiments.drawing import lines
 from blindfuse.experiments.methods import FUSE, OURS, PLAIN, SPECTRAL
@@ -19,6 +20,7 @@ from blindfuse.experiments.outcome import (
 )
 from blindfuse.experiments.running import Results, Scale
 from blindfuse.experiments.settings import Setting
+from blindfuse.experiments.tasks import Task, synthetic
 
 MANY = 10_000
 """Items from which on the oracle must be reached."""
@@ -29,6 +31,42 @@ def by_size(setting: Setting, sizes: Iterable[int], scale: Scale) -> Columns:
     return {
         f"N = {size:,}": {"source": setting.name, "n_items": size} for size in scale.sizes(*sizes)
     }
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A setting at so many items while one parameter of its tasks takes several values.
+
+    ``named`` makes a column's name of a value, as in ``"M = {}"``.
+    """
+
+    setting: Setting
+    n_items: int
+    parameter: str
+    values: tuple[float, ...]
+    named: str
+
+    def size(self, scale: Scale) -> int:
+        """The items that are within reach."""
+        return scale.sizes(self.n_items)[0]
+
+    def columns(self, scale: Scale) -> Columns:
+        """One column for each value."""
+        shared = {"source": self.setting.name, "n_items": self.size(scale)}
+        return {
+            self.named.format(value): {**shared, self.parameter: value} for value in self.values
+        }
+
+    def tasks(self, methods: Sequence[str], scale: Scale) -> list[Task]:
+        """Every method on every draw at every value."""
+        sizes = scale.sizes(self.n_items)
+        return [
+            task
+            for value in self.values
+            for task in synthetic(
+                self.setting, methods, sizes, scale.seeds, **{self.parameter: value}
+            )
+        ]
 
 
 def along(columns: Columns, parameter: str) -> dict[float, Mapping[str, object]]:

@@ -3,7 +3,7 @@
 from functools import partial
 from itertools import pairwise
 
-from blindfuse.experiments.common import along, show_estimates, show_times
+from blindfuse.experiments.common import Sweep, along, show_estimates, show_times
 from blindfuse.experiments.drawing import lines
 from blindfuse.experiments.methods import (
     EM,
@@ -19,7 +19,6 @@ from blindfuse.experiments.methods import (
 from blindfuse.experiments.outcome import (
     Cell,
     Check,
-    Columns,
     Experiment,
     Picture,
     Section,
@@ -31,15 +30,17 @@ from blindfuse.experiments.outcome import (
     tabulate,
 )
 from blindfuse.experiments.running import Results, Scale
-from blindfuse.experiments.settings import FIGURE_6, FIGURE_7, Setting
-from blindfuse.experiments.tasks import Task, synthetic
+from blindfuse.experiments.settings import FIGURE_6, FIGURE_7
 
 ANNOTATORS = (5, 10, 20, 30)
 NAMES = [f"M = {annotators}" for annotators in ANNOTATORS]
-MANY, FEW = 1_000_000, 5_000
 OTHERS = (VOTE, PUBLISHED_KOS, EM, SPECTRAL, EM_PRIOR)
 METHODS = (*OTHERS, OURS, FUSE, ORACLE)
 ROWS = (*OTHERS, "Alg. 2 ML", "Alg. 2 MAP", FUSE, "Oracle ML", "Oracle MAP")
+THREE, FIVE, FIVE_FEW = (
+    Sweep(setting, size, "n_annotators", ANNOTATORS, "M = {}")
+    for setting, size in ((FIGURE_6, 1_000_000), (FIGURE_7, 1_000_000), (FIGURE_7, 5_000))
+)
 TIMED = (PUBLISHED_KOS, EM, SPECTRAL, EM_PRIOR, OURS, PLAIN, FUSE)
 
 PRINTED_6 = printed_cells(
@@ -62,34 +63,8 @@ PRINTED_7 = printed_cells(
 )
 
 
-def columns(setting: Setting, n_items: int, scale: Scale) -> Columns:
-    """One column for each number of annotators."""
-    size = scale.sizes(n_items)[0]
-    return {
-        f"M = {annotators}": {
-            "source": setting.name,
-            "n_items": size,
-            "n_annotators": annotators,
-        }
-        for annotators in ANNOTATORS
-    }
-
-
-def _tasks(setting: Setting, n_items: int, methods: tuple[str, ...], scale: Scale) -> list[Task]:
-    return [
-        task
-        for annotators in ANNOTATORS
-        for task in synthetic(
-            setting, methods, scale.sizes(n_items), scale.seeds, n_annotators=annotators
-        )
-    ]
-
-
-def _show_errors(
-    setting: Setting, n_items: int, results: Results, scale: Scale, section: Section
-) -> None:
-    where = columns(setting, n_items, scale)
-    size = scale.sizes(n_items)[0]
+def _show_errors(sweep: Sweep, results: Results, scale: Scale, section: Section) -> None:
+    where, size = sweep.columns(scale), sweep.size(scale)
     title = f"Error in percent, N = {size:,}"
     section.tables.append(tabulate(results, title, ROWS, where, {}, kind="synthetic"))
     chart = lines(points(results, ROWS, along(where, "n_annotators")), "M", "error %", log_x=False)
@@ -108,24 +83,22 @@ def _show_errors(
 
 
 def _show_times(
-    setting: Setting,
+    sweep: Sweep,
     printed: dict[Cell, float],
     results: Results,
     scale: Scale,
     section: Section,
 ) -> None:
-    size = scale.sizes(MANY)[0]
-    beside = printed if size == MANY else {}
+    size = sweep.size(scale)
+    beside = printed if size == sweep.n_items else {}
     title = f"Seconds, N = {size:,}"
-    show_times(title, TIMED, columns(setting, MANY, scale), beside, results, section)
+    show_times(title, TIMED, sweep.columns(scale), beside, results, section)
 
 
 def _show_estimates(results: Results, scale: Scale, section: Section) -> None:
     settings = {
-        f"K = {len(setting.prior)}, N = {scale.sizes(n_items)[0]:,}": columns(
-            setting, n_items, scale
-        )
-        for setting, n_items in ((FIGURE_6, MANY), (FIGURE_7, MANY), (FIGURE_7, FEW))
+        f"K = {len(sweep.setting.prior)}, N = {sweep.size(scale):,}": sweep.columns(scale)
+        for sweep in (THREE, FIVE, FIVE_FEW)
     }
     show_estimates(settings, "n_annotators", results, section)
 
@@ -137,45 +110,43 @@ EXPERIMENTS = [
         "figure6",
         "Figure 6",
         f"Classification error, {_THREE}, N = 10⁶.",
-        partial(_tasks, FIGURE_6, MANY, METHODS),
-        partial(_show_errors, FIGURE_6, MANY),
+        partial(THREE.tasks, METHODS),
+        partial(_show_errors, THREE),
     ),
     Experiment(
         "table6",
         "Table VI",
         f"Classification time in seconds, {_THREE}, N = 10⁶.",
-        partial(_tasks, FIGURE_6, MANY, TIMED),
-        partial(_show_times, FIGURE_6, PRINTED_6),
+        partial(THREE.tasks, TIMED),
+        partial(_show_times, THREE, PRINTED_6),
     ),
     Experiment(
         "figure7",
         "Figure 7",
         f"Classification error, {_FIVE}, N = 10⁶.",
-        partial(_tasks, FIGURE_7, MANY, METHODS),
-        partial(_show_errors, FIGURE_7, MANY),
+        partial(FIVE.tasks, METHODS),
+        partial(_show_errors, FIVE),
     ),
     Experiment(
         "table7",
         "Table VII",
         f"Classification time in seconds, {_FIVE}, N = 10⁶.",
-        partial(_tasks, FIGURE_7, MANY, TIMED),
-        partial(_show_times, FIGURE_7, PRINTED_7),
+        partial(FIVE.tasks, TIMED),
+        partial(_show_times, FIVE, PRINTED_7),
     ),
     Experiment(
         "figure8",
         "Figure 8",
         f"Classification error, {_FIVE}, N = 5,000.",
-        partial(_tasks, FIGURE_7, FEW, METHODS),
-        partial(_show_errors, FIGURE_7, FEW),
+        partial(FIVE_FEW.tasks, METHODS),
+        partial(_show_errors, FIVE_FEW),
     ),
     Experiment(
         "figure9",
         "Figure 9",
         "Estimation errors of Algorithm 2 against M, K = 3 and K = 5.",
         lambda scale: [
-            *_tasks(FIGURE_6, MANY, (OURS,), scale),
-            *_tasks(FIGURE_7, MANY, (OURS,), scale),
-            *_tasks(FIGURE_7, FEW, (OURS,), scale),
+            task for sweep in (THREE, FIVE, FIVE_FEW) for task in sweep.tasks((OURS,), scale)
         ],
         _show_estimates,
     ),

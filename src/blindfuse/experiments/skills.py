@@ -1,5 +1,8 @@
 """How the conclusions move with the skill of annotators, which the paper does not state."""
 
+from functools import partial
+
+from blindfuse.experiments.common import Sweep
 from blindfuse.experiments.drawing import lines
 from blindfuse.experiments.methods import (
     EM,
@@ -13,7 +16,6 @@ from blindfuse.experiments.methods import (
 )
 from blindfuse.experiments.outcome import (
     Check,
-    Columns,
     Experiment,
     Picture,
     Section,
@@ -23,35 +25,17 @@ from blindfuse.experiments.outcome import (
 )
 from blindfuse.experiments.running import Results, Scale
 from blindfuse.experiments.settings import FIGURE_3
-from blindfuse.experiments.tasks import Task, synthetic
 
 SKILLS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-SIZE = 10_000
+SWEEP = Sweep(FIGURE_3, 10_000, "skill", SKILLS, "skill {}")
 OTHERS = (VOTE, PUBLISHED_KOS, EM, SPECTRAL, EM_PRIOR)
 METHODS = (*OTHERS, OURS, FUSE, ORACLE)
 ROWS = (*OTHERS, "Alg. 2 ML", "Alg. 2 MAP", FUSE, "Oracle MAP")
 
 
-def columns(scale: Scale) -> Columns:
-    """One column for each skill."""
-    size = scale.sizes(SIZE)[0]
-    return {
-        f"skill {skill}": {"source": FIGURE_3.name, "n_items": size, "skill": skill}
-        for skill in SKILLS
-    }
-
-
-def _tasks(scale: Scale) -> list[Task]:
-    return [
-        task
-        for skill in SKILLS
-        for task in synthetic(FIGURE_3, METHODS, scale.sizes(SIZE), scale.seeds, skill=skill)
-    ]
-
-
 def _show(results: Results, scale: Scale, section: Section) -> None:
-    where = columns(scale)
-    title = f"Error in percent, N = {scale.sizes(SIZE)[0]:,}"
+    where = SWEEP.columns(scale)
+    title = f"Error in percent, N = {SWEEP.size(scale):,}"
     section.tables.append(tabulate(results, title, ROWS, where, {}, kind="synthetic"))
     by_skill = {float(values["skill"]): values for values in where.values()}
     chart = lines(points(results, ROWS, by_skill), "skill", "error %", log_x=False)
@@ -71,7 +55,7 @@ EXPERIMENTS = [
         "column is uniform on the simplex with its largest entry on the diagonal, mixed with the "
         "identity: skill 0, used everywhere else, is that family itself, skill 1 is perfect. "
         "K = 5, π of Figure 3, M = 10.",
-        _tasks,
+        partial(SWEEP.tasks, METHODS),
         _show,
     )
 ]

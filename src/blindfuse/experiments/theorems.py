@@ -1,15 +1,15 @@
 """Theorem 1: estimates approach the truth as N grows. Theorem 2: errors fall by e^{−βM}."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
-from blindfuse.experiments.common import along, by_size, estimates
+from blindfuse.experiments.common import Sweep, along, by_size, estimates
 from blindfuse.experiments.drawing import lines
 from blindfuse.experiments.methods import ORACLE, OURS
 from blindfuse.experiments.outcome import (
     Check,
-    Columns,
     Experiment,
     Picture,
     Section,
@@ -26,8 +26,7 @@ SETTINGS = (TABLE_1, TABLE_2, FIGURE_3, FIGURE_4)
 THEORY, APART = -0.5, 0.1
 """The slope of errors on log axes that sampling noise gives, and how far one may be from it."""
 
-ANNOTATORS = (3, 6, 9, 12, 15, 18)
-SIZE = 100_000
+SWEEP = Sweep(FIGURE_6, 100_000, "n_annotators", (3, 6, 9, 12, 15, 18), "M = {}")
 
 
 def slope(found: Mapping[float, Measured], log_x: bool) -> float:
@@ -87,30 +86,8 @@ def _guide(rows: list[dict[str, object]], panel: str) -> list[dict[str, object]]
     ]
 
 
-def _columns_2(scale: Scale) -> Columns:
-    size = scale.sizes(SIZE)[0]
-    return {
-        f"M = {annotators}": {
-            "source": FIGURE_6.name,
-            "n_items": size,
-            "n_annotators": annotators,
-        }
-        for annotators in ANNOTATORS
-    }
-
-
-def _tasks_2(scale: Scale) -> list[Task]:
-    return [
-        task
-        for annotators in ANNOTATORS
-        for task in synthetic(
-            FIGURE_6, (OURS, ORACLE), scale.sizes(SIZE), scale.seeds, n_annotators=annotators
-        )
-    ]
-
-
 def _show_2(results: Results, scale: Scale, section: Section) -> None:
-    where = _columns_2(scale)
+    where = SWEEP.columns(scale)
     rows = ("Oracle MAP", "Alg. 2 MAP")
     errors = tabulate(results, "Error in percent", rows, where, {}, kind="synthetic")
     bounds = {
@@ -161,7 +138,7 @@ EXPERIMENTS = [
         "Theorem 2",
         "Error ≤ αe^{−βM}, K = 3, π = (0.2318, 0.4713, 0.2969). The bound is the proof's sum over "
         "pairs of classes, each by Chernoff's, at the drawn confusion matrices.",
-        _tasks_2,
+        partial(SWEEP.tasks, (OURS, ORACLE)),
         _show_2,
     ),
 ]
