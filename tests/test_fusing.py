@@ -112,6 +112,7 @@ class TestFuse:
         simulation = copiers(seed)
         fusion = fuse(simulation.responses)
         assert fusion.method == "EM with groups as one"
+        assert fusion.diagnostics.fit.misfit < 2.0  # those who copy do not speak against it
         assert "less sure" not in fusion.why
         assert calibration_error(fusion.posteriors, simulation.truth) <= 0.03
 

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from blindfuse import Responses
+from blindfuse import Responses, rows
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
 from blindfuse.responses import as_responses
-from blindfuse.rows import sort_once
 
 NAN = float("nan")
 VOCABULARIES: list[list[Any]] = [
@@ -325,15 +324,25 @@ def test_repeats_keep_the_last_or_the_first(rows: list[tuple[int, int, str]]) ->
         assert answers(Responses.from_long(*columns, repeats="error")) == last
 
 
-@given(st.lists(st.integers(0, 5) | st.integers(0, 2**62)), st.sampled_from(["last", "first"]))
-def test_cells_are_sorted_once_whatever_their_size(cells: list[int], repeats: Any) -> None:
-    ordered, order, repeated = sort_once(np.array(cells, dtype=np.int64), repeats)
-    place = {cell: at for at, cell in enumerate(cells)}
-    if repeats == "first":
-        place = {cell: at for at, cell in reversed(list(enumerate(cells)))}
-    assert ordered.tolist() == sorted(place)
-    assert np.arange(len(cells))[order].tolist() == [place[cell] for cell in sorted(place)]
-    assert repeated == len(cells) - len(place)
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 70))), st.sampled_from(["last", "first"])
+)
+def test_answers_are_sorted_once_in_pieces_as_in_one(
+    cells: list[tuple[int, int]], repeats: Any
+) -> None:
+    places = list(enumerate(cells))
+    place = {cell: at for at, cell in (places if repeats == "last" else reversed(places))}
+    expected = sorted(place)
+    items, codes = np.array(cells, dtype=np.int32).reshape(-1, 2).T
+    answers = items, codes, np.arange(len(cells))
+    for least in (1, len(cells) + 1):  # as many pieces as there are threads, and one
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(rows, "LEAST_ANSWERS", least)
+            found, repeated = rows.sorted_once(*answers, (6, 71), repeats)
+        assert np.repeat(np.arange(6), np.diff(found.starts)).tolist() == [c[0] for c in expected]
+        assert found.codes.tolist() == [cell[1] for cell in expected]
+        assert found.labels.tolist() == [place[cell] for cell in expected]
+        assert repeated == len(cells) - len(place)
 
 
 def test_a_repeat_is_refused_by_name() -> None:

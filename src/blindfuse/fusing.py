@@ -129,6 +129,6 @@ def fuse(
         choice.method,
         choice.why,
         choice.history,
-        diagnose(table, choice.model, found),
+        diagnose(table, choice.model, found, choice.groups),
         choice.posteriors_of or partial(choice.model.posteriors, threads=threads),
     )

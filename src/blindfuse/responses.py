@@ -21,7 +21,7 @@ from blindfuse.coding import (
     smallest_integer,
 )
 from blindfuse.errors import BadLabels, BadParameter, naming
-from blindfuse.rows import Repeats, Rows, frozen, read_only, sort_once, starts_of
+from blindfuse.rows import Repeats, Rows, frozen, grouped, read_only, sorted_once, starts_of
 
 Names = Sequence[Any] | NDArray[Any]
 Values = ArrayLike | Sequence[Any]
@@ -190,31 +190,27 @@ class Responses:
         _refuse_outside(item_codes, item_names, "item")
         _refuse_outside(annotator_codes, annotator_names, "annotator")
         _refuse_outside(label_codes, class_names, "label")
-        width = max(len(annotator_names), 1)
-        cells = item_codes.astype(np.int64)
-        cells *= width
-        cells += annotator_codes
-        cells, order, repeated = sort_once(cells, repeats)
+        by_item, repeated = sorted_once(
+            item_codes,
+            annotator_codes.astype(smallest_integer(len(annotator_names), np.int16, np.int32)),
+            label_codes.astype(smallest_integer(len(class_names), np.int8, np.int16)),
+            (len(item_names), len(annotator_names)),
+            repeats,
+        )
         if repeated and repeats == "error":
-            item, annotator = divmod(int(cells[0]), width)
+            item = int(np.argmax(np.bincount(item_codes) > np.diff(by_item.starts)))
+            his = annotator_codes[item_codes == item]
+            annotator = int(np.argmax(np.bincount(his) > 1))
             raise BadLabels(
                 f"Annotator {naming(annotator_names[[annotator]])} labelled item "
                 f"{naming(item_names[[item]])} more than once. "
                 "Pass repeats='last' or repeats='first' to keep one."
             )
-        counts = np.diff(np.searchsorted(cells, np.arange(len(item_names) + 1) * width))
-        annotator_type = smallest_integer(len(annotator_names), np.int16, np.int32)
-        label_type = smallest_integer(len(class_names), np.int8, np.int16)
-        annotator_of = np.empty(len(cells), annotator_type)
         return cls(
             items=item_names,
             annotators=annotator_names,
             classes=class_names,
-            by_item=frozen(
-                starts_of(counts),
-                np.remainder(cells, width, out=annotator_of, casting="unsafe"),
-                label_codes[order].astype(label_type),
-            ),
+            by_item=by_item,
             repeated=repeated,
         )
 
@@ -243,10 +239,9 @@ class Responses:
     def by_annotator(self) -> Rows:
         """The same answers with one row an annotator, ``codes`` are items in ascending order."""
         starts, annotators, labels = self.by_item
-        order = np.argsort(annotators, kind="stable")
         item_type = smallest_integer(self.n_items, np.int32, np.int64)
         items = np.repeat(np.arange(self.n_items, dtype=item_type), np.diff(starts))
-        return frozen(starts_of(self.labels_per_annotator), items[order], labels[order])
+        return frozen(*grouped(annotators, items, labels, self.n_annotators))
 
     @property
     def labels_per_item(self) -> NDArray[np.integer[Any]]:
@@ -442,8 +437,8 @@ def _refuse_class_as_missing(classes: Names | None, missing: Any) -> None:
 
 
 def _refuse_outside(codes: NDArray[Any], names: NDArray[Any], kind: str) -> None:
-    outside = codes[(codes < 0) | (codes >= len(names))]
-    if outside.size:
+    if len(codes) and (codes.min() < 0 or codes.max() >= len(names)):
+        outside = codes[(codes < 0) | (codes >= len(names))]
         raise BadLabels(
             f"There is no {kind} {naming(outside)}: codes run from 0 to {len(names) - 1:,}. "
             "Count from zero, and name every one."

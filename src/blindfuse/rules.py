@@ -53,6 +53,7 @@ class Choice:
     ``history`` has the log-likelihood of every iteration; it is empty where nothing was iterated.
     ``labels`` are codes where the method does not just take the largest posterior, of equals the
     first. ``posteriors_of`` new items by the same annotators; the model's, if not given.
+    ``groups`` are positions of annotators of whom the method knows that they err together.
     """
 
     method: str
@@ -62,6 +63,7 @@ class Choice:
     history: Floats
     labels: NDArray[np.intp] | None = None
     posteriors_of: Callable[[Responses], Floats] | None = None
+    groups: tuple[tuple[int, ...], ...] = ()
 
 
 class Polish(Protocol):
@@ -171,7 +173,7 @@ def _groups_as_one(
         "annotators look independent but for groups that err together, each of which was taken for "
         f"one annotator: {found.named_groups()}."
     )
-    choice = Choice(GROUPS_AS_ONE, why, model, posteriors, history)
+    choice = Choice(GROUPS_AS_ONE, why, model, posteriors, history, groups=found.groups)
     # The choice knows that members of a group err together: those pairs do not speak against it.
     others = pairs.beside(model).without(found.groups)
     return _tempered(choice, responses, others, rng, threads)

@@ -1,5 +1,6 @@
 """All that is measured about a fusion, together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,13 +43,19 @@ class Diagnostics:
         return "\n".join(part.summary() for part in parts)
 
 
-def diagnose(responses: Responses, model: Model, posteriors: Floats) -> Diagnostics:
-    """Measure everything about these answers under this model and these posteriors."""
+def diagnose(
+    responses: Responses, model: Model, posteriors: Floats, groups: Sequence[Sequence[int]] = ()
+) -> Diagnostics:
+    """Measure everything about these answers under this model and these posteriors.
+
+    ``groups`` are positions of annotators of whom the method knows that they err together: their
+    agreement does not speak against its fit, but is shown as dependence all the same.
+    """
     known = model.for_annotators(responses.annotators, responses.classes)
     pairs = count_pairs(responses).beside(known)
     return Diagnostics(
         check_identifiability(responses, known),
-        measure_fit(pairs, responses.n_annotators),
+        measure_fit(pairs.without(groups), responses.n_annotators),
         find_dependence(pairs, responses.annotators),
         look_at_annotators(responses, known, posteriors),
         look_at_items(responses, posteriors),
