@@ -54,10 +54,9 @@ def most_common(confusions: Floats, _prior: Floats) -> NDArray[np.intp]:
 _RULES = {"majority": majority, "hungarian": hungarian, "common": most_common}
 
 
-def align(confusions: Floats, prior: Floats, rule: Alignment = "majority") -> tuple[Floats, Floats]:
-    """Permute the columns of all confusion matrices, and the prior with them."""
-    columns = _RULES[rule](confusions, prior)
-    return confusions[:, :, columns], prior[columns]
+def aligned(confusions: Floats, prior: Floats, rule: Alignment = "majority") -> NDArray[np.intp]:
+    """Which column of all confusion matrices, and entry of the prior, stands for each class."""
+    return _RULES[rule](confusions, prior)
 
 
 def _best_columns(matrix: Floats) -> NDArray[np.intp]:

@@ -6,7 +6,10 @@ may know more, or fewer, kinds of items.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +24,9 @@ LEAST_ITEMS = 20_000
 """Fewer do not make up for a thread."""
 
 
-class Sums(NamedTuple):
-    """Beliefs added up over items.
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Beliefs added up over items; those of other items can be added.
 
     ``counts[annotator, reported, true]`` shares each answer among the classes by belief,
     ``totals[true]`` shares each item; ``likelihood`` is the log-likelihood of a model's answers.
@@ -30,7 +34,14 @@ class Sums(NamedTuple):
 
     counts: Floats
     totals: Floats
-    likelihood: float
+    likelihood: float = 0.0
+
+    def __add__(self, other: "Sums") -> "Sums":
+        return Sums(
+            self.counts + other.counts,
+            self.totals + other.totals,
+            self.likelihood + other.likelihood,
+        )
 
 
 def vote_shares(responses: Responses, threads: int | None = None) -> Floats:
@@ -50,8 +61,8 @@ def vote_shares(responses: Responses, threads: int | None = None) -> Floats:
 
 def vote_sums(responses: Responses, threads: int | None = None) -> Sums:
     """What the majority vote says of annotators and classes; exact, whatever the items' order."""
-    counts, totals, _ = _sums(responses, responses.n_classes, threads, labelling.vote_counts)
-    return Sums(counts / labelling.WHOLE_VOTE, totals / labelling.WHOLE_VOTE, 0.0)
+    found = _sums(responses, responses.n_classes, threads, labelling.vote_counts)
+    return Sums(found.counts / labelling.WHOLE_VOTE, found.totals / labelling.WHOLE_VOTE)
 
 
 def weighted_votes(responses: Responses, weights: Floats | None = None) -> Floats:
@@ -110,9 +121,7 @@ def _sums(
         likelihood = add_up(*responses.by_item, begin, end, *model, counts, totals)
         return Sums(counts, totals, likelihood or 0.0)
 
-    parts = in_pieces(add_piece, responses.n_items, threads, LEAST_ITEMS)
-    counts, totals, likelihoods = zip(*parts, strict=True)
-    return Sums(np.sum(counts, axis=0), np.sum(totals, axis=0), float(sum(likelihoods)))
+    return reduce(add, in_pieces(add_piece, responses.n_items, threads, LEAST_ITEMS))
 
 
 def log_of(probabilities: Floats) -> Floats:

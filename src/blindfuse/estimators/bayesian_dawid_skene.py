@@ -1,5 +1,7 @@
 """Bayesian Dawid–Skene (IBCC) by variational Bayes."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma
@@ -8,7 +10,6 @@ from blindfuse.beliefs import Sums
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.em import EMEstimator, EMStart, Parameters
 from blindfuse.model import Rule
-from blindfuse.responses import Responses
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +52,7 @@ class BayesianDawidSkene(EMEstimator):
         self.rule: Rule = rule
         self.threads = threads
 
-    def _prepare(self, responses: Responses, sums: Sums) -> None:
+    def _prepare(self, annotators: NDArray[Any], classes: NDArray[Any], sums: Sums) -> None:
         for name in ("right", "wrong", "class_count"):
             if not getattr(self, name) > 0:
                 raise BadParameter(f"{name}={getattr(self, name)!r} must be positive.")

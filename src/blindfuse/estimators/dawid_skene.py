@@ -1,7 +1,7 @@
 """Dawid and Skene's EM: a confusion matrix for every annotator."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from blindfuse.coding import positions
 from blindfuse.estimators.base import Shrinkage, at_least, pseudo_labels
 from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, parameters_of
 from blindfuse.model import Model, Rule
-from blindfuse.responses import Responses
 from blindfuse.shrinkage import columns_of
 
 Floats = NDArray[np.float64]
@@ -68,14 +67,14 @@ class DawidSkene(EMEstimator):
         self.rule: Rule = rule
         self.threads = threads
 
-    def _prepare(self, responses: Responses, sums: Sums) -> None:
+    def _prepare(self, annotators: NDArray[Any], classes: NDArray[Any], sums: Sums) -> None:
         at_least("pseudo_count", self.pseudo_count, 0)
         at_least("known_labels", self.known_labels, 0)
         pseudo = pseudo_labels(self.shrinkage, sums.counts) + self.pseudo_count
         self._pseudo = np.broadcast_to(pseudo, sums.counts.shape)
         if self.known is not None:
-            earlier = self.known.for_annotators(responses.annotators, responses.classes)
-            is_known = positions(responses.annotators, self.known.annotators) >= 0
+            earlier = self.known.for_annotators(annotators, classes)
+            is_known = positions(annotators, self.known.annotators) >= 0
             own = self.known_labels * earlier.confusions + self.pseudo_count
             self._pseudo = np.where(is_known[:, None, None], own, self._pseudo)
 

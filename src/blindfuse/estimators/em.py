@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -43,32 +44,40 @@ class Maximum(NamedTuple):
     stopped: str
 
 
+EStep = Callable[[Parameters], Sums]
+MStep = Callable[[Sums], Parameters]
+
+
 def maximise(
-    responses: Responses,
-    sums: Sums,
-    m_step: Callable[[Sums], Parameters],
-    max_iter: int,
-    tolerance: float,
-    threads: int | None,
-    fixed: Sums | None = None,
+    e_step: EStep, m_step: MStep, sums: Sums, n_labels: float, max_iter: int, tolerance: float
 ) -> Maximum:
     """Alternate M- and E-steps from these sums until the likelihood no longer rises.
 
-    ``sums`` include those of gold items, which are ``fixed``; ``tolerance`` is the rise per label.
+    ``tolerance`` is the rise per label. Where the answers are is the E-step's business alone.
     """
     parameters = m_step(sums)
     history: list[float] = []
-    labels = responses.n_labels + (0 if fixed is None else fixed.counts.sum())
     for _ in range(max_iter):
-        found = posterior_sums(responses, *parameters.evidence, threads)
-        if fixed is not None:
-            likelihood = found.likelihood + _gold_likelihood(fixed, parameters)
-            found = _plus(found, fixed)._replace(likelihood=likelihood)
+        found = e_step(parameters)
         history.append(found.likelihood)
-        if len(history) > 1 and history[-1] - history[-2] <= tolerance * labels:
+        if len(history) > 1 and history[-1] - history[-2] <= tolerance * n_labels:
             return Maximum(parameters, np.array(history), "converged")
         parameters = m_step(found)
     return Maximum(parameters, np.array(history), "max_iter")
+
+
+def e_step_over(
+    responses: Responses, threads: int | None = None, fixed: Sums | None = None
+) -> EStep:
+    """The E-step over answers in memory; ``fixed`` are the sums of gold items beside them."""
+
+    def e_step(parameters: Parameters) -> Sums:
+        found = posterior_sums(responses, *parameters.evidence, threads)
+        if fixed is None:
+            return found
+        return found + replace(fixed, likelihood=_gold_likelihood(fixed, parameters))
+
+    return e_step
 
 
 class EMEstimator(ModelEstimator):
@@ -91,7 +100,7 @@ class EMEstimator(ModelEstimator):
     class_prior: Any = "estimated"
     weights: Floats | None = None
 
-    def _prepare(self, responses: Responses, sums: Sums) -> None:
+    def _prepare(self, annotators: NDArray[Any], classes: NDArray[Any], sums: Sums) -> None:
         """Check parameters, and find out what the M-step needs to know beforehand."""
 
     @abstractmethod
@@ -106,21 +115,30 @@ class EMEstimator(ModelEstimator):
         table = to_fit(responses)
         self._check()
         free, fixed, is_gold, truth = _without_gold(table, gold or {}, self.threads)
-        sums = _plus(self._first_sums(table, free), fixed)
-        self._prepare(table, sums)
-        found = maximise(
-            free, sums, self._m_step, self.max_iter, self.tolerance, self.threads, fixed
-        )
-        self.stopped_ = found.stopped
-        if found.stopped == "max_iter":
-            warn_not_converged(self, self.max_iter)
-        self.log_likelihoods_ = found.history
-        names = table.annotators, table.classes
-        confusions, prior, _ = found.parameters
-        self._keep(Model(confusions, prior, *names, self.weights), table)
+        sums = self._first_sums(table, free) + fixed
+        e_step = e_step_over(free, self.threads, fixed)
+        model = self._maximum(e_step, sums, table.n_labels, table.annotators, table.classes)
+        self._keep(model, table)
         self.posteriors_[is_gold] = np.eye(table.n_classes)[truth]
         self.labels_[is_gold] = table.classes[truth]
         return self
+
+    def _maximum(
+        self,
+        e_step: EStep,
+        sums: Sums,
+        n_labels: float,
+        annotators: NDArray[Any],
+        classes: NDArray[Any],
+    ) -> Model:
+        """The model where EM ends that begins with these sums; how it went is kept."""
+        self._prepare(annotators, classes, sums)
+        found = maximise(e_step, self._m_step, sums, n_labels, self.max_iter, self.tolerance)
+        self.log_likelihoods_, self.stopped_ = found.history, found.stopped
+        if found.stopped == "max_iter":
+            warn_not_converged(self, self.max_iter)
+        confusions, prior, _ = found.parameters
+        return Model(confusions, prior, annotators, classes, self.weights)
 
     def _shares(self, sums: Sums) -> Floats:
         """π of an M-step: the expected shares of classes, unless ``class_prior`` is known."""
@@ -191,12 +209,6 @@ def _without_gold(
 def _gold_likelihood(fixed: Sums, parameters: Parameters) -> float:
     confusions, prior = map(log_of, parameters.evidence)
     return float(np.sum(fixed.counts * confusions) + fixed.totals @ prior)
-
-
-def _plus(one: Sums, other: Sums) -> Sums:
-    return Sums(
-        one.counts + other.counts, one.totals + other.totals, one.likelihood + other.likelihood
-    )
 
 
 def parameters_of(confusions: Floats, prior: Floats) -> Parameters:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.beliefs import Sums, belief_sums, posteriors
-from blindfuse.estimators.em import Parameters, maximise, parameters_of
+from blindfuse.estimators.em import Parameters, e_step_over, maximise, parameters_of
 from blindfuse.model import Model
 from blindfuse.responses import Responses
 from blindfuse.shrinkage import CROWD_LABELS, columns_of, pooled_pseudo
@@ -54,7 +54,9 @@ def fit_groups(
     def m_step(found: Sums) -> Parameters:
         return _m_step(found, joint, weights, responses.n_classes)
 
-    found = maximise(joint.responses, sums, m_step, 1000, 1e-7, threads)
+    found = maximise(
+        e_step_over(joint.responses, threads), m_step, sums, joint.responses.n_labels, 1000, 1e-7
+    )
     beliefs, _ = posteriors(joint.responses, *found.parameters.evidence, threads)
     counts = belief_sums(responses, beliefs, threads).counts
     confusions = columns_of(counts + pooled_pseudo(counts, CROWD_LABELS))

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from blindfuse.beliefs import Sums, belief_sums, posteriors, vote_shares, weighted_votes
 from blindfuse.estimators.base import TableEstimator, at_least, to_fit
-from blindfuse.estimators.em import Parameters, maximise, parameters_of
+from blindfuse.estimators.em import Parameters, e_step_over, maximise, parameters_of
 from blindfuse.model import Model
 from blindfuse.responses import Responses
 from blindfuse.shrinkage import CROWD_LABELS
@@ -73,7 +73,14 @@ class ItemKinds(TableEstimator):
         for name in ("shrinkage", "tolerance"):
             at_least(name, getattr(self, name), 0)
         start = belief_sums(table, _by_contest(table, self.kinds, self.threads), self.threads)
-        found = maximise(table, start, self._m_step, self.max_iter, self.tolerance, self.threads)
+        found = maximise(
+            e_step_over(table, self.threads),
+            self._m_step,
+            start,
+            table.n_labels,
+            self.max_iter,
+            self.tolerance,
+        )
         self.log_likelihoods_, self.stopped_ = found.history, found.stopped
         self.kind_confusions_, self.kind_shares_, _ = found.parameters
         crowd = np.tensordot(table.labels_per_annotator, self.kind_confusions_, axes=1)

@@ -1,7 +1,7 @@
 """MACE: annotators who know, or spam (Hovy et al. 2013)."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,6 @@ from blindfuse.beliefs import Sums
 from blindfuse.estimators.base import at_least
 from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, parameters_of
 from blindfuse.model import Rule
-from blindfuse.responses import Responses
 
 Floats = NDArray[np.float64]
 
@@ -58,9 +57,9 @@ class MACE(EMEstimator):
         self.rule: Rule = rule
         self.threads = threads
 
-    def _prepare(self, responses: Responses, sums: Sums) -> None:
+    def _prepare(self, annotators: NDArray[Any], classes: NDArray[Any], sums: Sums) -> None:
         at_least("smoothing", self.smoothing, 0)
-        M, K = responses.n_annotators, responses.n_classes
+        M, K = len(annotators), len(classes)
         self.competence_ = np.full(M, 0.5)
         self.habits_ = np.full((M, K), 1 / K)
 

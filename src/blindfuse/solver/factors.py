@@ -21,10 +21,19 @@ class Factors:
     n_classes: int
 
     @classmethod
-    def begin(cls, confusions: Floats, prior: Floats) -> "Factors":
-        """Factors at this point, with multipliers of zero."""
+    def begin(
+        cls,
+        confusions: Floats,
+        prior: Floats,
+        duals: Floats | None = None,
+        prior_dual: Floats | None = None,
+    ) -> "Factors":
+        """Factors at this point, with these multipliers; of zero, if not given."""
         values = np.concatenate([confusions.ravel(), prior])
-        return cls(values, np.zeros_like(values), len(prior))
+        multipliers = np.zeros_like(values)
+        if duals is not None and prior_dual is not None:
+            multipliers = np.concatenate([duals.ravel(), prior_dual])
+        return cls(values, multipliers, len(prior))
 
     def copy(self) -> "Factors":
         return Factors(self.values.copy(), self.multipliers.copy(), self.n_classes)

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import comb
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.alignment import Alignment, align
+from blindfuse.alignment import Alignment, aligned
 from blindfuse.beliefs import Sums, vote_sums
 from blindfuse.errors import BadParameter, NotConverged, NotIdentifiable
 from blindfuse.model import Model
@@ -31,6 +31,10 @@ MomentsFrom = Literal["auto", "counts", "labels"]
 Acceleration = Literal["anderson"] | None
 
 TYPICAL_SWEEPS = 60
+_REMEDY = "Use the majority vote, which needs no more than one answer an item."
+_NO_TRIPLES = (
+    "No item was answered by three annotators, so third-order moments are never seen. " + _REMEDY
+)
 LARGEST_MOMENTS, MOST_MOMENTS = 2**28, 2**32
 """Explicit moments are chosen up to so many bytes, and formed on demand up to so many."""
 
@@ -39,7 +43,7 @@ LARGEST_MOMENTS, MOST_MOMENTS = 2**28, 2**32
 class Options:
     """All that can be chosen about Algorithm 1; ``prior`` is None where it is to be estimated."""
 
-    start: Start = "mv"
+    start: "Start | Warm" = "mv"
     restarts: int = 10
     prior: Floats | None = None
     weights: Weights = "counts"
@@ -54,11 +58,25 @@ class Options:
 
 @dataclass(frozen=True)
 class Solution:
-    """Aligned estimates and how they were found."""
+    """Aligned estimates, the multipliers of their constraints, and how they were found.
+
+    ``duals[annotator, true, reported]`` and ``prior_dual[true]`` are those of :class:`Factors`.
+    """
 
     confusions: Floats
     prior: Floats
+    duals: Floats
+    prior_dual: Floats
     trace: Trace
+
+
+@dataclass(frozen=True)
+class Warm:
+    """Where an earlier solution left off."""
+
+    model: Model
+    duals: Floats
+    prior_dual: Floats
 
 
 def solve(
@@ -69,29 +87,63 @@ def solve(
     votes = vote_sums(responses, threads)
     order = Order.by_votes(votes)
     problem = pose(responses, options, order, threads)
+    starts = _starts(responses.annotators, responses.classes, options, votes, order, rng)
+    return _best_of(starts, problem, order, options, responses.n_annotators)
+
+
+def solve_counts(
+    moments: MomentCounts,
+    votes: Sums,
+    annotators: NDArray[Any],
+    classes: NDArray[Any],
+    options: Options,
+    rng: np.random.Generator,
+) -> Solution:
+    """The same from counts alone, wherever the answers that were counted are."""
+    order = Order.by_votes(votes)
+    averages = moments.moments()
+    if not np.any(averages.seen_triples):
+        raise NotIdentifiable(_NO_TRIPLES)
+    problem = MomentProblem(averages.reordered(*order), options.weights)
+    starts = _starts(annotators, classes, options, votes, order, rng)
+    return _best_of(starts, problem, order, options, len(annotators))
+
+
+def _best_of(
+    starts: Sequence[Factors], problem: Problem, order: Order, options: Options, n_annotators: int
+) -> Solution:
+    """Alternate from every start; the lowest objective, in the user's order, aligned."""
     settings = Settings(options.proximal, options.inner, fixed_prior=options.prior is not None)
     runs = [
         alternate(
             problem,
-            Factors.begin(*start),
+            start,
             settings,
             Plain() if options.acceleration is None else Anderson(),
             options.max_sweeps,
             options.tolerance,
         )
-        for start in _starts(responses, options, votes, order, rng)
+        for start in starts
     ]
     factors, trace = min(runs, key=lambda run: run[1].objective.min())
     if not trace.converged:
         warnings.warn(
             f"{trace!r}. The result is usable; raise max_sweeps or tolerance to converge.",
             NotConverged,
-            stacklevel=3,
+            stacklevel=4,
         )
-    confusions, prior = order.put_back(factors.confusions, factors.prior, responses.n_annotators)
+    confusions, prior = order.put_back(factors.confusions, factors.prior, n_annotators)
+    duals, prior_dual = order.put_back(factors.duals, factors.prior_dual, n_annotators)
+    columns = np.arange(len(prior))
     if options.prior is None or np.ptp(options.prior) == 0:  # else the prior tells classes apart
-        confusions, prior = align(confusions, prior, options.alignment)
-    return Solution(confusions, prior if options.prior is None else options.prior, trace)
+        columns = aligned(confusions, prior, options.alignment)
+    return Solution(
+        confusions[:, :, columns],
+        prior[columns] if options.prior is None else options.prior,
+        duals[:, columns],
+        prior_dual[columns],
+        trace,
+    )
 
 
 def solve_groups(
@@ -119,16 +171,12 @@ def solve_groups(
 def require_overlap(responses: Responses) -> None:
     """Lemma 1 needs three annotators who tell classes apart, and items that three of them share."""
     answering = int(np.count_nonzero(responses.labels_per_annotator))
-    remedy = "Use the majority vote, which needs no more than one answer an item."
     if answering < 3:
         raise NotIdentifiable(
-            f"Only {answering} annotators answered: moment matching needs at least three. {remedy}"
+            f"Only {answering} annotators answered: moment matching needs at least three. {_REMEDY}"
         )
     if responses.labels_per_item.max() < 3:
-        raise NotIdentifiable(
-            "No item was answered by three annotators, so third-order moments are never seen. "
-            f"{remedy}"
-        )
+        raise NotIdentifiable(_NO_TRIPLES)
 
 
 def pose(responses: Responses, options: Options, order: Order, threads: int | None) -> Problem:
@@ -171,17 +219,27 @@ def _explicit_is_cheaper(responses: Responses) -> bool:
 
 
 def _starts(
-    responses: Responses, options: Options, votes: Sums, order: Order, rng: np.random.Generator
-) -> list[tuple[Floats, Floats]]:
-    """Confusion matrices and prior to start from, in the solver's order."""
+    annotators: NDArray[Any],
+    classes: NDArray[Any],
+    options: Options,
+    votes: Sums,
+    order: Order,
+    rng: np.random.Generator,
+) -> list[Factors]:
+    """Factors to start from, in the solver's order."""
     counts, totals = order.of(votes.counts, votes.totals)
-    if options.start == "random":
+    start = options.start
+    multipliers: tuple[Floats, ...] = ()
+    if isinstance(start, Warm):
+        multipliers = order.of(start.duals, start.prior_dual)
+        start = start.model
+    if start == "random":
         starts = [random_start(len(counts), len(totals), rng) for _ in range(options.restarts)]
-    elif options.start == "mv":
+    elif start == "mv":
         starts = [(vote_start(counts), totals / totals.sum())]
     else:
-        model = options.start.for_annotators(responses.annotators, responses.classes)
+        model = start.for_annotators(annotators, classes)
         starts = [order.of(model.confusions, model.prior)]
-    if options.prior is None:
-        return starts
-    return [(confusions, options.prior[order.classes]) for confusions, _ in starts]
+    if options.prior is not None:
+        starts = [(confusions, options.prior[order.classes]) for confusions, _ in starts]
+    return [Factors.begin(*start, *multipliers) for start in starts]
