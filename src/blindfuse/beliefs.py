@@ -99,11 +99,18 @@ def posteriors(
 
 
 def posterior_sums(
-    responses: Responses, confusions: Floats, prior: Floats, threads: int | None = None
+    responses: Responses,
+    confusions: Floats,
+    prior: Floats,
+    threads: int | None = None,
+    sizes: Floats | None = None,
 ) -> Sums:
-    """What a model's posteriors say of annotators and classes; rows need not sum to one."""
+    """What a model's posteriors say of annotators and classes; rows need not sum to one.
+
+    ``sizes[item]`` says how often each item counts; once, if not given.
+    """
     L = len(prior)
-    tables = _floored(confusions), _floored(prior), _lanes(L), _long(responses)
+    tables = _floored(confusions), _floored(prior), _lanes(L), _long(responses), sizes
     return _sums(responses, L, threads, labelling.posterior_counts, *tables)
 
 

@@ -165,6 +165,29 @@ def positions(names: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
     return np.array([position.get(key(name), -1) for name in names.tolist()], dtype=np.intp)
 
 
+def union(names: NDArray[Any], more: NDArray[Any], kind: str) -> NDArray[Any]:
+    """These names, then those of the others that are not among them.
+
+    Parameters
+    ----------
+    kind
+        ``"annotators"`` or ``"classes"``, for the error message.
+    """
+    new = more[positions(more, names) < 0]
+    if not len(new):
+        return names
+    if len(names) and _is_text(names[0]) != _is_text(new[0]):
+        raise BadLabels(
+            f"New {kind} {naming(new)} are of another type than those before, {naming(names)}. "
+            "Turn all of them into text, or none."
+        )
+    return _tight(np.fromiter([*names.tolist(), *new.tolist()], dtype=object))
+
+
+def _is_text(name: Any) -> bool:
+    return isinstance(name, str)
+
+
 def _value(name_key: Any) -> Any:
     """What a key stands for."""
     return name_key[1] if type(name_key) is tuple else name_key

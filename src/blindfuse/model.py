@@ -1,11 +1,7 @@
 """Model: what was learned about annotators and classes, and all that prediction needs."""
 
-import json
 import os
-import zipfile
-import zlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,26 +10,13 @@ from numpy.typing import NDArray
 from blindfuse import beliefs
 from blindfuse.coding import as_names, positions
 from blindfuse.errors import BadModel, BadParameter, naming
-from blindfuse.files import beside
 from blindfuse.responses import Responses
+from blindfuse.saving import damaged, load_arrays, save_arrays
 
 Floats = NDArray[np.float64]
 Rule = Literal["map", "ml"]
 
 FORMAT = "blindfuse model"
-VERSION = 1
-
-_UNREADABLE = (
-    OSError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    EOFError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,50 +120,26 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an ``.npz`` file without pickle, beside and then renamed: whole or not at all."""
-        target = Path(path)
-        header = {
-            "format": FORMAT,
-            "version": VERSION,
-            "annotators": self.annotators.tolist(),
-            "classes": self.classes.tolist(),
-        }
+        names = {"annotators": self.annotators.tolist(), "classes": self.classes.tolist()}
         weights = np.ones(len(self.annotators)) if self.weights is None else self.weights
-        with beside(target) as [place], place.open("wb") as file:
-            np.savez(
-                file,
-                header=np.array(json.dumps(header)),
-                confusions=self.confusions,
-                prior=self.prior,
-                weights=weights,
-            )
+        arrays = {"confusions": self.confusions, "prior": self.prior, "weights": weights}
+        save_arrays(path, FORMAT, names, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Model":
         """Read what :meth:`save` wrote; anything else is refused."""
+        header, arrays = load_arrays(path, FORMAT)
         try:
-            with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-                header = json.loads(str(file["header"]))
-                if header.get("format") != FORMAT or header.get("version") != VERSION:
-                    raise BadModel(
-                        f"{path} is {header.get('format')!r} version {header.get('version')!r}, "
-                        f"not {FORMAT!r} version {VERSION}. Save the model again with this version."
-                    )
-                return cls(
-                    confusions=file["confusions"],
-                    prior=file["prior"],
-                    annotators=as_names(header["annotators"]),
-                    classes=as_names(header["classes"]),
-                    weights=None if np.all(file["weights"] == 1) else file["weights"],
-                )
-        except FileNotFoundError:
-            raise BadModel(f"There is no file {path}. Check the path.") from None
-        except BadModel:
-            raise
-        except _UNREADABLE as why:
-            raise BadModel(
-                f"{path} holds no blindfuse model, or is damaged ({why}). "
-                "Save it again with Model.save."
-            ) from why
+            weights = arrays["weights"]
+            return cls(
+                confusions=arrays["confusions"],
+                prior=arrays["prior"],
+                annotators=as_names(header["annotators"]),
+                classes=as_names(header["classes"]),
+                weights=None if np.all(weights == 1) else weights,
+            )
+        except (KeyError, TypeError, AttributeError) as why:
+            raise damaged(path, FORMAT, why) from why
 
     def __repr__(self) -> str:
         shares = ", ".join(

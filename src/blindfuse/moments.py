@@ -15,13 +15,13 @@ from blindfuse.responses import Responses
 from blindfuse.threads import pieces, thread_count
 from blindfuse.tuples import all_tuples, rank, tables_of
 
-Counts = NDArray[np.int64]
+Counts = NDArray[Any]
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class MomentCounts:
-    """How often labels came alone, in pairs and in triples, as exact integers.
+    """How often labels came alone, in pairs and in triples: exact integers, until scaled.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class MomentCounts:
         of annotators m < m' < m'', likewise.
     """
 
-    n_items: int
+    n_items: float
     singles: Counts
     pairs: Counts
     triples: Counts
@@ -82,6 +82,32 @@ class MomentCounts:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def spread(self, annotator_at: NDArray[np.intp], class_at: NDArray[np.intp]) -> "MomentCounts":
+        """The counts of annotators and classes at these positions, zero where it is −1."""
+        M = len(self.singles)
+        known, place = class_at[class_at >= 0], np.flatnonzero(class_at >= 0)
+
+        def spread_tables(tables: Counts, size: int) -> Counts:
+            groups = annotator_at[all_tuples(len(annotator_at), size)]
+            there = np.all(groups >= 0, axis=1)
+            old = tables_of(tables, groups[there], M)
+            new = np.zeros((len(groups), *[len(class_at)] * size), dtype=tables.dtype)
+            cells = np.flatnonzero(there), *[place] * size
+            new[np.ix_(*cells)] = old[np.ix_(np.arange(len(old)), *[known] * size)]
+            return new
+
+        return MomentCounts(
+            self.n_items,
+            spread_tables(self.singles, 1),
+            spread_tables(self.pairs, 2),
+            spread_tables(self.triples, 3),
+        )
+
+    def scaled(self, factor: float) -> "MomentCounts":
+        """Every count times this factor, no longer whole."""
+        tables = (self.singles, self.pairs, self.triples)
+        return MomentCounts(self.n_items * factor, *(table * factor for table in tables))
+
     def moments(self) -> "Moments":
         """The averages (25), which are (17)–(19) when every annotator answered every item."""
         seen = [
@@ -89,7 +115,7 @@ class MomentCounts:
             for table in (self.singles, self.pairs, self.triples)
         ]
         averages = [
-            table / np.maximum(total, 1).reshape(-1, *[1] * (table.ndim - 1))
+            table / np.where(total > 0, total, 1).reshape(-1, *[1] * (table.ndim - 1))
             for table, total in zip((self.singles, self.pairs, self.triples), seen, strict=True)
         ]
         return Moments(self.n_items, *averages, *seen)
@@ -122,7 +148,7 @@ class Moments:
         items labelled by all of them.
     """
 
-    n_items: int
+    n_items: float
     means: Floats
     cross: Floats
     third: Floats
@@ -152,7 +178,7 @@ class Moments:
         if kind == "equal":
             first, second, third = ((count > 0).astype(float) for count in counts)
         else:
-            first, second, third = (count / max(self.n_items, 1) for count in counts)
+            first, second, third = (count / (self.n_items or 1) for count in counts)
         return first, second, third
 
     def objective(self, confusions: Floats, prior: Floats, weights: str = "counts") -> float:

@@ -19,6 +19,7 @@ from blindfuse.coding import (
     key,
     positions,
     smallest_integer,
+    union,
 )
 from blindfuse.errors import BadLabels, BadParameter, naming
 from blindfuse.rows import Repeats, Rows, frozen, grouped, read_only, sorted_once, starts_of
@@ -293,6 +294,23 @@ class Responses:
         if len(set(picks.tolist())) < len(picks):
             raise BadParameter("An annotator is chosen more than once. Choose each once.")
         return self._recoded(picks, self.annotators[picks], np.arange(self.n_classes), self.classes)
+
+    def joined(self, other: "Responses") -> "Responses":
+        """The items of both, the other's after these, with the annotators and classes of both."""
+        annotators = union(self.annotators, other.annotators, "annotators")
+        classes = union(self.classes, other.classes, "classes")
+        one, two = (part.recoded(annotators, classes).by_item for part in (self, other))
+        counts = np.concatenate([np.diff(one.starts), np.diff(two.starts)])
+        return Responses(
+            items=np.arange(len(counts)),
+            annotators=annotators,
+            classes=classes,
+            by_item=frozen(
+                starts_of(counts),
+                np.concatenate([one.codes, two.codes]),
+                np.concatenate([one.labels, two.labels]),
+            ),
+        )
 
     def recoded(self, annotators: NDArray[Any], classes: NDArray[Any]) -> "Responses":
         """The same answers in the codes of these annotators and classes, which must hold them all.

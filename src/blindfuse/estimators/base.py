@@ -3,7 +3,8 @@
 import inspect
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any, Literal, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,9 @@ class Estimator(ABC):
 
     labels_: NDArray[Any]
     posteriors_: Floats
+
+    _found: ClassVar[str] = "posteriors_"
+    """The attribute that prediction needs."""
 
     @abstractmethod
     def fit(self, responses: Any) -> Self:
@@ -73,7 +77,7 @@ class Estimator(ABC):
         return f"{type(self).__name__}({changed})"
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "posteriors_"):
+        if not hasattr(self, self._found):
             raise NotFitted(f"This {type(self).__name__} is not fitted yet. Call fit first.")
 
 
@@ -116,6 +120,8 @@ class ModelEstimator(Estimator):
     threads: int | None
     model_: Model
 
+    _found = "model_"
+
     def predict(self, responses: Any) -> NDArray[Any]:
         found = self.predict_proba(responses)
         return self.model_.name_labels(found)
@@ -142,12 +148,17 @@ def to_fit(data: Any) -> Responses:
     responses = as_responses(data)
     if responses.n_labels == 0:
         raise BadLabels("There is no label at all: nothing can be fused.")
-    if responses.n_classes < 2:
+    require_classes(responses.classes)
+    return responses
+
+
+def require_classes(classes: NDArray[Any]) -> None:
+    """Refuse to tell apart what is all the same."""
+    if len(classes) < 2:
         raise BadLabels(
-            f"Every label is {naming(responses.classes)}: at least two classes are needed. "
+            f"Every label is {naming(classes)}: at least two classes are needed. "
             "If there are others that nobody reported, name them all in classes=[…]."
         )
-    return responses
 
 
 def known_prior(name: str, prior: Any, n_classes: int) -> Floats | None:
@@ -172,12 +183,15 @@ def pseudo_labels(shrinkage: Shrinkage, counts: Floats) -> Floats:
 
 
 def shrunk(
-    estimate: Model, responses: Responses, shrinkage: Shrinkage, threads: int | None
+    estimate: Model, shrinkage: Shrinkage, expected: Callable[[], Floats]
 ) -> tuple[Model, Floats]:
-    """The model with few-label annotators pulled towards the crowd, and the pseudo-labels used."""
+    """The model with few-label annotators pulled towards the crowd, and the pseudo-labels used.
+
+    ``expected`` counts labels ``[annotator, reported, true]`` under the estimate, if they matter.
+    """
     if shrinkage is None:
         return estimate, np.zeros_like(estimate.confusions[0])
-    counts = estimate.sums(responses, threads).counts
+    counts = expected()
     pseudo = pseudo_labels(shrinkage, counts)
     pulled = shrink(estimate.confusions, counts, pseudo)
     return Model(pulled, estimate.prior, estimate.annotators, estimate.classes), pseudo

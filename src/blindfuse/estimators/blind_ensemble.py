@@ -1,23 +1,26 @@
 """The paper's method: joint moment matching, then a MAP or ML combiner."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.alignment import Alignment
+from blindfuse.counted import Counted
 from blindfuse.errors import BadParameter, naming
 from blindfuse.estimators.base import (
-    ModelEstimator,
     Shrinkage,
     at_least,
     check_shrinkage,
     known_prior,
     one_of,
+    require_classes,
     shrunk,
     to_fit,
 )
+from blindfuse.estimators.streaming import Arrays, StreamEstimator
 from blindfuse.model import Model, Rule
 from blindfuse.responses import Responses
 from blindfuse.solver.solve import (
@@ -25,8 +28,10 @@ from blindfuse.solver.solve import (
     MomentsFrom,
     Options,
     Start,
+    Warm,
     Weights,
     solve,
+    solve_counts,
     solve_groups,
 )
 from blindfuse.solver.trace import Trace
@@ -34,7 +39,7 @@ from blindfuse.solver.trace import Trace
 Floats = NDArray[np.float64]
 
 
-class BlindEnsemble(ModelEstimator):
+class BlindEnsemble(StreamEstimator):
     """Blind multiclass ensemble classification (Algorithms 1 and 2 of the paper).
 
     Parameters
@@ -88,6 +93,8 @@ class BlindEnsemble(ModelEstimator):
     stopped_: str
     pseudo_labels_: Floats
 
+    _memory = Counted
+
     def __init__(
         self,
         *,
@@ -128,7 +135,7 @@ class BlindEnsemble(ModelEstimator):
     def fit(self, responses: Any) -> Self:
         """Estimate every annotator's confusion matrix and the prior, then label the items."""
         table = to_fit(responses)
-        options = self._options(table)
+        options = self._options(table.n_classes)
         rng = np.random.default_rng(self.seed)
         if self.groups is None:
             solution = solve(table, options, rng, self.threads)
@@ -139,10 +146,51 @@ class BlindEnsemble(ModelEstimator):
             confusions, prior, self.trace_ = solve_groups(table, groups, options, rng, self.threads)
             self.stopped_ = ", ".join(sorted({trace.stopped for trace in self.trace_}))
         estimate = Model(confusions, prior, table.annotators, table.classes)
-        model, self.pseudo_labels_ = shrunk(estimate, table, self.shrinkage, self.threads)
+        model, self.pseudo_labels_ = shrunk(
+            estimate, self.shrinkage, lambda: estimate.sums(table, self.threads).counts
+        )
         return self._keep(model, table)
 
-    def _options(self, responses: Responses) -> Options:
+    def estimate(self, counted: Counted, start: Start | Warm | None = None) -> Warm:
+        """Γ and π from counts alone, before shrinkage, with what the solver can go on from."""
+        require_classes(counted.classes)
+        if self.groups is not None or self.moments == "labels":
+            raise BadParameter(
+                "Counts are of all annotators together: leave groups= out, and moments='labels'."
+            )
+        options = self._options(len(counted.classes))
+        options = replace(options, start=start or options.start)
+        rng = np.random.default_rng(self.seed)
+        names = counted.annotators, counted.classes
+        solution = solve_counts(counted.moments, counted.votes, *names, options, rng)
+        self.trace_, self.stopped_ = solution.trace, solution.trace.stopped
+        model = Model(solution.confusions, solution.prior, *names)
+        return Warm(model, solution.duals, solution.prior_dual)
+
+    def _refit(self, remembered: Counted, last: Model | None) -> tuple[Model, Arrays]:
+        found = self.estimate(remembered, self._where_left(remembered))
+        labels = remembered.moments.singles.sum(axis=1)
+        expected = labels[:, None, None] * found.model.prior * found.model.confusions
+        model, self.pseudo_labels_ = shrunk(found.model, self.shrinkage, lambda: expected)
+        kept = {"estimated": found.model.confusions, "duals": found.duals}
+        return model, {**kept, "prior_dual": found.prior_dual}
+
+    def _where_left(self, remembered: Counted) -> Warm | None:
+        """The last estimate, with multipliers of zero for new annotators; None if classes are new.
+
+        A class that the last estimate does not know has no share in it, and would not get one.
+        """
+        if not hasattr(self, "batches_"):
+            return None
+        last, extra = self.model_, self._extra
+        if len(last.classes) < len(remembered.classes):
+            return None
+        model = Model(extra["estimated"], last.prior, last.annotators, last.classes)
+        new = len(remembered.annotators) - len(last.annotators)
+        duals = np.concatenate([extra["duals"], np.zeros((new, *extra["duals"].shape[1:]))])
+        return Warm(model, duals, extra["prior_dual"])
+
+    def _options(self, n_classes: int) -> Options:
         one_of("rule", self.rule, get_args(Rule))
         one_of("weights", self.weights, get_args(Weights))
         one_of("moments", self.moments, get_args(MomentsFrom))
@@ -162,7 +210,7 @@ class BlindEnsemble(ModelEstimator):
         return Options(
             start=self.start,
             restarts=self.restarts,
-            prior=known_prior("prior", self.prior, responses.n_classes),
+            prior=known_prior("prior", self.prior, n_classes),
             weights=self.weights,
             moments=self.moments,
             acceleration=self.acceleration,

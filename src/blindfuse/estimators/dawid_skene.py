@@ -6,17 +6,20 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import Sums
+from blindfuse.beliefs import Sums, posterior_sums
 from blindfuse.coding import positions
-from blindfuse.estimators.base import Shrinkage, at_least, pseudo_labels
-from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, parameters_of
+from blindfuse.errors import BadParameter
+from blindfuse.estimators.base import Shrinkage, at_least, pseudo_labels, require_classes
+from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, e_step_over, parameters_of
+from blindfuse.estimators.streaming import Arrays, StreamEstimator
 from blindfuse.model import Model, Rule
 from blindfuse.shrinkage import columns_of
+from blindfuse.tally import Tally
 
 Floats = NDArray[np.float64]
 
 
-class DawidSkene(EMEstimator):
+class DawidSkene(EMEstimator, StreamEstimator):
     """Maximum likelihood of all confusion matrices and the prior (Dawid and Skene 1979).
 
     Parameters
@@ -39,6 +42,8 @@ class DawidSkene(EMEstimator):
     max_iter, tolerance
         iterations at most, and the rise of log-likelihood per label at which they end.
     """
+
+    _memory = Tally
 
     def __init__(
         self,
@@ -67,6 +72,22 @@ class DawidSkene(EMEstimator):
         self.rule: Rule = rule
         self.threads = threads
 
+    def _refit(self, remembered: Tally, last: Model | None) -> tuple[Model, Arrays]:
+        require_classes(remembered.classes)
+        self._check()
+        if self.weights is not None:
+            raise BadParameter("weights= are of a table's annotators. Leave it out in streams.")
+        patterns, sizes = remembered.patterns, remembered.sizes
+        names = remembered.annotators, remembered.classes
+        if last is None:
+            table = remembered.items()
+            sums = self._first_sums(table, table)
+        else:
+            begin = _grown(last, *names)
+            sums = posterior_sums(patterns, begin.confusions, begin.prior, self.threads, sizes)
+        e_step = e_step_over(patterns, self.threads, sizes=sizes)
+        return self._maximum(e_step, sums, remembered.n_labels, *names), {}
+
     def _prepare(self, annotators: NDArray[Any], classes: NDArray[Any], sums: Sums) -> None:
         at_least("pseudo_count", self.pseudo_count, 0)
         at_least("known_labels", self.known_labels, 0)
@@ -84,3 +105,21 @@ class DawidSkene(EMEstimator):
         if self.weights is None:
             return parameters_of(confusions, prior)
         return Parameters(confusions, prior, (confusions ** self.weights[:, None, None], prior))
+
+
+def _grown(last: Model, annotators: NDArray[Any], classes: NDArray[Any]) -> Model:
+    """The last model with new annotators, who get the mean matrix, and new classes, hardly there.
+
+    A new class begins with the share of one label, reported as if half of its labels were right.
+    """
+    K, new = len(last.classes), len(classes) - len(last.classes)
+    if not new:
+        return last.for_annotators(annotators, classes)
+    known = last.for_annotators(annotators, last.classes)
+    confusions = np.zeros((len(annotators), K + new, K + new))
+    confusions[:, :K, :K] = known.confusions
+    confusions[:, :, K:] = 0.5 / (K + new)
+    confusions[:, range(K, K + new), range(K, K + new)] += 0.5
+    share = 1 / (K + new) ** 2
+    prior = np.concatenate([last.prior * (1 - new * share), np.full(new, share)])
+    return Model(confusions, prior, annotators, classes)

@@ -67,12 +67,18 @@ def maximise(
 
 
 def e_step_over(
-    responses: Responses, threads: int | None = None, fixed: Sums | None = None
+    responses: Responses,
+    threads: int | None = None,
+    fixed: Sums | None = None,
+    sizes: Floats | None = None,
 ) -> EStep:
-    """The E-step over answers in memory; ``fixed`` are the sums of gold items beside them."""
+    """The E-step over answers in memory.
+
+    ``fixed`` are the sums of gold items beside them, ``sizes[item]`` how often each item counts.
+    """
 
     def e_step(parameters: Parameters) -> Sums:
-        found = posterior_sums(responses, *parameters.evidence, threads)
+        found = posterior_sums(responses, *parameters.evidence, threads, sizes)
         if fixed is None:
             return found
         return found + replace(fixed, likelihood=_gold_likelihood(fixed, parameters))

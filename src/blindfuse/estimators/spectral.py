@@ -94,7 +94,9 @@ class Spectral(ModelEstimator):
                 warnings.warn(f"Spectral: {self.fallback_}", RankTooLow, stacklevel=2)
             confusions, prior = vote_start(votes.counts), votes.totals / votes.totals.sum()
         estimate = Model(confusions, prior, table.annotators, table.classes)
-        model, self.pseudo_labels_ = shrunk(estimate, table, self.shrinkage, self.threads)
+        model, self.pseudo_labels_ = shrunk(
+            estimate, self.shrinkage, lambda: estimate.sums(table, self.threads).counts
+        )
         return self._keep(model, table)
 
     def _estimate(

@@ -155,14 +155,20 @@ def posterior_beliefs(
 
 @kernel
 def posterior_counts(
-    starts, annotators, labels, first, last, confusions, prior, lanes, long, counts, totals
+    starts, annotators, labels, first, last, confusions, prior, lanes, long, sizes, counts, totals
 ):
-    """Add up what a model says of these items; returns their log-likelihood."""
+    """Add up what a model says of these items; returns their log-likelihood.
+
+    ``sizes[item]`` says how often an item counts; None is once.
+    """
     belief = np.empty(len(lanes))
     likelihood = 0.0
     for n in range(first, last):
-        likelihood += _posterior(
-            starts, annotators, labels, n, confusions, prior, lanes, long, belief
-        )
+        own = _posterior(starts, annotators, labels, n, confusions, prior, lanes, long, belief)
+        if sizes is not None:
+            own *= sizes[n]
+            for k in range(len(lanes)):
+                belief[k] *= sizes[n]
+        likelihood += own
         _add(starts, annotators, labels, n, lanes, belief, counts, totals)
     return likelihood

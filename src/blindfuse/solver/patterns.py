@@ -45,6 +45,12 @@ def panels(responses: Responses) -> Patterns:
 
 
 def _group(responses: Responses) -> Patterns:
+    distinct, which = alike(responses)
+    return Patterns(distinct.by_item, distinct.by_annotator, np.bincount(which))
+
+
+def alike(responses: Responses) -> tuple[Responses, NDArray[np.intp]]:
+    """One item of each pattern, and which of them every item is like."""
     starts, annotators, labels = responses.by_item
     # Two patterns get the same sum of random 64-bit keys with a chance of N²/2⁶⁵: for ten million
     # different patterns one in four hundred thousand, and then one item is taken for another.
@@ -53,6 +59,5 @@ def _group(responses: Responses) -> Patterns:
     running = np.zeros(len(labels) + 1, dtype=np.uint64)
     np.cumsum(keys[annotators, labels], out=running[1:])
     sums = running[starts[1:]] - running[starts[:-1]]
-    _, example, sizes = np.unique(sums, return_index=True, return_counts=True)
-    distinct = responses.select_items(example)
-    return Patterns(distinct.by_item, distinct.by_annotator, sizes)
+    _, example, which = np.unique(sums, return_index=True, return_inverse=True)
+    return responses.select_items(example), which

@@ -1,0 +1,93 @@
+"""Counted: all that the paper's method needs to know of answers, as counts that add up."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.beliefs import Sums, vote_sums
+from blindfuse.coding import positions, union
+from blindfuse.moments import MomentCounts
+from blindfuse.responses import Responses
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Votes and moments of some items, with the names of annotators and classes.
+
+    Those of other items can be added, whoever labelled them and with whichever classes: what came
+    in pieces, in any order, equals what came at once. All counts are whole, until they are scaled.
+    """
+
+    annotators: NDArray[Any]
+    classes: NDArray[Any]
+    votes: Sums
+    moments: MomentCounts
+
+    @classmethod
+    def of(cls, responses: Responses, threads: int | None = None) -> "Counted":
+        """Count these answers."""
+        return cls(
+            responses.annotators,
+            responses.classes,
+            vote_sums(responses, threads),
+            MomentCounts.count(responses, threads),
+        )
+
+    @property
+    def n_labels(self) -> float:
+        return float(self.moments.singles.sum())
+
+    def __add__(self, other: "Counted") -> "Counted":
+        names = (
+            union(self.annotators, other.annotators, "annotators"),
+            union(self.classes, other.classes, "classes"),
+        )
+        one, two = self.for_names(*names), other.for_names(*names)
+        return Counted(*names, one.votes + two.votes, one.moments + two.moments)
+
+    def for_names(self, annotators: NDArray[Any], classes: NDArray[Any]) -> "Counted":
+        """The same counts for these annotators and classes, zero for those that are new."""
+        annotator_at = positions(annotators, self.annotators)
+        class_at = positions(classes, self.classes)
+        spread = np.zeros((len(annotators), len(classes), len(classes)))
+        old, new = annotator_at[annotator_at >= 0], np.flatnonzero(annotator_at >= 0)
+        known, place = class_at[class_at >= 0], np.flatnonzero(class_at >= 0)
+        spread[np.ix_(new, place, place)] = self.votes.counts[np.ix_(old, known, known)]
+        totals = np.zeros(len(classes))
+        totals[place] = self.votes.totals[known]
+        return Counted(
+            annotators, classes, Sums(spread, totals), self.moments.spread(annotator_at, class_at)
+        )
+
+    def scaled(self, factor: float) -> "Counted":
+        """Every count times this factor: what is older counts less."""
+        votes = Sums(self.votes.counts * factor, self.votes.totals * factor)
+        return Counted(self.annotators, self.classes, votes, self.moments.scaled(factor))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a file needs to keep, beside the names."""
+        return {
+            "vote_counts": self.votes.counts,
+            "vote_totals": self.votes.totals,
+            "n_items": np.array(self.moments.n_items),
+            "singles": self.moments.singles,
+            "pairs": self.moments.pairs,
+            "triples": self.moments.triples,
+        }
+
+    @classmethod
+    def from_arrays(
+        cls, annotators: NDArray[Any], classes: NDArray[Any], arrays: Mapping[str, NDArray[Any]]
+    ) -> "Counted":
+        """What :meth:`arrays` gave."""
+        return cls(
+            annotators,
+            classes,
+            Sums(arrays["vote_counts"], arrays["vote_totals"]),
+            MomentCounts(
+                arrays["n_items"].item(), arrays["singles"], arrays["pairs"], arrays["triples"]
+            ),
+        )
