@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from blindfuse import BadLabels, BadModel, BadParameter, Model, Responses, simulate
-from blindfuse.beliefs import posteriors, vote_shares, vote_sums
+from blindfuse.beliefs import posterior_sums, posteriors, vote_shares, vote_sums
 
 
 def a_model(seed: int = 0, m: int = 4, k: int = 3) -> Model:
@@ -128,6 +128,32 @@ def test_sums_are_those_of_the_posteriors(classes: int) -> None:
             np.testing.assert_allclose(sums.counts[m, a], found[matrix[:, m] == a].sum(axis=0))
     np.testing.assert_allclose(sums.totals, found.sum(axis=0))
     assert sums.likelihood == pytest.approx(likelihood)
+
+
+@pytest.mark.parametrize(
+    ("annotators", "classes"), [(3, 2), (14, 2), (10, 3), (7, 5), (5, 9), (25, 5), (31, 3)]
+)
+def test_answers_that_are_packed_add_up_the_same_way(annotators: int, classes: int) -> None:
+    for seed in range(3):
+        rng = np.random.default_rng([seed, annotators, classes])
+        simulation = simulate(6000, annotators, classes, rng)
+        responses, model = simulation.responses, simulation.model
+        sharp = model.confusions**5  # answers that all but veto, rows that do not sum to one
+        sizes = rng.uniform(0, 3, 6000)
+        assert responses.packed is not None
+        plain = Responses(
+            responses.items, responses.annotators, responses.classes, responses.by_item
+        )
+        plain.__dict__["packed"] = None
+        for confusions in (model.confusions, sharp):
+            for each in (None, sizes):
+                found, expected = (
+                    posterior_sums(table, confusions, model.prior, threads, each)
+                    for table, threads in ((responses, 2), (plain, 1))
+                )
+                np.testing.assert_allclose(found.counts, expected.counts, rtol=1e-9, atol=1e-9)
+                np.testing.assert_allclose(found.totals, expected.totals, rtol=1e-9)
+                assert found.likelihood == pytest.approx(expected.likelihood, rel=1e-10)
 
 
 @pytest.mark.parametrize("classes", [2, 3, 5])

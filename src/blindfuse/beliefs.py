@@ -61,8 +61,17 @@ def vote_shares(responses: Responses, threads: int | None = None) -> Floats:
 
 def vote_sums(responses: Responses, threads: int | None = None) -> Sums:
     """What the majority vote says of annotators and classes; exact, whatever the items' order."""
-    found = _sums(responses, responses.n_classes, threads, labelling.vote_counts)
-    return Sums(found.counts / labelling.WHOLE_VOTE, found.totals / labelling.WHOLE_VOTE)
+    return whole_votes(vote_parts(responses, threads))
+
+
+def vote_parts(responses: Responses, threads: int | None = None) -> Sums:
+    """The same in parts of a vote: whole numbers, so that they add up exactly over items."""
+    return _sums(responses, responses.n_classes, threads, labelling.vote_counts)
+
+
+def whole_votes(parts: Sums) -> Sums:
+    """Votes from their parts."""
+    return Sums(parts.counts / labelling.WHOLE_VOTE, parts.totals / labelling.WHOLE_VOTE)
 
 
 def weighted_votes(responses: Responses, weights: Floats | None = None) -> Floats:
@@ -110,8 +119,33 @@ def posterior_sums(
     ``sizes[item]`` says how often each item counts; once, if not given.
     """
     L = len(prior)
+    if responses.packed is not None:
+        return _packed_sums(responses, _floored(confusions), _floored(prior), threads, sizes)
     tables = _floored(confusions), _floored(prior), _lanes(L), _long(responses), sizes
     return _sums(responses, L, threads, labelling.posterior_counts, *tables)
+
+
+def _packed_sums(
+    responses: Responses,
+    confusions: Floats,
+    prior: Floats,
+    threads: int | None,
+    sizes: Floats | None,
+) -> Sums:
+    """The same by looking up joint answers of several annotators."""
+    packed = responses.packed
+    assert packed is not None
+    tables, divisors = packed.tables(confusions, prior)
+
+    def add_piece(begin: int, end: int) -> tuple[Floats, float]:
+        found = np.zeros_like(tables)
+        lanes = _lanes(len(prior))
+        return found, labelling.packed_counts(packed.codes, begin, end, tables, lanes, sizes, found)
+
+    parts = in_pieces(add_piece, responses.n_items, threads, LEAST_ITEMS)
+    found = np.sum([part for part, _ in parts], axis=0)
+    likelihood = sum(part for _, part in parts) + found.sum(axis=1) @ np.log(divisors)
+    return Sums(*packed.spread(found, responses.n_classes), float(likelihood))
 
 
 def _sums(

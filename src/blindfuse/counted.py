@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import Sums, vote_sums
+from blindfuse.beliefs import Sums, vote_parts, whole_votes
 from blindfuse.coding import positions, union
 from blindfuse.moments import MomentCounts
 from blindfuse.responses import Responses
@@ -18,12 +18,13 @@ class Counted:
     """Votes and moments of some items, with the names of annotators and classes.
 
     Those of other items can be added, whoever labelled them and with whichever classes: what came
-    in pieces, in any order, equals what came at once. All counts are whole, until they are scaled.
+    in pieces, in any order, equals what came at once. ``parts`` are those of majority votes. All
+    counts are whole, until they are scaled.
     """
 
     annotators: NDArray[Any]
     classes: NDArray[Any]
-    votes: Sums
+    parts: Sums
     moments: MomentCounts
 
     @classmethod
@@ -32,9 +33,14 @@ class Counted:
         return cls(
             responses.annotators,
             responses.classes,
-            vote_sums(responses, threads),
+            vote_parts(responses, threads),
             MomentCounts.count(responses, threads),
         )
+
+    @property
+    def votes(self) -> Sums:
+        """What the majority vote says of annotators and classes."""
+        return whole_votes(self.parts)
 
     @property
     def n_labels(self) -> float:
@@ -46,7 +52,7 @@ class Counted:
             union(self.classes, other.classes, "classes"),
         )
         one, two = self.for_names(*names), other.for_names(*names)
-        return Counted(*names, one.votes + two.votes, one.moments + two.moments)
+        return Counted(*names, one.parts + two.parts, one.moments + two.moments)
 
     def for_names(self, annotators: NDArray[Any], classes: NDArray[Any]) -> "Counted":
         """The same counts for these annotators and classes, zero for those that are new."""
@@ -55,23 +61,23 @@ class Counted:
         spread = np.zeros((len(annotators), len(classes), len(classes)))
         old, new = annotator_at[annotator_at >= 0], np.flatnonzero(annotator_at >= 0)
         known, place = class_at[class_at >= 0], np.flatnonzero(class_at >= 0)
-        spread[np.ix_(new, place, place)] = self.votes.counts[np.ix_(old, known, known)]
+        spread[np.ix_(new, place, place)] = self.parts.counts[np.ix_(old, known, known)]
         totals = np.zeros(len(classes))
-        totals[place] = self.votes.totals[known]
+        totals[place] = self.parts.totals[known]
         return Counted(
             annotators, classes, Sums(spread, totals), self.moments.spread(annotator_at, class_at)
         )
 
     def scaled(self, factor: float) -> "Counted":
         """Every count times this factor: what is older counts less."""
-        votes = Sums(self.votes.counts * factor, self.votes.totals * factor)
-        return Counted(self.annotators, self.classes, votes, self.moments.scaled(factor))
+        parts = Sums(self.parts.counts * factor, self.parts.totals * factor)
+        return Counted(self.annotators, self.classes, parts, self.moments.scaled(factor))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a file needs to keep, beside the names."""
         return {
-            "vote_counts": self.votes.counts,
-            "vote_totals": self.votes.totals,
+            "vote_counts": self.parts.counts,
+            "vote_totals": self.parts.totals,
             "n_items": np.array(self.moments.n_items),
             "singles": self.moments.singles,
             "pairs": self.moments.pairs,

@@ -22,6 +22,8 @@ from blindfuse.coding import (
     union,
 )
 from blindfuse.errors import BadLabels, BadParameter, naming
+from blindfuse.kernels.labelling import RUN
+from blindfuse.packing import Packed, pack
 from blindfuse.rows import Repeats, Rows, frozen, grouped, read_only, sorted_once, starts_of
 
 Names = Sequence[Any] | NDArray[Any]
@@ -272,6 +274,11 @@ class Responses:
         table = np.full((self.n_items, self.n_annotators), -1, dtype=self.by_item.labels.dtype)
         table[self.item_of_answer(), self.by_item.codes] = self.by_item.labels
         return table
+
+    @cached_property
+    def packed(self) -> Packed | None:
+        """Complete answers, several annotators' as one code; None where that saves nothing."""
+        return pack(self.matrix(), self.n_classes, RUN) if self.is_complete else None
 
     def select_items(self, chosen: ArrayLike) -> "Responses":
         """The responses to the items at these positions (or in this mask), in this order."""

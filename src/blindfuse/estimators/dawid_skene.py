@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import Sums, posterior_sums
+from blindfuse.beliefs import Sums, belief_sums, posterior_sums, vote_shares
 from blindfuse.coding import positions
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.base import Shrinkage, at_least, pseudo_labels, require_classes
@@ -79,6 +79,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
             raise BadParameter("weights= are of a table's annotators. Leave it out in streams.")
         patterns, sizes = remembered.patterns, remembered.sizes
         names = remembered.annotators, remembered.classes
+        votes = belief_sums(patterns, vote_shares(patterns) * sizes[:, None], self.threads)
         if last is None:
             table = remembered.items()
             sums = self._first_sums(table, table)
@@ -86,7 +87,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
             begin = _grown(last, *names)
             sums = posterior_sums(patterns, begin.confusions, begin.prior, self.threads, sizes)
         e_step = e_step_over(patterns, self.threads, sizes=sizes)
-        return self._maximum(e_step, sums, remembered.n_labels, *names), {}
+        return self._maximum(e_step, sums, remembered.n_labels, *names, votes), {}
 
     def _prepare(self, annotators: NDArray[Any], classes: NDArray[Any], sums: Sums) -> None:
         at_least("pseudo_count", self.pseudo_count, 0)

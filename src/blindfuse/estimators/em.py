@@ -136,9 +136,13 @@ class EMEstimator(ModelEstimator):
         n_labels: float,
         annotators: NDArray[Any],
         classes: NDArray[Any],
+        votes: Sums | None = None,
     ) -> Model:
-        """The model where EM ends that begins with these sums; how it went is kept."""
-        self._prepare(annotators, classes, sums)
+        """The model where EM ends that begins with these sums; how it went is kept.
+
+        What the M-step must know beforehand is learned from the votes, if given, not from the sums.
+        """
+        self._prepare(annotators, classes, votes or sums)
         found = maximise(e_step, self._m_step, sums, n_labels, self.max_iter, self.tolerance)
         self.log_likelihoods_, self.stopped_ = found.history, found.stopped
         if found.stopped == "max_iter":

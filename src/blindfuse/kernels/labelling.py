@@ -22,6 +22,9 @@ LEAST = 1e-10
 RUN = 28
 """Answers multiplied at most: the prior and RUN of them, LEAST each, are a normal number."""
 
+SMALL, LARGE = 1e-150, 1e150
+"""The product of two numbers between them is a normal number."""
+
 WHOLE_VOTE = 720_720
 """Parts of a vote: divisible by 1 … 16, so that sums of shared votes are exact in any order."""
 
@@ -77,15 +80,15 @@ def _long_posterior(annotators, labels, begin, end, confusions, prior, lanes, be
 
 @fragment
 def _posterior(starts, annotators, labels, n, confusions, prior, lanes, long, belief):
-    """The posterior of item n by (20) and (26); returns its log-likelihood.
+    """The posterior of item n by (20) and (26); returns its likelihood: a logarithm and a factor.
 
     Products of up to RUN answers cannot underflow, and save an exponential a class; more are
     added up in the log domain.
     """
     begin, end = np.uint64(starts[n]), np.uint64(starts[n + 1])
-    likelihood = 0.0
+    logarithm = 0.0
     if len(long) and end - begin > np.uint64(RUN):
-        likelihood += _long_posterior(
+        logarithm += _long_posterior(
             annotators, labels, begin, end, confusions, prior, lanes, belief
         )
     else:
@@ -98,7 +101,23 @@ def _posterior(starts, annotators, labels, n, confusions, prior, lanes, long, be
     scale = 1.0 / total
     for k in range(len(lanes)):
         belief[k] *= scale
-    return likelihood + math.log(total)
+    return logarithm, total
+
+
+@fragment
+def _multiplied(factor, likelihood, product):
+    """A likelihood and the product of factors whose logarithm it lacks, with one factor more.
+
+    Many items share one logarithm.
+    """
+    if factor < SMALL:
+        likelihood += math.log(factor)
+    else:
+        product *= factor
+    if product < SMALL or product > LARGE:
+        likelihood += math.log(product)
+        product = 1.0
+    return likelihood, product
 
 
 @fragment
@@ -145,12 +164,47 @@ def posterior_beliefs(
     starts, annotators, labels, first, last, confusions, prior, lanes, long, beliefs
 ):
     """Fill ``beliefs[item, class]`` of these items by a model; returns their log-likelihood."""
-    likelihood = 0.0
+    likelihood, product = 0.0, 1.0
     for n in range(first, last):
-        likelihood += _posterior(
+        logarithm, total = _posterior(
             starts, annotators, labels, n, confusions, prior, lanes, long, beliefs[n]
         )
-    return likelihood
+        likelihood, product = _multiplied(total, likelihood + logarithm, product)
+    return likelihood + math.log(product)
+
+
+@kernel
+def packed_counts(codes, first, last, tables, lanes, sizes, sums):
+    """Add up what a model says of these items to ``sums[code, true]``; their log-likelihood.
+
+    ``codes[item, group]`` are rows of ``tables[code, true]``: probabilities of joint answers.
+    """
+    belief = np.empty(len(lanes))
+    likelihood, product = 0.0, 1.0
+    for n in range(first, last):
+        code = np.uint64(codes[n, 0])
+        for k in range(len(lanes)):
+            belief[k] = tables[code, k]
+        for group in range(1, codes.shape[1]):
+            code = np.uint64(codes[n, group])
+            for k in range(len(lanes)):
+                belief[k] *= tables[code, k]
+        total = 0.0
+        for k in range(len(lanes)):
+            total += belief[k]
+        scale = 1.0 / total
+        if sizes is None:
+            likelihood, product = _multiplied(total, likelihood, product)
+        else:
+            likelihood += sizes[n] * math.log(total)
+            scale *= sizes[n]
+        for k in range(len(lanes)):
+            belief[k] *= scale
+        for group in range(codes.shape[1]):
+            code = np.uint64(codes[n, group])
+            for k in range(len(lanes)):
+                sums[code, k] += belief[k]
+    return likelihood + math.log(product)
 
 
 @kernel
@@ -162,13 +216,16 @@ def posterior_counts(
     ``sizes[item]`` says how often an item counts; None is once.
     """
     belief = np.empty(len(lanes))
-    likelihood = 0.0
+    likelihood, product = 0.0, 1.0
     for n in range(first, last):
-        own = _posterior(starts, annotators, labels, n, confusions, prior, lanes, long, belief)
-        if sizes is not None:
-            own *= sizes[n]
+        logarithm, total = _posterior(
+            starts, annotators, labels, n, confusions, prior, lanes, long, belief
+        )
+        if sizes is None:
+            likelihood, product = _multiplied(total, likelihood + logarithm, product)
+        else:
+            likelihood += sizes[n] * (logarithm + math.log(total))
             for k in range(len(lanes)):
                 belief[k] *= sizes[n]
-        likelihood += own
         _add(starts, annotators, labels, n, lanes, belief, counts, totals)
-    return likelihood
+    return likelihood + math.log(product)
