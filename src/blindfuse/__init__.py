@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from blindfuse.checking import GoldCheck, check_on_gold
+    from blindfuse.chunks import FusedChunk, FusedStream, fuse_stream
     from blindfuse.comparing import Compared, compare
     from blindfuse.diagnostics import Diagnostics, diagnose
     from blindfuse.errors import (
@@ -65,6 +66,8 @@ _HOMES = {
     "Diagnostics": "diagnostics",
     "DownloadFailed": "errors",
     "EigenRatio": "estimators.eigen_ratio",
+    "FusedChunk": "chunks",
+    "FusedStream": "chunks",
     "Fusion": "fusing",
     "GLAD": "estimators.glad",
     "GoldCheck": "checking",
@@ -96,6 +99,7 @@ _HOMES = {
     "compare": "comparing",
     "diagnose": "diagnostics",
     "fuse": "fusing",
+    "fuse_stream": "chunks",
     "next_labels": "planning",
     "read": "readers.reading",
     "read_gold": "readers.gold",
@@ -121,6 +125,8 @@ __all__ = [
     "Diagnostics",
     "DownloadFailed",
     "EigenRatio",
+    "FusedChunk",
+    "FusedStream",
     "Fusion",
     "GoldCheck",
     "ItemKinds",
@@ -148,6 +154,7 @@ __all__ = [
     "compare",
     "diagnose",
     "fuse",
+    "fuse_stream",
     "next_labels",
     "read",
     "read_gold",

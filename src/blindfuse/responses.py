@@ -302,20 +302,22 @@ class Responses:
             raise BadParameter("An annotator is chosen more than once. Choose each once.")
         return self._recoded(picks, self.annotators[picks], np.arange(self.n_classes), self.classes)
 
-    def joined(self, other: "Responses") -> "Responses":
-        """The items of both, the other's after these, with the annotators and classes of both."""
-        annotators = union(self.annotators, other.annotators, "annotators")
-        classes = union(self.classes, other.classes, "classes")
-        one, two = (part.recoded(annotators, classes).by_item for part in (self, other))
-        counts = np.concatenate([np.diff(one.starts), np.diff(two.starts)])
+    def joined(self, *others: "Responses") -> "Responses":
+        """The items of all, in turn and numbered anew, with the annotators and classes of all."""
+        annotators, classes = self.annotators, self.classes
+        for other in others:
+            annotators = union(annotators, other.annotators, "annotators")
+            classes = union(classes, other.classes, "classes")
+        parts = [part.recoded(annotators, classes).by_item for part in (self, *others)]
+        counts = np.concatenate([np.diff(part.starts) for part in parts])
         return Responses(
             items=np.arange(len(counts)),
             annotators=annotators,
             classes=classes,
             by_item=frozen(
                 starts_of(counts),
-                np.concatenate([one.codes, two.codes]),
-                np.concatenate([one.labels, two.labels]),
+                np.concatenate([part.codes for part in parts]),
+                np.concatenate([part.labels for part in parts]),
             ),
         )
 
