@@ -15,7 +15,7 @@ from blindfuse.responses import Responses, as_responses
 Floats = NDArray[np.float64]
 Chunks = Callable[[], Iterable[Any]] | Iterable[Any]
 
-MOST_LABELS = 5_000_000
+MOST_LABELS = 2_000_000
 """Labels that are learned from, unless told otherwise: many times what any model here needs."""
 
 

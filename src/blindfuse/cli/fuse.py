@@ -9,6 +9,7 @@ from blindfuse.cli.options import answers_with, fuses, reads_answers
 from blindfuse.cli.page import page
 from blindfuse.cli.targets import Target, Write, refuse_twice
 from blindfuse.cli.work import Answers, How
+from blindfuse.errors import BadParameter
 
 TOGETHER = "MajorityVote", "ItemKinds"
 """Methods whose labels a model of independent annotators would not give."""
@@ -29,6 +30,7 @@ Examples:
 @click.option("--report", type=Target(("html", "htm")), help="A page to look at: .html.")
 @click.option("--annotators", type=Target(), help="One row an annotator, written as -o is.")
 @click.option("--model", type=Target(("npz",)), help="What was learned, for predict: .npz.")
+@click.option("--in-parts", is_flag=True, help="As for files larger than memory, see above.")
 @reads_answers
 @fuses
 def command(
@@ -38,6 +40,7 @@ def command(
     report: Path | None,
     annotators: Path | None,
     model: Path | None,
+    in_parts: bool,
 ) -> None:
     """One label an item from the answers in FILE…, and who is how good.
 
@@ -52,11 +55,21 @@ def command(
 
     Gold labels (--gold, or a truth in the file itself) are held fixed, and the error on them is
     measured by a fusion that was not told them.
+
+    A long table that is larger than memory is fused in parts: items are dealt into parts on disk,
+    a sample of them is learned from, and labels are written part by part, in another order.
     """
     from blindfuse.cli.results import annotator_frame, fused_frame, writer
     from blindfuse.cli.summary import document, summary
 
     refuse_twice(answer.output, report, annotators, model)
+    if in_parts or answers.are_larger_than_memory():
+        from blindfuse.cli.in_parts import fuse_in_parts
+
+        if report is not None:
+            raise BadParameter("In parts there is no --report. Leave it out.")
+        fuse_in_parts(answers, how, answer, annotators, model)
+        return
     screen, also = answer.screen, dict[Path, Write]()
     with screen.working() as step:
         found = answers.read(screen, step)

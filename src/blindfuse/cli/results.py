@@ -1,6 +1,6 @@
 """Results as tables with names, and tables as files."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
@@ -93,6 +93,18 @@ def writer(frame: pl.DataFrame, target: Path) -> Write:
                 _rounded(frame).write_csv(file, separator=separator, compression=packing)
 
     return write
+
+
+def append(frames: Iterable[pl.DataFrame], target: Path, place: Path) -> None:
+    """Write tables of the same columns to one file of text, as the target's name ends."""
+    ending = ending_of(target)
+    with place.open("wb") as file:
+        for at, frame in enumerate(frames):
+            if ending in ("jsonl", "ndjson"):
+                _rounded(frame).write_ndjson(file)
+            else:
+                separator = "\t" if ending == "tsv" else ","
+                _rounded(frame).write_csv(file, separator=separator, include_header=at == 0)
 
 
 def as_csv(frame: pl.DataFrame) -> bytes:

@@ -1,10 +1,12 @@
 """What most commands begin with: answers are read, and fused."""
 
+import os
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import blindfuse
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from blindfuse.checking import GoldCheck
     from blindfuse.cli.screen import Screen, Step
     from blindfuse.rules import Choose
+
+ROOM = 4
+"""Bytes of memory that a byte of a file may take while it is read and fused."""
 
 FUSE = "fuse"
 """The method that chooses among all."""
@@ -51,6 +56,13 @@ class Answers:
             question=self.question,
             classes=self.classes or classes,
         )
+
+    def are_larger_than_memory(self) -> bool:
+        """Whether reading the files whole would take more memory than there is."""
+        files = [Path(file) for file in self.files]
+        size = sum(file.stat().st_size for file in files if file.is_file())
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return size * ROOM > free
 
     @property
     def title(self) -> str:
@@ -130,12 +142,14 @@ class How:
             ordered=self.ordered,
             gold=gold,
             known=known,
-            choose=self._rule(gold, known),
+            choose=self.rule(gold, known),
             seed=self.seed,
             threads=self.threads,
         )
 
-    def _rule(self, gold: dict[str, str], known: "blindfuse.Model | None") -> "Choose | None":
+    def rule(
+        self, gold: Mapping[str, str] = MappingProxyType({}), known: "blindfuse.Model | None" = None
+    ) -> "Choose | None":
         """None for fuse's own rule, or the one that takes the method that was asked for."""
         takes = self._parameters()
         if takes is None:

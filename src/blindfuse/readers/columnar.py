@@ -48,7 +48,10 @@ def table(source: Source) -> Table:
             rows = frame.select(columns).collect()
         return as_text(source.name, rows)
 
-    return Table(source, kind, _plain(source.name, sample), load)
+    def scan(columns: Sequence[str]) -> pl.LazyFrame:
+        return frame.select(pl.col(column).cast(pl.String) for column in columns)
+
+    return Table(source, kind, _plain(source.name, sample), load, scan=scan)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 
 import polars as pl
 
@@ -27,6 +28,7 @@ def table(source: Source) -> Table:
         raise BadFile(f"{source.name} is no table of text: its first row cannot be read.")
     has_header = _has_header(rows)
     ends_lines = "\n" in text or "\r" not in text  # else they end as on old Macs
+    is_plain = ends_lines and isinstance(source.content, Path)
     names = rows[0] if has_header else [str(at) for at in range(max(map(len, rows)))]
     names = checked(source.name, [name.strip() for name in names])
 
@@ -38,13 +40,26 @@ def table(source: Source) -> Table:
             frame = _by_python(source, separator, has_header, names, at)
         return frame.rename(dict(zip(frame.columns, columns, strict=True)))
 
+    def scan(columns: Sequence[str]) -> pl.LazyFrame:
+        rows = pl.scan_csv(
+            source.content,
+            has_header=has_header,
+            separator=separator,
+            infer_schema=False,
+            glob=False,
+            with_column_names=lambda _: names,
+        )
+        return rows.select(columns)
+
     sample = pl.DataFrame(
         [[cell or None for cell in _padded(row, len(names))] for row in rows[has_header:]],
         schema=dict.fromkeys(names, pl.String),
         orient="row",
     )
     notes = () if has_header else ("there is no header, so columns are numbered from 0",)
-    return Table(source, _KINDS[separator], sample, load, notes=notes)
+    return Table(
+        source, _KINDS[separator], sample, load, scan=scan if is_plain else None, notes=notes
+    )
 
 
 def start_of_text(source: Source) -> str:

@@ -32,6 +32,8 @@ class Table:
         gives all rows of some columns, as text, in the order asked for.
     records
         gives the objects of a JSON file with all that is nested in them; None for other files.
+    scan
+        gives all rows of some columns, as text, piece by piece; None where that cannot be done.
     """
 
     source: Source
@@ -39,6 +41,7 @@ class Table:
     sample: pl.DataFrame
     load: Callable[[Sequence[str]], pl.DataFrame]
     records: Callable[[], Iterator[Record]] | None = None
+    scan: Callable[[Sequence[str]], pl.LazyFrame] | None = None
     notes: tuple[str, ...] = ()
 
     @property
