@@ -156,6 +156,13 @@ def test_the_interval_of_a_share_is_scipys(wrong: int, count: int, confidence: f
     assert found == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
+@pytest.mark.parametrize("count", range(1, 40))
+def test_the_interval_holds_its_share(count: int) -> None:
+    for wrong in range(count + 1):
+        low, high = share_interval(wrong / count, count)
+        assert 0 <= low <= wrong / count <= high <= 1
+
+
 def test_an_interval_needs_items() -> None:
     with pytest.raises(BadParameter, match="count=0"):
         share_interval(0.5, 0)
@@ -323,6 +330,15 @@ def test_agreement_about_several_classes_is_one_even_where_a_resample_has_one(na
     assert COEFFICIENTS[name](np.repeat([[0], [1]], 3, axis=1)) == (1, 1, 1)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_no_agreement_is_more_than_perfect(seed: int) -> None:
+    codes = np.random.default_rng(seed).integers(4, size=(23, 1))
+    far = np.array([0, 2, 7, 10**12])[codes]
+    found = krippendorff_alpha(np.tile(far, (1, 3)), level="interval", resamples=20)
+    assert max(found) <= 1
+    assert min(found) == pytest.approx(1)
+
+
 @pytest.mark.parametrize("name", COEFFICIENTS)
 def test_agreement_without_pairs_is_refused(name: str) -> None:
     with pytest.raises(BadLabels, match="agreement needs items that"):
@@ -332,6 +348,19 @@ def test_agreement_without_pairs_is_refused(name: str) -> None:
 def test_labels_of_different_lengths_are_refused() -> None:
     with pytest.raises(BadLabels, match=r"shape \(3,\) and \(2,\)"):
         cohen_kappa([0, 1, 1], [0, 1])
+
+
+@pytest.mark.parametrize("names", [["no", "yes"], [None, 0], [0.5, 1.0]])
+def test_names_are_no_codes(names: list[Any]) -> None:
+    with pytest.raises(BadLabels, match="holds no class codes"):
+        cohen_kappa(names, [0, 1])
+    with pytest.raises(BadLabels, match="holds no class codes"):
+        error_rate(np.full((2, 2), 0.5), names)  # type: ignore[arg-type]
+
+
+def test_codes_may_be_any_whole_numbers() -> None:
+    far = [7 if code else 10**12 for code in (0, 1, 1, 0, 1)]
+    assert cohen_kappa(far, far[::-1]) == cohen_kappa([0, 1, 1, 0, 1], [1, 0, 1, 1, 0])
 
 
 @pytest.mark.parametrize("metric", [error_rate, log_loss, calibration_error])

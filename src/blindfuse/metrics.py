@@ -5,6 +5,7 @@ over items, so that items with the same votes are one row and a resample is only
 """
 
 from collections.abc import Callable
+from reprlib import repr as short
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -118,7 +119,8 @@ def share_interval(share: float, count: int, confidence: float = 0.95) -> tuple[
     z = ndtri(0.5 + confidence / 2)
     middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
     width = z * np.sqrt(share * (1 - share) / count + (z / (2 * count)) ** 2) / (1 + z**2 / count)
-    return max(0.0, float(middle - width)), min(1.0, float(middle + width))
+    low, high = float(middle - width), float(middle + width)
+    return max(0.0, min(low, share)), min(1.0, max(high, share))  # rounding apart, they hold it
 
 
 def confusion_error(estimate: Model, truth: Model) -> float:
@@ -149,7 +151,7 @@ def cohen_kappa(
     resamples, confidence, seed
         as in :class:`Agreement`.
     """
-    first, second = np.asarray(one), np.asarray(other)
+    first, second = _codes(one), _codes(other)
     if first.shape != second.shape:
         raise BadLabels(
             f"The two have labels of shape {first.shape} and {second.shape}. "
@@ -158,15 +160,15 @@ def cohen_kappa(
     both = (first >= 0) & (second >= 0)
     if not both.any():
         raise BadLabels("No item has a label of both: agreement needs items that both labelled.")
-    first, second = first[both].astype(np.int64), second[both].astype(np.int64)
-    K = int(max(first.max(), second.max())) + 1
+    used, codes = np.unique(np.stack([first[both], second[both]]), return_inverse=True)
+    K = len(used)
 
     def kappa(weights: Integers) -> float:
         n, table = weights.sum(), weights.reshape(K, K)
         by_chance = 1 - table.sum(axis=0) @ table.sum(axis=1) / n**2
         return _beyond_chance((n - np.trace(table)) / n, by_chance)
 
-    pairs = np.bincount(first * K + second, minlength=K * K)
+    pairs = np.bincount(codes[0] * K + codes[1], minlength=K * K)
     return _with_interval(kappa, pairs, resamples, confidence, seed)
 
 
@@ -244,6 +246,7 @@ def krippendorff_alpha(
 
 def _known(beliefs: Floats, truth: Integers) -> tuple[Floats, Integers]:
     """Beliefs ``[item, class]`` and truth ``[item]`` of the items whose truth is known."""
+    truth = _codes(truth)
     if len(beliefs) != len(truth):
         raise BadLabels(
             f"There are beliefs about {len(beliefs):,} items, but the truth of {len(truth):,}. "
@@ -260,6 +263,17 @@ def _known(beliefs: Floats, truth: Integers) -> tuple[Floats, Integers]:
             "classes. Count from zero, in the order of classes."
         )
     return chosen, true
+
+
+def _codes(values: ArrayLike) -> Integers:
+    """Class codes ``[item]`` as an array; anything but whole numbers is refused."""
+    codes = np.asarray(values)
+    if codes.size and codes.dtype.kind not in "iub":
+        raise BadLabels(
+            f"{short(values)} holds no class codes. Pass one whole number an item: the position of "
+            "its label in classes, −1 where there is none."
+        )
+    return codes.astype(np.int64)
 
 
 def _credit(beliefs: Floats, truth: Integers) -> Floats:
@@ -295,7 +309,8 @@ def _difference(votes: Floats, values: Floats | None = None) -> Any:
     if values is None:
         total = n**2 - np.einsum("...k,...k", votes, votes)
     else:
-        total = 2 * (n * (votes @ values**2) - (votes @ values) ** 2)
+        # Not below zero, as rounding may have it where values are far apart.
+        total = np.maximum(2 * (n * (votes @ values**2) - (votes @ values) ** 2), 0.0)
     return total / (n * (n - 1))
 
 

@@ -1,0 +1,158 @@
+"""Tables of labels with all that is odd about those of people."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from blindfuse import Responses
+
+MOST_ITEMS, MOST_ANNOTATORS, MOST_CLASSES = 30, 8, 5
+
+NAMES: dict[str, list[Any]] = {
+    "numbers": [0, 1, 2, 3, 4],
+    "text": ["no", "yes", "<b>", "день", " "],
+    "truths": [False, True],
+    "far numbers": [7, 2, 10**12, 0, 255],
+}
+"""Class names of one kind each; there are never more classes than names."""
+
+Codes = NDArray[np.int64]
+
+
+def _silent(codes: Codes, rng: np.random.Generator) -> None:
+    codes[:, rng.integers(codes.shape[1])] = -1
+
+
+def _empty(codes: Codes, rng: np.random.Generator) -> None:
+    codes[rng.integers(len(codes))] = -1
+
+
+def _constant(codes: Codes, rng: np.random.Generator) -> None:
+    column = codes[:, rng.integers(codes.shape[1])]
+    column[column >= 0] = 0
+
+
+def _copied(codes: Codes, rng: np.random.Generator) -> None:
+    one, other = rng.integers(codes.shape[1], size=2)
+    codes[:, other] = codes[:, one]
+
+
+def _agreed(codes: Codes, rng: np.random.Generator) -> None:
+    codes[...] = np.where(codes >= 0, codes.max(axis=1, keepdims=True), -1)
+
+
+def _alone(codes: Codes, rng: np.random.Generator) -> None:
+    kept = rng.integers(codes.shape[1], size=len(codes))
+    codes[np.arange(codes.shape[1]) != kept[:, None]] = -1
+
+
+def _one_class(codes: Codes, rng: np.random.Generator) -> None:
+    codes[codes >= 0] = 0
+
+
+DEFECTS: dict[str, Callable[[Codes, np.random.Generator], None]] = {
+    "silent annotator": _silent,
+    "empty item": _empty,
+    "constant annotator": _constant,
+    "copier": _copied,
+    "all agree": _agreed,
+    "one answer an item": _alone,
+    "one class": _one_class,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Labels ``[item][annotator]``, None for no answer; all classes and a truth beside."""
+
+    rows: list[list[Any]]
+    classes: list[Any]
+    truth: list[Any]
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.rows[0]) if self.rows else 0
+
+    def wide(self) -> pl.DataFrame:
+        columns = {f"a{m}": [row[m] for row in self.rows] for m in range(self.n_annotators)}
+        return pl.DataFrame(columns, strict=False)
+
+    def long(self) -> pl.DataFrame:
+        cells = [(n, m, said) for n, row in enumerate(self.rows) for m, said in enumerate(row)]
+        columns = list(zip(*cells, strict=True)) or [(), (), ()]
+        names = "item", "annotator", "label"
+        return pl.DataFrame(dict(zip(names, columns, strict=True)), strict=False)
+
+    def responses(self) -> Responses:
+        """With every class by name, reported or not."""
+        return Responses.from_matrix(self.rows, missing=None, classes=self.classes)
+
+
+FORMS: dict[str, Callable[[Table], Any]] = {
+    "rows": lambda table: table.rows,
+    "wide": Table.wide,
+    "long": Table.long,
+    "responses": Table.responses,
+}
+"""What a caller may have; some tables cannot be had in some form."""
+
+
+def odd_table(
+    seed: int,
+    shape: tuple[int, int, int],
+    *,
+    kind: str = "numbers",
+    skill: float = 0.5,
+    missing: float = 0.0,
+    defects: tuple[str, ...] = (),
+) -> Table:
+    """Answers to N items by M annotators in K classes, right with a chance of ``skill``."""
+    n, m, k = shape
+    names = NAMES[kind][:k]
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(len(names), size=n)
+    guesses = rng.integers(len(names), size=(n, m))
+    codes = np.where(rng.random((n, m)) < skill, truth[:, None], guesses)
+    codes[rng.random((n, m)) < missing] = -1
+    for defect in defects if n and m else ():
+        DEFECTS[defect](codes, rng)
+    rows = [[None if code < 0 else names[code] for code in row] for row in codes.tolist()]
+    return Table(rows, names, [names[code] for code in truth.tolist()])
+
+
+def tables() -> st.SearchStrategy[Table]:
+    """Any table, small; the simplest has nothing in it."""
+    shapes = st.tuples(
+        st.integers(0, MOST_ITEMS), st.integers(0, MOST_ANNOTATORS), st.integers(1, MOST_CLASSES)
+    )
+    return st.builds(
+        odd_table,
+        st.integers(0, 2**32 - 1),
+        shapes,
+        kind=st.sampled_from(list(NAMES)),
+        skill=st.sampled_from([0.0, 0.5, 0.9, 1.0]),
+        missing=st.sampled_from([0.0, 0.1, 0.5, 0.9]),
+        defects=st.lists(st.sampled_from(list(DEFECTS)), max_size=2).map(tuple),
+    )
+
+
+def drawn_table(rng: np.random.Generator) -> Table:
+    """One of :func:`tables`, by a generator; mostly without the gravest defects."""
+    odd = rng.choice(list(DEFECTS), size=rng.choice(3, p=[0.6, 0.3, 0.1]))
+    return odd_table(
+        int(rng.integers(2**32)),
+        (
+            int(rng.integers(3, MOST_ITEMS + 1)),
+            int(rng.integers(2, MOST_ANNOTATORS + 1)),
+            int(rng.integers(2, MOST_CLASSES + 1)),
+        ),
+        kind=str(rng.choice(list(NAMES))),
+        skill=float(rng.random()),
+        missing=float(rng.choice([0.0, 0.2, 0.6])),
+        defects=tuple(odd.tolist()),
+    )
