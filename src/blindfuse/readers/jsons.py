@@ -1,6 +1,7 @@
 """JSON lines, and JSON documents that hold a list of objects."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -17,7 +18,7 @@ def table(source: Source) -> Table:
     """The objects of a JSON file as a table; what is nested in them is JSON text in its cells."""
     start = start_of_text(source).lstrip()
     first = start.partition("\n")[0]
-    if start.startswith("{") and (_parsed(first) is not None or source.ending in _LINES):
+    if start.startswith("{") and (_is_whole(first) or source.ending in _LINES):
         return _lines(source)
     return _document(source)
 
@@ -33,11 +34,12 @@ def is_json(source: Source) -> bool:
 def _lines(source: Source) -> Table:
     def load(columns: Sequence[str]) -> pl.DataFrame:
         data = source.read().removeprefix(b"\xef\xbb\xbf")
+        if _HALF_LETTER.search(data):  # Polars would take one that stands alone for a NUL
+            _refuse_bad_lines(source, data)
         try:
             return pl.read_ndjson(data, schema=dict.fromkeys(columns, pl.String)).select(columns)
         except pl.exceptions.PolarsError as error:
-            for _ in _each_line(source, data):
-                pass  # raises at the line that is wrong
+            _refuse_bad_lines(source, data)
             raise BadFile(f"{source.name} is not JSON lines: {error}.") from None
 
     def records() -> Iterator[Record]:
@@ -46,6 +48,12 @@ def _lines(source: Source) -> Table:
     start = start_of_text(source).encode()
     sample = list(islice(_each_line(source, start), SAMPLE))
     return Table(source, "JSON lines", _as_frame(source.name, sample), load, records)
+
+
+def _refuse_bad_lines(source: Source, data: bytes) -> None:
+    """An error at the first line that is wrong, if there is one."""
+    for _ in _each_line(source, data):
+        pass
 
 
 def _each_line(source: Source, data: bytes) -> Iterator[Record]:
@@ -100,16 +108,36 @@ def _cell(value: Any) -> str | None:
     )
 
 
-def _parsed(text: str | bytes) -> Any:
+def _is_whole(text: str) -> bool:
+    """Whether this is a value of JSON, though perhaps one that no text can hold."""
     try:
-        return json.loads(text)
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return _loaded(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _reason(text: str | bytes) -> str:
+def _loaded(text: bytes) -> Any:
+    """The value that JSON stands for; a ValueError where it is none, or holds half a letter."""
+    value = json.loads(text.decode())
+    if _HALF_LETTER.search(text):  # two of them may make one letter
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+_HALF_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def _reason(text: bytes) -> str:
     try:
-        json.loads(text)
+        _loaded(text)
     except ValueError as error:
         return str(error)
     except RecursionError:

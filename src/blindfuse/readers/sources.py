@@ -14,7 +14,7 @@ from glob import glob, has_magic
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from blindfuse.errors import BadFile, BadParameter, naming
+from blindfuse.errors import BadFile, BadParameter, BlindfuseError, naming
 
 Given = str | os.PathLike[str] | IO[bytes]
 
@@ -42,6 +42,8 @@ _ENDINGS = [
     "ipc",
 ]
 _PIECE = 1 << 20
+_GZIP = b"\x1f\x8b"
+_ZIP = b"PK\x03\x04", b"PK\x05\x06"
 
 
 @dataclass(frozen=True)
@@ -146,35 +148,39 @@ def _readable() -> str:
 
 def _unpacked(name: str, content: Path | bytes) -> list[Source]:
     """The file itself; what gzip holds; or the members of a zip archive."""
-    name = "".join(letter if letter.isprintable() else "?" for letter in name)
+    name = _printable(name)
     try:
         with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as file:
             size = file.seek(0, io.SEEK_END)
             file.seek(0)
             start = file.read(4)
             file.seek(0)
-            if start[:2] == b"\x1f\x8b":
-                return [Source(name, _gunzipped(name, file, size))]
-            if start == b"PK\x03\x04" or start == b"PK\x05\x06":
-                return _members(name, file, size)
+            if start.startswith(_GZIP):
+                return [Source(name, _gunzipped(name, file, _allowance(size)))]
+            if start.startswith(_ZIP):
+                return _members(name, file, _allowance(size))
     except OSError as error:
         raise BadFile(f"{name} cannot be read: {error.strerror or error}.") from None
     return [Source(name, content)]
 
 
-def _gunzipped(name: str, file: IO[bytes], size: int) -> bytes:
+def _printable(name: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in name)
+
+
+def _gunzipped(name: str, file: IO[bytes], most: int) -> bytes:
     try:
         with gzip.GzipFile(fileobj=file) as unpacking:
-            return _bounded(name, unpacking, _allowance(size))
+            return _bounded(name, unpacking, most)
     except EOFError:
         raise BadFile(f"{name} ends in the middle of its gzip data. Fetch it again.") from None
     except (gzip.BadGzipFile, zlib.error) as error:
         raise BadFile(f"{name} is damaged gzip data ({error}). Fetch it again.") from None
 
 
-def _members(name: str, file: IO[bytes], size: int) -> list[Source]:
+def _members(name: str, file: IO[bytes], most: int) -> list[Source]:
     """The tables in a zip archive, in the order of their names; nothing is written to disk."""
-    left, found = _allowance(size), []
+    left, found = most, list[Source]()
     try:
         with zipfile.ZipFile(file) as archive:
             members = [one for one in archive.infolist() if not one.is_dir()]
@@ -186,14 +192,25 @@ def _members(name: str, file: IO[bytes], size: int) -> list[Source]:
                 with archive.open(member) as unpacking:
                     data = _bounded(name, unpacking, left)
                 left -= len(data)
-                found += _unpacked(f"{name}: {member.filename}", data)
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise BadFile(f"{name} is a damaged zip archive ({error}). Fetch it again.") from None
+                found.append(_member(name, _printable(f"{name}: {member.filename}"), data, left))
+                left -= len(found[-1].read()) - len(data)
+    except (BlindfuseError, OSError, MemoryError):
+        raise
     except (RuntimeError, NotImplementedError) as error:  # a password, or a rare compression
         raise BadFile(f"{name} cannot be unpacked ({error}). Unpack it first.") from None
+    except Exception as error:  # zipfile and its decompressors have no error in common
+        raise BadFile(f"{name} is a damaged zip archive ({error}). Fetch it again.") from None
     if not found:
         raise BadFile(f"The archive {name} holds no file that can be read{_readable()}")
     return found
+
+
+def _member(archive: str, name: str, data: bytes, most: int) -> Source:
+    """One file of an archive; a table may be packed once more, but not an archive."""
+    if data.startswith(_ZIP):
+        raise BadFile(f"{name} is an archive within an archive. Unpack {archive} first.")
+    packed = data.startswith(_GZIP)
+    return Source(name, _gunzipped(name, io.BytesIO(data), most) if packed else data)
 
 
 def _refuse_members(name: str, members: Sequence[str]) -> None:
