@@ -1,10 +1,11 @@
 """Files are written whole or not at all."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from blindfuse.files import beside
+from blindfuse.files import beside, write_whole
 
 
 def test_all_take_their_names_together(tmp_path: Path) -> None:
@@ -32,3 +33,17 @@ def test_nothing_is_left_of_a_failure(tmp_path: Path, error: type[BaseException]
         fail()
     assert [path.name for path in tmp_path.iterdir()] == ["one"]
     assert one.read_text() == "old"
+
+
+def test_what_a_killed_process_left_is_removed_when_it_is_old(tmp_path: Path) -> None:
+    target = tmp_path / "a[1].csv"
+    left, new, other = (tmp_path / f".{name}" for name in ("a[1].csv.1", "a[1].csv.2", "a1.csv.3"))
+    mine = tmp_path / ".a[1].csv.bak"
+    for path in (left, new, other, mine):
+        path.write_text("half")
+    for path in (left, other, mine):
+        os.utime(path, (0, 0))
+    write_whole(target, b"whole")
+    assert {path.name for path in tmp_path.iterdir()} == {
+        path.name for path in (target, new, other, mine)
+    }

@@ -16,7 +16,8 @@ from click.testing import CliRunner
 from blindfuse import BadFile, BlindfuseError, Model, read, read_gold, simulate
 from blindfuse.cli.main import blindfuse as program
 from blindfuse.readers import sources
-from damaged_files import FILES, WIDE, as_archive, damaged
+from damaged_files import FILES, WIDE, as_archive, as_table, damaged
+from test_readers_formats import hit
 
 SECONDS = 20
 """No damaged file of a few kilobytes may take longer."""
@@ -137,3 +138,25 @@ def test_what_is_packed_twice_has_one_allowance(monkeypatch: pytest.MonkeyPatch)
         read(io.BytesIO(archive))
     with zipfile.ZipFile(io.BytesIO(archive)) as members:
         assert len(members.namelist()) == 10
+
+
+def task_answers(*documents: str, **more: str) -> bytes:
+    return as_table([hit(1, f"A{n}", taskAnswers=one, **more) for n, one in enumerate(documents)])
+
+
+def test_answers_of_mturk_in_json_are_text_as_it_was_written() -> None:
+    documents = [json.dumps([{"q": {"label": label}}]) for label in ("день", 'a "b" c', None)]
+    found = read(io.BytesIO(task_answers(*documents)))
+    assert found.responses.classes.tolist() == ['a "b" c', "день"]
+    assert found.responses.n_labels == 2
+
+
+@pytest.mark.parametrize("text", [r'[{"q": "\ud800"}]', "[" * 100_000])
+def test_answers_of_mturk_that_are_no_text(text: str) -> None:
+    with pytest.raises(BadFile, match="is no JSON of answers"):
+        read(io.BytesIO(task_answers(text)))
+
+
+def test_answers_of_mturk_that_come_in_two_columns() -> None:
+    with pytest.raises(BadFile, match=r"columns of the same name: 'Answer\.q'"):
+        read(io.BytesIO(task_answers('[{"q": "x"}]', q="y")))

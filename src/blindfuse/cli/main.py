@@ -1,7 +1,8 @@
 """The group of all commands, and how every one of them ends.
 
-Exit codes: 0 done, 2 the input is wrong (one line on standard error), 130 interrupted, 141 nobody
-reads the output any more. Anything else is a bug, which exits with 1 and a traceback.
+Exit codes: 0 done, 2 the input is wrong or the machine refuses (one line on standard error), 130
+interrupted, 141 nobody reads the output any more. Anything else is a bug, which exits with 1 and a
+traceback.
 """
 
 import os
@@ -14,6 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from blindfuse import __version__
+from blindfuse.cli.machine import in_words, refuse_tight_memory
 from blindfuse.errors import BlindfuseError, meant
 
 COMMANDS = {
@@ -59,13 +61,20 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            refuse_tight_memory(ctx.invoked_subcommand)
             return super().invoke(ctx)
         except BlindfuseError as error:
             command = self.get_command(ctx, str(ctx.invoked_subcommand))
             raise click.ClickException(_as_options(str(error), command)) from error
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the last flush
+            _drop_output()
             raise click.exceptions.Exit(UNREAD) from None
+        except (OSError, MemoryError, ImportError, RuntimeError) as error:
+            words = in_words(error)
+            if words is None:
+                raise
+            _drop_output()
+            raise click.ClickException(words) from error
 
     def main(self, args: Sequence[str] | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         try:
@@ -80,6 +89,14 @@ class Commands(click.Group):
         except click.Abort:
             sys.exit(INTERRUPTED)
         sys.exit(code or 0)
+
+
+def _drop_output() -> None:
+    """Let the last flush of standard output succeed where what is in it cannot be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _in_one_line(error: click.ClickException) -> str:

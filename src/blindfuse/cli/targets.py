@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from blindfuse.cli.machine import next_step
 from blindfuse.errors import BadFile, BadParameter, naming
 from blindfuse.files import beside
 
@@ -77,4 +78,5 @@ def write_all(outputs: dict[Path, Write]) -> None:
                 write(place)
     except OSError as error:
         names = naming(map(str, outputs))
-        raise BadFile(f"{names} cannot be written: {error.strerror or error}.") from error
+        reason = f"{error.strerror or error}. {next_step(error)}"
+        raise BadFile(f"{names} cannot be written: {reason}") from error

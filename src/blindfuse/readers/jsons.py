@@ -98,11 +98,12 @@ def _objects(document: Any) -> list[Any]:
 
 def _as_frame(name: str, records: Sequence[Record]) -> pl.DataFrame:
     columns = checked(name, list(dict.fromkeys(key for record in records for key in record)))
-    cells = {column: [_cell(record.get(column)) for record in records] for column in columns}
+    cells = {column: [cell(record.get(column)) for record in records] for column in columns}
     return pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String))
 
 
-def _cell(value: Any) -> str | None:
+def cell(value: Any) -> str | None:
+    """A value of JSON as text: as it is if it is text, else as JSON."""
     return (
         value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     )
@@ -119,12 +120,12 @@ def _is_whole(text: str) -> bool:
 
 def _parsed(text: bytes) -> Any:
     try:
-        return _loaded(text)
+        return loaded(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _loaded(text: bytes) -> Any:
+def loaded(text: bytes) -> Any:
     """The value that JSON stands for; a ValueError where it is none, or holds half a letter."""
     value = json.loads(text.decode())
     if _HALF_LETTER.search(text):  # two of them may make one letter
@@ -137,7 +138,7 @@ _HALF_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")
 
 def _reason(text: bytes) -> str:
     try:
-        _loaded(text)
+        loaded(text)
     except ValueError as error:
         return str(error)
     except RecursionError:

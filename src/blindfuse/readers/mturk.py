@@ -4,7 +4,6 @@ Answers come in three shapes: one column a question; one column of ``true`` and 
 (``Answer.q.yes``, ``Answer.q.no``); or JSON in ``Answer.taskAnswers``.
 """
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,8 @@ import polars as pl
 from blindfuse.errors import BadFile
 from blindfuse.readers.answers import Answers, counted
 from blindfuse.readers.guessing import Asked, existing, one_question
-from blindfuse.readers.tables import Table, together
+from blindfuse.readers.jsons import cell, loaded
+from blindfuse.readers.tables import Table, checked, together
 
 _STATUS, _JSON = "AssignmentStatus", "Answer.taskAnswers"
 _WORKERS = ("WorkerId", "Turkle.Username")
@@ -52,7 +52,9 @@ def _one_column_a_question(name: str, frame: pl.DataFrame) -> pl.DataFrame:
             [_flat(name, row, text) for row, text in enumerate(frame[_JSON], 1)],
             infer_schema_length=None,
         )
-        frame = pl.concat([frame.drop(_JSON), parsed], how="horizontal")
+        others = frame.drop(_JSON)
+        checked(name, [*others.columns, *parsed.columns])
+        frame = pl.concat([others, parsed], how="horizontal")
     choices: dict[str, list[str]] = {}
     for column in frame.columns:
         if column.count(".") > 1 and frame[column].drop_nulls().is_in(["true", "false"]).all():
@@ -68,18 +70,18 @@ def _one_column_a_question(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(chosen).drop(ticks)
 
 
-def _flat(name: str, row: int, text: str | None) -> dict[str, str]:
+def _flat(name: str, row: int, text: str | None) -> dict[str, str | None]:
     """``{"Answer.q.yes": "true"}`` for ``[{"q": {"yes": true}}]``; ``label`` is left out."""
     try:
-        answered: Any = json.loads(text or "[{}]")[0]
+        answered: Any = loaded((text or "[{}]").encode())[0]
         questions = {
             f"Answer.{question}": value if isinstance(value, dict) else {"label": value}
             for question, value in answered.items()
         }
-    except (ValueError, AttributeError, LookupError, TypeError):
+    except (ValueError, RecursionError, AttributeError, LookupError, TypeError):
         raise BadFile(f"{name}, row {row:,}: {_JSON} is no JSON of answers.") from None
     return {
-        question if key == "label" else f"{question}.{key}": json.dumps(part).strip('"')
+        question if key == "label" else f"{question}.{key}": cell(part)
         for question, parts in questions.items()
         for key, part in parts.items()
     }
