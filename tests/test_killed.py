@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from blindfuse import Model
+from blindfuse import BlindEnsemble, DawidSkene, Model
 from blindfuse.experiments.running import Results
 from test_experiments import without_times
 
@@ -19,7 +19,7 @@ KILLS = [
     *range(2),
     *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 17)),
 ]
-"""Fifty kills in all: seventeen of fuse, and twice as many of reproduce."""
+"""Of fuse and of learning seventeen each, of reproduce twice as many: 68 in all."""
 
 PATIENCE = 120.0
 
@@ -135,3 +135,41 @@ def test_reproduce(seed: int, reproduced: tuple[Path, float]) -> None:
     pages = [(out / "reproduction.md").read_text() for out in (one, other)]
     headings = [[line for line in page.splitlines() if line.startswith("#")] for page in pages]
     assert headings[0] == headings[1]
+
+
+LEARN = """
+from pathlib import Path
+import numpy as np
+from blindfuse import BlindEnsemble, DawidSkene, simulate
+responses = simulate(6000, 5, 3, np.random.default_rng(0), missing=0.2).responses
+batches = [responses.select_items(part) for part in np.array_split(np.arange(6000), 6)]
+for method in (BlindEnsemble, DawidSkene):
+    state = Path(f"{method.__name__}.npz")
+    learner = method().load_state(state) if state.exists() else method()
+    for number in range(getattr(learner, "batches_", 0), len(batches)):
+        learner.partial_fit(batches[number], number=number, forget=4000).save_state(state)
+"""
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
+    folder = tmp_path_factory.mktemp("learned") / "whole"
+    folder.mkdir()
+    return folder, finish(["-c", LEARN], folder)
+
+
+@pytest.mark.parametrize("seed", KILLS)
+def test_learning_from_batches(seed: int, learned: tuple[Path, float]) -> None:
+    expected, took = learned
+    folder = expected.with_name(f"killed-{seed}")
+    folder.mkdir()
+    kill(start(["-c", LEARN], folder), folder, random.Random(seed), took)
+    finish(["-c", LEARN], folder)
+    for method in (BlindEnsemble, DawidSkene):
+        name = f"{method.__name__}.npz"
+        one, other = (method().load_state(path / name) for path in (folder, expected))
+        assert one.batches_ == other.batches_ == 6
+        np.testing.assert_array_equal(one.model_.confusions, other.model_.confusions)
+        found, wanted = (learner.remembered_.arrays() for learner in (one, other))
+        for part, array in wanted.items():
+            np.testing.assert_array_equal(found[part], array)

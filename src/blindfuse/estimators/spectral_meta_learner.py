@@ -80,7 +80,8 @@ def _third_moment(answers: csr_array, mu: Floats, direction: Floats) -> float:
     centred.data = direction[answers.indices] * (answers.data - mu[answers.indices])
     squares = answers.copy()
     squares.data = direction[answers.indices] ** 2
-    return _triples(centred) / max(_triples(squares), 1e-300)
+    weight = _triples(squares)
+    return _triples(centred) / weight if weight > NOTHING else 0.0
 
 
 def _triples(table: csr_array) -> float:
