@@ -90,6 +90,19 @@ def belief_sums(responses: Responses, found: Floats, threads: int | None = None)
     return _sums(responses, L, threads, labelling.belief_counts, found, _lanes(L))
 
 
+def belief_squares(responses: Responses, found: Floats, threads: int | None = None) -> Floats:
+    """Σ_n w_nk w_nl of beliefs w over each annotator's answers, ``[annotator, reported, k, l]``."""
+    M, K, L = responses.n_annotators, responses.n_classes, found.shape[1]
+
+    def add_piece(begin: int, end: int) -> Floats:
+        squares = np.zeros((M, K, L, L))
+        tables = found, _lanes(L), squares
+        labelling.belief_squares(*responses.by_item, begin, end, *tables)
+        return squares
+
+    return reduce(add, in_pieces(add_piece, responses.n_items, threads, LEAST_ITEMS))
+
+
 def posteriors(
     responses: Responses, confusions: Floats, prior: Floats, threads: int | None = None
 ) -> tuple[Floats, float]:

@@ -118,9 +118,11 @@ def fuse(
     with quiet_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         choice = rule(table, polish, np.random.default_rng(seed), threads)
-    found = choice.posteriors.copy()
-    labels = found.argmax(axis=1) if choice.labels is None else choice.labels.copy()
-    found[known_items], labels[known_items] = np.eye(table.n_classes)[truth], truth
+    found, labels = choice.posteriors, choice.labels
+    labels = found.argmax(axis=1) if labels is None else labels.copy()
+    if len(known_items):
+        found = found.copy()
+        found[known_items], labels[known_items] = np.eye(table.n_classes)[truth], truth
     return Fusion(
         table,
         np.asarray(table.classes[labels]),

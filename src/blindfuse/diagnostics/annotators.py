@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, expit, logit, ndtri
 
+from blindfuse.beliefs import belief_squares, belief_sums
 from blindfuse.errors import naming
 from blindfuse.model import Model
 from blindfuse.responses import Responses
@@ -60,7 +61,8 @@ class Annotators:
 def look_at_annotators(responses: Responses, model: Model, posteriors: Floats) -> Annotators:
     """Accuracies with intervals by the delta method from each annotator's observed information."""
     K = responses.n_classes
-    counts, squares = _sums(responses, posteriors)
+    counts = belief_sums(responses, posteriors).counts
+    squares = belief_squares(responses, posteriors)
     accuracy = model.accuracies
     errors = np.sqrt(_variances(model, squares, responses.n_items))
     z = ndtri(0.5 + CONFIDENCE / 2)
@@ -92,22 +94,6 @@ def look_at_annotators(responses: Responses, model: Model, posteriors: Floats) -
         spammer=answering & ~constant & ~adversary & ~informed & (labels[:, 0] > 5 * K),
         adversary=adversary,
     )
-
-
-def _sums(responses: Responses, posteriors: Floats) -> tuple[Floats, Floats]:
-    """Expected ``counts[m, reported, true]`` and ``squares[m, reported, k, l]``, Σ_n w_nk w_nl."""
-    M, K = responses.n_annotators, responses.n_classes
-    _, annotators, labels = responses.by_item
-    items = responses.item_of_answer()
-    cells = annotators.astype(np.int64) * K + labels
-    counts, squares = np.empty((M * K, K)), np.empty((M * K, K, K))
-    for k in range(K):
-        belief = posteriors[items, k]
-        counts[:, k] = np.bincount(cells, belief, minlength=M * K)
-        for l in range(k, K):
-            squares[:, k, l] = np.bincount(cells, belief * posteriors[items, l], minlength=M * K)
-            squares[:, l, k] = squares[:, k, l]
-    return counts.reshape(M, K, K), squares.reshape(M, K, K, K)
 
 
 def _variances(model: Model, squares: Floats, n_items: int) -> Floats:

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from blindfuse.errors import naming
+from blindfuse.kernels.linking import link
 from blindfuse.model import Model
 from blindfuse.responses import Responses
 
@@ -74,13 +73,6 @@ def check_identifiability(responses: Responses, model: Model) -> Identifiability
 
 
 def _parts(responses: Responses) -> int:
-    """Connected components, among annotators who answered, of the graph of items and annotators."""
-    N, M = responses.n_items, responses.n_annotators
-    starts, annotators, _ = responses.by_item
-    table = csr_array((np.ones(len(annotators)), annotators, starts), shape=(N, M))
-    graph = csr_array(
-        (table.data, table.indices + N, np.append(table.indptr, np.full(M, table.nnz))),
-        shape=(N + M, N + M),
-    )
-    _, member = connected_components(graph, directed=False)
-    return len(np.unique(member[N:][responses.labels_per_annotator > 0]))
+    """Groups of annotators who answered, of which no two are linked through items."""
+    heads = link(responses.by_item.starts, responses.by_item.codes, responses.n_annotators)
+    return len(np.unique(heads[responses.labels_per_annotator > 0]))

@@ -1,6 +1,7 @@
 """Which items are sure, and which want another label."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,10 @@ Floats = NDArray[np.float64]
 DOUBT = 0.1
 """A label that is wrong with a larger chance wants another answer: at even cost of a label and a
 tenth of an error, asking again pays from here on."""
+
+
+BLOCK = 200_000
+"""Items that are looked at together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +45,17 @@ class Items:
 
 
 def look_at_items(responses: Responses, posteriors: Floats) -> Items:
-    """From posteriors ``[item, class]``, beside the votes."""
+    """From posteriors ``[item, class]``, beside the votes; in blocks, to need little memory."""
+    blocks = [
+        _look(responses.select_items(block), posteriors[block])
+        for block in np.array_split(np.arange(responses.n_items), -(-responses.n_items // BLOCK))
+    ]
+    return Items(*(np.concatenate(column) for column in zip(*blocks, strict=True)))
+
+
+def _look(responses: Responses, posteriors: Floats) -> tuple[NDArray[Any], ...]:
     shares = vote_shares(responses)
     chosen = shares[np.arange(len(shares)), posteriors.argmax(axis=1)]
-    ordered = np.sort(posteriors, axis=1)
-    return Items(
-        posterior=ordered[:, -1],
-        margin=ordered[:, -1] - ordered[:, -2],
-        entropy=entr(posteriors).sum(axis=1),
-        needs=ordered[:, -1] < 1 - DOUBT,
-        outvoted=(chosen == 0) & (responses.labels_per_item > 0),
-    )
+    *_, second, first = np.sort(posteriors, axis=1).T
+    outvoted = (chosen == 0) & (responses.labels_per_item > 0)
+    return first, first - second, entr(posteriors).sum(axis=1), first < 1 - DOUBT, outvoted

@@ -135,6 +135,10 @@ class BlindEnsemble(StreamEstimator):
     def fit(self, responses: Any) -> Self:
         """Estimate every annotator's confusion matrix and the prior, then label the items."""
         table = to_fit(responses)
+        return self._keep(self.learn(table), table)
+
+    def learn(self, table: Responses) -> Model:
+        """Every annotator's confusion matrix and the prior, without labelling the items."""
         options = self._options(table.n_classes)
         rng = np.random.default_rng(self.seed)
         if self.groups is None:
@@ -149,7 +153,7 @@ class BlindEnsemble(StreamEstimator):
         model, self.pseudo_labels_ = shrunk(
             estimate, self.shrinkage, lambda: estimate.sums(table, self.threads).counts
         )
-        return self._keep(model, table)
+        return model
 
     def estimate(self, counted: Counted, start: Start | Warm | None = None) -> Warm:
         """Γ and π from counts alone, before shrinkage, with what the solver can go on from."""

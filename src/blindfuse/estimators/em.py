@@ -190,7 +190,7 @@ def _blind_start(responses: Responses, threads: int | None) -> Model:
     A column in which they do not belongs to a part of a common class that the solver has split,
     most often in place of a rare one; EM would stay there.
     """
-    model = BlindEnsemble(threads=threads).fit(responses).model_
+    model = BlindEnsemble(threads=threads).learn(responses)
     told = model.confusions.argmax(axis=1) == np.arange(responses.n_classes)
     lost = told.mean(axis=0) < 0.5
     if not np.any(lost):

@@ -160,6 +160,17 @@ def belief_counts(starts, annotators, labels, first, last, beliefs, lanes, count
 
 
 @kernel
+def belief_squares(starts, annotators, labels, first, last, beliefs, lanes, squares):
+    """Add up products of two classes' beliefs to ``squares[annotator, reported, true, true]``."""
+    for n in range(first, last):
+        for answer in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
+            m, a = np.uint64(annotators[answer]), np.uint64(labels[answer])
+            for k in range(len(lanes)):
+                for l in range(len(lanes)):
+                    squares[m, a, k, l] += beliefs[n, k] * beliefs[n, l]
+
+
+@kernel
 def posterior_beliefs(
     starts, annotators, labels, first, last, confusions, prior, lanes, long, beliefs
 ):
