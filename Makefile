@@ -1,7 +1,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo docs test test-browser chromium lint types layers bench clean
+.PHONY: demo docs test test-browser test-instructions chromium valgrind lint types layers bench clean \
+	tests/instructions/counts.json
 
 .venv/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -36,6 +37,17 @@ chromium:
 	@command -v chromium > /dev/null \
 		|| { test "$$(id -u)" = 0 && apt-get update -q && apt-get install -y -q chromium; } \
 		|| { echo "There is no chromium, and installing it needs root: apt-get install chromium"; exit 1; }
+
+test-instructions: .venv/dev valgrind  ## the hot kernels take no more instructions than before
+	$(BIN)/pytest tests/instructions
+
+tests/instructions/counts.json: .venv/dev valgrind  ## keep the counts of today's kernels
+	cd tests && ../$(BIN)/python -m instructions.counting
+
+valgrind:
+	@command -v valgrind > /dev/null \
+		|| { test "$$(id -u)" = 0 && apt-get update -q && apt-get install -y -q valgrind; } \
+		|| { echo "There is no valgrind, and installing it needs root: apt-get install valgrind"; exit 1; }
 
 docs/report.png: .venv/browser chromium  ## the picture of a report in the README
 	$(BIN)/python tests/browser/picture.py $@

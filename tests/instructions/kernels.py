@@ -1,0 +1,106 @@
+"""The work of which instructions are counted: each hot kernel on a small and on a large input.
+
+Run under callgrind by ``counting.py``. Kernels are called as the library calls them, in one thread.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from blindfuse.beliefs import posterior_sums, vote_sums
+from blindfuse.kernels.numbering import number
+from blindfuse.moments import MomentCounts
+from blindfuse.responses import Responses
+from blindfuse.rows import grouped
+from blindfuse.solver.factors import Factors
+from blindfuse.solver.problem import LabelProblem, MomentProblem, Problem, Settings
+from blindfuse.solver.starts import vote_start
+from instructions.counter import count
+
+Work = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What is counted: ``work(size)`` does ``units(size)`` of what ``unit`` says."""
+
+    unit: str
+    work: Callable[[int], Work]
+    units: Callable[[int], int]
+    sizes: tuple[int, int]
+
+
+def crowd(n_items: int, n_annotators: int, n_classes: int) -> Responses:
+    """Answers that are right two times of three; no two runs differ."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(n_classes, size=(n_items, 1))
+    luck = rng.integers(n_classes, size=(n_items, n_annotators))
+    right = rng.random((n_items, n_annotators)) < 2 / 3
+    return Responses.from_matrix(np.where(right, truth, luck), classes=np.arange(n_classes))
+
+
+def counting(n_items: int) -> Work:
+    return partial(MomentCounts.count, crowd(n_items, 6, 4), threads=1)
+
+
+def e_step(n_items: int) -> Work:
+    responses = crowd(n_items, 10, 5)
+    votes = vote_sums(responses, threads=1)
+    start, prior = vote_start(votes.counts), votes.totals / votes.totals.sum()
+    return partial(posterior_sums, responses, start, prior, threads=1)
+
+
+def moment_sweep(n_annotators: int) -> Work:
+    responses = crowd(500, n_annotators, 4)
+    counts = MomentCounts.count(responses, threads=1)
+    return _sweep(MomentProblem(counts.moments(), "counts"), responses)
+
+
+def label_sweep(n_items: int) -> Work:
+    responses = crowd(n_items, 8, 4)
+    return _sweep(LabelProblem(responses), responses)
+
+
+def _sweep(problem: Problem, responses: Responses) -> Work:
+    votes = vote_sums(responses, threads=1)
+    factors = Factors.begin(vote_start(votes.counts), votes.totals / votes.totals.sum())
+    return partial(problem.sweep, factors, Settings())
+
+
+def numbering(n_hashes: int) -> Work:
+    rng = np.random.default_rng(0)
+    values = rng.integers(2**64, size=300, dtype=np.uint64)
+    return partial(number, values[rng.integers(300, size=n_hashes)])
+
+
+def sorting(n_answers: int) -> Work:
+    rng = np.random.default_rng(0)
+    rows = rng.integers(1000, size=n_answers).astype(np.int32)
+    labels = rng.integers(5, size=n_answers).astype(np.int8)
+    return partial(grouped, rows, rows[::-1].copy(), labels, 1000)
+
+
+KERNELS = {
+    "counting.count_together": Kernel("label", counting, lambda n: 6 * n, (2**14, 2**15)),
+    "labelling.posterior_counts": Kernel("label", e_step, lambda n: 10 * n, (2000, 6000)),
+    "sweeps.sweep_moments": Kernel(
+        "third moment", moment_sweep, lambda m: m * (m - 1) * (m - 2) // 2 * 4**3, (6, 12)
+    ),
+    "sweeps.sweep_labels": Kernel("label", label_sweep, lambda n: 8 * n, (1000, 3000)),
+    "numbering.number": Kernel("hash", numbering, lambda n: n, (20_000, 60_000)),
+    "sorting.scatter": Kernel("label", sorting, lambda n: n, (20_000, 60_000)),
+}
+
+
+def main() -> None:
+    for name, kernel in KERNELS.items():
+        for size in kernel.sizes:
+            work = kernel.work(size)
+            work()  # compiles, or loads what was compiled
+            count(f"{name} {size}", work)
+
+
+if __name__ == "__main__":
+    main()
