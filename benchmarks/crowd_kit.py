@@ -238,8 +238,8 @@ def cost() -> Section:
         [f"peak memory of ten iterations, {theirs:.0f} / {ours:.0f} MiB", f"{theirs / ours:.1f}"],
     ]
     section.checks = [
-        Check("ten iterations, times faster", same, 50, at_most=False),
-        Check("a fit by its defaults, times faster", own, 50, at_most=False),
+        Check("ten iterations, times faster", same, 100, at_most=False),
+        Check("a fit by its defaults, times faster", own, 100, at_most=False),
         Check("peak memory in crowd-kit's", ours / theirs, 0.2),
     ]
     return section

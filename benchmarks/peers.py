@@ -6,10 +6,7 @@ Here is what they share; each library has a file of its own with its sections.
 import time
 import warnings
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
-from multiprocessing import get_context
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +17,7 @@ from blindfuse.datasets import Crowd
 from blindfuse.estimators.base import Estimator
 from blindfuse.experiments.settings import FIGURE_3
 from blindfuse.metrics import error_rate
+from children import extra_memory, in_child
 from report import Check, Section
 from speed import seconds
 
@@ -114,23 +112,12 @@ def _error(labels: Labels, crowd: Crowd) -> float:
 
 def peak_memory(fit: Callable[[Any], None], table: Callable[[Responses], Any]) -> float:
     """Peak memory in MiB of a fit to Figure 3's answers, N = 100,000, in a process of its own."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(_extra_memory, fit, table).result()
+    return in_child(_peak_memory, fit, table)
 
 
-def _extra_memory(fit: Callable[[Any], None], table: Callable[[Responses], Any]) -> float:
-    """Peak memory of a fit beyond what this process held before it."""
+def _peak_memory(fit: Callable[[Any], None], table: Callable[[Responses], Any]) -> float:
     few, many = (table(FIGURE_3.draw(n_items, 0).responses) for n_items in (1000, 10**5))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit(few)  # imports and compiles
-        before = _memory("VmRSS")
-        Path("/proc/self/clear_refs").write_text("5")  # forget earlier peaks
-        fit(many)
-    return _memory("VmHWM") - before
-
-
-def _memory(field: str) -> float:
-    """A line of this process's status, in MiB."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.split(f"{field}:")[1].split()[0]) / 1024
+        return extra_memory(lambda: fit(many))
