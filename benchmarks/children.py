@@ -2,8 +2,6 @@
 
 import ctypes
 import gc
-import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -26,12 +24,6 @@ def in_child(work: Callable[..., Result], *arguments: Any) -> Result:
     """The result of ``work``, which must be a function of a module, in a process of its own."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         return pool.submit(work, *arguments).result()
-
-
-def printed(code: str, *arguments: str) -> str:
-    """What a program prints in a new Python."""
-    command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def measured(work: Callable[[], Any], enough: float = 0.5) -> Run:

@@ -1,0 +1,105 @@
+"""How near the hot loops come to what the machine can do, measured in the same run.
+
+Counting is held against AND and popcount of words that lie in cache, the E-step against reading
+as many bytes as its answers have, both with as many threads.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from blindfuse.beliefs import posterior_sums
+from blindfuse.experiments.settings import FIGURE_3
+from blindfuse.kernels.machine import kernel, popcount
+from blindfuse.moments import MomentCounts
+from blindfuse.threads import thread_count
+from report import Check, Section
+from speed import seconds
+
+ROWS, WORDS = 16, 256
+"""Rows of 2 KiB: together they stay in the first-level cache of any machine of today."""
+
+
+@kernel
+def and_and_count(rows: Any, repeats: Any) -> Any:
+    """AND every row with every row and count the bits, so many times."""
+    total = np.uint64(0)
+    for _ in range(repeats):
+        for first in range(rows.shape[0]):
+            for other in range(rows.shape[0]):
+                for word in range(WORDS):
+                    total += popcount(rows[first, word] & rows[other, word])
+    return total
+
+
+@kernel
+def add_up(words: Any) -> Any:
+    """Read every word once."""
+    total = np.uint64(0)
+    for at in range(words.size):
+        total += words[at]
+    return total
+
+
+def counting(n_items: int = 10**6, n_annotators: int = 30) -> Section:
+    """Third moments of complete answers: one class of five follows from the margins."""
+    responses = FIGURE_3.draw(n_items, 0, n_annotators=n_annotators).responses
+    rows_of_bits = sum(
+        comb(n_annotators, order) * (responses.n_classes - 1) ** order for order in (2, 3)
+    )
+    words = rows_of_bits * n_items // 64
+    rows = np.random.default_rng(0).integers(2**64, size=(ROWS, WORDS), dtype=np.uint64)
+    threads = thread_count(None)
+    repeats = [words // (ROWS * ROWS * WORDS * threads)] * threads
+    with ThreadPoolExecutor(threads) as pool:
+        limit = seconds(lambda: list(pool.map(partial(and_and_count, rows), repeats)), 3)
+    return _against(
+        f"Counting third moments, N = {n_items:,}, M = {n_annotators}, K = 5",
+        "AND and popcount of as many words in cache",
+        limit,
+        lambda threads: MomentCounts.count(responses, threads),
+        asked=4,
+    )
+
+
+def e_step(n_items: int = 10**6) -> Section:
+    """Posteriors added up, nothing stored: what it reads is the answers."""
+    drawn = FIGURE_3.draw(n_items, 0)
+    responses, model = drawn.responses, drawn.model
+    n_bytes = sum(part.nbytes for part in responses.by_item)
+    words = np.ones(n_bytes // 8, np.uint64)
+    parts = np.array_split(words, thread_count(None))
+    with ThreadPoolExecutor(len(parts)) as pool:
+        limit = seconds(lambda: list(pool.map(add_up, parts)), 15)
+    return _against(
+        f"E-step of EM, N = {n_items:,}, M = 10, K = 5, {n_bytes / n_items:.0f} bytes an item",
+        "reading as many bytes",
+        limit,
+        lambda threads: posterior_sums(responses, model.confusions, model.prior, threads),
+        asked=3,
+    )
+
+
+def _against(
+    title: str,
+    what: str,
+    limit: float,
+    work: Callable[[int | None], object],
+    asked: float,
+) -> Section:
+    """The work with all threads in times of the limit, and what a second thread brings."""
+    section = Section(title, ["measured", "value"])
+    all_threads, one, two = (seconds(lambda n=n: work(n)) for n in (None, 1, 2))  # type: ignore[misc]
+    section.rows = [
+        [f"in times of {what}, all threads", f"{all_threads / limit:.2f}"],
+        ["two threads, times as fast as one", f"{one / two:.2f}"],
+    ]
+    section.checks = [
+        Check(f"in times of {what}", all_threads / limit, asked),
+        Check("two threads, times as fast as one", one / two, 1.7, at_most=False),
+    ]
+    return section
