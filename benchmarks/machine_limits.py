@@ -32,7 +32,7 @@ def and_and_count(rows: Any, repeats: Any) -> Any:
         for first in range(rows.shape[0]):
             for other in range(rows.shape[0]):
                 for word in range(WORDS):
-                    total += popcount(rows[first, word] & rows[other, word])
+                    total += popcount(rows[first, word] & rows[other, word])  # type: ignore[call-arg]
     return total
 
 

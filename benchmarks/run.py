@@ -9,8 +9,13 @@ from pathlib import Path
 
 import accuracy
 import crowd_kit
+import machine_limits
 import reading
+import scaling
+import side_by_side
 import speed
+import startup
+import ten_million
 import trust
 import voting
 from report import Check, Section, environment, to_markdown, to_text
@@ -39,6 +44,15 @@ SECTIONS: list[Callable[[], Section]] = [
     speed.imports,
     crowd_kit.labels,
     crowd_kit.cost,
+    side_by_side.complete,
+    side_by_side.sparse,
+    machine_limits.counting,
+    machine_limits.e_step,
+    scaling.items,
+    scaling.annotators,
+    scaling.classes,
+    ten_million.ten_million,
+    startup.startup,
     reading.long_csv,
 ]
 
