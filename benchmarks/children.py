@@ -3,7 +3,6 @@
 import ctypes
 import gc
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
@@ -20,10 +19,14 @@ class Run(NamedTuple):
     result: Any
 
 
-def in_child(work: Callable[..., Result], *arguments: Any) -> Result:
-    """The result of ``work``, which must be a function of a module, in a process of its own."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(work, *arguments).result()
+def in_child(work: Callable[..., Result], *arguments: Any, patience: float = 600) -> Result:
+    """The result of ``work``, which must be a function of a module, in a process of its own.
+
+    A child that takes longer than ``patience`` seconds is ended, with multiprocessing's
+    TimeoutError here.
+    """
+    with get_context("spawn").Pool(1) as pool:
+        return pool.apply_async(work, arguments).get(patience)
 
 
 def measured(work: Callable[[], Any], enough: float = 0.5) -> Run:

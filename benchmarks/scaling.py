@@ -3,13 +3,12 @@
 One axis at a time, complete and sparse; every method at every point in a process of its own.
 """
 
-import signal
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple, NoReturn
+from multiprocessing import TimeoutError
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ SPARSE = 5
 """Labels an item in sparse crowds."""
 
 PATIENCE = 60
-"""Seconds that a method may take at a point."""
+"""Seconds that a method may take at a point, with the drawing of answers and compiling."""
 
 PAGE = 4096
 """Bytes: the least that can be measured."""
@@ -105,12 +104,13 @@ def _swept(title: str, axis: str, sizes: list[int], point: Callable[[int, bool],
     section = Section(
         title,
         ["answers", "method", "a label", *(f"{axis} = {size:,}" for size in sizes), "slope"],
-        note=f"Time is relative to the first size. A dash: more than {PATIENCE} seconds. "
+        note=f"Time is relative to the first size. A dash: with drawing and compiling, more "
+        f"than {PATIENCE} seconds. "
         "The slope is that of the whole time or memory on log axes, over the last three sizes.",
     )
     for sparse, method in product((False, True), METHODS):
         points = [point(size, sparse) for size in sizes]
-        seconds, n_bytes = np.array([in_child(costs, each, method) for each in points]).T
+        seconds, n_bytes = np.array([_costs_at(each, method) for each in points]).T
         labels = np.array([each.n_labels for each in points])
         kind = "sparse" if sparse else "complete"
         for what, found, shown in (
@@ -138,20 +138,19 @@ def _cell(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.3g}"
 
 
+def _costs_at(point: Point, method: str) -> Costs:
+    try:
+        return in_child(costs, point, method, patience=PATIENCE)
+    except TimeoutError:
+        return TOO_LONG
+
+
 def costs(point: Point, method: str) -> Costs:
     """One method at one point, after a hundredth of the items, for which it compiles."""
     few, many = point.draw(max(point.n_items // 100, 500)), point.draw(point.n_items)
-    signal.signal(signal.SIGALRM, _too_long)
-    with warnings.catch_warnings(), suppress(TimeoutError):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        signal.alarm(PATIENCE)
         METHODS[method](few)
-        signal.alarm(PATIENCE)
         run = measured(partial(METHODS[method], many), enough=0.1)
-        n_bytes = max(run.mebibytes * 2**20, PAGE)
-        return Costs(run.seconds / many.n_labels, n_bytes / many.n_labels)
-    return TOO_LONG
-
-
-def _too_long(number: int, frame: object) -> NoReturn:
-    raise TimeoutError
+    n_bytes = max(run.mebibytes * 2**20, PAGE)
+    return Costs(run.seconds / many.n_labels, n_bytes / many.n_labels)

@@ -42,7 +42,8 @@ def crowd(n_items: int, n_annotators: int, n_classes: int) -> Responses:
 
 
 def counting(n_items: int) -> Work:
-    return partial(MomentCounts.count, crowd(n_items, 6, 4), threads=1)
+    """With so many annotators, AND and popcount of triples take most of it."""
+    return partial(MomentCounts.count, crowd(n_items, 16, 5), threads=1)
 
 
 def e_step(n_items: int) -> Work:
@@ -83,7 +84,7 @@ def sorting(n_answers: int) -> Work:
 
 
 KERNELS = {
-    "counting.count_together": Kernel("label", counting, lambda n: 6 * n, (2**14, 2**15)),
+    "counting.count_together": Kernel("label", counting, lambda n: 16 * n, (2**14, 2**15)),
     "labelling.posterior_counts": Kernel("label", e_step, lambda n: 10 * n, (2000, 6000)),
     "sweeps.sweep_moments": Kernel(
         "third moment", moment_sweep, lambda m: m * (m - 1) * (m - 2) // 2 * 4**3, (6, 12)
