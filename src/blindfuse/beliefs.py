@@ -149,14 +149,21 @@ def _packed_sums(
     packed = responses.packed
     assert packed is not None
     tables, divisors = packed.tables(confusions, prior)
+    each = None if sizes is None else sizes[packed.order]
+    in_pairs = len(packed.groups) == 2
 
     def add_piece(begin: int, end: int) -> tuple[Floats, float]:
         found = np.zeros_like(tables)
-        lanes = _lanes(len(prior))
-        return found, labelling.packed_counts(packed.codes, begin, end, tables, lanes, sizes, found)
+        model = tables, _lanes(len(prior)), each, found
+        if in_pairs:
+            codes = np.searchsorted(packed.starts[:-1], (begin, end))
+            return found, labelling.paired_counts(packed.starts, packed.codes, *codes, *model)
+        return found, labelling.packed_counts(packed.codes, begin, end, *model)
 
     parts = in_pieces(add_piece, responses.n_items, threads, LEAST_ITEMS)
     found = np.sum([part for part, _ in parts], axis=0)
+    if in_pairs:
+        found *= tables
     likelihood = sum(part for _, part in parts) + found.sum(axis=1) @ np.log(divisors)
     return Sums(*packed.spread(found, responses.n_classes), float(likelihood))
 

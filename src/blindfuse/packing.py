@@ -6,6 +6,7 @@ they are worth is added up, once for all of them.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,15 @@ class Packed:
     """Codes ``[item, group]``, each the row of a table that holds all groups' rows in turn.
 
     ``groups`` are positions of annotators. The code of a group is a number with a digit an
-    annotator, its label, to the base of the number of classes.
+    annotator, its label, to the base of the number of classes. Items come sorted by their first
+    code, ``order[item]`` says where each was, and ``starts[code]`` where the items of a first code
+    begin: what is looked up for it serves all of them.
     """
 
     codes: NDArray[np.uint16]
     groups: list[NDArray[np.intp]]
+    order: NDArray[np.intp]
+    starts: NDArray[np.intp]
 
     def tables(self, confusions: Floats, prior: Floats) -> tuple[Floats, Floats]:
         """The probability of each code in each class ``[code, true]``, and what it was divided by.
@@ -36,15 +41,19 @@ class Packed:
         The first group's rows have the prior in them. Rows are divided by their largest entry
         ``[code]``, so that products of many stay in range.
         """
-        rows = []
+        table = np.empty(
+            (sum(len(confusions[0]) ** len(group) for group in self.groups), len(prior))
+        )
+        begin = 0
         for at, group in enumerate(self.groups):
-            table = (np.ones_like(prior) if at else prior)[None]
+            rows = (np.ones_like(prior) if at else prior)[None]
             for m in group:
-                table = (table[:, None] * confusions[m]).reshape(-1, len(prior))
-            rows.append(table)
-        table = np.concatenate(rows)
+                rows = (rows[:, None] * confusions[m]).reshape(-1, len(prior))
+            table[begin : begin + len(rows)] = rows
+            begin += len(rows)
         largest = table.max(axis=1)
-        return table / largest[:, None], largest
+        table /= largest[:, None]
+        return table, largest
 
     def spread(self, sums: Floats, n_classes: int) -> tuple[Floats, Floats]:
         """Beliefs added up by code ``[code, true]`` as counts and totals of every annotator."""
@@ -52,13 +61,18 @@ class Packed:
         counts = np.empty((sum(map(len, self.groups)), n_classes, L))
         begin = 0
         for group in self.groups:
-            end = begin + n_classes ** len(group)
-            table = sums[begin:end].reshape(*[n_classes] * len(group), L)
-            for digit, m in enumerate(group):
-                others = tuple(axis for axis in range(len(group)) if axis != digit)
-                counts[m] = table.sum(axis=others)
-            begin = end
-        return counts, sums[: n_classes ** len(self.groups[0])].sum(axis=0)
+            digits = _digits(n_classes, len(group))
+            rows = sums[begin : begin + digits.shape[1]]
+            counts[group] = (digits @ rows).reshape(len(group), n_classes, L)
+            begin += len(rows)
+        return counts, counts[self.groups[0][0]].sum(axis=0)
+
+
+@cache
+def _digits(base: int, size: int) -> Floats:
+    """Which codes of a group have which digits: ones in ``[(place, digit), code]``."""
+    codes = np.indices([base] * size).reshape(size, 1, -1)
+    return np.asarray(codes == np.arange(base)[None, :, None], dtype=float).reshape(-1, base**size)
 
 
 def pack(matrix: NDArray[Any], n_classes: int, most_together: int) -> Packed | None:
@@ -82,4 +96,9 @@ def pack(matrix: NDArray[Any], n_classes: int, most_together: int) -> Packed | N
             code += matrix[:, m].astype(np.uint16)
         codes[:, at] = code + begin
         begin += n_classes ** len(group)
-    return Packed(codes, groups) if begin < 2**16 else None
+    if begin >= 2**16:
+        return None
+    order = np.argsort(codes[:, 0], kind="stable")
+    codes = codes[order]
+    starts = np.searchsorted(codes[:, 0], np.arange(n_classes ** len(groups[0]) + 1))
+    return Packed(codes, groups, order, starts)

@@ -47,7 +47,7 @@ def counting(n_items: int) -> Work:
 
 
 def e_step(n_items: int) -> Work:
-    """From 5,000 items on, the answers are packed."""
+    """From 5,000 items on, the answers are packed, here into pairs of codes."""
     responses = crowd(n_items, 10, 5)
     votes = vote_sums(responses, threads=1)
     start, prior = vote_start(votes.counts), votes.totals / votes.totals.sum()
@@ -87,7 +87,7 @@ def sorting(n_answers: int) -> Work:
 KERNELS = {
     "counting.count_together": Kernel("label", counting, lambda n: 16 * n, (2**14, 2**15)),
     "labelling.posterior_counts": Kernel("label", e_step, lambda n: 10 * n, (2000, 4000)),
-    "labelling.packed_counts": Kernel("label", e_step, lambda n: 10 * n, (40_000, 80_000)),
+    "labelling.paired_counts": Kernel("label", e_step, lambda n: 10 * n, (40_000, 80_000)),
     "sweeps.sweep_moments": Kernel(
         "third moment", moment_sweep, lambda m: m * (m - 1) * (m - 2) // 2 * 4**3, (6, 12)
     ),

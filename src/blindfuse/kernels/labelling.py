@@ -219,6 +219,38 @@ def packed_counts(codes, first, last, tables, lanes, sizes, sums):
 
 
 @kernel
+def paired_counts(starts, codes, first, last, tables, lanes, sizes, sums):
+    """The same for two groups, of items sorted by their first code, of which these are looked at.
+
+    ``sums[code, true]`` still have to be multiplied with ``tables``: what an item adds to a row of
+    one group is what it found in the other's, over the total.
+    """
+    own, pull = np.empty(len(lanes)), np.empty(len(lanes))
+    likelihood, product = 0.0, 1.0
+    for code in range(first, last):
+        for k in range(len(lanes)):
+            own[k] = tables[code, k]
+            pull[k] = 0.0
+        for n in range(np.uint64(starts[code]), np.uint64(starts[code + 1])):
+            other = np.uint64(codes[n, 1])
+            total = 0.0
+            for k in range(len(lanes)):
+                total += own[k] * tables[other, k]
+            scale = 1.0 / total
+            if sizes is None:
+                likelihood, product = _multiplied(total, likelihood, product)
+            else:
+                likelihood += sizes[n] * math.log(total)
+                scale *= sizes[n]
+            for k in range(len(lanes)):
+                pull[k] += tables[other, k] * scale
+                sums[other, k] += own[k] * scale
+        for k in range(len(lanes)):
+            sums[code, k] += pull[k]
+    return likelihood + math.log(product)
+
+
+@kernel
 def posterior_counts(
     starts, annotators, labels, first, last, confusions, prior, lanes, long, sizes, counts, totals
 ):
