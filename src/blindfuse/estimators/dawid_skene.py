@@ -82,12 +82,12 @@ class DawidSkene(EMEstimator, StreamEstimator):
         votes = belief_sums(patterns, vote_shares(patterns) * sizes[:, None], self.threads)
         if last is None:
             table = remembered.items()
-            sums = self._first_sums(table, table)
+            sums = self.first_sums(table, self.begin(table))
         else:
             begin = _grown(last, *names)
             sums = posterior_sums(patterns, begin.confusions, begin.prior, self.threads, sizes)
         e_step = e_step_over(patterns, self.threads, sizes=sizes)
-        return self._maximum(e_step, sums, remembered.n_labels, *names, votes), {}
+        return self.estimate(e_step, sums, remembered.n_labels, *names, votes), {}
 
     def _prepare(self, annotators: NDArray[Any], classes: NDArray[Any], sums: Sums) -> None:
         at_least("pseudo_count", self.pseudo_count, 0)

@@ -25,7 +25,8 @@ from blindfuse.responses import Responses
 from blindfuse.solver.starts import vote_start
 
 Floats = NDArray[np.float64]
-EMStart = Literal["mv", "shares", "spectral", "blind"] | Model
+Begin = Literal["mv", "shares"] | Model
+EMStart = Begin | Literal["spectral", "blind"]
 
 
 class Parameters(NamedTuple):
@@ -119,17 +120,16 @@ class EMEstimator(ModelEstimator):
         ``gold`` maps items to their known labels, which are held fixed.
         """
         table = to_fit(responses)
-        self._check()
         free, fixed, is_gold, truth = _without_gold(table, gold or {}, self.threads)
-        sums = self._first_sums(table, free) + fixed
+        sums = self.first_sums(free, self.begin(table)) + fixed
         e_step = e_step_over(free, self.threads, fixed)
-        model = self._maximum(e_step, sums, table.n_labels, table.annotators, table.classes)
+        model = self.estimate(e_step, sums, table.n_labels, table.annotators, table.classes)
         self._keep(model, table)
         self.posteriors_[is_gold] = np.eye(table.n_classes)[truth]
         self.labels_[is_gold] = table.classes[truth]
         return self
 
-    def _maximum(
+    def estimate(
         self,
         e_step: EStep,
         sums: Sums,
@@ -161,41 +161,47 @@ class EMEstimator(ModelEstimator):
         at_least("max_iter", self.max_iter, 1)
         at_least("tolerance", self.tolerance, 0)
 
-    def _first_sums(self, table: Responses, free: Responses) -> Sums:
-        """Expected counts of the free items under the start: votes, shares of votes, or a model.
+    def begin(self, table: Responses, votes: Sums | None = None) -> Begin:
+        """Where to begin: votes, their shares, or a model that is fitted to these items.
 
-        The model of a start is fitted to all items: where most are gold, the others may be too few.
+        It is fitted to all items: where most are gold, the others may be too few. If these are a
+        sample, ``votes`` are those of all.
         """
-        if self.start == "mv":
+        self._check()
+        if self.start == "spectral":
+            return Spectral(threads=self.threads).fit(table).model_
+        if self.start == "blind":
+            return _blind_start(table, votes, self.threads)
+        return self.start
+
+    def first_sums(self, free: Responses, begin: Begin) -> Sums:
+        """Expected counts of these items where EM begins; those of other items can be added."""
+        if begin == "mv":
             return vote_sums(free, self.threads)
-        if self.start == "shares":
+        if begin == "shares":
             votes = weighted_votes(free)
             total = votes.sum(axis=1, keepdims=True)
             shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
             return belief_sums(free, shares, self.threads)
-        if self.start == "spectral":
-            model = Spectral(threads=self.threads).fit(table).model_
-        elif self.start == "blind":
-            model = _blind_start(table, self.threads)
-        else:
-            assert isinstance(self.start, Model)
-            model = self.start.for_annotators(table.annotators, table.classes)
-        return model.sums(free, self.threads)
+        return begin.for_annotators(free.annotators, free.classes).sums(free, self.threads)
 
 
-def _blind_start(responses: Responses, threads: int | None) -> Model:
+def _blind_start(responses: Responses, votes: Sums | None, threads: int | None) -> Model:
     """BlindEnsemble's model (Remark 2), with the vote's columns for classes that it has lost.
 
     Under Assumption 2 most annotators report a class more often than any other where it is true.
     A column in which they do not belongs to a part of a common class that the solver has split,
-    most often in place of a rare one; EM would stay there.
+    most often in place of a rare one; EM would stay there. So it would where a sample has missed a
+    class that others have seen.
     """
     model = BlindEnsemble(threads=threads).learn(responses)
     told = model.confusions.argmax(axis=1) == np.arange(responses.n_classes)
     lost = told.mean(axis=0) < 0.5
+    if votes is not None:
+        lost |= (responses.labels_per_class == 0) & (votes.totals > 0)
     if not np.any(lost):
         return model
-    votes = vote_sums(responses, threads)
+    votes = votes or vote_sums(responses, threads)
     confusions, prior = model.confusions.copy(), model.prior.copy()
     confusions[:, :, lost] = vote_start(votes.counts)[:, :, lost]
     prior[lost] = votes.totals[lost] / votes.totals.sum()

@@ -186,31 +186,33 @@ def pose(responses: Responses, options: Options, order: Order, threads: int | No
     else:
         explicit = options.moments == "auto" and _explicit_is_cheaper(responses)
     if explicit:
-        _refuse_too_many(responses)
+        refuse_too_many(responses.n_annotators, responses.n_classes)
         moments = MomentCounts.count(responses, threads).moments()
         return MomentProblem(moments.reordered(*order), options.weights)
     annotators, classes = responses.annotators[order.annotators], responses.classes[order.classes]
     return LabelProblem(responses.recoded(annotators, classes))
 
 
-def _moment_bytes(responses: Responses) -> int:
+def moment_bytes(n_annotators: int, n_classes: int) -> int:
     """What all third moments take, unfolded for each of their three annotators."""
-    return 3 * comb(responses.n_annotators, 3) * responses.n_classes**3 * 8
+    return 3 * comb(n_annotators, 3) * n_classes**3 * 8
 
 
-def _refuse_too_many(responses: Responses) -> None:
-    if _moment_bytes(responses) > MOST_MOMENTS:
+def refuse_too_many(n_annotators: int, n_classes: int) -> None:
+    """Refuse to form third moments that do not fit into memory."""
+    taken = moment_bytes(n_annotators, n_classes)
+    if taken > MOST_MOMENTS:
         raise BadParameter(
-            f"The third moments of {responses.n_annotators:,} annotators would take "
-            f"{_moment_bytes(responses) / 2**30:,.0f} GiB. Use moments='labels' with "
-            "weights='counts', or groups of annotators."
+            f"The third moments of {n_annotators:,} annotators would take "
+            f"{taken / 2**30:,.0f} GiB. Use moments='labels' with weights='counts', or groups of "
+            "annotators."
         )
 
 
 def _explicit_is_cheaper(responses: Responses) -> bool:
     """Compare multiplications; counting on bit sets does about a hundred items in one."""
     M, K = responses.n_annotators, responses.n_classes
-    if _moment_bytes(responses) > LARGEST_MOMENTS:
+    if moment_bytes(M, K) > LARGEST_MOMENTS:
         return False
     triples = comb(M, 3)
     explicit = triples * K**3 * (responses.n_items / 100 + 4 * K * TYPICAL_SWEEPS)
