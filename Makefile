@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo docs test test-browser test-instructions chromium valgrind lint types layers bench clean \
+.PHONY: demo docs test test-browser test-instructions chromium valgrind lint types layers bench reproduce clean \
 	tests/instructions/counts.json
 
 .venv/demo: pyproject.toml constraints.txt
@@ -64,6 +64,9 @@ layers: .venv/dev
 
 docs: .venv/dev  ## the pages of docs/ as a site in site/, with the API from docstrings
 	$(BIN)/zensical build --strict --clean
+
+reproduce: .venv/demo  ## the paper's tables and figures into docs/: hours; goes on where it stopped
+	$(BIN)/blindfuse reproduce all --out docs $(if $(BLINDFUSE_DATA),--data $(BLINDFUSE_DATA))
 
 bench: .venv-bench/peers  ## the figures that the documentation quotes, beside other libraries
 	.venv-bench/bin/python benchmarks/run.py

@@ -17,7 +17,15 @@ from click.testing import CliRunner
 from sklearn.svm import SVC
 
 import blindfuse
-from blindfuse import BadParameter, MajorityVote, Oracle, SingleBest, simulate
+from blindfuse import (
+    BadParameter,
+    BlindEnsemble,
+    MajorityVote,
+    MomentCounts,
+    Oracle,
+    SingleBest,
+    simulate,
+)
 from blindfuse.cli.reproduce import command
 from blindfuse.experiments import (
     classifiers,
@@ -32,6 +40,7 @@ from blindfuse.experiments.machines import QuickSVC
 from blindfuse.experiments.methods import BEST, EM, FUSE, METHODS, ORACLE, OURS, PLAIN, VOTE, Known
 from blindfuse.experiments.outcome import Section, Table, cell
 from blindfuse.experiments.page import cell_text, to_markdown
+from blindfuse.experiments.plain import PlainAlgorithm1
 from blindfuse.experiments.running import Measured, Results, estimate, in_order, run_all
 from blindfuse.experiments.settings import FIGURE_3, TABLE_1, TABLE_2
 from blindfuse.experiments.tasks import Found, Task, chernoff_bound, draw, run_task
@@ -514,3 +523,20 @@ def test_a_section_without_results_is_empty_not_wrong(tmp_path: Path) -> None:
         section = experiment.section(nothing, SMOKE)
         assert isinstance(section, Section)
         assert all(not table.measured for table in section.tables)
+
+
+@pytest.mark.parametrize(("classes", "annotators"), [(2, 4), (3, 5), (4, 6)])
+def test_plain_algorithm_1_ends_where_the_library_does(classes: int, annotators: int) -> None:
+    """Two programs that share nothing but the paper."""
+    for seed in range(3):
+        rng = np.random.default_rng([seed, classes])
+        responses = simulate(3000, annotators, classes, rng, skill=0.5).responses
+        plain = PlainAlgorithm1(tolerance=1e-8, max_sweeps=3000).fit(responses)
+        ours = BlindEnsemble(shrinkage=None, tolerance=1e-8).fit(responses)
+        moments = MomentCounts.count(responses).moments()
+        one, other = (
+            moments.objective(each.model_.confusions, each.model_.prior) for each in (plain, ours)
+        )
+        assert one == pytest.approx(other, rel=1e-4)
+        np.testing.assert_allclose(plain.model_.confusions, ours.model_.confusions, atol=0.01)
+        np.testing.assert_allclose(plain.posteriors_, ours.posteriors_, atol=0.02)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from blindfuse.experiments.drawing import lines
-from blindfuse.experiments.methods import FUSE, OURS, PLAIN, SPECTRAL
+from blindfuse.experiments.methods import FUSE, IN_NUMPY, OURS, PLAIN, SPECTRAL
 from blindfuse.experiments.outcome import (
     Cell,
     Check,
@@ -134,8 +134,9 @@ def time_checks(title: str, results: Results, columns: Columns) -> list[Check]:
         what = f"{title}, {column}: seconds of {OURS} over {SPECTRAL}"
         found.append(at_most(what, ratio, 1.0, " ×"))
     first = {column: {**where, "seed": 0} for column, where in columns.items()}
-    for field, said in (("seconds", "whole fits"), ("sweep_seconds", "sweeps alone")):
-        for column, ratio in ratios(results, PLAIN, first, OURS, field).items():
-            what = f"{title}, {column}: seconds of {PLAIN} over {OURS}, {said}"
+    plain = ((IN_NUMPY, "seconds", "whole fits"), (PLAIN, "sweep_seconds", "sweeps alone"))
+    for method, field, said in plain:
+        for column, ratio in ratios(results, method, first, OURS, field).items():
+            what = f"{title}, {column}: seconds of {method} over {OURS}, {said}"
             found.append(at_least(what, ratio, 10.0, " ×"))
     return found

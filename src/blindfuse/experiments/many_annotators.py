@@ -9,6 +9,7 @@ from blindfuse.experiments.methods import (
     EM,
     EM_PRIOR,
     FUSE,
+    IN_NUMPY,
     ORACLE,
     OURS,
     PLAIN,
@@ -41,7 +42,7 @@ THREE, FIVE, FIVE_FEW = (
     Sweep(setting, size, "n_annotators", ANNOTATORS, "M = {}")
     for setting, size in ((FIGURE_6, 1_000_000), (FIGURE_7, 1_000_000), (FIGURE_7, 5_000))
 )
-TIMED = (PUBLISHED_KOS, EM, SPECTRAL, EM_PRIOR, OURS, PLAIN, FUSE)
+TIMED = (PUBLISHED_KOS, EM, SPECTRAL, EM_PRIOR, OURS, PLAIN, IN_NUMPY, FUSE)
 
 PRINTED_6 = printed_cells(
     NAMES,

@@ -9,6 +9,7 @@ from blindfuse.experiments.methods import (
     EM_PRIOR,
     FIXED,
     FUSE,
+    IN_NUMPY,
     ORACLE,
     OURS,
     PLAIN,
@@ -36,7 +37,7 @@ NAMES = [f"N = {size:,}" for size in SIZES]
 OTHERS = (VOTE, PUBLISHED_KOS, EM, SPECTRAL, EM_PRIOR, FIXED)
 METHODS = (*OTHERS, OURS, FUSE, ORACLE)
 ROWS = (*OTHERS, "Alg. 2 ML", "Alg. 2 MAP", FUSE, "Oracle ML", "Oracle MAP")
-TIMED = (PUBLISHED_KOS, EM, SPECTRAL, EM_PRIOR, OURS, FIXED, PLAIN, FUSE)
+TIMED = (PUBLISHED_KOS, EM, SPECTRAL, EM_PRIOR, OURS, FIXED, PLAIN, IN_NUMPY, FUSE)
 
 PRINTED_4 = printed_cells(
     NAMES,

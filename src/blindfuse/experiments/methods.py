@@ -21,13 +21,15 @@ from blindfuse import (
     TriangularEstimation,
     fuse,
 )
+from blindfuse.experiments.plain import PlainAlgorithm1
 
 Floats = NDArray[np.float64]
 
 BEST, VOTE, EIGEN, TE, SML = "Single best", "Majority Voting", "EigenRatio", "TE", "SML"
 PUBLISHED_KOS, EM, SPECTRAL = "KOS", "EM + MV", "EM + Spectral"
 EM_PRIOR = "EM + MV, π estimated"
-OURS, FIXED, PLAIN, FUSE, ORACLE = "Alg. 2", "Alg. 2 fixed π", "Alg. 1 plain", "fuse", "Oracle"
+OURS, FIXED, FUSE, ORACLE = "Alg. 2", "Alg. 2 fixed π", "fuse", "Oracle"
+PLAIN, IN_NUMPY = "Alg. 1 plain", "Alg. 1 in NumPy"
 GROUPS = (1, 2, 4, 5)
 PUBLISHED_ROUNDS = 10
 
@@ -85,6 +87,7 @@ METHODS: dict[str, Callable[[Known], Any]] = {
     PLAIN: lambda known: BlindEnsemble(
         acceleration=None, moments="counts", tolerance=1e-8, max_sweeps=5000
     ).fit(known.responses),
+    IN_NUMPY: lambda known: PlainAlgorithm1().fit(known.responses),
     FUSE: lambda known: fuse(known.responses),
     ORACLE: lambda known: (
         Oracle(model=known.model) if known.model else Oracle(truth=known.named_truth())
@@ -100,7 +103,8 @@ SAID_OF = {
     SPECTRAL: "Dawid–Skene from the spectral method, without class shares, ten rounds",
     OURS: "`BlindEnsemble()`: the paper's method, accelerated, from the majority vote",
     FIXED: "the same with π = 1/K held",
-    PLAIN: "Algorithm 1 unaccelerated on explicit moments, 5,000 sweeps at most; one run only",
+    PLAIN: "our Algorithm 1 unaccelerated on explicit moments, 5,000 sweeps at most; one run only",
+    IN_NUMPY: "Algorithm 1 as the paper writes it, in NumPy, 1,000 sweeps at most; one run only",
     FUSE: "what users get by default; not in the paper",
     ORACLE: "true confusion matrices and class shares",
 }

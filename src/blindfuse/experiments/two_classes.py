@@ -8,6 +8,7 @@ from blindfuse.experiments.methods import (
     EM,
     EM_PRIOR,
     FUSE,
+    IN_NUMPY,
     ORACLE,
     OURS,
     PLAIN,
@@ -35,7 +36,7 @@ NAMES = [f"N = {size:,}" for size in SIZES]
 OTHERS = (VOTE, PUBLISHED_KOS, EIGEN, TE, SML, EM, SPECTRAL, EM_PRIOR)
 METHODS = (*OTHERS, OURS, FUSE, ORACLE)
 ROWS = (*OTHERS, "Alg. 2 ML", "Alg. 2 MAP", FUSE, "Oracle ML", "Oracle MAP")
-TIMED = (PUBLISHED_KOS, EIGEN, TE, SML, EM, SPECTRAL, EM_PRIOR, OURS, PLAIN, FUSE)
+TIMED = (PUBLISHED_KOS, EIGEN, TE, SML, EM, SPECTRAL, EM_PRIOR, OURS, PLAIN, IN_NUMPY, FUSE)
 
 CLOSE = 1.1
 """The paper's Algorithm 2 is close to its oracle up to this ratio."""
