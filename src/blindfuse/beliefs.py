@@ -20,7 +20,7 @@ from blindfuse.threads import in_pieces
 
 Floats = NDArray[np.float64]
 
-LEAST_ITEMS = 20_000
+LEAST_ITEMS = 8_000
 """Fewer do not make up for a thread."""
 
 
