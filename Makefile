@@ -1,8 +1,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo docs test test-browser test-instructions chromium valgrind lint types layers bench reproduce clean \
-	tests/instructions/counts.json
+.PHONY: demo docs test test-browser test-engines test-instructions chromium valgrind lint types \
+	layers bench reproduce clean tests/instructions/counts.json
 
 .venv/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -24,6 +24,14 @@ BIN := .venv/bin
 		-r benchmarks/peers.txt -e '.[dev]'
 	touch $@
 
+.venv-engines/ready: pyproject.toml constraints.txt tests/engines/pins.txt
+	$(PYTHON) -m venv .venv-engines
+	grep -v '^pandas==' constraints.txt > .venv-engines/constraints.txt
+	.venv-engines/bin/pip install --quiet --disable-pip-version-check \
+		-c .venv-engines/constraints.txt -c tests/engines/pins.txt \
+		-e '.[dask,spark]' hypothesis pytest pytest-randomly
+	touch $@
+
 demo: .venv/demo  ## fuse the answers of 15 classifiers about handwritten digits
 	$(BIN)/blindfuse demo --report demo.html --force
 
@@ -32,6 +40,9 @@ test: lint types layers  ## everything that must hold before a change lands
 
 test-browser: .venv/browser chromium  ## the report in a real browser; screenshots to look at
 	$(BIN)/pytest tests/browser
+
+test-engines: .venv-engines/ready  ## Dask and Spark with worker processes; Spark needs Java 17
+	.venv-engines/bin/pytest tests/engines
 
 chromium:
 	@command -v chromium > /dev/null \
@@ -72,5 +83,5 @@ bench: .venv-bench/peers  ## the figures that the documentation quotes, beside o
 	.venv-bench/bin/python benchmarks/run.py
 
 clean:
-	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .cache dist site
+	rm -rf .venv .venv-bench .venv-engines .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .cache dist site
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -55,6 +55,11 @@ class Responses:
     def __post_init__(self) -> None:
         for name in ("items", "annotators", "classes"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
+        object.__setattr__(self, "by_item", frozen(*self.by_item))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled without what can be found again, and read-only again when it comes back."""
+        return Responses, (self.items, self.annotators, self.classes, self.by_item, self.repeated)
 
     @classmethod
     def from_matrix(

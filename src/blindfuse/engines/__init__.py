@@ -1,0 +1,1 @@
+"""Past one machine: labels in a Dask or Spark table are fused where they are."""
