@@ -1,7 +1,9 @@
 """Both engines, with real worker processes: results are those of one machine."""
 
+import re
 from hashlib import blake2b
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from blindfuse.beliefs import vote_sums
 from blindfuse.counted import Counted
 from blindfuse.engines import fitting
 from blindfuse.engines.arrow import Columns
-from conftest import Engine, kill_one
+from engine_cases import Engine, kill_one
 
 COLUMNS = Columns("item", "annotator", "label")
 SPECIES = np.array(["cat", "dog", "eel"])
@@ -126,7 +128,7 @@ def test_other_methods_columns_and_types_and_an_empty_partition(engine: Engine) 
         }
     )
     frame.loc[::9, "said"] = np.nan
-    named = {"item": "photo", "annotator": "who", "label": "said"}
+    named: dict[str, Any] = {"item": "photo", "annotator": "who", "label": "said"}
     table = engine.table([*cut(frame, 2), frame.iloc[:0]])
     fitted = engine.module.fit(table, **named, method=OneCoin(start="mv"))
     alone = OneCoin(start="mv").fit(Responses.from_frame(frame, **named))
@@ -218,7 +220,7 @@ def test_what_cannot_be_fitted_is_refused(engine: Engine) -> None:
     with pytest.raises(BlindfuseError, match=r"is no \w+ DataFrame"):
         engine.module.fit(frame)
     with pytest.raises(BlindfuseError, match="no column 'worker'"):
-        engine.module.predict(None, table, annotator="worker")
+        engine.module.predict(DawidSkene().fit(frame).model_, table, annotator="worker")
 
 
 def test_a_stranger_is_named_when_labels_are_computed(engine: Engine) -> None:
@@ -226,3 +228,21 @@ def test_a_stranger_is_named_when_labels_are_computed(engine: Engine) -> None:
     model = DawidSkene().fit(frame[frame["annotator"] != "worker 4"]).model_
     with pytest.raises(Exception, match="worker 4"):
         engine.rows(engine.module.predict(model, engine.table(cut(frame, 2))))
+
+
+def test_the_snippets_of_the_page_run(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = answers(seed=6, n_items=100)
+    columns = {"item": "photo", "annotator": "worker", "label": "species"}
+    (tmp_path / "labels").mkdir()
+    frame.rename(columns=columns).to_parquet(tmp_path / "labels" / "part.parquet")
+    page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text(encoding="utf-8")
+    snippets = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(snippets) == 2
+    own = next(one for one in snippets if f"engines import {engine.name} " in one)
+    names: dict[str, Any] = {"spark": getattr(engine, "session", None)}
+    monkeypatch.chdir(tmp_path)
+    exec(own.replace('"labels"', repr(str(tmp_path / "labels"))), names)
+    assert len(engine.rows(names["fused"])) == 100
+    assert_same(names["fitted"].model, BlindEnsemble(moments="counts").fit(frame).model_)

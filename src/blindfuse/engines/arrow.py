@@ -94,7 +94,7 @@ def codes_of(column: pa.Array, names: NDArray[Any], kind: str) -> NDArray[np.int
     if len(unknown):
         values = [distinct[int(code)].as_py() for code in unknown]
         raise BadLabels(f"{kind} {naming(values)} are not in the model, which has {naming(names)}.")
-    return at[own].astype(np.int32)
+    return np.asarray(at[own], dtype=np.int32)
 
 
 def gathered(

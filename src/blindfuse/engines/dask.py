@@ -97,7 +97,8 @@ class DaskParts:
     def add_up(self, work: Callable[[Responses], Result]) -> Result:
         """Σ work(part): the work travels once to each worker, the parts stay there."""
         shared = delayed(work)
-        return _merged([delayed(_done)(shared, part) for part in self._parts]).compute()
+        total: Result = _merged([delayed(_done)(shared, part) for part in self._parts]).compute()
+        return total
 
 
 def _check(table: Any, columns: Columns) -> None:

@@ -131,7 +131,7 @@ def fit_em(parts: Parts, method: EMEstimator, size: Size) -> Model:
 
     A start that is itself fitted is fitted to a sample of items; no other items are brought here.
     """
-    begin = method.begin(*_sample(parts, size)) if _is_fitted(method) else method.start
+    begin = _begin(parts, method, size)
     sums = parts.add_up(partial(_first_sums, method=_in_one_thread(method), begin=begin))
 
     def e_step(parameters: Parameters) -> Sums:
@@ -148,15 +148,14 @@ def _suitable(names: Names, size: Size) -> ModelEstimator:
     return DawidSkene(start="blind")
 
 
-def _is_fitted(method: EMEstimator) -> bool:
-    return method.start in ("blind", "spectral")
-
-
-def _sample(parts: Parts, size: Size) -> tuple[Responses, Sums]:
-    """Items drawn by the hash of their names, the same ones every time, and the votes of all."""
+def _begin(parts: Parts, method: EMEstimator, size: Size) -> Begin:
+    """The start, fitted if need be to items drawn by hash: the same ones, wherever they are."""
+    method.check()
+    if isinstance(method.start, Model) or method.start == "mv" or method.start == "shares":
+        return method.start
     share = min(1.0, SAMPLE / size.n_items)
     drawn = parts.add_up(partial(_drawn, share=share))
-    return drawn.items(), whole_votes(parts.add_up(_votes))
+    return method.begin(drawn.items(), whole_votes(parts.add_up(_votes)))
 
 
 # What is done with a part. The engine runs parts side by side, so each takes one thread.

@@ -30,6 +30,9 @@ Batches = Iterator[pa.RecordBatch]
 PIECES = "number long, piece binary"
 """A partition's result as one row: pickled, and numbered so that sums do not depend on timing."""
 
+FAN_IN = 4
+"""Results that one task may merge at once; more are merged in two stages."""
+
 
 def fit(
     table: Any,
@@ -117,7 +120,8 @@ class SparkParts:
 
     def add_up(self, work: Callable[[Responses], Result]) -> Result:
         """Σ work(part): the work, with the model in it, is broadcast; the parts stay there."""
-        return _merged(self._parts.mapInArrow(partial(_done, work=work), PIECES))
+        total: Result = _merged(self._parts.mapInArrow(partial(_done, work=work), PIECES))
+        return total
 
 
 def _check(table: Any, columns: Columns) -> None:
@@ -143,10 +147,12 @@ def _by_item(table: Any, columns: Columns, names: Names) -> Any:
 
 def _merged(pieces: Any, nothing: Any = None) -> Any:
     """The sum of pieces, merged in a tree: some tasks add up some of them, one adds up those."""
-    n_groups = isqrt(int(pieces.sparkSession.conf.get("spark.sql.shuffle.partitions"))) + 1
-    group = functions.pmod("number", functions.lit(n_groups))
-    some = pieces.repartition(n_groups, group).mapInArrow(_total, PIECES)
-    rows = some.repartition(1).mapInArrow(_total, PIECES).collect()
+    tasks = int(pieces.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+    if tasks > FAN_IN:
+        tasks = isqrt(tasks)
+        group = functions.pmod("number", functions.lit(tasks))
+        pieces = pieces.repartition(tasks, group).mapInArrow(_total, PIECES)
+    rows = pieces.repartition(1).mapInArrow(_total, PIECES).collect()
     return pickle.loads(rows[0]["piece"]) if rows else nothing
 
 

@@ -74,7 +74,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
 
     def _refit(self, remembered: Tally, last: Model | None) -> tuple[Model, Arrays]:
         require_classes(remembered.classes)
-        self._check()
+        self.check()
         if self.weights is not None:
             raise BadParameter("weights= are of a table's annotators. Leave it out in streams.")
         patterns, sizes = remembered.patterns, remembered.sizes

@@ -155,7 +155,8 @@ class EMEstimator(ModelEstimator):
         known = known_prior("class_prior", self.class_prior, len(sums.totals))
         return np.asarray(sums.totals / sums.totals.sum()) if known is None else known
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Refuse parameters that no M-step could use."""
         if not isinstance(self.start, Model):
             one_of("start", self.start, ("mv", "shares", "spectral", "blind"))
         at_least("max_iter", self.max_iter, 1)
@@ -167,7 +168,7 @@ class EMEstimator(ModelEstimator):
         It is fitted to all items: where most are gold, the others may be too few. If these are a
         sample, ``votes`` are those of all.
         """
-        self._check()
+        self.check()
         if self.start == "spectral":
             return Spectral(threads=self.threads).fit(table).model_
         if self.start == "blind":
