@@ -74,15 +74,6 @@ def whole_votes(parts: Sums) -> Sums:
     return Sums(parts.counts / labelling.WHOLE_VOTE, parts.totals / labelling.WHOLE_VOTE)
 
 
-def whole_votes(votes: Sums) -> Sums:
-    """Vote sums that were added up in pieces, exactly as if they had come at once."""
-    counts, totals = (
-        np.rint(shared * labelling.WHOLE_VOTE) / labelling.WHOLE_VOTE
-        for shared in (votes.counts, votes.totals)
-    )
-    return Sums(counts, totals)
-
-
 def weighted_votes(responses: Responses, weights: Floats | None = None) -> Floats:
     """Votes ``[item, class]``, each annotator's of its weight (one, if not given)."""
     N, K = responses.n_items, responses.n_classes

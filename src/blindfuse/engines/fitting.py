@@ -1,14 +1,14 @@
 """Fitting answers that lie in parts on many machines: passes over the parts that add up."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import Sums, posterior_sums, vote_sums, whole_votes
+from blindfuse.beliefs import Sums, posterior_sums, vote_parts, whole_votes
 from blindfuse.counted import Counted
 from blindfuse.engines.arrow import Names
 from blindfuse.errors import BadParameter
@@ -122,8 +122,7 @@ def fit_counts(parts: Parts, method: BlindEnsemble) -> Model:
 
 def count(parts: Parts) -> Counted:
     """All votes and moments, exactly those that one machine would count."""
-    counted = parts.add_up(_counted)
-    return replace(counted, votes=whole_votes(counted.votes))
+    return parts.add_up(_counted)
 
 
 def fit_em(parts: Parts, method: EMEstimator, size: Size) -> Model:
@@ -166,7 +165,7 @@ def _counted(part: Responses) -> Counted:
 
 
 def _votes(part: Responses) -> Sums:
-    return vote_sums(part, threads=1)
+    return vote_parts(part, threads=1)
 
 
 def _expected(part: Responses, model: Model) -> Sums:
