@@ -125,8 +125,9 @@ def test_extras_and_targets_that_pages_name_exist() -> None:
     for page in (*PAGES, "CONTRIBUTING.md", "ARCHITECTURE.md"):
         for extra in re.findall(r"pip install .*?\.\[(\w+)\]", text_of(page)):
             assert extra in project["optional-dependencies"], f"{page}: {extra}"
-        for target in re.findall(r"(?:`|^ {4})make ([\w-]+)", text_of(page), re.MULTILINE):
-            assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page}: make {target}"
+        for target in re.findall(r"(?:`|^ {4})make ([\w./-]+)", text_of(page), re.MULTILINE):
+            line = rf"^{re.escape(target)}:"
+            assert re.search(line, makefile, re.MULTILINE), f"{page}: make {target}"
 
 
 def test_the_site_is_built_without_a_warning_and_asks_for_nothing_outside(tmp_path: Path) -> None:

@@ -58,7 +58,8 @@ def test_no_module_hides_a_public_name() -> None:
     code = """
 import pkgutil, importlib, blindfuse
 for module in pkgutil.walk_packages(blindfuse.__path__, "blindfuse."):
-    importlib.import_module(module.name)
+    if not module.name.startswith("blindfuse.engines."):  # which need what may not be there
+        importlib.import_module(module.name)
 from blindfuse import *
 print(*(type(getattr(blindfuse, name)).__name__ for name in blindfuse.__all__))
 """
