@@ -21,7 +21,7 @@ from blindfuse import (
 )
 from blindfuse.beliefs import vote_shares
 from blindfuse.experiments.settings import FIGURE_3, TABLE_1, TABLE_2, Setting
-from blindfuse.held_out import Latent, predict_held_out
+from blindfuse.held_out import HeldOut, Latent
 from blindfuse.metrics import calibration_error, error_rate
 from blindfuse.rules import Choice, _keep_labels, by_method, by_prediction
 from conftest import Crowds
@@ -258,18 +258,17 @@ class TestHeldOut:
 
             return fit
 
-        found = predict_held_out(
-            responses, [constant(0.5), constant(0.8)], np.random.default_rng(1)
-        )
-        assert found.scores.shape == (2, responses.n_labels)
+        held = HeldOut(responses, np.random.default_rng(1))
+        half, most = held.predict(constant(0.5)), held.predict(constant(0.8))
+        assert half.shape == most.shape == (responses.n_labels,)
         ones = np.mean(responses.by_item.labels == 1)
         expected = ones * np.log(0.8) + (1 - ones) * np.log(0.2) - np.log(0.5)
-        gain = found.gain(1, over=0)
+        gain = held.gain(most, over=half)
         assert gain.mean == pytest.approx(expected)
-        per_item = np.bincount(found.items, found.scores[1] - found.scores[0])
+        per_item = np.bincount(held.items, most - half)
         error = np.sqrt(np.sum((per_item - per_item.mean()) ** 2)) / responses.n_labels
         assert gain.error == pytest.approx(error)
-        assert found.gain(0, over=0).z == 0
+        assert held.gain(half, over=half).z == 0
 
     def test_the_true_model_predicts_best(self) -> None:
         simulation = simulate(3000, 6, 3, np.random.default_rng(2), missing=0.2)
@@ -281,8 +280,8 @@ class TestHeldOut:
         def guess(train: Responses) -> Latent:
             return Latent(np.ones((train.n_items, 3)) / 3, flat)
 
-        found = predict_held_out(simulation.responses, [guess, truth], np.random.default_rng(0))
-        assert found.gain(1, over=0).z > 10
+        held = HeldOut(simulation.responses, np.random.default_rng(0))
+        assert held.gain(held.predict(truth), over=held.predict(guess)).z > 10
 
 
 class TestNextLabels:

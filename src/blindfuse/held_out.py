@@ -4,7 +4,7 @@ Answers are dealt into folds. A model fitted to the others predicts each answer 
 item n by Σ_l P(l | other answers to n) Γ_m(f, l). Models are compared answer by answer.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,8 @@ from blindfuse.beliefs import log_of
 from blindfuse.responses import Responses
 
 Floats = NDArray[np.float64]
+Cells = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
+"""Items, annotators and labels of answers."""
 
 FOLDS = 5
 ENOUGH_ANSWERS = 50_000
@@ -49,45 +51,42 @@ class Gain:
         return f"{self.mean:+.4f} nats an answer, standard error {self.error:.4f}"
 
 
-@dataclass(frozen=True, eq=False)
-class Predictions:
-    """Log-probabilities ``[model, answer]`` of held-out answers, and the item of each."""
+class HeldOut:
+    """Answers dealt into folds, each to be predicted by models that were fitted to the others.
 
-    scores: Floats
-    items: NDArray[np.intp]
+    Folds end when ENOUGH_ANSWERS are to be predicted. Models are compared answer by answer on the
+    same ones, and are fitted when they are asked for.
+    """
 
-    def gain(self, model: int, over: int) -> Gain:
-        """How much better one model predicts than another."""
-        differences = self.scores[model] - self.scores[over]
+    def __init__(self, responses: Responses, rng: np.random.Generator) -> None:
+        sample = sampled(responses, rng)
+        items = sample.item_of_answer()
+        fold = rng.integers(FOLDS, size=sample.n_labels)
+        self._folds: list[tuple[Responses, Cells]] = []
+        predicted = 0
+        for k in range(FOLDS):
+            held = fold == k
+            cells = items[held], sample.by_item.codes[held], sample.by_item.labels[held]
+            self._folds.append((_only(sample, items, ~held), cells))
+            predicted += int(np.count_nonzero(held))
+            if predicted >= ENOUGH_ANSWERS:
+                break
+        self.items = np.concatenate([cells[0] for _, cells in self._folds])
+
+    def predict(self, fit: Callable[[Responses], Latent]) -> Floats:
+        """Log-probabilities ``[answer]`` of the held-out answers by a model without them."""
+        return np.concatenate(
+            [_log_probabilities(fit(train), *cells) for train, cells in self._folds]
+        )
+
+    def gain(self, scores: Floats, over: Floats) -> Gain:
+        """How much better one model's predictions are than another's."""
+        differences = scores - over
         by_item = np.bincount(self.items, differences)
         answered = np.bincount(self.items) > 0
         deviations = by_item[answered] - by_item[answered].mean()
         n = len(differences)
         return Gain(float(differences.mean()), float(np.sqrt(np.sum(deviations**2)) / n))
-
-
-def predict_held_out(
-    responses: Responses,
-    models: Sequence[Callable[[Responses], Latent]],
-    rng: np.random.Generator,
-) -> Predictions:
-    """Fit every model without each fold of the answers in turn, and let it predict that fold.
-
-    Folds end when ENOUGH_ANSWERS are predicted.
-    """
-    sample = sampled(responses, rng)
-    items = sample.item_of_answer()
-    fold = rng.integers(FOLDS, size=sample.n_labels)
-    scores, places = [], []
-    for k in range(FOLDS):
-        held = fold == k
-        train = _only(sample, items, ~held)
-        cells = items[held], sample.by_item.codes[held], sample.by_item.labels[held]
-        scores.append([_log_probabilities(fit(train), *cells) for fit in models])
-        places.append(items[held])
-        if sum(map(len, places)) >= ENOUGH_ANSWERS:
-            break
-    return Predictions(np.concatenate(scores, axis=1), np.concatenate(places))
 
 
 def sampled(responses: Responses, rng: np.random.Generator) -> Responses:

@@ -21,7 +21,7 @@ from blindfuse.estimators.groups import fit_groups
 from blindfuse.estimators.item_kinds import ItemKinds
 from blindfuse.estimators.kos import KOS
 from blindfuse.estimators.mixed_items import MixedItems
-from blindfuse.held_out import Latent, predict_held_out, sampled
+from blindfuse.held_out import HeldOut, Latent, sampled
 from blindfuse.model import Model
 from blindfuse.responses import Responses
 from blindfuse.shrinkage import CROWD_LABELS
@@ -99,10 +99,9 @@ def by_prediction(
     grouped = _groups_as_one(responses, pairs, polish, rng.spawn(1)[0], threads)
     if grouped is not None:
         return grouped
-    found = predict_held_out(
-        responses, [_independent(threads), _kinds(2, threads), _kinds(3, threads)], rng
-    )
-    two, three = found.gain(1, over=0), found.gain(2, over=1)
+    held = HeldOut(responses, rng)
+    by_one, by_two = held.predict(_independent(threads)), held.predict(_kinds(2, threads))
+    two = held.gain(by_two, over=by_one)
     if two.z <= SURE:
         polished = polish(responses, start="blind")
         why = (
@@ -117,6 +116,7 @@ def by_prediction(
             polished.log_likelihoods_,
         )
         return _tempered(choice, responses, pairs.beside(choice.model), rng, threads)
+    three = held.gain(held.predict(_kinds(3, threads)), over=by_two)
     if three.z <= SURE:
         kinds = ItemKinds(threads=threads).fit(responses)
         by_kinds = Tempered(kinds.predict_proba, _mixed(responses, rng, threads))
@@ -163,8 +163,9 @@ def _groups_as_one(
         alone[members] = False
         alone[members[responses.labels_per_annotator[members].argmax()]] = True
     kept = responses.select_annotators(alone)
-    models = [_independent(threads), _kinds(2, threads)]
-    if predict_held_out(kept, models, rng).gain(1, over=0).z > SURE:
+    held = HeldOut(kept, rng)
+    by_one, by_two = held.predict(_independent(threads)), held.predict(_kinds(2, threads))
+    if held.gain(by_two, over=by_one).z > SURE:
         return None
     model, posteriors, history = fit_groups(
         responses, found.groups, weights, start.posteriors_, threads
