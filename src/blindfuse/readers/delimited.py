@@ -22,7 +22,7 @@ def table(source: Source) -> Table:
     text = start_of_text(source)
     first_line = text.partition("\n")[0]
     few_enough(source.name, max(map(first_line.count, _SEPARATORS)))
-    separator = "\t" if source.ending in ("tsv", "tab") else _separator(text)
+    separator = "\t" if source.ending in ("tsv", "tab") else _separator(text, source.is_short)
     rows = _first_rows(text, separator, source.is_short)
     if not rows:
         raise BadFile(f"{source.name} is no table of text: its first row cannot be read.")
@@ -88,15 +88,23 @@ def refuse_invalid_text(source: Source) -> None:
         ) from None
 
 
-def _separator(text: str) -> str:
-    """The separator that parts most first rows into equally many cells; of these, the most."""
+def _separator(text: str, whole: bool) -> str:
+    """The separator that parts the first rows into equally many cells: most rows, then most cells.
 
-    def merit(separator: str) -> tuple[bool, int]:
-        widths = [len(row) for row in _first_rows(text[:20_000], separator, False)[:20] if row]
-        return len(set(widths)) == 1, max(widths, default=0)
+    A wrong one may take the quotes of one cell for the beginning of another, and rows for one.
+    """
+    start = text[:20_000]
+    whole = whole and len(start) == len(text)
 
-    steady = [one for one in _SEPARATORS if merit(one)[0] and merit(one)[1] > 1]
-    return max(steady or _SEPARATORS, key=lambda one: merit(one)[1])
+    def merit(separator: str) -> tuple[bool, int, int]:
+        widths = [len(row) for row in _first_rows(start, separator, whole) if row][:20]
+        width = max(widths, default=0)
+        return len(set(widths)) == 1 and width > 1, len(widths), width
+
+    steady = [one for one in _SEPARATORS if merit(one)[0]]
+    if steady:
+        return max(steady, key=lambda one: merit(one)[1:])
+    return max(_SEPARATORS, key=lambda one: merit(one)[2])
 
 
 def _first_rows(text: str, separator: str, whole: bool) -> list[list[str]]:
