@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -89,11 +90,12 @@ class Spark:
     def workers(self) -> set[int]:
         import psutil  # type: ignore[import-untyped]
 
-        return {
-            process.pid
-            for process in psutil.Process().children(recursive=True)
-            if any("CoarseGrainedExecutorBackend" in word for word in process.cmdline())
-        }
+        found = set()
+        for process in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):  # one that has ended meanwhile
+                if any("CoarseGrainedExecutorBackend" in word for word in process.cmdline()):
+                    found.add(process.pid)
+        return found
 
 
 def _schema(piece: pd.DataFrame) -> str:
