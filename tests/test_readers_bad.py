@@ -3,7 +3,6 @@
 import gzip
 import io
 import json
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 
 from blindfuse import BadFile, BadLabels, BadParameter, BlindfuseError, read
 from blindfuse.readers import sources
+from damaged_files import as_archive
 from test_readers import LONG, WRITERS, Rows, file, stream
 
 ROWS: Rows = [("i", "a", "x"), ("i", "b", "y"), ("j", "a", "x")]
@@ -190,38 +190,30 @@ def test_rows_with_too_many_cells_and_open_quotes(tmp_path: Path) -> None:
     refusal(lambda: read(file(tmp_path, "a.csv", LONG + '1,"2,3\n')), "a.csv, line", "quotes")
 
 
-def zipped(members: dict[str, bytes]) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return data.getvalue()
-
-
 def test_bombs_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "ROOMY", 1 << 20)
     zeros = b"0" * (1 << 24)
     refusal(lambda: read(stream(gzip.compress(zeros))), "200 times its size")
-    refusal(lambda: read(stream(zipped({"a.csv": zeros}))), "200 times its size")
+    refusal(lambda: read(stream(as_archive({"a.csv": zeros}))), "200 times its size")
     parts = {f"{n}.csv": b"0" * (1 << 19) for n in range(40)}
-    refusal(lambda: read(stream(zipped(parts))), "200 times its size")
+    refusal(lambda: read(stream(as_archive(parts))), "200 times its size")
 
 
 @pytest.mark.parametrize("name", ["../a.csv", "/etc/a.csv", "x/../../a.csv", "..\\a.csv"])
 def test_paths_outside_of_an_archive(name: str) -> None:
-    refusal(lambda: read(stream(zipped({name: LONG.encode()}))), "outside")
+    refusal(lambda: read(stream(as_archive({name: LONG.encode()}))), "outside")
 
 
 def test_archives_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    packed = zipped({"a.csv": LONG.encode() * 100})
+    packed = as_archive({"a.csv": LONG.encode() * 100})
     refusal(lambda: read(file(tmp_path, "a.zip", packed[:-30])), "damaged zip")
-    refusal(lambda: read(stream(zipped({"a.md": b"x"}))), "holds no file")
+    refusal(lambda: read(stream(as_archive({"a.md": b"x"}))), "holds no file")
     locked = bytearray(packed)
     locked[6] |= 1
     locked[packed.index(b"PK\x01\x02") + 8] |= 1
     refusal(lambda: read(stream(bytes(locked))), "cannot be unpacked")
     monkeypatch.setattr(sources, "MOST_MEMBERS", 2)
-    refusal(lambda: read(stream(zipped({f"{n}.csv": b"x" for n in range(3)}))), "3 files")
+    refusal(lambda: read(stream(as_archive({f"{n}.csv": b"x" for n in range(3)}))), "3 files")
 
 
 def test_lists_in_a_typed_file_are_no_labels() -> None:

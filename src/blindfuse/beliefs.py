@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.kernels import labelling
+from blindfuse.packing import Packed
 from blindfuse.responses import Responses
 from blindfuse.threads import in_pieces
 
@@ -133,21 +134,19 @@ def posterior_sums(
     """
     L = len(prior)
     if responses.packed is not None:
-        return _packed_sums(responses, _floored(confusions), _floored(prior), threads, sizes)
+        return _packed_sums(responses.packed, _floored(confusions), _floored(prior), threads, sizes)
     tables = _floored(confusions), _floored(prior), _lanes(L), _long(responses), sizes
     return _sums(responses, L, threads, labelling.posterior_counts, *tables)
 
 
 def _packed_sums(
-    responses: Responses,
+    packed: Packed,
     confusions: Floats,
     prior: Floats,
     threads: int | None,
     sizes: Floats | None,
 ) -> Sums:
     """The same by looking up joint answers of several annotators."""
-    packed = responses.packed
-    assert packed is not None
     tables, divisors = packed.tables(confusions, prior)
     each = None if sizes is None else sizes[packed.order]
     in_pairs = len(packed.groups) == 2
@@ -160,12 +159,12 @@ def _packed_sums(
             return found, labelling.paired_counts(packed.starts, packed.codes, *codes, *model)
         return found, labelling.packed_counts(packed.codes, begin, end, *model)
 
-    parts = in_pieces(add_piece, responses.n_items, threads, LEAST_ITEMS)
+    parts = in_pieces(add_piece, len(packed.codes), threads, LEAST_ITEMS)
     found = np.sum([part for part, _ in parts], axis=0)
     if in_pairs:
         found *= tables
     likelihood = sum(part for _, part in parts) + found.sum(axis=1) @ np.log(divisors)
-    return Sums(*packed.spread(found, responses.n_classes), float(likelihood))
+    return Sums(*packed.spread(found, confusions.shape[1]), float(likelihood))
 
 
 def _sums(

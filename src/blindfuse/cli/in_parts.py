@@ -7,7 +7,7 @@ import polars as pl
 
 from blindfuse.chunks import FusedStream, fuse_stream
 from blindfuse.cli.answer import Answer
-from blindfuse.cli.results import annotator_frame, append, item_frame, writer
+from blindfuse.cli.results import annotator_frame, item_frame, text_writer, writer
 from blindfuse.cli.screen import Screen, Step
 from blindfuse.cli.summary import summary
 from blindfuse.cli.targets import PACKED, Write, ending_of, is_pipe, write_all
@@ -33,7 +33,7 @@ def fuse_in_parts(
             classes=answers.classes,
         ) as parts:
             found = ", ".join(f"{role} in {where!r}" for role, where in parts.columns.items())
-            screen.note(f"read as long, in {len(parts.files):,} parts: {found}")
+            screen.note(f"read as long, in parts ({len(parts.files):,}): {found}")
             step("learning from a sample of the items")
             stream = fuse_stream(
                 parts, seed=how.seed, ordered=how.ordered, threads=how.threads, choose=how.rule()
@@ -42,8 +42,7 @@ def fuse_in_parts(
             if answer.output is not None:
                 outputs[answer.output] = _labels(stream, answer.output, len(parts.files), step)
             if annotators is not None:
-                frame = annotator_frame(stream.fusion)
-                outputs[annotators] = writer(frame, annotators)
+                outputs[annotators] = writer(annotator_frame(stream.fusion), annotators)
             if model is not None:
                 outputs[model] = stream.fusion.model.save
             write_all(outputs)
@@ -68,7 +67,7 @@ def _refuse_what_needs_all(answers: Answers, how: How, answer: Answer) -> None:
 def _labels(stream: FusedStream, target: Path, count: int, step: Step) -> Write:
     """What writes the labels of one part after another."""
 
-    def frames() -> Iterator["pl.DataFrame"]:
+    def frames() -> Iterator[pl.DataFrame]:
         for number, chunk in enumerate(stream, 1):
             step(f"labelling part {number:,} of {count:,}")
             responses = chunk.responses
@@ -77,7 +76,7 @@ def _labels(stream: FusedStream, target: Path, count: int, step: Step) -> Write:
                 responses.items, chunk.labels, chunk.posteriors, responses.classes, about
             )
 
-    return lambda place: append(frames(), target, place)
+    return text_writer(frames(), target)
 
 
 def _say(stream: FusedStream, chosen: bool, outputs: dict[Path, Write], screen: Screen) -> None:

@@ -78,33 +78,29 @@ def annotator_frame(fusion: Fusion) -> pl.DataFrame:
 
 def writer(frame: pl.DataFrame, target: Path) -> Write:
     """What writes the table as the target's name ends."""
+    if ending_of(target) != "parquet":
+        return text_writer([frame], target)
+    return lambda place: frame.write_parquet(place)
+
+
+def text_writer(frames: Iterable[pl.DataFrame], target: Path) -> Write:
+    """What writes tables of the same columns, one after another, to one file of text."""
     ending = ending_of(target)
     is_packed = target.name.lower().endswith(".gz")
     packing: Literal["gzip", "uncompressed"] = "gzip" if is_packed else "uncompressed"
 
     def write(place: Path) -> None:
         with place.open("wb") as file:
-            if ending == "parquet":
-                frame.write_parquet(file)
-            elif ending in ("jsonl", "ndjson"):
-                _rounded(frame).write_ndjson(file, compression=packing)
-            else:
-                separator = "\t" if ending == "tsv" else ","
-                _rounded(frame).write_csv(file, separator=separator, compression=packing)
+            for at, frame in enumerate(map(_rounded, frames)):
+                if ending in ("jsonl", "ndjson"):
+                    frame.write_ndjson(file, compression=packing)
+                else:
+                    separator = "\t" if ending == "tsv" else ","
+                    frame.write_csv(
+                        file, separator=separator, include_header=at == 0, compression=packing
+                    )
 
     return write
-
-
-def append(frames: Iterable[pl.DataFrame], target: Path, place: Path) -> None:
-    """Write tables of the same columns to one file of text, as the target's name ends."""
-    ending = ending_of(target)
-    with place.open("wb") as file:
-        for at, frame in enumerate(frames):
-            if ending in ("jsonl", "ndjson"):
-                _rounded(frame).write_ndjson(file)
-            else:
-                separator = "\t" if ending == "tsv" else ","
-                _rounded(frame).write_csv(file, separator=separator, include_header=at == 0)
 
 
 def as_csv(frame: pl.DataFrame) -> bytes:

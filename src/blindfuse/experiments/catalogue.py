@@ -16,7 +16,7 @@ from blindfuse.experiments import (
     two_classes,
 )
 from blindfuse.experiments.ensembles import SUBSETS
-from blindfuse.experiments.methods import IN_NUMPY, PLAIN
+from blindfuse.experiments.methods import UNAIDED
 from blindfuse.experiments.outcome import Experiment
 from blindfuse.experiments.running import Scale, in_order
 from blindfuse.experiments.tasks import Task
@@ -53,7 +53,7 @@ SMOKE = Scale(
 def tasks_of(experiments: Iterable[Experiment], scale: Scale) -> list[Task]:
     """What these experiments need, each task once, in the order in which to run them."""
     needed = (task for experiment in experiments for task in experiment.tasks(scale))
-    return in_order(task for task in needed if scale.plain or task.method not in (PLAIN, IN_NUMPY))
+    return in_order(task for task in needed if scale.plain or task.method not in UNAIDED)
 
 
 def chosen(names: Sequence[str]) -> list[Experiment]:

@@ -29,7 +29,7 @@ BEST, VOTE, EIGEN, TE, SML = "Single best", "Majority Voting", "EigenRatio", "TE
 PUBLISHED_KOS, EM, SPECTRAL = "KOS", "EM + MV", "EM + Spectral"
 EM_PRIOR = "EM + MV, π estimated"
 OURS, FIXED, FUSE, ORACLE = "Alg. 2", "Alg. 2 fixed π", "fuse", "Oracle"
-PLAIN, IN_NUMPY = "Alg. 1 plain", "Alg. 1 in NumPy"
+PLAIN, IN_NUMPY = UNAIDED = "Alg. 1 plain", "Alg. 1 in NumPy"
 GROUPS = (1, 2, 4, 5)
 PUBLISHED_ROUNDS = 10
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from blindfuse import BlindfuseError, Model, NotConverged, RankTooLow, Responses, simulate
 from blindfuse.datasets import load
 from blindfuse.experiments.ensembles import SUBSETS, ensemble
-from blindfuse.experiments.methods import IN_NUMPY, METHODS, ORACLE, OURS, PLAIN, Known
+from blindfuse.experiments.methods import METHODS, ORACLE, OURS, PLAIN, UNAIDED, Known
 from blindfuse.experiments.settings import SETTINGS, Setting
 from blindfuse.metrics import confusion_error, error_rate, prior_error
 
@@ -66,7 +66,7 @@ def synthetic(
         for size in sizes
         for seed in seeds
         for method in methods
-        if method not in (PLAIN, IN_NUMPY) or seed == 0
+        if method not in UNAIDED or seed == 0
     ]
 
 

@@ -170,7 +170,7 @@ def _warnings(fusion: Fusion) -> tuple[str, ...]:
         ),
         (
             fusion.method == "MajorityVote",
-            "No model was trusted beyond the majority vote; certainties are shares of votes.",
+            "No model was trusted beyond the majority vote; certainties tell how answers divide.",
         ),
         (
             np.any(found.annotators.adversary),
