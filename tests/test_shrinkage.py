@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.special import digamma, gammaln, polygamma
 from scipy.stats import dirichlet_multinomial
 
-from blindfuse.shrinkage import learned_pseudo, pooled_pseudo, shrink
+from blindfuse.kernels.gammas import dirichlet_likelihood
+from blindfuse.shrinkage import FEWEST, MOST, learned_pseudo, pooled_pseudo, shrink
 
 
 def columns(pseudo: np.ndarray, annotators: int, labels: int, seed: int) -> np.ndarray:
@@ -38,6 +41,46 @@ def test_no_other_strength_is_more_likely(seed: int) -> None:
     for factor in (0.7, 0.9, 1.1, 1.4):
         assert likelihood(found) > likelihood(found * factor)
     assert likelihood(found) > likelihood(found * np.array([[1.1], [0.9]]))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_newton_ends_as_high_as_a_general_optimiser(seed: int) -> None:
+    """Also where annotators are all alike, and the best pseudo-labels lie at a bound."""
+    rng = np.random.default_rng(seed)
+    K = int(rng.integers(2, 6))
+    truth = 10 ** rng.uniform(-1, 3 if seed % 2 else 1, size=(K, K))
+    counts = columns(truth, int(rng.integers(2, 80)), int(rng.integers(1, 60)), seed)
+    extra = 0.5 * np.eye(K) + 0.5 / K  # what the crowd is taken to say where it says nothing
+
+    def surprise(logs: np.ndarray) -> float:
+        pseudo = np.exp(logs).reshape(K, K)
+        cells, total = np.concatenate([counts, extra[None]]), pseudo.sum(axis=0)
+        value = (gammaln(cells + pseudo) - gammaln(pseudo)).sum()
+        return float((gammaln(cells.sum(axis=1) + total) - gammaln(total)).sum() - value)
+
+    found = np.log(learned_pseudo(counts)).ravel()
+    bounds = [(np.log(FEWEST), np.log(MOST))] * K**2
+    general = minimize(surprise, np.zeros(K**2), method="L-BFGS-B", bounds=bounds)
+    assert surprise(found) <= general.fun + 1e-6 * abs(general.fun)
+
+
+def test_likelihood_and_derivatives_are_those_of_special_functions() -> None:
+    rng = np.random.default_rng(0)
+    counts = rng.gamma(0.5, 20, size=(40, 3, 4)) * (rng.random((40, 3, 4)) < 0.7)
+    pseudo = 10 ** rng.uniform(-4, 4, size=(3, 4))
+    found = np.empty(4), np.empty((3, 4)), np.empty((3, 4)), np.empty(4), np.empty(4)
+    dirichlet_likelihood(counts, pseudo, *found)
+    labels, total = counts.sum(axis=1), pseudo.sum(axis=0)
+    cells = (gammaln(counts + pseudo) - gammaln(pseudo)).sum(axis=(0, 1))
+    expected = (
+        cells - (gammaln(labels + total) - gammaln(total)).sum(axis=0),
+        (digamma(counts + pseudo) - digamma(pseudo)).sum(axis=0),
+        (polygamma(1, pseudo) - polygamma(1, counts + pseudo)).sum(axis=0),
+        (digamma(labels + total) - digamma(total)).sum(axis=0),
+        (polygamma(1, total) - polygamma(1, labels + total)).sum(axis=0),
+    )
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-11)
 
 
 def test_alike_annotators_get_many_and_different_ones_few() -> None:

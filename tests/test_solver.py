@@ -176,10 +176,24 @@ def population_moments(confusions: Floats, prior: Floats) -> Moments:
 @pytest.mark.parametrize("seed", range(3))
 def test_acceleration_reaches_the_same_objective_in_far_fewer_sweeps(seed: int) -> None:
     responses = simulate(20_000, 8, 3, np.random.default_rng(seed), skill=0.2).responses
-    fast = quietly(responses, Options())
+    fast = quietly(responses, Options(tolerance=1e-6))
     plain = quietly(responses, Options(acceleration=None, tolerance=1e-9, max_sweeps=20_000))
     assert fast.trace.objective.min() <= 1.001 * plain.trace.objective.min()
     assert fast.trace.sweeps * 5 < plain.trace.sweeps
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+@pytest.mark.parametrize("seed", range(5))
+def test_without_a_tolerance_sweeps_end_within_noise_of_the_minimum(
+    seed: int, missing: float
+) -> None:
+    """N h_N is a sum of squares of about one half for each moment: a tenth of one is nothing."""
+    responses = crowd(seed, n=2000, missing=missing)
+    tight = quietly(responses, Options(tolerance=1e-9, max_sweeps=5000, moments="counts"))
+    for moments in ("counts", "labels"):
+        found = quietly(responses, Options(moments=moments))
+        at = MomentCounts.count(responses).moments().objective(found.confusions, found.prior)
+        assert 2000 * (at - tight.trace.objective.min()) < 0.1
 
 
 def test_the_best_of_several_random_starts_is_kept() -> None:
@@ -194,9 +208,12 @@ def test_the_best_of_several_random_starts_is_kept() -> None:
 
 def test_the_trace_tells_why_it_stopped() -> None:
     responses = crowd(2, n=5000)
-    converged = quietly(responses, Options())
+    converged = quietly(responses, Options(tolerance=1e-6))
     assert converged.trace.stopped == "converged"
     assert converged.trace.change[-1] < 1e-6
+    at_noise = quietly(responses, Options())
+    assert at_noise.trace.stopped == "stalled"
+    assert at_noise.trace.sweeps < converged.trace.sweeps
     with pytest.warns(NotConverged, match="the limit of sweeps was reached"):
         cut = solve(responses, Options(max_sweeps=12), np.random.default_rng(0))
     assert cut.trace.stopped == "max_sweeps"

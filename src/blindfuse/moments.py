@@ -1,6 +1,5 @@
 """Sample moments of the responses: integer counts that add up, and their averages."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from blindfuse.errors import BadLabels
 from blindfuse.kernels.counting import WORDS, count_together
 from blindfuse.responses import Responses
-from blindfuse.threads import pieces, thread_count
+from blindfuse.threads import in_pieces
 from blindfuse.tuples import all_tuples, rank, tables_of
 
 Counts = NDArray[Any]
@@ -45,14 +44,11 @@ class MomentCounts:
         M, K = responses.n_annotators, responses.n_classes
         counted = K - 1 if responses.is_complete else K
 
-        def count_piece(piece: range) -> MomentCounts:
-            counts = count_together(*responses.by_item, piece.start, piece.stop, M, counted)
-            return cls(len(piece), *counts)
+        def count_piece(begin: int, end: int) -> MomentCounts:
+            counts = count_together(*responses.by_item, begin, end, M, counted)
+            return cls(end - begin, *counts)
 
-        workers = thread_count(threads)
-        with ThreadPoolExecutor(workers) as pool:
-            parts = pool.map(count_piece, pieces(responses.n_items, workers, 64 * WORDS))
-            total = reduce(add, parts)
+        total = reduce(add, in_pieces(count_piece, responses.n_items, threads, 64 * WORDS))
         return total._with_last_class() if responses.is_complete else total
 
     def __add__(self, other: "MomentCounts") -> "MomentCounts":

@@ -8,8 +8,8 @@ another, never from the truth.
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import digamma, gammaln
+
+from blindfuse.kernels.gammas import dirichlet_likelihood
 
 Floats = NDArray[np.float64]
 
@@ -18,6 +18,13 @@ CROWD_LABELS = 3.0
 
 FEWEST, MOST = 1e-4, 1e4
 """Bounds of a single pseudo-label count: a trace, and more than annotators can be told apart by."""
+
+FLAT, ROUNDING = 1e-6, 1e-13
+"""Slope over log p at which Newton's method ends; change of a likelihood that is none."""
+MOST_STEPS, MOST_CUTS, LONGEST = 200, 12, 3.0
+"""Steps of Newton's method, how often one is cut to a quarter, how far one goes in log p."""
+ALMOST_ONE, TINY = 1 - 1e-6, np.finfo(float).tiny
+"""Keep the Hessian downwards in all directions, and divisors from being zero."""
 
 
 def shrink(confusions: Floats, counts: Floats, pseudo: Floats) -> Floats:
@@ -50,32 +57,52 @@ def learned_pseudo(counts: Floats) -> Floats:
 
     Empirical Bayes: column k of every annotator is taken as a draw from one Dirichlet
     distribution with parameters p[:, k], so few pseudo-labels mean that annotators differ and
-    many that they are alike. The Dirichlet–multinomial likelihood of all columns is maximised
-    over log p.
+    many that they are alike. The Dirichlet–multinomial likelihood of each column is maximised
+    over log p by Newton's method; a step that would lower it is cut.
     """
-    K = counts.shape[1]
-    counts = _without_order(counts)
-    columns = np.concatenate([counts, _almost_nothing(K)[None]])
-    labels = columns.sum(axis=1)
+    columns = np.concatenate([_without_order(counts), _almost_nothing(counts.shape[1])[None]])
+    logs = np.log(np.clip(pooled_pseudo(columns[:-1], 2.0), FEWEST, MOST))
+    likelihood, slope, step = _newton(columns, logs)
+    for _ in range(MOST_STEPS):
+        if np.abs(slope).max() <= FLAT:
+            break
+        size = np.ones_like(likelihood)
+        for _ in range(MOST_CUTS):
+            tried = np.clip(logs + size * step, np.log(FEWEST), np.log(MOST))
+            found, slope, next_step = _newton(columns, tried)
+            lower = found < likelihood - ROUNDING * np.abs(likelihood)
+            if not lower.any():
+                break
+            size[lower] /= 4
+        logs, likelihood, step = tried, found, next_step
+    return np.asarray(np.exp(logs))
 
-    def surprise(log_pseudo: Floats) -> tuple[float, Floats]:
-        pseudo = np.exp(log_pseudo).reshape(K, K)
-        total = pseudo.sum(axis=0)
-        likelihood = (gammaln(columns + pseudo) - gammaln(pseudo)).sum()
-        likelihood -= (gammaln(labels + total) - gammaln(total)).sum()
-        slope = (digamma(columns + pseudo) - digamma(pseudo)).sum(axis=0)
-        slope -= (digamma(labels + total) - digamma(total)).sum(axis=0)
-        return -likelihood, -(pseudo * slope).ravel()
 
-    best = minimize(
-        surprise,
-        np.log(pooled_pseudo(counts, 2.0)).ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(np.log(FEWEST), np.log(MOST))] * K**2,
-        options={"ftol": 1e-15, "gtol": 1e-6},
+def _newton(columns: Floats, logs: Floats) -> tuple[Floats, Floats, Floats]:
+    """At log p ``[reported, true]``: likelihoods ``[true]``, slopes, and Newton's step upwards.
+
+    The Hessian of a column is a diagonal, −h, and a product of vectors, z p pᵀ, so that the step
+    costs no more than the slope g: g/h + z (p/h) (p/h)ᵀg / (1 − z pᵀ(p/h)). Where that is not
+    downwards in all directions, h is taken as positive and z as small as it must be. A bound is
+    not pushed against.
+    """
+    pseudo = np.exp(logs)
+    K, L = pseudo.shape
+    likelihood, z = np.empty(L), np.empty(L)
+    slopes, bends, total = np.empty((K, L)), np.empty((K, L)), np.empty(L)
+    dirichlet_likelihood(columns, pseudo, likelihood, slopes, bends, total, z)
+    slope = pseudo * (slopes - total)
+    h = np.maximum(np.abs(pseudo * pseudo * bends - slope), 1e-3 * pseudo * slopes)
+    free = (slope > 0) & (pseudo < MOST) | (slope < 0) & (pseudo > FEWEST)
+    slope, pull = np.where(free, slope, 0.0), np.where(free, pseudo, 0.0) / h
+    along = (pull * pseudo).sum(axis=0)
+    z = np.minimum(z, ALMOST_ONE / np.maximum(along, TINY))
+    step = slope / h + pull * (z * (pull * slope).sum(axis=0) / (1 - z * along))
+    return (
+        likelihood,
+        slope,
+        step * np.minimum(1, LONGEST / np.maximum(np.abs(step).max(axis=0), TINY)),
     )
-    return np.asarray(np.exp(best.x).reshape(K, K), dtype=np.float64)
 
 
 def _without_order(counts: Floats) -> Floats:

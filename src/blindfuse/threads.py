@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from itertools import pairwise
 from typing import TypeVar
 
@@ -12,6 +13,8 @@ from threadpoolctl import threadpool_limits
 from blindfuse.errors import BadParameter
 
 Result = TypeVar("Result")
+
+MOST_HELPERS = 256
 
 
 def thread_count(threads: int | None) -> int:
@@ -44,9 +47,21 @@ def in_pieces(
     first, *others = pieces(total, thread_count(threads), least)
     if not others:
         return [work(first.start, first.stop)]
-    with ThreadPoolExecutor(len(others)) as pool:
-        rest = [pool.submit(work, cut.start, cut.stop) for cut in others]
-        return [work(first.start, first.stop), *(future.result() for future in rest)]
+    rest = [_helpers().submit(work, cut.start, cut.stop) for cut in others]
+    return [work(first.start, first.stop), *(future.result() for future in rest)]
+
+
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    """Threads that are started when first needed and then wait: EM asks for them every round.
+
+    Work that is given to them never asks for help itself, so it cannot wait for its own kind.
+    """
+    return ThreadPoolExecutor(MOST_HELPERS)
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has no threads but its own
+    os.register_at_fork(after_in_child=_helpers.cache_clear)
 
 
 @contextmanager

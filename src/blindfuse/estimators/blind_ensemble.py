@@ -66,7 +66,8 @@ class BlindEnsemble(StreamEstimator):
     shrinkage
         towards the crowd's mean matrix: ``"learned"``, a number of pseudo-labels, or None.
     max_sweeps, tolerance, proximal, inner
-        of Algorithm 1; ``proximal`` is ν/λ, ``inner`` the ADMM iterations per block.
+        of Algorithm 1; it ends where sweeps gain less than noise, or than ``tolerance``, if given.
+        ``proximal`` is ν/λ, ``inner`` the ADMM iterations per block.
     seed
         for random starts and groups.
     threads
@@ -109,7 +110,7 @@ class BlindEnsemble(StreamEstimator):
         alignment: Alignment = "majority",
         shrinkage: Shrinkage = "learned",
         max_sweeps: int = 1000,
-        tolerance: float = 1e-6,
+        tolerance: float | None = None,
         proximal: float = 1e-6,
         inner: int = 10,
         seed: int | None = 0,
@@ -208,8 +209,9 @@ class BlindEnsemble(StreamEstimator):
             )
         for name in ("restarts", "max_sweeps", "inner"):
             at_least(name, getattr(self, name), 1)
-        for name in ("tolerance", "proximal"):
-            at_least(name, getattr(self, name), 0)
+        at_least("proximal", self.proximal, 0)
+        if self.tolerance is not None:
+            at_least("tolerance", self.tolerance, 0)
         check_shrinkage(self.shrinkage)
         return Options(
             start=self.start,

@@ -90,10 +90,12 @@ def quadratic(gram, target, block):
     total = 0.0
     for k in range(K):
         for c in range(C):
-            pull = 0.0
-            for l in range(K):
-                pull += gram[k, l] * block[l, c]
-            total += block[k, c] * (0.5 * pull - target[k, c])
+            total -= block[k, c] * target[k, c]
+        for l in range(K):
+            along = 0.0
+            for c in range(C):
+                along += block[k, c] * block[l, c]
+            total += 0.5 * gram[k, l] * along
     return total
 
 
@@ -125,14 +127,20 @@ def admm(gram, target, block, dual, proximal, inner):
     before = quadratic(gram, target, block)
     free = np.empty((K, C))
     moved_to = np.empty((K, C))
+    right = np.empty((K, C))
     for iteration in range(inner * PATIENCE):
         for k in range(K):
             for c in range(C):
-                total = 0.0
-                for l in range(K):
-                    total += inverse[k, l] * (constant[l, c] + penalty * (block[l, c] + dual[l, c]))
-                free[k, c] = total
-                moved_to[k, c] = total - dual[k, c]
+                right[k, c] = constant[k, c] + penalty * (block[k, c] + dual[k, c])
+        for k in range(K):
+            for c in range(C):
+                free[k, c] = 0.0
+            for l in range(K):
+                factor = inverse[k, l]
+                for c in range(C):
+                    free[k, c] += factor * right[l, c]
+            for c in range(C):
+                moved_to[k, c] = free[k, c] - dual[k, c]
         if C == 1:
             project(moved_to.reshape(K))
         else:
@@ -193,6 +201,47 @@ def _dot(left, right):
     for j in range(left.size):
         total += left[j] * right[j]
     return total
+
+
+@kernel
+def _eight_dots(a, b, c, d, left, right, dots):
+    """Four rows times two others into ``dots[8]``: each number is loaded once for several."""
+    la = lb = lc = ld = ra = rb = rc = rd = 0.0
+    for j in range(left.size):
+        la += a[j] * left[j]
+        lb += b[j] * left[j]
+        lc += c[j] * left[j]
+        ld += d[j] * left[j]
+        ra += a[j] * right[j]
+        rb += b[j] * right[j]
+        rc += c[j] * right[j]
+        rd += d[j] * right[j]
+    dots[0], dots[1], dots[2], dots[3] = la, lb, lc, ld
+    dots[4], dots[5], dots[6], dots[7] = ra, rb, rc, rd
+
+
+@kernel
+def _add_products(rows, columns, begin, dots, total):
+    """Add ``columns`` times ``rows``ᵀ to ``total``, both from their entry ``begin`` on.
+
+    Rows and columns beyond the last are the last once more; what they give is dropped.
+    """
+    K = rows.shape[0]
+    for k in range(0, K, 2):
+        for a in range(0, K, 4):
+            _eight_dots(
+                rows[a, begin:],
+                rows[min(a + 1, K - 1), begin:],
+                rows[min(a + 2, K - 1), begin:],
+                rows[min(a + 3, K - 1), begin:],
+                columns[k, begin:],
+                columns[min(k + 1, K - 1), begin:],
+                dots,
+            )
+            for i in range(min(4, K - a)):
+                total[k, a + i] += dots[i]
+                if k + 1 < K:
+                    total[k + 1, a + i] += dots[4 + i]
 
 
 @kernel
@@ -271,13 +320,14 @@ def sweep_moments(
     products = np.empty((K, third.shape[2]))
     target = np.empty((K, K))
     gram = np.empty((K, K))
+    dots = np.empty(8)
     for m in range(M):
         _products(stacked, m, 0, products)
         for k in range(K):
             for a in range(K):
-                target[k, a] = (
-                    first[m, a] + _dot(second[m, a], flat[k]) + _dot(third[m, a], products[k])
-                )
+                target[k, a] = first[m, a]
+        _add_products(second[m], flat, 0, dots, target)
+        _add_products(third[m], products, 0, dots, target)
         _gram_of_others(grams, m, 0, seen, seen2, seen3, 0, gram)
         _update_confusion(gram, target, prior, confusions[m], duals[m], proximal, inner)
         _stack(confusions, m, stacked, grams)
@@ -292,11 +342,12 @@ def sweep_moments(
         _gram_of_others(grams, m, m + 1, seen, seen2, seen3, tail // (K * K), gram)
         for k in range(K):
             for a in range(K):
-                total_target[k] += confusions[m, a, k] * (
-                    first[m, a]
-                    + _dot(second[m, a, later:], flat[k, later:])
-                    + _dot(third[m, a, tail:], products[k, tail:])
-                )
+                target[k, a] = first[m, a]
+        _add_products(second[m], flat, later, dots, target)
+        _add_products(third[m], products, tail, dots, target)
+        for k in range(K):
+            for a in range(K):
+                total_target[k] += confusions[m, a, k] * target[k, a]
             for l in range(K):
                 total_gram[k, l] += gram[k, l] * grams[m, k, l]
     return _update_prior(total_gram, total_target, prior, prior_dual, proximal, inner, fixed)

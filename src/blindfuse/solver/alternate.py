@@ -15,7 +15,15 @@ WARM_UP = 10
 for rare classes, and a prior matched to those can drop to zero, which no later sweep undoes."""
 
 STALL = 30
-"""Sweeps over which the objective must fall by more than the tolerance."""
+"""Sweeps over which the objective must fall by more than is said below."""
+
+TIGHT = 1e-6
+"""Relative change of the factors that is none, unless a tolerance is given."""
+
+NOISE = 0.01
+"""What the objective must fall by in STALL sweeps, times N, unless a tolerance is given. A moment
+is off by noise whose weighted square is about 1/N; to fit a hundredth of that of one moment is to
+fit nothing."""
 
 
 def alternate(
@@ -24,7 +32,7 @@ def alternate(
     settings: Settings,
     stepper: Stepper,
     max_sweeps: int,
-    tolerance: float,
+    tolerance: float | None,
 ) -> tuple[Factors, Trace]:
     """Steps 3–11 of Algorithm 1; returns the factors of the lowest objective, and the trace.
 
@@ -32,8 +40,11 @@ def alternate(
     or lower, because a class that vanished in the first sweep never comes back.
 
     Stops when a sweep moves the factors by less than ``tolerance``, relatively, or when thirty
-    sweeps lowered the objective by less than ``tolerance`` of what all of them did.
+    sweeps lowered the objective by less than ``tolerance`` of what all of them did. Without a
+    tolerance they end where noise begins: classes with few items can be fitted to noise for
+    thousands of sweeps, and labels get worse.
     """
+    still = TIGHT if tolerance is None else tolerance
     objectives: list[float] = []
     changes: list[float] = []
     seconds: list[float] = []
@@ -53,9 +64,9 @@ def alternate(
         changes.append(_relative_change(point, result))
         if warming:
             point = result
-        elif is_best and changes[-1] < tolerance:
+        elif is_best and changes[-1] < still:
             stopped = "converged"
-        elif _stalled(lowest, tolerance):
+        elif _stalled(lowest, tolerance, problem.n_items):
             stopped = "stalled"
         else:
             point = stepper.next(point, result, objective)
@@ -70,7 +81,10 @@ def _relative_change(point: Factors, result: Factors) -> float:
     return float(moved / np.linalg.norm(result.values))
 
 
-def _stalled(lowest: list[float], tolerance: float) -> bool:
+def _stalled(lowest: list[float], tolerance: float | None, n_items: float) -> bool:
     if len(lowest) <= STALL:
         return False
-    return lowest[-1 - STALL] - lowest[-1] <= tolerance * (lowest[0] - lowest[-1])
+    fall = lowest[-1 - STALL] - lowest[-1]
+    if tolerance is None:
+        return fall <= NOISE / n_items
+    return fall <= tolerance * (lowest[0] - lowest[-1])

@@ -26,7 +26,9 @@ class Settings:
 
 
 class Problem(Protocol):
-    """Anything that can improve factors by one sweep of Algorithm 1."""
+    """Anything that can improve factors by one sweep of Algorithm 1; it knows how many items."""
+
+    n_items: float
 
     def sweep(self, factors: Factors, settings: Settings) -> float:
         """Improve the factors in place (steps 4–9) and return the objective."""
@@ -37,6 +39,7 @@ class MomentProblem:
     """(21) from explicit moments: a sweep costs O(M³K⁴), whatever the number of items."""
 
     def __init__(self, moments: Moments, weights: str) -> None:
+        self.n_items = moments.n_items
         first, second, third = moments.weights(weights)
         self.first = first[:, None] * moments.means
         self.second, seen_pairs = _unfold_pairs(second, moments)
@@ -69,7 +72,7 @@ class LabelProblem:
 
     def __init__(self, responses: Responses) -> None:
         K = responses.n_classes
-        self.n_items = responses.n_items
+        self.n_items: float = responses.n_items
         self.patterns = answer_patterns(responses)
         self.panels = panels(responses)
         self.room = (

@@ -41,7 +41,10 @@ LARGEST_MOMENTS, MOST_MOMENTS = 2**28, 2**32
 
 @dataclass(frozen=True)
 class Options:
-    """All that can be chosen about Algorithm 1; ``prior`` is None where it is to be estimated."""
+    """All that can be chosen about Algorithm 1; ``prior`` is None where it is to be estimated.
+
+    ``tolerance`` is None where sweeps end once they gain less than noise.
+    """
 
     start: "Start | Warm" = "mv"
     restarts: int = 10
@@ -51,7 +54,7 @@ class Options:
     acceleration: Acceleration = "anderson"
     alignment: Alignment = "majority"
     max_sweeps: int = 1000
-    tolerance: float = 1e-6
+    tolerance: float | None = None
     proximal: float = 1e-6
     inner: int = 10
 
