@@ -64,10 +64,9 @@ def find_dependence(pairs: Pairs, names: NDArray[Any]) -> Dependence:
     and the median absolute deviation over pairs, no narrower than sampling alone would make it.
     """
     M = len(pairs.annotators)
-    seen, expected = pairs.agreement
     rows, columns = np.nonzero(np.triu(pairs.common >= LEAST_COMMON, 1))
-    n, p = pairs.common[rows, columns], np.clip(expected[rows, columns], 1e-6, 1 - 1e-6)
-    difference = seen[rows, columns] - p
+    n, p = pairs.common[rows, columns], np.clip(pairs.expected[rows, columns], 1e-6, 1 - 1e-6)
+    difference = pairs.agreed[rows, columns] - p
     scores = difference / np.sqrt(p * (1 - p) / n)
     excess = difference / (1 - p)
     correlation = float(np.clip(np.average(excess, weights=n), 0, 1)) if len(n) else 0.0

@@ -9,19 +9,22 @@ from blindfuse.diagnostics.pairs import Pairs
 
 Floats = NDArray[np.float64]
 
-WELL, BADLY = 2.0, 5.0
-"""Misfits below the first are noise, above the second no noise can explain them."""
+WELL, BADLY = 1.2, 5.0
+"""Misfits below the first are noise: simulated crowds of independent annotators, however small,
+stay below 1.12. Above the second, pairs are far from any such crowd."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
     """The misfit ratio: squared residuals of second moments over their sampling noise.
 
-    Σ_ij n_ij ‖R̂_ij − Γ_i Π Γ_jᵀ‖² / c Σ_ij (1 − ‖Γ_i Π Γ_jᵀ‖²) over pairs with n_ij common items.
-    1 − ‖·‖² is the mean of n_ij ‖·‖² under the model, over K² − 1 free directions; the first
-    moments are matched, which leaves (K − 1)² of them, c = (K − 1)/(K + 1). The ratio is about one
-    or less where the model holds, whatever the number of items. ``by_annotator[annotator]`` has
-    the pairs with one, NaN for none.
+    Σ_ij n_ij ‖R̂_ij − Γ_i Π Γ_jᵀ‖² / Σ_ij c_ij (1 − ‖Γ_i Π Γ_jᵀ‖²) over pairs with n_ij common
+    items. 1 − ‖·‖² is the mean of n_ij ‖·‖² under the model, over K² − 1 free directions. K − 1 of
+    them are the first moments of i, which are matched over its n_i labels, and so are matched in
+    n_ij / n_i of what noise they have here; likewise those of j. That leaves
+    c_ij = 1 − (n_ij / n_i + n_ij / n_j) / (K + 1). The ratio is about one or less where the model
+    holds, whatever the number of items. ``by_annotator[annotator]`` has the pairs with one, NaN
+    for none.
     """
 
     misfit: float
@@ -42,11 +45,11 @@ class Fit:
 
 def measure_fit(pairs: Pairs, n_annotators: int) -> Fit:
     """The misfit of all pairs, and of each annotator's."""
-    residual = pairs.common * np.sum((pairs.seen - pairs.expected) ** 2, axis=(1, 3))
-    K = pairs.seen.shape[1]
-    variance = (K - 1) / (K + 1) * (1 - np.sum(pairs.expected**2, axis=(1, 3)))
-    noise = np.where(pairs.common > 0, variance, 0.0)
-    residual = np.where(pairs.common > 0, residual, 0.0)
+    together = pairs.common > 0
+    matched = pairs.common / np.maximum(pairs.labels, 1)
+    free = 1 - (matched + matched.T) / (pairs.n_classes + 1)
+    noise = np.where(together, free * (1 - pairs.size), 0.0)
+    residual = np.where(together, pairs.residual, 0.0)
     by_annotator = np.full(n_annotators, np.nan)
     by_annotator[pairs.annotators] = _ratio(residual.sum(axis=1), noise.sum(axis=1))
     return Fit(float(_ratio(residual.sum(), noise.sum())), by_annotator)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
+from blindfuse.kernels.pairing import compare_with_model, count_together
 from blindfuse.model import Model
 from blindfuse.responses import Responses
 
@@ -20,22 +20,23 @@ MOST_COLUMNS = 3_000
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Answers of pairs, seen and expected.
+    """Answers of pairs, beside what a model expects of them.
 
-    ``annotators[i]`` are the positions of those looked at, ``common[i, j]`` how many items they
-    share (0 on the diagonal), ``seen[i, a, j, b]`` the shares of those in which they report a and
-    b, and ``expected[i, a, j, b]`` what the model expects, Γ_i Π Γ_jᵀ.
+    ``annotators[i]`` are the positions of those looked at, ``labels[i]`` how many they gave, and
+    ``common[i, j]`` how many items a pair shares (0 on the diagonal, as all others). With S[a, b],
+    the shares of those in which they report a and b, and what the model expects, P = Γ_i Π Γ_jᵀ:
+    ``residual[i, j]`` is common · ‖S − P‖², ``size[i, j]`` is ‖P‖², and ``agreed[i, j]`` and
+    ``expected[i, j]`` are how often they agree, seen and expected.
     """
 
     annotators: NDArray[np.intp]
+    n_classes: int
+    labels: Floats
     common: Floats
-    seen: Floats
+    residual: Floats
+    size: Floats
+    agreed: Floats
     expected: Floats
-
-    @property
-    def agreement(self) -> tuple[Floats, Floats]:
-        """How often pairs agree ``[i, j]``, seen and expected."""
-        return np.einsum("iaja->ij", self.seen), np.einsum("iaja->ij", self.expected)
 
     def without(self, groups: Sequence[Sequence[int]]) -> "Pairs":
         """The same, with pairs inside these groups of positions left out."""
@@ -48,17 +49,19 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """What is seen of pairs, whatever the model: as in :class:`Pairs`."""
+    """What is seen of pairs, whatever the model: ``counts[i, a, j, b]`` items for i < j."""
 
     annotators: NDArray[np.intp]
-    common: Floats
-    seen: Floats
+    labels: Floats
+    counts: NDArray[np.int32]
 
     def beside(self, model: Model) -> Pairs:
         """With what a model of the same annotators expects of them."""
+        M, K = self.counts.shape[:2]
+        tables = [np.zeros((M, M)) for _ in range(5)]
         confusions = model.confusions[self.annotators]
-        expected = np.tensordot(confusions * model.prior, confusions, axes=(2, 2))
-        return Pairs(self.annotators, self.common, self.seen, expected)
+        compare_with_model(self.counts, confusions, model.prior, *tables)
+        return Pairs(self.annotators, K, self.labels, *tables)
 
 
 def count_pairs(responses: Responses) -> PairCounts:
@@ -70,11 +73,6 @@ def count_pairs(responses: Responses) -> PairCounts:
     chosen = np.sort(busiest)
     table = table.select_annotators(chosen)
     M = table.n_annotators
-    starts, annotators, labels = table.by_item
-    cells = annotators.astype(np.int64) * K + labels
-    one_hot = csr_array((np.ones(len(cells)), cells, starts), shape=(table.n_items, M * K))
-    counts = (one_hot.T @ one_hot).toarray().reshape(M, K, M, K)
-    common = counts.sum(axis=(1, 3))
-    np.fill_diagonal(common, 0.0)
-    seen = counts / np.maximum(common, 1.0)[:, None, :, None]
-    return PairCounts(chosen, common, seen)
+    counts = np.zeros((M * K, M * K), dtype=np.int32)
+    count_together(*table.by_item, K, counts)
+    return PairCounts(chosen, table.labels_per_annotator.astype(float), counts.reshape(M, K, M, K))
