@@ -7,7 +7,7 @@ may know more, or fewer, kinds of items.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 
 LEAST_ITEMS = 8_000
 """Fewer do not make up for a thread."""
+BLOCK = 15_000
+"""Patterns whose likelihoods are kept until their logarithms are taken, in the second cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,23 +150,35 @@ def _packed_sums(
 ) -> Sums:
     """The same by looking up joint answers of several annotators."""
     tables, divisors = packed.tables(confusions, prior)
-    each = None if sizes is None else sizes[packed.order]
-    in_pairs = len(packed.groups) == 2
+    each = packed.weigh(sizes)
+    in_pairs, lanes = len(packed.groups) == 2, _lanes(len(prior))
 
     def add_piece(begin: int, end: int) -> tuple[Floats, float]:
-        found = np.zeros_like(tables)
-        model = tables, _lanes(len(prior)), each, found
-        if in_pairs:
-            codes = np.searchsorted(packed.starts[:-1], (begin, end))
-            return found, labelling.paired_counts(packed.starts, packed.codes, *codes, *model)
-        return found, labelling.packed_counts(packed.codes, begin, end, *model)
+        found, likelihood = np.zeros_like(tables), 0.0
+        for start in range(begin, end, BLOCK):
+            likelihood += add_block(start, min(start + BLOCK, end), found)
+        return found, likelihood
+
+    def add_block(begin: int, end: int, found: Floats) -> float:
+        if in_pairs:  # a block ends where a first code does
+            first, last = np.searchsorted(packed.starts[:-1], (begin, end))
+            begin, end = packed.starts[first], packed.starts[last]
+            add_up = partial(labelling.paired_counts, packed.starts, packed.codes, first, last)
+        else:
+            add_up = partial(labelling.packed_counts, packed.codes, begin, end)
+        totals = np.empty(end - begin)
+        add_up(tables, lanes, each, found, totals)
+        logarithms = np.log(totals, out=totals)
+        return float((logarithms if each is None else logarithms * each[begin:end]).sum())
 
     parts = in_pieces(add_piece, len(packed.codes), threads, LEAST_ITEMS)
     found = np.sum([part for part, _ in parts], axis=0)
     if in_pairs:
         found *= tables
-    likelihood = sum(part for _, part in parts) + found.sum(axis=1) @ np.log(divisors)
-    return Sums(*packed.spread(found, confusions.shape[1]), float(likelihood))
+    likelihood = float(sum(part for _, part in parts))
+    if divisors is not None:
+        likelihood += float(found.sum(axis=1) @ np.log(divisors))
+    return Sums(*packed.spread(found, confusions.shape[1]), likelihood)
 
 
 def _sums(

@@ -22,7 +22,6 @@ from blindfuse.coding import (
     union,
 )
 from blindfuse.errors import BadLabels, BadParameter, naming
-from blindfuse.kernels.labelling import RUN
 from blindfuse.packing import Packed, pack
 from blindfuse.rows import Repeats, Rows, frozen, grouped, read_only, sorted_once, starts_of
 
@@ -283,7 +282,7 @@ class Responses:
     @cached_property
     def packed(self) -> Packed | None:
         """Complete answers, several annotators' as one code; None where that saves nothing."""
-        return pack(self.matrix(), self.n_classes, RUN) if self.is_complete else None
+        return pack(self.matrix(), self.n_classes) if self.is_complete else None
 
     def select_items(self, chosen: ArrayLike) -> "Responses":
         """The responses to the items at these positions (or in this mask), in this order."""

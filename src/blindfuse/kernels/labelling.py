@@ -185,13 +185,14 @@ def posterior_beliefs(
 
 
 @kernel
-def packed_counts(codes, first, last, tables, lanes, sizes, sums):
-    """Add up what a model says of these items to ``sums[code, true]``; their log-likelihood.
+def packed_counts(codes, first, last, tables, lanes, sizes, sums, totals):
+    """Add up what a model says of these patterns to ``sums[code, true]``.
 
-    ``codes[item, group]`` are rows of ``tables[code, true]``: probabilities of joint answers.
+    ``codes[pattern, group]`` are rows of ``tables[code, true]``: probabilities of joint answers.
+    ``sizes[pattern]`` says how many items have these answers; None is one. ``totals``, from
+    ``first`` on, are filled with the likelihood of each pattern.
     """
     belief = np.empty(len(lanes))
-    likelihood, product = 0.0, 1.0
     for n in range(first, last):
         code = np.uint64(codes[n, 0])
         for k in range(len(lanes)):
@@ -203,30 +204,25 @@ def packed_counts(codes, first, last, tables, lanes, sizes, sums):
         total = 0.0
         for k in range(len(lanes)):
             total += belief[k]
-        scale = 1.0 / total
-        if sizes is None:
-            likelihood, product = _multiplied(total, likelihood, product)
-        else:
-            likelihood += sizes[n] * math.log(total)
-            scale *= sizes[n]
+        totals[n - first] = total
+        scale = 1.0 / total if sizes is None else sizes[n] / total
         for k in range(len(lanes)):
             belief[k] *= scale
         for group in range(codes.shape[1]):
             code = np.uint64(codes[n, group])
             for k in range(len(lanes)):
                 sums[code, k] += belief[k]
-    return likelihood + math.log(product)
 
 
 @kernel
-def paired_counts(starts, codes, first, last, tables, lanes, sizes, sums):
-    """The same for two groups, of items sorted by their first code, of which these are looked at.
+def paired_counts(starts, codes, first, last, tables, lanes, sizes, sums, totals):
+    """The same for two groups, of patterns sorted by first code, of which these are looked at.
 
-    ``sums[code, true]`` still have to be multiplied with ``tables``: what an item adds to a row of
-    one group is what it found in the other's, over the total.
+    ``sums[code, true]`` still have to be multiplied with ``tables``: what a pattern adds to a row
+    of one group is what it found in the other's, over the total.
     """
     own, pull = np.empty(len(lanes)), np.empty(len(lanes))
-    likelihood, product = 0.0, 1.0
+    begin = starts[first]
     for code in range(first, last):
         for k in range(len(lanes)):
             own[k] = tables[code, k]
@@ -236,18 +232,13 @@ def paired_counts(starts, codes, first, last, tables, lanes, sizes, sums):
             total = 0.0
             for k in range(len(lanes)):
                 total += own[k] * tables[other, k]
-            scale = 1.0 / total
-            if sizes is None:
-                likelihood, product = _multiplied(total, likelihood, product)
-            else:
-                likelihood += sizes[n] * math.log(total)
-                scale *= sizes[n]
+            totals[n - begin] = total
+            scale = 1.0 / total if sizes is None else sizes[n] / total
             for k in range(len(lanes)):
                 pull[k] += tables[other, k] * scale
                 sums[other, k] += own[k] * scale
         for k in range(len(lanes)):
             sums[code, k] += pull[k]
-    return likelihood + math.log(product)
 
 
 @kernel
