@@ -30,7 +30,8 @@ CAUSES = {
     "draw": "The paper does not say how Γ_m were drawn. This row shows how hard the drawn "
     "annotators are, not how good a method is.",
     "solver": "We start at the majority vote instead of at random, weigh moments by co-labelled "
-    "items, run to convergence by acceleration, and shrink matrices by learned pseudo-labels.",
+    "items, accelerate sweeps, end them where they gain less than noise, and shrink matrices by "
+    "learned pseudo-labels.",
     "few items": "With so few items, matrices are estimated from few answers a class, and how much "
     "that costs depends on how the annotators were drawn; runs differ by {deviation}.",
     "unexplained": "No cause is known: here we are worse than the paper.",

@@ -84,6 +84,42 @@ def invert(matrix):
 
 
 @kernel
+def _dot(left, right):
+    total = 0.0
+    for j in range(left.size):
+        total += left[j] * right[j]
+    return total
+
+
+@kernel
+def take_mixed_step(changes, steps, residual, importance, ridge, values):
+    """Subtract Σ_i γ_i ``steps[i]`` from the values, where γ fits ``residual`` by ``changes[i]``.
+
+    γ minimises Σ_j importance_j (f_j − Σ_i γ_i Δf_ij)², with a ridge, relative to the trace, so
+    that it always exists. Loops instead of BLAS, which would wake its threads for this.
+    """
+    I, J = changes.shape
+    normal = np.zeros((I, I))
+    right = np.zeros(I)
+    weighted = np.empty(J)
+    trace = 0.0
+    for i in range(I):
+        for j in range(J):
+            weighted[j] = importance[j] * changes[i, j]
+        for l in range(i + 1):
+            normal[i, l] = normal[l, i] = _dot(weighted, changes[l])
+        right[i] = _dot(weighted, residual)
+        trace += normal[i, i]
+    for i in range(I):
+        normal[i, i] += ridge * trace + 1e-300
+    invert(normal)
+    for i in range(I):
+        weight = _dot(normal[i], right)
+        for j in range(J):
+            values[j] -= weight * steps[i, j]
+
+
+@kernel
 def quadratic(gram, target, block):
     """½ tr(Xᵀ G X) − tr(Bᵀ X)."""
     K, C = block.shape
@@ -193,14 +229,6 @@ def _update_prior(gram, target, prior, dual, proximal, inner, fixed):
         for k in range(K):
             prior[k] = block[k, 0]
     return quadratic(gram, right, block)
-
-
-@kernel
-def _dot(left, right):
-    total = 0.0
-    for j in range(left.size):
-        total += left[j] * right[j]
-    return total
 
 
 @kernel

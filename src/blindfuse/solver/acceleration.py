@@ -5,7 +5,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.sweeps import project_model
+from blindfuse.kernels.sweeps import project_model, take_mixed_step
 from blindfuse.solver.factors import Factors
 
 Floats = NDArray[np.float64]
@@ -61,18 +61,11 @@ class Anderson:
         self.accepted = [*self.accepted[-1:], objective]
         if not self.steps:
             return result
-        weights = _fit(np.array(self.changes), residual, _importance(result))
-        moved = result.moved(result.values - weights @ np.array(self.steps))
+        moved = result.copy()
+        differences = np.array(self.changes), np.array(self.steps)
+        take_mixed_step(*differences, residual, _importance(result), RIDGE, moved.values)
         project_model(moved.confusions, moved.prior)
         return moved
-
-
-def _fit(changes: Floats, residual: Floats, importance: Floats) -> Floats:
-    """The weights γ that minimise ‖f − Σ_i γ_i Δf_i‖, with a ridge so that they always exist."""
-    weighted = changes * importance
-    normal = weighted @ changes.T
-    normal.flat[:: len(normal) + 1] += RIDGE * np.trace(normal) + np.finfo(float).tiny
-    return np.asarray(np.linalg.solve(normal, weighted @ residual), dtype=np.float64)
 
 
 def _importance(factors: Factors) -> Floats:

@@ -38,10 +38,6 @@ class Factors:
     def copy(self) -> "Factors":
         return Factors(self.values.copy(), self.multipliers.copy(), self.n_classes)
 
-    def moved(self, values: Floats) -> "Factors":
-        """Factors at another point, with these multipliers."""
-        return Factors(values, self.multipliers.copy(), self.n_classes)
-
     @property
     def confusions(self) -> Floats:
         return self._matrices(self.values)
