@@ -1,5 +1,7 @@
 """Files in parts: the same answers, the same labels, whatever the file and the parts."""
 
+import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from blindfuse import BadFile, fuse, read, simulate
+from blindfuse.cli.machine import free_memory
 from blindfuse.cli.main import blindfuse as program
 from blindfuse.readers import parts
 from blindfuse.readers.parts import read_in_parts
@@ -133,6 +136,35 @@ class TestCommand:
         done = self.run("fuse", path, "-o", tmp_path / "fused.csv")
         assert done.exit_code == 0, done.output
         assert "parts" in done.output
+
+    def test_what_it_cannot_do_in_parts_it_says_why_it_would_and_how_not_to(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path, page = written(votes(), tmp_path / "votes.csv"), tmp_path / "report.html"
+        monkeypatch.setattr("blindfuse.cli.work.ROOM", 10**12)
+        done = self.run("fuse", path, "--report", page)
+        assert done.exit_code == 2
+        assert "memory are free. --whole reads them at once" in " ".join(done.output.split())
+        done = self.run("fuse", path, "--report", page, "--whole")
+        assert done.exit_code == 0, done.output
+        assert page.exists()
+
+    def test_memory_that_the_system_would_give_up_is_free(self) -> None:
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        assert 0.5 * free < free_memory() <= total
+
+    def test_where_nothing_is_told_all_of_the_machine_is_free(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def missing(self: Path) -> str:
+            raise FileNotFoundError
+
+        monkeypatch.setattr(Path, "read_text", missing)
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        assert free_memory() == total
+        monkeypatch.setattr(os, "sysconf_names", {})
+        assert free_memory() == math.inf
 
     @pytest.mark.parametrize(
         "more",

@@ -9,7 +9,7 @@ from blindfuse.cli.options import answers_with, fuses, reads_answers
 from blindfuse.cli.page import page
 from blindfuse.cli.targets import Target, Write, refuse_twice
 from blindfuse.cli.work import Answers, How
-from blindfuse.errors import BadParameter
+from blindfuse.errors import BadFile, BadParameter
 
 TOGETHER = "MajorityVote", "ItemKinds"
 """Methods whose labels a model of independent annotators would not give."""
@@ -30,7 +30,11 @@ Examples:
 @click.option("--report", type=Target(("html", "htm")), help="A page to look at: .html.")
 @click.option("--annotators", type=Target(), help="One row an annotator, written as -o is.")
 @click.option("--model", type=Target(("npz",)), help="What was learned, for predict: .npz.")
-@click.option("--in-parts", is_flag=True, help="As for files larger than memory, see above.")
+@click.option(
+    "--in-parts/--whole",
+    default=None,
+    help="How files are read, see above.  [default: in parts if larger than memory]",
+)
 @reads_answers
 @fuses
 def command(
@@ -40,7 +44,7 @@ def command(
     report: Path | None,
     annotators: Path | None,
     model: Path | None,
-    in_parts: bool,
+    in_parts: bool | None,
 ) -> None:
     """One label an item from the answers in FILE…, and who is how good.
 
@@ -63,12 +67,14 @@ def command(
     from blindfuse.cli.summary import document, summary
 
     refuse_twice(answer.output, report, annotators, model)
-    if in_parts or answers.are_larger_than_memory():
+    why = answers.too_large() if in_parts is None else None
+    if in_parts or why:
         from blindfuse.cli.in_parts import fuse_in_parts
 
-        if report is not None:
-            raise BadParameter("In parts there is no --report. Leave it out.")
-        fuse_in_parts(answers, how, answer, annotators, model)
+        try:
+            fuse_in_parts(answers, how, answer, report, annotators, model)
+        except (BadFile, BadParameter) as refusal:
+            raise type(refusal)(f"{refusal} {why or ''}".rstrip()) from refusal
         return
     screen, also = answer.screen, dict[Path, Write]()
     with screen.working() as step:

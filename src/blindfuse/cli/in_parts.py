@@ -18,10 +18,15 @@ from blindfuse.readers.parts import read_in_parts
 
 
 def fuse_in_parts(
-    answers: Answers, how: How, answer: Answer, annotators: Path | None, model: Path | None
+    answers: Answers,
+    how: How,
+    answer: Answer,
+    report: Path | None,
+    annotators: Path | None,
+    model: Path | None,
 ) -> None:
     """Learn from a sample of the items, then label part by part, straight into the output."""
-    _refuse_what_needs_all(answers, how, answer)
+    _refuse_what_needs_all(answers, how, answer, report)
     screen = answer.screen
     with screen.working() as step:
         step(f"dealing the items of {answers.title} into parts")
@@ -49,10 +54,10 @@ def fuse_in_parts(
     _say(stream, how.method == FUSE, outputs, screen)
 
 
-def _refuse_what_needs_all(answers: Answers, how: How, answer: Answer) -> None:
-    if how.gold or how.known or answer.as_json or is_pipe(answer.output):
+def _refuse_what_needs_all(answers: Answers, how: How, answer: Answer, report: Path | None) -> None:
+    if report or how.gold or how.known or answer.as_json or is_pipe(answer.output):
         raise BadParameter(
-            "In parts there is no --gold, --known, --json, and no -o -. Leave it out."
+            "In parts there is no --report, --gold, --known, --json, and no -o -. Leave it out."
         )
     if len(answers.annotator) > 1 or answers.format not in (None, "long") or answers.question:
         raise BadParameter("Only long tables of one question are read in parts.")

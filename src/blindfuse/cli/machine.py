@@ -1,7 +1,9 @@
-"""What the machine refuses, in words: room on a disk, the right to write, memory."""
+"""What the machine has and refuses, in words: room on a disk, the right to write, memory."""
 
 import errno
+import math
 import os
+from pathlib import Path
 
 from blindfuse.errors import BadParameter
 
@@ -64,6 +66,22 @@ def _is_starved(error: BaseException | None) -> bool:
     return any(words in said for words in _STARVED) or _is_starved(
         error.__cause__ or error.__context__
     )
+
+
+def free_memory() -> float:
+    """Bytes that programs may still take, with what the system would give up for them.
+
+    All of the machine's where that is not told, no limit where nothing is.
+    """
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        told = dict(line.split(":", 1) for line in lines if ":" in line)
+        return float(told["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError):
+        names = getattr(os, "sysconf_names", {})
+        if not {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= names.keys():
+            return math.inf
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
 
 
 def _address_space() -> int | None:

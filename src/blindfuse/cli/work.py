@@ -1,6 +1,5 @@
 """What most commands begin with: answers are read, and fused."""
 
-import os
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import blindfuse
+from blindfuse.cli.machine import free_memory
 from blindfuse.errors import BadFile, BadParameter, naming
 
 if TYPE_CHECKING:
@@ -57,12 +57,17 @@ class Answers:
             classes=self.classes or classes,
         )
 
-    def are_larger_than_memory(self) -> bool:
-        """Whether reading the files whole would take more memory than there is."""
+    def too_large(self) -> str | None:
+        """Why the files are not read whole, if that would take more memory than there is."""
         files = [Path(file) for file in self.files]
         size = sum(file.stat().st_size for file in files if file.is_file())
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        return size * ROOM > free
+        free = free_memory()
+        if size * ROOM <= free:
+            return None
+        return (
+            f"{size / 1e9:,.1f} GB are read in parts, because {free / 1e9:,.1f} GB of memory are "
+            "free. --whole reads them at once all the same."
+        )
 
     @property
     def title(self) -> str:
