@@ -50,7 +50,7 @@ def acceleration() -> Section:
                     mixed, plain = (
                         solve(responses, options, np.random.default_rng(0)).trace
                         for options in (
-                            Options(max_sweeps=5000),
+                            Options(tolerance=1e-6, max_sweeps=5000),
                             Options(acceleration=None, tolerance=1e-8, max_sweeps=20_000),
                         )
                     )

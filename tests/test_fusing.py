@@ -21,7 +21,7 @@ from blindfuse import (
 )
 from blindfuse.beliefs import vote_shares
 from blindfuse.experiments.settings import FIGURE_3, TABLE_1, TABLE_2, Setting
-from blindfuse.held_out import HeldOut, Latent
+from blindfuse.held_out import FOLDS, HeldOut, Latent
 from blindfuse.metrics import calibration_error, error_rate
 from blindfuse.rules import Choice, _keep_labels, by_method, by_prediction
 from conftest import Crowds
@@ -260,12 +260,14 @@ class TestHeldOut:
 
         held = HeldOut(responses, np.random.default_rng(1))
         half, most = held.predict(constant(0.5)), held.predict(constant(0.8))
-        assert half.shape == most.shape == (responses.n_labels,)
         ones = np.mean(responses.by_item.labels == 1)
-        expected = ones * np.log(0.8) + (1 - ones) * np.log(0.2) - np.log(0.5)
-        gain = held.gain(most, over=half)
+        expected = np.log(0.5) - ones * np.log(0.8) - (1 - ones) * np.log(0.2)
+        gain = held.gain(half, over=most)
         assert gain.mean == pytest.approx(expected)
-        per_item = np.bincount(held.items, most - half)
+        items = np.concatenate([cells[0] for _, cells in half.folds])
+        differences = np.concatenate(half.known) - np.concatenate(most.known)
+        assert len(differences) == responses.n_labels
+        per_item = np.bincount(items, differences)
         error = np.sqrt(np.sum((per_item - per_item.mean()) ** 2)) / responses.n_labels
         assert gain.error == pytest.approx(error)
         assert held.gain(half, over=half).z == 0
@@ -281,7 +283,23 @@ class TestHeldOut:
             return Latent(np.ones((train.n_items, 3)) / 3, flat)
 
         held = HeldOut(simulation.responses, np.random.default_rng(0))
-        assert held.gain(held.predict(truth), over=held.predict(guess)).z > 10
+        knows, guesses = held.predict(truth), held.predict(guess)
+        assert held.gain(knows, over=guesses).z > 10
+        assert len(knows.known) == FOLDS
+
+    def test_a_model_without_hope_is_fitted_once(self) -> None:
+        simulation = simulate(3000, 6, 3, np.random.default_rng(2), missing=0.2)
+        held = HeldOut(simulation.responses, np.random.default_rng(0))
+
+        def fit(quality: float) -> Any:
+            mixed = quality * simulation.model.confusions + (1 - quality) / 3
+            return lambda train: Latent(simulation.model.posteriors(train), mixed)
+
+        good, bad = held.predict(fit(1.0)), held.predict(fit(0.3))
+        assert held.gain(bad, over=good).z < -5
+        assert len(bad.known) == len(good.known) == 1
+        assert held.gain(good, over=bad).z > 5
+        assert len(bad.known) == len(good.known) == FOLDS
 
 
 class TestNextLabels:

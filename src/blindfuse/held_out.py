@@ -5,7 +5,7 @@ item n by Σ_l P(l | other answers to n) Γ_m(f, l). Models are compared answer 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ Cells = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
 FOLDS = 5
 ENOUGH_ANSWERS = 50_000
 """Answers to predict: more hardly move a standard error that is small already."""
+HOPELESS = 5.0
+"""Standard errors by which a model that predicts worse is not looked at any further."""
 MOST_ANSWERS = 500_000
 """Above this, items are sampled: more hardly move what is learned of annotators."""
 
@@ -51,11 +53,26 @@ class Gain:
         return f"{self.mean:+.4f} nats an answer, standard error {self.error:.4f}"
 
 
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """Log-probabilities of held-out answers by a model without them; fitted when asked for."""
+
+    fit: Callable[[Responses], Latent]
+    folds: list[tuple[Responses, Cells]]
+    known: list[Floats] = field(default_factory=list)
+
+    def of_first(self, n_folds: int) -> Floats:
+        """Those ``[answer]`` of so many folds."""
+        for train, cells in self.folds[len(self.known) : n_folds]:
+            self.known.append(_log_probabilities(self.fit(train), *cells))
+        return np.concatenate(self.known[:n_folds])
+
+
 class HeldOut:
     """Answers dealt into folds, each to be predicted by models that were fitted to the others.
 
     Folds end when ENOUGH_ANSWERS are to be predicted. Models are compared answer by answer on the
-    same ones, and are fitted when they are asked for.
+    same ones, fold by fold, until one has no hope.
     """
 
     def __init__(self, responses: Responses, rng: np.random.Generator) -> None:
@@ -71,19 +88,27 @@ class HeldOut:
             predicted += int(np.count_nonzero(held))
             if predicted >= ENOUGH_ANSWERS:
                 break
-        self.items = np.concatenate([cells[0] for _, cells in self._folds])
 
-    def predict(self, fit: Callable[[Responses], Latent]) -> Floats:
-        """Log-probabilities ``[answer]`` of the held-out answers by a model without them."""
-        return np.concatenate(
-            [_log_probabilities(fit(train), *cells) for train, cells in self._folds]
-        )
+    def predict(self, fit: Callable[[Responses], Latent]) -> Predicted:
+        """The held-out answers by a model without them."""
+        return Predicted(fit, self._folds)
 
-    def gain(self, scores: Floats, over: Floats) -> Gain:
-        """How much better one model's predictions are than another's."""
-        differences = scores - over
-        by_item = np.bincount(self.items, differences)
-        answered = np.bincount(self.items) > 0
+    def gain(self, one: Predicted, over: Predicted) -> Gain:
+        """How much better one model's predictions are than another's.
+
+        Folds after one in which it is clearly worse would not change that, and are left out.
+        """
+        for n_folds in range(1, len(self._folds) + 1):
+            differences = one.of_first(n_folds) - over.of_first(n_folds)
+            found = self._gain(differences, n_folds)
+            if found.z < -HOPELESS:
+                break
+        return found
+
+    def _gain(self, differences: Floats, n_folds: int) -> Gain:
+        items = np.concatenate([cells[0] for _, cells in self._folds[:n_folds]])
+        by_item = np.bincount(items, differences)
+        answered = np.bincount(items) > 0
         deviations = by_item[answered] - by_item[answered].mean()
         n = len(differences)
         return Gain(float(differences.mean()), float(np.sqrt(np.sum(deviations**2)) / n))
