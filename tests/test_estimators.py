@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import blindfuse
 from blindfuse import (
@@ -37,6 +38,7 @@ from blindfuse import (
 )
 from blindfuse.estimators.base import Estimator, NotFitted
 from blindfuse.estimators.em import EMEstimator
+from blindfuse.estimators.signs import products_of
 from blindfuse.experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2, Setting
 from blindfuse.metrics import confusion_error, error_rate
 from conftest import Crowds
@@ -78,6 +80,13 @@ def classes_of(method: type[Estimator]) -> int:
 
 def crowd(seed: int = 0, n: int = 1500, k: int = 3, missing: float = 0.3) -> Any:
     return simulate(n, 7, k, np.random.default_rng(seed), skill=0.3, missing=missing)
+
+
+@pytest.mark.parametrize("filled", [0.01, 0.3, 1.0])
+def test_products_of_tables_are_the_same_dense_and_sparse(filled: float) -> None:
+    rng = np.random.default_rng(0)
+    dense = rng.choice([-1.0, 1.0], size=(45_000, 12)) * (rng.random((45_000, 12)) < filled)
+    np.testing.assert_array_equal(products_of(csr_array(dense)), dense.T @ dense)
 
 
 class TestBattery:

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from scipy.special import log_expit, softmax
 
 from blindfuse.estimators.base import TableEstimator, at_least, one_of, to_fit
-from blindfuse.estimators.signs import leading, signs
+from blindfuse.estimators.signs import leading, products_of, signs
 from blindfuse.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -135,7 +135,7 @@ def _messages(answers: csr_array, rounds: int, rng: np.random.Generator) -> Foun
 def _singular(answers: csr_array) -> Found:
     N = answers.shape[0]
     mean = np.asarray(answers.sum(axis=0)) / N
-    gram = (answers.T @ answers).toarray() - N * np.outer(mean, mean)
+    gram = products_of(answers) - N * np.outer(mean, mean)
     _, weights = leading(gram)
     if np.sum(weights[weights >= 0] ** 2) < 0.5:
         weights = -weights

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.base import at_least, to_fit
-from blindfuse.estimators.signs import require_three
+from blindfuse.estimators.signs import products_of, require_three
 from blindfuse.estimators.votes import VotingEstimator
 from blindfuse.responses import Responses
 
@@ -93,7 +93,7 @@ def _skill_products(responses: Responses) -> tuple[Floats, Floats]:
 
     def pairs(chosen: NDArray[np.bool_]) -> Floats:
         table = csr_array((chosen.astype(float), annotators, starts), shape=(responses.n_items, M))
-        counts: Floats = (table.T @ table).toarray()
+        counts = products_of(table)
         np.fill_diagonal(counts, 0.0)
         return counts
 

@@ -13,6 +13,9 @@ from blindfuse.responses import Responses
 
 Floats = NDArray[np.float64]
 
+FILLED, PIECE = 0.05, 20_000
+"""Share of cells from which on a table counts as filled, and items made dense at once."""
+
 
 def to_fit_signs(data: Any, method: str) -> tuple[Responses, csr_array]:
     """Responses in two classes, and their signs ``[item, annotator]``: −1 and +1, 0 unanswered."""
@@ -32,6 +35,22 @@ def signs(responses: Responses, yes: NDArray[np.bool_]) -> csr_array:
     return csr_array((2.0 * yes - 1.0, annotators, starts), shape=shape)
 
 
+def products_of(table: csr_array) -> Floats:
+    """AᵀA of a table ``[item, annotator]``.
+
+    Where many cells are filled, pieces of items are made dense: BLAS is far faster there than going
+    from cell to cell.
+    """
+    N, M = table.shape
+    if table.nnz < FILLED * N * M:
+        return np.asarray((table.T @ table).toarray())
+    total = np.zeros((M, M))
+    for begin in range(0, N, PIECE):
+        piece = table[begin : begin + PIECE].toarray()
+        total += piece.T @ piece
+    return total
+
+
 def leading(matrix: Floats) -> tuple[float, Floats]:
     """The largest eigenvalue of a symmetric matrix, and its eigenvector."""
     last = len(matrix) - 1
@@ -42,8 +61,7 @@ def leading(matrix: Floats) -> tuple[float, Floats]:
 def pair_means(table: csr_array) -> tuple[Floats, Floats]:
     """Mean products of answers by pairs of annotators over common items, and their numbers."""
     answered = abs(table)
-    together = (answered.T @ answered).toarray()
-    products = (table.T @ table).toarray()
+    together, products = products_of(answered), products_of(table)
     means = np.divide(products, together, out=np.zeros_like(products), where=together > 0)
     return means, together
 
