@@ -80,7 +80,7 @@ reproduce: .venv/demo  ## the paper's tables and figures into docs/: hours; goes
 	$(BIN)/blindfuse reproduce all --out docs $(if $(BLINDFUSE_DATA),--data $(BLINDFUSE_DATA))
 
 bench: .venv-bench/peers  ## the figures that the documentation quotes, beside other libraries
-	.venv-bench/bin/python benchmarks/run.py
+	.venv-bench/bin/python benchmarks/run.py $(SECTIONS)
 
 clean:
 	rm -rf .venv .venv-bench .venv-engines .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .cache dist site

@@ -43,18 +43,29 @@ def to_text(section: Section) -> str:
     return "\n".join([f"\n## {section.title}", *lines, *notes, *map(str, section.checks)])
 
 
-def to_markdown(sections: list[Section], where: str) -> str:
-    parts = ["# Benchmarks", f"Written by `make bench`; no number is typed by hand. {where}"]
-    for section in sections:
-        parts.append(f"## {section.title}")
-        rule = ["---"] * len(section.header)
-        rows = [section.header, rule, *section.rows]
-        parts.append("\n".join("| " + " | ".join(row) + " |" for row in rows))
-        if section.note:
-            parts.append(section.note)
-        if section.checks:
-            parts.append("\n".join(f"- {check}" for check in section.checks))
-    return "\n\n".join(parts) + "\n"
+def to_markdown(section: Section) -> str:
+    """A section of the page, without its title."""
+    rule = ["---"] * len(section.header)
+    rows = [section.header, rule, *section.rows]
+    parts = ["\n".join("| " + " | ".join(row) + " |" for row in rows)]
+    if section.note:
+        parts.append(section.note)
+    if section.checks:
+        parts.append("\n".join(f"- {check}" for check in section.checks))
+    return "\n\n".join(parts)
+
+
+def to_page(sections: dict[str, str], where: str) -> str:
+    """The page of these sections by title."""
+    head = ["# Benchmarks", f"Written by `make bench`; no number is typed by hand. {where}"]
+    parts = [f"## {title}\n\n{text}" for title, text in sections.items()]
+    return "\n\n".join([*head, *parts]) + "\n"
+
+
+def from_page(page: str) -> dict[str, str]:
+    """The sections of a page by title."""
+    parts = (part.partition("\n\n") for part in page.rstrip("\n").split("\n\n## ")[1:])
+    return {title: text for title, _, text in parts}
 
 
 def environment() -> str:

@@ -2,8 +2,11 @@
 
 Run with ``make bench``. Times are ratios within one run: seconds depend on the machine. Crowd sets
 are read from the folder that BLINDFUSE_DATA names; without it they are left out, and said to be.
+Sections that are named, as in ``make bench SECTIONS="speed.linear trust.copiers"``, are measured
+alone, and the others on the page stay as they are.
 """
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +21,7 @@ import startup
 import ten_million
 import trust
 import voting
-from report import Check, Section, environment, to_markdown, to_text
+from report import Check, Section, environment, from_page, to_markdown, to_page, to_text
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
@@ -57,15 +60,19 @@ SECTIONS: list[Callable[[], Section]] = [
 ]
 
 
-def main() -> None:
-    sections = []
-    for measure in SECTIONS:
-        section = measure()
+def main(names: list[str]) -> None:
+    known = {f"{measure.__module__}.{measure.__name__}": measure for measure in SECTIONS}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        sys.exit(f"There is no section {unknown[0]}. There are {', '.join(known)}.")
+    page = from_page(PAGE.read_text()) if names else {}
+    checks: list[Check] = []
+    for name in names or known:
+        section = known[name]()
         print(to_text(section), flush=True)
-        sections.append(section)
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(to_markdown(sections, environment()))
-    checks: list[Check] = [check for section in sections for check in section.checks]
+        page[section.title] = to_markdown(section)
+        PAGE.write_text(to_page(page, environment()))
+        checks += section.checks
     missed = [check for check in checks if not check.holds]
     print(f"{len(checks) - len(missed)} of {len(checks)} figures hold.")
     for check in missed:
@@ -73,4 +80,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
