@@ -21,7 +21,7 @@ from blindfuse import (
 )
 from blindfuse.beliefs import vote_shares
 from blindfuse.experiments.settings import FIGURE_3, TABLE_1, TABLE_2, Setting
-from blindfuse.held_out import FOLDS, HeldOut, Latent
+from blindfuse.held_out import FOLDS, Gain, HeldOut, Latent
 from blindfuse.metrics import calibration_error, error_rate
 from blindfuse.rules import Choice, _keep_labels, by_method, by_prediction
 from conftest import Crowds
@@ -286,6 +286,14 @@ class TestHeldOut:
         knows, guesses = held.predict(truth), held.predict(guess)
         assert held.gain(knows, over=guesses).z > 10
         assert len(knows.known) == FOLDS
+
+    @pytest.mark.parametrize("seed", range(10))
+    def test_no_fold_is_empty_however_few_answers_there_are(self, seed: int) -> None:
+        responses = Responses.from_matrix(np.array([[0, 1, 1]]))
+        held = HeldOut(responses, np.random.default_rng(seed))
+        even = held.predict(lambda train: Latent(np.ones((1, 1)), np.full((3, 2, 1), 0.5)))
+        assert held.gain(even, over=even) == Gain(0.0, 0.0)
+        assert sum(map(len, even.known)) == 3
 
     def test_a_model_without_hope_is_fitted_once(self) -> None:
         simulation = simulate(3000, 6, 3, np.random.default_rng(2), missing=0.2)

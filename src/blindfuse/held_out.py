@@ -81,7 +81,7 @@ class HeldOut:
         fold = rng.integers(FOLDS, size=sample.n_labels)
         self._folds: list[tuple[Responses, Cells]] = []
         predicted = 0
-        for k in range(FOLDS):
+        for k in np.unique(fold):  # a few answers may leave folds empty
             held = fold == k
             cells = items[held], sample.by_item.codes[held], sample.by_item.labels[held]
             self._folds.append((_only(sample, items, ~held), cells))
