@@ -97,6 +97,7 @@ class TestReading:
         )
         page.evaluate("document.querySelector('h1').setAttribute('onclick', 'window.pwned = 1')")
         page.click("h1")
+        page.wait_for_function("window.refused.length > 0")  # the browser tells a little later
         assert page.evaluate("window.pwned") is None
         assert page.evaluate("window.refused") == ["script-src-attr"]
 
