@@ -67,6 +67,17 @@ class TestFit:
             fit = diagnose(drawn.responses, found.model_, found.posteriors_).fit
             assert least < fit.misfit < 1.12
 
+    @pytest.mark.parametrize("seed", range(12))
+    def test_noise_is_known_where_only_some_items_are_looked_at(
+        self, seed: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The model has matched the first moments of all items, not of these."""
+        monkeypatch.setattr("blindfuse.diagnostics.pairs.MOST_ITEMS", 2_000)
+        drawn = simulate(40_000, 10, 3, np.random.default_rng(seed), skill=0.3)
+        found, _ = diagnosed(drawn.responses)
+        assert 0.5 < found.fit.misfit < found.fit.by_chance == 1 + 3 * np.sqrt(2 / 20)
+        assert found.fit.holds
+
     def test_a_wrong_model_does_not(self) -> None:
         simulation = crowd(1, n=5000)
         wrong = Model(np.tile(np.eye(3), (6, 1, 1)), np.full(3, 1 / 3), np.arange(6), np.arange(3))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from blindfuse.beliefs import belief_sums, vote_sums, weighted_votes
 from blindfuse.coding import positions
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
-from blindfuse.diagnostics.fit import WELL, measure_fit
+from blindfuse.diagnostics.fit import measure_fit
 from blindfuse.diagnostics.pairs import PairCounts, Pairs, count_pairs
 from blindfuse.errors import NotIdentifiable
 from blindfuse.estimators.base import Estimator
@@ -346,14 +346,14 @@ def _tempered(
     threads: int | None,
 ) -> Choice:
     """The choice, less sure where pairs of annotators speak against its model."""
-    misfit = measure_fit(pairs, responses.n_annotators).misfit
-    if misfit < WELL:
+    fit = measure_fit(pairs, responses.n_annotators)
+    if fit.holds:
         return choice
     by_model = partial(choice.model.posteriors, threads=threads)
     rule = Tempered(by_model, _mixed(responses, rng, threads))
     why = (
-        f"{choice.why} But answers of pairs are {misfit:.2g} times as far from that as noise is, "
-        "so labels are taken to be less sure than the model says."
+        f"{choice.why} But answers of pairs are {fit.misfit:.2g} times as far from that as noise "
+        "is, so labels are taken to be less sure than the model says."
     )
     posteriors = rule.temper(choice.posteriors, responses)
     return replace(choice, why=why, posteriors=posteriors, posteriors_of=rule)

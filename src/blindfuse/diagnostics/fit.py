@@ -9,9 +9,10 @@ from blindfuse.diagnostics.pairs import Pairs
 
 Floats = NDArray[np.float64]
 
-WELL, BADLY = 1.2, 5.0
-"""Misfits below the first are noise: simulated crowds of independent annotators, however small,
-stay below 1.12. Above the second, pairs are far from any such crowd."""
+SURE = 3.0
+"""Standard errors by which a misfit must exceed one to speak against the model."""
+BADLY = 5.0
+"""A misfit above this is far from any crowd of independent annotators."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,16 +25,23 @@ class Fit:
     n_ij / n_i of what noise they have here; likewise those of j. That leaves
     c_ij = 1 − (n_ij / n_i + n_ij / n_j) / (K + 1). The ratio is about one or less where the model
     holds, whatever the number of items. ``by_annotator[annotator]`` has the pairs with one, NaN
-    for none.
+    for none. ``by_chance`` is what it may be by chance: pairs share annotators and items, so they
+    count for no more than the M (K − 1) first moments, and the ratio varies by √(2 / M (K − 1)).
     """
 
     misfit: float
     by_annotator: Floats
+    by_chance: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether pairs do not speak against the model."""
+        return self.misfit < self.by_chance
 
     def summary(self) -> str:
         """In words."""
         ratio = f"Answers of pairs are {self.misfit:.2g} times as far from the model as noise is"
-        if self.misfit < WELL:
+        if self.holds:
             return f"{ratio}: pairs do not speak against the model."
         if self.misfit < BADLY:
             return f"{ratio}: it fits roughly."
@@ -52,7 +60,9 @@ def measure_fit(pairs: Pairs, n_annotators: int) -> Fit:
     residual = np.where(together, pairs.residual, 0.0)
     by_annotator = np.full(n_annotators, np.nan)
     by_annotator[pairs.annotators] = _ratio(residual.sum(axis=1), noise.sum(axis=1))
-    return Fit(float(_ratio(residual.sum(), noise.sum())), by_annotator)
+    directions = max(len(pairs.annotators), 1) * (pairs.n_classes - 1)
+    by_chance = 1 + SURE * float(np.sqrt(2 / directions))
+    return Fit(float(_ratio(residual.sum(), noise.sum())), by_annotator, by_chance)
 
 
 def _ratio(residual: Floats, noise: Floats) -> Floats:

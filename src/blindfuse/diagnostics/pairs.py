@@ -22,9 +22,10 @@ MOST_COLUMNS = 3_000
 class Pairs:
     """Answers of pairs, beside what a model expects of them.
 
-    ``annotators[i]`` are the positions of those looked at, ``labels[i]`` how many they gave, and
-    ``common[i, j]`` how many items a pair shares (0 on the diagonal, as all others). With S[a, b],
-    the shares of those in which they report a and b, and what the model expects, P = Γ_i Π Γ_jᵀ:
+    ``annotators[i]`` are the positions of those looked at, ``labels[i]`` how many they gave in all,
+    and ``common[i, j]`` how many items a pair shares (0 on the diagonal, as all others). With
+    S[a, b], the shares of those in which they report a and b, and what the model expects,
+    P = Γ_i Π Γ_jᵀ:
     ``residual[i, j]`` is common · ‖S − P‖², ``size[i, j]`` is ‖P‖², and ``agreed[i, j]`` and
     ``expected[i, j]`` are how often they agree, seen and expected.
     """
@@ -75,4 +76,7 @@ def count_pairs(responses: Responses) -> PairCounts:
     M = table.n_annotators
     counts = np.zeros((M * K, M * K), dtype=np.int32)
     count_together(*table.by_item, K, counts)
-    return PairCounts(chosen, table.labels_per_annotator.astype(float), counts.reshape(M, K, M, K))
+    labels = responses.labels_per_annotator[chosen].astype(
+        float
+    )  # of all items: models match those
+    return PairCounts(chosen, labels, counts.reshape(M, K, M, K))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from blindfuse.checking import GoldCheck
 from blindfuse.comparing import Compared
-from blindfuse.diagnostics.fit import BADLY, WELL
+from blindfuse.diagnostics.fit import BADLY, Fit
 from blindfuse.errors import BadLabels
 from blindfuse.fusing import Fusion
 from blindfuse.metrics import Agreement, fleiss_kappa, krippendorff_alpha
@@ -146,19 +146,19 @@ def _figures(fusion: Fusion) -> tuple[Figure, ...]:
             f"{found.dependence.votes:.1f}",
             f"independent votes in those of {found.dependence.n_annotators:,} annotators",
         ),
-        Figure(f"{found.fit.misfit:.2g}\u00a0×", f"misfit over noise: {_fits(found.fit.misfit)}"),
+        Figure(f"{found.fit.misfit:.2g}\u00a0×", f"misfit over noise: {_fits(found.fit)}"),
     )
 
 
-def _fits(misfit: float) -> str:
-    return "fits" if misfit < WELL else "fits roughly" if misfit < BADLY else "does not fit"
+def _fits(fit: Fit) -> str:
+    return "fits" if fit.holds else "fits roughly" if fit.misfit < BADLY else "does not fit"
 
 
 def _warnings(fusion: Fusion) -> tuple[str, ...]:
     """What speaks against trusting the labels; the same thresholds as the diagnostics have."""
     found = fusion.diagnostics
     against = (
-        (found.fit.misfit >= WELL, found.fit.summary()),
+        (not found.fit.holds, found.fit.summary()),
         (
             found.dependence.groups and fusion.method != GROUPS_AS_ONE,
             f"Some err together more than others do, and their votes count in full: "
