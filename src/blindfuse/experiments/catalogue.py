@@ -16,7 +16,7 @@ from blindfuse.experiments import (
     two_classes,
 )
 from blindfuse.experiments.ensembles import SUBSETS
-from blindfuse.experiments.methods import UNAIDED
+from blindfuse.experiments.methods import PLAIN, UNAIDED
 from blindfuse.experiments.outcome import Experiment
 from blindfuse.experiments.running import Scale, in_order
 from blindfuse.experiments.tasks import Task
@@ -44,16 +44,25 @@ FULL = Scale(
     ensembles=tuple(SUBSETS),
     trained={"mnist": 3, "covtype": 3, "poker_synthetic": 1, "dota2": 3},
 )
-QUICK = Scale("quick", runs=2, most_items=10_000, rows=5_000, ensembles=("magic", "connect4"))
+QUICK = Scale(
+    "quick",
+    runs=2,
+    most_items=10_000,
+    rows=5_000,
+    ensembles=("magic", "connect4"),
+    plain=(PLAIN,),
+)
 SMOKE = Scale(
-    "smoke", runs=1, most_items=300, rows=500, ensembles=("magic",), crowds=("bird",), plain=False
+    "smoke", runs=1, most_items=300, rows=500, ensembles=("magic",), crowds=("bird",), plain=()
 )
 
 
 def tasks_of(experiments: Iterable[Experiment], scale: Scale) -> list[Task]:
     """What these experiments need, each task once, in the order in which to run them."""
     needed = (task for experiment in experiments for task in experiment.tasks(scale))
-    return in_order(task for task in needed if scale.plain or task.method not in UNAIDED)
+    return in_order(
+        task for task in needed if task.method not in UNAIDED or task.method in scale.plain
+    )
 
 
 def chosen(names: Sequence[str]) -> list[Experiment]:

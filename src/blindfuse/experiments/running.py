@@ -10,6 +10,7 @@ from typing import Any
 
 from blindfuse import BlindfuseError, __version__
 from blindfuse.experiments.ensembles import FULL_ROWS
+from blindfuse.experiments.methods import UNAIDED
 from blindfuse.experiments.settings import SETTINGS
 from blindfuse.experiments.tasks import Found, Task, run_task
 
@@ -19,7 +20,7 @@ class Scale:
     """How large a reproduction is.
 
     Monte Carlo runs and most items; of Table VIII rows (None for all), sets, and runs of those sets
-    whose classifiers take minutes; crowds of Table IX; whether plain Algorithm 1 is timed.
+    whose classifiers take minutes; crowds of Table IX; which plain forms of Algorithm 1 are timed.
     """
 
     name: str
@@ -29,7 +30,7 @@ class Scale:
     ensembles: tuple[str, ...] = ()
     trained: Mapping[str, int] = field(default_factory=dict)
     crowds: tuple[str, ...] = ("adult", "trec", "bird")
-    plain: bool = True
+    plain: tuple[str, ...] = UNAIDED
 
     def sizes(self, *asked: int) -> list[int]:
         """The numbers of items asked for, as far as they are within reach."""
