@@ -15,6 +15,7 @@ from blindfuse.errors import BadParameter
 Result = TypeVar("Result")
 
 MOST_HELPERS = 256
+"""Threads at most; no more are started than were ever needed at once."""
 
 
 def thread_count(threads: int | None) -> int:

@@ -74,7 +74,9 @@ def command(
         try:
             fuse_in_parts(answers, how, answer, report, annotators, model)
         except (BadFile, BadParameter) as refusal:
-            raise type(refusal)(f"{refusal} {why or ''}".rstrip()) from refusal
+            if why is None:
+                raise
+            raise type(refusal)(f"{refusal} {why}") from refusal
         return
     screen, also = answer.screen, dict[Path, Write]()
     with screen.working() as step:

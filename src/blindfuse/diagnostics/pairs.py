@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.pairing import compare_with_model, count_together
+from blindfuse.kernels.pairing import add_pairs, compare_with_model
 from blindfuse.model import Model
 from blindfuse.responses import Responses
 
@@ -23,9 +23,8 @@ class Pairs:
     """Answers of pairs, beside what a model expects of them.
 
     ``annotators[i]`` are the positions of those looked at, ``labels[i]`` how many they gave in all,
-    and ``common[i, j]`` how many items a pair shares (0 on the diagonal, as all others). With
-    S[a, b], the shares of those in which they report a and b, and what the model expects,
-    P = Γ_i Π Γ_jᵀ:
+    and ``common[i, j]`` how many items a pair shares (0 on the diagonal, as all others). S[a, b]
+    are the shares of those in which they report a and b, and P = Γ_i Π Γ_jᵀ what the model expects:
     ``residual[i, j]`` is common · ‖S − P‖², ``size[i, j]`` is ‖P‖², and ``agreed[i, j]`` and
     ``expected[i, j]`` are how often they agree, seen and expected.
     """
@@ -75,8 +74,7 @@ def count_pairs(responses: Responses) -> PairCounts:
     table = table.select_annotators(chosen)
     M = table.n_annotators
     counts = np.zeros((M * K, M * K), dtype=np.int32)
-    count_together(*table.by_item, K, counts)
-    labels = responses.labels_per_annotator[chosen].astype(
-        float
-    )  # of all items: models match those
+    add_pairs(*table.by_item, K, counts)
+    # Of all items, also of those not looked at: a model has matched the first moments of all.
+    labels = responses.labels_per_annotator[chosen].astype(float)
     return PairCounts(chosen, labels, counts.reshape(M, K, M, K))

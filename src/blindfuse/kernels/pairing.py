@@ -4,7 +4,7 @@ from blindfuse.kernels.machine import kernel
 
 
 @kernel
-def count_together(starts, annotators, labels, n_classes, counts):
+def add_pairs(starts, annotators, labels, n_classes, counts):
     """Add 1 to ``counts[i, a, j, b]`` for every item that i reports as a and j as b, i before j.
 
     Answers to an item come by annotator. ``counts`` has two axes here, (i, a) and (j, b).
