@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.kernels import labelling
+from blindfuse.kernels.machine import lanes_of
 from blindfuse.packing import Packed
 from blindfuse.responses import Responses
 from blindfuse.threads import in_pieces
@@ -90,7 +91,7 @@ def weighted_votes(responses: Responses, weights: Floats | None = None) -> Float
 def belief_sums(responses: Responses, found: Floats, threads: int | None = None) -> Sums:
     """What given beliefs ``[item, class]`` say of annotators and classes."""
     L = found.shape[1]
-    return _sums(responses, L, threads, labelling.belief_counts, found, _lanes(L))
+    return _sums(responses, L, threads, labelling.belief_counts, found, lanes_of(L))
 
 
 def belief_squares(responses: Responses, found: Floats, threads: int | None = None) -> Floats:
@@ -99,7 +100,7 @@ def belief_squares(responses: Responses, found: Floats, threads: int | None = No
 
     def add_piece(begin: int, end: int) -> Floats:
         squares = np.zeros((M, K, L, L))
-        tables = found, _lanes(L), squares
+        tables = found, lanes_of(L), squares
         labelling.belief_squares(*responses.by_item, begin, end, *tables)
         return squares
 
@@ -111,7 +112,7 @@ def posteriors(
 ) -> tuple[Floats, float]:
     """Posteriors ``[item, class]`` by (20) and (26), and the log-likelihood of all answers."""
     found = np.empty((responses.n_items, len(prior)))
-    tables = _floored(confusions), _floored(prior), _lanes(len(prior)), _long(responses)
+    tables = _floored(confusions), _floored(prior), lanes_of(len(prior)), _long(responses)
     parts = in_pieces(
         lambda begin, end: labelling.posterior_beliefs(
             *responses.by_item, begin, end, *tables, found
@@ -137,7 +138,7 @@ def posterior_sums(
     L = len(prior)
     if responses.packed is not None:
         return _packed_sums(responses.packed, _floored(confusions), _floored(prior), threads, sizes)
-    tables = _floored(confusions), _floored(prior), _lanes(L), _long(responses), sizes
+    tables = _floored(confusions), _floored(prior), lanes_of(L), _long(responses), sizes
     return _sums(responses, L, threads, labelling.posterior_counts, *tables)
 
 
@@ -151,7 +152,7 @@ def _packed_sums(
     """The same by looking up joint answers of several annotators."""
     tables, divisors = packed.tables(confusions, prior)
     each = packed.weigh(sizes)
-    in_pairs, lanes = len(packed.groups) == 2, _lanes(len(prior))
+    in_pairs, lanes = len(packed.groups) == 2, lanes_of(len(prior))
 
     def add_piece(begin: int, end: int) -> tuple[Floats, float]:
         found, likelihood = np.zeros_like(tables), 0.0
@@ -206,11 +207,6 @@ def log_of(probabilities: Floats) -> Floats:
 def _floored(probabilities: Floats) -> Floats:
     """With nothing below the least probability that the kernels know."""
     return np.maximum(probabilities, labelling.LEAST)
-
-
-def _lanes(n_true: int) -> tuple[float, ...]:
-    """As many entries as classes, by which a kernel is compiled for this number of them."""
-    return (0.0,) * n_true
 
 
 def _long(responses: Responses) -> tuple[float, ...]:

@@ -161,6 +161,8 @@ def key(value: Any) -> Any:
 
 def positions(names: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
     """Where each name stands among others; −1 for one that is absent."""
+    if names is among:
+        return np.arange(len(names))
     position = {key(name): at for at, name in enumerate(among.tolist())}
     return np.array([position.get(key(name), -1) for name in names.tolist()], dtype=np.intp)
 

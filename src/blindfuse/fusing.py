@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -36,8 +36,8 @@ class Fusion:
         what was used, and the reason in words.
     history ``[iteration]``
         the log-likelihood on the way to the model; empty for methods that do not iterate.
-    diagnostics
-        what was measured on the way.
+    groups
+        positions of annotators of whom the method knows that they err together.
     """
 
     responses: Responses
@@ -47,8 +47,13 @@ class Fusion:
     method: str
     why: str
     history: Floats
-    diagnostics: Diagnostics
+    groups: tuple[tuple[int, ...], ...]
     posteriors_of: Callable[[Responses], Floats] = field(repr=False)
+
+    @cached_property
+    def diagnostics(self) -> Diagnostics:
+        """How far all that can be trusted; measured when first asked for."""
+        return diagnose(self.responses, self.model, self.posteriors, self.groups)
 
     def predict_proba(self, responses: Any) -> Floats:
         """Posteriors ``[item, class]`` of new items by the same annotators, by the same rule.
@@ -131,6 +136,6 @@ def fuse(
         choice.method,
         choice.why,
         choice.history,
-        diagnose(table, choice.model, found, choice.groups),
+        choice.groups,
         choice.posteriors_of or partial(choice.model.posteriors, threads=threads),
     )

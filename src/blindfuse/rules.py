@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from blindfuse.beliefs import belief_sums, vote_sums, weighted_votes
 from blindfuse.coding import positions
-from blindfuse.diagnostics.dependence import Dependence, find_dependence
+from blindfuse.diagnostics.dependence import LEAST_COMMON, Dependence, find_dependence
 from blindfuse.diagnostics.fit import measure_fit
+from blindfuse.diagnostics.joint_errors import find_joint_errors
 from blindfuse.diagnostics.pairs import PairCounts, Pairs, count_pairs
 from blindfuse.errors import NotIdentifiable
 from blindfuse.estimators.base import Estimator
@@ -25,7 +26,7 @@ from blindfuse.held_out import HeldOut, Latent, sampled
 from blindfuse.model import Model
 from blindfuse.responses import Responses
 from blindfuse.shrinkage import CROWD_LABELS
-from blindfuse.solver.solve import require_overlap
+from blindfuse.solver.solve import counting_is_cheaper, require_overlap
 from blindfuse.solver.starts import vote_start
 
 Floats = NDArray[np.float64]
@@ -83,7 +84,9 @@ def by_prediction(
     1. Some annotators err together more than others do, and without them all look independent:
        EM in which each group of such answers as one annotator.
     2. Annotators are independent given the class: the paper's method, polished by EM. In both cases
-       less sure where pairs of annotators speak against it.
+       less sure where pairs of annotators speak against it. Nothing need be predicted to see this
+       where errors on an item go together no more than by chance; EM from the vote is then as good,
+       and is kept where moments of so many annotators would cost more.
     3. If items of two kinds a class predict better, there are clear and contested items on which
        annotators err together: :class:`ItemKinds`, no surer than :class:`MixedItems` makes it.
     4. If a third kind predicts better still, errors go together in ways that no model here knows:
@@ -92,30 +95,26 @@ def by_prediction(
     """
     try:
         require_overlap(responses)
-    except NotIdentifiable as reason:
-        why = str(reason).partition(" Use the majority vote")[0]
+    except NotIdentifiable as refusal:
+        why = str(refusal).partition(" Use the majority vote")[0]
         return _vote(responses, None, why, rng, threads)
     pairs = count_pairs(responses)
     grouped = _groups_as_one(responses, pairs, polish, rng.spawn(1)[0], threads)
     if grouped is not None:
         return grouped
+    few = counting_is_cheaper(responses)
+    polished = polish(responses, start="blind" if few else "mv")
+    joint = find_joint_errors(responses, polished.model_, polished.posteriors_, threads)
+    if joint.z <= SURE:
+        reason = f"their errors on an item go together no more than by chance ({joint})"
+        return _as_independent(polished, reason, responses, pairs, rng, threads)
     held = HeldOut(responses, rng)
     by_one, by_two = held.predict(_independent(threads)), held.predict(_kinds(2, threads))
     two = held.gain(by_two, over=by_one)
     if two.z <= SURE:
-        polished = polish(responses, start="blind")
-        why = (
-            "annotators look independent given the class: telling clear from contested items "
-            f"predicts held-out answers no better ({two})."
-        )
-        choice = Choice(
-            "BlindEnsemble and EM",
-            why,
-            polished.model_,
-            polished.posteriors_,
-            polished.log_likelihoods_,
-        )
-        return _tempered(choice, responses, pairs.beside(choice.model), rng, threads)
+        reason = f"telling clear from contested items predicts held-out answers no better ({two})"
+        polished = polished if few else polish(responses, start="blind")
+        return _as_independent(polished, reason, responses, pairs, rng, threads)
     three = held.gain(held.predict(_kinds(3, threads)), over=by_two)
     if three.z <= SURE:
         kinds = ItemKinds(threads=threads).fit(responses)
@@ -138,6 +137,25 @@ def by_prediction(
         f"({three}). The majority vote is as good as can be trusted; a model breaks its ties."
     )
     return _vote(responses, polish(responses), why, rng, threads)
+
+
+def _as_independent(
+    fitted: DawidSkene,
+    reason: str,
+    responses: Responses,
+    pairs: PairCounts,
+    rng: np.random.Generator,
+    threads: int | None,
+) -> Choice:
+    """What EM found, from the paper's method or from the vote, and why it is believed."""
+    choice = Choice(
+        "BlindEnsemble and EM" if fitted.start == "blind" else "DawidSkene",
+        f"annotators look independent given the class: {reason}.",
+        fitted.model_,
+        fitted.posteriors_,
+        fitted.log_likelihoods_,
+    )
+    return _tempered(choice, responses, pairs.beside(choice.model), rng, threads)
 
 
 def _groups_as_one(
@@ -188,10 +206,12 @@ def _find_groups(
     Copiers draw EM towards themselves and then look independent. So groups are looked for near the
     vote first, and again where their answers count 1/(1 + (g − 1) excess), until they stay.
     """
-    fitted, weights = polish(responses, max_iter=1), np.ones(responses.n_annotators)
+    fitted = polish(responses, max_iter=1, shrinkage=CROWD_LABELS)
+    weights = np.ones(responses.n_annotators)
     groups: tuple[tuple[int, ...], ...] = ()
     for _ in range(MOST_ROUNDS):
-        found = find_dependence(pairs.beside(fitted.model_), responses.annotators)
+        seen = pairs.beside(fitted.model_, LEAST_COMMON)
+        found = find_dependence(seen, responses.annotators)
         if found.groups == groups:
             break
         groups, weights = found.groups, np.ones(responses.n_annotators)

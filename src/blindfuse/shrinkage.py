@@ -19,7 +19,7 @@ CROWD_LABELS = 3.0
 FEWEST, MOST = 1e-4, 1e4
 """Bounds of a single pseudo-label count: a trace, and more than annotators can be told apart by."""
 
-FLAT, ROUNDING = 1e-6, 1e-13
+FLAT, ROUNDING = 1e-6, 1e-11
 """Slope over log p at which Newton's method ends; change of a likelihood that is none."""
 MOST_STEPS, MOST_CUTS, LONGEST = 200, 12, 3.0
 """Steps of Newton's method, how often one is cut to a quarter, how far one goes in log p."""

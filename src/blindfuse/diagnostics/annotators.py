@@ -15,6 +15,8 @@ from blindfuse.responses import Responses
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
+MOST_INFORMATION = 4_000_000
+"""Entries of information matrices that are inverted together."""
 PRIOR_LABELS = 1.0
 """Labels a class that an interval credits everybody with, so that an empty column has a width."""
 
@@ -105,21 +107,29 @@ def _variances(model: Model, squares: Floats, n_items: int) -> Floats:
     Σ_k π_k (Γ(k, k) − accuracy)²/N.
     """
     K = len(model.prior)
-    variances = np.empty(len(model.annotators))
-    for m, confusion in enumerate(model.confusions):
-        residual = np.eye(K)[:, :, None] - confusion[None]  # [reported, a, k]
-        information = np.einsum("fkl,fak,fbl->akbl", squares[m], residual, residual)
-        known = np.einsum("ab,ak->akb", np.eye(K), confusion)
-        known -= np.einsum("ak,bk->akb", confusion, confusion)
-        for k in range(K):
-            information[:, k, :, k] += PRIOR_LABELS * known[:, k]
-        right = np.diag(confusion)
-        gradient = model.prior * right * (np.eye(K) - confusion)
-        inverse = np.linalg.pinv(information.reshape(K * K, K * K), rcond=1e-10, hermitian=True)
-        slope = gradient.ravel()
-        shares = np.sum(model.prior * (right - model.prior @ right) ** 2) / n_items
-        variances[m] = slope @ inverse @ slope + shares
-    return variances
+    step = max(1, MOST_INFORMATION // K**4)
+    blocks = [slice(begin, begin + step) for begin in range(0, len(squares), step)]
+    own = [_own_variances(model.confusions[b], model.prior, squares[b]) for b in blocks]
+    right = np.einsum("mkk->mk", model.confusions)
+    shares = (right - model.accuracies[:, None]) ** 2 @ model.prior / n_items
+    return np.asarray(np.concatenate(own) + shares)
+
+
+def _own_variances(confusions: Floats, prior: Floats, squares: Floats) -> Floats:
+    """What these confusion matrices add to it."""
+    M, K = confusions.shape[:2]
+    same = np.eye(K)
+    residual = same[:, :, None] - confusions[:, None]  # [annotator, reported, a, k]
+    scores = np.einsum("mfkl,mfak->mfakl", squares, residual)
+    information = np.einsum("mfakl,mfbl->makbl", scores, residual, optimize=True)
+    known = np.einsum("ab,mak->makb", same, confusions)
+    known -= np.einsum("mak,mbk->makb", confusions, confusions)
+    for k in range(K):
+        information[:, :, k, :, k] += PRIOR_LABELS * known[:, :, k]
+    right = np.einsum("mkk->mk", confusions)
+    slope = ((prior * right)[:, None] * (same - confusions)).reshape(M, K * K)
+    inverse = np.linalg.pinv(information.reshape(M, K * K, K * K), rcond=1e-10, hermitian=True)
+    return np.asarray(np.einsum("mx,mxy,my->m", slope, inverse, slope))
 
 
 def _information(counts: Floats, said: Floats) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 DISCOVERY = 0.05
 """False discovery rate among the pairs that are named (Benjamini and Hochberg)."""
 LEAST_COMMON = 20
-"""Items that a pair must share to be looked at."""
+"""Items that a pair must share to be looked at; ``pairs`` may leave others out."""
 
 
 @dataclass(frozen=True, eq=False)

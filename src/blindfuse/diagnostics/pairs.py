@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.kernels.machine import lanes_of
 from blindfuse.kernels.pairing import add_pairs, compare_with_model
 from blindfuse.model import Model
 from blindfuse.responses import Responses
@@ -55,23 +56,25 @@ class PairCounts:
     labels: Floats
     counts: NDArray[np.int32]
 
-    def beside(self, model: Model) -> Pairs:
-        """With what a model of the same annotators expects of them."""
+    def beside(self, model: Model, least: int = 1) -> Pairs:
+        """With what a model of the same annotators expects of those that share ``least`` items."""
         M, K = self.counts.shape[:2]
         tables = [np.zeros((M, M)) for _ in range(5)]
         confusions = model.confusions[self.annotators]
-        compare_with_model(self.counts, confusions, model.prior, *tables)
+        compare_with_model(self.counts, confusions, model.prior, least, lanes_of(K), *tables)
         return Pairs(self.annotators, K, self.labels, *tables)
 
 
 def count_pairs(responses: Responses) -> PairCounts:
     """Pairs of the annotators with most labels, on at most MOST_ITEMS items."""
+    table, K = responses, responses.n_classes
     step = -(-responses.n_items // MOST_ITEMS)
-    table = responses.select_items(np.arange(0, responses.n_items, step))
-    K = table.n_classes
+    if step > 1:
+        table = table.select_items(np.arange(0, responses.n_items, step))
     busiest = np.argsort(-table.labels_per_annotator, kind="stable")[: MOST_COLUMNS // K]
     chosen = np.sort(busiest)
-    table = table.select_annotators(chosen)
+    if len(chosen) < table.n_annotators:
+        table = table.select_annotators(chosen)
     M = table.n_annotators
     counts = np.zeros((M * K, M * K), dtype=np.int32)
     add_pairs(*table.by_item, K, counts)

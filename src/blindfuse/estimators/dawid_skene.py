@@ -33,7 +33,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
         added to every cell of every confusion matrix.
     shrinkage
         towards the crowd's mean matrix: None, a number of pseudo-labels a class, or
-        ``"learned"`` from the start's counts.
+        ``"learned"`` from the start's counts, and again from those where EM has nearly ended.
     known, known_labels
         a :class:`Model` of annotators from earlier work, and how many labels a class it is worth:
         whom it knows is shrunk towards that, not towards the crowd.
@@ -99,6 +99,10 @@ class DawidSkene(EMEstimator, StreamEstimator):
             is_known = positions(annotators, self.known.annotators) >= 0
             own = self.known_labels * earlier.confusions + self.pseudo_count
             self._pseudo = np.where(is_known[:, None, None], own, self._pseudo)
+
+    @property
+    def _learns_again(self) -> bool:
+        return isinstance(self.shrinkage, str)
 
     def _m_step(self, sums: Sums) -> Parameters:
         """Γ_m(a, k) ∝ expected counts plus pseudo-labels; an empty column stays uniform."""

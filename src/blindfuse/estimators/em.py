@@ -38,12 +38,16 @@ class Parameters(NamedTuple):
 
 
 class Maximum(NamedTuple):
-    """Where EM ended, its log-likelihoods on the way, and why it stopped."""
+    """Where EM ended and the sums that led there, log-likelihoods on the way, why it stopped."""
 
     parameters: Parameters
+    sums: Sums
     history: Floats
     stopped: str
 
+
+NEARLY = 1e-4
+"""Rise of log-likelihood per label at which EM has nearly come to its end."""
 
 EStep = Callable[[Parameters], Sums]
 MStep = Callable[[Sums], Parameters]
@@ -59,12 +63,12 @@ def maximise(
     parameters = m_step(sums)
     history: list[float] = []
     for _ in range(max_iter):
-        found = e_step(parameters)
-        history.append(found.likelihood)
+        sums = e_step(parameters)
+        history.append(sums.likelihood)
         if len(history) > 1 and history[-1] - history[-2] <= tolerance * n_labels:
-            return Maximum(parameters, np.array(history), "converged")
-        parameters = m_step(found)
-    return Maximum(parameters, np.array(history), "max_iter")
+            return Maximum(parameters, sums, np.array(history), "converged")
+        parameters = m_step(sums)
+    return Maximum(parameters, sums, np.array(history), "max_iter")
 
 
 def e_step_over(
@@ -110,6 +114,11 @@ class EMEstimator(ModelEstimator):
     def _prepare(self, annotators: NDArray[Any], classes: NDArray[Any], sums: Sums) -> None:
         """Check parameters, and find out what the M-step needs to know beforehand."""
 
+    @property
+    def _learns_again(self) -> bool:
+        """Whether that depends on these sums, and is better known where EM has nearly ended."""
+        return False
+
     @abstractmethod
     def _m_step(self, sums: Sums) -> Parameters:
         """The parameters that fit the expected counts best."""
@@ -140,11 +149,20 @@ class EMEstimator(ModelEstimator):
     ) -> Model:
         """The model where EM ends that begins with these sums; how it went is kept.
 
-        What the M-step must know beforehand is learned from the votes, if given, not from the sums.
+        What the M-step must know beforehand is learned from the votes, if given, or else from the
+        sums; and once more from where EM has nearly come, so that little depends on its start.
         """
         self._prepare(annotators, classes, votes or sums)
-        found = maximise(e_step, self._m_step, sums, n_labels, self.max_iter, self.tolerance)
-        self.log_likelihoods_, self.stopped_ = found.history, found.stopped
+        before = np.empty(0)
+        if self._learns_again:
+            roughly = max(NEARLY, self.tolerance)
+            nearly = maximise(e_step, self._m_step, sums, n_labels, self.max_iter, roughly)
+            sums, before = nearly.sums, nearly.history
+            self._prepare(annotators, classes, sums)
+        rounds = self.max_iter - len(before)
+        found = maximise(e_step, self._m_step, sums, n_labels, rounds, self.tolerance)
+        self.log_likelihoods_ = np.concatenate([before, found.history])
+        self.stopped_ = found.stopped
         if found.stopped == "max_iter":
             warn_not_converged(self, self.max_iter)
         confusions, prior, _ = found.parameters

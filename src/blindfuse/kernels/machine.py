@@ -32,6 +32,11 @@ def _compiled(
     return compiled
 
 
+def lanes_of(count: int) -> tuple[float, ...]:
+    """As many entries as classes, by which a kernel is compiled for this number of them."""
+    return (0.0,) * count
+
+
 @intrinsic
 def popcount(typing_context: Any, word: Any) -> Any:
     """How many bits of a 64-bit word are set."""

@@ -187,7 +187,7 @@ def pose(responses: Responses, options: Options, order: Order, threads: int | No
     if options.weights == "equal" or options.moments == "counts":
         explicit = True
     else:
-        explicit = options.moments == "auto" and _explicit_is_cheaper(responses)
+        explicit = options.moments == "auto" and counting_is_cheaper(responses)
     if explicit:
         refuse_too_many(responses.n_annotators, responses.n_classes)
         moments = MomentCounts.count(responses, threads).moments()
@@ -212,8 +212,11 @@ def refuse_too_many(n_annotators: int, n_classes: int) -> None:
         )
 
 
-def _explicit_is_cheaper(responses: Responses) -> bool:
-    """Compare multiplications; counting on bit sets does about a hundred items in one."""
+def counting_is_cheaper(responses: Responses) -> bool:
+    """Whether moments cost less to form than to go without: multiplications are compared.
+
+    Counting on bit sets does about a hundred items in one.
+    """
     M, K = responses.n_annotators, responses.n_classes
     if moment_bytes(M, K) > LARGEST_MOMENTS:
         return False
