@@ -7,7 +7,7 @@ may know more, or fewer, kinds of items.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 from typing import Any
 
@@ -24,8 +24,6 @@ Floats = NDArray[np.float64]
 
 LEAST_ITEMS = 8_000
 """Fewer do not make up for a thread."""
-BLOCK = 15_000
-"""Patterns whose likelihoods are kept until their logarithms are taken, in the second cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +89,8 @@ def weighted_votes(responses: Responses, weights: Floats | None = None) -> Float
 def belief_sums(responses: Responses, found: Floats, threads: int | None = None) -> Sums:
     """What given beliefs ``[item, class]`` say of annotators and classes."""
     L = found.shape[1]
-    return _sums(responses, L, threads, labelling.belief_counts, found, lanes_of(L))
+    each = np.ascontiguousarray(found, dtype=float), lanes_of(L)
+    return _sums(responses, L, threads, labelling.belief_counts, *each)
 
 
 def belief_squares(responses: Responses, found: Floats, threads: int | None = None) -> Floats:
@@ -155,22 +154,12 @@ def _packed_sums(
     in_pairs, lanes = len(packed.groups) == 2, lanes_of(len(prior))
 
     def add_piece(begin: int, end: int) -> tuple[Floats, float]:
-        found, likelihood = np.zeros_like(tables), 0.0
-        for start in range(begin, end, BLOCK):
-            likelihood += add_block(start, min(start + BLOCK, end), found)
-        return found, likelihood
-
-    def add_block(begin: int, end: int, found: Floats) -> float:
-        if in_pairs:  # a block ends where a first code does
+        found = np.zeros_like(tables)
+        if in_pairs:  # a piece ends where a first code does
             first, last = np.searchsorted(packed.starts[:-1], (begin, end))
-            begin, end = packed.starts[first], packed.starts[last]
-            add_up = partial(labelling.paired_counts, packed.starts, packed.codes, first, last)
-        else:
-            add_up = partial(labelling.packed_counts, packed.codes, begin, end)
-        totals = np.empty(end - begin)
-        add_up(tables, lanes, each, found, totals)
-        logarithms = np.log(totals, out=totals)
-        return float((logarithms if each is None else logarithms * each[begin:end]).sum())
+            piece = packed.starts, packed.codes, first, last
+            return found, labelling.paired_counts(*piece, tables, lanes, each, found)
+        return found, labelling.packed_counts(packed.codes, begin, end, tables, lanes, each, found)
 
     parts = in_pieces(add_piece, len(packed.codes), threads, LEAST_ITEMS)
     found = np.sum([part for part, _ in parts], axis=0)
@@ -206,7 +195,7 @@ def log_of(probabilities: Floats) -> Floats:
 
 def _floored(probabilities: Floats) -> Floats:
     """With nothing below the least probability that the kernels know."""
-    return np.maximum(probabilities, labelling.LEAST)
+    return np.maximum(probabilities, labelling.LEAST, order="C")
 
 
 def _long(responses: Responses) -> tuple[float, ...]:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.labelling import RUN
+from blindfuse.kernels.labelling import RUN, joint_answers
+from blindfuse.kernels.machine import lanes_of
 
 Floats = NDArray[np.float64]
 
@@ -52,16 +53,13 @@ class Packed:
         The first group's rows have the prior in them. Where answers are so many that their product
         could leave the range of numbers, rows are divided by their largest entry ``[code]``.
         """
-        table = np.empty(
-            (sum(len(confusions[0]) ** len(group) for group in self.groups), len(prior))
-        )
-        begin = 0
-        for at, group in enumerate(self.groups):
-            rows = (np.ones_like(prior) if at else prior)[None]
-            for m in group:
-                rows = (rows[:, None] * confusions[m]).reshape(-1, len(prior))
-            table[begin : begin + len(rows)] = rows
-            begin += len(rows)
+        K, L = confusions.shape[1:]
+        sizes = [K ** len(group) for group in self.groups]
+        table = np.empty((sum(sizes), L))
+        begin, before = 0, prior
+        for group, size in zip(self.groups, sizes, strict=True):
+            joint_answers(confusions, group, before, lanes_of(L), table[begin : begin + size])
+            begin, before = begin + size, np.ones_like(prior)
         if len(confusions) <= RUN:
             return table, None
         largest = table.max(axis=1)

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from blindfuse.errors import BadParameter
 
@@ -72,5 +72,11 @@ def quiet_blas() -> Iterator[None]:
     Its matrices are small here; on a busy machine its threads wait for each other, and an
     eigenvector takes twenty times as long.
     """
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _libraries().limit(limits=1, user_api="blas"):
         yield
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The libraries with threads of their own; to look for them takes as long as a small fit."""
+    return ThreadpoolController()

@@ -63,17 +63,16 @@ def find_dependence(pairs: Pairs, names: NDArray[Any]) -> Dependence:
     Copiers distort the model of everybody else, so the null distribution is empirical: the median
     and the median absolute deviation over pairs, no narrower than sampling alone would make it.
     """
-    M = len(pairs.annotators)
-    rows, columns = np.nonzero(np.triu(pairs.common >= LEAST_COMMON, 1))
-    n, p = pairs.common[rows, columns], np.clip(pairs.expected[rows, columns], 1e-6, 1 - 1e-6)
-    difference = pairs.agreed[rows, columns] - p
+    M, pairs = len(pairs.annotators), pairs.sharing(LEAST_COMMON)
+    n, p = pairs.common, np.clip(pairs.expected, 1e-6, 1 - 1e-6)
+    difference = pairs.agreed - p
     scores = difference / np.sqrt(p * (1 - p) / n)
     excess = difference / (1 - p)
     correlation = float(np.clip(np.average(excess, weights=n), 0, 1)) if len(n) else 0.0
     excesses = np.full((M, M), np.nan)
-    excesses[rows, columns] = excesses[columns, rows] = excess
+    excesses[pairs.i, pairs.j] = excesses[pairs.j, pairs.i] = excess
     found = _stand_out(scores)
-    flagged = rows[found], columns[found]
+    flagged = pairs.i[found], pairs.j[found]
     graph = csr_array((np.ones(len(flagged[0])), flagged), shape=(M, M))
     _, member = connected_components(graph, directed=False)
     groups = tuple(

@@ -53,16 +53,21 @@ class Fit:
 
 def measure_fit(pairs: Pairs, n_annotators: int) -> Fit:
     """The misfit of all pairs, and of each annotator's."""
-    together = pairs.common > 0
-    matched = pairs.common / np.maximum(pairs.labels, 1)
-    free = 1 - (matched + matched.T) / (pairs.n_classes + 1)
-    noise = np.where(together, free * (1 - pairs.size), 0.0)
-    residual = np.where(together, pairs.residual, 0.0)
+    matched = pairs.common * (1 / pairs.labels[pairs.i] + 1 / pairs.labels[pairs.j])
+    noise = (1 - matched / (pairs.n_classes + 1)) * (1 - pairs.size)
     by_annotator = np.full(n_annotators, np.nan)
-    by_annotator[pairs.annotators] = _ratio(residual.sum(axis=1), noise.sum(axis=1))
+    own = _by_annotator(pairs, pairs.residual), _by_annotator(pairs, noise)
+    by_annotator[pairs.annotators] = _ratio(*own)
     directions = max(len(pairs.annotators), 1) * (pairs.n_classes - 1)
     by_chance = 1 + SURE * float(np.sqrt(2 / directions))
-    return Fit(float(_ratio(residual.sum(), noise.sum())), by_annotator, by_chance)
+    return Fit(float(_ratio(pairs.residual.sum(), noise.sum())), by_annotator, by_chance)
+
+
+def _by_annotator(pairs: Pairs, values: Floats) -> Floats:
+    """Values ``[pair]`` added up for each of those looked at."""
+    M = len(pairs.annotators)
+    sums = np.bincount(pairs.i, values, minlength=M) + np.bincount(pairs.j, values, minlength=M)
+    return np.asarray(sums, dtype=float)
 
 
 def _ratio(residual: Floats, noise: Floats) -> Floats:

@@ -21,18 +21,20 @@ MOST_COLUMNS = 3_000
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Answers of pairs, beside what a model expects of them.
+    """Answers of pairs that share items, beside what a model expects of them.
 
-    ``annotators[i]`` are the positions of those looked at, ``labels[i]`` how many they gave in all,
-    and ``common[i, j]`` how many items a pair shares (0 on the diagonal, as all others). S[a, b]
-    are the shares of those in which they report a and b, and P = Γ_i Π Γ_jᵀ what the model expects:
-    ``residual[i, j]`` is common · ‖S − P‖², ``size[i, j]`` is ‖P‖², and ``agreed[i, j]`` and
-    ``expected[i, j]`` are how often they agree, seen and expected.
+    ``annotators[i]`` are the positions of those looked at, and ``labels[i]`` how many they gave in
+    all. A pair is ``i[pair]`` and ``j[pair]`` of these, with ``common[pair]`` items. S[a, b] are
+    the shares of those in which they report a and b, and P = Γ_i Π Γ_jᵀ what the model expects:
+    ``residual[pair]`` is common · ‖S − P‖², ``size[pair]`` is ‖P‖², and ``agreed[pair]`` and
+    ``expected[pair]`` are how often they agree, seen and expected.
     """
 
     annotators: NDArray[np.intp]
     n_classes: int
     labels: Floats
+    i: NDArray[np.intp]
+    j: NDArray[np.intp]
     common: Floats
     residual: Floats
     size: Floats
@@ -41,11 +43,18 @@ class Pairs:
 
     def without(self, groups: Sequence[Sequence[int]]) -> "Pairs":
         """The same, with pairs inside these groups of positions left out."""
-        common = self.common.copy()
-        for group in groups:
-            inside = np.isin(self.annotators, group)
-            common[np.ix_(inside, inside)] = 0
-        return replace(self, common=common)
+        group_of = np.full(len(self.annotators), -1)
+        for g, group in enumerate(groups):
+            group_of[np.isin(self.annotators, group)] = g
+        return self._only((group_of[self.i] != group_of[self.j]) | (group_of[self.i] < 0))
+
+    def sharing(self, least: int) -> "Pairs":
+        """The same, with pairs that share fewer items left out."""
+        return self._only(self.common >= least)
+
+    def _only(self, kept: NDArray[np.bool_]) -> "Pairs":
+        names = ("i", "j", "common", "residual", "size", "agreed", "expected")
+        return replace(self, **{name: getattr(self, name)[kept] for name in names})
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +68,13 @@ class PairCounts:
     def beside(self, model: Model, least: int = 1) -> Pairs:
         """With what a model of the same annotators expects of those that share ``least`` items."""
         M, K = self.counts.shape[:2]
-        tables = [np.zeros((M, M)) for _ in range(5)]
         confusions = model.confusions[self.annotators]
-        compare_with_model(self.counts, confusions, model.prior, least, lanes_of(K), *tables)
-        return Pairs(self.annotators, K, self.labels, *tables)
+        pairs = np.empty((2, M * (M - 1) // 2), dtype=np.intp)
+        found = np.empty((5, M * (M - 1) // 2))
+        n = compare_with_model(
+            self.counts, confusions, model.prior, least, lanes_of(K), *pairs, *found
+        )
+        return Pairs(self.annotators, K, self.labels, *pairs[:, :n], *found[:, :n])
 
 
 def count_pairs(responses: Responses) -> PairCounts:

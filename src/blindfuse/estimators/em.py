@@ -46,8 +46,8 @@ class Maximum(NamedTuple):
     stopped: str
 
 
-NEARLY = 1e-4
-"""Rise of log-likelihood per label at which EM has nearly come to its end."""
+NEARLY = 1000.0
+"""EM has nearly ended when the likelihood rises by so many times the tolerance."""
 
 EStep = Callable[[Parameters], Sums]
 MStep = Callable[[Sums], Parameters]
@@ -155,7 +155,7 @@ class EMEstimator(ModelEstimator):
         self._prepare(annotators, classes, votes or sums)
         before = np.empty(0)
         if self._learns_again:
-            roughly = max(NEARLY, self.tolerance)
+            roughly = NEARLY * self.tolerance
             nearly = maximise(e_step, self._m_step, sums, n_labels, self.max_iter, roughly)
             sums, before = nearly.sums, nearly.history
             self._prepare(annotators, classes, sums)

@@ -3,10 +3,10 @@
 Beliefs come from the vote or from a model. Either they are kept, or they are added up at once to
 ``counts[annotator, reported, true]`` and ``totals[true]`` and never stored.
 
-Kernels that loop over classes for every answer take ``lanes``, a tuple with as many entries as
-there are classes: its length is part of its type, so that the compiler knows how long these loops
-are. Likewise ``long`` is empty where no item has more than RUN answers, and the code for such items
-is then left out. Indices are unsigned where it matters: Numba then leaves out its check for
+Kernels that go through classes for every answer take ``lanes``, a tuple with as many entries as
+there are classes: its length is part of its type, so that a row of classes is a vector in
+registers. Likewise ``long`` is empty where no item has more than RUN answers, and the code for such
+items is then left out. Indices are unsigned where it matters: Numba then leaves out its check for
 negative ones.
 """
 
@@ -14,7 +14,8 @@ import math
 
 import numpy as np
 
-from blindfuse.kernels.machine import fragment, kernel
+from blindfuse.kernels.machine import bits_of, float_of, fragment, kernel
+from blindfuse.kernels.vectors import filled, load, plus, store, times, total
 
 LEAST = 1e-10
 """The least probability of an answer or a class: below it, one answer would be a veto."""
@@ -24,6 +25,14 @@ RUN = 28
 
 SMALL, LARGE = 1e-150, 1e150
 """The product of two numbers between them is a normal number."""
+
+BLOCK = 1_000
+"""Patterns whose likelihoods wait for their logarithms, which are taken several at once."""
+
+LOWEST_BITS = 0x3FE6A09E667F3BCD
+"""The bits of √½: numbers are split into a power of two and a factor between √½ and √2."""
+LN_2, LN_2_REST = 0.693147180369123816490, 1.90821492927058770002e-10
+"""The logarithm of two: its first 32 bits, and the rest."""
 
 WHOLE_VOTE = 720_720
 """Parts of a vote: divisible by 1 … 16, so that sums of shared votes are exact in any order."""
@@ -49,24 +58,27 @@ def _vote(starts, labels, n, belief):
 
 @fragment
 def _multiply(annotators, labels, begin, end, confusions, lanes, belief):
-    """Multiply each class's belief with the probability of these answers, at most RUN of them."""
+    """Belief in each class times the probability of these answers, at most RUN of them."""
     for answer in range(begin, end):
         m, a = np.uint64(annotators[answer]), np.uint64(labels[answer])
-        for k in range(len(lanes)):
-            belief[k] *= confusions[m, a, k]
+        row = (m * np.uint64(confusions.shape[1]) + a) * np.uint64(len(lanes))
+        belief = times(belief, load(confusions, row, lanes))
+    return belief
 
 
 @kernel
 def _long_posterior(annotators, labels, begin, end, confusions, prior, lanes, belief):
-    """The posterior of an item of any number of answers: logarithms of products of RUN answers."""
+    """Likelihoods of an item of any number of answers, in logarithms of products of RUN answers.
+
+    Fills ``belief[class]``, divided by the largest, and returns that one's logarithm.
+    """
     product = np.empty(len(lanes))
     for k in range(len(lanes)):
         belief[k] = math.log(prior[k])
     while begin < end:
         stop = min(begin + np.uint64(RUN), end)
-        for k in range(len(lanes)):
-            product[k] = 1.0
-        _multiply(annotators, labels, begin, stop, confusions, lanes, product)
+        one = filled(1.0, lanes)
+        store(product, 0, _multiply(annotators, labels, begin, stop, confusions, lanes, one))
         for k in range(len(lanes)):
             belief[k] += math.log(product[k])
         begin = stop
@@ -79,29 +91,22 @@ def _long_posterior(annotators, labels, begin, end, confusions, prior, lanes, be
 
 
 @fragment
-def _posterior(starts, annotators, labels, n, confusions, prior, lanes, long, belief):
-    """The posterior of item n by (20) and (26); returns its likelihood: a logarithm and a factor.
+def _posterior(starts, annotators, labels, n, confusions, prior, lanes, long, room):
+    """The posterior of item n by (20) and (26), and its likelihood: a logarithm and a factor.
 
     Products of up to RUN answers cannot underflow, and save an exponential a class; more are
-    added up in the log domain.
+    added up in the log domain, in ``room[class]``.
     """
     begin, end = np.uint64(starts[n]), np.uint64(starts[n + 1])
     logarithm = 0.0
     if len(long) and end - begin > np.uint64(RUN):
-        logarithm += _long_posterior(
-            annotators, labels, begin, end, confusions, prior, lanes, belief
-        )
+        logarithm += _long_posterior(annotators, labels, begin, end, confusions, prior, lanes, room)
+        belief = load(room, 0, lanes)
     else:
-        for k in range(len(lanes)):
-            belief[k] = prior[k]
-        _multiply(annotators, labels, begin, end, confusions, lanes, belief)
-    total = 0.0
-    for k in range(len(lanes)):
-        total += belief[k]
-    scale = 1.0 / total
-    for k in range(len(lanes)):
-        belief[k] *= scale
-    return logarithm, total
+        first = load(prior, 0, lanes)
+        belief = _multiply(annotators, labels, begin, end, confusions, lanes, first)
+    factor = total(belief)
+    return times(belief, filled(1.0 / factor, lanes)), logarithm, factor
 
 
 @fragment
@@ -121,14 +126,46 @@ def _multiplied(factor, likelihood, product):
 
 
 @fragment
+def _log(x):
+    """The logarithm of a normal positive number, without a call: several run at once.
+
+    With x = 2^e f and s = (f − 1) / (f + 1): log x = e log 2 + 2 (s + s³/3 + s⁵/5 + …).
+    """
+    bits = bits_of(x)
+    exponent = (bits - LOWEST_BITS) >> 52
+    factor = float_of(bits - (exponent << 52))
+    s = (factor - 1.0) / (factor + 1.0)
+    z = s * s
+    series = 1 / 21
+    for n in range(19, 1, -2):
+        series = series * z + 1 / n
+    return exponent * LN_2 + (exponent * LN_2_REST + 2.0 * s * (1.0 + z * series))
+
+
+@fragment
+def _sum_of_logs(numbers, count, sizes, first):
+    """Σ log of these numbers; ``sizes``, from ``first`` on, say how often each counts."""
+    found = 0.0
+    for at in range(np.uint64(count)):
+        weight = 1.0 if sizes is None else sizes[np.uint64(first) + at]
+        found += weight * _log(numbers[at])
+    return found
+
+
+@fragment
+def _add_to(array, row, vector, lanes):
+    """Add a vector to a row of an array."""
+    at = np.uint64(row) * np.uint64(len(lanes))
+    store(array, at, plus(load(array, at, lanes), vector))
+
+
+@fragment
 def _add(starts, annotators, labels, n, lanes, belief, counts, totals):
     """Share the answers to item n, and the item itself, among the classes by belief."""
     for answer in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
         m, a = np.uint64(annotators[answer]), np.uint64(labels[answer])
-        for k in range(len(lanes)):
-            counts[m, a, k] += belief[k]
-    for k in range(len(lanes)):
-        totals[k] += belief[k]
+        _add_to(counts, m * np.uint64(counts.shape[1]) + a, belief, lanes)
+    _add_to(totals, 0, belief, lanes)
 
 
 @kernel
@@ -156,7 +193,8 @@ def vote_counts(starts, annotators, labels, first, last, counts, totals):
 def belief_counts(starts, annotators, labels, first, last, beliefs, lanes, counts, totals):
     """Add up given ``beliefs[item, class]`` of the items ``first … last − 1``."""
     for n in range(first, last):
-        _add(starts, annotators, labels, n, lanes, beliefs[n], counts, totals)
+        belief = load(beliefs, np.uint64(n) * np.uint64(len(lanes)), lanes)
+        _add(starts, annotators, labels, n, lanes, belief, counts, totals)
 
 
 @kernel
@@ -175,70 +213,87 @@ def posterior_beliefs(
     starts, annotators, labels, first, last, confusions, prior, lanes, long, beliefs
 ):
     """Fill ``beliefs[item, class]`` of these items by a model; returns their log-likelihood."""
+    room = np.empty(len(lanes))
     likelihood, product = 0.0, 1.0
     for n in range(first, last):
-        logarithm, total = _posterior(
-            starts, annotators, labels, n, confusions, prior, lanes, long, beliefs[n]
+        belief, logarithm, factor = _posterior(
+            starts, annotators, labels, n, confusions, prior, lanes, long, room
         )
-        likelihood, product = _multiplied(total, likelihood + logarithm, product)
+        store(beliefs, np.uint64(n) * np.uint64(len(lanes)), belief)
+        likelihood, product = _multiplied(factor, likelihood + logarithm, product)
     return likelihood + math.log(product)
 
 
 @kernel
-def packed_counts(codes, first, last, tables, lanes, sizes, sums, totals):
-    """Add up what a model says of these patterns to ``sums[code, true]``.
+def joint_answers(confusions, group, prior, lanes, table):
+    """Fill ``table[code, true]``: the prior times the probability of all answers of a code.
 
-    ``codes[pattern, group]`` are rows of ``tables[code, true]``: probabilities of joint answers.
-    ``sizes[pattern]`` says how many items have these answers; None is one. ``totals``, from
-    ``first`` on, are filled with the likelihood of each pattern.
+    A code has one digit for each annotator of the group, the first one's first. Rows are made of
+    those with one digit less, from the last on, so that none is lost before it is used.
     """
-    belief = np.empty(len(lanes))
-    for n in range(first, last):
-        code = np.uint64(codes[n, 0])
-        for k in range(len(lanes)):
-            belief[k] = tables[code, k]
-        for group in range(1, codes.shape[1]):
-            code = np.uint64(codes[n, group])
-            for k in range(len(lanes)):
-                belief[k] *= tables[code, k]
-        total = 0.0
-        for k in range(len(lanes)):
-            total += belief[k]
-        totals[n - first] = total
-        scale = 1.0 / total if sizes is None else sizes[n] / total
-        for k in range(len(lanes)):
-            belief[k] *= scale
-        for group in range(codes.shape[1]):
-            code = np.uint64(codes[n, group])
-            for k in range(len(lanes)):
-                sums[code, k] += belief[k]
+    K, L = np.uint64(confusions.shape[1]), np.uint64(len(lanes))
+    store(table, 0, load(prior, 0, lanes))
+    rows = 1
+    for m in group:
+        for row in range(rows - 1, -1, -1):
+            before = load(table, np.uint64(row) * L, lanes)
+            for a in range(K):
+                answer = load(confusions, (np.uint64(m) * K + (K - 1 - a)) * L, lanes)
+                at = np.uint64(row) * K + (K - 1 - a)
+                store(table, at * L, times(before, answer))
+        rows *= confusions.shape[1]
 
 
 @kernel
-def paired_counts(starts, codes, first, last, tables, lanes, sizes, sums, totals):
+def packed_counts(codes, first, last, tables, lanes, sizes, sums):
+    """Add up what a model says of these patterns to ``sums[code, true]``; their log-likelihood.
+
+    ``codes[pattern, group]`` are rows of ``tables[code, true]``: probabilities of joint answers.
+    ``sizes[pattern]`` says how many items have these answers; None is one.
+    """
+    factors = np.empty(BLOCK)
+    likelihood, begin = 0.0, first
+    for n in range(first, last):
+        if n - begin == BLOCK:
+            likelihood += _sum_of_logs(factors, BLOCK, sizes, begin)
+            begin = n
+        belief = load(tables, np.uint64(codes[n, 0]) * np.uint64(len(lanes)), lanes)
+        for group in range(1, codes.shape[1]):
+            row = np.uint64(codes[n, group]) * np.uint64(len(lanes))
+            belief = times(belief, load(tables, row, lanes))
+        factor = factors[n - begin] = total(belief)
+        scale = 1.0 / factor if sizes is None else sizes[n] / factor
+        belief = times(belief, filled(scale, lanes))
+        for group in range(codes.shape[1]):
+            _add_to(sums, codes[n, group], belief, lanes)
+    return likelihood + _sum_of_logs(factors, last - begin, sizes, begin)
+
+
+@kernel
+def paired_counts(starts, codes, first, last, tables, lanes, sizes, sums):
     """The same for two groups, of patterns sorted by first code, of which these are looked at.
 
     ``sums[code, true]`` still have to be multiplied with ``tables``: what a pattern adds to a row
     of one group is what it found in the other's, over the total.
     """
-    own, pull = np.empty(len(lanes)), np.empty(len(lanes))
-    begin = starts[first]
+    factors = np.empty(BLOCK)
+    likelihood, begin = 0.0, np.uint64(starts[first])
     for code in range(first, last):
-        for k in range(len(lanes)):
-            own[k] = tables[code, k]
-            pull[k] = 0.0
+        own = load(tables, np.uint64(code) * np.uint64(len(lanes)), lanes)
+        pull = filled(0.0, lanes)
         for n in range(np.uint64(starts[code]), np.uint64(starts[code + 1])):
+            if n - begin == np.uint64(BLOCK):
+                likelihood += _sum_of_logs(factors, BLOCK, sizes, begin)
+                begin = n
             other = np.uint64(codes[n, 1])
-            total = 0.0
-            for k in range(len(lanes)):
-                total += own[k] * tables[other, k]
-            totals[n - begin] = total
-            scale = 1.0 / total if sizes is None else sizes[n] / total
-            for k in range(len(lanes)):
-                pull[k] += tables[other, k] * scale
-                sums[other, k] += own[k] * scale
-        for k in range(len(lanes)):
-            sums[code, k] += pull[k]
+            likely = load(tables, other * np.uint64(len(lanes)), lanes)
+            factor = factors[n - begin] = total(times(own, likely))
+            scale = filled(1.0 / factor if sizes is None else sizes[n] / factor, lanes)
+            pull = plus(pull, times(likely, scale))
+            _add_to(sums, other, times(own, scale), lanes)
+        _add_to(sums, code, pull, lanes)
+    rest = np.uint64(starts[last]) - begin
+    return likelihood + _sum_of_logs(factors, rest, sizes, begin)
 
 
 @kernel
@@ -249,17 +304,16 @@ def posterior_counts(
 
     ``sizes[item]`` says how often an item counts; None is once.
     """
-    belief = np.empty(len(lanes))
+    room = np.empty(len(lanes))
     likelihood, product = 0.0, 1.0
     for n in range(first, last):
-        logarithm, total = _posterior(
-            starts, annotators, labels, n, confusions, prior, lanes, long, belief
+        belief, logarithm, factor = _posterior(
+            starts, annotators, labels, n, confusions, prior, lanes, long, room
         )
         if sizes is None:
-            likelihood, product = _multiplied(total, likelihood + logarithm, product)
+            likelihood, product = _multiplied(factor, likelihood + logarithm, product)
         else:
-            likelihood += sizes[n] * (logarithm + math.log(total))
-            for k in range(len(lanes)):
-                belief[k] *= sizes[n]
+            likelihood += sizes[n] * (logarithm + math.log(factor))
+            belief = times(belief, filled(sizes[n], lanes))
         _add(starts, annotators, labels, n, lanes, belief, counts, totals)
     return likelihood + math.log(product)

@@ -1,4 +1,4 @@
-"""How kernels are compiled, and two machine instructions that Numba does not offer by itself."""
+"""How kernels are compiled, and machine instructions that Numba does not offer by itself."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -45,6 +45,26 @@ def popcount(typing_context: Any, word: Any) -> Any:
         return builder.ctpop(arguments[0])
 
     return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def bits_of(typing_context: Any, number: Any) -> Any:
+    """The 64 bits of a float."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.int64(types.float64), generate
+
+
+@intrinsic
+def float_of(typing_context: Any, bits: Any) -> Any:
+    """The float with these 64 bits."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.int64), generate
 
 
 @intrinsic

@@ -20,15 +20,16 @@ def add_pairs(starts, annotators, labels, n_classes, counts):
 
 @kernel
 def compare_with_model(
-    counts, confusions, prior, least, lanes, common, residual, size, agreed, expected
+    counts, confusions, prior, least, lanes, first, second, common, residual, size, agreed, expected
 ):
-    """Fill ``[i, j]`` for pairs that share ``least`` items, from ``counts[i, a, j, b]`` of i < j.
+    """Fill ``[pair]`` for pairs that share ``least`` items, from ``counts[i, a, j, b]`` of i < j.
 
-    ``lanes`` has as many entries as there are classes, so that loops are compiled for this number.
-    With n items in ``common``, shares S = counts / n and P = Γ_i Π Γ_jᵀ: ``residual`` is
-    n ‖S − P‖², ``size`` is ‖P‖², and ``agreed`` and ``expected`` are the traces of S and P.
+    Returns how many there are; ``first`` and ``second`` say who they are. With n items in
+    ``common``, shares S = counts / n and P = Γ_i Π Γ_jᵀ: ``residual`` is n ‖S − P‖², ``size`` is
+    ‖P‖², and ``agreed`` and ``expected`` are the traces of S and P. ``lanes`` has as many entries
+    as there are classes, so that loops are compiled for this number.
     """
-    M = len(confusions)
+    M, pair = len(confusions), 0
     together = np.empty((len(lanes), len(lanes)))
     for i in range(M):
         for a in range(len(lanes)):
@@ -54,11 +55,11 @@ def compare_with_model(
                     if a == b:
                         seen += share
                         model += likely
-            common[i, j] = common[j, i] = n
-            residual[i, j] = residual[j, i] = n * apart
-            size[i, j] = size[j, i] = squares
-            agreed[i, j] = agreed[j, i] = seen
-            expected[i, j] = expected[j, i] = model
+            first[pair], second[pair], common[pair] = i, j, n
+            residual[pair], size[pair] = n * apart, squares
+            agreed[pair], expected[pair] = seen, model
+            pair += 1
+    return pair
 
 
 @kernel
