@@ -10,6 +10,7 @@ from scipy.stats import false_discovery_control, median_abs_deviation, norm
 
 from blindfuse import BadParameter, DawidSkene, Diagnostics, Model, Responses, diagnose, simulate
 from blindfuse.diagnostics.dependence import DISCOVERY, _stand_out
+from blindfuse.diagnostics.joint_errors import find_joint_errors
 from blindfuse.experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2, Setting
 from conftest import Crowds
 
@@ -83,6 +84,71 @@ class TestFit:
         wrong = Model(np.tile(np.eye(3), (6, 1, 1)), np.full(3, 1 / 3), np.arange(6), np.arange(3))
         found = diagnose(simulation.responses, wrong, wrong.posteriors(simulation.responses))
         assert found.fit.misfit > 5
+
+
+def contested(seed: int, share: float, n: int = 2000, m: int = 8) -> Responses:
+    """Two classes; on a share of the items everybody is right in 60 %, on the others in 90 %."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, size=n)
+    right = rng.random((n, m)) < np.where(rng.random(n) < share, 0.6, 0.9)[:, None]
+    return Responses.from_matrix(np.where(right, truth[:, None], 1 - truth[:, None]))
+
+
+class TestJointErrors:
+    @pytest.mark.parametrize("threads", [1, 2])
+    def test_the_score_by_hand(self, threads: int) -> None:
+        responses = crowd(n=300).responses
+        fitted = DawidSkene().fit(responses)
+        matrix, confusions = responses.matrix(), fitted.model_.confusions
+        scores = np.zeros(len(matrix))
+        for n, row in enumerate(matrix):
+            for k, belief in enumerate(fitted.posteriors_[n]):
+                residuals = []
+                for m in np.flatnonzero(row >= 0):
+                    err = 1 - confusions[m, k, k]
+                    residuals.append((float(row[m] != k) - err) / np.sqrt(err * (1 - err)))
+                scores[n] += belief * sum(a * b for a, b in combinations(residuals, 2))
+        found = find_joint_errors(responses, fitted.model_, fitted.posteriors_, threads)
+        assert found.z == pytest.approx(scores.sum() / np.sqrt(np.sum(scores**2)))
+
+    @pytest.mark.parametrize("missing", [0.0, 0.5])
+    @pytest.mark.parametrize("classes", [2, 3, 5])
+    def test_independent_annotators_err_together_by_chance_only(
+        self, classes: int, missing: float
+    ) -> None:
+        """Under the true model the score is a standard normal; fitting takes from it."""
+        true, fitted = [], []
+        for seed in range(40):
+            drawn = simulate(
+                2000, 8, classes, np.random.default_rng(seed), skill=0.3, missing=missing
+            )
+            responses, model = drawn.responses, drawn.model
+            true.append(find_joint_errors(responses, model, model.posteriors(responses)).z)
+            own = DawidSkene().fit(responses)
+            fitted.append(find_joint_errors(responses, own.model_, own.posteriors_).z)
+        assert abs(np.mean(true)) < 4 / np.sqrt(40)
+        assert 0.6 < np.std(true) < 1.4
+        assert np.mean(np.array(fitted) > 2) <= 0.1
+
+    def test_contested_items_are_seen_the_better_the_more_there_are(self) -> None:
+        medians = []
+        for share in (0.0, 0.1, 0.3):
+            found = []
+            for seed in range(10):
+                responses = contested(seed, share)
+                own = DawidSkene().fit(responses)
+                found.append(find_joint_errors(responses, own.model_, own.posteriors_).z)
+            medians.append(float(np.median(found)))
+        assert abs(medians[0]) < 1.5
+        assert medians[1] > 3
+        assert medians[2] > medians[1]
+
+    def test_an_item_of_one_answer_says_nothing(self) -> None:
+        responses = Responses.from_matrix([[0, -1], [-1, 1], [1, -1]])
+        model = Model(
+            np.full((2, 2, 2), 0.5), np.array([0.5, 0.5]), responses.annotators, responses.classes
+        )
+        assert find_joint_errors(responses, model, np.full((3, 2), 0.5)).z == 0
 
 
 class TestDependence:

@@ -17,6 +17,7 @@ from blindfuse import (
     BlindEnsemble,
     BlindfuseError,
     DawidSkene,
+    Model,
     NotConverged,
     Responses,
     simulate,
@@ -114,14 +115,32 @@ def test_one_batch_is_a_fit(method: Any, missing: float) -> None:
 def test_batches_end_where_a_fit_to_all_ends(method: Any) -> None:
     for seed in range(3):
         simulation = simulate(6000, 6, 3, np.random.default_rng(seed), missing=0.3)
-        once = method(tolerance=1e-9).fit(simulation.responses)
-        learner = method(tolerance=1e-9)
+        once = method(tolerance=1e-9, shrinkage=None).fit(simulation.responses)
+        learner = method(tolerance=1e-9, shrinkage=None)
         for number, batch in enumerate(batches(simulation.responses, 5)):
             learner.partial_fit(batch, number=number)
         np.testing.assert_allclose(learner.model_.confusions, once.model_.confusions, atol=0.01)
         np.testing.assert_allclose(learner.model_.prior, once.model_.prior, atol=0.01)
         assert learner.batches_ == 5
         assert len(learner.labels_) == 1200
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", range(6))
+def test_learned_pseudo_labels_end_nearer_to_each_other_than_to_the_truth(
+    method: Any, seed: int
+) -> None:
+    """They depend on the way a little where the likelihood is flat, far within its noise."""
+
+    def apart(one: Model, other: Model) -> float:
+        return float(np.linalg.norm(one.confusions - other.confusions))
+
+    simulation = simulate(6000, 6, 3, np.random.default_rng(seed), missing=0.3)
+    once = method(tolerance=1e-9).fit(simulation.responses)
+    learner = method(tolerance=1e-9)
+    for number, batch in enumerate(batches(simulation.responses, 5)):
+        learner.partial_fit(batch, number=number)
+    assert apart(learner.model_, once.model_) < apart(once.model_, simulation.model) / 4
 
 
 @pytest.mark.parametrize("method", METHODS)
