@@ -57,6 +57,23 @@ class TestFuse:
         fused, best = np.mean(errors, axis=0)
         assert fused <= 1.02 * best
 
+    @pytest.mark.parametrize("seed", range(5))
+    def test_nothing_is_held_out_where_errors_do_not_go_together(
+        self, seed: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A sparse crowd of independent annotators is taken for what it is, by EM from the vote."""
+        drawn = simulate(3000, 200, 3, np.random.default_rng(seed), missing=0.96, skill=0.2)
+        monkeypatch.setattr("blindfuse.rules.HeldOut", None)
+        fusion = fuse(drawn.responses)
+        assert fusion.method == "DawidSkene"
+        assert "go together no more than by chance" in fusion.why
+        plain = DawidSkene().fit(drawn.responses)
+        np.testing.assert_array_equal(fusion.posteriors, plain.posteriors_)
+
+    def test_answers_are_held_out_where_errors_go_together(self, crowds: Crowds) -> None:
+        assert "held-out answers" in fuse(crowds["dog"].responses).why
+        assert "held-out answers" in fuse(crowds["rte"].responses).why
+
     def test_a_small_jury_does_not_follow_a_judge_and_its_twin(self) -> None:
         """Two that repeat each other look nearly perfect to EM; they answer as one here."""
         errors = []
