@@ -36,11 +36,14 @@ from blindfuse import (
     ZeroBasedSkill,
     simulate,
 )
+from blindfuse.beliefs import vote_sums
 from blindfuse.estimators.base import Estimator, NotFitted
-from blindfuse.estimators.em import EMEstimator
+from blindfuse.estimators.em import EMEstimator, EMStart, e_step_over
 from blindfuse.estimators.signs import products_of
 from blindfuse.experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2, Setting
+from blindfuse.kernels.labelling import LEAST
 from blindfuse.metrics import confusion_error, error_rate
+from blindfuse.shrinkage import learned_pseudo
 from conftest import Crowds
 
 BINARY: list[type[Estimator]] = [EigenRatio, SpectralMetaLearner, TriangularEstimation]
@@ -778,3 +781,41 @@ class TestFigures:
             errors.append([error_rate(found, simulation.truth) for found in (polished, oracle)])
         fused, best = np.mean(errors, axis=0)
         assert fused <= 1.02 * best
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("shrinkage", [None, 3.0, "learned"])
+def test_likelihood_and_credit_rise_in_every_round(seed: int, shrinkage: Any) -> None:
+    """With pseudo-labels, EM climbs ℓ + Σ p log Γ; the likelihood alone may fall on the way."""
+    drawn = simulate(300, 30, 3, np.random.default_rng(seed), missing=0.8)
+    responses, method = drawn.responses, DawidSkene(shrinkage=shrinkage)
+    sums = vote_sums(responses)
+    method._prepare(responses.annotators, responses.classes, sums)
+    e_step, heights = e_step_over(responses), []
+    for _ in range(25):
+        parameters = method._m_step(sums)
+        by_hand = sum(
+            method._pseudo[m, a, k] * np.log(max(parameters.confusions[m, a, k], LEAST))
+            for m, a, k in np.ndindex(*sums.counts.shape)
+        )
+        assert parameters.credit == pytest.approx(by_hand)
+        sums = e_step(parameters)
+        heights.append(sums.likelihood + parameters.credit)
+    assert np.all(np.diff(heights) > -1e-8 * abs(heights[0]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pseudo_labels_are_learned_where_em_has_nearly_ended(seed: int) -> None:
+    """Starts as different as votes and moments end at nearly the same pseudo-labels and model."""
+    responses = FIGURE_3.draw(10_000, seed).responses
+    starts: tuple[EMStart, EMStart] = "mv", "blind"
+    ends = [DawidSkene(start=start).fit(responses) for start in starts]
+    far, near = (
+        np.abs(np.log(learned_pseudo(first) / learned_pseudo(second))).max()
+        for first, second in (
+            (vote_sums(responses).counts, ends[1].model_.sums(responses).counts),
+            (ends[0].model_.sums(responses).counts, ends[1].model_.sums(responses).counts),
+        )
+    )
+    assert near < far / 4
+    assert np.abs(ends[0].model_.confusions - ends[1].model_.confusions).max() < 0.02

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from blindfuse.kernels.gammas import dirichlet_likelihood
 
 Floats = NDArray[np.float64]
+Columns = tuple[Floats, Floats]
+"""Counts ``[reported, true, annotator]`` and their sums ``[true, annotator]``."""
 
 CROWD_LABELS = 3.0
 """Pseudo-labels a class towards the crowd, where they are not learned."""
@@ -19,7 +21,7 @@ CROWD_LABELS = 3.0
 FEWEST, MOST = 1e-4, 1e4
 """Bounds of a single pseudo-label count: a trace, and more than annotators can be told apart by."""
 
-FLAT, ROUNDING = 1e-6, 1e-11
+FLAT, ROUNDING = 1e-4, 1e-11
 """Slope over log p at which Newton's method ends; change of a likelihood that is none."""
 MOST_STEPS, MOST_CUTS, LONGEST = 200, 12, 3.0
 """Steps of Newton's method, how often one is cut to a quarter, how far one goes in log p."""
@@ -41,6 +43,8 @@ def shrink(confusions: Floats, counts: Floats, pseudo: Floats) -> Floats:
 def columns_of(counts: Floats) -> Floats:
     """Confusion matrices from ``counts[m, reported, true]``; an empty column is uniform."""
     labels = counts.sum(axis=1, keepdims=True)
+    if labels.all():
+        return np.asarray(counts / labels)
     even = np.full_like(counts, 1 / counts.shape[1])
     return np.asarray(np.divide(counts, labels, out=even, where=labels > 0))
 
@@ -60,8 +64,9 @@ def learned_pseudo(counts: Floats) -> Floats:
     many that they are alike. The Dirichlet–multinomial likelihood of each column is maximised
     over log p by Newton's method; a step that would lower it is cut.
     """
-    columns = np.concatenate([_without_order(counts), _almost_nothing(counts.shape[1])[None]])
-    logs = np.log(np.clip(pooled_pseudo(columns[:-1], 2.0), FEWEST, MOST))
+    columns = _without_order(counts)
+    crowd = columns[0].sum(axis=2)
+    logs = np.log(np.clip(2.0 * crowd / crowd.sum(axis=0), FEWEST, MOST))
     likelihood, slope, step = _newton(columns, logs)
     for _ in range(MOST_STEPS):
         if np.abs(slope).max() <= FLAT:
@@ -78,7 +83,7 @@ def learned_pseudo(counts: Floats) -> Floats:
     return np.asarray(np.exp(logs))
 
 
-def _newton(columns: Floats, logs: Floats) -> tuple[Floats, Floats, Floats]:
+def _newton(columns: Columns, logs: Floats) -> tuple[Floats, Floats, Floats]:
     """At log p ``[reported, true]``: likelihoods ``[true]``, slopes, and Newton's step upwards.
 
     The Hessian of a column is a diagonal, −h, and a product of vectors, z p pᵀ, so that the step
@@ -90,7 +95,7 @@ def _newton(columns: Floats, logs: Floats) -> tuple[Floats, Floats, Floats]:
     K, L = pseudo.shape
     likelihood, z = np.empty(L), np.empty(L)
     slopes, bends, total = np.empty((K, L)), np.empty((K, L)), np.empty(L)
-    dirichlet_likelihood(columns, pseudo, likelihood, slopes, bends, total, z)
+    dirichlet_likelihood(*columns, pseudo, likelihood, slopes, bends, total, z)
     slope = pseudo * (slopes - total)
     h = np.maximum(np.abs(pseudo * pseudo * bends - slope), 1e-3 * pseudo * slopes)
     free = (slope > 0) & (pseudo < MOST) | (slope < 0) & (pseudo > FEWEST)
@@ -105,14 +110,19 @@ def _newton(columns: Floats, logs: Floats) -> tuple[Floats, Floats, Floats]:
     )
 
 
-def _without_order(counts: Floats) -> Floats:
-    """Counts in an order of their own, without their last digits, which depend on that of items.
+def _without_order(counts: Floats) -> Columns:
+    """Columns in an order of their own, without last digits, which depend on the order of items.
 
     Minimising amplifies rounding: without this the same answers in another order, or added up on
-    other machines, would give another model in the eighth digit.
+    other machines, would give another model in the eighth digit. One annotator is added who says
+    almost nothing.
     """
-    rounded = np.round(counts, 6)
-    return np.asarray(rounded[np.lexsort(rounded.reshape(len(rounded), -1).T)])
+    everybody = np.concatenate([counts, _almost_nothing(counts.shape[1])[None]])
+    cells = np.ascontiguousarray(np.round(everybody, 6).transpose(1, 2, 0))
+    labels = cells.sum(axis=0)
+    cells.sort(axis=2)
+    labels.sort(axis=1)
+    return cells, labels
 
 
 def _almost_nothing(n_classes: int) -> Floats:

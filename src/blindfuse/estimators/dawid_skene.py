@@ -6,11 +6,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import Sums, belief_sums, posterior_sums, vote_shares
+from blindfuse.beliefs import Sums, belief_sums, log_of, posterior_sums, vote_shares
 from blindfuse.coding import positions
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.base import Shrinkage, at_least, pseudo_labels, require_classes
-from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, e_step_over, parameters_of
+from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, e_step_over
 from blindfuse.estimators.streaming import Arrays, StreamEstimator
 from blindfuse.model import Model, Rule
 from blindfuse.shrinkage import columns_of
@@ -40,7 +40,8 @@ class DawidSkene(EMEstimator, StreamEstimator):
     weights ``[annotator]``
         how much an answer counts (see :class:`Model`); None is one for all.
     max_iter, tolerance
-        iterations at most, and the rise of log-likelihood per label at which they end.
+        iterations at most, and the rise per label, of the log-likelihood and what pseudo-labels add
+        to it, at which they end.
     """
 
     _memory = Tally
@@ -107,9 +108,11 @@ class DawidSkene(EMEstimator, StreamEstimator):
     def _m_step(self, sums: Sums) -> Parameters:
         """Γ_m(a, k) ∝ expected counts plus pseudo-labels; an empty column stays uniform."""
         confusions, prior = columns_of(sums.counts + self._pseudo), self._shares(sums)
+        credit = float(np.vdot(self._pseudo, log_of(confusions)))
         if self.weights is None:
-            return parameters_of(confusions, prior)
-        return Parameters(confusions, prior, (confusions ** self.weights[:, None, None], prior))
+            return Parameters(confusions, prior, (confusions, prior), credit)
+        worth = confusions ** self.weights[:, None, None]
+        return Parameters(confusions, prior, (worth, prior), credit)
 
 
 def _grown(last: Model, annotators: NDArray[Any], classes: NDArray[Any]) -> Model:

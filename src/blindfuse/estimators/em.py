@@ -30,11 +30,16 @@ EMStart = Begin | Literal["spectral", "blind"]
 
 
 class Parameters(NamedTuple):
-    """What an M-step finds: the model, and what the next E-step multiplies instead, if not it."""
+    """What an M-step finds: the model, and what the next E-step multiplies instead, if not it.
+
+    ``credit`` is the logarithm of what was thought of this model beforehand, up to a constant: what
+    an M-step with pseudo-labels maximises beside the likelihood.
+    """
 
     confusions: Floats
     prior: Floats
     evidence: tuple[Floats, Floats]
+    credit: float = 0.0
 
 
 class Maximum(NamedTuple):
@@ -56,16 +61,18 @@ MStep = Callable[[Sums], Parameters]
 def maximise(
     e_step: EStep, m_step: MStep, sums: Sums, n_labels: float, max_iter: int, tolerance: float
 ) -> Maximum:
-    """Alternate M- and E-steps from these sums until the likelihood no longer rises.
+    """Alternate M- and E-steps from these sums until likelihood and credit no longer rise.
 
     ``tolerance`` is the rise per label. Where the answers are is the E-step's business alone.
     """
     parameters = m_step(sums)
     history: list[float] = []
+    best = -np.inf
     for _ in range(max_iter):
         sums = e_step(parameters)
         history.append(sums.likelihood)
-        if len(history) > 1 and history[-1] - history[-2] <= tolerance * n_labels:
+        last, best = best, sums.likelihood + parameters.credit
+        if best - last <= tolerance * n_labels:
             return Maximum(parameters, sums, np.array(history), "converged")
         parameters = m_step(sums)
     return Maximum(parameters, sums, np.array(history), "max_iter")
@@ -165,7 +172,7 @@ class EMEstimator(ModelEstimator):
         self.stopped_ = found.stopped
         if found.stopped == "max_iter":
             warn_not_converged(self, self.max_iter)
-        confusions, prior, _ = found.parameters
+        confusions, prior, *_ = found.parameters
         return Model(confusions, prior, annotators, classes, self.weights)
 
     def _shares(self, sums: Sums) -> Floats:

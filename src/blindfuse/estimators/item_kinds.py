@@ -82,7 +82,7 @@ class ItemKinds(TableEstimator):
             self.tolerance,
         )
         self.log_likelihoods_, self.stopped_ = found.history, found.stopped
-        self.kind_confusions_, self.kind_shares_, _ = found.parameters
+        self.kind_confusions_, self.kind_shares_, *_ = found.parameters
         crowd = np.tensordot(table.labels_per_annotator, self.kind_confusions_, axes=1)
         self.class_of_kind_ = crowd.argmax(axis=0)
         self.annotators_, self.classes_ = table.annotators, table.classes

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from blindfuse.kernels.machine import bits_of, float_of, fragment, kernel
+from blindfuse.kernels.machine import fragment, kernel, logarithm
 from blindfuse.kernels.vectors import filled, load, plus, store, times, total
 
 LEAST = 1e-10
@@ -28,11 +28,6 @@ SMALL, LARGE = 1e-150, 1e150
 
 BLOCK = 1_000
 """Patterns whose likelihoods wait for their logarithms, which are taken several at once."""
-
-LOWEST_BITS = 0x3FE6A09E667F3BCD
-"""The bits of √½: numbers are split into a power of two and a factor between √½ and √2."""
-LN_2, LN_2_REST = 0.693147180369123816490, 1.90821492927058770002e-10
-"""The logarithm of two: its first 32 bits, and the rest."""
 
 WHOLE_VOTE = 720_720
 """Parts of a vote: divisible by 1 … 16, so that sums of shared votes are exact in any order."""
@@ -98,15 +93,15 @@ def _posterior(starts, annotators, labels, n, confusions, prior, lanes, long, ro
     added up in the log domain, in ``room[class]``.
     """
     begin, end = np.uint64(starts[n]), np.uint64(starts[n + 1])
-    logarithm = 0.0
+    exponent = 0.0
     if len(long) and end - begin > np.uint64(RUN):
-        logarithm += _long_posterior(annotators, labels, begin, end, confusions, prior, lanes, room)
+        exponent += _long_posterior(annotators, labels, begin, end, confusions, prior, lanes, room)
         belief = load(room, 0, lanes)
     else:
         first = load(prior, 0, lanes)
         belief = _multiply(annotators, labels, begin, end, confusions, lanes, first)
     factor = total(belief)
-    return times(belief, filled(1.0 / factor, lanes)), logarithm, factor
+    return times(belief, filled(1.0 / factor, lanes)), exponent, factor
 
 
 @fragment
@@ -126,29 +121,12 @@ def _multiplied(factor, likelihood, product):
 
 
 @fragment
-def _log(x):
-    """The logarithm of a normal positive number, without a call: several run at once.
-
-    With x = 2^e f and s = (f − 1) / (f + 1): log x = e log 2 + 2 (s + s³/3 + s⁵/5 + …).
-    """
-    bits = bits_of(x)
-    exponent = (bits - LOWEST_BITS) >> 52
-    factor = float_of(bits - (exponent << 52))
-    s = (factor - 1.0) / (factor + 1.0)
-    z = s * s
-    series = 1 / 21
-    for n in range(19, 1, -2):
-        series = series * z + 1 / n
-    return exponent * LN_2 + (exponent * LN_2_REST + 2.0 * s * (1.0 + z * series))
-
-
-@fragment
 def _sum_of_logs(numbers, count, sizes, first):
     """Σ log of these numbers; ``sizes``, from ``first`` on, say how often each counts."""
     found = 0.0
     for at in range(np.uint64(count)):
         weight = 1.0 if sizes is None else sizes[np.uint64(first) + at]
-        found += weight * _log(numbers[at])
+        found += weight * logarithm(numbers[at])
     return found
 
 
@@ -216,11 +194,11 @@ def posterior_beliefs(
     room = np.empty(len(lanes))
     likelihood, product = 0.0, 1.0
     for n in range(first, last):
-        belief, logarithm, factor = _posterior(
+        belief, exponent, factor = _posterior(
             starts, annotators, labels, n, confusions, prior, lanes, long, room
         )
         store(beliefs, np.uint64(n) * np.uint64(len(lanes)), belief)
-        likelihood, product = _multiplied(factor, likelihood + logarithm, product)
+        likelihood, product = _multiplied(factor, likelihood + exponent, product)
     return likelihood + math.log(product)
 
 
@@ -307,13 +285,13 @@ def posterior_counts(
     room = np.empty(len(lanes))
     likelihood, product = 0.0, 1.0
     for n in range(first, last):
-        belief, logarithm, factor = _posterior(
+        belief, exponent, factor = _posterior(
             starts, annotators, labels, n, confusions, prior, lanes, long, room
         )
         if sizes is None:
-            likelihood, product = _multiplied(factor, likelihood + logarithm, product)
+            likelihood, product = _multiplied(factor, likelihood + exponent, product)
         else:
-            likelihood += sizes[n] * (logarithm + math.log(factor))
+            likelihood += sizes[n] * (exponent + math.log(factor))
             belief = times(belief, filled(sizes[n], lanes))
         _add(starts, annotators, labels, n, lanes, belief, counts, totals)
     return likelihood + math.log(product)

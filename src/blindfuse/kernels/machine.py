@@ -32,6 +32,12 @@ def _compiled(
     return compiled
 
 
+LOWEST_BITS = 0x3FE6A09E667F3BCD
+"""The bits of √½: numbers are split into a power of two and a factor between √½ and √2."""
+LN_2, LN_2_REST = 0.693147180369123816490, 1.90821492927058770002e-10
+"""The logarithm of two: its first 32 bits, and the rest."""
+
+
 def lanes_of(count: int) -> tuple[float, ...]:
     """As many entries as classes, by which a kernel is compiled for this number of them."""
     return (0.0,) * count
@@ -65,6 +71,23 @@ def float_of(typing_context: Any, bits: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
 
     return types.float64(types.int64), generate
+
+
+@fragment
+def logarithm(x):
+    """The natural logarithm of a normal positive number, without a call: several run at once.
+
+    With x = 2^e f and s = (f − 1) / (f + 1): log x = e log 2 + 2 (s + s³/3 + s⁵/5 + …).
+    """
+    bits = bits_of(x)
+    exponent = (bits - LOWEST_BITS) >> 52
+    factor = float_of(bits - (exponent << 52))
+    s = (factor - 1.0) / (factor + 1.0)
+    z = s * s
+    series = 1 / 21
+    for n in range(19, 1, -2):
+        series = series * z + 1 / n
+    return exponent * LN_2 + (exponent * LN_2_REST + 2.0 * s * (1.0 + z * series))
 
 
 @intrinsic
