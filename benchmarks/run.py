@@ -51,6 +51,7 @@ SECTIONS: list[Callable[[], Section]] = [
     side_by_side.sparse,
     machine_limits.counting,
     machine_limits.e_step,
+    machine_limits.sparse_e_step,
     scaling.items,
     scaling.annotators,
     scaling.classes,

@@ -794,10 +794,8 @@ def test_likelihood_and_credit_rise_in_every_round(seed: int, shrinkage: Any) ->
     e_step, heights = e_step_over(responses), []
     for _ in range(25):
         parameters = method._m_step(sums)
-        by_hand = sum(
-            method._pseudo[m, a, k] * np.log(max(parameters.confusions[m, a, k], LEAST))
-            for m, a, k in np.ndindex(*sums.counts.shape)
-        )
+        logs = np.log(np.maximum(parameters.confusions, LEAST))
+        by_hand = sum(method._pseudo[cell] * logs[cell] for cell in np.ndindex(logs.shape))
         assert parameters.credit == pytest.approx(by_hand)
         sums = e_step(parameters)
         heights.append(sums.likelihood + parameters.credit)

@@ -161,11 +161,12 @@ def _packed_sums(
             return found, labelling.paired_counts(*piece, tables, lanes, each, found)
         return found, labelling.packed_counts(packed.codes, begin, end, tables, lanes, each, found)
 
-    parts = in_pieces(add_piece, len(packed.codes), threads, LEAST_ITEMS)
-    found = np.sum([part for part, _ in parts], axis=0)
+    (found, likelihood), *others = in_pieces(add_piece, len(packed.codes), threads, LEAST_ITEMS)
+    for more, also in others:
+        found += more
+        likelihood += also
     if in_pairs:
         found *= tables
-    likelihood = float(sum(part for _, part in parts))
     if divisors is not None:
         likelihood += float(found.sum(axis=1) @ np.log(divisors))
     return Sums(*packed.spread(found, confusions.shape[1]), likelihood)
