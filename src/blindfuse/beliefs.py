@@ -53,7 +53,9 @@ def vote_shares(responses: Responses, threads: int | None = None) -> Floats:
     """
     shares = np.empty((responses.n_items, responses.n_classes))
     in_pieces(
-        lambda begin, end: labelling.vote_beliefs(*responses.by_item, begin, end, shares),
+        lambda begin, end: labelling.vote_beliefs(
+            *responses.by_item, begin, end, lanes_of(responses.n_classes), shares
+        ),
         responses.n_items,
         threads,
         LEAST_ITEMS,
@@ -68,7 +70,8 @@ def vote_sums(responses: Responses, threads: int | None = None) -> Sums:
 
 def vote_parts(responses: Responses, threads: int | None = None) -> Sums:
     """The same in parts of a vote: whole numbers, so that they add up exactly over items."""
-    return _sums(responses, responses.n_classes, threads, labelling.vote_counts)
+    K = responses.n_classes
+    return _sums(responses, K, threads, labelling.vote_counts, lanes_of(K))
 
 
 def whole_votes(parts: Sums) -> Sums:
@@ -84,6 +87,13 @@ def weighted_votes(responses: Responses, weights: Floats | None = None) -> Float
     cells += responses.by_item.labels
     each = None if weights is None else weights[responses.by_item.codes]
     return np.bincount(cells, each, minlength=N * K).reshape(N, K).astype(float)
+
+
+def most_likely(found: Floats) -> NDArray[np.intp]:
+    """The class of each item that is believed in most, ``[item]``; of equals, the first."""
+    codes = np.empty(len(found), dtype=np.intp)
+    labelling.largest(found, codes)
+    return codes
 
 
 def belief_sums(responses: Responses, found: Floats, threads: int | None = None) -> Sums:

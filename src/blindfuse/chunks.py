@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.beliefs import most_likely
 from blindfuse.errors import BadLabels, BadParameter, naming
 from blindfuse.fusing import Fusion, fuse
 from blindfuse.responses import Responses, as_responses
@@ -52,7 +53,7 @@ class FusedStream:
         for chunk in self.chunks():
             responses = as_responses(chunk).recoded(known.annotators, known.classes)
             posteriors = self.fusion.predict_proba(responses)
-            yield FusedChunk(responses, known.classes[posteriors.argmax(axis=1)], posteriors)
+            yield FusedChunk(responses, known.classes[most_likely(posteriors)], posteriors)
 
     def __repr__(self) -> str:
         return (

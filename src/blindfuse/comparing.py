@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.beliefs import most_likely
 from blindfuse.errors import BadParameter, BlindfuseError, NotConverged, RankTooLow, meant
 from blindfuse.estimators.base import Estimator, to_fit
 from blindfuse.estimators.bayesian_dawid_skene import BayesianDawidSkene
@@ -122,7 +123,7 @@ def compare(
     began = perf_counter()
     fusion = fused or fuse(table)
     seconds = None if fused else perf_counter() - began
-    labels = fusion.posteriors.argmax(axis=1)
+    labels = most_likely(fusion.posteriors)
 
     def error(posteriors: Floats) -> float | None:
         return error_rate(posteriors[positions], codes) if len(positions) else None
@@ -140,6 +141,6 @@ def compare(
             found.append(Compared(name, None, None, perf_counter() - began, str(reason)))
             continue
         seconds = perf_counter() - began
-        differs = float(np.mean(posteriors.argmax(axis=1) != labels))
+        differs = float(np.mean(most_likely(posteriors) != labels))
         found.append(Compared(name, error(posteriors), differs, seconds, None))
     return found

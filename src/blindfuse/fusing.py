@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.beliefs import most_likely
 from blindfuse.diagnostics import Diagnostics, diagnose
 from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import to_fit
@@ -65,7 +66,7 @@ class Fusion:
 
     def predict(self, responses: Any) -> NDArray[Any]:
         """Labels ``[item]`` of new items by the same annotators, by the same rule."""
-        codes = self.predict_proba(responses).argmax(axis=1)
+        codes = most_likely(self.predict_proba(responses))
         return np.asarray(self.responses.classes[codes])
 
     def summary(self) -> str:
@@ -124,7 +125,7 @@ def fuse(
         warnings.simplefilter("ignore", NotConverged)
         choice = rule(table, polish, np.random.default_rng(seed), threads)
     found, labels = choice.posteriors, choice.labels
-    labels = found.argmax(axis=1) if labels is None else labels.copy()
+    labels = most_likely(found) if labels is None else labels.copy()
     if len(known_items):
         found = found.copy()
         found[known_items], labels[known_items] = np.eye(table.n_classes)[truth], truth

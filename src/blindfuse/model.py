@@ -82,7 +82,7 @@ class Model:
 
     def name_labels(self, posteriors: Floats) -> NDArray[Any]:
         """The names of the most probable classes."""
-        return np.asarray(self.classes[posteriors.argmax(axis=1)])
+        return np.asarray(self.classes[beliefs.most_likely(posteriors)])
 
     def sums(self, responses: Responses, threads: int | None = None) -> beliefs.Sums:
         """The posteriors (by MAP) of these items added up, without storing them."""

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import belief_sums, vote_sums, weighted_votes
+from blindfuse.beliefs import belief_sums, most_likely, vote_sums, weighted_votes
 from blindfuse.coding import positions
 from blindfuse.diagnostics.dependence import LEAST_COMMON, Dependence, find_dependence
 from blindfuse.diagnostics.fit import measure_fit
@@ -231,7 +231,7 @@ def by_thresholds(
     the answers at least as likely as EM does from the vote, which seeks nothing else.
     """
     thresholds = KOS(ordered=True).fit(responses)
-    model = _described(responses, thresholds.posteriors_.argmax(axis=1), threads)
+    model = _described(responses, most_likely(thresholds.posteriors_), threads)
     ours, usual = model.log_likelihood(responses, threads), polish(responses).log_likelihoods_[-1]
     if ours < usual:
         choice = by_prediction(responses, polish, rng, threads)
@@ -394,7 +394,7 @@ def _keep_labels(beliefs: Floats, posteriors: Floats) -> Floats:
     Where it is not, it is raised to the largest, a hair above, and all are scaled to sum to one.
     """
     kept, items = posteriors.copy(), np.arange(len(posteriors))
-    ours, theirs = beliefs.argmax(axis=1), posteriors.argmax(axis=1)
+    ours, theirs = most_likely(beliefs), most_likely(posteriors)
     raised = posteriors[items, theirs] * np.where(ours == theirs, 1, 1 + HAIR)
     kept[items, ours] = raised
     return np.asarray(kept / kept.sum(axis=1, keepdims=True))

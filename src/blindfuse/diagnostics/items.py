@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from blindfuse.beliefs import vote_shares
+from blindfuse.beliefs import most_likely, vote_shares
 from blindfuse.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -55,7 +55,7 @@ def look_at_items(responses: Responses, posteriors: Floats) -> Items:
 
 def _look(responses: Responses, posteriors: Floats) -> tuple[NDArray[Any], ...]:
     shares = vote_shares(responses)
-    chosen = shares[np.arange(len(shares)), posteriors.argmax(axis=1)]
+    chosen = shares[np.arange(len(shares)), most_likely(posteriors)]
     *_, second, first = np.sort(posteriors, axis=1).T
     outvoted = (chosen == 0) & (responses.labels_per_item > 0)
     return first, first - second, entr(posteriors).sum(axis=1), first < 1 - DOUBT, outvoted

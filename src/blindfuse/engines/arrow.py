@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from blindfuse.beliefs import most_likely
 from blindfuse.coding import MOST_CLASSES, as_column, as_names, code_labels, positions
 from blindfuse.errors import BadLabels, meant, naming
 from blindfuse.model import Model, Rule
@@ -133,7 +134,7 @@ def labelled(items: pa.Array, responses: Responses, model: Model, rule: Rule) ->
     return pa.table(
         {
             "item": items,
-            "label": classes.take(pa.array(posteriors.argmax(axis=1))),
+            "label": classes.take(pa.array(most_likely(posteriors))),
             "probability": posteriors.max(axis=1, initial=0.0),
         }
     )

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.beliefs import most_likely
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, NotConverged, naming
 from blindfuse.model import Model, Rule
 from blindfuse.responses import Responses, as_responses
@@ -107,7 +108,7 @@ class TableEstimator(Estimator):
 
     def _codes(self, beliefs: Floats) -> NDArray[np.intp]:
         """The class of each item: the largest belief, of equals the first."""
-        return np.asarray(beliefs.argmax(axis=1))
+        return most_likely(beliefs)
 
     def _named(self, beliefs: Floats) -> NDArray[Any]:
         return np.asarray(self.classes_[self._codes(beliefs)])

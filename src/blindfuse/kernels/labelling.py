@@ -33,22 +33,22 @@ WHOLE_VOTE = 720_720
 """Parts of a vote: divisible by 1 … 16, so that sums of shared votes are exact in any order."""
 
 
-@kernel
-def _vote(starts, labels, n, belief):
-    """The majority vote on item n, in parts: tied classes share it; without answers, zeros."""
-    K = belief.size
-    for k in range(K):
-        belief[k] = 0.0
+@fragment
+def _vote(starts, labels, n, lanes, votes):
+    """Count the ``votes[class]`` on item n: the most that a class has, and its part of the vote.
+
+    Classes with as many share the vote; an item without answers has none to share.
+    """
+    for k in range(len(lanes)):
+        votes[k] = 0.0
     for answer in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
-        belief[np.uint64(labels[answer])] += 1.0
+        votes[np.uint64(labels[answer])] += 1.0
     most = winners = 0.0
-    for k in range(K):
-        if belief[k] > most:
-            most, winners = belief[k], 0.0
-        winners += belief[k] == most
-    for k in range(K):
-        wins = most > 0.0 and belief[k] == most
-        belief[k] = math.floor(WHOLE_VOTE / winners) if wins else 0.0
+    for k in range(len(lanes)):
+        most = max(most, votes[k])
+    for k in range(len(lanes)):
+        winners += 1.0 if votes[k] == most else 0.0
+    return most, math.floor(WHOLE_VOTE / winners) if most > 0.0 else 0.0
 
 
 @fragment
@@ -147,24 +147,39 @@ def _add(starts, annotators, labels, n, lanes, belief, counts, totals):
 
 
 @kernel
-def vote_beliefs(starts, annotators, labels, first, last, beliefs):
+def vote_beliefs(starts, annotators, labels, first, last, lanes, beliefs):
     """Fill ``beliefs[item, class]`` of the items ``first … last − 1`` by the majority vote."""
+    votes = np.empty(len(lanes))
     for n in range(first, last):
-        _vote(starts, labels, n, beliefs[n])
+        most, part = _vote(starts, labels, n, lanes, votes)
+        for k in range(len(lanes)):
+            beliefs[n, k] = part if votes[k] == most else 0.0
 
 
 @kernel
-def vote_counts(starts, annotators, labels, first, last, counts, totals):
+def vote_counts(starts, annotators, labels, first, last, lanes, counts, totals):
     """Add up what the majority vote on the items ``first … last − 1`` says."""
-    belief = np.empty(counts.shape[1])
+    votes = np.empty(len(lanes))
     for n in range(first, last):
-        _vote(starts, labels, n, belief)
-        for k in range(belief.size):
-            if belief[k] > 0.0:  # mostly one class
-                totals[k] += belief[k]
+        most, part = _vote(starts, labels, n, lanes, votes)
+        for k in range(len(lanes)):
+            if votes[k] == most:  # mostly one class
+                totals[k] += part
                 for answer in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
                     m, a = np.uint64(annotators[answer]), np.uint64(labels[answer])
-                    counts[m, a, k] += belief[k]
+                    counts[m, a, k] += part
+
+
+@kernel
+def largest(beliefs, codes):
+    """Fill ``codes[item]`` with the class that is believed in most; of equals, the first."""
+    for n in range(len(beliefs)):
+        best, most = 0, beliefs[n, 0]
+        for k in range(1, beliefs.shape[1]):
+            better = beliefs[n, k] > most
+            best = k if better else best
+            most = beliefs[n, k] if better else most
+        codes[n] = best
 
 
 @kernel

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.beliefs import most_likely
 from blindfuse.checking import GoldCheck
 from blindfuse.comparing import Compared
 from blindfuse.diagnostics.fit import BADLY, Fit
@@ -196,7 +197,7 @@ def _said(fusion: Fusion) -> tuple[Said, ...]:
 
 def _shares(fusion: Fusion, prior: Floats, classes: list[str]) -> tuple[ClassShare, ...]:
     responses = fusion.responses
-    labels = np.bincount(fusion.posteriors.argmax(axis=1), minlength=len(classes))
+    labels = np.bincount(most_likely(fusion.posteriors), minlength=len(classes))
     answers = responses.labels_per_class / max(responses.n_labels, 1)
     return tuple(
         ClassShare(
