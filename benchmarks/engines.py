@@ -132,15 +132,15 @@ def bytes_section(measured: list[Measured]) -> Section:
 def time_section(measured: list[Measured]) -> Section:
     section = Section(
         "Time",
-        ["M", "K", "labels an item", "E-step, ns", "coding", "sorting by item", "counting"],
-        note="The E-step is in nanoseconds a label on one core of the machine that measured; the "
-        "others are multiples of it. Coding, sorting and counting are done once, an E-step in "
-        "every round.",
+        ["M", "K", "labels an item", "E-step", "coding", "sorting by item", "counting"],
+        note="In nanoseconds a label on one core of the machine that measured. Coding, sorting and "
+        "counting are done once, an E-step in every round; where every annotator answers every "
+        "item, it looks at different answers only.",
     )
     for one in measured:
-        ratios = [f"{cost / one.e_step:.1f}" for cost in (one.coding, one.sorting, one.counting)]
-        ratios = ["not formed" if ratio == "nan" else ratio for ratio in ratios]
-        section.rows.append([*(f"{n:,}" for n in one.shape), f"{one.e_step * 1e9:.1f}", *ratios])
+        costs = one.e_step, one.coding, one.sorting, one.counting
+        each = [f"{1e9 * cost:.1f}" if cost == cost else "not formed" for cost in costs]
+        section.rows.append([*(f"{n:,}" for n in one.shape), *each])
     return section
 
 
