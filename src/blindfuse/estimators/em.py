@@ -67,12 +67,12 @@ def maximise(
     """
     parameters = m_step(sums)
     history: list[float] = []
-    best = -np.inf
+    height = -np.inf
     for _ in range(max_iter):
         sums = e_step(parameters)
         history.append(sums.likelihood)
-        last, best = best, sums.likelihood + parameters.credit
-        if best - last <= tolerance * n_labels:
+        last, height = height, sums.likelihood + parameters.credit
+        if height - last <= tolerance * n_labels:
             return Maximum(parameters, sums, np.array(history), "converged")
         parameters = m_step(sums)
     return Maximum(parameters, sums, np.array(history), "max_iter")
