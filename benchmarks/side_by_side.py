@@ -125,7 +125,7 @@ def complete(n_items: int = 10**5) -> Section:
         _faster("DawidSkene", "crowd-kit's DawidSkene", scores, 100),
         Check("DawidSkene's memory in crowd-kit's", ours.mebibytes / theirs.mebibytes, 0.2),
     ]
-    for name in ("BlindEnsemble", "fuse"):
+    for name in ("DawidSkene", "BlindEnsemble", "fuse"):
         section.checks.append(_faster(name, "snorkel's LabelModel", scores, 10))
         section.checks.append(_more_right(name, "snorkel's LabelModel", scores))
     return section

@@ -203,10 +203,13 @@ def _robust_eigenpairs(
     sizes, directions = np.empty(K), np.empty((K, K))
     for pair in range(K):
         tried = rng.normal(size=(restarts, K))
+        values = np.linalg.norm(tried, axis=1)
         for _ in range(POWER_STEPS):
-            tried /= np.linalg.norm(tried, axis=1, keepdims=True)
+            tried = tried / values[:, None]
             tried = np.einsum("ijk,lj,lk->li", rest, tried, tried)
-        values = np.linalg.norm(tried, axis=1)  # θᵀT(I, θ, θ) at a fixed point
+            values = np.linalg.norm(tried, axis=1)  # θᵀT(I, θ, θ) at a fixed point
+            if not values.all():
+                raise _NoRank("The third moment of a group of annotators has too few directions.")
         best = values.argmax()
         sizes[pair], directions[pair] = values[best], tried[best] / values[best]
         rest = rest - sizes[pair] * np.einsum("i,j,k->ijk", *[directions[pair]] * 3)
