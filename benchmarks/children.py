@@ -2,6 +2,8 @@
 
 import ctypes
 import gc
+import subprocess
+import sys
 from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
@@ -54,7 +56,22 @@ def extra_memory(work: Callable[[], object]) -> float:
     return _memory("VmHWM") - before
 
 
+def peak_of(code: str, *arguments: str) -> float:
+    """Peak memory in MiB of a new Python that runs this code, and nothing else.
+
+    Not by getrusage: there, a process begins with the peak of the one that it was forked from.
+    """
+    last = "\nprint(open('/proc/self/status').read())"
+    words = [sys.executable, "-c", code + last, *arguments]
+    return _mebibytes(
+        "VmHWM", subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    )
+
+
 def _memory(field: str) -> float:
     """A line of this process's status, in MiB."""
-    status = Path("/proc/self/status").read_text()
+    return _mebibytes(field, Path("/proc/self/status").read_text())
+
+
+def _mebibytes(field: str, status: str) -> float:
     return int(status.split(f"{field}:")[1].split()[0]) / 1024

@@ -11,6 +11,7 @@ from math import comb
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from blindfuse import Simulation
 from blindfuse.beliefs import posterior_sums
@@ -58,7 +59,7 @@ def counting(n_items: int = 10**6, n_annotators: int = 30) -> Section:
         comb(n_annotators, order) * (responses.n_classes - 1) ** order for order in (2, 3)
     )
     words = rows_of_bits * n_items // 64
-    rows = np.random.default_rng(0).integers(2**64, size=(ROWS, WORDS), dtype=np.uint64)
+    rows = _rows_in_cache()
     threads = thread_count(None)
     repeats = [words // (ROWS * ROWS * WORDS * threads)] * threads
     with ThreadPoolExecutor(threads) as pool:
@@ -114,9 +115,13 @@ def _reading(n_bytes: int) -> float:
         return seconds(lambda: list(pool.map(add_up, parts))) * n_bytes / UNCACHED
 
 
+def _rows_in_cache() -> NDArray[np.uint64]:
+    return np.random.default_rng(0).integers(2**64, size=(ROWS, WORDS), dtype=np.uint64)
+
+
 def _machines_own() -> float:
     """What a second thread brings where nothing is shared: AND and popcount in cache."""
-    rows = np.random.default_rng(0).integers(2**64, size=(ROWS, WORDS), dtype=np.uint64)
+    rows = _rows_in_cache()
     with ThreadPoolExecutor(2) as pool:
         both = seconds(lambda: list(pool.map(partial(and_and_count, rows), [2000] * 2)))
     return seconds(lambda: and_and_count(rows, 4000)) / both

@@ -1,7 +1,5 @@
 """Reading: ten million rows of CSV as Responses, against Polars merely reading them."""
 
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from statistics import median
@@ -11,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from blindfuse import read
+from children import peak_of
 from report import Check, Section
 
 N_ROWS = 10**7
@@ -36,7 +35,8 @@ def long_csv() -> Section:
         path = Path(folder) / "votes.csv"
         write_votes(path, N_ROWS)
         ratios = [_once(path) for _ in range(6)][1:]
-        gigabytes = _peak(path)
+        code = "import sys, blindfuse; blindfuse.read(sys.argv[1])"
+        gigabytes = peak_of(code, str(path)) / 1024
     section.rows = [
         ["in times of pl.read_csv with all columns as text, median of 5", f"{median(ratios):.2f}"],
         ["peak memory, GiB", f"{gigabytes:.2f}"],
@@ -54,18 +54,3 @@ def _once(path: Path) -> float:
     between = perf_counter()
     read(path)
     return (perf_counter() - between) / (between - began)
-
-
-def _peak(path: Path) -> float:
-    # Not getrusage: there, a process begins with the peak of the one that it was forked from.
-    code = """
-import sys
-from blindfuse import read
-read(sys.argv[1])
-print(int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 2**20)
-"""
-    return float(
-        subprocess.run(
-            [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
-        ).stdout
-    )

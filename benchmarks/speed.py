@@ -17,6 +17,7 @@ from blindfuse.solver.factors import Factors
 from blindfuse.solver.problem import LabelProblem, Settings
 from blindfuse.solver.solve import Options, solve
 from blindfuse.solver.starts import vote_start
+from children import peak_of
 from report import Check, Section
 
 
@@ -95,17 +96,12 @@ def majority_votes() -> Section:
     section.rows.append(["10", "in NumPy majority votes", f"{fit / vote:.1f}"])
     section.checks.append(Check("M = 10: a fit in NumPy majority votes", fit / vote, 6))
     code = """
-import resource, numpy as np
+import numpy as np
 from blindfuse import BlindEnsemble, simulate
 matrix = np.array(simulate(10**6, 30, 5, np.random.default_rng(0)).responses.matrix())
 BlindEnsemble().fit(matrix)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
 """
-    gigabytes = float(
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        ).stdout
-    )
+    gigabytes = peak_of(code) / 1024
     section.rows.append(["30", "peak memory of simulating and fitting, GiB", f"{gigabytes:.2f}"])
     section.checks.append(Check("M = 30: peak memory in GiB", gigabytes, 1.5))
     return section

@@ -109,7 +109,6 @@ class Model:
                 f"The model has the classes {naming(self.classes)}, the answers have "
                 f"{naming(classes)}. They must be the same: pass classes= to both."
             )
-        annotator_at = positions(annotators, self.annotators)
         confusions = self.confusions[annotator_at]
         confusions[annotator_at < 0] = self.confusions.mean(axis=0)
         confusions = confusions[:, order][:, :, order]

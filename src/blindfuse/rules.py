@@ -136,7 +136,7 @@ def by_prediction(
         f"class predict held-out answers better than one ({two}), and three better than two "
         f"({three}). The majority vote is as good as can be trusted; a model breaks its ties."
     )
-    return _vote(responses, polish(responses), why, rng, threads)
+    return _vote(responses, polish(responses) if few else polished, why, rng, threads)
 
 
 def _as_independent(

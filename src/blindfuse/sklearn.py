@@ -10,7 +10,7 @@ from sklearn.ensemble import VotingClassifier
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.metadata_routing import process_routing
 
-from blindfuse.beliefs import weighted_votes
+from blindfuse.beliefs import most_likely, weighted_votes
 from blindfuse.fusing import Fusion, fuse
 from blindfuse.responses import Responses
 from blindfuse.rules import SURE
@@ -122,7 +122,7 @@ class BlindVotingClassifier(VotingClassifier):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Labels ``[item]``."""
-        codes = self.predict_proba(X).argmax(axis=1)
+        codes = most_likely(self.predict_proba(X))
         return np.asarray(self.le_.inverse_transform(codes))
 
     def predict_proba(self, X: ArrayLike) -> Floats:
@@ -183,7 +183,7 @@ class BlindVotingClassifier(VotingClassifier):  # type: ignore[misc]
 
     def _errs(self, method: str) -> NDArray[np.bool_]:
         """Whether this method mislabels each training item, out of fold."""
-        return np.asarray(self._beliefs(self._held_out, method).argmax(axis=1) != self._truth)
+        return np.asarray(most_likely(self._beliefs(self._held_out, method)) != self._truth)
 
     def _beliefs(self, answers: Responses, method: str) -> Floats:
         """Beliefs ``[item, class]``, by what the last fusion knows, of one item at a time."""

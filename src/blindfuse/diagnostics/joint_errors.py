@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.beliefs import LEAST_ITEMS
 from blindfuse.kernels.pairing import add_joint_errors
 from blindfuse.model import Model
 from blindfuse.responses import Responses
@@ -13,8 +14,6 @@ from blindfuse.threads import in_pieces
 
 Floats = NDArray[np.float64]
 
-LEAST_ITEMS = 8_000
-"""Fewer do not make up for a thread."""
 NEVER = 1e-3
 """Nobody is taken to err less often, or to be right less often: one answer would decide."""
 

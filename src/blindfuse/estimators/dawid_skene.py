@@ -108,7 +108,8 @@ class DawidSkene(EMEstimator, StreamEstimator):
     def _m_step(self, sums: Sums) -> Parameters:
         """Γ_m(a, k) ∝ expected counts plus pseudo-labels; an empty column stays uniform."""
         confusions, prior = columns_of(sums.counts + self._pseudo), self._shares(sums)
-        credit = float(np.vdot(self._pseudo, log_of(confusions)))
+        # Not by BLAS, whose threads would spin between rounds.
+        credit = float((self._pseudo * log_of(confusions)).sum())
         if self.weights is None:
             return Parameters(confusions, prior, (confusions, prior), credit)
         worth = confusions ** self.weights[:, None, None]

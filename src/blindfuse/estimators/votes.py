@@ -5,7 +5,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import weighted_votes
+from blindfuse.beliefs import most_likely, weighted_votes
 from blindfuse.estimators.base import TableEstimator
 from blindfuse.responses import Responses
 
@@ -53,7 +53,7 @@ class VotingEstimator(TableEstimator):
     def _codes(self, beliefs: Floats) -> NDArray[np.intp]:
         """The class with most votes; of equals the most reported, then the first."""
         winners = beliefs == beliefs.max(axis=1, keepdims=True)
-        return np.asarray(np.where(winners, self.prior_, -1.0).argmax(axis=1))
+        return most_likely(np.where(winners, self.prior_, -1.0))
 
 
 def agreement(responses: Responses, labels: NDArray[np.intp]) -> Floats:

@@ -13,8 +13,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
-REORDER = ("reassoc", "contract", "nsz")
-"""Lets sums run in any order; NaN and infinity keep their meaning."""
+from blindfuse.kernels.machine import REORDER
+
+FLAGS = tuple(sorted(REORDER))
 DOUBLE = ir.DoubleType()
 
 
@@ -74,7 +75,7 @@ def store(typing_context: Any, array: Any, at: Any, vector: Any) -> Any:
 
 def _entrywise(name: str) -> Callable[..., Any]:
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        return getattr(builder, name)(*arguments, flags=REORDER)
+        return getattr(builder, name)(*arguments, flags=FLAGS)
 
     return generate
 
@@ -117,6 +118,6 @@ def total(typing_context: Any, vector: Any) -> Any:
             ir.FunctionType(DOUBLE, [DOUBLE, kind]),
             f"llvm.vector.reduce.fadd.v{vector.count}f64",
         )
-        return builder.call(add_up, [DOUBLE(-0.0), arguments[0]], fastmath=REORDER)
+        return builder.call(add_up, [DOUBLE(-0.0), arguments[0]], fastmath=FLAGS)
 
     return types.float64(vector), generate
