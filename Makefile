@@ -53,7 +53,7 @@ test-instructions: .venv/dev valgrind  ## the hot kernels take no more instructi
 	$(BIN)/pytest tests/instructions
 
 tests/instructions/counts.json: .venv/dev valgrind  ## keep the counts of today's kernels
-	cd tests && ../$(BIN)/python -m instructions.counting
+	$(BIN)/python -m tests.instructions.counting
 
 valgrind:
 	@command -v valgrind > /dev/null \
@@ -61,7 +61,7 @@ valgrind:
 		|| { echo "There is no valgrind, and installing it needs root: apt-get install valgrind"; exit 1; }
 
 docs/report.png: .venv/browser chromium  ## the picture of a report in the README
-	$(BIN)/python tests/browser/picture.py $@
+	$(BIN)/python -m tests.browser.picture $@
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -71,13 +71,13 @@ types: .venv/dev
 	$(BIN)/mypy
 
 layers: .venv/dev
-	$(BIN)/lint-imports
+	PYTHONPATH=. $(BIN)/lint-imports
 
 docs: .venv/dev  ## the pages of docs/ as a site in site/, with the API from docstrings
 	$(BIN)/zensical build --strict --clean
 
 reproduce: .venv/demo  ## the paper's tables and figures into docs/: hours; goes on where it stopped
-	$(BIN)/blindfuse reproduce all --out docs $(if $(BLINDFUSE_DATA),--data $(BLINDFUSE_DATA))
+	$(BIN)/python -m experiments all --out docs $(if $(BLINDFUSE_DATA),--data $(BLINDFUSE_DATA))
 
 bench: .venv-bench/peers  ## the figures that the documentation quotes, beside other libraries
 	.venv-bench/bin/python benchmarks/run.py $(SECTIONS)

@@ -21,11 +21,12 @@ from blindfuse import (
     Responses,
     simulate,
 )
-from blindfuse.beliefs import vote_shares
-from blindfuse.comparing import METHODS
 from blindfuse.datasets import Crowd, load
 from blindfuse.estimators.base import Estimator
-from blindfuse.experiments.settings import (
+from blindfuse.estimators.registry import METHODS
+from blindfuse.metrics import confusion_error, error_rate, prior_error
+from blindfuse.model.posteriors import vote_shares
+from experiments.settings import (
     FIGURE_3,
     FIGURE_4,
     FIGURE_11,
@@ -33,7 +34,6 @@ from blindfuse.experiments.settings import (
     TABLE_2,
     Setting,
 )
-from blindfuse.metrics import confusion_error, error_rate, prior_error
 from report import Check, Section
 
 SEEDS = range(10)
@@ -125,7 +125,7 @@ def crowds() -> Section:
         ensemble = fitted(crowd.responses)
         vote = 100 * error_rate(vote_shares(crowd.responses), crowd.truth)
         fused = 100 * error_rate(ensemble.posteriors_, crowd.truth)
-        sizes = ("n_items", "n_annotators", "n_classes", "n_labels")
+        sizes = ("n_items", "n_annotators", "n_classes", "n_responses")
         seconds = float(ensemble.trace_.seconds.sum())  # type: ignore[union-attr]
         counts = [f"{getattr(crowd.responses, size):,}" for size in sizes]
         section.rows.append([name, *counts, f"{vote:.2f}", f"{fused:.2f}", f"{seconds:.2f}"])
@@ -260,7 +260,7 @@ def held_out() -> Section:
             for part in (half, ~half):
                 model = fitted(responses.select_items(part), shrinkage).model_
                 total += model.log_likelihood(responses.select_items(~part))
-            scores.append(f"{total / responses.n_labels:.4f}")
+            scores.append(f"{total / responses.n_responses:.4f}")
         section.rows.append([name, *scores])
     section.note = (
         "Two halves of the items, each scored by the model of the other. The learned pseudo-labels "

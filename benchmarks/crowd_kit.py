@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.special import log_expit, logsumexp
 
 from blindfuse import GLAD, KOS, MACE, DawidSkene, MajorityVote, OneCoin, Responses
-from blindfuse.beliefs import posterior_sums
 from blindfuse.datasets import Crowd, load
-from blindfuse.experiments.settings import FIGURE_3
-from blindfuse.responses import as_responses
+from blindfuse.model.posteriors import expected_counts
+from blindfuse.responses.responses import as_responses
+from experiments.settings import FIGURE_3
 from peers import Fits, Labels, Pair, Peer, compared, equal, peak_memory
 from report import Check, Section
 from speed import seconds
@@ -31,7 +31,7 @@ def frame(responses: Responses) -> Any:
     """The answers as crowd-kit wants them."""
     return pd.DataFrame(
         {
-            "task": np.repeat(responses.items, responses.labels_per_item),
+            "task": np.repeat(responses.items, responses.responses_per_item),
             "worker": responses.annotators[responses.by_item.codes],
             "label": responses.classes[responses.by_item.labels],
         }
@@ -106,7 +106,7 @@ def _shares(rows: Floats) -> Floats:
 
 
 def _likelihoods(fits: Fits, confusions: Floats, prior: Floats) -> tuple[float, float]:
-    theirs = posterior_sums(fits.responses, confusions, prior).likelihood
+    theirs = expected_counts(fits.responses, confusions, prior).likelihood
     return fits.ours.model_.log_likelihood(fits.responses), theirs
 
 
@@ -136,7 +136,7 @@ def _glad_posterior(responses: Responses, skills: Any, clarities: Any) -> float:
 def _glad_joint(responses: Responses, skills: Any, clarities: Any) -> Floats:
     """Log-probabilities ``[item, class]`` of a class and all answers to its item."""
     N, K = responses.n_items, responses.n_classes
-    items = np.repeat(np.arange(N), responses.labels_per_item)
+    items = np.repeat(np.arange(N), responses.responses_per_item)
     skill = np.asarray(pd.Series(skills, responses.annotators))[responses.by_item.codes]
     clarity = np.exp(np.asarray(pd.Series(clarities, responses.items))[items])
     wrong = log_expit(-skill * clarity) - np.log(K - 1)

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from blindfuse.counted import Counted
 from blindfuse.engines.arrow import Names, codes_of, gathered, hashed
-from blindfuse.model import Model
-from blindfuse.responses import Responses
+from blindfuse.model.model import Model
+from blindfuse.moments.moment_statistics import MomentStatistics
+from blindfuse.responses.responses import Responses
 from report import Section, environment, to_text
 
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
@@ -83,7 +83,7 @@ class Measured:
         self.model_bytes = len(pickle.dumps(model))
         self.counting, self.counted_bytes = np.nan, 8 * _counts(n_annotators, n_classes)
         if self.counted_bytes < 2**26:
-            counted, self.counting = timed(lambda: Counted.of(part, threads=1))
+            counted, self.counting = timed(lambda: MomentStatistics.of(part, threads=1))
             self.counted_bytes = len(pickle.dumps(counted))
 
 

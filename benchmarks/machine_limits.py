@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse import Simulation
-from blindfuse.beliefs import posterior_sums
-from blindfuse.experiments.settings import FIGURE_3
-from blindfuse.kernels.machine import kernel, popcount
-from blindfuse.moments import MomentCounts
-from blindfuse.threads import thread_count
+from blindfuse.kernels.compilation import kernel, popcount
+from blindfuse.kernels.threads import thread_count
+from blindfuse.model.posteriors import expected_counts
+from blindfuse.moments.counts import MomentCounts
+from experiments.settings import FIGURE_3
 from report import Check, Section
 from side_by_side import sparse_answers
 from speed import seconds
@@ -91,13 +91,13 @@ def sparse_e_step(n_items: int = 4 * 10**5) -> Section:
     drawn = sparse_answers(n_items, 0)
     n_bytes = sum(part.nbytes for part in drawn.responses.by_item)
     section = _against(
-        f"E-step of EM, a sparse crowd, {drawn.responses.n_labels:,} labels, M = 500, K = 4",
+        f"E-step of EM, a sparse crowd, {drawn.responses.n_responses:,} labels, M = 500, K = 4",
         "reading as many bytes",
         _reading(n_bytes),
         partial(_posteriors_of, drawn),
     )
     section.note = (
-        f"An answer takes {n_bytes / drawn.responses.n_labels:.0f} bytes to read, then a row of "
+        f"An answer takes {n_bytes / drawn.responses.n_responses:.0f} bytes to read, then a row of "
         "classes is multiplied and another one added to: no limit of memory is asked for here."
     )
     return section
@@ -105,7 +105,7 @@ def sparse_e_step(n_items: int = 4 * 10**5) -> Section:
 
 def _posteriors_of(drawn: Simulation, threads: int | None) -> object:
     model = drawn.model
-    return posterior_sums(drawn.responses, model.confusions, model.prior, threads)
+    return expected_counts(drawn.responses, model.confusions, model.prior, threads)
 
 
 def _reading(n_bytes: int) -> float:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from blindfuse import Responses
 from blindfuse.datasets import Crowd
 from blindfuse.estimators.base import Estimator
-from blindfuse.experiments.settings import FIGURE_3
 from blindfuse.metrics import error_rate
 from children import extra_memory, in_child
+from experiments.settings import FIGURE_3
 from report import Check, Section
 from speed import seconds
 
@@ -103,7 +103,7 @@ def _agreement(peer: Peer, fits: Fits, crowd: Crowd) -> list[str]:
 def _reached(pair: Pair, fits: Fits) -> list[str]:
     if pair.likelihoods is None:
         return ["-", "-"]
-    return [f"{found / fits.responses.n_labels:.5f}" for found in pair.likelihoods(fits)]
+    return [f"{found / fits.responses.n_responses:.5f}" for found in pair.likelihoods(fits)]
 
 
 def _error(labels: Labels, crowd: Crowd) -> float:

@@ -38,7 +38,7 @@ class Point(NamedTuple):
     sparse: bool
 
     @property
-    def n_labels(self) -> int:
+    def n_responses(self) -> int:
         return self.n_items * (SPARSE if self.sparse else self.n_annotators)
 
     def draw(self, n_items: int) -> Responses:
@@ -111,7 +111,7 @@ def _swept(title: str, axis: str, sizes: list[int], point: Callable[[int, bool],
     for sparse, method in product((False, True), METHODS):
         points = [point(size, sparse) for size in sizes]
         seconds, n_bytes = np.array([_costs_at(each, method) for each in points]).T
-        labels = np.array([each.n_labels for each in points])
+        labels = np.array([each.n_responses for each in points])
         kind = "sparse" if sparse else "complete"
         for what, found, shown in (
             ("time", seconds, _relative(seconds)),
@@ -153,4 +153,4 @@ def costs(point: Point, method: str) -> Costs:
         METHODS[method](few)
         run = measured(partial(METHODS[method], many), enough=0.1)
     n_bytes = max(run.mebibytes * 2**20, PAGE)
-    return Costs(run.seconds / many.n_labels, n_bytes / many.n_labels)
+    return Costs(run.seconds / many.n_responses, n_bytes / many.n_responses)

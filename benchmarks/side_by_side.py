@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse import BlindEnsemble, DawidSkene, Oracle, Responses, Simulation, fuse, simulate
-from blindfuse.beliefs import vote_shares
-from blindfuse.experiments.settings import FIGURE_3
 from blindfuse.metrics import error_rate
+from blindfuse.model.posteriors import vote_shares
 from children import in_child, measured
+from experiments.settings import FIGURE_3
 from report import Check, Section
 
 SEEDS = range(3)
@@ -112,7 +112,7 @@ def complete_answers(n_items: int, seed: int) -> Simulation:
 def sparse_answers(n_items: int, seed: int) -> Simulation:
     """Ten labels an item by 500 annotators, four classes; every item has at least one."""
     drawn = simulate(n_items, 500, 4, np.random.default_rng([seed, n_items]), missing=0.98)
-    answered = drawn.responses.labels_per_item > 0
+    answered = drawn.responses.responses_per_item > 0
     return Simulation(drawn.responses.select_items(answered), drawn.truth[answered], drawn.model)
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse import BlindEnsemble, NotConverged, simulate
-from blindfuse.beliefs import vote_sums
-from blindfuse.experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2
+from blindfuse.model.posteriors import count_votes
+from blindfuse.model.shrinkage import vote_confusions
 from blindfuse.solver.factors import Factors
 from blindfuse.solver.problem import LabelProblem, Settings
 from blindfuse.solver.solve import Options, solve
-from blindfuse.solver.starts import vote_start
 from children import peak_of
+from experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2
 from report import Check, Section
 
 
@@ -114,16 +114,16 @@ def linear() -> Section:
         ["labels", "time per label, relative"],
     )
     costs = []
-    for n_labels in (10**5, 10**6, 10**7):
+    for n_responses in (10**5, 10**6, 10**7):
         rng = np.random.default_rng(0)
-        responses = simulate(n_labels // 10, 500, 4, rng, missing=0.98).responses
-        votes = vote_sums(responses)
+        responses = simulate(n_responses // 10, 500, 4, rng, missing=0.98).responses
+        votes = count_votes(responses)
         problem = LabelProblem(responses)
-        factors = Factors.begin(vote_start(votes.counts), votes.totals / votes.totals.sum())
+        factors = Factors.begin(vote_confusions(votes.counts), votes.totals / votes.totals.sum())
         spent = seconds(lambda p=problem, f=factors: p.sweep(f, Settings()))  # type: ignore[misc]
-        costs.append(spent / responses.n_labels)
-    for n_labels, cost in zip((10**5, 10**6, 10**7), costs, strict=True):
-        section.rows.append([f"{n_labels:,}", f"{cost / costs[0]:.2f}"])
+        costs.append(spent / responses.n_responses)
+    for n_responses, cost in zip((10**5, 10**6, 10**7), costs, strict=True):
+        section.rows.append([f"{n_responses:,}", f"{cost / costs[0]:.2f}"])
     section.checks.append(
         Check("largest over smallest time per label", max(costs) / min(costs), 1.5)
     )

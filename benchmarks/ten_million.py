@@ -6,8 +6,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from blindfuse import fuse
-from blindfuse.experiments.settings import FIGURE_3
 from children import in_child
+from experiments.settings import FIGURE_3
 from report import Check, Section
 
 

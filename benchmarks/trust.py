@@ -23,11 +23,11 @@ from blindfuse import (
     next_labels,
     simulate,
 )
-from blindfuse.beliefs import vote_shares
 from blindfuse.datasets import Crowd, load
-from blindfuse.experiments.ensembles import SUBSETS, ensemble
-from blindfuse.experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2
 from blindfuse.metrics import calibration_error, error_rate
+from blindfuse.model.posteriors import vote_shares
+from experiments.ensembles import SUBSETS, ensemble
+from experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2
 from report import Check, Section
 
 CROWDS = (

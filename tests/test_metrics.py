@@ -18,7 +18,6 @@ from scipy.stats import binomtest
 from statsmodels.stats import inter_rater
 
 from blindfuse import BadLabels, BadParameter, Model, Responses, simulate
-from blindfuse.beliefs import weighted_votes
 from blindfuse.metrics import (
     Agreement,
     Level,
@@ -33,7 +32,8 @@ from blindfuse.metrics import (
     reliability,
     share_interval,
 )
-from conftest import Crowds
+from blindfuse.model.posteriors import weighted_votes
+from tests.conftest import Crowds
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 COEFFICIENTS: dict[str, Callable[..., Agreement]] = {

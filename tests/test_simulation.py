@@ -32,7 +32,7 @@ def test_answers_follow_the_prior_and_the_confusion_matrices() -> None:
 @pytest.mark.parametrize("missing", [0.0, 0.1, 0.9, 0.999, 1.0])
 def test_the_share_of_missing_answers(missing: float) -> None:
     simulation = simulate(20_000, 20, 2, np.random.default_rng(2), missing=missing)
-    share = 1 - simulation.responses.n_labels / 400_000
+    share = 1 - simulation.responses.n_responses / 400_000
     assert share == pytest.approx(missing, abs=4 * (missing * (1 - missing) / 400_000) ** 0.5)
     assert simulation.responses.repeated == 0
 

@@ -121,8 +121,8 @@ def test_it_labels_new_items_as_the_fusion_labels_its_own(seed: int) -> None:
 def test_kinds_of_items_label_new_items_too(seed: int) -> None:
     matrix, truth = contested(seed)
     classifier = readers(6).fit(matrix, truth)
-    assert classifier.fusion_.method == "ItemKinds"
-    by_kinds = classifier._beliefs(classifier._held_out, "ItemKinds")
+    assert classifier.fusion_.method == "LatentSubtypes"
+    by_kinds = classifier._posteriors(classifier._held_out, "LatentSubtypes")
     np.testing.assert_allclose(by_kinds, classifier.fusion_.posteriors, atol=1e-9)
 
 
@@ -160,8 +160,8 @@ def test_the_training_labels_judge_and_do_not_fuse(seed: int) -> None:
     if expected.method == "MajorityVote":
         assert (classifier.method_, classifier.why_) == (expected.method, expected.why)
         return
-    fused = classifier._beliefs(classifier._held_out, expected.method).argmax(axis=1) == y
-    voted = classifier._beliefs(classifier._held_out, "MajorityVote").argmax(axis=1) == y
+    fused = classifier._posteriors(classifier._held_out, expected.method).argmax(axis=1) == y
+    voted = classifier._posteriors(classifier._held_out, "MajorityVote").argmax(axis=1) == y
     gained, lost = np.sum(fused & ~voted), np.sum(voted & ~fused)
     better = gained - lost > 2 * np.sqrt(gained + lost)  # McNemar's test
     assert (classifier.method_ == expected.method) == better

@@ -1,173 +1,96 @@
 """blindfuse: fuse the labels of many classifiers, annotators or judges without ground truth.
 
-Names are imported when they are first used, so that ``import blindfuse`` is instant.
+Names are imported when they are first used, so that ``import blindfuse`` takes no time.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from blindfuse.estimators.registry import ESTIMATOR_MODULES
+
 if TYPE_CHECKING:
-    from blindfuse.checking import GoldCheck, check_on_gold
-    from blindfuse.chunks import FusedChunk, FusedStream, fuse_stream
-    from blindfuse.comparing import Compared, compare
-    from blindfuse.diagnostics import Diagnostics, diagnose
-    from blindfuse.errors import (
-        BadFile,
-        BadLabels,
-        BadModel,
-        BadParameter,
-        BlindfuseError,
-        DownloadFailed,
-        NotConverged,
-        NotIdentifiable,
-        RankTooLow,
-    )
-    from blindfuse.estimators.bayesian_dawid_skene import BayesianDawidSkene
-    from blindfuse.estimators.blind_ensemble import BlindEnsemble
-    from blindfuse.estimators.dawid_skene import DawidSkene
-    from blindfuse.estimators.eigen_ratio import EigenRatio
-    from blindfuse.estimators.glad import GLAD
-    from blindfuse.estimators.item_kinds import ItemKinds
-    from blindfuse.estimators.kos import KOS
-    from blindfuse.estimators.mace import MACE
-    from blindfuse.estimators.majority_vote import MajorityVote
-    from blindfuse.estimators.mixed_items import MixedItems
-    from blindfuse.estimators.mmsr import MMSR
-    from blindfuse.estimators.one_coin import OneCoin
-    from blindfuse.estimators.oracle import Oracle
-    from blindfuse.estimators.single_best import SingleBest
-    from blindfuse.estimators.spectral import Spectral
-    from blindfuse.estimators.spectral_meta_learner import SpectralMetaLearner
-    from blindfuse.estimators.triangular_estimation import TriangularEstimation
-    from blindfuse.estimators.wawa import Wawa
-    from blindfuse.estimators.zero_based_skill import ZeroBasedSkill
-    from blindfuse.fusing import Fusion, fuse
-    from blindfuse.model import Model
-    from blindfuse.moments import MomentCounts, Moments
-    from blindfuse.planning import Requests, next_labels
-    from blindfuse.readers.gold import read_gold
-    from blindfuse.readers.reading import Read, read
-    from blindfuse.report.writing import report_html, write_report
-    from blindfuse.responses import Responses
-    from blindfuse.simulation import Simulation, simulate
+    from blindfuse.diagnostics.diagnose import Diagnostics as Diagnostics
+    from blindfuse.diagnostics.diagnose import diagnose as diagnose
+    from blindfuse.errors import BadFile as BadFile
+    from blindfuse.errors import BadLabels as BadLabels
+    from blindfuse.errors import BadModel as BadModel
+    from blindfuse.errors import BadParameter as BadParameter
+    from blindfuse.errors import BlindfuseError as BlindfuseError
+    from blindfuse.errors import DownloadFailed as DownloadFailed
+    from blindfuse.errors import NotConverged as NotConverged
+    from blindfuse.errors import NotIdentifiable as NotIdentifiable
+    from blindfuse.errors import RankTooLow as RankTooLow
+    from blindfuse.estimators.registry import *  # noqa: F403
+    from blindfuse.fusion.compare import Comparison as Comparison
+    from blindfuse.fusion.compare import compare as compare
+    from blindfuse.fusion.fuse import Fusion as Fusion
+    from blindfuse.fusion.fuse import fuse as fuse
+    from blindfuse.fusion.fuse_stream import FusedChunk as FusedChunk
+    from blindfuse.fusion.fuse_stream import FusedStream as FusedStream
+    from blindfuse.fusion.fuse_stream import fuse_stream as fuse_stream
+    from blindfuse.fusion.gold_check import GoldCheck as GoldCheck
+    from blindfuse.fusion.gold_check import check_on_gold as check_on_gold
+    from blindfuse.fusion.next_labels import LabelRequests as LabelRequests
+    from blindfuse.fusion.next_labels import next_labels as next_labels
+    from blindfuse.model.model import Model as Model
+    from blindfuse.moments.counts import MomentCounts as MomentCounts
+    from blindfuse.moments.moments import Moments as Moments
+    from blindfuse.readers.gold import read_gold as read_gold
+    from blindfuse.readers.reading import Read as Read
+    from blindfuse.readers.reading import read as read
+    from blindfuse.report.rendering import report_html as report_html
+    from blindfuse.report.rendering import write_report as write_report
+    from blindfuse.responses.responses import Responses as Responses
+    from blindfuse.simulation import Simulation as Simulation
+    from blindfuse.simulation import simulate as simulate
 
 __version__ = "0.1.0"
 
-_HOMES = {
+_MODULES = {
+    **ESTIMATOR_MODULES,
     "BadFile": "errors",
     "BadLabels": "errors",
     "BadModel": "errors",
     "BadParameter": "errors",
-    "BayesianDawidSkene": "estimators.bayesian_dawid_skene",
-    "BlindEnsemble": "estimators.blind_ensemble",
     "BlindfuseError": "errors",
-    "Compared": "comparing",
-    "DawidSkene": "estimators.dawid_skene",
-    "Diagnostics": "diagnostics",
+    "Comparison": "fusion.compare",
+    "Diagnostics": "diagnostics.diagnose",
     "DownloadFailed": "errors",
-    "EigenRatio": "estimators.eigen_ratio",
-    "FusedChunk": "chunks",
-    "FusedStream": "chunks",
-    "Fusion": "fusing",
-    "GLAD": "estimators.glad",
-    "GoldCheck": "checking",
-    "ItemKinds": "estimators.item_kinds",
-    "KOS": "estimators.kos",
-    "MACE": "estimators.mace",
-    "MMSR": "estimators.mmsr",
-    "MajorityVote": "estimators.majority_vote",
-    "MixedItems": "estimators.mixed_items",
-    "Model": "model",
-    "MomentCounts": "moments",
-    "Moments": "moments",
+    "FusedChunk": "fusion.fuse_stream",
+    "FusedStream": "fusion.fuse_stream",
+    "Fusion": "fusion.fuse",
+    "GoldCheck": "fusion.gold_check",
+    "LabelRequests": "fusion.next_labels",
+    "Model": "model.model",
+    "MomentCounts": "moments.counts",
+    "Moments": "moments.moments",
     "NotConverged": "errors",
     "NotIdentifiable": "errors",
-    "OneCoin": "estimators.one_coin",
-    "Oracle": "estimators.oracle",
     "RankTooLow": "errors",
     "Read": "readers.reading",
-    "Requests": "planning",
-    "Responses": "responses",
+    "Responses": "responses.responses",
     "Simulation": "simulation",
-    "SingleBest": "estimators.single_best",
-    "Spectral": "estimators.spectral",
-    "SpectralMetaLearner": "estimators.spectral_meta_learner",
-    "TriangularEstimation": "estimators.triangular_estimation",
-    "Wawa": "estimators.wawa",
-    "ZeroBasedSkill": "estimators.zero_based_skill",
-    "check_on_gold": "checking",
-    "compare": "comparing",
-    "diagnose": "diagnostics",
-    "fuse": "fusing",
-    "fuse_stream": "chunks",
-    "next_labels": "planning",
+    "check_on_gold": "fusion.gold_check",
+    "compare": "fusion.compare",
+    "diagnose": "diagnostics.diagnose",
+    "fuse": "fusion.fuse",
+    "fuse_stream": "fusion.fuse_stream",
+    "next_labels": "fusion.next_labels",
     "read": "readers.reading",
     "read_gold": "readers.gold",
-    "report_html": "report.writing",
+    "report_html": "report.rendering",
     "simulate": "simulation",
-    "write_report": "report.writing",
+    "write_report": "report.rendering",
 }
+"""The module of every public name."""
 
-__all__ = [
-    "GLAD",
-    "KOS",
-    "MACE",
-    "MMSR",
-    "BadFile",
-    "BadLabels",
-    "BadModel",
-    "BadParameter",
-    "BayesianDawidSkene",
-    "BlindEnsemble",
-    "BlindfuseError",
-    "Compared",
-    "DawidSkene",
-    "Diagnostics",
-    "DownloadFailed",
-    "EigenRatio",
-    "FusedChunk",
-    "FusedStream",
-    "Fusion",
-    "GoldCheck",
-    "ItemKinds",
-    "MajorityVote",
-    "MixedItems",
-    "Model",
-    "MomentCounts",
-    "Moments",
-    "NotConverged",
-    "NotIdentifiable",
-    "OneCoin",
-    "Oracle",
-    "RankTooLow",
-    "Read",
-    "Requests",
-    "Responses",
-    "Simulation",
-    "SingleBest",
-    "Spectral",
-    "SpectralMetaLearner",
-    "TriangularEstimation",
-    "Wawa",
-    "ZeroBasedSkill",
-    "check_on_gold",
-    "compare",
-    "diagnose",
-    "fuse",
-    "fuse_stream",
-    "next_labels",
-    "read",
-    "read_gold",
-    "report_html",
-    "simulate",
-    "write_report",
-]
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'blindfuse' has no attribute {name!r}")
-    value = getattr(import_module(f"blindfuse.{_HOMES[name]}"), name)
+    value = getattr(import_module(f"blindfuse.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

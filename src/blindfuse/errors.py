@@ -30,7 +30,18 @@ class DownloadFailed(BlindfuseError):
 
 
 class NotIdentifiable(BlindfuseError):
-    """The answers do not determine the model: too few annotators, or too little overlap."""
+    """The responses do not determine the model: too few annotators, or too little overlap.
+
+    ``reason`` says what is lacking and ``remedy`` what to do; the message has both.
+    """
+
+    def __init__(self, reason: str, remedy: str = "") -> None:
+        super().__init__(reason, remedy)
+        self.reason = reason
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.reason} {self.remedy}".rstrip()
 
 
 class RankTooLow(UserWarning):

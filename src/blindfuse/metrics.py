@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from blindfuse.beliefs import weighted_votes
-from blindfuse.coding import smallest_integer
 from blindfuse.errors import BadLabels, BadParameter, naming
-from blindfuse.model import Model
-from blindfuse.responses import Responses, as_responses
+from blindfuse.model.model import Model
+from blindfuse.model.posteriors import weighted_votes
+from blindfuse.responses.coding import smallest_integer
+from blindfuse.responses.responses import Responses, as_responses
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
@@ -287,7 +287,7 @@ def _distinct_votes(responses: Responses) -> tuple[Floats, Integers]:
 
     Rows are in an order of their own, whatever the order of the items.
     """
-    votes = weighted_votes(responses)[responses.labels_per_item >= 2]
+    votes = weighted_votes(responses)[responses.responses_per_item >= 2]
     if not len(votes):
         raise BadLabels(
             "No item has two answers: agreement needs items that several annotators labelled."

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from blindfuse.errors import BadParameter
-from blindfuse.model import Model
-from blindfuse.responses import Responses
+from blindfuse.model.model import Model
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 

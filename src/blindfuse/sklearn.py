@@ -10,10 +10,10 @@ from sklearn.ensemble import VotingClassifier
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.metadata_routing import process_routing
 
-from blindfuse.beliefs import most_likely, weighted_votes
-from blindfuse.fusing import Fusion, fuse
-from blindfuse.responses import Responses
-from blindfuse.rules import SURE
+from blindfuse.fusion.fuse import Fusion, fuse
+from blindfuse.fusion.selection import SIGNIFICANT_Z
+from blindfuse.model.posteriors import most_likely, weighted_votes
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
@@ -127,7 +127,7 @@ class BlindVotingClassifier(VotingClassifier):  # type: ignore[misc]
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Posteriors ``[item, class]``; shares of votes where those do better than the fusion."""
-        return self._beliefs(self._answers(X), self.method_)
+        return self._posteriors(self._answers(X), self.method_)
 
     def _out_of_fold(self, X: ArrayLike, fit_params: dict[str, Any]) -> NDArray[Any]:
         """What each classifier says of each item after training without its fold."""
@@ -172,20 +172,20 @@ class BlindVotingClassifier(VotingClassifier):  # type: ignore[misc]
             return method, why
         voted, fused = (self._errs(rule) for rule in ("MajorityVote", method))
         gain = voted.astype(float) - fused
-        surely = gain.sum() > SURE * np.sqrt(np.square(gain).sum())
+        surely = gain.sum() > SIGNIFICANT_Z * np.sqrt(np.square(gain).sum())
         measured = (
             f"Of {len(gain):,} training items, labelled out of fold, {method} mistakes "
             f"{fused.mean():.1%} and the vote {voted.mean():.1%}"
         )
         if surely:
             return method, f"{why} {measured}."
-        return "MajorityVote", f"{measured}: not better by {SURE:g} standard errors."
+        return "MajorityVote", f"{measured}: not better by {SIGNIFICANT_Z:g} standard errors."
 
     def _errs(self, method: str) -> NDArray[np.bool_]:
         """Whether this method mislabels each training item, out of fold."""
-        return np.asarray(most_likely(self._beliefs(self._held_out, method)) != self._truth)
+        return np.asarray(most_likely(self._posteriors(self._held_out, method)) != self._truth)
 
-    def _beliefs(self, answers: Responses, method: str) -> Floats:
+    def _posteriors(self, answers: Responses, method: str) -> Floats:
         """Beliefs ``[item, class]``, by what the last fusion knows, of one item at a time."""
         posteriors = self.fusion_.predict_proba(answers)
         if method == self.fusion_.method:

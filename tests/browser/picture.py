@@ -7,10 +7,8 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from blindfuse import write_report
-from report_cases import crowd
+from tests.support.report_cases import crowd
 
 SIZE = {"width": 1060, "height": 1900}
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 from blindfuse import Fusion, fuse, report_html, simulate
 from blindfuse.report.names import shown
-from report_cases import HOSTILE, crowd, digits, hostile
+from tests.support.report_cases import HOSTILE, crowd, digits, hostile
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 WIDTHS = {"desktop": 1280, "phone": 390}
@@ -71,7 +71,7 @@ class TestReading:
         count = 0
         for name, labels, accuracy in drawn:
             m = names.index(name)
-            assert int(labels) == fusion.responses.labels_per_annotator[m]
+            assert int(labels) == fusion.responses.responses_per_annotator[m]
             assert float(accuracy[:-2]) == pytest.approx(
                 100 * found.annotators.accuracy[m], abs=0.06
             )

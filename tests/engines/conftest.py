@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine_cases import Dask, Engine, Spark
+from tests.support.engine_cases import Dask, Engine, Spark
 
 
 @pytest.fixture(scope="session")

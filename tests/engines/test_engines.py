@@ -20,11 +20,11 @@ from blindfuse import (
     OneCoin,
     Responses,
 )
-from blindfuse.beliefs import vote_sums
-from blindfuse.counted import Counted
 from blindfuse.engines import fitting
 from blindfuse.engines.arrow import Columns
-from engine_cases import Engine, kill_one
+from blindfuse.model.posteriors import count_votes
+from blindfuse.moments.moment_statistics import MomentStatistics
+from tests.support.engine_cases import Engine, kill_one
 
 COLUMNS = Columns("item", "annotator", "label")
 SPECIES = np.array(["cat", "dog", "eel"])
@@ -60,9 +60,9 @@ def assert_same(found: Model, expected: Model, tolerance: float = 1e-8) -> None:
     np.testing.assert_allclose(found.prior, same.prior, rtol=0, atol=tolerance)
 
 
-def assert_counts(found: Counted, frame: pd.DataFrame) -> None:
+def assert_counts(found: MomentStatistics, frame: pd.DataFrame) -> None:
     responses = Responses.from_frame(frame).recoded(found.annotators, found.classes)
-    expected = Counted.of(responses)
+    expected = MomentStatistics.of(responses)
     assert found.moments == expected.moments
     np.testing.assert_array_equal(found.votes.counts, expected.votes.counts)
     np.testing.assert_array_equal(found.votes.totals, expected.votes.totals)
@@ -79,7 +79,7 @@ def test_counts_models_and_labels_are_those_of_one_machine(
     alone = BlindEnsemble(moments="counts") if share == 1 else DawidSkene(start="blind")
     assert type(fitted.method) is type(alone)
     assert_same(fitted.model, alone.fit(frame).model_)
-    assert (fitted.n_items, fitted.n_labels) == (frame["item"].nunique(), len(frame))
+    assert (fitted.n_items, fitted.n_responses) == (frame["item"].nunique(), len(frame))
     assert fitted.repeated == 0
     assert f"{len(frame):,} labels" in repr(fitted)
 
@@ -109,8 +109,8 @@ def test_a_sample_of_items_starts_em_wherever_they_are(
     whole = Responses.from_frame(frame)
     sample = whole.select_items(np.isin(whole.items, frame.loc[drawn, "item"]))
     assert 200 < sample.n_items < 400
-    assert sample.labels_per_class[2] == 0
-    begin = DawidSkene(start="blind").begin(sample, vote_sums(whole))
+    assert sample.responses_per_class[2] == 0
+    begin = DawidSkene(start="blind").begin(sample, count_votes(whole))
     alone = DawidSkene(start=begin).fit(frame)
     fitted = engine.module.fit(engine.table(cut(frame, 3)))
     assert_same(fitted.model, alone.model_)

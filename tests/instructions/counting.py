@@ -1,8 +1,8 @@
 """Instructions of every hot kernel per unit of work, as callgrind counts them.
 
-    python -m instructions.counting
+    python -m tests.instructions.counting
 
-in ``tests/`` writes counts.json anew, after a change that is meant to change them.
+writes counts.json anew, after a change that is meant to change them.
 """
 
 import json
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from instructions.kernels import KERNELS
+from tests.instructions.kernels import KERNELS
 
 KEPT = Path(__file__).with_name("counts.json")
 
@@ -23,7 +23,7 @@ PROCESSOR = {
     "OPENBLAS_NUM_THREADS": "1",
     "PYTHONHASHSEED": "0",
 }
-WORK = [sys.executable, "-m", "instructions.kernels"]
+WORK = [sys.executable, "-m", "tests.instructions.kernels"]
 
 
 def measured() -> dict[str, float]:
@@ -40,7 +40,7 @@ def measured() -> dict[str, float]:
 
 def _totals(folder: Path) -> dict[str, int]:
     """Instructions by the name under which they were counted."""
-    paths = os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), os.getenv("PYTHONPATH")]))
+    paths = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.getenv("PYTHONPATH")]))
     surroundings = os.environ | PROCESSOR | {"PYTHONPATH": paths}
     surroundings["NUMBA_CACHE_DIR"] = str(folder / "cache")
     counter = ["valgrind", "--tool=callgrind", "--instr-atstart=no"]

@@ -9,15 +9,15 @@ from functools import partial
 
 import numpy as np
 
-from blindfuse.beliefs import posterior_sums, vote_sums
-from blindfuse.kernels.numbering import number
-from blindfuse.moments import MomentCounts
-from blindfuse.responses import Responses
-from blindfuse.rows import grouped
+from blindfuse.kernels.hash_codes import number
+from blindfuse.model.posteriors import count_votes, expected_counts
+from blindfuse.model.shrinkage import vote_confusions
+from blindfuse.moments.counts import MomentCounts
+from blindfuse.responses.responses import Responses
+from blindfuse.responses.rows import grouped
 from blindfuse.solver.factors import Factors
 from blindfuse.solver.problem import LabelProblem, MomentProblem, Problem, Settings
-from blindfuse.solver.starts import vote_start
-from instructions.counter import count
+from tests.instructions.counter import count
 
 Work = Callable[[], object]
 
@@ -49,9 +49,9 @@ def counting(n_items: int) -> Work:
 def e_step(n_items: int) -> Work:
     """From 5,000 items on, the answers are packed, here into pairs of codes."""
     responses = crowd(n_items, 10, 5)
-    votes = vote_sums(responses, threads=1)
-    start, prior = vote_start(votes.counts), votes.totals / votes.totals.sum()
-    return partial(posterior_sums, responses, start, prior, threads=1)
+    votes = count_votes(responses, threads=1)
+    start, prior = vote_confusions(votes.counts), votes.totals / votes.totals.sum()
+    return partial(expected_counts, responses, start, prior, threads=1)
 
 
 def moment_sweep(n_annotators: int) -> Work:
@@ -66,8 +66,8 @@ def label_sweep(n_items: int) -> Work:
 
 
 def _sweep(problem: Problem, responses: Responses) -> Work:
-    votes = vote_sums(responses, threads=1)
-    factors = Factors.begin(vote_start(votes.counts), votes.totals / votes.totals.sum())
+    votes = count_votes(responses, threads=1)
+    factors = Factors.begin(vote_confusions(votes.counts), votes.totals / votes.totals.sum())
     return partial(problem.sweep, factors, Settings())
 
 
@@ -85,14 +85,14 @@ def sorting(n_answers: int) -> Work:
 
 
 KERNELS = {
-    "counting.count_together": Kernel("label", counting, lambda n: 16 * n, (2**14, 2**15)),
-    "labelling.posterior_counts": Kernel("label", e_step, lambda n: 10 * n, (2000, 4000)),
-    "labelling.paired_counts": Kernel("label", e_step, lambda n: 10 * n, (40_000, 80_000)),
+    "moment_counts.count_together": Kernel("label", counting, lambda n: 16 * n, (2**14, 2**15)),
+    "posteriors.posterior_counts": Kernel("label", e_step, lambda n: 10 * n, (2000, 4000)),
+    "posteriors.paired_counts": Kernel("label", e_step, lambda n: 10 * n, (40_000, 80_000)),
     "sweeps.sweep_moments": Kernel(
         "third moment", moment_sweep, lambda m: m * (m - 1) * (m - 2) // 2 * 4**3, (6, 12)
     ),
     "sweeps.sweep_labels": Kernel("label", label_sweep, lambda n: 8 * n, (1000, 3000)),
-    "numbering.number": Kernel("hash", numbering, lambda n: n, (20_000, 60_000)),
+    "hash_codes.number": Kernel("hash", numbering, lambda n: n, (20_000, 60_000)),
     "sorting.scatter": Kernel("label", sorting, lambda n: n, (20_000, 60_000)),
 }
 

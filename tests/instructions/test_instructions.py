@@ -10,8 +10,8 @@ import shutil
 
 import pytest
 
-from instructions.counting import KEPT, measured
-from instructions.kernels import KERNELS
+from tests.instructions.counting import KEPT, measured
+from tests.instructions.kernels import KERNELS
 
 SLACK = 0.15
 """What a new version of LLVM may make of the same loop."""

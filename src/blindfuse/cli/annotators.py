@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from blindfuse.cli.answer import Answer
+from blindfuse.cli.fuse_options import FuseOptions
+from blindfuse.cli.input_options import InputOptions
 from blindfuse.cli.options import answers_with, fuses, reads_answers
-from blindfuse.cli.work import Answers, How
+from blindfuse.cli.output_options import OutputOptions
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,13 +35,13 @@ Examples:
 @answers_with("All of them")
 @reads_answers
 @fuses
-def command(answers: Answers, how: How, answer: Answer) -> None:
+def command(answers: InputOptions, how: FuseOptions, answer: OutputOptions) -> None:
     """How accurate everybody in FILE… is, as estimated without the truth.
 
     The least accurate come first, each with a 95 % interval, the class that they miss most and what
     they take it for. Annotators who err together beyond the model share the number of a group.
     """
-    from blindfuse.cli.results import annotator_frame, as_rows
+    from blindfuse.cli.tables import annotator_frame, as_rows
 
     with answer.screen.working() as step:
         found = answers.read(answer.screen, step)

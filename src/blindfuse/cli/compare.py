@@ -4,15 +4,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from blindfuse.cli.answer import Answer
+from blindfuse.cli.fuse_options import FUSE
+from blindfuse.cli.input_options import InputOptions, gold_in
 from blindfuse.cli.options import EXISTING, Method, answers_with, reads_answers
-from blindfuse.cli.work import FUSE, Answers, gold_in
+from blindfuse.cli.output_options import OutputOptions
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from blindfuse import Compared
+    from blindfuse import Comparison
 
 
 @click.command(
@@ -30,10 +31,10 @@ Examples:
 )
 @click.option("--method", type=Method(), multiple=True, help="Only these, beside fuse.")
 def command(
-    answers: Answers,
+    answers: InputOptions,
     truth: str | None,
     method: tuple[str, ...],
-    answer: Answer,
+    answer: OutputOptions,
 ) -> None:
     """What every method makes of the answers in FILE…
 
@@ -42,8 +43,9 @@ def command(
     """
     import polars as pl
 
-    from blindfuse.cli.results import as_rows
-    from blindfuse.comparing import METHODS, compare
+    from blindfuse.cli.tables import as_rows
+    from blindfuse.estimators.registry import METHODS
+    from blindfuse.fusion.compare import compare
 
     screen = answer.screen
     with screen.working() as step:
@@ -61,7 +63,7 @@ def command(
     )
 
 
-def _words(rows: "list[Compared]", known: int) -> "list[RenderableType]":
+def _words(rows: "list[Comparison]", known: int) -> "list[RenderableType]":
     from blindfuse.cli.screen import text
 
     words: list[RenderableType] = [_table(rows)]
@@ -71,11 +73,11 @@ def _words(rows: "list[Compared]", known: int) -> "list[RenderableType]":
     return words + [text(f"No {row.method}: {row.failed}", "dim") for row in failed]
 
 
-def _rank(row: "Compared") -> tuple[float, float]:
+def _rank(row: "Comparison") -> tuple[float, float]:
     return (1.0 if row.error is None else row.error), row.seconds or 0.0
 
 
-def _table(rows: "list[Compared]") -> "Table":
+def _table(rows: "list[Comparison]") -> "Table":
     from blindfuse.cli.screen import table, text
 
     errors = [row.error for row in rows if row.error is not None]
@@ -96,7 +98,7 @@ def _table(rows: "list[Compared]") -> "Table":
     return table(columns, shown, right=("error", "unlike fuse", "seconds"))
 
 
-def _is_best(row: "Compared", least: float | None) -> bool:
+def _is_best(row: "Comparison", least: float | None) -> bool:
     return least is not None and row.error == least
 
 

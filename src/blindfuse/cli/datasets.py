@@ -50,7 +50,7 @@ def _in_folder(data: str) -> list[dict[str, str]]:
 
 def _by_download() -> list[dict[str, str]]:
     from blindfuse.datasets.converting import CONVERTERS
-    from blindfuse.datasets.fetching import kept_crowd
+    from blindfuse.datasets.downloading import kept_crowd
 
     here = {name: kept_crowd(name) / "labels.csv.gz" for name in sorted(CONVERTERS)}
     return [

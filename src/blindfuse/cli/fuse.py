@@ -4,14 +4,15 @@ from pathlib import Path
 
 import click
 
-from blindfuse.cli.answer import Answer
+from blindfuse.cli.fuse_options import FuseOptions
+from blindfuse.cli.input_options import InputOptions
 from blindfuse.cli.options import answers_with, fuses, reads_answers
-from blindfuse.cli.page import page
-from blindfuse.cli.targets import Target, Write, refuse_twice
-from blindfuse.cli.work import Answers, How
+from blindfuse.cli.output_files import Target, Write, refuse_twice
+from blindfuse.cli.output_options import OutputOptions
+from blindfuse.cli.report import page
 from blindfuse.errors import BadFile, BadParameter
 
-TOGETHER = "MajorityVote", "ItemKinds"
+TOGETHER = "MajorityVote", "LatentSubtypes"
 """Methods whose labels a model of independent annotators would not give."""
 
 
@@ -38,9 +39,9 @@ Examples:
 @reads_answers
 @fuses
 def command(
-    answers: Answers,
-    how: How,
-    answer: Answer,
+    answers: InputOptions,
+    how: FuseOptions,
+    answer: OutputOptions,
     report: Path | None,
     annotators: Path | None,
     model: Path | None,
@@ -63,13 +64,13 @@ def command(
     A long table that is larger than memory is fused in parts: items are dealt into parts on disk,
     a sample of them is learned from, and labels are written part by part, in another order.
     """
-    from blindfuse.cli.results import annotator_frame, fused_frame, writer
     from blindfuse.cli.summary import document, summary
+    from blindfuse.cli.tables import annotator_frame, fused_frame, writer
 
     refuse_twice(answer.output, report, annotators, model)
     why = answers.too_large() if in_parts is None else None
     if in_parts or why:
-        from blindfuse.cli.in_parts import fuse_in_parts
+        from blindfuse.cli.fuse_partitions import fuse_in_parts
 
         try:
             fuse_in_parts(answers, how, answer, report, annotators, model)

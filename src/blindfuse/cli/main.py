@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from blindfuse import __version__
-from blindfuse.cli.machine import in_words, refuse_tight_memory
+from blindfuse.cli.system import in_words, refuse_tight_memory
 from blindfuse.errors import BlindfuseError, meant
 
 COMMANDS = {
@@ -28,7 +28,6 @@ COMMANDS = {
     "demo": "See it work: 15 classifiers look at handwritten digits.",
     "methods": "The methods that --method takes.",
     "datasets": "Public crowds with a known truth, to try methods on.",
-    "reproduce": "The paper's tables and figures, measured beside printed.",
 }
 """Every command with its short help, which is shown without importing the command."""
 

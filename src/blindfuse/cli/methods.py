@@ -2,8 +2,8 @@
 
 import click
 
+from blindfuse.cli.fuse_options import FUSE
 from blindfuse.cli.options import as_json
-from blindfuse.cli.work import FUSE
 
 
 @click.command(
@@ -18,15 +18,15 @@ def command(as_json: bool) -> None:
     """The methods that --method takes; case, spaces and hyphens do not matter."""
     from blindfuse.cli.screen import Screen, write_json
     from blindfuse.cli.summary import facts
-    from blindfuse.comparing import METHODS, NEEDS
-    from blindfuse.fusing import fuse
+    from blindfuse.estimators.registry import METHODS
+    from blindfuse.fusion.fuse import fuse
 
     rows = [{"method": FUSE, "what": _first_sentence(fuse), "needs": None}]
     for name, make in METHODS.items():
         method = make()
         what = _first_sentence(type(method))
         variant = "" if name == type(method).__name__ else f"{method!r}: "
-        rows.append({"method": name, "what": variant + what, "needs": NEEDS.get(name)})
+        rows.append({"method": name, "what": variant + what, "needs": make.needs})
     if as_json:
         write_json({"methods": rows})
         return

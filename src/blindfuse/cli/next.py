@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from blindfuse.cli.answer import Answer
+from blindfuse.cli.fuse_options import FuseOptions
+from blindfuse.cli.input_options import InputOptions
 from blindfuse.cli.options import answers_with, fuses, reads_answers
-from blindfuse.cli.work import Answers, How
+from blindfuse.cli.output_options import OutputOptions
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,11 +29,11 @@ Examples:
 @click.option("--most-per-annotator", type=int, metavar="N", help="At most so many of one person.")
 @fuses
 def command(
-    answers: Answers,
-    how: How,
+    answers: InputOptions,
+    how: FuseOptions,
     budget: int,
     most_per_annotator: int | None,
-    answer: Answer,
+    answer: OutputOptions,
 ) -> None:
     """The N answers that would tell most about the items in FILE…, and whom to ask.
 
@@ -41,7 +42,7 @@ def command(
     import polars as pl
 
     from blindfuse import next_labels
-    from blindfuse.cli.results import as_rows
+    from blindfuse.cli.tables import as_rows
 
     with answer.screen.working() as step:
         found = answers.read(answer.screen, step)

@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from blindfuse.cli.answer import Answer
-from blindfuse.cli.targets import Target
-from blindfuse.cli.work import FUSE, Answers, How
+from blindfuse.cli.fuse_options import FUSE, FuseOptions
+from blindfuse.cli.input_options import InputOptions
+from blindfuse.cli.output_files import Target
+from blindfuse.cli.output_options import OutputOptions
 
 Command = Callable[..., Any]
 
@@ -41,9 +42,9 @@ class Method(click.ParamType[str]):
     def convert(self, value: Any, *_: Any) -> str:
         if value.casefold() == FUSE:
             return FUSE
-        from blindfuse.comparing import method_named
+        from blindfuse.estimators.registry import find_method
 
-        return method_named(value)
+        return find_method(value)
 
 
 seeded = click.option("--seed", type=int, default=0, show_default=True, help="Of what is random.")
@@ -63,7 +64,7 @@ def reads_answers(command: Command) -> Command:
         files: Any, format: Any, item: Any, annotator: Any, label: Any, question: Any, classes: Any,
         **others: Any,
     ) -> Any:  # fmt: skip
-        asked = Answers(files, format, item, annotator, label, question, classes)
+        asked = InputOptions(files, format, item, annotator, label, question, classes)
         return command(answers=asked, **others)
 
     return _applied(
@@ -94,10 +95,12 @@ def fuses(command: Command) -> Command:
 
     @wraps(command)
     def gathered(
-        gold: Any, no_gold: Any, method: Any, ordered: Any, known: Any, seed: Any, threads: Any,
-        **others: Any,
+        gold: Any, no_gold: Any, method: Any, ordered: Any, prior_model: Any, seed: Any,
+        threads: Any, **others: Any,
     ) -> Any:  # fmt: skip
-        return command(how=How(gold, no_gold, method, ordered, known, seed, threads), **others)
+        return command(
+            how=FuseOptions(gold, no_gold, method, ordered, prior_model, seed, threads), **others
+        )
 
     return _applied(
         gathered,
@@ -118,7 +121,7 @@ def fuses(command: Command) -> Command:
             ),
             click.option("--ordered", is_flag=True, help="Classes are ordered, as grades are."),
             click.option(
-                "--known",
+                "--prior-model",
                 type=EXISTING,
                 metavar="MODEL",
                 help="A model of annotators known before.",
@@ -135,7 +138,7 @@ def answers_with(help: str, **more: Any) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         @wraps(command)
         def gathered(output: Any, as_json: Any, quiet: Any, **others: Any) -> Any:
-            return command(answer=Answer(output, as_json, quiet), **others)
+            return command(answer=OutputOptions(output, as_json, quiet), **others)
 
         table = f"{help}: .csv, .tsv, .jsonl (each also .gz) or .parquet; - for a pipe."
         return _applied(

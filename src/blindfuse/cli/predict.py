@@ -2,9 +2,10 @@
 
 import click
 
-from blindfuse.cli.answer import Answer
+from blindfuse.cli.fuse_options import text_model
+from blindfuse.cli.input_options import InputOptions
 from blindfuse.cli.options import EXISTING, answers_with, reads_answers
-from blindfuse.cli.work import Answers, text_model
+from blindfuse.cli.output_options import OutputOptions
 
 
 @click.command(
@@ -18,15 +19,15 @@ Examples:
 @answers_with("One row an item")
 @reads_answers
 @click.option("--threads", type=click.IntRange(1), help="At most so many; else all.")
-def command(model: str, answers: Answers, answer: Answer, threads: int | None) -> None:
+def command(model: str, answers: InputOptions, answer: OutputOptions, threads: int | None) -> None:
     """Label the items in FILE… by MODEL, which `blindfuse fuse --model` has saved.
 
     Nothing is learned: each item is labelled by itself, from what is known of the annotators who
     answered it. The output is that of `blindfuse fuse`.
     """
-    from blindfuse.cli.results import as_rows, item_frame
     from blindfuse.cli.summary import facts
-    from blindfuse.diagnostics import diagnose
+    from blindfuse.cli.tables import as_rows, item_frame
+    from blindfuse.diagnostics.diagnose import diagnose
 
     known = text_model(model)
     with answer.screen.working() as step:
@@ -36,7 +37,7 @@ def command(model: str, answers: Answers, answer: Answer, threads: int | None) -
         posteriors = known.posteriors(responses, threads=threads)
     labels, told = known.name_labels(posteriors), diagnose(responses, known, posteriors)
     frame = item_frame(responses.items, labels, posteriors, known.classes, told.items)
-    labelled = f"{responses.n_items:,} items from {responses.n_labels:,} labels, by {model}."
+    labelled = f"{responses.n_items:,} items from {responses.n_responses:,} labels, by {model}."
     answer.give(
         frame,
         words=lambda: [

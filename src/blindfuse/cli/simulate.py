@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from blindfuse.cli.options import force, seeded
-from blindfuse.cli.targets import Target, is_pipe, refuse_twice, write_all
+from blindfuse.cli.output_files import Target, is_pipe, refuse_twice, write_all
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,8 +61,8 @@ def command(
     import numpy as np
     import polars as pl
 
-    from blindfuse.cli.results import as_csv, writer
     from blindfuse.cli.screen import write_data
+    from blindfuse.cli.tables import as_csv, writer
     from blindfuse.simulation import simulate
 
     refuse_twice(output, truth)
@@ -82,7 +82,7 @@ def command(
     given = made.responses.by_item
     answers = pl.DataFrame(
         {
-            "item": _numbered("i", made.responses.item_of_answer()),
+            "item": _numbered("i", made.responses.item_of_response()),
             "annotator": _numbered("a", given.codes),
             "label": _numbered("", given.labels),
         }

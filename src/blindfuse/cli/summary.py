@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from blindfuse.cli.results import annotator_frame, as_rows, fused_frame
+from blindfuse.cli.fuse_options import Fused
 from blindfuse.cli.screen import text
-from blindfuse.cli.work import Fused
-from blindfuse.diagnostics.fit import BADLY
+from blindfuse.cli.tables import annotator_frame, as_rows, fused_frame
+from blindfuse.diagnostics.fit import SEVERE_MISFIT
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> Table:
@@ -29,15 +29,15 @@ def summary(fused: Fused) -> Table:
     rows = [
         (
             "Fused",
-            f"{size.n_labels:,} labels of {size.n_annotators:,} annotators: {size.n_items:,} items "
-            f"in {size.n_classes:,} classes.",
+            f"{size.n_responses:,} responses by {size.n_annotators:,} annotators to "
+            f"{size.n_items:,} items in {size.n_classes:,} classes.",
         ),
         ("Method", f"{fusion.method}: {fusion.why}"),
         ("Error", told.expected.summary()),
     ]
     if fused.check is not None:
         rows.append(("Gold", fused.check.summary()))
-    if told.fit.misfit >= BADLY:
+    if told.fit.misfit >= SEVERE_MISFIT:
         rows.append(("Trust", told.fit.summary()))
     rows += [
         ("Annotators", told.annotators.summary()),
@@ -54,7 +54,7 @@ def document(fused: Fused, notes: Sequence[str]) -> dict[str, Any]:
     return {
         "n_items": size.n_items,
         "n_annotators": size.n_annotators,
-        "n_labels": size.n_labels,
+        "n_responses": size.n_responses,
         "classes": size.classes.tolist(),
         "class_shares": fusion.model.prior.tolist(),
         "method": fusion.method,

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.datasets.fetching import fetch_crowd, fetch_features
+from blindfuse.datasets.downloading import fetch_crowd, fetch_features
 from blindfuse.errors import BadParameter, naming
-from blindfuse.responses import Responses
+from blindfuse.responses.responses import Responses
 
 Folder = str | os.PathLike[str] | None
 

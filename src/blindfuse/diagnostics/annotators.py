@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, expit, logit, ndtri
 
-from blindfuse.beliefs import belief_squares, belief_sums
 from blindfuse.errors import naming
-from blindfuse.model import Model
-from blindfuse.responses import Responses
+from blindfuse.model.model import Model
+from blindfuse.model.posteriors import count_posteriors, posterior_products
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
@@ -60,11 +60,11 @@ class Annotators:
         return " ".join(says)
 
 
-def look_at_annotators(responses: Responses, model: Model, posteriors: Floats) -> Annotators:
+def rate_annotators(responses: Responses, model: Model, posteriors: Floats) -> Annotators:
     """Accuracies with intervals by the delta method from each annotator's observed information."""
     K = responses.n_classes
-    counts = belief_sums(responses, posteriors).counts
-    squares = belief_squares(responses, posteriors)
+    counts = count_posteriors(responses, posteriors).counts
+    squares = posterior_products(responses, posteriors)
     accuracy = model.accuracies
     errors = np.sqrt(_variances(model, squares, responses.n_items))
     z = ndtri(0.5 + CONFIDENCE / 2)
@@ -79,13 +79,13 @@ def look_at_annotators(responses: Responses, model: Model, posteriors: Floats) -
     labels = np.maximum(said.sum(axis=1, keepdims=True), 1.0)
     informed = _information(counts, said)
     chance = np.sum(said / labels * (counts.sum(axis=1) / labels), axis=1)
-    answering = responses.labels_per_annotator > 0
+    answering = responses.responses_per_annotator > 0
     constant = answering & (np.count_nonzero(said, axis=1) == 1) & (labels[:, 0] > K)
     adversary = answering & (high < chance)
     return Annotators(
         names=responses.annotators,
         classes=responses.classes,
-        labels=responses.labels_per_annotator,
+        labels=responses.responses_per_annotator,
         accuracy=accuracy,
         low=low,
         high=high,

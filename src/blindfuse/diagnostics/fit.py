@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 
 SURE = 3.0
 """Standard errors by which a misfit must exceed one to speak against the model."""
-BADLY = 5.0
+SEVERE_MISFIT = 5.0
 """A misfit above this is far from any crowd of independent annotators."""
 
 
@@ -43,7 +43,7 @@ class Fit:
         ratio = f"Answers of pairs are {self.misfit:.2g} times as far from the model as noise is"
         if self.holds:
             return f"{ratio}: pairs do not speak against the model."
-        if self.misfit < BADLY:
+        if self.misfit < SEVERE_MISFIT:
             return f"{ratio}: it fits roughly."
         return (
             f"{ratio}: it does not fit, annotators err together. Do not trust posteriors that a "

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import naming
-from blindfuse.kernels.linking import link
-from blindfuse.model import Model
-from blindfuse.responses import Responses
+from blindfuse.kernels.components import link
+from blindfuse.model.model import Model
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ def check_identifiability(responses: Responses, model: Model) -> Identifiability
     """Ranks of the estimated matrices, connections of annotators through items, rare classes."""
     values = np.linalg.svd(model.confusions, compute_uv=False)
     ranks = np.count_nonzero(values > RANK_TOLERANCE, axis=1)
-    answering = responses.labels_per_annotator > 0
+    answering = responses.responses_per_annotator > 0
     K, N = responses.n_classes, responses.n_items
     return Identifiability(
         ranks=ranks,
@@ -75,4 +75,4 @@ def check_identifiability(responses: Responses, model: Model) -> Identifiability
 def _parts(responses: Responses) -> int:
     """Groups of annotators who answered, of which no two are linked through items."""
     heads = link(responses.by_item.starts, responses.by_item.codes, responses.n_annotators)
-    return len(np.unique(heads[responses.labels_per_annotator > 0]))
+    return len(np.unique(heads[responses.responses_per_annotator > 0]))

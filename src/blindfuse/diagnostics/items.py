@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from blindfuse.beliefs import most_likely, vote_shares
-from blindfuse.responses import Responses
+from blindfuse.model.posteriors import most_likely, vote_shares
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ class Items:
         )
 
 
-def look_at_items(responses: Responses, posteriors: Floats) -> Items:
+def rate_items(responses: Responses, posteriors: Floats) -> Items:
     """From posteriors ``[item, class]``, beside the votes; in blocks, to need little memory."""
     blocks = [
         _look(responses.select_items(block), posteriors[block])
@@ -57,5 +57,5 @@ def _look(responses: Responses, posteriors: Floats) -> tuple[NDArray[Any], ...]:
     shares = vote_shares(responses)
     chosen = shares[np.arange(len(shares)), most_likely(posteriors)]
     *_, second, first = np.sort(posteriors, axis=1).T
-    outvoted = (chosen == 0) & (responses.labels_per_item > 0)
+    outvoted = (chosen == 0) & (responses.responses_per_item > 0)
     return first, first - second, entr(posteriors).sum(axis=1), first < 1 - DOUBT, outvoted

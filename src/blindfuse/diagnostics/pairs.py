@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.machine import lanes_of
-from blindfuse.kernels.pairing import add_pairs, compare_with_model
-from blindfuse.model import Model
-from blindfuse.responses import Responses
+from blindfuse.kernels.compilation import lanes_of
+from blindfuse.kernels.pairs import add_pairs, compare_with_model
+from blindfuse.model.model import Model
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ def count_pairs(responses: Responses) -> PairCounts:
     step = -(-responses.n_items // MOST_ITEMS)
     if step > 1:
         table = table.select_items(np.arange(0, responses.n_items, step))
-    busiest = np.argsort(-table.labels_per_annotator, kind="stable")[: MOST_COLUMNS // K]
+    busiest = np.argsort(-table.responses_per_annotator, kind="stable")[: MOST_COLUMNS // K]
     chosen = np.sort(busiest)
     if len(chosen) < table.n_annotators:
         table = table.select_annotators(chosen)
@@ -91,5 +91,5 @@ def count_pairs(responses: Responses) -> PairCounts:
     counts = np.zeros((M * K, M * K), dtype=np.int32)
     add_pairs(*table.by_item, K, counts)
     # Of all items, also of those not looked at: a model has matched the first moments of all.
-    labels = responses.labels_per_annotator[chosen].astype(float)
+    labels = responses.responses_per_annotator[chosen].astype(float)
     return PairCounts(chosen, labels, counts.reshape(M, K, M, K))

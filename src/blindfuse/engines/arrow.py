@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import most_likely
-from blindfuse.coding import MOST_CLASSES, as_column, as_names, code_labels, positions
 from blindfuse.errors import BadLabels, meant, naming
-from blindfuse.model import Model, Rule
-from blindfuse.responses import Responses
+from blindfuse.model.model import Model, Rule
+from blindfuse.model.posteriors import most_likely
+from blindfuse.responses.coding import MOST_CLASSES, as_column, as_names, code_labels, positions
+from blindfuse.responses.responses import Responses
 
 
 class Columns(NamedTuple):

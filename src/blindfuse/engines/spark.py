@@ -22,8 +22,8 @@ from blindfuse.engines.arrow import Columns, Names, Seen, codes_of, gathered, ha
 from blindfuse.engines.fitting import Fitted, Result, fit_parts
 from blindfuse.errors import BadLabels
 from blindfuse.estimators.base import ModelEstimator
-from blindfuse.model import Model, Rule
-from blindfuse.responses import Responses
+from blindfuse.model.model import Model, Rule
+from blindfuse.responses.responses import Responses
 
 Batches = Iterator[pa.RecordBatch]
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import most_likely
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, NotConverged, naming
-from blindfuse.model import Model, Rule
-from blindfuse.responses import Responses, as_responses
-from blindfuse.shrinkage import learned_pseudo, pooled_pseudo, shrink
+from blindfuse.model.model import Model, Rule
+from blindfuse.model.posteriors import most_likely
+from blindfuse.model.shrinkage import learned_pseudo_counts, pooled_pseudo_counts, shrink
+from blindfuse.responses.responses import Responses, as_responses
 
 Floats = NDArray[np.float64]
 Shrinkage = Literal["learned"] | float | None
@@ -95,7 +95,7 @@ class TableEstimator(Estimator):
     classes_: NDArray[Any]
 
     @abstractmethod
-    def _beliefs(self, responses: Responses) -> Floats:
+    def _posteriors(self, responses: Responses) -> Floats:
         """Beliefs ``[item, class]`` about items, in the codes of ``fit``."""
 
     def predict(self, responses: Any) -> NDArray[Any]:
@@ -104,7 +104,7 @@ class TableEstimator(Estimator):
     def predict_proba(self, responses: Any) -> Floats:
         self._check_fitted()
         known = as_responses(responses, classes=self.classes_)
-        return self._beliefs(known.recoded(self.annotators_, self.classes_))
+        return self._posteriors(known.recoded(self.annotators_, self.classes_))
 
     def _codes(self, beliefs: Floats) -> NDArray[np.intp]:
         """The class of each item: the largest belief, of equals the first."""
@@ -147,7 +147,7 @@ class ModelEstimator(Estimator):
 def to_fit(data: Any) -> Responses:
     """What ``fit`` was given, as Responses that have something to fit."""
     responses = as_responses(data)
-    if responses.n_labels == 0:
+    if responses.n_responses == 0:
         raise BadLabels("There is no label at all: nothing can be fused.")
     require_classes(responses.classes)
     return responses
@@ -175,15 +175,15 @@ def known_prior(name: str, prior: Any, n_classes: int) -> Floats | None:
     return known
 
 
-def pseudo_labels(shrinkage: Shrinkage, counts: Floats) -> Floats:
+def pseudo_counts(shrinkage: Shrinkage, counts: Floats) -> Floats:
     """Pseudo-labels ``[reported, true]``: learned from these counts, of a given number, or none."""
     check_shrinkage(shrinkage)
     if isinstance(shrinkage, str):
-        return learned_pseudo(counts)
-    return pooled_pseudo(counts, 0.0 if shrinkage is None else float(shrinkage))
+        return learned_pseudo_counts(counts)
+    return pooled_pseudo_counts(counts, 0.0 if shrinkage is None else float(shrinkage))
 
 
-def shrunk(
+def shrink_model(
     estimate: Model, shrinkage: Shrinkage, expected: Callable[[], Floats]
 ) -> tuple[Model, Floats]:
     """The model with few-label annotators pulled towards the crowd, and the pseudo-labels used.
@@ -193,7 +193,7 @@ def shrunk(
     if shrinkage is None:
         return estimate, np.zeros_like(estimate.confusions[0])
     counts = expected()
-    pseudo = pseudo_labels(shrinkage, counts)
+    pseudo = pseudo_counts(shrinkage, counts)
     pulled = shrink(estimate.confusions, counts, pseudo)
     return Model(pulled, estimate.prior, estimate.annotators, estimate.classes), pseudo
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma
 
-from blindfuse.beliefs import Sums
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.em import EMEstimator, EMStart, Parameters
-from blindfuse.model import Rule
+from blindfuse.model.model import Rule
+from blindfuse.model.posteriors import ExpectedCounts
 
 Floats = NDArray[np.float64]
 
@@ -52,12 +52,14 @@ class BayesianDawidSkene(EMEstimator):
         self.rule: Rule = rule
         self.threads = threads
 
-    def _prepare(self, annotators: NDArray[Any], classes: NDArray[Any], sums: Sums) -> None:
+    def _prepare(
+        self, annotators: NDArray[Any], classes: NDArray[Any], sums: ExpectedCounts
+    ) -> None:
         for name in ("right", "wrong", "class_count"):
             if not getattr(self, name) > 0:
                 raise BadParameter(f"{name}={getattr(self, name)!r} must be positive.")
 
-    def _m_step(self, sums: Sums) -> Parameters:
+    def _m_step(self, sums: ExpectedCounts) -> Parameters:
         K = len(sums.totals)
         labels = sums.counts + self.wrong + (self.right - self.wrong) * np.eye(K)
         items = sums.totals + self.class_count

@@ -7,8 +7,6 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.alignment import Alignment
-from blindfuse.counted import Counted
 from blindfuse.errors import BadParameter, naming
 from blindfuse.estimators.base import (
     Shrinkage,
@@ -17,18 +15,20 @@ from blindfuse.estimators.base import (
     known_prior,
     one_of,
     require_classes,
-    shrunk,
+    shrink_model,
     to_fit,
 )
 from blindfuse.estimators.streaming import Arrays, StreamEstimator
-from blindfuse.model import Model, Rule
-from blindfuse.responses import Responses
+from blindfuse.model.alignment import Alignment
+from blindfuse.model.model import Model, Rule
+from blindfuse.moments.moment_statistics import MomentStatistics
+from blindfuse.responses.responses import Responses
 from blindfuse.solver.solve import (
     Acceleration,
     MomentsFrom,
     Options,
     Start,
-    Warm,
+    WarmStart,
     Weights,
     solve,
     solve_counts,
@@ -79,7 +79,7 @@ class BlindEnsemble(StreamEstimator):
         in the order of the responses' items and classes.
     trace_, stopped_
         history of the solver (a list of them with groups), and why it stopped.
-    pseudo_labels_ ``[reported, true]``
+    pseudo_counts_ ``[reported, true]``
         imaginary labels credited to every annotator by ``shrinkage``.
 
     Examples
@@ -92,9 +92,9 @@ class BlindEnsemble(StreamEstimator):
 
     trace_: Trace | list[Trace]
     stopped_: str
-    pseudo_labels_: Floats
+    pseudo_counts_: Floats
 
-    _memory = Counted
+    _memory = MomentStatistics
 
     def __init__(
         self,
@@ -151,12 +151,14 @@ class BlindEnsemble(StreamEstimator):
             confusions, prior, self.trace_ = solve_groups(table, groups, options, rng, self.threads)
             self.stopped_ = ", ".join(sorted({trace.stopped for trace in self.trace_}))
         estimate = Model(confusions, prior, table.annotators, table.classes)
-        model, self.pseudo_labels_ = shrunk(
+        model, self.pseudo_counts_ = shrink_model(
             estimate, self.shrinkage, lambda: estimate.sums(table, self.threads).counts
         )
         return model
 
-    def estimate(self, counted: Counted, start: Start | Warm | None = None) -> Warm:
+    def estimate(
+        self, counted: MomentStatistics, start: Start | WarmStart | None = None
+    ) -> WarmStart:
         """Γ and π from counts alone, before shrinkage, with what the solver can go on from."""
         require_classes(counted.classes)
         if self.groups is not None or self.moments == "labels":
@@ -170,17 +172,17 @@ class BlindEnsemble(StreamEstimator):
         solution = solve_counts(counted.moments, counted.votes, *names, options, rng)
         self.trace_, self.stopped_ = solution.trace, solution.trace.stopped
         model = Model(solution.confusions, solution.prior, *names)
-        return Warm(model, solution.duals, solution.prior_dual)
+        return WarmStart(model, solution.duals, solution.prior_dual)
 
-    def _refit(self, remembered: Counted, last: Model | None) -> tuple[Model, Arrays]:
-        found = self.estimate(remembered, self._where_left(remembered))
-        labels = remembered.moments.singles.sum(axis=1)
+    def _refit(self, statistics: MomentStatistics, last: Model | None) -> tuple[Model, Arrays]:
+        found = self.estimate(statistics, self._where_left(statistics))
+        labels = statistics.moments.singles.sum(axis=1)
         expected = labels[:, None, None] * found.model.prior * found.model.confusions
-        model, self.pseudo_labels_ = shrunk(found.model, self.shrinkage, lambda: expected)
+        model, self.pseudo_counts_ = shrink_model(found.model, self.shrinkage, lambda: expected)
         kept = {"estimated": found.model.confusions, "duals": found.duals}
         return model, {**kept, "prior_dual": found.prior_dual}
 
-    def _where_left(self, remembered: Counted) -> Warm | None:
+    def _where_left(self, statistics: MomentStatistics) -> WarmStart | None:
         """The last estimate, with multipliers of zero for new annotators; None if classes are new.
 
         A class that the last estimate does not know has no share in it, and would not get one.
@@ -188,12 +190,12 @@ class BlindEnsemble(StreamEstimator):
         if not hasattr(self, "batches_"):
             return None
         last, extra = self.model_, self._extra
-        if len(last.classes) < len(remembered.classes):
+        if len(last.classes) < len(statistics.classes):
             return None
         model = Model(extra["estimated"], last.prior, last.annotators, last.classes)
-        new = len(remembered.annotators) - len(last.annotators)
+        new = len(statistics.annotators) - len(last.annotators)
         duals = np.concatenate([extra["duals"], np.zeros((new, *extra["duals"].shape[1:]))])
-        return Warm(model, duals, extra["prior_dual"])
+        return WarmStart(model, duals, extra["prior_dual"])
 
     def _options(self, n_classes: int) -> Options:
         one_of("rule", self.rule, get_args(Rule))

@@ -6,15 +6,21 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import Sums, belief_sums, log_of, posterior_sums, vote_shares
-from blindfuse.coding import positions
 from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import Shrinkage, at_least, pseudo_labels, require_classes
-from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, e_step_over
+from blindfuse.estimators.base import Shrinkage, at_least, pseudo_counts, require_classes
+from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, make_e_step
 from blindfuse.estimators.streaming import Arrays, StreamEstimator
-from blindfuse.model import Model, Rule
-from blindfuse.shrinkage import columns_of
-from blindfuse.tally import Tally
+from blindfuse.model.model import Model, Rule
+from blindfuse.model.posteriors import (
+    ExpectedCounts,
+    count_posteriors,
+    expected_counts,
+    safe_log,
+    vote_shares,
+)
+from blindfuse.model.shrinkage import normalize_columns
+from blindfuse.moments.em_statistics import EMStatistics
+from blindfuse.responses.coding import positions
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +40,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
     shrinkage
         towards the crowd's mean matrix: None, a number of pseudo-labels a class, or
         ``"learned"`` from the start's counts, and again from those where EM has nearly ended.
-    known, known_labels
+    prior_model, prior_count
         a :class:`Model` of annotators from earlier work, and how many labels a class it is worth:
         whom it knows is shrunk towards that, not towards the crowd.
     weights ``[annotator]``
@@ -44,7 +50,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
         to it, at which they end.
     """
 
-    _memory = Tally
+    _memory = EMStatistics
 
     def __init__(
         self,
@@ -53,8 +59,8 @@ class DawidSkene(EMEstimator, StreamEstimator):
         start: EMStart = "mv",
         pseudo_count: float = 0.0,
         shrinkage: Shrinkage = "learned",
-        known: Model | None = None,
-        known_labels: float = 20.0,
+        prior_model: Model | None = None,
+        prior_count: float = 20.0,
         weights: Floats | None = None,
         max_iter: int = 1000,
         tolerance: float = 1e-7,
@@ -65,55 +71,57 @@ class DawidSkene(EMEstimator, StreamEstimator):
         self.start: EMStart = start
         self.pseudo_count = pseudo_count
         self.shrinkage = shrinkage
-        self.known = known
-        self.known_labels = known_labels
+        self.prior_model = prior_model
+        self.prior_count = prior_count
         self.weights = weights
         self.max_iter = max_iter
         self.tolerance = tolerance
         self.rule: Rule = rule
         self.threads = threads
 
-    def _refit(self, remembered: Tally, last: Model | None) -> tuple[Model, Arrays]:
-        require_classes(remembered.classes)
+    def _refit(self, statistics: EMStatistics, last: Model | None) -> tuple[Model, Arrays]:
+        require_classes(statistics.classes)
         self.check()
         if self.weights is not None:
             raise BadParameter("weights= are of a table's annotators. Leave it out in streams.")
-        patterns, sizes = remembered.patterns, remembered.sizes
-        names = remembered.annotators, remembered.classes
-        votes = belief_sums(patterns, vote_shares(patterns) * sizes[:, None], self.threads)
+        patterns, sizes = statistics.patterns, statistics.sizes
+        names = statistics.annotators, statistics.classes
+        votes = count_posteriors(patterns, vote_shares(patterns) * sizes[:, None], self.threads)
         if last is None:
-            table = remembered.items()
+            table = statistics.items()
             sums = self.first_sums(table, self.begin(table))
         else:
             begin = _grown(last, *names)
-            sums = posterior_sums(patterns, begin.confusions, begin.prior, self.threads, sizes)
-        e_step = e_step_over(patterns, self.threads, sizes=sizes)
-        return self.estimate(e_step, sums, remembered.n_labels, *names, votes), {}
+            sums = expected_counts(patterns, begin.confusions, begin.prior, self.threads, sizes)
+        e_step = make_e_step(patterns, self.threads, sizes=sizes)
+        return self.estimate(e_step, sums, statistics.n_responses, *names, votes), {}
 
-    def _prepare(self, annotators: NDArray[Any], classes: NDArray[Any], sums: Sums) -> None:
+    def _prepare(
+        self, annotators: NDArray[Any], classes: NDArray[Any], sums: ExpectedCounts
+    ) -> None:
         at_least("pseudo_count", self.pseudo_count, 0)
-        at_least("known_labels", self.known_labels, 0)
-        pseudo = pseudo_labels(self.shrinkage, sums.counts) + self.pseudo_count
+        at_least("prior_count", self.prior_count, 0)
+        pseudo = pseudo_counts(self.shrinkage, sums.counts) + self.pseudo_count
         self._pseudo = np.broadcast_to(pseudo, sums.counts.shape)
-        if self.known is not None:
-            earlier = self.known.for_annotators(annotators, classes)
-            is_known = positions(annotators, self.known.annotators) >= 0
-            own = self.known_labels * earlier.confusions + self.pseudo_count
+        if self.prior_model is not None:
+            earlier = self.prior_model.for_annotators(annotators, classes)
+            is_known = positions(annotators, self.prior_model.annotators) >= 0
+            own = self.prior_count * earlier.confusions + self.pseudo_count
             self._pseudo = np.where(is_known[:, None, None], own, self._pseudo)
 
     @property
     def _learns_again(self) -> bool:
         return isinstance(self.shrinkage, str)
 
-    def _m_step(self, sums: Sums) -> Parameters:
+    def _m_step(self, sums: ExpectedCounts) -> Parameters:
         """Γ_m(a, k) ∝ expected counts plus pseudo-labels; an empty column stays uniform."""
-        confusions, prior = columns_of(sums.counts + self._pseudo), self._shares(sums)
+        confusions, prior = normalize_columns(sums.counts + self._pseudo), self._shares(sums)
         # Not by BLAS, whose threads would spin between rounds.
-        credit = float((self._pseudo * log_of(confusions)).sum())
+        log_prior = float((self._pseudo * safe_log(confusions)).sum())
         if self.weights is None:
-            return Parameters(confusions, prior, (confusions, prior), credit)
+            return Parameters(confusions, prior, (confusions, prior), log_prior)
         worth = confusions ** self.weights[:, None, None]
-        return Parameters(confusions, prior, (worth, prior), credit)
+        return Parameters(confusions, prior, (worth, prior), log_prior)
 
 
 def _grown(last: Model, annotators: NDArray[Any], classes: NDArray[Any]) -> Model:

@@ -11,7 +11,7 @@ from blindfuse.estimators.signs import (
     to_fit_signs,
     towards_vote,
 )
-from blindfuse.estimators.votes import VotingEstimator
+from blindfuse.estimators.voting import VotingEstimator
 
 SMALLEST_ENTRY = 1e-9
 """Below this, an entry of the eigenvector of who shares items with whom counts as none."""

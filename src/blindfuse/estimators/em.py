@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import Sums, belief_sums, log_of, posterior_sums, vote_sums, weighted_votes
 from blindfuse.estimators.base import (
     ModelEstimator,
     at_least,
@@ -18,11 +17,19 @@ from blindfuse.estimators.base import (
     warn_not_converged,
 )
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
-from blindfuse.estimators.gold import gold_codes
 from blindfuse.estimators.spectral import Spectral
-from blindfuse.model import Model
-from blindfuse.responses import Responses
-from blindfuse.solver.starts import vote_start
+from blindfuse.model.model import Model
+from blindfuse.model.posteriors import (
+    ExpectedCounts,
+    count_posteriors,
+    count_votes,
+    expected_counts,
+    safe_log,
+    weighted_votes,
+)
+from blindfuse.model.shrinkage import vote_confusions
+from blindfuse.responses.gold import gold_codes
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 Begin = Literal["mv", "shares"] | Model
@@ -39,14 +46,14 @@ class Parameters(NamedTuple):
     confusions: Floats
     prior: Floats
     evidence: tuple[Floats, Floats]
-    credit: float = 0.0
+    log_prior: float = 0.0
 
 
-class Maximum(NamedTuple):
+class EMResult(NamedTuple):
     """Where EM ended and the sums that led there, log-likelihoods on the way, why it stopped."""
 
     parameters: Parameters
-    sums: Sums
+    sums: ExpectedCounts
     history: Floats
     stopped: str
 
@@ -54,34 +61,39 @@ class Maximum(NamedTuple):
 NEARLY = 1000.0
 """EM has nearly ended when the likelihood rises by so many times the tolerance."""
 
-EStep = Callable[[Parameters], Sums]
-MStep = Callable[[Sums], Parameters]
+EStep = Callable[[Parameters], ExpectedCounts]
+MStep = Callable[[ExpectedCounts], Parameters]
 
 
-def maximise(
-    e_step: EStep, m_step: MStep, sums: Sums, n_labels: float, max_iter: int, tolerance: float
-) -> Maximum:
+def run_em(
+    e_step: EStep,
+    m_step: MStep,
+    sums: ExpectedCounts,
+    n_responses: float,
+    max_iter: int,
+    tolerance: float,
+) -> EMResult:
     """Alternate M- and E-steps from these sums until likelihood and credit no longer rise.
 
     ``tolerance`` is the rise per label. Where the answers are is the E-step's business alone.
     """
     parameters = m_step(sums)
     history: list[float] = []
-    height = -np.inf
+    log_posterior = -np.inf
     for _ in range(max_iter):
         sums = e_step(parameters)
         history.append(sums.likelihood)
-        last, height = height, sums.likelihood + parameters.credit
-        if height - last <= tolerance * n_labels:
-            return Maximum(parameters, sums, np.array(history), "converged")
+        last, log_posterior = log_posterior, sums.likelihood + parameters.log_prior
+        if log_posterior - last <= tolerance * n_responses:
+            return EMResult(parameters, sums, np.array(history), "converged")
         parameters = m_step(sums)
-    return Maximum(parameters, sums, np.array(history), "max_iter")
+    return EMResult(parameters, sums, np.array(history), "max_iter")
 
 
-def e_step_over(
+def make_e_step(
     responses: Responses,
     threads: int | None = None,
-    fixed: Sums | None = None,
+    fixed: ExpectedCounts | None = None,
     sizes: Floats | None = None,
 ) -> EStep:
     """The E-step over answers in memory.
@@ -89,8 +101,8 @@ def e_step_over(
     ``fixed`` are the sums of gold items beside them, ``sizes[item]`` how often each item counts.
     """
 
-    def e_step(parameters: Parameters) -> Sums:
-        found = posterior_sums(responses, *parameters.evidence, threads, sizes)
+    def e_step(parameters: Parameters) -> ExpectedCounts:
+        found = expected_counts(responses, *parameters.evidence, threads, sizes)
         if fixed is None:
             return found
         return found + replace(fixed, likelihood=_gold_likelihood(fixed, parameters))
@@ -118,7 +130,9 @@ class EMEstimator(ModelEstimator):
     class_prior: Any = "estimated"
     weights: Floats | None = None
 
-    def _prepare(self, annotators: NDArray[Any], classes: NDArray[Any], sums: Sums) -> None:
+    def _prepare(
+        self, annotators: NDArray[Any], classes: NDArray[Any], sums: ExpectedCounts
+    ) -> None:
         """Check parameters, and find out what the M-step needs to know beforehand."""
 
     @property
@@ -127,7 +141,7 @@ class EMEstimator(ModelEstimator):
         return False
 
     @abstractmethod
-    def _m_step(self, sums: Sums) -> Parameters:
+    def _m_step(self, sums: ExpectedCounts) -> Parameters:
         """The parameters that fit the expected counts best."""
 
     def fit(self, responses: Any, gold: Mapping[Any, Any] | None = None) -> Self:
@@ -138,8 +152,8 @@ class EMEstimator(ModelEstimator):
         table = to_fit(responses)
         free, fixed, is_gold, truth = _without_gold(table, gold or {}, self.threads)
         sums = self.first_sums(free, self.begin(table)) + fixed
-        e_step = e_step_over(free, self.threads, fixed)
-        model = self.estimate(e_step, sums, table.n_labels, table.annotators, table.classes)
+        e_step = make_e_step(free, self.threads, fixed)
+        model = self.estimate(e_step, sums, table.n_responses, table.annotators, table.classes)
         self._keep(model, table)
         self.posteriors_[is_gold] = np.eye(table.n_classes)[truth]
         self.labels_[is_gold] = table.classes[truth]
@@ -148,11 +162,11 @@ class EMEstimator(ModelEstimator):
     def estimate(
         self,
         e_step: EStep,
-        sums: Sums,
-        n_labels: float,
+        sums: ExpectedCounts,
+        n_responses: float,
         annotators: NDArray[Any],
         classes: NDArray[Any],
-        votes: Sums | None = None,
+        votes: ExpectedCounts | None = None,
     ) -> Model:
         """The model where EM ends that begins with these sums; how it went is kept.
 
@@ -163,11 +177,11 @@ class EMEstimator(ModelEstimator):
         before = np.empty(0)
         if self._learns_again:
             roughly = NEARLY * self.tolerance
-            nearly = maximise(e_step, self._m_step, sums, n_labels, self.max_iter, roughly)
+            nearly = run_em(e_step, self._m_step, sums, n_responses, self.max_iter, roughly)
             sums, before = nearly.sums, nearly.history
             self._prepare(annotators, classes, sums)
         rounds = self.max_iter - len(before)
-        found = maximise(e_step, self._m_step, sums, n_labels, rounds, self.tolerance)
+        found = run_em(e_step, self._m_step, sums, n_responses, rounds, self.tolerance)
         self.log_likelihoods_ = np.concatenate([before, found.history])
         self.stopped_ = found.stopped
         if found.stopped == "max_iter":
@@ -175,7 +189,7 @@ class EMEstimator(ModelEstimator):
         confusions, prior, *_ = found.parameters
         return Model(confusions, prior, annotators, classes, self.weights)
 
-    def _shares(self, sums: Sums) -> Floats:
+    def _shares(self, sums: ExpectedCounts) -> Floats:
         """π of an M-step: the expected shares of classes, unless ``class_prior`` is known."""
         known = known_prior("class_prior", self.class_prior, len(sums.totals))
         return np.asarray(sums.totals / sums.totals.sum()) if known is None else known
@@ -187,7 +201,7 @@ class EMEstimator(ModelEstimator):
         at_least("max_iter", self.max_iter, 1)
         at_least("tolerance", self.tolerance, 0)
 
-    def begin(self, table: Responses, votes: Sums | None = None) -> Begin:
+    def begin(self, table: Responses, votes: ExpectedCounts | None = None) -> Begin:
         """Where to begin: votes, their shares, or a model that is fitted to these items.
 
         It is fitted to all items: where most are gold, the others may be too few. If these are a
@@ -200,19 +214,19 @@ class EMEstimator(ModelEstimator):
             return _blind_start(table, votes, self.threads)
         return self.start
 
-    def first_sums(self, free: Responses, begin: Begin) -> Sums:
+    def first_sums(self, free: Responses, begin: Begin) -> ExpectedCounts:
         """Expected counts of these items where EM begins; those of other items can be added."""
         if begin == "mv":
-            return vote_sums(free, self.threads)
+            return count_votes(free, self.threads)
         if begin == "shares":
             votes = weighted_votes(free)
             total = votes.sum(axis=1, keepdims=True)
             shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
-            return belief_sums(free, shares, self.threads)
+            return count_posteriors(free, shares, self.threads)
         return begin.for_annotators(free.annotators, free.classes).sums(free, self.threads)
 
 
-def _blind_start(responses: Responses, votes: Sums | None, threads: int | None) -> Model:
+def _blind_start(responses: Responses, votes: ExpectedCounts | None, threads: int | None) -> Model:
     """BlindEnsemble's model (Remark 2), with the vote's columns for classes that it has lost.
 
     Under Assumption 2 most annotators report a class more often than any other where it is true.
@@ -224,23 +238,23 @@ def _blind_start(responses: Responses, votes: Sums | None, threads: int | None) 
     told = model.confusions.argmax(axis=1) == np.arange(responses.n_classes)
     lost = told.mean(axis=0) < 0.5
     if votes is not None:
-        lost |= (responses.labels_per_class == 0) & (votes.totals > 0)
+        lost |= (responses.responses_per_class == 0) & (votes.totals > 0)
     if not np.any(lost):
         return model
-    votes = votes or vote_sums(responses, threads)
+    votes = votes or count_votes(responses, threads)
     confusions, prior = model.confusions.copy(), model.prior.copy()
-    confusions[:, :, lost] = vote_start(votes.counts)[:, :, lost]
+    confusions[:, :, lost] = vote_confusions(votes.counts)[:, :, lost]
     prior[lost] = votes.totals[lost] / votes.totals.sum()
     return Model(confusions, prior / prior.sum(), model.annotators, model.classes)
 
 
 def _without_gold(
     responses: Responses, gold: Mapping[Any, Any], threads: int | None
-) -> tuple[Responses, Sums, NDArray[np.intp], NDArray[np.intp]]:
+) -> tuple[Responses, ExpectedCounts, NDArray[np.intp], NDArray[np.intp]]:
     """Items to learn about; sums of the gold ones; where those are, and their classes."""
     positions, truth = gold_codes(responses, gold)
     certain = np.eye(responses.n_classes)[truth]
-    fixed = belief_sums(responses.select_items(positions), certain, threads)
+    fixed = count_posteriors(responses.select_items(positions), certain, threads)
     if not len(positions):
         return responses, fixed, positions, truth
     free = np.ones(responses.n_items, dtype=bool)
@@ -248,11 +262,11 @@ def _without_gold(
     return responses.select_items(free), fixed, positions, truth
 
 
-def _gold_likelihood(fixed: Sums, parameters: Parameters) -> float:
-    confusions, prior = map(log_of, parameters.evidence)
+def _gold_likelihood(fixed: ExpectedCounts, parameters: Parameters) -> float:
+    confusions, prior = map(safe_log, parameters.evidence)
     return float(np.sum(fixed.counts * confusions) + fixed.totals @ prior)
 
 
-def parameters_of(confusions: Floats, prior: Floats) -> Parameters:
+def plain_parameters(confusions: Floats, prior: Floats) -> Parameters:
     """Parameters whose evidence is the model itself."""
     return Parameters(confusions, prior, (confusions, prior))

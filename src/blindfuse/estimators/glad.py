@@ -6,7 +6,6 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import LEAST_ITEMS, log_of
 from blindfuse.estimators.base import (
     TableEstimator,
     at_least,
@@ -14,11 +13,12 @@ from blindfuse.estimators.base import (
     to_fit,
     warn_not_converged,
 )
-from blindfuse.estimators.gold import gold_codes
-from blindfuse.kernels import difficulty
-from blindfuse.responses import Responses
-from blindfuse.rows import Rows
-from blindfuse.threads import in_pieces
+from blindfuse.kernels.glad import glad_posteriors, glad_step
+from blindfuse.kernels.threads import map_threads
+from blindfuse.model.posteriors import LEAST_ITEMS, safe_log
+from blindfuse.responses.gold import gold_codes
+from blindfuse.responses.responses import Responses
+from blindfuse.responses.rows import Rows
 
 Floats = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ class GLAD(TableEstimator):
         self.labels_ = self._named(self.posteriors_)
         return self
 
-    def _beliefs(self, responses: Responses) -> Floats:
+    def _posteriors(self, responses: Responses) -> Floats:
         return self._alternate(responses, np.full(responses.n_items, -1)).beliefs
 
     def _alternate(
@@ -113,7 +113,7 @@ class GLAD(TableEstimator):
             beliefs, likelihood = self._e_step(responses, np.exp(log_clarities), known)
             history.append(likelihood + _log_density(log_clarities) + _log_density(self.skills_))
             rise = history[-1] - history[-2] if len(history) > 1 else np.inf
-            converged = bool(rise <= self.tolerance * responses.n_labels)
+            converged = bool(rise <= self.tolerance * responses.n_responses)
             if converged or len(history) == self.max_iter:
                 return _Found(beliefs, log_clarities, history, converged)
             if skills:
@@ -131,11 +131,9 @@ class GLAD(TableEstimator):
     ) -> tuple[Floats, float]:
         """Beliefs ``[item, class]``, and the log-likelihood of all answers."""
         beliefs = np.empty((responses.n_items, responses.n_classes))
-        model = self.skills_, clarities, log_of(self.prior_), known
-        parts = in_pieces(
-            lambda begin, end: difficulty.difficulty_beliefs(
-                *responses.by_item, begin, end, *model, beliefs
-            ),
+        model = self.skills_, clarities, safe_log(self.prior_), known
+        parts = map_threads(
+            lambda begin, end: glad_posteriors(*responses.by_item, begin, end, *model, beliefs),
             responses.n_items,
             self.threads,
             LEAST_ITEMS,
@@ -148,8 +146,8 @@ class GLAD(TableEstimator):
         """One scoring step of every annotator's α, or of every item's log β."""
         moved = np.empty_like(own)
         least = LEAST_ITEMS if of_items else 1
-        in_pieces(
-            lambda begin, end: difficulty.difficulty_step(
+        map_threads(
+            lambda begin, end: glad_step(
                 *rows, begin, end, own, others, beliefs, of_items, TYPICAL, moved
             ),
             len(own),

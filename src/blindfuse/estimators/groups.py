@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import Sums, belief_sums, posteriors
-from blindfuse.estimators.em import Parameters, e_step_over, maximise, parameters_of
-from blindfuse.model import Model
-from blindfuse.responses import Responses
-from blindfuse.shrinkage import CROWD_LABELS, columns_of, pooled_pseudo
+from blindfuse.estimators.em import Parameters, make_e_step, plain_parameters, run_em
+from blindfuse.model.model import Model
+from blindfuse.model.posteriors import ExpectedCounts, compute_posteriors, count_posteriors
+from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT, normalize_columns, pooled_pseudo_counts
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
@@ -49,17 +49,17 @@ def fit_groups(
     weight. The model has a matrix for every annotator, and these ``weights`` for new items.
     """
     joint = together(responses, groups)
-    sums = belief_sums(joint.responses, start, threads)
+    sums = count_posteriors(joint.responses, start, threads)
 
-    def m_step(found: Sums) -> Parameters:
+    def m_step(found: ExpectedCounts) -> Parameters:
         return _m_step(found, joint, weights, responses.n_classes)
 
-    found = maximise(
-        e_step_over(joint.responses, threads), m_step, sums, joint.responses.n_labels, 1000, 1e-7
+    found = run_em(
+        make_e_step(joint.responses, threads), m_step, sums, joint.responses.n_responses, 1000, 1e-7
     )
-    beliefs, _ = posteriors(joint.responses, *found.parameters.evidence, threads)
-    counts = belief_sums(responses, beliefs, threads).counts
-    confusions = columns_of(counts + pooled_pseudo(counts, CROWD_LABELS))
+    beliefs, _ = compute_posteriors(joint.responses, *found.parameters.evidence, threads)
+    counts = count_posteriors(responses, beliefs, threads).counts
+    confusions = normalize_columns(counts + pooled_pseudo_counts(counts, DEFAULT_PSEUDO_COUNT))
     names = responses.annotators, responses.classes
     return Model(confusions, found.parameters.prior, *names, weights), beliefs, found.history
 
@@ -71,7 +71,7 @@ def together(responses: Responses, groups: Sequence[Sequence[int]]) -> Joint:
     alone = np.setdiff1d(np.arange(responses.n_annotators), np.concatenate(kept))
     place = np.full(responses.n_annotators, -1)
     place[alone] = np.arange(len(alone))
-    items = responses.item_of_answer()
+    items = responses.item_of_response()
     _, annotators, labels = responses.by_item
     single = place[annotators] >= 0
     cells = [(items[single], place[annotators[single]], labels[single].astype(np.int64))]
@@ -101,16 +101,18 @@ def _busiest(responses: Responses, group: Sequence[int]) -> NDArray[np.intp]:
     """As many members as may answer together, those with most labels first."""
     most = int(np.log(MOST_TOGETHER) / np.log(responses.n_classes + 1))
     members = np.array(group)
-    order = np.argsort(-responses.labels_per_annotator[members], kind="stable")
+    order = np.argsort(-responses.responses_per_annotator[members], kind="stable")
     return np.sort(members[order[:most]])
 
 
-def _m_step(sums: Sums, joint: Joint, weights: Floats, n_classes: int) -> Parameters:
+def _m_step(sums: ExpectedCounts, joint: Joint, weights: Floats, n_classes: int) -> Parameters:
     K, n_alone = n_classes, len(joint.alone)
     confusions = np.full_like(sums.counts, 1.0)
     alone = sums.counts[:n_alone, :K]
     if n_alone:
-        confusions[:n_alone, :K] = columns_of(alone + pooled_pseudo(alone, CROWD_LABELS))
+        confusions[:n_alone, :K] = normalize_columns(
+            alone + pooled_pseudo_counts(alone, DEFAULT_PSEUDO_COUNT)
+        )
     for g, (members, way) in enumerate(zip(joint.groups, joint.ways, strict=True)):
         counts = sums.counts[n_alone + g, : len(way)]
         product = np.ones_like(counts)
@@ -121,4 +123,4 @@ def _m_step(sums: Sums, joint: Joint, weights: Floats, n_classes: int) -> Parame
             product[said >= 0] *= own[said[said >= 0]] ** weights[m]
         pseudo = len(way) * product / product.sum(axis=0)
         confusions[n_alone + g, : len(way)] = (counts + pseudo) / (counts + pseudo).sum(axis=0)
-    return parameters_of(confusions, sums.totals / sums.totals.sum())
+    return plain_parameters(confusions, sums.totals / sums.totals.sum())

@@ -9,7 +9,7 @@ from scipy.special import log_expit, softmax
 
 from blindfuse.estimators.base import TableEstimator, at_least, one_of, to_fit
 from blindfuse.estimators.signs import leading, products_of, signs
-from blindfuse.responses import Responses
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 Variant = Literal["messages", "svd"]
@@ -77,7 +77,7 @@ class KOS(TableEstimator):
         self.labels_ = self._named(self.posteriors_)
         return self
 
-    def _beliefs(self, responses: Responses) -> Floats:
+    def _posteriors(self, responses: Responses) -> Floats:
         """From the annotators' weights, in which items of ``fit`` have their own part."""
         scores = [
             problem @ weights - offset

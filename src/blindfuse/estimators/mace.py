@@ -6,10 +6,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import Sums
 from blindfuse.estimators.base import at_least
-from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, parameters_of
-from blindfuse.model import Rule
+from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, plain_parameters
+from blindfuse.model.model import Rule
+from blindfuse.model.posteriors import ExpectedCounts
 
 Floats = NDArray[np.float64]
 
@@ -31,12 +31,12 @@ class MACE(EMEstimator):
     ----------
     competence_ ``[annotator]``
         θ, how often each annotator knows.
-    habits_ ``[annotator, label]``
+    guess_probabilities_ ``[annotator, label]``
         ξ, what it reports when it does not.
     """
 
     competence_: Floats
-    habits_: Floats
+    guess_probabilities_: Floats
 
     def __init__(
         self,
@@ -57,17 +57,19 @@ class MACE(EMEstimator):
         self.rule: Rule = rule
         self.threads = threads
 
-    def _prepare(self, annotators: NDArray[Any], classes: NDArray[Any], sums: Sums) -> None:
+    def _prepare(
+        self, annotators: NDArray[Any], classes: NDArray[Any], sums: ExpectedCounts
+    ) -> None:
         at_least("smoothing", self.smoothing, 0)
         M, K = len(annotators), len(classes)
         self.competence_ = np.full(M, 0.5)
-        self.habits_ = np.full((M, K), 1 / K)
+        self.guess_probabilities_ = np.full((M, K), 1 / K)
 
-    def _m_step(self, sums: Sums) -> Parameters:
+    def _m_step(self, sums: ExpectedCounts) -> Parameters:
         reported = sums.counts.sum(axis=2)
         labels = reported.sum(axis=1)
         knows = self.competence_[:, None]
-        lucky = (1 - knows) * self.habits_
+        lucky = (1 - knows) * self.guess_probabilities_
         known = np.einsum("mkk->mk", sums.counts) * (knows / np.maximum(knows + lucky, 1e-300))
         total = labels + 2 * self.smoothing
         half = np.full_like(labels, 0.5)
@@ -77,7 +79,7 @@ class MACE(EMEstimator):
         spam = np.maximum(reported - known, 0.0) + self.smoothing
         total = spam.sum(axis=1, keepdims=True)
         even = np.full_like(spam, 1 / spam.shape[1])
-        self.habits_ = np.divide(spam, total, out=even, where=total > 0)
-        habit = (1 - self.competence_)[:, None, None] * self.habits_[:, :, None]
+        self.guess_probabilities_ = np.divide(spam, total, out=even, where=total > 0)
+        habit = (1 - self.competence_)[:, None, None] * self.guess_probabilities_[:, :, None]
         confusions = habit + self.competence_[:, None, None] * np.eye(spam.shape[1])
-        return parameters_of(confusions, self._shares(sums))
+        return plain_parameters(confusions, self._shares(sums))

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from blindfuse.estimators.base import to_fit
-from blindfuse.estimators.votes import VotingEstimator
+from blindfuse.estimators.voting import VotingEstimator
 
 
 class MajorityVote(VotingEstimator):

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.base import at_least, to_fit
 from blindfuse.estimators.signs import products_of, require_three
-from blindfuse.estimators.votes import VotingEstimator
-from blindfuse.responses import Responses
+from blindfuse.estimators.voting import VotingEstimator
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 

@@ -6,9 +6,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import Sums
-from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, parameters_of
-from blindfuse.model import Rule
+from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, plain_parameters
+from blindfuse.model.model import Rule
+from blindfuse.model.posteriors import ExpectedCounts
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class OneCoin(EMEstimator):
         self.rule: Rule = rule
         self.threads = threads
 
-    def _m_step(self, sums: Sums) -> Parameters:
+    def _m_step(self, sums: ExpectedCounts) -> Parameters:
         """p_m is the expected share of right answers; one half for a silent annotator."""
         K = len(sums.totals)
         right = np.einsum("mkk->m", sums.counts)
@@ -45,4 +45,4 @@ class OneCoin(EMEstimator):
         accuracy = np.divide(right, labels, out=np.full_like(right, 0.5), where=labels > 0)
         wrong = (1 - accuracy)[:, None, None] / (K - 1)
         confusions = np.where(np.eye(K, dtype=bool), accuracy[:, None, None], wrong)
-        return parameters_of(confusions, self._shares(sums))
+        return plain_parameters(confusions, self._shares(sums))

@@ -5,12 +5,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from blindfuse.beliefs import belief_sums
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.base import ModelEstimator, to_fit
-from blindfuse.estimators.gold import gold_codes
-from blindfuse.model import Model, Rule
-from blindfuse.shrinkage import columns_of
+from blindfuse.model.model import Model, Rule
+from blindfuse.model.posteriors import count_posteriors
+from blindfuse.model.shrinkage import normalize_columns
+from blindfuse.responses.gold import gold_codes
 
 
 class Oracle(ModelEstimator):
@@ -45,6 +45,6 @@ class Oracle(ModelEstimator):
             return self._keep(self.model.for_annotators(table.annotators, table.classes), table)
         positions, codes = gold_codes(table, self.truth or {})
         certain = np.eye(table.n_classes)[codes]
-        sums = belief_sums(table.select_items(positions), certain, self.threads)
-        confusions, prior = columns_of(sums.counts), sums.totals / sums.totals.sum()
+        sums = count_posteriors(table.select_items(positions), certain, self.threads)
+        confusions, prior = normalize_columns(sums.counts), sums.totals / sums.totals.sum()
         return self._keep(Model(confusions, prior, table.annotators, table.classes), table)

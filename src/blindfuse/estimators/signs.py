@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from blindfuse.errors import BadLabels, NotIdentifiable, naming
 from blindfuse.estimators.base import to_fit
-from blindfuse.responses import Responses
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
@@ -71,8 +71,8 @@ def require_three(together: Floats, method: str) -> None:
     partners = np.count_nonzero(together - np.diag(np.diag(together)), axis=1)
     if np.count_nonzero(partners >= 2) < 3:
         raise NotIdentifiable(
-            f"{method} needs three annotators who share items with two others each. "
-            "Use MajorityVote, which needs no more than one answer an item."
+            f"{method} needs three annotators who share items with two others each.",
+            "Use MajorityVote, which needs only one response per item.",
         )
 
 

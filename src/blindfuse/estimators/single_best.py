@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.base import TableEstimator, to_fit
-from blindfuse.estimators.gold import gold_codes
-from blindfuse.estimators.votes import agreement
-from blindfuse.responses import Responses
+from blindfuse.estimators.voting import agreement
+from blindfuse.responses.gold import gold_codes
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
@@ -33,18 +33,18 @@ class SingleBest(TableEstimator):
         positions, codes = gold_codes(table, self.truth)
         self.accuracies_ = agreement(table.select_items(positions), codes)
         self.annotators_, self.classes_ = table.annotators, table.classes
-        self._prior = table.labels_per_class / table.n_labels
-        self.posteriors_ = self._beliefs(table)
+        self._prior = table.responses_per_class / table.n_responses
+        self.posteriors_ = self._posteriors(table)
         self.labels_ = self._named(self.posteriors_)
         return self
 
-    def _beliefs(self, responses: Responses) -> Floats:
+    def _posteriors(self, responses: Responses) -> Floats:
         """One for the best answering annotator's label; the share of all labels without answers."""
         rank = np.empty(responses.n_annotators, dtype=np.intp)
         rank[np.argsort(-self.accuracies_, kind="stable")] = np.arange(responses.n_annotators)
-        items = responses.item_of_answer()
+        items = responses.item_of_response()
         order = np.lexsort((rank[responses.by_item.codes], items))
-        answered = responses.labels_per_item > 0
+        answered = responses.responses_per_item > 0
         best = order[responses.by_item.starts[:-1][answered]]
         found = np.tile(self._prior, (responses.n_items, 1))
         found[answered] = np.eye(responses.n_classes)[responses.by_item.labels[best]]

@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from blindfuse.beliefs import belief_sums, vote_sums, weighted_votes
 from blindfuse.errors import RankTooLow
 from blindfuse.estimators.base import (
     ModelEstimator,
     Shrinkage,
     at_least,
     check_shrinkage,
-    shrunk,
+    shrink_model,
     to_fit,
 )
-from blindfuse.model import Model, Rule
-from blindfuse.responses import Responses
-from blindfuse.shrinkage import columns_of
-from blindfuse.solver.solve import require_overlap
-from blindfuse.solver.starts import Order, vote_start
+from blindfuse.model.model import Model, Rule
+from blindfuse.model.ordering import CanonicalOrder
+from blindfuse.model.posteriors import count_posteriors, count_votes, weighted_votes
+from blindfuse.model.shrinkage import normalize_columns, vote_confusions
+from blindfuse.moments.requirements import require_overlap
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ class Spectral(ModelEstimator):
     """
 
     fallback_: str | None
-    pseudo_labels_: Floats
+    pseudo_counts_: Floats
 
     def __init__(
         self,
@@ -84,17 +84,21 @@ class Spectral(ModelEstimator):
         check_shrinkage(self.shrinkage)
         at_least("restarts", self.restarts, 1)
         require_overlap(table)
-        votes = vote_sums(table, self.threads)
+        votes = count_votes(table, self.threads)
         self.fallback_ = None
         try:
-            confusions, prior = self._estimate(table, _deal(Order.by_votes(votes).annotators))
+            confusions, prior = self._estimate(
+                table, _deal(CanonicalOrder.by_votes(votes).annotators)
+            )
         except _NoRank as reason:
             self.fallback_ = f"{reason} Confusion matrices against the majority vote were taken."
-            if np.count_nonzero(table.labels_per_class) > 1:  # else there is nothing to tell apart
+            if (
+                np.count_nonzero(table.responses_per_class) > 1
+            ):  # else there is nothing to tell apart
                 warnings.warn(f"Spectral: {self.fallback_}", RankTooLow, stacklevel=2)
-            confusions, prior = vote_start(votes.counts), votes.totals / votes.totals.sum()
+            confusions, prior = vote_confusions(votes.counts), votes.totals / votes.totals.sum()
         estimate = Model(confusions, prior, table.annotators, table.classes)
-        model, self.pseudo_labels_ = shrunk(
+        model, self.pseudo_counts_ = shrink_model(
             estimate, self.shrinkage, lambda: estimate.sums(table, self.threads).counts
         )
         return self._keep(model, table)
@@ -118,9 +122,9 @@ class Spectral(ModelEstimator):
         confusions = np.tile(np.eye(K), (responses.n_annotators, 1, 1))
         for g, group in enumerate(groups):
             other = (g + 1) % 3
-            counts = belief_sums(parts[g], shares[other], self.threads).counts
+            counts = count_posteriors(parts[g], shares[other], self.threads).counts
             found = counts @ np.linalg.inv(means[other]).T / prior
-            confusions[group] = columns_of(np.maximum(found, 0.0) + FLOOR)
+            confusions[group] = normalize_columns(np.maximum(found, 0.0) + FLOOR)
         return confusions, prior
 
 
@@ -190,7 +194,7 @@ def _group_means(
     )
     columns = (vectors * np.sqrt(values)) @ directions.T * sizes
     _, order = linear_sum_assignment(columns, maximize=True)
-    means = columns_of(np.maximum(columns[:, order], 0.0)[None])[0]
+    means = normalize_columns(np.maximum(columns[:, order], 0.0)[None])[0]
     return means, sizes[order] ** -2.0
 
 

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from blindfuse.estimators.base import ModelEstimator
 from blindfuse.estimators.signs import leading, pair_means, require_three, to_fit_signs
-from blindfuse.model import Model, Rule
+from blindfuse.model.model import Model, Rule
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ class SpectralMetaLearner(ModelEstimator):
         table, answers = to_fit_signs(responses, "SpectralMetaLearner")
         means, together = pair_means(answers)
         require_three(together, "SpectralMetaLearner")
-        counts = np.maximum(table.labels_per_annotator, 1)
+        counts = np.maximum(table.responses_per_annotator, 1)
         mu = np.asarray(answers.sum(axis=0)) / counts
         covariance = np.where(together > 0, means - np.outer(mu, mu), 0.0)
         size, direction = _rank_one(covariance)

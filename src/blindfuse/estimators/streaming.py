@@ -2,37 +2,18 @@
 
 import os
 from abc import abstractmethod
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
-from blindfuse.coding import as_names, given
 from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.estimators.base import ModelEstimator
-from blindfuse.model import Model
-from blindfuse.responses import Names, Responses, as_responses
-from blindfuse.saving import damaged, load_arrays, save_arrays
+from blindfuse.model.model import Model
+from blindfuse.model.saving import damaged, load_arrays, save_arrays
+from blindfuse.responses.coding import as_names, given
+from blindfuse.responses.responses import Names, Responses, as_responses
 
 Arrays = dict[str, NDArray[Any]]
-
-
-class Remembered(Protocol):
-    """What is kept of batches: :class:`blindfuse.counted.Counted` or `blindfuse.tally.Tally`."""
-
-    @property
-    def annotators(self) -> NDArray[Any]: ...
-
-    @property
-    def classes(self) -> NDArray[Any]: ...
-
-    @property
-    def n_labels(self) -> float: ...
-
-    def __add__(self, other: Any, /) -> Any: ...
-
-    def scaled(self, factor: float) -> Any: ...
-
-    def arrays(self) -> Arrays: ...
 
 
 class StreamEstimator(ModelEstimator):
@@ -40,20 +21,20 @@ class StreamEstimator(ModelEstimator):
 
     Attributes
     ----------
-    remembered_
+    statistics_
         what is kept of all batches: counts, no items.
     batches_
         how many batches were learned from, which is the number of the next one.
     """
 
-    remembered_: Any
+    statistics_: Any
     batches_: int
     _classes: NDArray[Any] | None
 
     _memory: ClassVar[Any]
 
     @abstractmethod
-    def _refit(self, remembered: Any, last: Model | None) -> tuple[Model, Arrays]:
+    def _refit(self, statistics: Any, last: Model | None) -> tuple[Model, Arrays]:
         """The model of all that is remembered, starting at the last one; and what else to keep."""
 
     def partial_fit(
@@ -91,32 +72,32 @@ class StreamEstimator(ModelEstimator):
             raise BadParameter(f"forget={forget!r} must be a positive number of items.")
         fixed = given(classes) if classes is not None else getattr(self, "_classes", None)
         table = _as_batch(batch, fixed)
-        remembered = self._memory.of(table, self.threads)
+        statistics = self._memory.of(table, self.threads)
         if learned:
             fade = 1.0 if forget is None else 0.5 ** (table.n_items / forget)
-            earlier = self.remembered_ if fade == 1.0 else self.remembered_.scaled(fade)
-            remembered = earlier + remembered
-        self._learn(remembered, learned + 1, fixed)
+            earlier = self.statistics_ if fade == 1.0 else self.statistics_.scaled(fade)
+            statistics = earlier + statistics
+        self._learn(statistics, learned + 1, fixed)
         return self._keep(self.model_, table)
 
     def merge(self, other: Self) -> Self:
         """Learn all that another has learned, from other batches than this one's."""
         self._check_learned()
         other._check_learned()
-        remembered = self.remembered_ + other.remembered_
-        return self._learn(remembered, self.batches_ + other.batches_, self._classes)
+        statistics = self.statistics_ + other.statistics_
+        return self._learn(statistics, self.batches_ + other.batches_, self._classes)
 
     def save_state(self, path: str | os.PathLike[str]) -> None:
         """Write all that was learned, but no parameters, to a file: whole or not at all."""
         self._check_learned()
         header = {
-            "annotators": self.remembered_.annotators.tolist(),
-            "classes": self.remembered_.classes.tolist(),
+            "annotators": self.statistics_.annotators.tolist(),
+            "classes": self.statistics_.classes.tolist(),
             "fixed": self._classes is not None,
             "batches": self.batches_,
         }
         arrays = {
-            **self.remembered_.arrays(),
+            **self.statistics_.arrays(),
             "confusions": self.model_.confusions,
             "prior": self.model_.prior,
             **self._extra,
@@ -129,21 +110,21 @@ class StreamEstimator(ModelEstimator):
         try:
             names = as_names(header["annotators"]), as_names(header["classes"])
             model = Model(arrays.pop("confusions"), arrays.pop("prior"), *names)
-            remembered = self._memory.from_arrays(*names, arrays)
-            kept = remembered.arrays()
+            statistics = self._memory.from_arrays(*names, arrays)
+            kept = statistics.arrays()
             extra = {name: array for name, array in arrays.items() if name not in kept}
             batches, fixed = int(header["batches"]), names[1] if header["fixed"] else None
         except (KeyError, TypeError, AttributeError) as why:
             raise damaged(path, self._format(), why) from why
-        self.remembered_, self.batches_, self._classes = remembered, batches, fixed
+        self.statistics_, self.batches_, self._classes = statistics, batches, fixed
         self.model_, self._extra = model, extra
         return self
 
-    def _learn(self, remembered: Any, batches: int, classes: NDArray[Any] | None) -> Self:
+    def _learn(self, statistics: Any, batches: int, classes: NDArray[Any] | None) -> Self:
         """Fit all that is remembered; nothing changes unless that succeeds."""
         last = self.model_ if hasattr(self, "batches_") else None
-        model, extra = self._refit(remembered, last)
-        self.remembered_, self.batches_, self._classes = remembered, batches, classes
+        model, extra = self._refit(statistics, last)
+        self.statistics_, self.batches_, self._classes = statistics, batches, classes
         self.model_, self._extra = model, extra
         return self
 
@@ -162,6 +143,6 @@ def _as_batch(batch: Any, classes: NDArray[Any] | None) -> Responses:
     table = as_responses(batch, classes=classes)
     if classes is not None:
         table = table.recoded(table.annotators, classes)
-    if table.n_labels == 0:
+    if table.n_responses == 0:
         raise BadLabels("The batch holds no label: there is nothing to learn from it.")
     return table

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.estimators.signs import pair_means, require_three, to_fit_signs
-from blindfuse.estimators.votes import VotingEstimator
+from blindfuse.estimators.voting import VotingEstimator
 
 Floats = NDArray[np.float64]
 

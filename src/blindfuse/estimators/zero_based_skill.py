@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from blindfuse.estimators.base import at_least, to_fit
-from blindfuse.estimators.votes import VotingEstimator, agreement
+from blindfuse.estimators.voting import VotingEstimator, agreement
 
 
 class ZeroBasedSkill(VotingEstimator):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from blindfuse.kernels.machine import kernel, prefetch
+from blindfuse.kernels.compilation import kernel, prefetch
 
 AHEAD = 16
 """How many answers ahead a cache line is asked for."""

@@ -9,7 +9,7 @@ Letters as in the paper: M, K; Γ is ``confusions[m, reported, true]``; P_m = Γ
 
 import numpy as np
 
-from blindfuse.kernels.machine import kernel, prefetch
+from blindfuse.kernels.compilation import kernel, prefetch
 
 INNER_TOLERANCE = 1e-8
 """Squared relative residuals at which the inner ADMM stops (Appendix A takes few iterations)."""

@@ -1,7 +1,7 @@
 """Rows of classes as vectors in registers: a type of LLVM that Numba does not offer by itself.
 
 A loop over a few classes is too short for Numba's vectoriser. ``lanes`` are tuples with as many
-entries as classes (see :func:`blindfuse.kernels.machine.lanes_of`); arrays are contiguous, of
+entries as classes (see :func:`blindfuse.kernels.compilation.lanes_of`); arrays are contiguous, of
 floats, and addressed by the place of a row's first entry.
 """
 
@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
-from blindfuse.kernels.machine import REORDER
+from blindfuse.kernels.compilation import REORDER
 
 FLAGS = tuple(sorted(REORDER))
 DOUBLE = ir.DoubleType()

@@ -8,15 +8,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from blindfuse.coding import MOST_CLASSES, code_labels
 from blindfuse.errors import BadFile, naming
-from blindfuse.kernels.numbering import number
+from blindfuse.kernels.hash_codes import number
+from blindfuse.kernels.threads import thread_count
 from blindfuse.readers.answers import Answers, counted
 from blindfuse.readers.guessing import is_categorical
 from blindfuse.readers.tables import Table
-from blindfuse.responses import Names, Responses
-from blindfuse.rows import Repeats
-from blindfuse.threads import thread_count
+from blindfuse.responses.coding import MOST_CLASSES, code_labels
+from blindfuse.responses.responses import Names, Responses
+from blindfuse.responses.rows import Repeats
 
 _ROLES = ("item", "annotator", "label")
 _PIECE = 1 << 18
@@ -158,6 +158,6 @@ def _named(
 
 def _single(responses: Responses) -> list[str]:
     """A note if no item was labelled twice, as when a column of row numbers is taken for items."""
-    if responses.n_items > 1 and responses.labels_per_item.max(initial=0) <= 1:
+    if responses.n_items > 1 and responses.responses_per_item.max(initial=0) <= 1:
         return ["no item has more than one answer: is it the right item column?"]
     return []

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from blindfuse.coding import MOST_CLASSES
 from blindfuse.errors import BadFile, meant, naming
 from blindfuse.readers.tables import Table
+from blindfuse.responses.coding import MOST_CLASSES
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from blindfuse.readers.guessing import Asked
 from blindfuse.readers.opening import opened
 from blindfuse.readers.sources import Given, sources
 from blindfuse.readers.tables import Table
-from blindfuse.responses import Names, Responses
-from blindfuse.rows import Repeats
+from blindfuse.responses.responses import Names, Responses
+from blindfuse.responses.rows import Repeats
 
 FORMATS: dict[str, ModuleType] = {
     "label-studio": label_studio,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics import Diagnostics
-from blindfuse.model import Model
+from blindfuse.diagnostics.diagnose import Diagnostics
+from blindfuse.model.model import Model
 from blindfuse.report.names import fitting
 
 Floats = NDArray[np.float64]

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import most_likely
-from blindfuse.checking import GoldCheck
-from blindfuse.comparing import Compared
-from blindfuse.diagnostics.fit import BADLY, Fit
+from blindfuse.diagnostics.fit import SEVERE_MISFIT, Fit
 from blindfuse.errors import BadLabels
-from blindfuse.fusing import Fusion
+from blindfuse.fusion.compare import Comparison
+from blindfuse.fusion.fuse import Fusion
+from blindfuse.fusion.gold_check import GoldCheck
+from blindfuse.fusion.merged_groups import MERGED_GROUPS
 from blindfuse.metrics import Agreement, fleiss_kappa, krippendorff_alpha
+from blindfuse.model.posteriors import most_likely
 from blindfuse.report.annotators import AnnotatorTable, annotator_table, common_classes
+from blindfuse.report.dependence import Together, who_errs_together
 from blindfuse.report.items import ItemTable, item_table
 from blindfuse.report.names import distinct, shown
-from blindfuse.report.together import Together, who_errs_together
-from blindfuse.rules import GROUPS_AS_ONE
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +94,7 @@ class Contents:
     items: ItemTable
     history: tuple[tuple[int, float], ...]
     iterations: int
-    compared: tuple[Compared, ...]
+    compared: tuple[Comparison, ...]
     checked: GoldCheck | None
 
 
@@ -103,7 +103,7 @@ def gather(
     *,
     title: str,
     notes: Sequence[str] = (),
-    compared: Sequence[Compared] = (),
+    compared: Sequence[Comparison] = (),
     gold: GoldCheck | None = None,
 ) -> Contents:
     """What the page says of this fusion."""
@@ -115,7 +115,7 @@ def gather(
         title=shown(title),
         size=(
             f"{responses.n_items:,} items, {responses.n_annotators:,} annotators, "
-            f"{responses.n_classes:,} classes, {responses.n_labels:,} labels"
+            f"{responses.n_classes:,} classes, {responses.n_responses:,} labels"
         ),
         method=fusion.method,
         why=shown(fusion.why, SENTENCE),
@@ -152,7 +152,7 @@ def _figures(fusion: Fusion) -> tuple[Figure, ...]:
 
 
 def _fits(fit: Fit) -> str:
-    return "fits" if fit.holds else "fits roughly" if fit.misfit < BADLY else "does not fit"
+    return "fits" if fit.holds else "fits roughly" if fit.misfit < SEVERE_MISFIT else "does not fit"
 
 
 def _warnings(fusion: Fusion) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ def _warnings(fusion: Fusion) -> tuple[str, ...]:
     against = (
         (not found.fit.holds, found.fit.summary()),
         (
-            found.dependence.groups and fusion.method != GROUPS_AS_ONE,
+            found.dependence.groups and fusion.method != MERGED_GROUPS,
             f"Some err together more than others do, and their votes count in full: "
             f"{found.dependence.named_groups()}.",
         ),
@@ -198,7 +198,7 @@ def _said(fusion: Fusion) -> tuple[Said, ...]:
 def _shares(fusion: Fusion, prior: Floats, classes: list[str]) -> tuple[ClassShare, ...]:
     responses = fusion.responses
     labels = np.bincount(most_likely(fusion.posteriors), minlength=len(classes))
-    answers = responses.labels_per_class / max(responses.n_labels, 1)
+    answers = responses.responses_per_class / max(responses.n_responses, 1)
     return tuple(
         ClassShare(
             classes[k], round(float(prior[k]), 4), int(labels[k]), round(float(answers[k]), 4)

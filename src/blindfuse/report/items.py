@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics import Diagnostics
-from blindfuse.fusing import Fusion
+from blindfuse.diagnostics.diagnose import Diagnostics
+from blindfuse.fusion.fuse import Fusion
 from blindfuse.report.names import fitting, shown
 
 ROOM = 600_000

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.kernels.sweeps import CACHE_LINE, sweep_labels, sweep_moments
-from blindfuse.moments import Moments
-from blindfuse.responses import Responses
+from blindfuse.moments.moments import Moments
+from blindfuse.moments.tuples import all_tuples, rank, tables_of
+from blindfuse.responses.patterns import panels, response_patterns
+from blindfuse.responses.responses import Responses
 from blindfuse.solver.factors import Factors
-from blindfuse.solver.patterns import answer_patterns, panels
-from blindfuse.tuples import all_tuples, rank, tables_of
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ class LabelProblem:
     def __init__(self, responses: Responses) -> None:
         K = responses.n_classes
         self.n_items: float = responses.n_items
-        self.patterns = answer_patterns(responses)
+        self.patterns = response_patterns(responses)
         self.panels = panels(responses)
         self.room = (
             _on_cache_lines(len(self.patterns), 2, K),

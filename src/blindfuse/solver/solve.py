@@ -4,39 +4,38 @@ import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from math import comb
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.alignment import Alignment, aligned
-from blindfuse.beliefs import Sums, vote_sums
-from blindfuse.errors import BadParameter, NotConverged, NotIdentifiable
-from blindfuse.model import Model
-from blindfuse.moments import MomentCounts
-from blindfuse.responses import Responses
+from blindfuse.errors import NotConverged
+from blindfuse.kernels.threads import thread_count
+from blindfuse.model.alignment import Alignment, aligned
+from blindfuse.model.model import Model
+from blindfuse.model.ordering import CanonicalOrder
+from blindfuse.model.posteriors import ExpectedCounts, count_votes
+from blindfuse.model.shrinkage import vote_confusions
+from blindfuse.moments.counts import MomentCounts
+from blindfuse.moments.requirements import (
+    counting_is_cheaper,
+    no_triples,
+    require_memory,
+    require_overlap,
+)
+from blindfuse.responses.responses import Responses
 from blindfuse.solver.acceleration import Anderson, Plain
 from blindfuse.solver.alternate import alternate
 from blindfuse.solver.factors import Factors
 from blindfuse.solver.problem import LabelProblem, MomentProblem, Problem, Settings
-from blindfuse.solver.starts import Order, random_start, vote_start
+from blindfuse.solver.starts import random_start
 from blindfuse.solver.trace import Trace
-from blindfuse.threads import thread_count
 
 Floats = NDArray[np.float64]
 Start = Literal["mv", "random"] | Model
 Weights = Literal["counts", "equal"]
 MomentsFrom = Literal["auto", "counts", "labels"]
 Acceleration = Literal["anderson"] | None
-
-TYPICAL_SWEEPS = 60
-_REMEDY = "Use the majority vote, which needs no more than one answer an item."
-_NO_TRIPLES = (
-    "No item was answered by three annotators, so third-order moments are never seen. " + _REMEDY
-)
-LARGEST_MOMENTS, MOST_MOMENTS = 2**28, 2**32
-"""Explicit moments are chosen up to so many bytes, and formed on demand up to so many."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Options:
     ``tolerance`` is None where sweeps end once they gain less than noise.
     """
 
-    start: "Start | Warm" = "mv"
+    start: "Start | WarmStart" = "mv"
     restarts: int = 10
     prior: Floats | None = None
     weights: Weights = "counts"
@@ -74,7 +73,7 @@ class Solution:
 
 
 @dataclass(frozen=True)
-class Warm:
+class WarmStart:
     """Where an earlier solution left off."""
 
     model: Model
@@ -87,8 +86,8 @@ def solve(
 ) -> Solution:
     """Estimate Γ_m and π by (21): order, count, start, alternate, align."""
     require_overlap(responses)
-    votes = vote_sums(responses, threads)
-    order = Order.by_votes(votes)
+    votes = count_votes(responses, threads)
+    order = CanonicalOrder.by_votes(votes)
     problem = pose(responses, options, order, threads)
     starts = _starts(responses.annotators, responses.classes, options, votes, order, rng)
     return _best_of(starts, problem, order, options, responses.n_annotators)
@@ -96,24 +95,28 @@ def solve(
 
 def solve_counts(
     moments: MomentCounts,
-    votes: Sums,
+    votes: ExpectedCounts,
     annotators: NDArray[Any],
     classes: NDArray[Any],
     options: Options,
     rng: np.random.Generator,
 ) -> Solution:
     """The same from counts alone, wherever the answers that were counted are."""
-    order = Order.by_votes(votes)
+    order = CanonicalOrder.by_votes(votes)
     averages = moments.moments()
     if not np.any(averages.seen_triples):
-        raise NotIdentifiable(_NO_TRIPLES)
+        raise no_triples()
     problem = MomentProblem(averages.reordered(*order), options.weights)
     starts = _starts(annotators, classes, options, votes, order, rng)
     return _best_of(starts, problem, order, options, len(annotators))
 
 
 def _best_of(
-    starts: Sequence[Factors], problem: Problem, order: Order, options: Options, n_annotators: int
+    starts: Sequence[Factors],
+    problem: Problem,
+    order: CanonicalOrder,
+    options: Options,
+    n_annotators: int,
 ) -> Solution:
     """Alternate from every start; the lowest objective, in the user's order, aligned."""
     settings = Settings(options.proximal, options.inner, fixed_prior=options.prior is not None)
@@ -171,80 +174,41 @@ def solve_groups(
     return confusions, prior, [solution.trace for solution in solutions]
 
 
-def require_overlap(responses: Responses) -> None:
-    """Lemma 1 needs three annotators who tell classes apart, and items that three of them share."""
-    answering = int(np.count_nonzero(responses.labels_per_annotator))
-    if answering < 3:
-        raise NotIdentifiable(
-            f"Only {answering} annotators answered: moment matching needs at least three. {_REMEDY}"
-        )
-    if responses.labels_per_item.max() < 3:
-        raise NotIdentifiable(_NO_TRIPLES)
-
-
-def pose(responses: Responses, options: Options, order: Order, threads: int | None) -> Problem:
+def pose(
+    responses: Responses, options: Options, order: CanonicalOrder, threads: int | None
+) -> Problem:
     """(21) in the form that costs less, unless chosen: explicit moments or labels."""
     if options.weights == "equal" or options.moments == "counts":
         explicit = True
     else:
         explicit = options.moments == "auto" and counting_is_cheaper(responses)
     if explicit:
-        refuse_too_many(responses.n_annotators, responses.n_classes)
+        require_memory(responses.n_annotators, responses.n_classes)
         moments = MomentCounts.count(responses, threads).moments()
         return MomentProblem(moments.reordered(*order), options.weights)
     annotators, classes = responses.annotators[order.annotators], responses.classes[order.classes]
     return LabelProblem(responses.recoded(annotators, classes))
 
 
-def moment_bytes(n_annotators: int, n_classes: int) -> int:
-    """What all third moments take, unfolded for each of their three annotators."""
-    return 3 * comb(n_annotators, 3) * n_classes**3 * 8
-
-
-def refuse_too_many(n_annotators: int, n_classes: int) -> None:
-    """Refuse to form third moments that do not fit into memory."""
-    taken = moment_bytes(n_annotators, n_classes)
-    if taken > MOST_MOMENTS:
-        raise BadParameter(
-            f"The third moments of {n_annotators:,} annotators would take "
-            f"{taken / 2**30:,.0f} GiB. Use moments='labels' with weights='counts', or groups of "
-            "annotators."
-        )
-
-
-def counting_is_cheaper(responses: Responses) -> bool:
-    """Whether moments cost less to form than to go without: multiplications are compared.
-
-    Counting on bit sets does about a hundred items in one.
-    """
-    M, K = responses.n_annotators, responses.n_classes
-    if moment_bytes(M, K) > LARGEST_MOMENTS:
-        return False
-    triples = comb(M, 3)
-    explicit = triples * K**3 * (responses.n_items / 100 + 4 * K * TYPICAL_SWEEPS)
-    direct = responses.n_labels * K * (K + 4) * 4 * TYPICAL_SWEEPS
-    return explicit < direct
-
-
 def _starts(
     annotators: NDArray[Any],
     classes: NDArray[Any],
     options: Options,
-    votes: Sums,
-    order: Order,
+    votes: ExpectedCounts,
+    order: CanonicalOrder,
     rng: np.random.Generator,
 ) -> list[Factors]:
     """Factors to start from, in the solver's order."""
     counts, totals = order.of(votes.counts, votes.totals)
     start = options.start
     multipliers: tuple[Floats, ...] = ()
-    if isinstance(start, Warm):
+    if isinstance(start, WarmStart):
         multipliers = order.of(start.duals, start.prior_dual)
         start = start.model
     if start == "random":
         starts = [random_start(len(counts), len(totals), rng) for _ in range(options.restarts)]
     elif start == "mv":
-        starts = [(vote_start(counts), totals / totals.sum())]
+        starts = [(vote_confusions(counts), totals / totals.sum())]
     else:
         model = start.for_annotators(annotators, classes)
         starts = [order.of(model.confusions, model.prior)]

@@ -1,22 +1,9 @@
-"""Where Algorithm 1 starts: at the majority vote, at random, or at a model."""
-
-from typing import NamedTuple
+"""Random starts of Algorithm 1 (step 2)."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.beliefs import Sums
-from blindfuse.shrinkage import columns_of, pooled_pseudo
-
 Floats = NDArray[np.float64]
-
-VOTE_STRENGTH = 1.0
-"""Labels' worth of the crowd's matrix in each annotator's start: enough to fill empty columns."""
-
-
-def vote_start(counts: Floats) -> Floats:
-    """Each annotator's confusion matrix, taking the majority vote for the truth."""
-    return columns_of(counts + pooled_pseudo(counts, VOTE_STRENGTH))
 
 
 def random_start(
@@ -25,42 +12,3 @@ def random_start(
     """Confusion matrices and prior drawn uniformly from their simplices (step 2 of Algorithm 1)."""
     columns = rng.dirichlet(np.ones(n_classes), size=(n_annotators, n_classes))
     return columns.transpose(0, 2, 1).copy(), rng.dirichlet(np.ones(n_classes))
-
-
-class Order(NamedTuple):
-    """An order of annotators and classes that does not depend on how the user ordered them.
-
-    Positions of the annotators who answered, most labels first, then most agreement with the
-    vote; and of the classes, most votes first. A sweep is a Gauss–Seidel pass and acceleration
-    amplifies rounding, so without this the result would depend, a little, on the order of the
-    user's columns and on the names of classes.
-    """
-
-    annotators: NDArray[np.intp]
-    classes: NDArray[np.intp]
-
-    @classmethod
-    def by_votes(cls, votes: Sums) -> "Order":
-        # Rounded, since sums of shared votes depend on their order in the last digits.
-        labels = np.round(votes.counts.sum(axis=(1, 2)), 6)
-        agreement = np.round(np.einsum("mkk->m", votes.counts), 6)
-        annotators = np.lexsort((-agreement, -labels))
-        reported = np.round(votes.counts.sum(axis=(0, 2)), 6)
-        classes = np.lexsort((-reported, -np.round(votes.totals, 6)))
-        return cls(annotators[labels[annotators] > 0], classes)
-
-    def of(self, confusions: Floats, prior: Floats) -> tuple[Floats, Floats]:
-        """Confusion matrices (or counts of their shape) and prior in this order."""
-        return confusions[self._cut()], prior[self.classes]
-
-    def put_back(self, ordered: Floats, prior: Floats, n_annotators: int) -> tuple[Floats, Floats]:
-        """Undo :meth:`of`; annotators without answers get the mean of those with."""
-        K = len(prior)
-        confusions, shares = np.empty((n_annotators, K, K)), np.empty(K)
-        confusions[:, self.classes[:, None], self.classes] = ordered.mean(axis=0)
-        confusions[self._cut()] = ordered
-        shares[self.classes] = prior
-        return confusions, shares
-
-    def _cut(self) -> tuple[NDArray[np.intp], ...]:
-        return np.ix_(self.annotators, self.classes, self.classes)

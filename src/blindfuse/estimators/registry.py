@@ -1,0 +1,145 @@
+"""The registry of methods: the one list that the package, `compare`, the CLI, the tests and the
+documentation read.
+
+To add a method, write its module beside this one and add one import and one entry here.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from blindfuse.errors import BadParameter, meant
+
+if TYPE_CHECKING:
+    from blindfuse.estimators.base import Estimator
+    from blindfuse.estimators.bayesian_dawid_skene import BayesianDawidSkene as BayesianDawidSkene
+    from blindfuse.estimators.blind_ensemble import BlindEnsemble as BlindEnsemble
+    from blindfuse.estimators.dawid_skene import DawidSkene as DawidSkene
+    from blindfuse.estimators.eigen_ratio import EigenRatio as EigenRatio
+    from blindfuse.estimators.glad import GLAD as GLAD
+    from blindfuse.estimators.kos import KOS as KOS
+    from blindfuse.estimators.latent_subtypes import LatentSubtypes as LatentSubtypes
+    from blindfuse.estimators.mace import MACE as MACE
+    from blindfuse.estimators.majority_vote import MajorityVote as MajorityVote
+    from blindfuse.estimators.mixed_membership import MixedMembership as MixedMembership
+    from blindfuse.estimators.mmsr import MMSR as MMSR
+    from blindfuse.estimators.one_coin import OneCoin as OneCoin
+    from blindfuse.estimators.oracle import Oracle as Oracle
+    from blindfuse.estimators.single_best import SingleBest as SingleBest
+    from blindfuse.estimators.spectral import Spectral as Spectral
+    from blindfuse.estimators.spectral_meta_learner import (
+        SpectralMetaLearner as SpectralMetaLearner,
+    )
+    from blindfuse.estimators.triangular_estimation import (
+        TriangularEstimation as TriangularEstimation,
+    )
+    from blindfuse.estimators.wawa import Wawa as Wawa
+    from blindfuse.estimators.zero_based_skill import ZeroBasedSkill as ZeroBasedSkill
+
+_OVERLAP = "three annotators who share items"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method by the name that users see.
+
+    ``estimator`` is the class in ``blindfuse.estimators.<module>`` and ``parameters`` are those in
+    which this method differs from the class's defaults. ``needs`` says what the data must have,
+    ``cost`` how the work grows with the table. A method with ``needs_truth`` is for evaluation.
+    """
+
+    estimator: str
+    module: str
+    cost: str
+    needs: str | None = None
+    suffix: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    needs_truth: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.estimator + self.suffix
+
+    def __call__(self, **parameters: Any) -> "Estimator":
+        """Return a new estimator, not yet fitted."""
+        cls = getattr(import_module(f"blindfuse.estimators.{self.module}"), self.estimator)
+        estimator: Estimator = cls(**{**self.parameters, **parameters})
+        return estimator
+
+
+_EM = "responses × classes per iteration"
+_PAIRS = "responses, and annotators² for the pairs"
+
+ENTRIES = (
+    Method("MajorityVote", "majority_vote", "one pass over the responses"),
+    Method("Wawa", "wawa", "two passes over the responses"),
+    Method("ZeroBasedSkill", "zero_based_skill", "one pass over the responses per iteration"),
+    Method(
+        "BlindEnsemble",
+        "blind_ensemble",
+        "annotators³ × classes⁴ or responses × classes² per sweep, whichever is less",
+        _OVERLAP,
+    ),
+    Method("DawidSkene", "dawid_skene", _EM),
+    Method(
+        "DawidSkene",
+        "dawid_skene",
+        "that of BlindEnsemble and of DawidSkene",
+        _OVERLAP,
+        " after BlindEnsemble",
+        {"start": "blind"},
+    ),
+    Method(
+        "DawidSkene",
+        "dawid_skene",
+        "that of Spectral and of DawidSkene",
+        _OVERLAP,
+        " after Spectral",
+        {"start": "spectral"},
+    ),
+    Method("Spectral", "spectral", "responses × classes³", _OVERLAP),
+    Method("OneCoin", "one_coin", _EM),
+    Method("BayesianDawidSkene", "bayesian_dawid_skene", _EM),
+    Method("LatentSubtypes", "latent_subtypes", f"twice {_EM}"),
+    Method("MixedMembership", "mixed_membership", _EM),
+    Method("GLAD", "glad", _EM),
+    Method("MACE", "mace", _EM),
+    Method("MMSR", "mmsr", _PAIRS, _OVERLAP),
+    Method("KOS", "kos", "responses × classes per iteration"),
+    Method(
+        "KOS",
+        "kos",
+        "responses × classes per iteration",
+        "ordered classes",
+        ", ordered",
+        {"ordered": True},
+    ),
+    Method("EigenRatio", "eigen_ratio", _PAIRS, f"two classes, {_OVERLAP}"),
+    Method("TriangularEstimation", "triangular_estimation", _PAIRS, f"two classes, {_OVERLAP}"),
+    Method("SpectralMetaLearner", "spectral_meta_learner", _PAIRS, f"two classes, {_OVERLAP}"),
+    Method("Oracle", "oracle", "one pass over the responses", "the truth", needs_truth=True),
+    Method(
+        "SingleBest", "single_best", "one pass over the responses", "the truth", needs_truth=True
+    ),
+)
+"""Every method, in the order in which users see them."""
+
+METHODS = {method.name: method for method in ENTRIES if not method.needs_truth}
+"""Every method that needs no truth, by the name that users see."""
+
+ESTIMATOR_MODULES = {method.estimator: f"estimators.{method.module}" for method in ENTRIES}
+"""The module of every estimator class, for the lazy imports of the package."""
+
+
+def find_method(name: str) -> str:
+    """The name in METHODS that is meant, ignoring case, spaces, hyphens, commas and underscores."""
+    known = {_normalized(one): one for one in METHODS}
+    if _normalized(name) not in known:
+        raise BadParameter(f"There is no method {name!r}: {meant(name, METHODS)}")
+    return known[_normalized(name)]
+
+
+def _normalized(name: str) -> str:
+    return re.sub(r"[\s,_-]", "", name).casefold()

@@ -1,0 +1,1 @@
+"""fuse: choose a method without ground truth, guard it, and say why."""

@@ -1,0 +1,79 @@
+"""Every method on the same answers, side by side."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.errors import BlindfuseError, NotConverged, RankTooLow
+from blindfuse.estimators.base import Estimator, to_fit
+from blindfuse.estimators.registry import METHODS
+from blindfuse.fusion.fuse import Fusion, fuse
+from blindfuse.kernels.threads import quiet_blas
+from blindfuse.metrics import error_rate
+from blindfuse.model.posteriors import most_likely
+from blindfuse.responses.gold import gold_codes
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What one method made of the answers.
+
+    ``error`` is its expected error rate on the items of known truth, None without a truth;
+    ``differs`` the share of items that it labels otherwise than ``fuse``; ``failed`` says why it
+    has neither, or is None. ``seconds`` are None for a fusion that was there before.
+    """
+
+    method: str
+    error: float | None
+    differs: float | None
+    seconds: float | None
+    failed: str | None
+
+
+def compare(
+    responses: Any,
+    truth: Mapping[Any, Any] | None = None,
+    methods: Mapping[str, Callable[[], Estimator]] = METHODS,
+    *,
+    fused: Fusion | None = None,
+    report: Callable[[str], None] = lambda name: None,
+) -> list[Comparison]:
+    """``fuse`` and every method on these answers; with ``truth``, ``{item: label}``, their errors.
+
+    ``fused`` is what ``fuse`` made of them, if that is known already; ``report`` is told the name
+    of each method before it runs.
+    """
+    table = to_fit(responses)
+    positions, codes = gold_codes(table, truth or {})
+    report("fuse")
+    began = perf_counter()
+    fusion = fused or fuse(table)
+    seconds = None if fused else perf_counter() - began
+    labels = most_likely(fusion.posteriors)
+
+    def error(posteriors: Floats) -> float | None:
+        return error_rate(posteriors[positions], codes) if len(positions) else None
+
+    found = [Comparison("fuse", error(fusion.posteriors), 0.0, seconds, None)]
+    for name, make in methods.items():
+        report(name)
+        began = perf_counter()
+        try:
+            with quiet_blas(), warnings.catch_warnings():
+                warnings.simplefilter("ignore", NotConverged)
+                warnings.simplefilter("ignore", RankTooLow)
+                posteriors = make().fit(table).posteriors_
+        except BlindfuseError as reason:
+            found.append(Comparison(name, None, None, perf_counter() - began, str(reason)))
+            continue
+        seconds = perf_counter() - began
+        differs = float(np.mean(most_likely(posteriors) != labels))
+        found.append(Comparison(name, error(posteriors), differs, seconds, None))
+    return found

@@ -1,0 +1,153 @@
+"""`fuse`: the call that most users make. It fuses responses, and says how and why."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
+from blindfuse.errors import NotConverged
+from blindfuse.estimators.base import to_fit
+from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule
+from blindfuse.fusion.selection import select_by_prediction, select_by_thresholds
+from blindfuse.kernels.threads import quiet_blas
+from blindfuse.model.model import Model
+from blindfuse.model.posteriors import most_likely
+from blindfuse.responses.gold import gold_codes
+from blindfuse.responses.responses import Responses, as_responses
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Fusion:
+    """Fused labels with posteriors, the annotators' confusion matrices, and diagnostics.
+
+    Attributes
+    ----------
+    labels ``[item]``, posteriors ``[item, class]``
+        in the order of ``responses.items`` and ``responses.classes``.
+    choice
+        what the selection rule chose; ``method``, ``why``, ``model``, ``history`` and ``groups``
+        are its fields.
+    threads
+        maximum number of threads for prediction.
+    """
+
+    responses: Responses
+    labels: NDArray[Any]
+    posteriors: Floats
+    choice: Choice = field(repr=False)
+    threads: int | None = field(default=None, repr=False)
+
+    @property
+    def method(self) -> str:
+        """The name of the method that was used."""
+        return self.choice.method
+
+    @property
+    def why(self) -> str:
+        """Why the method was used, in sentences."""
+        return self.choice.why
+
+    @property
+    def model(self) -> Model:
+        """Confusion matrices and class prior, for new items by the same annotators."""
+        return self.choice.model
+
+    @property
+    def history(self) -> Floats:
+        """Log-likelihoods ``[iteration]``; empty for methods that do not iterate."""
+        return self.choice.history
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Positions of annotators with correlated errors that the method merged."""
+        return self.choice.groups
+
+    @cached_property
+    def diagnostics(self) -> Diagnostics:
+        """How far the result can be trusted; computed when first used."""
+        return diagnose(self.responses, self.model, self.posteriors, self.groups)
+
+    def predict_proba(self, responses: Any) -> Floats:
+        """Posteriors ``[item, class]`` of new items by the same annotators, by the same method.
+
+        Nothing is learned from the new items; ``fuse`` them with the old ones for that.
+        """
+        new = as_responses(responses, classes=self.responses.classes)
+        new = new.recoded(self.responses.annotators, self.responses.classes)
+        if self.choice.posteriors_of is not None:
+            return self.choice.posteriors_of(new)
+        return self.model.posteriors(new, threads=self.threads)
+
+    def predict(self, responses: Any) -> NDArray[Any]:
+        """Labels ``[item]`` of new items by the same annotators, by the same method."""
+        codes = most_likely(self.predict_proba(responses))
+        return np.asarray(self.responses.classes[codes])
+
+    def summary(self) -> str:
+        """What was fused, by which method and why, and how far to trust it."""
+        return f"{self.responses!r}\n{self.method}. {self.why}\n\n{self.diagnostics.summary()}"
+
+    def __repr__(self) -> str:
+        return f"Fusion of {self.responses!r}, by {self.method}"
+
+
+def fuse(
+    responses: Any,
+    *,
+    ordered: bool = False,
+    gold: Mapping[Any, Any] | None = None,
+    prior_model: Model | None = None,
+    prior_count: float = 20.0,
+    selection: SelectionRule | None = None,
+    seed: int | None = 0,
+    threads: int | None = None,
+) -> Fusion:
+    """Fuse responses without ground truth, by the method that the responses themselves justify.
+
+    Parameters
+    ----------
+    responses
+        Responses, a matrix ``[item, annotator]`` or a frame.
+    ordered
+        whether the classes are ordered, as grades are.
+    gold
+        gold labels of some items, ``{item: label}``, which are held fixed.
+    prior_model, prior_count
+        a Model of annotators from earlier work, and the pseudo-counts per class it is worth.
+    selection
+        the rule that chooses the method; by default
+        :func:`blindfuse.fusion.selection.select_by_prediction`.
+    seed
+        random seed of the folds in which responses are held out.
+    threads
+        maximum number of threads; None for all cores.
+
+    Examples
+    --------
+    >>> from blindfuse import fuse
+    >>> fuse([[0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]]).labels.tolist()
+    [0, 1, 0, 1, 0, 1]
+    """
+    table = to_fit(responses)
+    gold_items, gold_classes = gold_codes(table, gold or {})
+    rng = np.random.default_rng(seed)
+    context = FuseContext(table, rng, gold, prior_model, prior_count, threads)
+    use_order = ordered and table.n_classes > 2
+    select = selection or (select_by_thresholds if use_order else select_by_prediction)
+    with quiet_blas(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        choice = select(context)
+    posteriors = choice.posteriors
+    labels = most_likely(posteriors) if choice.labels is None else choice.labels.copy()
+    if len(gold_items):
+        posteriors = posteriors.copy()
+        posteriors[gold_items] = np.eye(table.n_classes)[gold_classes]
+        labels[gold_items] = gold_classes
+    return Fusion(table, np.asarray(table.classes[labels]), posteriors, choice, threads)

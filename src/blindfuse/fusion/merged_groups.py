@@ -1,0 +1,97 @@
+"""Groups of annotators with correlated errors, each merged into one annotator.
+
+Two annotators that repeat each other look nearly perfect to EM, and would be followed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.diagnostics.dependence import LEAST_COMMON, Dependence, find_dependence
+from blindfuse.diagnostics.pairs import PairCounts
+from blindfuse.estimators.dawid_skene import DawidSkene
+from blindfuse.estimators.groups import fit_groups
+from blindfuse.fusion.choice import Choice, FuseContext
+from blindfuse.fusion.held_out import HeldOut, fit_independent, fit_subtypes
+from blindfuse.fusion.tempering import temper_misfit
+from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
+from blindfuse.responses.responses import Responses
+
+Floats = NDArray[np.float64]
+
+MERGED_GROUPS = "EM with merged groups"
+"""The name of the method."""
+MAX_ROUNDS = 6
+"""Times that groups are searched for again under the model that the last search led to."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoundGroups:
+    """Dependent groups, the weight of a response ``[annotator]``, and EM with those weights."""
+
+    dependence: Dependence
+    weights: Floats
+    fitted: DawidSkene
+
+
+def merge_groups(context: FuseContext, pairs: PairCounts, significant_z: float) -> Choice | None:
+    """EM with each dependent group merged, or None where that does not explain the correlation.
+
+    It does if one annotator of each group, with all others, appears conditionally independent. A
+    group that gives half of all responses is not a group but the crowd that others deviate from.
+    """
+    responses, threads = context.responses, context.threads
+    found = _find_groups(context, pairs)
+    groups = found.dependence.groups
+    sizes = [responses.responses_per_annotator[list(group)].sum() for group in groups]
+    if not sizes or max(sizes) >= responses.n_responses / 2:
+        return None
+    held_out = HeldOut(_one_per_group(responses, groups), context.rng)
+    one = held_out.predict(fit_independent(threads))
+    two = held_out.predict(fit_subtypes(2, threads))
+    if held_out.gain(two, over=one).z > significant_z:
+        return None
+    model, posteriors, history = fit_groups(
+        responses, groups, found.weights, found.fitted.posteriors_, threads
+    )
+    why = (
+        "Annotators appear conditionally independent except for groups with correlated errors, "
+        f"each of which was merged into one annotator: {found.dependence.named_groups()}."
+    )
+    choice = Choice(MERGED_GROUPS, why, model, posteriors, history, groups=groups)
+    # The model accounts for correlation inside groups, so those pairs do not test its fit.
+    return temper_misfit(choice, context, pairs.beside(model).without(groups))
+
+
+def _one_per_group(responses: Responses, groups: tuple[tuple[int, ...], ...]) -> Responses:
+    """The responses of everyone outside the groups and of each group's busiest member."""
+    kept = np.ones(responses.n_annotators, dtype=bool)
+    for group in groups:
+        members = np.array(group)
+        kept[members] = False
+        kept[members[responses.responses_per_annotator[members].argmax()]] = True
+    return responses.select_annotators(kept)
+
+
+def _find_groups(context: FuseContext, pairs: PairCounts) -> FoundGroups:
+    """Search near the vote first, then again with each member's weight reduced, until stable.
+
+    Copiers draw EM towards themselves and then look independent. Members of a group of size g get
+    the weight 1/(1 + (g − 1) excess).
+    """
+    n_annotators = context.responses.n_annotators
+    fitted = context.fit_dawid_skene(max_iter=1, shrinkage=DEFAULT_PSEUDO_COUNT)
+    weights = np.ones(n_annotators)
+    groups: tuple[tuple[int, ...], ...] = ()
+    for _ in range(MAX_ROUNDS):
+        observed = pairs.beside(fitted.model_, LEAST_COMMON)
+        found = find_dependence(observed, context.responses.annotators)
+        if found.groups == groups:
+            break
+        groups, weights = found.groups, np.ones(n_annotators)
+        for group in groups:
+            inside = np.isin(found.pairs, group).all(axis=1)
+            weights[list(group)] = 1 / (1 + (len(group) - 1) * found.excess[inside].mean())
+        fitted = context.fit_dawid_skene(weights=weights)
+    return FoundGroups(found, weights, fitted)

@@ -1,0 +1,84 @@
+"""Posteriors for annotators with correlated errors: labels of one method, confidence of another.
+
+A model of conditionally independent annotators counts correlated responses as if each were new
+evidence, so its posteriors are far too confident. :class:`MixedMembership` is not; these rules
+keep a method's labels and lower its confidence.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.diagnostics.fit import measure_fit
+from blindfuse.diagnostics.pairs import Pairs
+from blindfuse.estimators.dawid_skene import DawidSkene
+from blindfuse.estimators.mixed_membership import MixedMembership
+from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
+from blindfuse.model.posteriors import most_likely, weighted_votes
+from blindfuse.responses.responses import Responses
+
+Floats = NDArray[np.float64]
+
+TIE_MARGIN = 1e-6
+"""Relative lead of the kept label over a class that would otherwise be more probable."""
+
+
+@dataclass(frozen=True, eq=False)
+class VotePosteriors:
+    """The vote's labels with the confidence of ``mixed``.
+
+    ``tie_breaker`` is a prior ``[class]`` or a method; its posteriors count less than one vote.
+    """
+
+    tie_breaker: Floats | DawidSkene
+    mixed: MixedMembership
+
+    def __call__(self, responses: Responses) -> Floats:
+        extra = self.tie_breaker
+        if isinstance(extra, DawidSkene):
+            extra = extra.predict_proba(responses)
+        return keep_labels(weighted_votes(responses) + extra, self.mixed.predict_proba(responses))
+
+
+@dataclass(frozen=True, eq=False)
+class TemperedPosteriors:
+    """A method's labels with the mean of its posteriors and those of ``mixed``."""
+
+    posteriors_of: PosteriorsOf
+    mixed: MixedMembership
+
+    def __call__(self, responses: Responses) -> Floats:
+        return self.temper(self.posteriors_of(responses), responses)
+
+    def temper(self, posteriors: Floats, responses: Responses) -> Floats:
+        """These posteriors ``[item, class]`` of the responses, less confident."""
+        return keep_labels(posteriors, (posteriors + self.mixed.predict_proba(responses)) / 2)
+
+
+def temper_misfit(choice: Choice, context: FuseContext, pairs: Pairs) -> Choice:
+    """The choice as it is where its model fits pairs of annotators, otherwise less confident."""
+    fit = measure_fit(pairs, context.responses.n_annotators)
+    if fit.holds:
+        return choice
+    by_model = partial(choice.model.posteriors, threads=context.threads)
+    tempered = TemperedPosteriors(by_model, context.mixed_membership)
+    why = (
+        f"{choice.why} Pairwise agreement deviates from the model by {fit.misfit:.2g} × the "
+        "sampling noise, so confidences are lowered."
+    )
+    posteriors = tempered.temper(choice.posteriors, context.responses)
+    return replace(choice, why=why, posteriors=posteriors, posteriors_of=tempered)
+
+
+def keep_labels(scores: Floats, posteriors: Floats) -> Floats:
+    """The posteriors with the class of the largest score made the most probable.
+
+    Where it is not, its posterior is raised just above the largest, and all are rescaled.
+    """
+    kept, items = posteriors.copy(), np.arange(len(posteriors))
+    chosen, largest = most_likely(scores), most_likely(posteriors)
+    raised = posteriors[items, largest] * np.where(chosen == largest, 1, 1 + TIE_MARGIN)
+    kept[items, chosen] = raised
+    return np.asarray(kept / kept.sum(axis=1, keepdims=True))

@@ -1,0 +1,1 @@
+"""Sample moments of the responses, and the sufficient statistics that streams keep."""

@@ -1,0 +1,1 @@
+"""Responses: the table of what annotators reported, as integer codes with the names beside."""

@@ -1,0 +1,306 @@
+"""Batches: what is learned in pieces is what is learned at once, kept, merged and resumed."""
+
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blindfuse import (
+    BadLabels,
+    BadModel,
+    BadParameter,
+    BlindEnsemble,
+    BlindfuseError,
+    DawidSkene,
+    Model,
+    NotConverged,
+    Responses,
+    simulate,
+)
+from blindfuse.metrics import error_rate
+from blindfuse.moments.em_statistics import EMStatistics
+from blindfuse.moments.moment_statistics import MomentStatistics
+
+MEMORIES = [MomentStatistics, EMStatistics]
+METHODS = [BlindEnsemble, DawidSkene]
+
+
+def batches(responses: Responses, cuts: int) -> list[Responses]:
+    parts = np.array_split(np.arange(responses.n_items), cuts)
+    return [responses.select_items(part) for part in parts]
+
+
+def tables(statistics: Any) -> dict[Any, Any]:
+    """All that is remembered as cells that have names, whatever their order."""
+    if isinstance(statistics, MomentStatistics):
+        orders = (
+            np.argsort(names.astype(str)) for names in (statistics.annotators, statistics.classes)
+        )
+        annotators, classes = orders
+        put = statistics.for_names(statistics.annotators[annotators], statistics.classes[classes])
+        return {name: array.tolist() for name, array in put.arrays().items()}
+    matrix, classes = statistics.patterns.matrix(), statistics.patterns.classes
+    annotators = statistics.patterns.annotators.tolist()
+    found = {
+        frozenset((m, classes[a]) for m, a in zip(annotators, row, strict=True) if a >= 0): size
+        for row, size in zip(matrix.tolist(), statistics.sizes.tolist(), strict=True)
+    }
+    assert len(found) == len(matrix)
+    return found
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+def test_pieces_add_up_to_the_whole(memory: Any, missing: float) -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        responses = simulate(400, 5, 3, rng, missing=missing).responses
+        parts = [memory.of(part) for part in batches(responses, 4)]
+        rng.shuffle(parts)
+        total = parts[0] + parts[1] + (parts[2] + parts[3])
+        assert tables(total) == tables(memory.of(responses))
+        assert total.n_responses == responses.n_responses
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+@settings(max_examples=25)
+@given(st.integers(0, 10**6))
+def test_pieces_may_know_other_annotators_and_classes(memory: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = 40
+    rows = [(f"i{rng.integers(6)}", f"a{rng.integers(5)}", f"c{rng.integers(4)}") for _ in range(n)]
+    columns = [np.array(column, dtype=object) for column in zip(*rows, strict=True)]
+    whole = Responses.from_long(*columns)
+    early = np.isin(columns[0], ["i0", "i1", "i2"])
+    if early.all() or not early.any():
+        return
+    parts = [Responses.from_long(*(column[mask] for column in columns)) for mask in (early, ~early)]
+    assert tables(memory.of(parts[0]) + memory.of(parts[1])) == tables(memory.of(whole))
+    assert tables(memory.of(parts[1]) + memory.of(parts[0])) == tables(memory.of(whole))
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_what_is_scaled_counts_less(memory: Any) -> None:
+    responses = simulate(300, 4, 2, np.random.default_rng(0)).responses
+    counted = memory.of(responses)
+    half = tables(counted.scaled(0.5) + counted.scaled(0.5))
+    whole = tables(counted)
+    for cell, count in whole.items():
+        np.testing.assert_allclose(half[cell], count)
+
+
+def test_answers_that_hardly_count_are_dropped() -> None:
+    tally = EMStatistics.of(simulate(300, 4, 2, np.random.default_rng(0)).responses)
+    assert tally.scaled(1e-9).patterns.n_items == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_one_batch_is_a_fit(method: Any, missing: float) -> None:
+    for seed in range(3):
+        responses = simulate(3000, 6, 3, np.random.default_rng(seed), missing=missing).responses
+        once = method(tolerance=1e-9, shrinkage=None).fit(responses)
+        batch = method(tolerance=1e-9, shrinkage=None).partial_fit(responses)
+        np.testing.assert_allclose(batch.model_.confusions, once.model_.confusions, atol=2e-4)
+        np.testing.assert_allclose(batch.model_.prior, once.model_.prior, atol=2e-4)
+        np.testing.assert_allclose(batch.posteriors_, once.posteriors_, atol=5e-3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_batches_end_where_a_fit_to_all_ends(method: Any) -> None:
+    for seed in range(3):
+        simulation = simulate(6000, 6, 3, np.random.default_rng(seed), missing=0.3)
+        once = method(tolerance=1e-9, shrinkage=None).fit(simulation.responses)
+        learner = method(tolerance=1e-9, shrinkage=None)
+        for number, batch in enumerate(batches(simulation.responses, 5)):
+            learner.partial_fit(batch, number=number)
+        np.testing.assert_allclose(learner.model_.confusions, once.model_.confusions, atol=0.01)
+        np.testing.assert_allclose(learner.model_.prior, once.model_.prior, atol=0.01)
+        assert learner.batches_ == 5
+        assert len(learner.labels_) == 1200
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", range(6))
+def test_learned_pseudo_labels_end_nearer_to_each_other_than_to_the_truth(
+    method: Any, seed: int
+) -> None:
+    """They depend on the way a little where the likelihood is flat, far within its noise."""
+
+    def apart(one: Model, other: Model) -> float:
+        return float(np.linalg.norm(one.confusions - other.confusions))
+
+    simulation = simulate(6000, 6, 3, np.random.default_rng(seed), missing=0.3)
+    once = method(tolerance=1e-9).fit(simulation.responses)
+    learner = method(tolerance=1e-9)
+    for number, batch in enumerate(batches(simulation.responses, 5)):
+        learner.partial_fit(batch, number=number)
+    assert apart(learner.model_, once.model_) < apart(once.model_, simulation.model) / 4
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_two_machines_merged_are_one_that_saw_all(method: Any) -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        responses = simulate(5000, 6, 3, rng, missing=0.2, skill=0.6).responses
+        parts = batches(responses, 4)
+        left, right, one = (method(tolerance=1e-11) for _ in range(3))
+        for part in parts[:2]:
+            left.partial_fit(part)
+        for part in parts[2:]:
+            right.partial_fit(part)
+        for part in parts:
+            one.partial_fit(part)
+        left.merge(right)
+        assert tables(left.statistics_) == tables(one.statistics_)
+        assert left.batches_ == one.batches_ == 4
+        np.testing.assert_allclose(left.model_.confusions, one.model_.confusions, atol=1e-3)
+
+
+def test_a_warm_restart_takes_fewer_sweeps() -> None:
+    responses = simulate(20_000, 8, 4, np.random.default_rng(0)).responses
+    learner = BlindEnsemble().partial_fit(responses.select_items(np.arange(18_000)))
+    cold = learner.trace_.sweeps  # type: ignore[union-attr]
+    learner.partial_fit(responses.select_items(np.arange(18_000, 20_000)))
+    assert learner.trace_.sweeps < 0.8 * cold  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_forgetting_follows_annotators_who_change(method: Any) -> None:
+    rng = np.random.default_rng(0)
+    before, after = (simulate(4000, 6, 2, rng, skill=0.7) for _ in range(2))
+    keen, dull = method(), method()
+    for simulation in (before, after):
+        for batch in batches(simulation.responses, 4):
+            keen.partial_fit(batch, forget=800)
+            dull.partial_fit(batch)
+    distance = [
+        np.abs(learner.model_.confusions - after.model.confusions).mean()
+        for learner in (keen, dull)
+    ]
+    assert distance[0] < 0.6 * distance[1]
+    last = after.truth[-1000:]
+    assert error_rate(keen.posteriors_, last) <= error_rate(dull.posteriors_, last)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_new_annotators_and_classes_may_appear(method: Any) -> None:
+    rng = np.random.default_rng(1)
+    simulation = simulate(4000, 7, 3, rng, skill=0.7)
+    matrix, truth = simulation.responses.matrix(), simulation.truth
+    names = np.array([f"a{m}" for m in range(7)])
+    common = np.flatnonzero(~np.any(matrix == 2, axis=1) & (truth < 2))
+    rest = np.setdiff1d(np.arange(4000), common)
+    first = Responses.from_matrix(matrix[common][:, :4], annotators=names[:4])
+    learner = method().partial_fit(first)
+    assert learner.model_.classes.tolist() == [0, 1]
+    learner.partial_fit(Responses.from_matrix(matrix[rest], annotators=names))
+    assert learner.model_.classes.tolist() == [0, 1, 2]
+    assert learner.model_.annotators.tolist() == names.tolist()
+    assert error_rate(learner.posteriors_, truth[rest]) < 0.15
+
+
+@pytest.mark.parametrize("method", METHODS)
+class TestState:
+    def test_a_learner_goes_on_from_its_file(self, method: Any, tmp_path: Path) -> None:
+        responses = simulate(3000, 5, 3, np.random.default_rng(0), missing=0.3).responses
+        one = method()
+        for part in batches(responses, 3):
+            one.partial_fit(part, forget=5000)
+        resumed = method()
+        for number, part in enumerate(batches(responses, 3)):
+            resumed = resumed if number == 0 else method().load_state(tmp_path / "state.npz")
+            resumed.partial_fit(part, forget=5000, number=number).save_state(tmp_path / "state.npz")
+        np.testing.assert_array_equal(resumed.model_.confusions, one.model_.confusions)
+        np.testing.assert_array_equal(resumed.posteriors_, one.posteriors_)
+        loaded = method().load_state(tmp_path / "state.npz")
+        assert loaded.batches_ == 3
+        np.testing.assert_array_equal(loaded.predict_proba(responses), one.predict_proba(responses))
+
+    def test_a_damaged_or_foreign_file_is_refused(self, method: Any, tmp_path: Path) -> None:
+        learner = method().partial_fit(simulate(300, 5, 3, np.random.default_rng(0)).responses)
+        learner.save_state(tmp_path / "state")
+        whole = (tmp_path / "state").read_bytes()
+        for size in range(0, len(whole), 997):
+            (tmp_path / "cut").write_bytes(whole[:size])
+            with pytest.raises(BadModel):
+                method().load_state(tmp_path / "cut")
+        learner.model_.save(tmp_path / "model")
+        with pytest.raises(BadModel, match="blindfuse model"):
+            method().load_state(tmp_path / "model")
+        other = DawidSkene if method is BlindEnsemble else BlindEnsemble
+        with pytest.raises(BadModel, match=f"state of {method.__name__}"):
+            other().load_state(tmp_path / "state")
+
+    def test_nothing_learned_is_nothing_to_save_or_merge(self, method: Any, tmp_path: Path) -> None:
+        for ask in (
+            partial(method().save_state, tmp_path / "state"),
+            partial(method().merge, method()),
+        ):
+            with pytest.raises(BadParameter, match="no batch yet"):
+                ask()
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("batch", "options", "message"),
+    [
+        (np.full((5, 4), -1), {}, "no label"),
+        (np.empty((0, 4), dtype=int), {}, "no label|needed"),
+        ([["x", "y", "x", "y"]], {}, "another type"),
+        ([[0, 1, 5, 0]], {}, "Unknown class 5|not among the classes"),
+        ([[0, 1, 1, 0]], {"number": 3}, "out of order: 1 were"),
+        ([[0, 1, 1, 0]], {"number": 0}, "out of order"),
+        ([[0, 1, 1, 0]], {"forget": 0}, "forget"),
+        ([[0, 1], [1]], {}, "Row 1"),
+    ],
+)
+def test_a_bad_batch_changes_nothing(
+    method: Any, batch: Any, options: dict[str, Any], message: str
+) -> None:
+    simulation = simulate(500, 4, 2, np.random.default_rng(0))
+    classes = [0, 1] if "5" in str(batch) else None
+    learner = method().partial_fit(simulation.responses, classes=classes)
+    before, model = tables(learner.statistics_), learner.model_
+    with pytest.raises((BadLabels, BadParameter), match=message):
+        learner.partial_fit(batch, **options)
+    assert tables(learner.statistics_) == before
+    assert learner.model_ is model
+    assert learner.batches_ == 1
+
+
+def test_what_cannot_be_learned_in_batches_is_said() -> None:
+    responses = simulate(100, 6, 2, np.random.default_rng(0)).responses
+    for method in (
+        BlindEnsemble(groups=2),
+        BlindEnsemble(moments="labels"),
+        DawidSkene(weights=np.ones(6)),
+    ):
+        with pytest.raises(BadParameter, match="eave"):
+            method.partial_fit(responses)
+        assert not hasattr(method, "batches_")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(max_examples=10)
+@given(st.integers(0, 10**6))
+def test_any_stream_gives_posteriors_or_an_error(method: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    learner = method()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        for _ in range(3):
+            shape = rng.integers(0, 12), rng.integers(1, 6)
+            matrix = rng.integers(-1, rng.integers(2, 4), shape)
+            try:
+                learner.partial_fit(matrix, forget=[None, 3.0, 100.0][rng.integers(3)])
+            except BlindfuseError:
+                continue
+            assert learner.posteriors_.shape == (len(matrix), len(learner.model_.classes))
+            np.testing.assert_allclose(learner.posteriors_.sum(axis=1), 1.0)

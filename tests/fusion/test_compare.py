@@ -1,0 +1,120 @@
+"""Every method side by side."""
+
+import numpy as np
+import pytest
+
+import blindfuse
+from blindfuse import (
+    BadParameter,
+    DawidSkene,
+    MajorityVote,
+    Responses,
+    compare,
+    fuse,
+    simulate,
+)
+from blindfuse.estimators.base import Estimator
+from blindfuse.estimators.registry import METHODS, find_method
+from blindfuse.fusion.selection import select_method
+from blindfuse.metrics import error_rate
+
+
+def test_every_public_method_has_a_name() -> None:
+    public = {getattr(blindfuse, name) for name in blindfuse.__all__}
+    methods = {one for one in public if isinstance(one, type) and issubclass(one, Estimator)}
+    named = {type(make()) for make in METHODS.values()}
+    assert named == methods - {blindfuse.Oracle, blindfuse.SingleBest}
+
+
+def test_errors_and_differences_are_those_of_each_method() -> None:
+    simulation = simulate(800, 6, 2, np.random.default_rng(0), skill=0.4, missing=0.2)
+    responses, known = simulation.responses, slice(100, 400)
+    truth = dict(zip(range(100, 400), simulation.truth[known].tolist(), strict=True))
+    told: list[str] = []
+    rows = compare(responses, truth, report=told.append)
+    assert [row.method for row in rows] == ["fuse", *METHODS] == told
+    fused = fuse(responses)
+    assert rows[0].error == error_rate(fused.posteriors[known], simulation.truth[known])
+    assert rows[0].differs == 0
+    by_name = {row.method: row for row in rows}
+    for name in ("MajorityVote", "DawidSkene", "LatentSubtypes"):
+        fitted = METHODS[name]().fit(responses)
+        expected = error_rate(fitted.posteriors_[known], simulation.truth[known])
+        assert by_name[name].error == expected
+        codes = fitted.posteriors_.argmax(axis=1) != fused.posteriors.argmax(axis=1)
+        assert by_name[name].differs == np.mean(codes)
+    assert all(row.seconds for row in rows)
+    assert compare(responses, truth, {}, fused=fused)[0].seconds is None
+
+
+def test_without_a_truth_there_is_no_error_but_the_difference() -> None:
+    rows = compare([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 0, 1]], methods={})
+    assert (rows[0].error, rows[0].differs) == (None, 0.0)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_method_that_cannot_says_why(classes: int) -> None:
+    rng = np.random.default_rng(1)
+    answers = Responses.from_matrix(rng.integers(classes, size=(50, 2)))
+    failed = {row.method: row.failed for row in compare(answers) if row.failed}
+    assert {"BlindEnsemble", "EigenRatio"} <= failed.keys()
+    assert "fuse" not in failed
+    assert all(reason.endswith(".") for reason in failed.values() if reason)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_fusion_by_one_method_is_that_method(name: str) -> None:
+    simulation = simulate(300, 5, 2, np.random.default_rng(2), skill=0.3, missing=0.3)
+    fitted = METHODS[name]().fit(simulation.responses)
+    fusion = fuse(simulation.responses, selection=select_method(name, METHODS[name]))
+    assert fusion.labels.tolist() == fitted.labels_.tolist()  # ties too
+    np.testing.assert_array_equal(fusion.posteriors, fitted.posteriors_)
+    assert (fusion.method, fusion.why) == (name, "it was asked for.")
+    assert fusion.diagnostics.expected.error == pytest.approx(
+        1 - fitted.posteriors_.max(axis=1).mean()
+    )
+
+
+def test_a_method_without_a_model_is_described_by_its_labels() -> None:
+    simulation = simulate(2000, 5, 3, np.random.default_rng(3), skill=0.5)
+    fusion = fuse(simulation.responses, selection=select_method("Wawa", METHODS["Wawa"]))
+    said = simulation.responses.matrix()
+    for m, accuracy in enumerate(fusion.model.accuracies):
+        assert accuracy == pytest.approx(np.mean(said[:, m] == fusion.labels), abs=0.01)
+
+
+def test_a_method_by_name_takes_parameters_and_gold() -> None:
+    simulation = simulate(300, 5, 2, np.random.default_rng(4), skill=0.2, missing=0.3)
+    gold = {item: int(1 - simulation.truth[item]) for item in range(40)}
+    fitted = DawidSkene(tolerance=0.01).fit(simulation.responses, gold=gold)
+    rule = select_method("DawidSkene", DawidSkene, gold=gold, tolerance=0.01)
+    fusion = fuse(simulation.responses, selection=rule, gold=gold)
+    assert fusion.labels.tolist() == fitted.labels_.tolist()
+    assert fusion.labels[:40].tolist() == list(gold.values())
+    with pytest.raises(BadParameter, match="MajorityVote has no parameter 'known'"):
+        fuse(simulation.responses, selection=select_method("vote", MajorityVote, prior_model=None))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_is_found_by_any_spelling(name: str) -> None:
+    for spelling in (name, name.upper(), name.replace(" ", "-"), f" {name.lower()}_"):
+        assert find_method(spelling) == name
+
+
+def test_a_method_that_is_not_there_is_guessed() -> None:
+    with pytest.raises(BadParameter, match="'dawidskeen': did you mean 'DawidSkene'"):
+        find_method("dawidskeen")
+    with pytest.raises(BadParameter, match="there are 'MajorityVote', 'Wawa'"):
+        find_method("?")
+
+
+def test_what_methods_are_said_to_need_is_what_they_refuse_to_go_without() -> None:
+    rng = np.random.default_rng(5)
+
+    def refused(annotators: int, classes: int) -> set[str]:
+        answers = simulate(200, annotators, classes, rng, skill=0.5).responses
+        return {row.method for row in compare(answers) if row.failed}
+
+    assert refused(2, 2) == {name for name, one in METHODS.items() if "three" in (one.needs or "")}
+    assert refused(3, 3) == {name for name, one in METHODS.items() if "two" in (one.needs or "")}
+    assert refused(3, 2) == set()
