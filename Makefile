@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .PHONY: demo docs test test-browser test-engines test-instructions chromium valgrind lint types \
-	layers bench reproduce clean tests/instructions/counts.json
+	layers bench reproduce clean tests/instructions/counts.json docs/output
 
 .venv/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -32,10 +32,10 @@ BIN := .venv/bin
 		-e '.[dask,spark]' hypothesis pytest pytest-randomly
 	touch $@
 
-demo: .venv/demo  ## fuse the answers of 15 classifiers about handwritten digits
+demo: .venv/demo  ## fuse the labels of weak classifiers for handwritten digits
 	$(BIN)/blindfuse demo --report demo.html --force
 
-test: lint types layers  ## everything that must hold before a change lands
+test: lint types layers  ## everything that must hold before a change is merged
 	$(BIN)/pytest
 
 test-browser: .venv/browser chromium  ## the report in a real browser; screenshots to look at
@@ -47,20 +47,23 @@ test-engines: .venv-engines/ready  ## Dask and Spark with worker processes; Spar
 chromium:
 	@command -v chromium > /dev/null \
 		|| { test "$$(id -u)" = 0 && apt-get update -q && apt-get install -y -q chromium; } \
-		|| { echo "There is no chromium, and installing it needs root: apt-get install chromium"; exit 1; }
+		|| { echo "chromium is missing, and installing it needs root: apt-get install chromium"; exit 1; }
 
 test-instructions: .venv/dev valgrind  ## the hot kernels take no more instructions than before
 	$(BIN)/pytest tests/instructions
 
-tests/instructions/counts.json: .venv/dev valgrind  ## keep the counts of today's kernels
+tests/instructions/counts.json: .venv/dev valgrind  ## accept the current instruction counts
 	$(BIN)/python -m tests.instructions.counting
 
 valgrind:
 	@command -v valgrind > /dev/null \
 		|| { test "$$(id -u)" = 0 && apt-get update -q && apt-get install -y -q valgrind; } \
-		|| { echo "There is no valgrind, and installing it needs root: apt-get install valgrind"; exit 1; }
+		|| { echo "valgrind is missing, and installing it needs root: apt-get install valgrind"; exit 1; }
 
-docs/report.png: .venv/browser chromium  ## the picture of a report in the README
+docs/output: .venv/dev  ## renew the output that README and the tutorials show
+	$(BIN)/python tools/doc_examples.py README.md docs/index.md docs/tutorials/*.md
+
+docs/report.png: .venv/browser chromium  ## the picture of a report in README
 	$(BIN)/python -m tests.browser.picture $@
 
 lint: .venv/dev
@@ -76,10 +79,10 @@ layers: .venv/dev
 docs: .venv/dev  ## the pages of docs/ as a site in site/, with the API from docstrings
 	$(BIN)/zensical build --strict --clean
 
-reproduce: .venv/demo  ## the paper's tables and figures into docs/: hours; goes on where it stopped
+reproduce: .venv/demo  ## the paper's tables and figures in docs/: hours; resumes where it stopped
 	$(BIN)/python -m experiments all --out docs $(if $(BLINDFUSE_DATA),--data $(BLINDFUSE_DATA))
 
-bench: .venv-bench/peers  ## the figures that the documentation quotes, beside other libraries
+bench: .venv-bench/peers  ## the figures of docs/benchmarks.md, beside other libraries
 	.venv-bench/bin/python benchmarks/run.py $(SECTIONS)
 
 clean:

@@ -1,4 +1,4 @@
-"""Errors: against the oracle on the paper's synthetic settings, and on public crowds."""
+"""Errors on the paper's synthetic settings, compared with the oracle, and on public crowds."""
 
 import os
 import warnings
@@ -25,7 +25,7 @@ from blindfuse.datasets import Crowd, load
 from blindfuse.estimators.base import Estimator
 from blindfuse.estimators.registry import METHODS
 from blindfuse.metrics import confusion_error, error_rate, prior_error
-from blindfuse.model.posteriors import vote_shares
+from blindfuse.model.posteriors import vote_posteriors
 from experiments.settings import (
     FIGURE_3,
     FIGURE_4,
@@ -40,8 +40,8 @@ SEEDS = range(10)
 CROWDS = {"bird": 10.2, "rte": 7.3, "dog": 17.5, "web": 18.5, "trec": 30.0, "adult": 30.0}
 
 
-PAPER_EM = "EM, no prior, 10 rounds"
-EVERY: dict[str, Callable[[], Estimator]] = {
+PAPER_EM = "EM, uniform prior, 10 iterations"
+ALL_METHODS: dict[str, Callable[[], Estimator]] = {
     **METHODS,
     PAPER_EM: lambda: DawidSkene(
         class_prior="uniform", start="shares", shrinkage=None, max_iter=10
@@ -51,18 +51,20 @@ EVERY: dict[str, Callable[[], Estimator]] = {
 
 Shrinkage = Literal["learned"] | float
 
+LEFT_OUT = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
 
-def fitted(responses: Responses, shrinkage: Shrinkage = "learned") -> BlindEnsemble:
+
+def fit_blind_ensemble(responses: Responses, shrinkage: Shrinkage = "learned") -> BlindEnsemble:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         return BlindEnsemble(shrinkage=shrinkage).fit(responses)
 
 
 def oracle() -> Section:
-    """Algorithm 2 (MAP) against the MAP rule that knows the true confusion matrices and prior."""
+    """Algorithm 2 (MAP) and the MAP rule with the true confusion matrices and prior."""
     section = Section(
-        "Against the oracle, Section V-A, M = 10, mean of 10 seeds",
-        ["setting", "N", "vote %", "blindfuse %", "oracle %", "ε_CM", "ε_π"],
+        "Error compared with the oracle, Section V-A, M = 10, mean of 10 seeds",
+        ["setting", "N", "vote %", "BlindEnsemble %", "oracle %", "ε_CM", "ε_π"],
     )
     for setting, limits in (
         (TABLE_1, (1.05, 0.1, 10**4)),
@@ -70,24 +72,26 @@ def oracle() -> Section:
         (FIGURE_3, (1.05, 0.1, 10**4)),
         (FIGURE_4, (1.1, 0.2, 10**5)),
     ):
-        factor, points, least = limits
-        trail = []
+        factor, points, min_items = limits
+        estimation_errors = []
         for n_items in (10**3, 10**4, 10**5):
             vote, fused, best, matrices, prior = _errors(setting, n_items)
-            trail.append((matrices, prior))
+            estimation_errors.append((matrices, prior))
             section.rows.append(
                 [setting.name, f"{n_items:,}"]
                 + [f"{number:.2f}" for number in (vote, fused, best)]
                 + [f"{number:.4f}" for number in (matrices, prior)]
             )
-            if n_items >= least:
+            if n_items >= min_items:
                 section.checks.append(
-                    Check(f"{setting.name}, N = {n_items:,}", fused, factor * best + points)
+                    Check(
+                        f"{setting.name}, N = {n_items:,}: error %", fused, factor * best + points
+                    )
                 )
         for which, name in enumerate(("ε_CM", "ε_π")):
-            falls = max(late[which] / early[which] for early, late in pairwise(trail))
+            ratio = max(late[which] / early[which] for early, late in pairwise(estimation_errors))
             section.checks.append(
-                Check(f"{setting.name}: largest step of {name} when N grows tenfold", falls, 1.0)
+                Check(f"{setting.name}: largest ratio of {name} when N grows tenfold", ratio, 1.0)
             )
     return section
 
@@ -97,10 +101,10 @@ def _errors(setting: Setting, n_items: int) -> list[float]:
     for seed in SEEDS:
         simulation = setting.draw(n_items, seed)
         responses, truth = simulation.responses, simulation.truth
-        ensemble = fitted(responses)
+        ensemble = fit_blind_ensemble(responses)
         rows.append(
             (
-                100 * error_rate(vote_shares(responses), truth),
+                100 * error_rate(vote_posteriors(responses), truth),
                 100 * error_rate(ensemble.posteriors_, truth),
                 100 * error_rate(simulation.model.posteriors(responses), truth),
                 confusion_error(ensemble.model_, simulation.model),
@@ -111,19 +115,22 @@ def _errors(setting: Setting, n_items: int) -> list[float]:
 
 
 def crowds() -> Section:
-    """Public crowd sets with all their annotators; ties share the credit."""
+    """Public crowds with all annotators; a tie counts as correct in proportion."""
     section = Section(
-        "Public crowds with all their annotators",
-        ["set", "items", "annotators", "classes", "labels", "vote %", "blindfuse %", "seconds"],
+        "Public crowds with all annotators",
+        [
+            *("dataset", "items", "annotators", "classes", "labels"),
+            *("vote %", "BlindEnsemble %", "seconds"),
+        ],
     )
     if "BLINDFUSE_DATA" not in os.environ:
-        section.note = "Left out: BLINDFUSE_DATA names no folder of crowd sets."
+        section.note = LEFT_OUT
         return section
     for name, limit in CROWDS.items():
         crowd = load(name)
-        fitted(crowd.responses)
-        ensemble = fitted(crowd.responses)
-        vote = 100 * error_rate(vote_shares(crowd.responses), crowd.truth)
+        fit_blind_ensemble(crowd.responses)
+        ensemble = fit_blind_ensemble(crowd.responses)
+        vote = 100 * error_rate(vote_posteriors(crowd.responses), crowd.truth)
         fused = 100 * error_rate(ensemble.posteriors_, crowd.truth)
         sizes = ("n_items", "n_annotators", "n_classes", "n_responses")
         seconds = float(ensemble.trace_.seconds.sum())  # type: ignore[union-attr]
@@ -131,39 +138,39 @@ def crowds() -> Section:
         section.rows.append([name, *counts, f"{vote:.2f}", f"{fused:.2f}", f"{seconds:.2f}"])
         section.checks.append(Check(f"{name}: error %", fused, limit))
         if name == "trec":
-            section.checks.append(Check("trec: seconds of sweeps, compiled", seconds, 4.0))
+            section.checks.append(Check("trec: seconds of sweeps after compilation", seconds, 4.0))
     section.note = (
-        "On adult the majority vote is better: where annotators are not independent given the "
-        "class, moment matching drifts away from it. On bird, 11.11 % are 12 of 108 items."
+        "On adult the majority vote is better: its annotators are not conditionally independent, "
+        "and moment matching is biased by that. On bird, 11.11 % are 12 of 108 items."
     )
     return section
 
 
 def methods() -> Section:
-    """Every method on the same crowds; the published errors it should reproduce."""
+    """Every method on the same crowds, compared with published errors."""
     names = ["trec", "bird", "rte", "web", "dog", "adult"]
     section = Section("Every method on public crowds, error %", ["method", *names])
     if "BLINDFUSE_DATA" not in os.environ:
-        section.note = "Left out: BLINDFUSE_DATA names no folder of crowd sets."
+        section.note = LEFT_OUT
         return section
-    sets = {name: load(name) for name in names}
+    crowds = {name: load(name) for name in names}
     published = {
         "MajorityVote": {"trec": 34.86, "bird": 24.07, "rte": 10.31, "web": 26.93, "dog": 17.78},
         PAPER_EM: {"trec": 30.02, "bird": 11.11, "rte": 7.25, "web": 16.02, "dog": 15.86},
         "KOS, svd": {"bird": 11.11, "rte": 39.75, "web": 42.93},
         "EigenRatio": {"bird": 27.78, "rte": 9.00},
     }
-    furthest = 0.0
-    for method, make in EVERY.items():
+    largest = 0.0
+    for method, make in ALL_METHODS.items():
         cells = []
-        for name, crowd in sets.items():
+        for name, crowd in crowds.items():
             error = _error_of(make(), crowd)
             cells.append("-" if error is None else f"{error:.2f}")
             if error is not None and name in published.get(method, {}):
-                furthest = max(furthest, abs(error - published[method][name]))
+                largest = max(largest, abs(error - published[method][name]))
         section.rows.append([method, *cells])
-    section.checks.append(Check("largest distance to a published error, points", furthest, 0.15))
-    section.note = "A dash: the method knows two classes only."
+    section.checks.append(Check("largest difference from a published error, points", largest, 0.15))
+    section.note = "A dash: the method supports two classes only."
     return section
 
 
@@ -177,14 +184,17 @@ def _error_of(method: Estimator, crowd: Crowd) -> float | None:
             return None
 
 
-def polished() -> Section:
-    """EM after the paper's method against the oracle, and how much of the rest EM could mend."""
+def em_after_blind_ensemble() -> Section:
+    """EM from several starts, compared with the oracle."""
     section = Section(
-        "EM after BlindEnsemble (Remark 2), error over the oracle's, mean of 10 seeds",
-        ["setting", "N", "after BlindEnsemble", "from the vote", "Bayesian", "from the true model"],
-        note="The last column starts EM at the true confusion matrices and prior, which no blind "
-        "method knows: what it lacks to 1 is the price of estimating them from so few items. In "
-        "Figure 4's setting the rarest class has 43 of 10,000 items.",
+        "EM started from BlindEnsemble (Remark 2): error / error of the oracle, mean of 10 seeds",
+        [
+            *("setting", "N", "from BlindEnsemble", "from the vote"),
+            *("Bayesian, from BlindEnsemble", "from the true model"),
+        ],
+        note="The last column starts EM from the true confusion matrices and prior, which no blind "
+        "method knows: its excess over 1 is the cost of estimating them from this number of items. "
+        "In Figure 4's setting the rarest class has 43 of 10,000 items.",
     )
     for setting in (TABLE_1, TABLE_2, FIGURE_3, FIGURE_4):
         for n_items in (10**4, 10**5):
@@ -200,21 +210,25 @@ def polished() -> Section:
                 )
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", NotConverged)
-                    found = [method.fit(responses).posteriors_ for method in methods]
-                found.append(simulation.model.posteriors(responses))
-                rows.append([error_rate(beliefs, truth) for beliefs in found])
+                    posteriors = [method.fit(responses).posteriors_ for method in methods]
+                posteriors.append(simulation.model.posteriors(responses))
+                rows.append([error_rate(each, truth) for each in posteriors])
             *errors, best = (fmean(column) for column in zip(*rows, strict=True))
             ratios = [error / best for error in errors]
             cells = [f"{ratio:.3f} ×" for ratio in ratios]
             section.rows.append([setting.name, f"{n_items:,}", *cells])
-            section.checks.append(Check(f"{setting.name}, N = {n_items:,}", ratios[0], 1.02))
+            section.checks.append(
+                Check(
+                    f"{setting.name}, N = {n_items:,}: error / error of the oracle", ratios[0], 1.02
+                )
+            )
     return section
 
 
 def uniform_prior() -> Section:
-    """Table I: what EM without class shares, as the paper ran it, does to unequal classes."""
+    """Table I: EM with a uniform prior, as in the paper, and with an estimated prior."""
     section = Section(
-        f"{TABLE_1.name}, N = 100,000: EM with and without class shares, mean of 10 seeds",
+        f"{TABLE_1.name}, N = 100,000: EM with uniform and estimated prior, mean of 10 seeds",
         ["method", "error %"],
     )
     methods: dict[str, Callable[[], Estimator]] = {
@@ -225,9 +239,9 @@ def uniform_prior() -> Section:
     rows = []
     for seed in SEEDS:
         simulation = TABLE_1.draw(10**5, seed)
-        found = [make().fit(simulation.responses).posteriors_ for make in methods.values()]
-        found.append(simulation.model.posteriors(simulation.responses))
-        rows.append([100 * error_rate(beliefs, simulation.truth) for beliefs in found])
+        posteriors = [make().fit(simulation.responses).posteriors_ for make in methods.values()]
+        posteriors.append(simulation.model.posteriors(simulation.responses))
+        rows.append([100 * error_rate(each, simulation.truth) for each in posteriors])
     vote, uniform, estimated, best = (fmean(column) for column in zip(*rows, strict=True))
     names = [*methods, "Oracle"]
     section.rows = [
@@ -235,21 +249,21 @@ def uniform_prior() -> Section:
         for name, error in zip(names, (vote, uniform, estimated, best), strict=True)
     ]
     section.checks = [
-        Check("uniform prior over the vote", uniform / vote, 2.0, at_most=False),
-        Check("estimated prior over the oracle", estimated / best, 1.02),
+        Check("error with uniform prior / error of the vote", uniform / vote, 2.0, at_most=False),
+        Check("error with estimated prior / error of the oracle", estimated / best, 1.02),
     ]
     return section
 
 
 def held_out() -> Section:
-    """How shrinkage is chosen without the truth: by the likelihood of answers not fitted to."""
+    """Shrinkage strengths compared without gold labels, by the likelihood of held-out responses."""
     strengths: list[Shrinkage] = ["learned", 0.3, 1.0, 3.0, 10.0]
     section = Section(
-        "Held-out log-likelihood per label, by pseudo-labels a class",
-        ["set", *map(str, strengths)],
+        "Held-out log-likelihood per label, by pseudo-counts per class",
+        ["dataset", *map(str, strengths)],
     )
     if "BLINDFUSE_DATA" not in os.environ:
-        section.note = "Left out: BLINDFUSE_DATA names no folder of crowd sets."
+        section.note = LEFT_OUT
         return section
     for name in CROWDS:
         responses = load(name).responses
@@ -257,23 +271,24 @@ def held_out() -> Section:
         scores = []
         for shrinkage in strengths:
             total = 0.0
-            for part in (half, ~half):
-                model = fitted(responses.select_items(part), shrinkage).model_
-                total += model.log_likelihood(responses.select_items(~part))
+            for training in (half, ~half):
+                model = fit_blind_ensemble(responses.select_items(training), shrinkage).model_
+                total += model.log_likelihood(responses.select_items(~training))
             scores.append(f"{total / responses.n_responses:.4f}")
         section.rows.append([name, *scores])
     section.note = (
-        "Two halves of the items, each scored by the model of the other. The learned pseudo-labels "
-        "are the default because they are the best or close to it here, where no truth is used."
+        "The items are split into two halves, each scored by the model of the other. The learned "
+        "pseudo-counts are the default because they are the best or nearly the best here, without "
+        "gold labels."
     )
     return section
 
 
 def adversaries() -> Section:
-    """Forty percent of annotators whose largest entries are off the diagonal."""
+    """Forty percent of the annotators have the largest entries off the diagonal."""
     section = Section(
         "Adversaries, K = 3, N = 100,000, M = 10, α = 40 %",
-        ["seed", "vote %", "blindfuse %", "oracle %"],
+        ["seed", "vote %", "BlindEnsemble %", "oracle %"],
     )
     ratios = []
     for seed in SEEDS:
@@ -282,14 +297,14 @@ def adversaries() -> Section:
         )
         responses, truth = simulation.responses, simulation.truth
         errors = [
-            100 * error_rate(beliefs, truth)
-            for beliefs in (
-                vote_shares(responses),
-                fitted(responses).posteriors_,
+            100 * error_rate(posteriors, truth)
+            for posteriors in (
+                vote_posteriors(responses),
+                fit_blind_ensemble(responses).posteriors_,
                 simulation.model.posteriors(responses),
             )
         ]
         ratios.append(errors[1] / errors[2])
         section.rows.append([str(seed), *(f"{error:.2f}" for error in errors)])
-    section.checks.append(Check("largest ratio to the oracle", max(ratios), 1.1))
+    section.checks.append(Check("largest error / error of the oracle", max(ratios), 1.1))
     return section

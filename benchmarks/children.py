@@ -1,4 +1,4 @@
-"""Work in a process of its own, where its time and its peak memory are nobody else's."""
+"""Run functions in their own process, to measure their time and peak memory alone."""
 
 import ctypes
 import gc
@@ -14,62 +14,64 @@ Result = TypeVar("Result")
 
 
 class Run(NamedTuple):
-    """Seconds, peak memory in MiB beyond what the process held before, and what came of it."""
+    """Seconds, additional peak memory in MiB, and the result."""
 
     seconds: float
     mebibytes: float
     result: Any
 
 
-def in_child(work: Callable[..., Result], *arguments: Any, patience: float = 600) -> Result:
-    """The result of ``work``, which must be a function of a module, in a process of its own.
+def in_child(function: Callable[..., Result], *arguments: Any, timeout: float = 600) -> Result:
+    """Return the result of a module-level function that runs in a process of its own.
 
-    A child that takes longer than ``patience`` seconds is ended, with multiprocessing's
-    TimeoutError here.
+    After ``timeout`` seconds the process is stopped and multiprocessing's TimeoutError is raised.
     """
     with get_context("spawn").Pool(1) as pool:
-        return pool.apply_async(work, arguments).get(patience)
+        return pool.apply_async(function, arguments).get(timeout)
 
 
-def measured(work: Callable[[], Any], enough: float = 0.5) -> Run:
-    """The peak of the first run, the least time of as many as ``enough`` seconds have room for."""
+def measure(function: Callable[[], Any], min_seconds: float = 0.5) -> Run:
+    """Return the peak memory of the first call and the shortest time of repeated calls.
+
+    The calls are repeated until they have taken ``min_seconds`` in total.
+    """
     times, results = list[float](), list[Any]()
 
     def timed() -> None:
-        began = perf_counter()
-        results[:] = [work()]
-        times.append(perf_counter() - began)
+        started = perf_counter()
+        results[:] = [function()]
+        times.append(perf_counter() - started)
 
-    mebibytes = extra_memory(timed)
-    while sum(times) < enough:
+    mebibytes = additional_memory(timed)
+    while sum(times) < min_seconds:
         timed()
     return Run(min(times), mebibytes, results[0])
 
 
-def extra_memory(work: Callable[[], object]) -> float:
-    """Peak memory of a run in MiB beyond what this process held before it."""
+def additional_memory(function: Callable[[], object]) -> float:
+    """Return the peak memory in MiB that a call needs beyond that of the process before it."""
     gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)  # what was freed is given back, or it would serve this run
+    ctypes.CDLL(None).malloc_trim(0)  # return freed memory, or this call would reuse it
     before = _memory("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # forget earlier peaks
-    work()
+    Path("/proc/self/clear_refs").write_text("5")  # reset the recorded peak
+    function()
     return _memory("VmHWM") - before
 
 
-def peak_of(code: str, *arguments: str) -> float:
-    """Peak memory in MiB of a new Python that runs this code, and nothing else.
+def peak_memory_of(code: str, *arguments: str) -> float:
+    """Return the peak memory in MiB of a new Python process that runs this code.
 
-    Not by getrusage: there, a process begins with the peak of the one that it was forked from.
+    It does not use getrusage, where a process starts with the peak of its parent.
     """
     last = "\nprint(open('/proc/self/status').read())"
-    words = [sys.executable, "-c", code + last, *arguments]
+    command = [sys.executable, "-c", code + last, *arguments]
     return _mebibytes(
-        "VmHWM", subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        "VmHWM", subprocess.run(command, capture_output=True, text=True, check=True).stdout
     )
 
 
 def _memory(field: str) -> float:
-    """A line of this process's status, in MiB."""
+    """Return a field of the status of this process in MiB."""
     return _mebibytes(field, Path("/proc/self/status").read_text())
 
 

@@ -1,7 +1,7 @@
-"""Measure what labels on many machines cost, print it, and write docs/scale.md.
+"""Measure the cost of distributed fitting, print it, and write docs/scale.md.
 
-Run with ``.venv/bin/python benchmarks/engines.py``. Everything that a worker does with a partition
-is done here with one, on one core; nothing but time depends on the machine.
+Run with ``.venv/bin/python benchmarks/engines.py``. It measures on one core what a worker does with
+one partition; only the times depend on the machine.
 """
 
 import pickle
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from blindfuse.engines.arrow import Names, codes_of, gathered, hashed
+from blindfuse.engines.arrow import Names, encode_column, group_by_item, with_hashed_items
 from blindfuse.model.model import Model
 from blindfuse.moments.moment_statistics import MomentStatistics
 from blindfuse.responses.responses import Responses
@@ -22,84 +22,90 @@ from report import Section, environment, to_text
 
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
 
-LABELS = 1_000_000
-"""In the partition that is measured."""
+MEASURED_LABELS = 1_000_000
+"""Labels in the partition that is measured."""
 
-PARTITION = 10_000_000
-"""Labels in a partition of the tables to come."""
+PARTITION_LABELS = 10_000_000
+"""Labels per partition in the projections for large tables."""
 
-ROUNDS = 50
-"""Of EM, in what is foretold."""
+ITERATIONS = 50
+"""Iterations of EM in the projections for large tables."""
 
 
-def drawn(n_annotators: int, n_classes: int, per_item: int) -> tuple[pa.Table, Names]:
-    """A partition of labels as text: each item is labelled by annotators drawn for it."""
+def simulate_partition(
+    n_annotators: int, n_classes: int, labels_per_item: int
+) -> tuple[pa.Table, Names]:
+    """Return a partition of labels as text; random annotators label each item."""
     rng = np.random.default_rng(0)
-    n_items = LABELS // per_item
-    who = np.argpartition(rng.random((n_items, n_annotators)), per_item - 1, axis=1)[:, :per_item]
+    n_items = MEASURED_LABELS // labels_per_item
+    order = np.argpartition(rng.random((n_items, n_annotators)), labels_per_item - 1, axis=1)
+    annotators = order[:, :labels_per_item]
     truth = rng.integers(n_classes, size=(n_items, 1))
-    right = rng.random((n_items, per_item)) < 0.7
-    labels = np.where(right, truth, rng.integers(n_classes, size=right.shape))
+    correct = rng.random((n_items, labels_per_item)) < 0.7
+    labels = np.where(correct, truth, rng.integers(n_classes, size=correct.shape))
     names = Names(
         np.array([f"annotator {m:05d}" for m in range(n_annotators)], dtype=object),
         np.array([f"class {k:02d}" for k in range(n_classes)], dtype=object),
     )
-    item = np.repeat(np.arange(n_items), per_item)
+    item = np.repeat(np.arange(n_items), labels_per_item)
     table = pa.table(
         {
             "item": pa.array([f"item {n:08d}" for n in range(n_items)]).take(pa.array(item)),
-            "annotator": pa.array(names.annotators).take(pa.array(who.ravel())),
+            "annotator": pa.array(names.annotators).take(pa.array(annotators.ravel())),
             "label": pa.array(names.classes).take(pa.array(labels.ravel())),
         }
     )
     return table.take(pa.array(rng.permutation(table.num_rows))), names
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """What it gives, and seconds a label: the best of five, after one that compiles."""
-    work()
+def timed(function: Callable[[], Any]) -> tuple[Any, float]:
+    """Return the result and the seconds per label: the best of five, after one call to compile."""
+    function()
     best = np.inf
     for _ in range(5):
-        begin = time.perf_counter()
-        result = work()
-        best = min(best, time.perf_counter() - begin)
-    return result, best / LABELS
+        started = time.perf_counter()
+        result = function()
+        best = min(best, time.perf_counter() - started)
+    return result, best / MEASURED_LABELS
 
 
-class Measured:
-    """One crowd: seconds a label of each step, and bytes of all that travels or stays."""
+class PartitionCost:
+    """Seconds per label of each step, and the bytes that are sent or kept."""
 
-    def __init__(self, n_annotators: int, n_classes: int, per_item: int) -> None:
-        self.shape = n_annotators, n_classes, per_item
-        table, names = drawn(*self.shape)
-        self.table_bytes = table.nbytes / LABELS
-        coded, self.coding = timed(lambda: _coded(table, names))
-        self.shuffled = coded.nbytes / LABELS
-        part, self.sorting = timed(lambda: _part(coded, names))
-        self.kept = len(pickle.dumps(part)) / LABELS
+    def __init__(self, n_annotators: int, n_classes: int, labels_per_item: int) -> None:
+        self.shape = n_annotators, n_classes, labels_per_item
+        table, names = simulate_partition(*self.shape)
+        self.table_bytes = table.nbytes / MEASURED_LABELS
+        codes, self.encoding = timed(lambda: _encode(table, names))
+        self.shuffled = codes.nbytes / MEASURED_LABELS
+        partition, self.grouping = timed(lambda: _to_responses(codes, names))
+        self.kept = len(pickle.dumps(partition)) / MEASURED_LABELS
         model = _model(names)
-        sums, self.e_step = timed(lambda: model.sums(part, threads=1))
-        self.sums_bytes = len(pickle.dumps(sums))
+        expected, self.e_step = timed(lambda: model.expected_counts(partition, threads=1))
+        self.expected_bytes = len(pickle.dumps(expected))
         self.model_bytes = len(pickle.dumps(model))
-        self.counting, self.counted_bytes = np.nan, 8 * _counts(n_annotators, n_classes)
-        if self.counted_bytes < 2**26:
-            counted, self.counting = timed(lambda: MomentStatistics.of(part, threads=1))
-            self.counted_bytes = len(pickle.dumps(counted))
+        self.counting, self.moment_bytes = np.nan, 8 * _n_counts(n_annotators, n_classes)
+        if self.moment_bytes < 2**26:
+            counted, self.counting = timed(
+                lambda: MomentStatistics.from_responses(partition, threads=1)
+            )
+            self.moment_bytes = len(pickle.dumps(counted))
 
 
-def _coded(table: pa.Table, names: Names) -> pa.Table:
+def _encode(table: pa.Table, names: Names) -> pa.Table:
     return pa.table(
         {
             "item": table["item"],
-            "annotator": codes_of(table["annotator"], names.annotators, "Annotators"),
-            "label": codes_of(table["label"], names.classes, "Labels").astype(np.int16),
+            "annotator": encode_column(table["annotator"], names.annotators, "Annotators"),
+            "label": encode_column(table["label"], names.classes, "Labels").astype(np.int16),
         }
     )
 
 
-def _part(coded: pa.Table, names: Names) -> Responses:
-    items, annotators, labels = coded.columns
-    return hashed(*gathered(items, annotators.to_numpy(), labels.to_numpy(), names))
+def _to_responses(codes: pa.Table, names: Names) -> Responses:
+    items, annotators, labels = codes.columns
+    grouped = group_by_item(items, annotators.to_numpy(), labels.to_numpy(), names)
+    return with_hashed_items(*grouped)
 
 
 def _model(names: Names) -> Model:
@@ -108,71 +114,75 @@ def _model(names: Names) -> Model:
     return Model(np.tile(confusion, (M, 1, 1)), np.full(K, 1 / K), *names)
 
 
-def _counts(M: int, K: int) -> int:
-    """Numbers in Counted: votes, and moments of one, two and three annotators."""
+def _n_counts(M: int, K: int) -> int:
+    """Size of MomentStatistics: votes, and moments of one, two and three annotators."""
     return M * K**2 + K + M * K + comb(M, 2) * K**2 + comb(M, 3) * K**3
 
 
-def bytes_section(measured: list[Measured]) -> Section:
+def bytes_section(costs: list[PartitionCost]) -> Section:
     section = Section(
         "Bytes",
-        ["M", "K", "labels an item", "table", "shuffled", "kept", "counts", "model", "sums"],
-        note="Table, shuffled and kept are bytes a label: as text, as codes with the item's name "
-        "(once, by item), and as the answers that stay on a worker. Counts travel once from each "
-        "partition, and are 8 · (MK² + K + MK + C(M,2)K² + C(M,3)K³) bytes; the model goes to each "
-        "worker and the sums come from each partition in every round, both about 8MK² bytes.",
+        [
+            *("M", "K", "labels per item", "table", "shuffled", "kept"),
+            *("moment counts", "model", "expected counts"),
+        ],
+        note="The columns “table” (as text), “shuffled” (as codes with the item's name, once) and "
+        "“kept” (as the responses that stay on a worker) are bytes per label. Each partition sends "
+        "its moment counts once, 8 · (MK² + K + MK + C(M,2)K² + C(M,3)K³) bytes. In each iteration "
+        "of EM the model goes to each worker, and each partition sends its expected counts; both "
+        "are about 8MK² bytes.",
     )
-    for one in measured:
-        per_label = [f"{size:.1f}" for size in (one.table_bytes, one.shuffled, one.kept)]
-        sent = [f"{size:,}" for size in (one.counted_bytes, one.model_bytes, one.sums_bytes)]
-        section.rows.append([*(f"{n:,}" for n in one.shape), *per_label, *sent])
+    for cost in costs:
+        per_label = [f"{size:.1f}" for size in (cost.table_bytes, cost.shuffled, cost.kept)]
+        sent = [f"{size:,}" for size in (cost.moment_bytes, cost.model_bytes, cost.expected_bytes)]
+        section.rows.append([*(f"{n:,}" for n in cost.shape), *per_label, *sent])
     return section
 
 
-def time_section(measured: list[Measured]) -> Section:
+def time_section(costs: list[PartitionCost]) -> Section:
     section = Section(
         "Time",
-        ["M", "K", "labels an item", "E-step", "coding", "sorting by item", "counting"],
-        note="In nanoseconds a label on one core of the machine that measured. Coding, sorting and "
-        "counting are done once, an E-step in every round; where every annotator answers every "
-        "item, it looks at different answers only.",
+        ["M", "K", "labels per item", "E-step", "encoding", "grouping by item", "counting moments"],
+        note="In nanoseconds per label on one core. Encoding, grouping and counting are done once, "
+        "the E-step in every iteration. With complete responses, the E-step visits each distinct "
+        "row of responses only once.",
     )
-    for one in measured:
-        costs = one.e_step, one.coding, one.sorting, one.counting
-        each = [f"{1e9 * cost:.1f}" if cost == cost else "not formed" for cost in costs]
-        section.rows.append([*(f"{n:,}" for n in one.shape), *each])
+    for cost in costs:
+        steps = cost.e_step, cost.encoding, cost.grouping, cost.counting
+        times = [f"{1e9 * step:.1f}" if step == step else "not formed" for step in steps]
+        section.rows.append([*(f"{n:,}" for n in cost.shape), *times])
     return section
 
 
-def needs_section(one: Measured) -> Section:
-    M, K, per_item = one.shape
+def projection_section(cost: PartitionCost) -> Section:
+    M, K, labels_per_item = cost.shape
     section = Section(
-        f"What large tables need, M = {M:,}, K = {K}, {per_item} labels an item",
+        f"Projection for large tables, M = {M:,}, K = {K}, {labels_per_item} labels per item",
         [
             "labels",
             "partitions",
             "shuffled once",
-            "by a partition",
+            "per partition",
             "kept in memory",
-            "a round sends",
+            "sent per iteration",
             "core hours",
         ],
-        note=f"With {PARTITION:,} labels a partition and {ROUNDS} rounds of EM. Core hours are "
-        "those of our own work, coding and sorting included, without reading, shuffling and the "
-        "engine's own; divide by cores for hours. Partitions and sums grow with the table, the "
-        "model and what the driver holds do not.",
+        note=f"With {PARTITION_LABELS:,} labels per partition and {ITERATIONS} iterations of EM. "
+        "Core hours include encoding, grouping and EM, but not reading, shuffling and the engine's "
+        "own overhead; divide them by the number of cores. The partitions and their expected "
+        "counts grow with the table; the model and the memory of the driver do not.",
     )
     for labels in (10**9, 10**11):
-        partitions = labels // PARTITION
-        seconds = labels * (one.coding + one.sorting + ROUNDS * one.e_step)
+        partitions = labels // PARTITION_LABELS
+        seconds = labels * (cost.encoding + cost.grouping + ITERATIONS * cost.e_step)
         section.rows.append(
             [
                 f"10^{round(np.log10(labels))}",
                 f"{partitions:,}",
-                _size(labels * one.shuffled),
-                _size(PARTITION * one.shuffled),
-                _size(labels * one.kept),
-                _size(partitions * one.sums_bytes),
+                _size(labels * cost.shuffled),
+                _size(PARTITION_LABELS * cost.shuffled),
+                _size(labels * cost.kept),
+                _size(partitions * cost.expected_bytes),
                 f"{seconds / 3600:,.1f}",
             ]
         )
@@ -186,7 +196,7 @@ def _size(count: float) -> str:
 
 def page(sections: list[Section]) -> str:
     intro = (Path(__file__).parent / "scale.md").read_text(encoding="utf-8").strip()
-    origin = "Written by `benchmarks/engines.py`; no number in the tables is typed by hand."
+    origin = "Generated by `benchmarks/engines.py`."
     parts = [intro, f"{origin} {environment()}"]
     for section in sections:
         rows = [section.header, ["---"] * len(section.header), *section.rows]
@@ -196,8 +206,8 @@ def page(sections: list[Section]) -> str:
 
 
 def main() -> None:
-    measured = [Measured(10, 3, 10), Measured(20, 5, 20), Measured(1_000, 5, 5)]
-    sections = [bytes_section(measured), time_section(measured), needs_section(measured[-1])]
+    costs = [PartitionCost(10, 3, 10), PartitionCost(20, 5, 20), PartitionCost(1_000, 5, 5)]
+    sections = [bytes_section(costs), time_section(costs), projection_section(costs[-1])]
     for section in sections:
         print(to_text(section), flush=True)
     PAGE.write_text(page(sections), encoding="utf-8")

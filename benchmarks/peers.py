@@ -1,6 +1,6 @@
-"""Other libraries beside ours, in one run on the same answers: labels, likelihoods, cost.
+"""Comparison with another library on the same responses: labels, likelihoods and cost.
 
-Here is what they share; each library has a file of its own with its sections.
+This module has the shared parts; each library has its own module with its sections.
 """
 
 import time
@@ -16,7 +16,7 @@ from blindfuse import Responses
 from blindfuse.datasets import Crowd
 from blindfuse.estimators.base import Estimator
 from blindfuse.metrics import error_rate
-from children import extra_memory, in_child
+from children import additional_memory, in_child
 from experiments.settings import FIGURE_3
 from report import Check, Section
 from speed import seconds
@@ -25,7 +25,7 @@ Labels = NDArray[Any]
 
 
 class Peer(NamedTuple):
-    """Another library: its name, answers as it wants them, and its labels in our order."""
+    """Another library: its name, its format of responses, and its labels in the order of items."""
 
     name: str
     table: Callable[[Responses], Any]
@@ -33,77 +33,81 @@ class Peer(NamedTuple):
 
     @property
     def title(self) -> str:
-        return f"Beside {self.name} {version(self.name)}"
+        return f"Compared with {self.name} {version(self.name)}"
 
 
 class Fits(NamedTuple):
-    """One method fitted to the same answers by both libraries; ``theirs`` is None if it failed."""
+    """One method fitted to the same responses by both libraries; ``peer`` is None if it failed."""
 
     responses: Responses
-    ours: Any
-    theirs: Any
+    own: Any
+    peer: Any
 
 
 class Pair(NamedTuple):
-    """One method in both libraries, with the closest settings that both have.
+    """One method in both libraries, with the closest settings that they share.
 
-    ``explained`` is the share of equal labels once the known reasons are taken away;
-    ``likelihoods`` are the log-likelihoods that both have reached, under the same model.
+    ``explained`` is the share of equal labels after removing the known causes of differences;
+    ``likelihoods`` are the log-likelihoods of both fits under the same model.
     """
 
-    ours: Callable[[], Estimator]
-    theirs: Callable[[], Any]
+    own: Callable[[], Estimator]
+    peer: Callable[[], Any]
     explained: Callable[[Fits], float]
     likelihoods: Callable[[Fits], tuple[float, float]] | None = None
 
 
-def equal(one: Labels, other: Labels) -> float:
-    return float(np.mean(one == other))
+def agreement(labels: Labels, other: Labels) -> float:
+    """Return the share of equal labels."""
+    return float(np.mean(labels == other))
 
 
-def compared(peer: Peer, runs: Iterable[tuple[str, Pair, Crowd]], reasons: str) -> Section:
-    """A row for each method and set: errors, equal labels, likelihoods, time."""
-    header = ["method", "set", "blindfuse %", f"{peer.name} %", "agree %", "explained %"]
-    header += ["log-likelihood a label", f"{peer.name}'s", f"{peer.name}'s time"]
-    section = Section(f"{peer.title}: the same methods on the same answers", header, note=reasons)
+def compare(peer: Peer, runs: Iterable[tuple[str, Pair, Crowd]], reasons: str) -> Section:
+    """Return one row per method and dataset: errors, agreement, likelihoods and time."""
+    header = ["method", "dataset", "blindfuse %", f"{peer.name} %", "agreement %", "explained %"]
+    header += ["log-likelihood per label", f"{peer.name}'s", f"time of {peer.name} / blindfuse"]
+    section = Section(f"{peer.title}: the same methods on the same responses", header, note=reasons)
     explained = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for method, pair, crowd in runs:
-            fits, slower = _fit_both(peer, pair, crowd.responses)
+            fits, time_ratio = _fit_both(peer, pair, crowd.responses)
             explained.append(100 * pair.explained(fits))
-            cells = [*_agreement(peer, fits, crowd), f"{explained[-1]:.2f}"]
-            cells += [*_reached(pair, fits), f"{slower:.0f} ×"]
+            cells = [*_errors_and_agreement(peer, fits, crowd), f"{explained[-1]:.2f}"]
+            cells += [*_likelihoods(pair, fits), f"{time_ratio:.0f} ×"]
             section.rows.append([method, crowd.name, *cells])
-    section.checks.append(Check("least explained, %", min(explained), 99.9, at_most=False))
+    section.checks.append(
+        Check("smallest explained agreement, %", min(explained), 99.9, at_most=False)
+    )
     return section
 
 
 def _fit_both(peer: Peer, pair: Pair, responses: Responses) -> tuple[Fits, float]:
-    """Both fits, and the time of theirs in times of ours."""
-    ours, table = pair.ours().fit(responses), peer.table(responses)
-    spent = seconds(lambda: pair.ours().fit(responses), repeats=3)
-    began = time.perf_counter()
+    """Return both fits, and the peer's time divided by that of blindfuse."""
+    own, table = pair.own().fit(responses), peer.table(responses)
+    own_seconds = seconds(lambda: pair.own().fit(responses), repeats=3)
+    started = time.perf_counter()
     try:
-        theirs = pair.theirs().fit(table)
+        other = pair.peer().fit(table)
     except KeyError:
-        theirs = None
-    return Fits(responses, ours, theirs), (time.perf_counter() - began) / spent
+        other = None
+    return Fits(responses, own, other), (time.perf_counter() - started) / own_seconds
 
 
-def _agreement(peer: Peer, fits: Fits, crowd: Crowd) -> list[str]:
-    """Errors of both, and how many labels are equal, in percent."""
-    ours = f"{_error(fits.ours.labels_, crowd):.2f}"
-    if fits.theirs is None:
-        return [ours, "fails", "-"]
-    labels = peer.labels(fits.theirs, fits.responses)
-    return [ours, f"{_error(labels, crowd):.2f}", f"{100 * equal(fits.ours.labels_, labels):.2f}"]
+def _errors_and_agreement(peer: Peer, fits: Fits, crowd: Crowd) -> list[str]:
+    """Return the errors of both libraries and their agreement, in percent."""
+    own = f"{_error(fits.own.labels_, crowd):.2f}"
+    if fits.peer is None:
+        return [own, "fails", "-"]
+    labels = peer.labels(fits.peer, fits.responses)
+    equal = 100 * agreement(fits.own.labels_, labels)
+    return [own, f"{_error(labels, crowd):.2f}", f"{equal:.2f}"]
 
 
-def _reached(pair: Pair, fits: Fits) -> list[str]:
+def _likelihoods(pair: Pair, fits: Fits) -> list[str]:
     if pair.likelihoods is None:
         return ["-", "-"]
-    return [f"{found / fits.responses.n_responses:.5f}" for found in pair.likelihoods(fits)]
+    return [f"{total / fits.responses.n_responses:.5f}" for total in pair.likelihoods(fits)]
 
 
 def _error(labels: Labels, crowd: Crowd) -> float:
@@ -111,7 +115,7 @@ def _error(labels: Labels, crowd: Crowd) -> float:
 
 
 def peak_memory(fit: Callable[[Any], None], table: Callable[[Responses], Any]) -> float:
-    """Peak memory in MiB of a fit to Figure 3's answers, N = 100,000, in a process of its own."""
+    """Return the peak memory in MiB of a fit to Figure 3's setting with N = 100,000, in a child."""
     return in_child(_peak_memory, fit, table)
 
 
@@ -119,5 +123,5 @@ def _peak_memory(fit: Callable[[Any], None], table: Callable[[Responses], Any]) 
     few, many = (table(FIGURE_3.draw(n_items, 0).responses) for n_items in (1000, 10**5))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit(few)  # imports and compiles
-        return extra_memory(lambda: fit(many))
+        fit(few)  # import and compile
+        return additional_memory(lambda: fit(many))

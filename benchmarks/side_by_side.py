@@ -1,6 +1,6 @@
-"""Other libraries and blindfuse on the same answers: time, peak memory, error over the oracle's.
+"""Comparison with several libraries on the same responses: time, peak memory and error.
 
-Each fits in a process of its own, one after another, by its defaults, to the same three draws.
+Each method runs with default options in its own process, on the same three simulations.
 """
 
 import warnings
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from blindfuse import BlindEnsemble, DawidSkene, Oracle, Responses, Simulation, fuse, simulate
 from blindfuse.metrics import error_rate
-from blindfuse.model.posteriors import vote_shares
-from children import in_child, measured
+from blindfuse.model.posteriors import vote_posteriors
+from children import in_child, measure
 from experiments.settings import FIGURE_3
 from report import Check, Section
 
@@ -25,22 +25,22 @@ Codes = NDArray[Any]
 Draw = Callable[[int, int], Simulation]
 
 
-class Contestant(NamedTuple):
-    """A method: answers as it wants them, and what it makes of them, a class an item."""
+class Method(NamedTuple):
+    """A method: its format of responses, and a function that labels the items."""
 
     table: Callable[[Responses], Any]
     labels: Callable[[Any], Codes]
 
 
 class Score(NamedTuple):
-    """Means over the draws."""
+    """Means over the simulations."""
 
     seconds: float
     mebibytes: float
     error: float
 
 
-def as_they_are(responses: Responses) -> Responses:
+def unchanged(responses: Responses) -> Responses:
     return responses
 
 
@@ -63,9 +63,9 @@ def as_frame(responses: Responses) -> Any:
 
 
 def by_crowd_kit(table: Any) -> Codes:
-    from crowdkit.aggregation import DawidSkene as Theirs
+    from crowdkit import aggregation
 
-    return np.asarray(Theirs().fit_predict(table).sort_index())
+    return np.asarray(aggregation.DawidSkene().fit_predict(table).sort_index())
 
 
 def as_matrix(responses: Responses) -> tuple[Codes, int]:
@@ -81,130 +81,132 @@ def by_snorkel(table: tuple[Codes, int]) -> Codes:
     return np.asarray(model.predict_proba(matrix).argmax(axis=1))
 
 
-def with_shares(responses: Responses) -> tuple[Codes, Codes]:
-    """Answers as cleanlab wants them: NaN for none, with the beliefs of a classifier beside."""
+def with_probabilities(responses: Responses) -> tuple[Codes, Codes]:
+    """Return the responses in cleanlab's format, NaN if missing, and predicted probabilities."""
     matrix = np.array(responses.matrix(), dtype=float)
     matrix[matrix < 0] = np.nan
-    return matrix, vote_shares(responses)
+    return matrix, vote_posteriors(responses)
 
 
 def by_cleanlab(table: tuple[Codes, Codes]) -> Codes:
     from cleanlab.multiannotator import get_label_quality_multiannotator
 
-    found = get_label_quality_multiannotator(*table, verbose=False)
-    return np.asarray(found["label_quality"]["consensus_label"])
+    quality = get_label_quality_multiannotator(*table, verbose=False)
+    return np.asarray(quality["label_quality"]["consensus_label"])
 
 
-CONTESTANTS = {
-    "DawidSkene": Contestant(as_they_are, by_dawid_skene),
-    "BlindEnsemble": Contestant(as_they_are, by_blind_ensemble),
-    "fuse": Contestant(as_they_are, by_fuse),
-    "crowd-kit's DawidSkene": Contestant(as_frame, by_crowd_kit),
-    "snorkel's LabelModel": Contestant(as_matrix, by_snorkel),
-    "cleanlab's multiannotator": Contestant(with_shares, by_cleanlab),
+METHODS = {
+    "DawidSkene": Method(unchanged, by_dawid_skene),
+    "BlindEnsemble": Method(unchanged, by_blind_ensemble),
+    "fuse": Method(unchanged, by_fuse),
+    "crowd-kit's DawidSkene": Method(as_frame, by_crowd_kit),
+    "snorkel's LabelModel": Method(as_matrix, by_snorkel),
+    "cleanlab's multiannotator": Method(with_probabilities, by_cleanlab),
 }
 
 
-def complete_answers(n_items: int, seed: int) -> Simulation:
+def complete_responses(n_items: int, seed: int) -> Simulation:
     return FIGURE_3.draw(n_items, seed)
 
 
-def sparse_answers(n_items: int, seed: int) -> Simulation:
-    """Ten labels an item by 500 annotators, four classes; every item has at least one."""
+def sparse_responses(n_items: int, seed: int) -> Simulation:
+    """Simulate about ten labels per item by 500 annotators; items without labels are dropped."""
     drawn = simulate(n_items, 500, 4, np.random.default_rng([seed, n_items]), missing=0.98)
-    answered = drawn.responses.responses_per_item > 0
-    return Simulation(drawn.responses.select_items(answered), drawn.truth[answered], drawn.model)
+    labelled = drawn.responses.responses_per_item > 0
+    return Simulation(drawn.responses.select_items(labelled), drawn.truth[labelled], drawn.model)
 
 
 def complete(n_items: int = 10**5) -> Section:
-    """Ten annotators who answer everything."""
+    """Ten annotators who label all items."""
     title = f"N = {n_items:,}, M = 10, K = 5"
-    section, scores = _compared(title, complete_answers, n_items, list(CONTESTANTS))
-    ours, theirs = scores["DawidSkene"], scores["crowd-kit's DawidSkene"]
+    section, scores = _compare(title, complete_responses, n_items, list(METHODS))
+    own, peer = scores["DawidSkene"], scores["crowd-kit's DawidSkene"]
     section.checks = [
-        _faster("DawidSkene", "crowd-kit's DawidSkene", scores, 100),
-        Check("DawidSkene's memory in crowd-kit's", ours.mebibytes / theirs.mebibytes, 0.2),
+        _speedup("DawidSkene", "crowd-kit's DawidSkene", scores, 100),
+        Check("peak memory of DawidSkene / crowd-kit's", own.mebibytes / peer.mebibytes, 0.2),
     ]
     for name in ("DawidSkene", "BlindEnsemble", "fuse"):
-        section.checks.append(_faster(name, "snorkel's LabelModel", scores, 10))
-        section.checks.append(_more_right(name, "snorkel's LabelModel", scores))
+        section.checks.append(_speedup(name, "snorkel's LabelModel", scores, 10))
+        section.checks.append(_error_ratio(name, "snorkel's LabelModel", scores))
     return section
 
 
 def sparse(n_items: int = 10**4) -> Section:
-    """Many annotators who answer little."""
+    """Many annotators who label few items each."""
     title = f"a sparse crowd, {10 * n_items:,} labels, M = 500, K = 4"
-    names = [name for name in CONTESTANTS if name != "snorkel's LabelModel"]
-    section, scores = _compared(title, sparse_answers, n_items, names)
-    section.note += " snorkel is left out: with so many annotators it takes minutes a draw."
+    names = [name for name in METHODS if name != "snorkel's LabelModel"]
+    section, scores = _compare(title, sparse_responses, n_items, names)
+    section.note += " snorkel is left out: with 500 annotators it takes minutes per simulation."
     section.checks = [
-        _faster("DawidSkene", "crowd-kit's DawidSkene", scores, 30),
-        _faster("fuse", "crowd-kit's DawidSkene", scores, 10),
-        _more_right("fuse", "crowd-kit's DawidSkene", scores),
+        _speedup("DawidSkene", "crowd-kit's DawidSkene", scores, 30),
+        _speedup("fuse", "crowd-kit's DawidSkene", scores, 10),
+        _error_ratio("fuse", "crowd-kit's DawidSkene", scores),
     ]
     return section
 
 
-def _compared(
+def _compare(
     title: str, draw: Draw, n_items: int, names: list[str]
 ) -> tuple[Section, dict[str, Score]]:
     libraries = ", ".join(
         f"{name} {version(name)}" for name in ("crowd-kit", "snorkel", "cleanlab")
     )
     section = Section(
-        f"Beside {libraries}: {title}, {len(SEEDS)} draws",
-        ["method", "time, in fuse's", "peak memory, in fuse's", "error %", "over the oracle's"],
-        note="Each by its defaults. cleanlab scores labels by a classifier's beliefs; here the "
-        "shares of votes stand for them.",
+        f"Compared with {libraries}: {title}, {len(SEEDS)} simulations",
+        ["method", "time / fuse's", "peak memory / fuse's", "error %", "error / oracle's"],
+        note="All methods run with default options. cleanlab rates labels by the predicted "
+        "probabilities of a classifier; here the vote shares are used instead.",
     )
-    best = in_child(oracle_error, draw, n_items)
+    oracle = in_child(oracle_error, draw, n_items)
     scores = {name: in_child(score, name, draw, n_items) for name in names}
     section.rows = [
         [
             name,
-            f"{found.seconds / scores['fuse'].seconds:.2f} ×",
-            f"{found.mebibytes / scores['fuse'].mebibytes:.2f} ×",
-            f"{100 * found.error:.2f}",
-            f"{found.error / best:.3f} ×",
+            f"{result.seconds / scores['fuse'].seconds:.2f} ×",
+            f"{result.mebibytes / scores['fuse'].mebibytes:.2f} ×",
+            f"{100 * result.error:.2f}",
+            f"{result.error / oracle:.3f} ×",
         ]
-        for name, found in scores.items()
+        for name, result in scores.items()
     ]
     return section, scores
 
 
 def score(name: str, draw: Draw, n_items: int) -> Score:
-    """One contestant on every draw, after a small one that imports and compiles."""
-    contestant = CONTESTANTS[name]
+    """Measure a method on every simulation, after a small one to import and compile."""
+    method = METHODS[name]
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        contestant.labels(contestant.table(draw(1000, 0).responses))
+        method.labels(method.table(draw(1000, 0).responses))
         for seed in SEEDS:
             drawn = draw(n_items, seed)
-            table = contestant.table(drawn.responses)
-            run = measured(partial(contestant.labels, table))
-            error = error_rate(_certain(run.result, drawn), drawn.truth)
+            table = method.table(drawn.responses)
+            run = measure(partial(method.labels, table))
+            error = error_rate(_one_hot(run.result, drawn), drawn.truth)
             rows.append((run.seconds, run.mebibytes, error))
     return Score(*np.mean(rows, axis=0))
 
 
 def oracle_error(draw: Draw, n_items: int) -> float:
-    drawn = [draw(n_items, seed) for seed in SEEDS]
-    oracles = (Oracle(model=each.model).fit(each.responses) for each in drawn)
-    errors = [error_rate(o.posteriors_, d.truth) for o, d in zip(oracles, drawn, strict=True)]
+    simulations = [draw(n_items, seed) for seed in SEEDS]
+    errors = [
+        error_rate(Oracle(model=drawn.model).fit(drawn.responses).posteriors_, drawn.truth)
+        for drawn in simulations
+    ]
     return float(np.mean(errors))
 
 
-def _certain(labels: Codes, drawn: Simulation) -> NDArray[np.float64]:
-    """Labels as beliefs ``[item, class]``; classes of a simulation are their codes."""
+def _one_hot(labels: Codes, drawn: Simulation) -> NDArray[np.float64]:
+    """Return the labels as posteriors ``[item, class]``; simulated classes are their codes."""
     return np.asarray(labels[:, None] == drawn.responses.classes, dtype=float)
 
 
-def _faster(ours: str, theirs: str, scores: dict[str, Score], asked: float) -> Check:
-    ratio = scores[theirs].seconds / scores[ours].seconds
-    return Check(f"{ours}, times faster than {theirs}", ratio, asked, at_most=False)
+def _speedup(own: str, peer: str, scores: dict[str, Score], required: float) -> Check:
+    ratio = scores[peer].seconds / scores[own].seconds
+    return Check(f"speedup of {own} over {peer}", ratio, required, at_most=False)
 
 
-def _more_right(ours: str, theirs: str, scores: dict[str, Score]) -> Check:
-    ratio = scores[ours].error / scores[theirs].error
-    return Check(f"{ours}'s error in that of {theirs}", ratio, 1.0)
+def _error_ratio(own: str, peer: str, scores: dict[str, Score]) -> Check:
+    ratio = scores[own].error / scores[peer].error
+    return Check(f"error of {own} / error of {peer}", ratio, 1.0)

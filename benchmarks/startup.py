@@ -1,4 +1,4 @@
-"""Start-up: importing and asking for help in times of an empty Python, cold and warm first fuse."""
+"""Start-up time: import, help, and the first fuse with and without compiled kernels."""
 
 import os
 import subprocess
@@ -13,8 +13,8 @@ FUSE = "from blindfuse import fuse; fuse([[0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1
 
 
 def startup() -> Section:
-    """Whole processes, the least of five; cold is without anything compiled before."""
-    section = Section("Start-up, in times of `python -c pass`", ["what", "times"])
+    """The shortest of five processes; a cold start has no compiled kernels in its cache."""
+    section = Section("Start-up time relative to `python -c pass`", ["command", "ratio"])
     command = str(Path(sys.executable).with_name("blindfuse"))
     empty = _seconds(sys.executable, "-c", "pass")
     with TemporaryDirectory() as cache:
@@ -26,17 +26,17 @@ def startup() -> Section:
         "first fuse, warm": warm,
         "first fuse, cold": cold,
     }
-    section.rows = [[what, f"{spent / empty:.1f}"] for what, spent in costs.items()]
-    section.rows.append(["cold in times of warm", f"{cold / warm:.1f}"])
+    section.rows = [[name, f"{cost / empty:.1f}"] for name, cost in costs.items()]
+    section.rows.append(["first fuse, cold / warm", f"{cold / warm:.1f}"])
     return section
 
 
 def _seconds(*command: str, cache: str | None = None, repeats: int = 5) -> float:
-    """The least time of a command, from start to end; what it compiles is kept in ``cache``."""
-    surroundings = os.environ | ({"NUMBA_CACHE_DIR": cache} if cache else {})
+    """Return the shortest time of a command; compiled kernels are kept in ``cache``."""
+    environment = os.environ | ({"NUMBA_CACHE_DIR": cache} if cache else {})
     times = []
     for _ in range(repeats):
-        began = perf_counter()
-        subprocess.run(command, env=surroundings, capture_output=True, check=True)
-        times.append(perf_counter() - began)
+        started = perf_counter()
+        subprocess.run(command, env=environment, capture_output=True, check=True)
+        times.append(perf_counter() - started)
     return min(times)

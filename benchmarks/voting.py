@@ -1,4 +1,4 @@
-"""BlindVotingClassifier beside scikit-learn's VotingClassifier, on the same classifiers."""
+"""BlindVotingClassifier and scikit-learn's VotingClassifier on the same classifiers."""
 
 import warnings
 from collections.abc import Callable
@@ -29,10 +29,12 @@ Ensemble = list[tuple[str, Any]]
 
 SEEDS = 3
 LABELLED = (100, 400)
+"""Numbers of labelled items."""
 VIEWS = 8
+"""Number of disjoint feature sets."""
 
 
-def made(seed: int) -> Data:
+def synthetic(seed: int) -> Data:
     features, truth = make_classification(
         4000, 24, n_informative=16, n_redundant=0, n_classes=5, random_state=seed
     )
@@ -40,7 +42,7 @@ def made(seed: int) -> Data:
 
 
 def sampled(name: str) -> Callable[[int], Data]:
-    """4,000 rows of a feature set, of the classes that are not rare."""
+    """Return a function that samples 4,000 rows of a dataset, without rare classes."""
 
     def sample(seed: int) -> Data:
         features, classes = load_features(name)
@@ -53,16 +55,17 @@ def sampled(name: str) -> Callable[[int], Data]:
 
 
 def datasets() -> dict[str, Callable[[int], Data]]:
-    found: dict[str, Callable[[int], Data]] = {
+    loaders: dict[str, Callable[[int], Data]] = {
         "digits": lambda seed: load_digits(return_X_y=True),
         "breast cancer": lambda seed: load_breast_cancer(return_X_y=True),
-        "made, K = 5": made,
+        "synthetic, K = 5": synthetic,
     }
-    return found | ({name: sampled(name) for name in ("covtype", "magic")} if has_data() else {})
+    return loaders | ({name: sampled(name) for name in ("covtype", "magic")} if has_data() else {})
 
 
-def same_features(_: int, __: int) -> Ensemble:
-    machines = {
+def shared_features(n_features: int, seed: int) -> Ensemble:
+    """Return classifiers that see all features."""
+    classifiers = {
         "logistic": LogisticRegression(max_iter=1000),
         "bayes": GaussianNB(var_smoothing=0.01),
         "neighbours": KNeighborsClassifier(),
@@ -70,42 +73,43 @@ def same_features(_: int, __: int) -> Ensemble:
         "stump": DecisionTreeClassifier(max_depth=2, random_state=0),
         "tree": DecisionTreeClassifier(max_depth=6, random_state=0),
     }
-    return [(name, make_pipeline(StandardScaler(), each)) for name, each in machines.items()]
+    return [(name, make_pipeline(StandardScaler(), each)) for name, each in classifiers.items()]
 
 
-def own_features(n_features: int, seed: int) -> Ensemble:
-    """Each classifier sees features that no other one sees."""
-    kinds = [
+def disjoint_features(n_features: int, seed: int) -> Ensemble:
+    """Return classifiers that see disjoint sets of features."""
+    classifiers = [
         LogisticRegression(max_iter=1000),
         KNeighborsClassifier(),
         DecisionTreeClassifier(max_depth=6, random_state=0),
     ]
-    parts = np.array_split(np.random.default_rng(seed).permutation(n_features), VIEWS)
+    views = np.array_split(np.random.default_rng(seed).permutation(n_features), VIEWS)
     return [
         (
             f"view {i}",
             make_pipeline(
-                ColumnTransformer([("seen", StandardScaler(), part)]), kinds[i % len(kinds)]
+                ColumnTransformer([("seen", StandardScaler(), view)]),
+                classifiers[i % len(classifiers)],
             ),
         )
-        for i, part in enumerate(parts)
+        for i, view in enumerate(views)
     ]
 
 
 def classifiers() -> Section:
-    """Errors on unseen items after fit, and after adapt to as many unlabelled ones."""
+    """Errors on unseen items after fit, and after adapt to the same number of unlabelled items."""
     section = Section(
-        f'BlindVotingClassifier beside VotingClassifier(voting="hard"), mean of {SEEDS} seeds',
-        ["set", "features", "labelled", "vote %", "after fit %", "after adapt %", "worst seed"],
+        f'BlindVotingClassifier and VotingClassifier(voting="hard"), mean of {SEEDS} seeds',
+        ["dataset", "features", "labelled", "vote %", "after fit %", "after adapt %", "worst seed"],
         note=(
-            "Six classifiers that share all features, or eight that share none. Half of the other "
-            "items are unlabelled ones to adapt to, half are scored. Worst seed: the largest "
-            "excess over the vote after adapt, in points."
+            "Six classifiers that share all features, or eight with disjoint features. Half of the "
+            "other items are unlabelled and used by adapt, half are scored. Worst seed: the "
+            "largest excess over the vote after adapt, in points."
         ),
     )
-    excess: dict[str, list[float]] = {"shared": [], "own": []}
+    excess: dict[str, list[float]] = {"shared": [], "disjoint": []}
     for name, load in datasets().items():
-        for features, ensemble in (("shared", same_features), ("own", own_features)):
+        for features, ensemble in (("shared", shared_features), ("disjoint", disjoint_features)):
             for labelled in LABELLED:
                 errors = np.array([_errors(load, ensemble, labelled, s) for s in range(SEEDS)])
                 vote, fit, adapt = errors.mean(axis=0)
@@ -118,10 +122,10 @@ def classifiers() -> Section:
                 excess[features].append(100 * (adapt - vote))
     section.checks = [
         check
-        for name, found in excess.items()
+        for name, points in excess.items()
         for check in (
-            Check(f"{name} features: mean excess over the vote, points", fmean(found), 0.0),
-            Check(f"{name} features: largest mean excess, points", max(found), 0.5),
+            Check(f"{name} features: mean excess over the vote, points", fmean(points), 0.0),
+            Check(f"{name} features: largest mean excess, points", max(points), 0.5),
         )
     ]
     return section

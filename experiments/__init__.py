@@ -1,1 +1,1 @@
-"""The paper's experiments."""
+"""The paper's experiments: run ``python -m experiments`` in a clone of the repository."""

@@ -1,77 +1,60 @@
-"""Every experiment by name, in the order of the paper."""
+"""All experiments by name, in the order of the paper."""
 
 from collections.abc import Iterable, Sequence
 
 from blindfuse import BadParameter
-from blindfuse.errors import meant
+from blindfuse.errors import suggest
 from experiments import (
     adversaries,
-    classifiers,
+    classifier_ensembles,
     crowdsourced,
     grouped_annotators,
     many_annotators,
     many_classes,
-    skills,
+    skill,
     theorems,
     two_classes,
 )
-from experiments.ensembles import SUBSETS
-from experiments.methods import PLAIN, UNAIDED
-from experiments.outcome import Experiment
-from experiments.running import Scale, in_order
+from experiments.experiment import Experiment
+from experiments.methods import UNACCELERATED
+from experiments.runner import order_tasks
+from experiments.scale import Scale
 from experiments.tasks import Task
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
-    for family in (
+    for module in (
         two_classes,
         many_classes,
         many_annotators,
         grouped_annotators,
         adversaries,
-        classifiers,
+        classifier_ensembles,
         crowdsourced,
         theorems,
-        skills,
+        skill,
     )
-    for experiment in family.EXPERIMENTS
+    for experiment in module.EXPERIMENTS
 }
 
-FULL = Scale(
-    "full",
-    runs=10,
-    most_items=1_000_000,
-    ensembles=tuple(SUBSETS),
-    trained={"mnist": 3, "covtype": 3, "poker_synthetic": 1, "dota2": 3},
-)
-QUICK = Scale(
-    "quick",
-    runs=2,
-    most_items=10_000,
-    rows=5_000,
-    ensembles=("magic", "connect4"),
-    plain=(PLAIN,),
-)
-SMOKE = Scale(
-    "smoke", runs=1, most_items=300, rows=500, ensembles=("magic",), crowds=("bird",), plain=()
-)
 
-
-def tasks_of(experiments: Iterable[Experiment], scale: Scale) -> list[Task]:
-    """What these experiments need, each task once, in the order in which to run them."""
-    needed = (task for experiment in experiments for task in experiment.tasks(scale))
-    return in_order(
-        task for task in needed if task.method not in UNAIDED or task.method in scale.plain
+def required_tasks(experiments: Iterable[Experiment], scale: Scale) -> list[Task]:
+    """Return the tasks of these experiments, each once, in the order in which to run them."""
+    tasks = (task for experiment in experiments for task in experiment.tasks(scale))
+    return order_tasks(
+        task
+        for task in tasks
+        if task.method not in UNACCELERATED or task.method in scale.unaccelerated
     )
 
 
-def chosen(names: Sequence[str]) -> list[Experiment]:
-    """The experiments of these names; ``all``, or no name, is every one."""
+def select_experiments(names: Sequence[str]) -> list[Experiment]:
+    """Return the experiments with these names; no names, or ``all``, select every experiment."""
     if not names or "all" in names:
         return list(EXPERIMENTS.values())
     unknown = [name for name in names if name not in EXPERIMENTS]
     if unknown:
         raise BadParameter(
-            f"There is no experiment {unknown[0]!r}: {meant(unknown[0], ['all', *EXPERIMENTS])}"
+            f"There is no experiment {unknown[0]!r}: {suggest(unknown[0], ['all', *EXPERIMENTS])}"
         )
     return [EXPERIMENTS[name] for name in dict.fromkeys(names)]

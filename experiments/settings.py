@@ -1,4 +1,4 @@
-"""The synthetic settings of Section V-A, by the table or figure that they belong to."""
+"""The synthetic settings of Section V-A, named after their table or figure."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from blindfuse import Simulation, simulate
 
 @dataclass(frozen=True)
 class Setting:
-    """Class shares π and the number of annotators of one synthetic experiment."""
+    """Class prior π and number of annotators of one synthetic experiment."""
 
     name: str
     prior: tuple[float, ...]
@@ -24,9 +24,10 @@ class Setting:
         adversaries: float = 0.0,
         same_annotators: bool = False,
     ) -> Simulation:
-        """Simulate it once; the paper does not say how Γ_m were drawn, see :func:`simulate`.
+        """Simulate responses; the paper does not say how Γ_m were drawn, see :func:`simulate`.
 
-        ``same_annotators`` has the same annotators of a seed answer any number of items.
+        With ``same_annotators``, the confusion matrices depend only on the seed, not on the number
+        of items.
         """
         classes = len(self.prior)
         seeds = [seed, classes] if same_annotators else [seed, n_items, classes]

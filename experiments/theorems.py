@@ -1,144 +1,176 @@
-"""Theorem 1: estimates approach the truth as N grows. Theorem 2: errors fall by e^{−βM}."""
+"""Theorem 1: estimates converge to the truth as N grows. Theorem 2: errors fall as e^{−βM}."""
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from experiments.common import Sweep, along, by_size, estimates
-from experiments.drawing import lines
-from experiments.methods import ORACLE, OURS
-from experiments.outcome import (
+from experiments.charts import line_chart
+from experiments.common import (
+    ParameterGrid,
+    columns_by_size,
+    columns_by_value,
+    estimation_error_table,
+)
+from experiments.experiment import (
+    Cell,
     Check,
+    Columns,
     Experiment,
-    Picture,
+    Figure,
     Section,
     Table,
-    points,
+    chart_points,
     tabulate,
 )
-from experiments.running import Measured, Results, Scale
+from experiments.methods import ALG_2, ORACLE
+from experiments.results import Results, RunSummary
+from experiments.scale import Scale
 from experiments.settings import FIGURE_3, FIGURE_4, FIGURE_6, TABLE_1, TABLE_2
-from experiments.tasks import Task, synthetic
+from experiments.tasks import Task, synthetic_tasks
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 SETTINGS = (TABLE_1, TABLE_2, FIGURE_3, FIGURE_4)
-THEORY, APART = -0.5, 0.1
-"""The slope of errors on log axes that sampling noise gives, and how far one may be from it."""
+EXPECTED_SLOPE, SLOPE_TOLERANCE = -0.5, 0.1
+"""Slope of sampling noise on log axes, and the allowed distance from it."""
 
-SWEEP = Sweep(FIGURE_6, 100_000, "n_annotators", (3, 6, 9, 12, 15, 18), "M = {}")
-
-
-def slope(found: Mapping[float, Measured], log_x: bool) -> float:
-    """The slope of the logarithm of the means, against x or its logarithm, by least squares."""
-    x = np.log(list(found)) if log_x else np.array(list(found))
-    return float(np.polyfit(x, np.log([value.mean for value in found.values()]), 1)[0])
+GRID = ParameterGrid(FIGURE_6, 100_000, "n_annotators", (3, 6, 9, 12, 15, 18), "M = {}")
 
 
-def _tasks_1(scale: Scale) -> list[Task]:
+def slope(means: Mapping[float, RunSummary], log_x: bool) -> float:
+    """Return the least-squares slope of log(mean) against x, or against log(x)."""
+    x = np.log(list(means)) if log_x else np.array(list(means))
+    return float(np.polyfit(x, np.log([value.mean for value in means.values()]), 1)[0])
+
+
+def _convergence_tasks(scale: Scale) -> list[Task]:
     sizes = scale.sizes(*SIZES)
     return [
-        task for setting in SETTINGS for task in synthetic(setting, (OURS,), sizes, scale.seeds)
+        task
+        for setting in SETTINGS
+        for task in synthetic_tasks(setting, (ALG_2,), sizes, scale.seeds)
     ]
 
 
-def _show_1(results: Results, scale: Scale, section: Section) -> None:
-    settings = {setting.name: by_size(setting, SIZES, scale) for setting in SETTINGS}
-    rows, slopes = [], {}
+def _show_convergence(results: Results, scale: Scale, section: Section) -> None:
+    settings = {setting.name: columns_by_size(setting, SIZES, scale) for setting in SETTINGS}
+    points: list[dict[str, Any]] = []
+    slopes: dict[Cell, RunSummary] = {}
     for field, panel in (("confusion_error", "ε_CM"), ("prior_error", "ε_π")):
-        table = estimates(f"{panel} of Algorithm 2", settings, field, results)
+        table = estimation_error_table(f"{panel} of Algorithm 2", settings, field, results)
         section.tables.append(table)
-        for name, columns in settings.items():
-            where = along(columns, "n_items")
-            for point in points(results, [OURS], where, field, panel=panel):
-                rows.append({**point, "method": name})
-            known = {
-                x: table.measured[name, column]
-                for x, column in zip(where, columns, strict=True)
-                if (name, column) in table.measured
+        panel_points = []
+        for setting, columns in settings.items():
+            by_size = columns_by_value(columns, "n_items")
+            for point in chart_points(results, [ALG_2], by_size, field, panel=panel):
+                panel_points.append({**point, "method": setting})
+            means = {
+                size: table.measured[setting, column]
+                for size, column in zip(by_size, columns, strict=True)
+                if (setting, column) in table.measured
             }
-            if len(known) > 1:
-                slopes[name, panel] = Measured(slope(known, log_x=True), 0.0, 1)
-        rows += _guide([row for row in rows if row["panel"] == panel], panel)
+            if len(means) > 1:
+                slopes[setting, panel] = RunSummary(slope(means, log_x=True), 0.0, 1)
+        points += [*panel_points, *_guide_line(panel_points, panel)]
     if slopes:
         title, panels = "Slope of the error on log axes", ["ε_CM", "ε_π"]
         section.tables.append(Table(title, list(settings), panels, {}, slopes, "slope"))
-    for (name, panel), fitted in slopes.items():
-        what = f"{section.title}, {name}: slope of {panel} on log axes"
-        holds = abs(fitted.mean - THEORY) <= APART
-        asked = f"{THEORY} ± {APART}"
-        section.checks.append(Check(what, asked, f"{fitted.mean:.3f}", holds))
-    chart = lines(rows, "N", "mean error", panels=("ε_CM", "ε_π"))
-    section.pictures.append(Picture(section.name, "Errors of Algorithm 2's estimates.", chart))
+    section.checks += [
+        Check(
+            f"{section.title}, {setting}: slope of {panel} on log axes",
+            f"{EXPECTED_SLOPE} ± {SLOPE_TOLERANCE}",
+            f"{fitted.mean:.3f}",
+            abs(fitted.mean - EXPECTED_SLOPE) <= SLOPE_TOLERANCE,
+        )
+        for (setting, panel), fitted in slopes.items()
+    ]
+    chart = line_chart(points, "N", "mean error", panels=("ε_CM", "ε_π"))
+    section.figures.append(Figure(section.name, "Errors of Algorithm 2's estimates.", chart))
 
 
-def _guide(rows: list[dict[str, object]], panel: str) -> list[dict[str, object]]:
-    """A line of the theory's slope through the geometric middle of the first points."""
-    if not rows:
+def _guide_line(points: list[dict[str, Any]], panel: str) -> list[dict[str, Any]]:
+    """Return a line of the expected slope through the geometric mean of the first points."""
+    if not points:
         return []
-    x = sorted({float(str(row["x"])) for row in rows})
-    first = [float(str(row["y"])) for row in rows if row["x"] == x[0]]
+    sizes = sorted({point["x"] for point in points})
+    first = [point["y"] for point in points if point["x"] == sizes[0]]
     start = float(np.exp(np.mean(np.log(first))))
-    heights = [start * (at / x[0]) ** THEORY for at in x]
+    heights = [start * (size / sizes[0]) ** EXPECTED_SLOPE for size in sizes]
     return [
-        {"x": at, "y": y, "low": y, "high": y, "method": "slope −½", "panel": panel}
-        for at, y in zip(x, heights, strict=True)
+        {"x": size, "y": y, "low": y, "high": y, "method": "slope −½", "panel": panel}
+        for size, y in zip(sizes, heights, strict=True)
     ]
 
 
-def _show_2(results: Results, scale: Scale, section: Section) -> None:
-    where = SWEEP.columns(scale)
+def _show_bound(results: Results, scale: Scale, section: Section) -> None:
+    columns = GRID.columns(scale)
     rows = ("Oracle MAP", "Alg. 2 MAP")
-    errors = tabulate(results, "Error in percent", rows, where, {}, kind="synthetic")
+    errors = tabulate(results, "Error in percent", rows, columns, {}, kind="synthetic")
     bounds = {
-        column: found
-        for column, values in where.items()
-        if (found := results.measured("bound", method=ORACLE, **values)) is not None
+        column: bound
+        for column, where in columns.items()
+        if (bound := results.summary("bound", method=ORACLE, **where)) is not None
     }
-    measured = errors.measured | {("bound", column): found for column, found in bounds.items()}
-    section.tables.append(
-        Table(
-            "Error in percent, and the bound", [*rows, "bound"], errors.columns, {}, measured, "x"
-        )
-    )
-    drawn = points(results, rows, along(where, "n_annotators"))
-    for column, found in bounds.items():
-        at = float(where[column]["n_annotators"])
-        high = found.mean + found.deviation
-        low = max(found.mean - found.deviation, found.mean / 10)
-        drawn.append({"x": at, "y": found.mean, "low": low, "high": high, "method": "bound"})
-    chart = lines(drawn, "M", "error %", log_x=False)
+    measured = errors.measured | {("bound", column): bound for column, bound in bounds.items()}
+    title = "Error in percent, and the bound"
+    section.tables.append(Table(title, [*rows, "bound"], errors.columns, {}, measured, "synthetic"))
+    points = chart_points(results, rows, columns_by_value(columns, "n_annotators"))
+    for column, bound in bounds.items():
+        x = float(columns[column]["n_annotators"])
+        high = bound.mean + bound.deviation
+        low = max(bound.mean - bound.deviation, bound.mean / 10)
+        points.append({"x": x, "y": bound.mean, "low": low, "high": high, "method": "bound"})
+    chart = line_chart(points, "M", "error %", log_x=False)
     caption = "Error on a logarithmic axis against M, with the bound of the proof."
-    section.pictures.append(Picture(section.name, caption, chart))
-    oracle = {
-        float(where[column]["n_annotators"]): errors.measured["Oracle MAP", column]
-        for column in errors.columns
-        if errors.measured["Oracle MAP", column].mean > 0
+    section.figures.append(Figure(section.name, caption, chart))
+    section.checks += _bound_checks(section.title, columns, errors, bounds)
+
+
+def _bound_checks(
+    title: str, columns: Columns, errors: Table, bounds: Mapping[str, RunSummary]
+) -> list[Check]:
+    oracle = {column: errors.measured["Oracle MAP", column] for column in errors.columns}
+    positive = {
+        float(columns[column]["n_annotators"]): error
+        for column, error in oracle.items()
+        if error.mean > 0
     }
-    over = [errors.measured["Oracle MAP", column].mean / bounds[column].mean for column in bounds]
-    if len(oracle) > 1:
-        beta = -slope(oracle, log_x=False)
-        what = f"{section.title}: rate β of the oracle's error, by least squares"
-        section.checks.append(Check(what, "> 0", f"{beta:.3f}", beta > 0))
-        what = f"{section.title}: largest error of the oracle over the bound"
-        section.checks.append(Check(what, "≤ 1 ×", f"{max(over):.3f} ×", max(over) <= 1))
+    if len(positive) < 2:
+        return []
+    beta = -slope(positive, log_x=False)
+    ratio = max(oracle[column].mean / bound.mean for column, bound in bounds.items())
+    return [
+        Check(
+            f"{title}: rate β of the oracle's error, by least squares",
+            "> 0",
+            f"{beta:.3f}",
+            beta > 0,
+        ),
+        Check(
+            f"{title}: largest error of the oracle over the bound",
+            "≤ 1 ×",
+            f"{ratio:.3f} ×",
+            ratio <= 1,
+        ),
+    ]
 
 
 EXPERIMENTS = [
     Experiment(
         "theorem1",
         "Theorem 1",
-        "Estimates approach the truth as N grows: errors of Γ̂ and π̂ with fitted slopes. The "
+        "Estimates converge to the truth as N grows: errors of Γ̂ and π̂ with fitted slopes. The "
         "theorem says that they vanish; sampling noise alone gives a slope of −½ on log axes.",
-        _tasks_1,
-        _show_1,
+        _convergence_tasks,
+        _show_convergence,
     ),
     Experiment(
         "theorem2",
         "Theorem 2",
-        "Error ≤ αe^{−βM}, K = 3, π = (0.2318, 0.4713, 0.2969). The bound is the proof's sum over "
-        "pairs of classes, each by Chernoff's, at the drawn confusion matrices.",
-        partial(SWEEP.tasks, (OURS, ORACLE)),
-        _show_2,
+        "Error ≤ αe^{−βM}, K = 3, π = (0.2318, 0.4713, 0.2969). The bound is the proof's sum of "
+        "Chernoff bounds over pairs of classes, for the drawn confusion matrices.",
+        partial(GRID.tasks, (ALG_2, ORACLE)),
+        _show_bound,
     ),
 ]

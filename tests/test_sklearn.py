@@ -1,4 +1,4 @@
-"""BlindVotingClassifier: scikit-learn's contract, and that it labels as the fusion does."""
+"""BlindVotingClassifier follows scikit-learn's rules and labels as the fusion does."""
 
 import doctest
 import pickle
@@ -29,53 +29,55 @@ from blindfuse.sklearn import BlindVotingClassifier
 Array = NDArray[Any]
 
 
-class Column(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Answers what stands in one column, so that X is the table of answers."""
+class ColumnClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Predicts the values of one column, so that X is the table of responses."""
 
-    def __init__(self, at: int = 0) -> None:
-        self.at = at
+    def __init__(self, column: int = 0) -> None:
+        self.column = column
 
     def fit(self, X: Array, y: Array) -> Self:
         self.classes_ = np.unique(y)
         return self
 
     def predict(self, X: Array) -> Array:
-        return np.asarray(X)[:, self.at]
+        return np.asarray(X)[:, self.column]
 
 
 def trees(*depths: int) -> list[tuple[str, Any]]:
     return [(f"tree{d}", DecisionTreeClassifier(max_depth=d, random_state=0)) for d in depths]
 
 
-def mixed() -> list[tuple[str, Any]]:
+def classifiers() -> list[tuple[str, Any]]:
     return [("lr", LogisticRegression(max_iter=1000)), ("nb", GaussianNB()), *trees(3)]
 
 
-def readers(count: int) -> BlindVotingClassifier:
-    return BlindVotingClassifier([(f"c{m}", Column(m)) for m in range(count)], cv=2)
+def column_ensemble(count: int) -> BlindVotingClassifier:
+    return BlindVotingClassifier([(f"c{m}", ColumnClassifier(m)) for m in range(count)], cv=2)
 
 
-def crowd(seed: int, **how: Any) -> tuple[Simulation, Array]:
-    found = simulate(3000, 9, 3, np.random.default_rng(seed), **how)
-    return found, np.array(found.responses.matrix())
+def simulate_matrix(seed: int, **options: Any) -> tuple[Simulation, Array]:
+    simulation = simulate(3000, 9, 3, np.random.default_rng(seed), **options)
+    return simulation, np.array(simulation.responses.matrix())
 
 
-def contested(seed: int) -> tuple[Array, Array]:
-    """Six annotators answer two classes; on a third of the items all are near to guessing."""
+def draw_ambiguous(seed: int) -> tuple[Array, Array]:
+    """Six annotators label two classes; a third of the items are nearly ambiguous to all."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(2, size=6000)
-    right = np.where(rng.random(6000) < 1 / 3, 0.55, 0.95)[:, None]
-    errs = rng.random((6000, 6)) > right
-    return np.where(errs, 1 - truth[:, None], truth[:, None]), truth
+    accuracy = np.where(rng.random(6000) < 1 / 3, 0.55, 0.95)[:, None]
+    wrong = rng.random((6000, 6)) > accuracy
+    return np.where(wrong, 1 - truth[:, None], truth[:, None]), truth
 
 
 @cache
-def views(seed: int) -> tuple[BlindVotingClassifier, VotingClassifier, tuple[Array, ...]]:
-    """Twelve classifiers of digits; each sees pixels that no other one sees."""
+def fit_on_pixel_groups(
+    seed: int,
+) -> tuple[BlindVotingClassifier, VotingClassifier, tuple[Array, ...]]:
+    """Fit twelve classifiers of digits; each sees pixels that no other one sees."""
     pixels, digits = load_digits(return_X_y=True)
     split = train_test_split(pixels, digits, train_size=300, stratify=digits, random_state=seed)
-    parts = np.array_split(np.random.default_rng(seed).permutation(64), 12)
-    kinds = [
+    pixel_groups = np.array_split(np.random.default_rng(seed).permutation(64), 12)
+    models = [
         GaussianNB(var_smoothing=0.01),
         KNeighborsClassifier(),
         *(each for _, each in trees(6)),
@@ -83,9 +85,9 @@ def views(seed: int) -> tuple[BlindVotingClassifier, VotingClassifier, tuple[Arr
     estimators = [
         (
             f"view{i}",
-            make_pipeline(ColumnTransformer([("seen", "passthrough", part)]), kinds[i % 3]),
+            make_pipeline(ColumnTransformer([("seen", "passthrough", group)]), models[i % 3]),
         )
-        for i, part in enumerate(parts)
+        for i, group in enumerate(pixel_groups)
     ]
     blind = BlindVotingClassifier(estimators).fit(split[0], split[2])
     return blind, VotingClassifier(estimators).fit(split[0], split[2]), tuple(split)
@@ -98,7 +100,7 @@ def views(seed: int) -> tuple[BlindVotingClassifier, VotingClassifier, tuple[Arr
         BlindVotingClassifier([("only", DecisionTreeClassifier(random_state=0))], cv=2),
     ]
 )
-def test_scikit_learn_finds_nothing_wrong(estimator: Any, check: Any) -> None:
+def test_scikit_learn_checks_pass(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
@@ -107,9 +109,9 @@ def test_docstring_examples() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_it_labels_new_items_as_the_fusion_labels_its_own(seed: int) -> None:
-    found, matrix = crowd(seed, skill=0.1)
-    classifier = readers(9).fit(matrix[:1000], found.truth[:1000]).adapt(matrix)
+def test_new_items_are_labelled_like_the_fused_items(seed: int) -> None:
+    simulation, matrix = simulate_matrix(seed, skill=0.1)
+    classifier = column_ensemble(9).fit(matrix[:1000], simulation.truth[:1000]).adapt(matrix)
     expected = fuse(matrix)
     assert classifier.method_ == classifier.fusion_.method == expected.method
     np.testing.assert_array_equal(classifier.fusion_.labels, expected.labels)
@@ -118,28 +120,28 @@ def test_it_labels_new_items_as_the_fusion_labels_its_own(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_kinds_of_items_label_new_items_too(seed: int) -> None:
-    matrix, truth = contested(seed)
-    classifier = readers(6).fit(matrix, truth)
+def test_latent_subtypes_label_new_items(seed: int) -> None:
+    matrix, truth = draw_ambiguous(seed)
+    classifier = column_ensemble(6).fit(matrix, truth)
     assert classifier.fusion_.method == "LatentSubtypes"
-    by_kinds = classifier._posteriors(classifier._held_out, "LatentSubtypes")
-    np.testing.assert_allclose(by_kinds, classifier.fusion_.posteriors, atol=1e-9)
+    posteriors = classifier._posteriors(classifier._held_out, "LatentSubtypes")
+    np.testing.assert_allclose(posteriors, classifier.fusion_.posteriors, atol=1e-9)
 
 
-def test_a_vote_is_a_vote_and_the_model_only_breaks_ties() -> None:
+def test_the_model_only_breaks_ties_of_the_majority_vote() -> None:
     X, y = make_classification(1500, n_classes=3, n_informative=6, random_state=0)
-    names = mixed()
+    names = classifiers()
     classifier = BlindVotingClassifier(names).fit(X[:300], y[:300])
-    usual = VotingClassifier(names).fit(X[:300], y[:300])
+    voting = VotingClassifier(names).fit(X[:300], y[:300])
     assert classifier.method_ == "MajorityVote"
-    answers = usual.transform(X)
-    votes = np.stack([(answers == k).sum(axis=1) for k in range(3)], axis=1)
+    predictions = voting.transform(X)
+    votes = np.stack([(predictions == k).sum(axis=1) for k in range(3)], axis=1)
     tied = np.count_nonzero(votes == votes.max(axis=1, keepdims=True), axis=1) > 1
     assert 0 < tied.sum() < len(X) / 2
-    np.testing.assert_array_equal(classifier.predict(X)[~tied], usual.predict(X)[~tied])
+    np.testing.assert_array_equal(classifier.predict(X)[~tied], voting.predict(X)[~tied])
     if classifier.fusion_.method == "MajorityVote":
         np.testing.assert_array_equal(
-            classifier.predict_proba(X), classifier.fusion_.predict_proba(answers)
+            classifier.predict_proba(X), classifier.fusion_.predict_proba(predictions)
         )
     else:
         shares = classifier.predict_proba(X) * 4
@@ -147,7 +149,7 @@ def test_a_vote_is_a_vote_and_the_model_only_breaks_ties() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_training_labels_judge_and_do_not_fuse(seed: int) -> None:
+def test_training_labels_choose_the_method_but_do_not_enter_the_fusion(seed: int) -> None:
     X, y = make_classification(
         400, 12, n_informative=6, n_classes=3, class_sep=1.5, random_state=seed
     )
@@ -165,12 +167,13 @@ def test_the_training_labels_judge_and_do_not_fuse(seed: int) -> None:
     gained, lost = np.sum(fused & ~voted), np.sum(voted & ~fused)
     better = gained - lost > 2 * np.sqrt(gained + lost)  # McNemar's test
     assert (classifier.method_ == expected.method) == better
-    assert f"{np.mean(~fused):.1%} and the vote {np.mean(~voted):.1%}" in classifier.why_
+    assert f"{np.mean(~fused):.1%} with {expected.method}" in classifier.why_
+    assert f"{np.mean(~voted):.1%} with the majority vote" in classifier.why_
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_classifiers_that_see_different_things_are_fused_better_than_voted(seed: int) -> None:
-    blind, vote, (_, unlabelled, _, truth) = views(seed)
+def test_fusion_beats_the_vote_if_classifiers_see_different_features(seed: int) -> None:
+    blind, vote, (_, unlabelled, _, truth) = fit_on_pixel_groups(seed)
     half = len(truth) // 2
     adapted = pickle.loads(pickle.dumps(blind)).adapt(unlabelled[:half])
     errors = [1 - each.score(unlabelled[half:], truth[half:]) for each in (vote, blind, adapted)]
@@ -179,24 +182,24 @@ def test_classifiers_that_see_different_things_are_fused_better_than_voted(seed:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_classifiers_that_see_the_same_things_lose_nothing(seed: int) -> None:
+def test_fusion_loses_nothing_if_classifiers_see_the_same_features(seed: int) -> None:
     X, y = make_classification(3000, n_informative=8, n_classes=2, random_state=seed)
-    vote = VotingClassifier(mixed()).fit(X[:200], y[:200])
-    blind = BlindVotingClassifier(mixed()).fit(X[:200], y[:200])
+    vote = VotingClassifier(classifiers()).fit(X[:200], y[:200])
+    blind = BlindVotingClassifier(classifiers()).fit(X[:200], y[:200])
     assert blind.score(X[200:], y[200:]) >= vote.score(X[200:], y[200:]) - 0.005
     blind.adapt(X[200:1500])
     assert blind.score(X[1500:], y[1500:]) >= vote.score(X[1500:], y[1500:]) - 0.005
 
 
-def test_a_new_item_is_labelled_alike_in_every_batch() -> None:
-    blind, _, (_, items, *_) = views(0)
+def test_labels_do_not_depend_on_the_batch() -> None:
+    blind, _, (_, items, *_) = fit_on_pixel_groups(0)
     one_by_one = np.concatenate([blind.predict_proba(items[[i]]) for i in range(30)])
     np.testing.assert_allclose(one_by_one, blind.predict_proba(items)[:30], atol=1e-12)
 
 
-def test_adapting_changes_neither_classifiers_nor_what_fit_found_out() -> None:
-    found, matrix = crowd(0)
-    classifier = readers(9).fit(matrix[:500], found.truth[:500])
+def test_adapt_does_not_change_the_classifiers_or_the_held_out_predictions() -> None:
+    simulation, matrix = simulate_matrix(0)
+    classifier = column_ensemble(9).fit(matrix[:500], simulation.truth[:500])
     before = classifier.fusion_
     members = [id(each) for each in classifier.estimators_]
     classifier.adapt(matrix[500:])
@@ -206,10 +209,10 @@ def test_adapting_changes_neither_classifiers_nor_what_fit_found_out() -> None:
     np.testing.assert_array_equal(again.posteriors, before.posteriors)
 
 
-def test_names_of_classes_and_of_columns_are_kept() -> None:
+def test_names_of_classes_and_columns_are_kept() -> None:
     flowers = load_iris(as_frame=True)
     names = np.array(["setosa", "versicolor", "virginica"], dtype=object)[flowers.target]
-    classifier = BlindVotingClassifier(mixed()).fit(flowers.data, names)
+    classifier = BlindVotingClassifier(classifiers()).fit(flowers.data, names)
     assert classifier.classes_.tolist() == ["setosa", "versicolor", "virginica"]
     assert classifier.fusion_.responses.classes.tolist() == classifier.classes_.tolist()
     assert classifier.fusion_.responses.annotators.tolist() == ["lr", "nb", "tree3"]
@@ -223,7 +226,7 @@ def test_names_of_classes_and_of_columns_are_kept() -> None:
 @pytest.mark.parametrize(
     "classes", [[1.0, 2.0, 3.0], [-1, 0, 7], ["b", "a", "é"], [False, True, True]]
 )
-def test_any_class_that_scikit_learn_takes(classes: list[Any]) -> None:
+def test_all_class_types_of_scikit_learn_are_accepted(classes: list[Any]) -> None:
     X, y = load_iris(return_X_y=True)
     named = np.array(classes)[y]
     classifier = BlindVotingClassifier(trees(1, 2, 3)).fit(X, named)
@@ -231,8 +234,8 @@ def test_any_class_that_scikit_learn_takes(classes: list[Any]) -> None:
     assert classifier.score(X, named) > 0.9
 
 
-def test_parameters_by_name() -> None:
-    classifier = BlindVotingClassifier(mixed(), cv=3)
+def test_parameters_are_set_by_name() -> None:
+    classifier = BlindVotingClassifier(classifiers(), cv=3)
     parameters = classifier.get_params()
     assert parameters["lr__max_iter"] == 1000
     assert parameters["cv"] == 3
@@ -246,7 +249,7 @@ def test_parameters_by_name() -> None:
     assert copy.predict(X).shape == y.shape
 
 
-def test_fewer_than_three_can_only_vote() -> None:
+def test_fewer_than_three_classifiers_vote() -> None:
     X, y = load_iris(return_X_y=True)
     classifier = BlindVotingClassifier(trees(1, 3)).fit(X, y)
     assert classifier.method_ == "MajorityVote"
@@ -255,10 +258,10 @@ def test_fewer_than_three_can_only_vote() -> None:
     assert classifier.why_ in str(why.value)
 
 
-def test_weights_of_items_reach_every_fit() -> None:
+def test_sample_weights_are_passed_to_every_fit() -> None:
     X, y = load_iris(return_X_y=True)
     doubled = np.where(y == 1, 2.0, 1.0)
-    estimators = mixed()
+    estimators = classifiers()
     weighted = BlindVotingClassifier(estimators).fit(X, y, sample_weight=doubled)
     table = np.column_stack(
         [
@@ -267,13 +270,13 @@ def test_weights_of_items_reach_every_fit() -> None:
         ]
     )
     np.testing.assert_array_equal(weighted.fusion_.responses.matrix(), table)
-    usual = VotingClassifier(estimators).fit(X, y, sample_weight=doubled)
-    np.testing.assert_array_equal(weighted.transform(X), usual.transform(X))
+    voting = VotingClassifier(estimators).fit(X, y, sample_weight=doubled)
+    np.testing.assert_array_equal(weighted.transform(X), voting.transform(X))
     with pytest.raises(ValueError, match="sample_weights"):
         weighted.fit(X, y, sample_weights=doubled)
 
 
-def test_metadata_go_where_they_were_asked_for() -> None:
+def test_metadata_are_routed_to_classifiers_that_request_them() -> None:
     X, y = load_iris(return_X_y=True)
     weight = np.where(y == 1, 50.0, 1.0)
     with sklearn.config_context(enable_metadata_routing=True):
@@ -282,16 +285,18 @@ def test_metadata_go_where_they_were_asked_for() -> None:
             ("refuses", GaussianNB().set_fit_request(sample_weight=False)),
             ("cannot", KNeighborsClassifier()),
         ]
-        found = BlindVotingClassifier(estimators).fit(X, y, sample_weight=weight).fusion_
+        fusion = BlindVotingClassifier(estimators).fit(X, y, sample_weight=weight).fusion_
     plain = cross_val_predict(GaussianNB(), X, y, cv=5)
     heavy = cross_val_predict(GaussianNB(), X, y, cv=5, params={"sample_weight": weight})
     assert np.any(plain != heavy)
-    np.testing.assert_array_equal(found.responses.matrix()[:, :2], np.stack([heavy, plain], axis=1))
+    np.testing.assert_array_equal(
+        fusion.responses.matrix()[:, :2], np.stack([heavy, plain], axis=1)
+    )
 
 
-def test_jobs_and_copies_change_nothing() -> None:
-    blind, _, (_, items, *_) = views(1)
-    split = views(1)[2]
+def test_parallel_jobs_and_copies_give_the_same_result() -> None:
+    blind, _, (_, items, *_) = fit_on_pixel_groups(1)
+    split = fit_on_pixel_groups(1)[2]
     two = clone(blind).set_params(n_jobs=2).fit(split[0], split[2])
     np.testing.assert_allclose(two.predict_proba(items), blind.predict_proba(items), atol=1e-9)
     stored = pickle.loads(pickle.dumps(blind))
@@ -299,7 +304,7 @@ def test_jobs_and_copies_change_nothing() -> None:
     assert stored.fusion_.summary() == blind.fusion_.summary()
 
 
-def test_sparse_features() -> None:
+def test_sparse_features_are_accepted() -> None:
     X, y = make_classification(300, n_informative=5, random_state=0)
     estimators = [("lr", LogisticRegression()), *trees(2, 4)]
     dense = BlindVotingClassifier(estimators).fit(X, y)
@@ -307,7 +312,7 @@ def test_sparse_features() -> None:
     np.testing.assert_array_equal(sparse.predict(csr_matrix(X)), dense.predict(X))
 
 
-def test_it_can_be_searched_over_in_a_pipeline() -> None:
+def test_grid_search_in_a_pipeline() -> None:
     X, y = load_iris(return_X_y=True)
     pipeline = make_pipeline(BlindVotingClassifier(trees(1, 2, 3)))
     grid = {"blindvotingclassifier__tree3": ["drop", GaussianNB()]}

@@ -1,8 +1,8 @@
-"""Our docstrings in Markdown, for the pages of the API.
+"""Convert the package's docstrings to Markdown for the API pages.
 
-A heading with a line of dashes becomes bold, and what stands under it a list of definitions. Types
-and defaults are in the signature. What Sphinx calls a role becomes code, with a link to the public
-name that it may be. Examples become blocks of code.
+Underlined headings become bold, and Parameters and Attributes become definition lists; types and
+defaults are in the signature. Sphinx roles become code, with a link if the name is public. Examples
+become code blocks.
 """
 
 import re
@@ -21,33 +21,33 @@ _EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r"``.*?``|[A-Za-z_]\w*")
 
 
-class InMarkdown(griffe.Extension):
-    """Rewrites every docstring when it is loaded."""
+class MarkdownDocstrings(griffe.Extension):
+    """Converts every docstring when it is loaded."""
 
     def on_object(self, *, obj: Any, **_: Any) -> None:
         if obj.docstring is not None:
-            obj.docstring.value = in_markdown(obj.docstring.value)
+            obj.docstring.value = to_markdown(obj.docstring.value)
             obj.docstring.parser = None
 
 
-def in_markdown(docstring: str) -> str:
-    """The docstring, with definitions and links in place of numpydoc's and Sphinx's."""
-    before, *sections = _SECTION.split(docstring)
-    parts = [before]
+def to_markdown(docstring: str) -> str:
+    """Return the docstring with Markdown definition lists, links and code blocks."""
+    introduction, *sections = _SECTION.split(docstring)
+    blocks = [introduction]
     for heading, body in zip(sections[::2], sections[1::2], strict=True):
-        own, rest = _until_heading(body)
-        parts += [f"**{heading}**\n\n", *_definitions(own), rest]
-    text = _HEADING.sub(r"**\1**\n", "".join(parts))
-    return _ROLE.sub(_linked, _EXAMPLE.sub(r"```pycon\n\g<0>\n```", text))
+        entries, rest = _split_at_heading(body)
+        blocks += [f"**{heading}**\n\n", *_definitions(entries), rest]
+    text = _HEADING.sub(r"**\1**\n", "".join(blocks))
+    return _ROLE.sub(_link, _EXAMPLE.sub(r"```pycon\n\g<0>\n```", text))
 
 
-def _until_heading(body: str) -> tuple[str, str]:
-    found = _HEADING.search(body)
-    return (body, "") if found is None else (body[: found.start()], body[found.start() :])
+def _split_at_heading(body: str) -> tuple[str, str]:
+    heading = _HEADING.search(body)
+    return (body, "") if heading is None else (body[: heading.start()], body[heading.start() :])
 
 
 def _definitions(body: str) -> Iterator[str]:
-    """``name`` and what is said of it, as Markdown's definition lists have it."""
+    """Yield names and their descriptions as a Markdown definition list."""
     lines = [line for line in body.splitlines() if line]
     for indented, group in groupby(lines, key=lambda line: line.startswith(" ")):
         if indented:
@@ -60,6 +60,6 @@ def _as_code(name: re.Match[str]) -> str:
     return f"`{name[0].strip('`')}`"
 
 
-def _linked(role: re.Match[str]) -> str:
+def _link(role: re.Match[str]) -> str:
     name = role[1].removeprefix("blindfuse.")
     return f"[`{name}`][blindfuse.{name}]" if name in blindfuse.__all__ else f"`{role[1]}`"

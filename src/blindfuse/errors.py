@@ -1,4 +1,4 @@
-"""What can go wrong, in words: the offender, the rule, the next step."""
+"""Errors and warnings. A message names the offender, the rule and the next step."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -6,33 +6,33 @@ from itertools import islice
 
 
 class BlindfuseError(ValueError):
-    """Base of every error that blindfuse raises on purpose."""
+    """Base class of every error that blindfuse raises on purpose."""
 
 
 class BadLabels(BlindfuseError):
-    """The labels, names or tables given cannot be read as answers of annotators."""
+    """The given labels, names or tables cannot be read as responses of annotators."""
 
 
 class BadFile(BlindfuseError):
-    """A file cannot be found or read, or is not what its name or its reader says."""
+    """A file cannot be found or read, or does not have the expected format."""
 
 
 class BadModel(BlindfuseError):
-    """A model, or a file said to hold one, is damaged, foreign or does not fit the data."""
+    """A model or model file is damaged, of another format, or does not match the data."""
 
 
 class BadParameter(BlindfuseError):
-    """A parameter has a value outside its rule."""
+    """A parameter has a value that is not allowed."""
 
 
 class DownloadFailed(BlindfuseError):
-    """A dataset could not be downloaded, verified or kept; nothing of it is left behind."""
+    """A dataset could not be downloaded, verified or saved. No partial files are left."""
 
 
 class NotIdentifiable(BlindfuseError):
     """The responses do not determine the model: too few annotators, or too little overlap.
 
-    ``reason`` says what is lacking and ``remedy`` what to do; the message has both.
+    ``reason`` says what is missing and ``remedy`` what to do; the message contains both.
     """
 
     def __init__(self, reason: str, remedy: str = "") -> None:
@@ -45,30 +45,30 @@ class NotIdentifiable(BlindfuseError):
 
 
 class RankTooLow(UserWarning):
-    """Moments do not tell all classes apart; a simpler method was used instead."""
+    """The moments do not separate all classes, so a simpler method was used."""
 
 
 class NotConverged(UserWarning):
-    """The solver stopped before it converged; its result is returned all the same."""
+    """The solver stopped before it converged. Its result is returned anyway."""
 
 
-def naming(offenders: Iterable[object], limit: int = 5) -> str:
-    """The first offenders, quoted, and how many more there are: ``'a', 'b' and 7 more``."""
-    rest = iter(offenders)
-    shown = ", ".join(repr(_plain(offender)) for offender in islice(rest, limit))
-    left = sum(1 for _ in rest)
-    return f"{shown} and {left:,} more" if left else shown
+def list_names(names: Iterable[object], limit: int = 5) -> str:
+    """List the first names, quoted, and the number of the others: ``'a', 'b' and 7 more``."""
+    rest = iter(names)
+    shown = ", ".join(repr(_plain(name)) for name in islice(rest, limit))
+    n_hidden = sum(1 for _ in rest)
+    return f"{shown} and {n_hidden:,} more" if n_hidden else shown
 
 
-def meant(name: object, among: Iterable[object]) -> str:
-    """What a wrong name may stand for: ``did you mean 'label'?``, or else what there is."""
-    there = list(among)
-    folded = {str(one).casefold(): str(one) for one in there}
+def suggest(name: object, candidates: Iterable[object]) -> str:
+    """Suggest a similar name, ``did you mean 'label'?``, or list the names that exist."""
+    known = list(candidates)
+    folded = {str(candidate).casefold(): str(candidate) for candidate in known}
     close = get_close_matches(str(name).casefold(), folded, 1)
-    return f"did you mean {folded[close[0]]!r}?" if close else f"there are {naming(there)}."
+    return f"did you mean {folded[close[0]]!r}?" if close else f"there are {list_names(known)}."
 
 
 def _plain(value: object) -> object:
-    """A NumPy scalar as the Python value it stands for, so that it prints as users wrote it."""
+    """Convert a NumPy scalar to a Python value, so that it prints as users wrote it."""
     item = getattr(value, "item", None)
     return item() if callable(item) else value

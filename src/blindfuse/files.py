@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and the folder of what is costly to make again."""
+"""Atomic writing of files, and the cache folder."""
 
 import os
 import time
@@ -9,43 +9,43 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-OLD = 3600.0
-"""Seconds after which nobody writes to a place any more, on this machine or another."""
+STALE_SECONDS = 3600.0
+"""Age at which a temporary file is taken to be abandoned, by this machine or another."""
 
 
 @contextmanager
-def beside(*targets: Path) -> Iterator[list[Path]]:
-    """Places beside the targets to write to, which take their names when all are written.
+def atomic_paths(*targets: Path) -> Iterator[list[Path]]:
+    """Yield one temporary path per target, in its folder; rename all to the targets at the end.
 
-    Whatever goes wrong before that, an interrupt too, leaves the targets as they were. What a
-    process left that was killed while it wrote is removed by the next one, when it is old.
+    If anything fails before that, an interrupt included, the targets stay as they were. Temporary
+    files of a process that was killed are removed by a later call, once they are stale.
     """
     for target in targets:
-        _remove_left(target)
-    places = [target.with_name(f".{target.name}.{os.getpid()}") for target in targets]
+        _remove_stale(target)
+    temporary = [target.with_name(f".{target.name}.{os.getpid()}") for target in targets]
     try:
-        yield places
-        for place, target in zip(places, targets, strict=True):
-            place.replace(target)
+        yield temporary
+        for path, target in zip(temporary, targets, strict=True):
+            path.replace(target)
     finally:
-        for place in places:
-            place.unlink(missing_ok=True)
+        for path in temporary:
+            path.unlink(missing_ok=True)
 
 
-def _remove_left(target: Path) -> None:
-    """Remove places beside the target that nobody has written to for long."""
-    for place in target.parent.glob(f".{escape(target.name)}.*"):
+def _remove_stale(target: Path) -> None:
+    """Remove temporary files of the target that have not been written to for a long time."""
+    for path in target.parent.glob(f".{escape(target.name)}.*"):
         with suppress(OSError):
-            if place.suffix[1:].isdigit() and time.time() - place.stat().st_mtime > OLD:
-                place.unlink()
+            if path.suffix[1:].isdigit() and time.time() - path.stat().st_mtime > STALE_SECONDS:
+                path.unlink()
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file at once: nobody ever sees half of it."""
-    with beside(Path(path)) as (place,):
-        place.write_bytes(content)
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file so that no other process ever sees it half written."""
+    with atomic_paths(Path(path)) as (temporary,):
+        temporary.write_bytes(content)
 
 
 def cache_folder() -> Path:
-    """The folder that BLINDFUSE_CACHE names; if none, the user's cache folder."""
+    """Return the folder named by BLINDFUSE_CACHE, or else the cache folder of the user."""
     return Path(os.environ.get("BLINDFUSE_CACHE") or user_cache_path("blindfuse"))

@@ -1,7 +1,7 @@
-"""How far labels and models are from a known truth, and how far annotators agree with each other.
+"""Errors against a known truth, calibration, and agreement between annotators.
 
-Coefficients of agreement are computed here, and by libraries only in the tests: their sums add up
-over items, so that items with the same votes are one row and a resample is only a weight a row.
+The coefficients of agreement are sums over items. Items with the same counts of responses per class
+therefore share one row, and a bootstrap resample is one integer weight per row.
 """
 
 from collections.abc import Callable
@@ -12,25 +12,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from blindfuse.errors import BadLabels, BadParameter, naming
+from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import weighted_votes
-from blindfuse.responses.coding import smallest_integer
+from blindfuse.responses.coding import smallest_integer_dtype
 from blindfuse.responses.responses import Responses, as_responses
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
 Level = Literal["nominal", "ordinal", "interval"]
 
-_LEAST_POSTERIOR = float(np.finfo(np.float64).eps)
+_MIN_POSTERIOR = float(np.finfo(np.float64).eps)
 
 
 class Agreement(NamedTuple):
-    """A coefficient of agreement: 1 is perfect, 0 is what chance gives; and its interval.
+    """A coefficient of agreement with its bootstrap interval: 1 is perfect, 0 is chance level.
 
-    ``low`` and ``high`` hold the middle ``confidence`` of the coefficients of ``resamples`` sets of
-    as many items, drawn with replacement by ``seed`` (percentile bootstrap). Where all answers are
-    of one class nobody disagrees, and the coefficient is 1.
+    ``low`` and ``high`` are the percentile bootstrap interval over items: the middle share
+    ``confidence`` of the coefficients of ``resamples`` resamples of the items with replacement. If
+    all responses are of one class, the coefficient is 1.
     """
 
     value: float
@@ -39,10 +39,10 @@ class Agreement(NamedTuple):
 
 
 class Reliability(NamedTuple):
-    """Items by how sure their label is, in bins that hold any.
+    """Items grouped by the confidence of their label, in the non-empty bins.
 
-    ``items[bin]`` counts them, ``confidence[bin]`` is the mean of their largest posteriors and
-    ``accuracy[bin]`` the share of them that is right.
+    ``items[bin]`` is the number of items, ``confidence[bin]`` the mean of their largest posteriors
+    and ``accuracy[bin]`` the share of correct labels.
     """
 
     items: NDArray[np.intp]
@@ -50,67 +50,81 @@ class Reliability(NamedTuple):
     accuracy: Floats
 
 
-def error_rate(beliefs: Floats, truth: Integers) -> float:
-    """The share of items labelled wrongly; classes that tie for an item share its credit.
+def error_rate(posteriors: Floats, truth: Integers) -> float:
+    """Return the share of items with a wrong label.
+
+    If c classes tie for the largest posterior of an item and the true class is one of them, the
+    item counts as 1/c correct: the expected result of breaking ties at random.
 
     Parameters
     ----------
-    beliefs ``[item, class]``
-        votes, shares or posteriors: the largest wins.
+    posteriors ``[item, class]``
+        posteriors, vote shares or votes: the class with the largest is the label.
     truth ``[item]``
-        class codes; items of code −1 have no known truth and are left out.
+        class codes, −1 where the truth is unknown; such items are left out.
     """
-    return float(1 - _credit(*_known(beliefs, truth)).mean())
+    return float(1 - _correctness(*_select_known(posteriors, truth)).mean())
 
 
 def log_loss(posteriors: Floats, truth: Integers) -> float:
-    """The mean of −log of the posterior of the true class, over the items of known truth.
+    """Return the mean of −log p, where p is the posterior of the true class.
 
-    A posterior below 2⁻⁵² counts as that much: certain and wrong costs 36, not infinity.
+    Posteriors are bounded below by 2⁻⁵², so that a certain and wrong label costs 36, not infinity.
 
     Parameters
     ----------
     posteriors ``[item, class]``
     truth ``[item]``
-        class codes, −1 where it is not known.
+        class codes, −1 where the truth is unknown; such items are left out.
     """
-    chosen, true = _known(posteriors, truth)
-    of_true = chosen[np.arange(len(true)), true]
-    return float(-np.log(np.maximum(of_true, _LEAST_POSTERIOR)).mean())
+    known, true = _select_known(posteriors, truth)
+    of_true_class = known[np.arange(len(true)), true]
+    return float(-np.log(np.maximum(of_true_class, _MIN_POSTERIOR)).mean())
 
 
 def calibration_error(posteriors: Floats, truth: Integers, bins: int = 15) -> float:
-    """Expected calibration error of the top label (Guo et al. 2017, Section 2).
+    """Return the expected calibration error of the labels.
 
-    Σ_b n_b/n · |accuracy of b − mean confidence of b|, where the confidence of an item is its
-    largest posterior and bin b of equal width holds those in ((b − 1)/bins, b/bins]. Classes that
-    tie share the credit, as in :func:`error_rate`.
+    ECE = Σ_b n_b/n · |accuracy of bin b − mean confidence of bin b|, where the confidence of an
+    item is its largest posterior and bin b contains the items with a confidence in
+    ((b − 1)/bins, b/bins]. Ties count as in :func:`error_rate`.
+
+    Guo et al. (2017), "On Calibration of Modern Neural Networks", Section 2.
 
     Parameters
     ----------
     posteriors ``[item, class]``
     truth ``[item]``
-        class codes, −1 where it is not known.
+        class codes, −1 where the truth is unknown; such items are left out.
+    bins
+        number of bins of equal width.
     """
     items, confidence, accuracy = reliability(posteriors, truth, bins)
     return float(np.average(np.abs(accuracy - confidence), weights=items))
 
 
 def reliability(posteriors: Floats, truth: Integers, bins: int = 15) -> Reliability:
-    """What :func:`calibration_error` adds up, bin by bin, as reliability diagrams show it."""
+    """Return the bins of :func:`calibration_error`, as reliability diagrams show them."""
     if bins < 1:
         raise BadParameter(f"bins={bins!r} must be at least 1.")
-    chosen, true = _known(posteriors, truth)
-    confidence = chosen.max(axis=1)
+    known, true = _select_known(posteriors, truth)
+    confidence = known.max(axis=1)
     bin_of = np.digitize(confidence, np.linspace(0, 1, bins + 1)[1:-1], right=True)
     items = np.bincount(bin_of)
-    held = items > 0
-    sums = [np.bincount(bin_of, what)[held] for what in (confidence, _credit(chosen, true))]
-    return Reliability(items[held], *(total / items[held] for total in sums))
+    filled = items > 0
+    sums = [
+        np.bincount(bin_of, values)[filled] for values in (confidence, _correctness(known, true))
+    ]
+    return Reliability(items[filled], *(total / items[filled] for total in sums))
 
 
-def share_interval(share: float, count: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval (1927) of a share that was seen among ``count`` items."""
+def wilson_interval(share: float, count: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the Wilson score interval of a share p̂ observed among n = ``count`` items.
+
+    (p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n), where z is the normal quantile.
+
+    Wilson (1927), "Probable Inference, the Law of Succession, and Statistical Inference".
+    """
     if not 0 <= share <= 1 or count < 1 or not 0 < confidence < 1:
         raise BadParameter(
             f"share={share!r} and confidence={confidence!r} must be between 0 and 1, and "
@@ -120,56 +134,65 @@ def share_interval(share: float, count: int, confidence: float = 0.95) -> tuple[
     middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
     width = z * np.sqrt(share * (1 - share) / count + (z / (2 * count)) ** 2) / (1 + z**2 / count)
     low, high = float(middle - width), float(middle + width)
-    return max(0.0, min(low, share)), min(1.0, max(high, share))  # rounding apart, they hold it
+    # The interval contains the share and lies in [0, 1]; rounding must not change that.
+    return max(0.0, min(low, share)), min(1.0, max(high, share))
 
 
 def confusion_error(estimate: Model, truth: Model) -> float:
-    """ε_CM of Section V: the mean over annotators of ‖Γ_m − Γ̂_m‖₁, the largest column sum."""
-    distance = np.abs(estimate.confusions - truth.confusions).sum(axis=1).max(axis=1)
-    return float(distance.mean())
+    """Return ε_CM of Section V: the mean of ‖Γ_m − Γ̂_m‖₁ (largest column sum) over annotators."""
+    distances = np.abs(estimate.confusions - truth.confusions).sum(axis=1).max(axis=1)
+    return float(distances.mean())
 
 
 def prior_error(estimate: Model, truth: Model) -> float:
-    """ε_π of Section V: ‖π − π̂‖₁."""
+    """Return ε_π of Section V: ‖π − π̂‖₁."""
     return float(np.abs(estimate.prior - truth.prior).sum())
 
 
 def cohen_kappa(
-    one: ArrayLike,
-    other: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
     *,
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int | None = 0,
 ) -> Agreement:
-    """Cohen's κ = 1 − (1 − Σ_k p_kk) / (1 − Σ_k p_k· p_·k) of two annotators, or of any two labels.
+    """Return Cohen's κ of two annotators, or of any two sets of labels.
+
+    κ = 1 − (1 − Σ_k p_kk) / (1 − Σ_k p_k· p_·k), where p_kl is the share of items with label k in
+    the first set and l in the second.
+
+    Cohen (1960), "A Coefficient of Agreement for Nominal Scales".
 
     Parameters
     ----------
-    one, other ``[item]``
+    first, second ``[item]``
         class codes; items where either is −1 are left out.
     resamples, confidence, seed
-        as in :class:`Agreement`.
+        options of the interval, see :class:`Agreement`.
     """
-    first, second = _codes(one), _codes(other)
-    if first.shape != second.shape:
+    first_codes, second_codes = _check_codes(first), _check_codes(second)
+    if first_codes.shape != second_codes.shape:
         raise BadLabels(
-            f"The two have labels of shape {first.shape} and {second.shape}. "
-            "Pass one code an item each, −1 where there is none."
+            f"The two sets of labels have the shapes {first_codes.shape} and {second_codes.shape}. "
+            "Pass one code per item in both, −1 where there is none."
         )
-    both = (first >= 0) & (second >= 0)
+    both = (first_codes >= 0) & (second_codes >= 0)
     if not both.any():
-        raise BadLabels("No item has a label of both: agreement needs items that both labelled.")
-    used, codes = np.unique(np.stack([first[both], second[both]]), return_inverse=True)
+        raise BadLabels(
+            "No item has a label in both sets. Agreement needs items that are labelled twice."
+        )
+    pairs = np.stack([first_codes[both], second_codes[both]])
+    used, codes = np.unique(pairs, return_inverse=True)
     K = len(used)
 
     def kappa(weights: Integers) -> float:
         n, table = weights.sum(), weights.reshape(K, K)
         by_chance = 1 - table.sum(axis=0) @ table.sum(axis=1) / n**2
-        return _beyond_chance((n - np.trace(table)) / n, by_chance)
+        return _chance_corrected((n - np.trace(table)) / n, by_chance)
 
-    pairs = np.bincount(codes[0] * K + codes[1], minlength=K * K)
-    return _with_interval(kappa, pairs, resamples, confidence, seed)
+    counts = np.bincount(codes[0] * K + codes[1], minlength=K * K)
+    return _with_interval(kappa, counts, resamples, confidence, seed)
 
 
 def fleiss_kappa(
@@ -179,27 +202,30 @@ def fleiss_kappa(
     confidence: float = 0.95,
     seed: int | None = 0,
 ) -> Agreement:
-    """Fleiss' κ = 1 − D / (1 − Σ_k p_k²), for any number of answers an item.
+    """Return Fleiss' κ, for any number of responses per item.
 
-    D is the mean over items of the share of an item's pairs of answers that differ, and p_k the
-    mean over items of the share of its answers that are k: Gwet's generalisation (2014), which is
-    Fleiss (1971) where all items have equally many answers. It departs from Gwet in that items
-    with one answer do not enter p_k either.
+    κ = 1 − D / (1 − Σ_k p_k²), where D is the mean over items of the share of response pairs that
+    differ, and p_k the mean over items of the share of responses that are k. This is Gwet's
+    generalisation, which equals Fleiss' κ if all items have the same number of responses. It
+    departs from Gwet in that items with one response are left out of p_k too.
+
+    Fleiss (1971), "Measuring Nominal Scale Agreement Among Many Raters"; Gwet (2014), "Handbook of
+    Inter-Rater Reliability".
 
     Parameters
     ----------
     responses
-        Responses, or whatever ``fit`` takes; items with fewer than two answers are left out.
+        Responses, or whatever ``fit`` accepts; items with fewer than two responses are left out.
     resamples, confidence, seed
-        as in :class:`Agreement`.
+        options of the interval, see :class:`Agreement`.
     """
     votes, repeats = _distinct_votes(as_responses(responses))
-    differences, shares = _difference(votes), votes / votes.sum(axis=1, keepdims=True)
+    disagreement, shares = _mean_difference(votes), votes / votes.sum(axis=1, keepdims=True)
 
     def kappa(weights: Integers) -> float:
         n = weights.sum()
         p = weights @ shares / n
-        return _beyond_chance(weights @ differences / n, 1 - p @ p)
+        return _chance_corrected(weights @ disagreement / n, 1 - p @ p)
 
     return _with_interval(kappa, repeats, resamples, confidence, seed)
 
@@ -212,127 +238,132 @@ def krippendorff_alpha(
     confidence: float = 0.95,
     seed: int | None = 0,
 ) -> Agreement:
-    """Krippendorff's α = 1 − D_o / D_e (2018, chapter 12), for any number of answers an item.
+    """Return Krippendorff's α, for any number of responses per item.
 
-    D_o is the mean δ² of two answers to the same item, where an item weighs as many as it has
-    answers, and D_e that of any two answers. The interval is over items, which are independent;
-    Krippendorff's own draws pairs of answers as if they were.
+    α = 1 − D_o / D_e, where D_o is the mean δ² of two responses to the same item, with items
+    weighted by their number of responses, and D_e the mean δ² of any two responses. The bootstrap
+    interval resamples items, which are independent; Krippendorff's bootstrap resamples pairs of
+    responses.
+
+    Krippendorff (2018), "Content Analysis", chapter 12.
 
     Parameters
     ----------
     responses
-        Responses, or whatever ``fit`` takes; items with fewer than two answers are left out.
+        Responses, or whatever ``fit`` accepts; items with fewer than two responses are left out.
     level
-        what two classes differ by, δ: ``"nominal"``, 0 or 1; ``"ordinal"``, how many answers lie
-        between them in the order of ``responses.classes``; ``"interval"``, their numbers, which are
-        their names if these are numbers and 0, 1, … in the order of ``responses.classes`` if not.
+        level of measurement, which defines the difference δ of two classes. ``"nominal"``: 0 or 1.
+        ``"ordinal"``: the number of responses between them in the order of ``responses.classes``.
+        ``"interval"``: the difference of the class names if they are numbers, and of the class
+        codes if not.
     resamples, confidence, seed
-        as in :class:`Agreement`.
+        options of the interval, see :class:`Agreement`.
     """
     if level not in get_args(Level):
-        raise BadParameter(f"level={level!r} is none of {naming(get_args(Level))}.")
-    labelled = as_responses(responses)
-    votes, repeats = _distinct_votes(labelled)
-    answers, numbers = votes.sum(axis=1), _numbers(labelled.classes)
+        raise BadParameter(f"level={level!r} must be one of {list_names(get_args(Level))}.")
+    table = as_responses(responses)
+    votes, repeats = _distinct_votes(table)
+    n_responses, numbers = votes.sum(axis=1), _class_numbers(table.classes)
 
     def alpha(weights: Integers) -> float:
         totals = weights @ votes
-        values = _values(level, totals, numbers)
-        within = (weights * answers) @ _difference(votes, values) / totals.sum()
-        return _beyond_chance(within, _difference(totals, values))
+        values = _class_values(level, totals, numbers)
+        observed = (weights * n_responses) @ _mean_difference(votes, values) / totals.sum()
+        return _chance_corrected(observed, _mean_difference(totals, values))
 
     return _with_interval(alpha, repeats, resamples, confidence, seed)
 
 
-def _known(beliefs: Floats, truth: Integers) -> tuple[Floats, Integers]:
-    """Beliefs ``[item, class]`` and truth ``[item]`` of the items whose truth is known."""
-    truth = _codes(truth)
-    if len(beliefs) != len(truth):
+def _select_known(posteriors: Floats, truth: Integers) -> tuple[Floats, Integers]:
+    """Return posteriors ``[item, class]`` and truth ``[item]`` of the items with known truth."""
+    truth = _check_codes(truth)
+    if len(posteriors) != len(truth):
         raise BadLabels(
-            f"There are beliefs about {len(beliefs):,} items, but the truth of {len(truth):,}. "
-            "Pass one code an item, −1 where it is not known."
+            f"There are posteriors of {len(posteriors):,} items, but the truth of {len(truth):,}. "
+            "Pass one code per item, −1 where the truth is unknown."
         )
     known = truth >= 0
     if not known.any():
-        raise BadLabels("The truth of no item is known (all −1): there is nothing to compare with.")
-    chosen, true = beliefs[known], truth[known]
-    outside = np.unique(true[true >= chosen.shape[1]])
+        raise BadLabels("The truth of all items is unknown (−1). Pass at least one true label.")
+    selected, true = posteriors[known], truth[known]
+    outside = np.unique(true[true >= selected.shape[1]])
     if outside.size:
         raise BadLabels(
-            f"The truth has the codes {naming(outside)}, but the beliefs have {chosen.shape[1]} "
-            "classes. Count from zero, in the order of classes."
+            f"The truth has the codes {list_names(outside)}, but there are {selected.shape[1]} "
+            "classes. Pass the positions of the true labels in classes, counted from zero."
         )
-    return chosen, true
+    return selected, true
 
 
-def _codes(values: ArrayLike) -> Integers:
-    """Class codes ``[item]`` as an array; anything but whole numbers is refused."""
+def _check_codes(values: ArrayLike) -> Integers:
+    """Return class codes ``[item]`` as an array; refuse anything but integers."""
     codes = np.asarray(values)
     if codes.size and codes.dtype.kind not in "iub":
         raise BadLabels(
-            f"{short(values)} holds no class codes. Pass one whole number an item: the position of "
-            "its label in classes, −1 where there is none."
+            f"{short(values)} does not contain class codes. Pass one integer per item: the "
+            "position of its label in classes, −1 where there is none."
         )
     return codes.astype(np.int64)
 
 
-def _credit(beliefs: Floats, truth: Integers) -> Floats:
-    """The share ``[item]`` that the truth has in the classes of the largest belief."""
-    winners = beliefs == beliefs.max(axis=1, keepdims=True)
-    return np.asarray(winners[np.arange(len(truth)), truth] / winners.sum(axis=1))
+def _correctness(posteriors: Floats, truth: Integers) -> Floats:
+    """Return 1/c per item if the true class is among the c classes with the largest posterior."""
+    largest = posteriors == posteriors.max(axis=1, keepdims=True)
+    return np.asarray(largest[np.arange(len(truth)), truth] / largest.sum(axis=1))
 
 
 def _distinct_votes(responses: Responses) -> tuple[Floats, Integers]:
-    """Distinct votes ``[row, class]`` of items with two answers or more; items ``[row]`` of each.
+    """Return the distinct votes ``[row, class]`` of items, and the number of items ``[row]``.
 
-    Rows are in an order of their own, whatever the order of the items.
+    Items with fewer than two responses are left out. The order of the rows does not depend on the
+    order of the items.
     """
     votes = weighted_votes(responses)[responses.responses_per_item >= 2]
     if not len(votes):
         raise BadLabels(
-            "No item has two answers: agreement needs items that several annotators labelled."
+            "No item has two responses. Agreement needs items that several annotators labelled."
         )
     # Small integers are sorted by radix: np.unique of the rows takes fifty times as long.
-    small = votes.astype(smallest_integer(int(votes.max()), np.int16, np.int32))
+    small = votes.astype(smallest_integer_dtype(int(votes.max()), np.int16, np.int32))
     order = np.lexsort(small.T)
     ordered = small[order]
     starts = np.flatnonzero(np.append(True, np.any(ordered[1:] != ordered[:-1], axis=1)))
     return votes[order[starts]], np.diff(starts, append=len(votes))
 
 
-def _difference(votes: Floats, values: Floats | None = None) -> Any:
-    """The mean δ² ``[…]`` of two different votes out of ``votes[…, class]``.
+def _mean_difference(votes: Floats, values: Floats | None = None) -> Any:
+    """Return the mean δ² ``[…]`` of two distinct responses out of ``votes[…, class]``.
 
-    δ is the difference of the classes' values ``[class]``; without values, 1 where classes differ.
+    δ is the difference of the classes' values ``[class]``; without values, 1 if the classes differ.
     """
     n = votes.sum(axis=-1)
     if values is None:
         total = n**2 - np.einsum("...k,...k", votes, votes)
     else:
-        # Not below zero, as rounding may have it where values are far apart.
+        # Rounding can make the difference negative if the values are far apart.
         total = np.maximum(2 * (n * (votes @ values**2) - (votes @ values) ** 2), 0.0)
     return total / (n * (n - 1))
 
 
-def _values(level: Level, totals: Floats, numbers: Floats) -> Floats | None:
-    """Numbers ``[class]`` whose differences are Krippendorff's δ; None for nominal classes.
+def _class_values(level: Level, totals: Floats, numbers: Floats) -> Floats | None:
+    """Return values ``[class]`` whose differences are Krippendorff's δ; None for nominal classes.
 
     The ordinal δ of k and l, Σ_{g=k..l} n_g − (n_k + n_l)/2, is the difference of their mean ranks.
     """
     if level == "nominal":
         return None
     values = np.cumsum(totals) - totals / 2 if level == "ordinal" else numbers
-    # From the commonest class, so that answers of one class only differ by zero, not by rounding.
+    # Relative to the most frequent class, so that responses of one class differ by exactly zero.
     return np.asarray(values - values[totals.argmax()])
 
 
-def _numbers(classes: NDArray[Any]) -> Floats:
-    """The classes' names if they are numbers, else their codes."""
+def _class_numbers(classes: NDArray[Any]) -> Floats:
+    """Return the class names if they are numbers, else the class codes."""
     return (classes if classes.dtype.kind in "iuf" else np.arange(len(classes))).astype(float)
 
 
-def _beyond_chance(observed: float, by_chance: float) -> float:
-    """1 − observed / by_chance disagreement; 1 where there is nothing to disagree about."""
+def _chance_corrected(observed: float, by_chance: float) -> float:
+    """Return 1 − observed / by_chance disagreement; 1 if there is no disagreement by chance."""
     return float(1 - observed / by_chance) if by_chance > 0 else 1.0
 
 
@@ -343,9 +374,9 @@ def _with_interval(
     confidence: float,
     seed: int | None,
 ) -> Agreement:
-    """The coefficient of items that come ``repeats[row]`` times, and its bootstrap interval.
+    """Return the coefficient of ``repeats[row]`` items per row, with its bootstrap interval.
 
-    One resample is held at a time, as rows may be as many as items.
+    Resamples are drawn one at a time, because there may be as many rows as items.
     """
     if resamples < 1:
         raise BadParameter(f"resamples={resamples!r} must be at least 1.")
@@ -354,6 +385,6 @@ def _with_interval(
     rng = np.random.default_rng(seed)
     N = repeats.sum()
     shares = repeats / N
-    drawn = [coefficient(rng.multinomial(N, shares)) for _ in range(resamples)]
-    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
+    resampled = [coefficient(rng.multinomial(N, shares)) for _ in range(resamples)]
+    low, high = np.quantile(resampled, [(1 - confidence) / 2, (1 + confidence) / 2])
     return Agreement(coefficient(repeats), float(low), float(high))

@@ -1,4 +1,4 @@
-"""Synthetic ensembles and crowds, as in Section V-A of the paper."""
+"""Simulated responses with known truth, as in Section V-A of the paper."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +15,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """Simulated answers with what is never known in earnest.
+    """Simulated responses with the truth and the model that generated them.
 
-    ``truth[item]`` are class codes; ``model`` holds the true confusion matrices and prior. With
-    copying, these are each annotator's own marginal ones, but answers are no longer independent.
+    Attributes
+    ----------
+    responses
+        the responses; items, annotators and classes are named 0, 1, …
+    truth ``[item]``
+        true class codes.
+    model
+        the true confusion matrices Γ_m and prior π. For annotators that copy, Γ_m is the marginal
+        confusion matrix; the responses are then not conditionally independent.
     """
 
     responses: Responses
@@ -36,34 +43,52 @@ def simulate(
     skill: float = 0.0,
     missing: float = 0.0,
     adversaries: float = 0.0,
-    cliques: Sequence[Sequence[int]] = (),
-    copying: float = 0.0,
+    dependent_groups: Sequence[Sequence[int]] = (),
+    copy_probability: float = 0.0,
 ) -> Simulation:
-    """Draw a truth, annotators and their answers.
+    """Simulate the truth, the annotators' confusion matrices and their responses.
+
+    The true class of item n is drawn from π, and the response of annotator m from the column of
+    that class in Γ_m, independently for all items and annotators unless some copy.
 
     Parameters
     ----------
+    n_items, n_annotators, n_classes
+        N, M and K.
+    rng
+        source of all random numbers.
     prior ``[class]``
-        π; uniform if not given.
+        π, scaled to sum to one; uniform if None.
     skill
-        The paper only says that annotators are better than random. Here every column of Γ_m is
-        uniform on the simplex, with its largest entry moved to the diagonal, and then mixed with
-        the identity: ``skill=0`` is that family itself, ``skill=1`` is perfect.
+        from 0 to 1. With ``skill=0``, every column of Γ_m is drawn uniformly from the probability
+        simplex and its largest entry is swapped onto the diagonal. With ``skill=s``,
+        Γ_m = (1 − s) Γ_m(0) + s I. The paper only states that annotators are better than random.
     missing
-        the chance that an annotator does not answer an item.
+        probability that an annotator does not respond to an item.
     adversaries
-        share α of annotators (the last ones) whose largest entries are off the diagonal: the rows
-        of their matrices are shifted by one class.
-    cliques, copying
-        groups of annotators' positions; each member but the first copies the first one's answer
-        with probability ``copying``, and answers for itself otherwise.
+        share α of adversarial annotators, which are the last ones. The rows of their confusion
+        matrices are shifted by one class, so that the largest entries are off the diagonal.
+    dependent_groups
+        groups of annotator positions. In each group, all members but the first copy responses of
+        the first.
+    copy_probability
+        probability that such a member copies a response instead of drawing its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> simulation = simulate(1000, 5, 3, np.random.default_rng(0), skill=0.5, missing=0.2)
+    >>> simulation.responses.n_responses, simulation.truth.shape
+    (3974, (1000,))
+    >>> simulation.model.confusions.shape
+    (5, 3, 3)
     """
-    shares = _checked_prior(prior, n_classes)
+    prior = _check_prior(prior, n_classes)
     for name, value in (
         ("skill", skill),
         ("missing", missing),
         ("adversaries", adversaries),
-        ("copying", copying),
+        ("copy_probability", copy_probability),
     ):
         if not 0 <= value <= 1:
             raise BadParameter(f"{name}={value} must be between 0 and 1.")
@@ -71,39 +96,42 @@ def simulate(
     n_adversaries = round(adversaries * n_annotators)
     if n_adversaries:
         own[-n_adversaries:] = np.roll(own[-n_adversaries:], 1, axis=1)
-    leader = {member: clique[0] for clique in cliques for member in clique[1:]}
-    truth = rng.choice(n_classes, size=n_items, p=shares)
-    led = {first: _draw(own[first], truth, rng) for first in sorted(set(leader.values()))}
+    leader = {member: group[0] for group in dependent_groups for member in group[1:]}
+    truth = rng.choice(n_classes, size=n_items, p=prior)
+    # Leaders respond to all items, because copiers may label items that the leader skips.
+    leader_responses = {m: _draw_responses(own[m], truth, rng) for m in sorted({*leader.values()})}
 
     confusions = own.copy()
-    columns, answered_by = [], []
+    columns, labelled_items = [], []
     for m in range(n_annotators):
-        items = _answered(n_items, missing, rng)
-        labels = led[m][items] if m in led else _draw(own[m], truth[items], rng)
+        items = _draw_items(n_items, missing, rng)
+        if m in leader_responses:
+            symbols = leader_responses[m][items]
+        else:
+            symbols = _draw_responses(own[m], truth[items], rng)
         if m in leader:
-            copies = rng.random(len(items)) < copying
-            labels = np.where(copies, led[leader[m]][items], labels)
-            confusions[m] = (1 - copying) * own[m] + copying * own[leader[m]]
-        columns.append(labels)
-        answered_by.append(items)
-    responses = _gathered(columns, answered_by, n_items, n_classes)
-    return Simulation(
-        responses, truth, Model(confusions, shares, responses.annotators, responses.classes)
-    )
+            copied = rng.random(len(items)) < copy_probability
+            symbols = np.where(copied, leader_responses[leader[m]][items], symbols)
+            confusions[m] = (1 - copy_probability) * own[m] + copy_probability * own[leader[m]]
+        columns.append(symbols)
+        labelled_items.append(items)
+    responses = _join_columns(columns, labelled_items, n_items, n_classes)
+    model = Model(confusions, prior, responses.annotators, responses.classes)
+    return Simulation(responses, truth, model)
 
 
-def _gathered(
+def _join_columns(
     columns: list[NDArray[np.int16]],
-    answered_by: list[NDArray[np.intp]],
+    labelled_items: list[NDArray[np.intp]],
     n_items: int,
     n_classes: int,
 ) -> Responses:
-    """Responses of the annotators' columns of labels to the items that they answered."""
-    if all(len(items) == n_items for items in answered_by):
+    """Return the table of responses; ``columns[m]`` belong to ``labelled_items[m]``."""
+    if all(len(items) == n_items for items in labelled_items):
         return Responses.from_matrix(np.stack(columns, axis=1), classes=np.arange(n_classes))
     return Responses.from_codes(
-        np.concatenate(answered_by),
-        np.repeat(np.arange(len(columns)), [len(items) for items in answered_by]),
+        np.concatenate(labelled_items),
+        np.repeat(np.arange(len(columns)), [len(items) for items in labelled_items]),
         np.concatenate(columns),
         items=np.arange(n_items),
         annotators=np.arange(len(columns)),
@@ -114,7 +142,7 @@ def _gathered(
 def draw_confusions(
     n_annotators: int, n_classes: int, rng: np.random.Generator, skill: float = 0.0
 ) -> Floats:
-    """Confusion matrices ``[annotator, reported, true]`` that are better than random."""
+    """Draw confusion matrices ``[annotator, reported, true]``; ``skill`` as in :func:`simulate`."""
     columns = rng.dirichlet(np.ones(n_classes), size=(n_annotators, n_classes))
     largest = columns.argmax(axis=2)
     m, k = np.indices(largest.shape)
@@ -122,34 +150,40 @@ def draw_confusions(
     return (1 - skill) * columns.transpose(0, 2, 1) + skill * np.eye(n_classes)
 
 
-def _draw(
+def _draw_responses(
     confusion: Floats, truth: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.int16]:
-    """One annotator's answers: f(n) ~ column ``truth[n]`` of the confusion matrix."""
-    levels = np.cumsum(confusion, axis=0)[:-1]
-    luck = rng.random(len(truth))
-    labels = np.zeros(len(truth), dtype=np.int16)
-    for level in levels:
-        labels += luck > level[truth]
-    return labels
+    """Draw one annotator's responses f(n) from the columns ``truth[n]`` of the confusion matrix."""
+    cumulative = np.cumsum(confusion, axis=0)[:-1]
+    uniform = rng.random(len(truth))
+    symbols = np.zeros(len(truth), dtype=np.int16)
+    for row in cumulative:
+        symbols += uniform > row[truth]
+    return symbols
 
 
-def _answered(n_items: int, missing: float, rng: np.random.Generator) -> NDArray[np.intp]:
-    """The items that an annotator answers, in order, by skipping ahead: cost is in answers only."""
+def _draw_items(n_items: int, missing: float, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw the items that an annotator responds to, in order.
+
+    The gaps between them are geometric, so that the cost is linear in the number of responses.
+    """
     if missing == 0:
         return np.arange(n_items)
     if missing == 1:
         return np.empty(0, dtype=np.intp)
     expected = n_items * (1 - missing)
-    at = np.empty(0, dtype=np.int64)
-    while not len(at) or at[-1] < n_items:
+    items = np.empty(0, dtype=np.int64)
+    while not len(items) or items[-1] < n_items:
         gaps = rng.geometric(1 - missing, size=int(expected + 4 * expected**0.5) + 4)
-        at = np.concatenate([at, np.cumsum(gaps) + (at[-1] if len(at) else -1)])
-    return at[at < n_items]
+        items = np.concatenate([items, np.cumsum(gaps) + (items[-1] if len(items) else -1)])
+    return items[items < n_items]
 
 
-def _checked_prior(prior: ArrayLike | None, n_classes: int) -> Floats:
-    shares = np.full(n_classes, 1.0) if prior is None else np.asarray(prior, dtype=float)
-    if shares.shape != (n_classes,) or not np.all(shares >= 0) or not shares.sum() > 0:
-        raise BadParameter(f"prior={prior!r} must be {n_classes} shares, none negative.")
-    return np.asarray(shares / shares.sum(), dtype=np.float64)
+def _check_prior(prior: ArrayLike | None, n_classes: int) -> Floats:
+    """Return the class prior ``[class]``, scaled to sum to one."""
+    weights = np.full(n_classes, 1.0) if prior is None else np.asarray(prior, dtype=float)
+    if weights.shape != (n_classes,) or not np.all(weights >= 0) or not weights.sum() > 0:
+        raise BadParameter(
+            f"prior={prior!r} must be {n_classes} class probabilities, none of them negative."
+        )
+    return np.asarray(weights / weights.sum(), dtype=np.float64)

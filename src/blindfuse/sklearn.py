@@ -1,4 +1,4 @@
-"""Blind fusion for scikit-learn: a VotingClassifier that learns whose votes to trust."""
+"""``BlindVotingClassifier``: a scikit-learn ensemble whose predictions are fused without labels."""
 
 from typing import Any, Self
 
@@ -19,44 +19,45 @@ Floats = NDArray[np.float64]
 
 
 class BlindVotingClassifier(VotingClassifier):  # type: ignore[misc]
-    """A :class:`sklearn.ensemble.VotingClassifier` whose votes are fused by :func:`blindfuse.fuse`.
+    """A voting classifier that fuses predictions with :func:`blindfuse.fuse`.
 
-    ``y`` trains the classifiers and judges the fusion, and never enters it:
+    ``y`` trains the classifiers and evaluates the fusion, but the fusion itself does not use it:
 
-    1. ``fit`` trains the classifiers on all of ``X``, as VotingClassifier does.
-    2. It fuses, without ``y``, what they say of ``X`` out of fold. What they say of items that they
-       were trained on would tell little about them.
-    3. The fusion labels new items if it labels those of step 2 better than the vote does, by two
-       standard errors. Else the vote labels them, as with ``voting="hard"``, and the fused model
-       only breaks its ties.
+    1. ``fit`` trains the classifiers on all of ``X``, like
+       :class:`sklearn.ensemble.VotingClassifier`.
+    2. It fuses their out-of-fold predictions for ``X``, without ``y``. Predictions for items that a
+       classifier was trained on would overestimate its accuracy.
+    3. New items are labelled by the fused model if it has fewer errors on the out-of-fold
+       predictions than the majority vote, by more than two standard errors (McNemar's test).
+       Otherwise they are labelled by the majority vote, and the fused model only breaks ties.
 
-    ``adapt`` repeats steps 2 and 3 with unlabelled items, of which there are often many where
-    labelled ones are few. ``predict`` labels items one by one, whatever batch they come in; the
-    labels of the items of ``adapt``, fused together, are in ``fusion_``.
+    ``adapt`` repeats steps 2 and 3 with unlabelled items, of which there are often many when
+    labelled items are few. ``predict`` labels each item on its own, so the result does not depend
+    on the batch; the labels of the items passed to ``adapt``, fused together, are in ``fusion_``.
 
-    Expect much where classifiers differ in skill and see different things: other features, other
-    training items. Classifiers that share all their features err together; the vote is then hard to
-    beat, and step 3 finds that out.
+    The fusion improves most on the majority vote if the classifiers differ in accuracy and see
+    different features or training items. Classifiers that share all features have correlated
+    errors; the majority vote is then hard to beat, and step 3 detects this.
 
     Parameters
     ----------
     estimators
-        ``(name, classifier)`` pairs; ``"drop"`` in place of a classifier leaves it out. Fewer than
-        three can only vote.
+        ``(name, classifier)`` pairs; ``"drop"`` in place of a classifier leaves it out. With fewer
+        than three classifiers, the majority vote is used.
     cv
-        folds of step 2, as in :func:`sklearn.model_selection.cross_val_predict`. Each costs one
-        more fit of every classifier.
+        folds of step 2, as in :func:`sklearn.model_selection.cross_val_predict`. Each fold costs
+        one more fit of every classifier.
     n_jobs
-        classifiers, folds and threads at a time.
+        number of parallel jobs for classifiers and folds, and of threads for the fusion.
     verbose
         whether to print the time of each fit.
 
     Attributes
     ----------
     fusion_
-        the :class:`blindfuse.Fusion`, with diagnostics: who is how good, who errs together.
+        the :class:`blindfuse.Fusion`, with diagnostics of accuracy and correlated errors.
     method_, why_
-        what labels new items, and the reason in words.
+        the method that labels new items, and the reason for it.
     classes_, estimators_, named_estimators_, le_
         as in VotingClassifier.
 
@@ -88,7 +89,7 @@ class BlindVotingClassifier(VotingClassifier):  # type: ignore[misc]
     method_: str
     why_: str
 
-    # What VotingClassifier reads, and fusion leaves no choice about.
+    # Parameters of VotingClassifier that are fixed here.
     voting = "hard"
     weights = None
     flatten_transform = True
@@ -107,9 +108,9 @@ class BlindVotingClassifier(VotingClassifier):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike, **fit_params: Any) -> Self:
-        """Train the classifiers, and fuse what they say out of fold.
+        """Train the classifiers and fuse their out-of-fold predictions.
 
-        ``sample_weight``, and with metadata routing other parameters, reach the classifiers.
+        ``sample_weight`` is passed to the classifiers, and so are others with metadata routing.
         """
         super().fit(X, y, **fit_params)
         self._truth = self.le_.transform(y)
@@ -117,37 +118,39 @@ class BlindVotingClassifier(VotingClassifier):  # type: ignore[misc]
         return self._fuse(self._held_out)
 
     def adapt(self, X: ArrayLike) -> Self:
-        """Fuse what the classifiers say of these unlabelled items, and label new items by that."""
-        return self._fuse(self._answers(X))
+        """Fuse the predictions for unlabelled items; the result labels new items from now on."""
+        return self._fuse(self._predictions(X))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Labels ``[item]``."""
+        """Return labels ``[item]``."""
         codes = most_likely(self.predict_proba(X))
         return np.asarray(self.le_.inverse_transform(codes))
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Posteriors ``[item, class]``; shares of votes where those do better than the fusion."""
-        return self._posteriors(self._answers(X), self.method_)
+        """Return posteriors ``[item, class]``; vote shares if ``method_`` is the majority vote."""
+        return self._posteriors(self._predictions(X), self.method_)
 
     def _out_of_fold(self, X: ArrayLike, fit_params: dict[str, Any]) -> NDArray[Any]:
-        """What each classifier says of each item after training without its fold."""
-        trained = [(name, each) for name, each in self.estimators if each != "drop"]
-        params = {name: fit_params for name, _ in trained}
+        """Return predictions ``[item, classifier]`` after training without the item's fold."""
+        classifiers = [(name, each) for name, each in self.estimators if each != "drop"]
+        params = {name: fit_params for name, _ in classifiers}
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", **fit_params)
-            params = {name: routed[name].fit for name, _ in trained}
+            params = {name: routed[name].fit for name, _ in classifiers}
         columns = [
             cross_val_predict(
                 each, X, self._truth, cv=self.cv, n_jobs=self.n_jobs, params=params[name]
             )
-            for name, each in trained
+            for name, each in classifiers
         ]
         return np.column_stack(columns)
 
-    def _answers(self, X: ArrayLike) -> Responses:
+    def _predictions(self, X: ArrayLike) -> Responses:
+        """Return the predictions of all classifiers as responses."""
         return self._as_responses(np.asarray(self.transform(X)))
 
     def _as_responses(self, codes: NDArray[Any]) -> Responses:
+        """Return class codes ``[item, classifier]`` as responses."""
         names = [name for name, each in self.named_estimators_.items() if each != "drop"]
         items, annotators = np.indices(codes.shape).reshape(2, -1)
         return Responses.from_codes(
@@ -159,35 +162,42 @@ class BlindVotingClassifier(VotingClassifier):  # type: ignore[misc]
             classes=self.classes_,
         )
 
-    def _fuse(self, answers: Responses) -> Self:
-        """Fuse these answers, and find out whether that labels better than the vote."""
-        self.fusion_ = fuse(answers, threads=effective_n_jobs(self.n_jobs))
-        self.method_, self.why_ = self._judged()
+    def _fuse(self, responses: Responses) -> Self:
+        """Fuse the responses, and choose between the fused model and the majority vote."""
+        self.fusion_ = fuse(responses, threads=effective_n_jobs(self.n_jobs))
+        self.method_, self.why_ = self._choose_method()
         return self
 
-    def _judged(self) -> tuple[str, str]:
-        """The fusion's method and reason, or the vote's if the fusion is not surely better."""
+    def _choose_method(self) -> tuple[str, str]:
+        """Return the method that labels new items, and the reason."""
         method, why = self.fusion_.method, self.fusion_.why
         if method == "MajorityVote":
             return method, why
-        voted, fused = (self._errs(rule) for rule in ("MajorityVote", method))
-        gain = voted.astype(float) - fused
-        surely = gain.sum() > SIGNIFICANT_Z * np.sqrt(np.square(gain).sum())
+        vote_errors, fusion_errors = (self._errors(name) for name in ("MajorityVote", method))
+        gain = vote_errors.astype(float) - fusion_errors
+        significant = gain.sum() > SIGNIFICANT_Z * np.sqrt(np.square(gain).sum())
         measured = (
-            f"Of {len(gain):,} training items, labelled out of fold, {method} mistakes "
-            f"{fused.mean():.1%} and the vote {voted.mean():.1%}"
+            f"Out-of-fold error on {len(gain):,} training items: {fusion_errors.mean():.1%} with "
+            f"{method}, {vote_errors.mean():.1%} with the majority vote"
         )
-        if surely:
+        if significant:
             return method, f"{why} {measured}."
-        return "MajorityVote", f"{measured}: not better by {SIGNIFICANT_Z:g} standard errors."
+        return (
+            "MajorityVote",
+            f"{measured}; the difference is below {SIGNIFICANT_Z:g} standard errors.",
+        )
 
-    def _errs(self, method: str) -> NDArray[np.bool_]:
-        """Whether this method mislabels each training item, out of fold."""
+    def _errors(self, method: str) -> NDArray[np.bool_]:
+        """Return whether the method mislabels each training item ``[item]``, out of fold."""
         return np.asarray(most_likely(self._posteriors(self._held_out, method)) != self._truth)
 
-    def _posteriors(self, answers: Responses, method: str) -> Floats:
-        """Beliefs ``[item, class]``, by what the last fusion knows, of one item at a time."""
-        posteriors = self.fusion_.predict_proba(answers)
+    def _posteriors(self, responses: Responses, method: str) -> Floats:
+        """Return posteriors ``[item, class]`` by the fused model or the majority vote.
+
+        Each item is labelled on its own. The posteriors of the fused model are worth one vote
+        that is divided among the classes, so that they only break ties of the majority vote.
+        """
+        posteriors = self.fusion_.predict_proba(responses)
         if method == self.fusion_.method:
             return posteriors
-        return np.asarray((weighted_votes(answers) + posteriors) / (answers.n_annotators + 1))
+        return np.asarray((weighted_votes(responses) + posteriors) / (responses.n_annotators + 1))

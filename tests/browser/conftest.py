@@ -1,4 +1,4 @@
-"""A real browser, in which no page may err or ask anybody outside."""
+"""A real browser, in which no page may raise an error or send a request."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ Scheme = Literal["light", "dark"]
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     program = shutil.which("chromium")
-    assert program, "There is no chromium here. `make test-browser` installs it."
+    assert program, "chromium is not installed. Run `make test-browser`, which installs it."
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=program, args=FLAGS)
         yield started
@@ -34,41 +34,41 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def show(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Opens the HTML that it is given, with all pictures drawn; complains at the end."""
-    complaints: list[str] = []
+    """Open a page and wait until all charts are drawn; fail at the end if there were errors."""
+    problems: list[str] = []
     contexts = []
 
-    def guard(route: Route) -> None:
+    def block_requests(route: Route) -> None:
         if route.request.url.startswith(("file:", "data:")):
             route.continue_()
         else:
-            complaints.append(f"asked for {route.request.url}")
+            problems.append(f"request: {route.request.url}")
             route.abort()
 
-    def opened(html: str, width: int = 1280, scheme: Scheme = "light", allow: str = "") -> Page:
-        """``allow`` is part of what the console may say in this test."""
+    def open_page(html: str, width: int = 1280, scheme: Scheme = "light", allow: str = "") -> Page:
+        """Messages of the console that contain ``allow`` are ignored."""
 
-        def hear(said: ConsoleMessage) -> None:
-            if not allow or allow not in said.text:
-                complaints.append(f"console: {said.text}")
+        def record(message: ConsoleMessage) -> None:
+            if not allow or allow not in message.text:
+                problems.append(f"console: {message.text}")
 
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         contexts.append(context)
         context.set_default_timeout(10_000)
-        context.route("**/*", guard)
+        context.route("**/*", block_requests)
         page = context.new_page()
-        page.on("console", hear)
-        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
-        page.on("dialog", lambda box: complaints.append(f"box: {box.message}"))
+        page.on("console", record)
+        page.on("pageerror", lambda error: problems.append(f"error: {error}"))
+        page.on("dialog", lambda box: problems.append(f"dialog: {box.message}"))
         path = tmp_path / f"{len(contexts)}.html"
         path.write_text(html, encoding="utf-8")
         page.goto(path.as_uri())
         page.wait_for_function(
-            "[...document.querySelectorAll('.picture')].every((one) => one.querySelector('svg'))"
+            "[...document.querySelectorAll('.chart')].every((one) => one.querySelector('svg'))"
         )
         return page
 
-    yield opened
+    yield open_page
     for context in contexts:
         context.close()
-    assert not complaints
+    assert not problems

@@ -1,4 +1,4 @@
-"""Writes the picture of a report that the README shows: a simulated crowd of twelve."""
+"""Write the screenshot of a report for the README: a simulated crowd of twelve annotators."""
 
 import shutil
 import sys
@@ -23,7 +23,7 @@ def main(target: str) -> None:
         )
         page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type,unused-ignore]
         page.goto(report.as_uri())
-        page.wait_for_selector("#picture-annotators svg")
+        page.wait_for_selector("#chart-annotators svg")
         page.screenshot(path=target)
         browser.close()
 

@@ -35,7 +35,7 @@ from blindfuse import (
     report_html,
 )
 from blindfuse.estimators.registry import METHODS
-from blindfuse.kernels.threads import quiet_blas
+from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.metrics import (
     Agreement,
     calibration_error,
@@ -58,7 +58,7 @@ FEW, MANY = 12, 400
 
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:
-    with quiet_blas():  # tables are small, and tests may share the machine
+    with single_threaded_blas():  # tables are small, and tests may share the machine
         yield
 
 

@@ -1,4 +1,4 @@
-"""The command line as a process: pipes, interrupts, and how soon it answers."""
+"""The command line as a process: pipes, interrupts and speed."""
 
 import json
 import os
@@ -13,14 +13,19 @@ import pytest
 from tests.conftest import SHARED, Crowds
 
 BLINDFUSE = [sys.executable, "-m", "blindfuse"]
-HEAVY = {"numpy", "polars", "numba", "scipy", "rich", "narwhals"}
+HEAVY_MODULES = {"numpy", "polars", "numba", "scipy", "rich", "narwhals"}
 
 
 def run(
-    *words: str, input: str = "", folder: Path | None = None
+    *arguments: str, input: str = "", folder: Path | None = None
 ) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [*BLINDFUSE, *words], input=input, capture_output=True, text=True, cwd=folder, check=False
+        [*BLINDFUSE, *arguments],
+        input=input,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=False,
     )
 
 
@@ -28,55 +33,59 @@ def test_the_program_is_installed() -> None:
     program = Path(sys.executable).with_name("blindfuse")
     if not program.exists():
         pytest.skip("blindfuse is not installed beside this Python")
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
-    assert said.stdout == run("--version").stdout
-    assert said.stdout.startswith("blindfuse ")
+    installed = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    assert installed.stdout == run("--version").stdout
+    assert installed.stdout.startswith("blindfuse ")
 
 
-@pytest.mark.parametrize("words", [[], ["fuse"], ["compare"], ["demo"]], ids=" ".join)
-def test_help_loads_nothing_heavy(words: list[str]) -> None:
+@pytest.mark.parametrize("command", [[], ["fuse"], ["compare"], ["demo"]], ids=" ".join)
+def test_help_loads_no_heavy_module(command: list[str]) -> None:
     code = (
         "import sys\nfrom blindfuse.cli.main import blindfuse\n"
-        f"try: blindfuse.main({[*words, '--help']!r})\n"
+        f"try: blindfuse.main({[*command, '--help']!r})\n"
         "finally: print(*sys.modules, file=sys.stderr)"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "Usage:" in found.stdout
-    assert not HEAVY & set(found.stderr.split())
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "Usage:" in process.stdout
+    assert not HEAVY_MODULES & set(process.stderr.split())
 
 
-def test_help_answers_at_once() -> None:
-    def least(command: list[str]) -> float:
+def test_help_is_fast() -> None:
+    def shortest_time(command: list[str]) -> float:
         seconds = []
         for _ in range(5):
-            began = time.perf_counter()
+            start = time.perf_counter()
             subprocess.run(command, capture_output=True, check=True)
-            seconds.append(time.perf_counter() - began)
+            seconds.append(time.perf_counter() - start)
         return min(seconds)
 
-    assert least([*BLINDFUSE, "--help"]) < 10 * least([sys.executable, "-c", "pass"])
+    assert shortest_time([*BLINDFUSE, "--help"]) < 10 * shortest_time(
+        [sys.executable, "-c", "pass"]
+    )
 
 
-def test_one_process_feeds_another(tmp_path: Path) -> None:
-    made = run("simulate", "--items", "60", "--truth", "t.csv", folder=tmp_path)
-    fused = run("fuse", "-", "--gold", "t.csv", "-o", "-", input=made.stdout, folder=tmp_path)
+def test_one_command_pipes_into_another(tmp_path: Path) -> None:
+    simulated = run("simulate", "--items", "60", "--truth", "t.csv", folder=tmp_path)
+    fused = run("fuse", "-", "--gold", "t.csv", "-o", "-", input=simulated.stdout, folder=tmp_path)
     assert fused.returncode == 0
     assert fused.stdout.startswith("item,label,confidence")
     assert len(fused.stdout.splitlines()) == 61
     assert "Fused" in fused.stderr
-    assert "\x1b" not in fused.stderr  # no progress and no colour where nobody watches
+    assert "\x1b" not in fused.stderr  # no progress and no colour without a terminal
 
 
 def test_exit_codes(tmp_path: Path) -> None:
-    wrong = run("fuse", "nothing.csv", folder=tmp_path)
-    assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert wrong.stderr == "blindfuse: nothing.csv is not found. Check the path.\n"
+    invalid = run("fuse", "nothing.csv", folder=tmp_path)
+    assert (invalid.returncode, invalid.stdout) == (2, "")
+    assert invalid.stderr == "blindfuse: nothing.csv is not found. Check the path.\n"
     assert run("fuse", "--nothing").returncode == 2
     assert run("methods", "--json").returncode == 0
     code = (
         "import blindfuse.readers.reading as reading\n"
         "from blindfuse.cli.main import main\n"
-        "reading.sources = lambda paths: 1 / 0\n"
+        "reading.find_sources = lambda paths: 1 / 0\n"
         "import sys; sys.argv = ['blindfuse', 'fuse', 'x.csv']\n"
         "main()"
     )
@@ -87,31 +96,31 @@ def test_exit_codes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "command",
     [
         ["simulate", "--items", "100000"],
         ["methods"],
         ["annotators", "votes.csv", "-o", "-"],
         ["fuse", "votes.csv"],
     ],
-    ids=lambda words: words[0],
+    ids=lambda command: command[0],
 )
-def test_nobody_reads_the_rest(words: list[str], tmp_path: Path) -> None:
+def test_a_closed_pipe_ends_the_command_quietly(command: list[str], tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_text(run("simulate", "--items", "50").stdout)
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "wb") as closed:
-        found = subprocess.run(
-            [*BLINDFUSE, *words],
-            stdout=closed,
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with os.fdopen(write_end, "wb") as pipe:
+        process = subprocess.run(
+            [*BLINDFUSE, *command],
+            stdout=pipe,
             stderr=subprocess.PIPE,
             text=True,
             cwd=tmp_path,
             check=False,
         )
-    assert found.returncode == 141
-    assert "Error" not in found.stderr
-    assert "Traceback" not in found.stderr
+    assert process.returncode == 141
+    assert "Error" not in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 def test_an_interrupt_leaves_no_file(tmp_path: Path) -> None:
@@ -124,7 +133,7 @@ def test_an_interrupt_leaves_no_file(tmp_path: Path) -> None:
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
-        # A shell's background job ignores interrupts, and its children would too.
+        # A background job of a shell ignores interrupts, and so would its children.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
     ) as process:
         assert process.stderr is not None
@@ -137,52 +146,56 @@ def test_an_interrupt_leaves_no_file(tmp_path: Path) -> None:
     assert (tmp_path / "kept.csv").read_text() == "old"
 
 
-def processor_seconds(command: list[str]) -> float:
+def cpu_seconds(command: list[str]) -> float:
     before = os.times()
     subprocess.run(command, check=True)
     after = os.times()
     return sum(after[2:4]) - sum(before[2:4])
 
 
-def test_a_crowd_is_fused_in_little_more_than_the_libraries_take_to_load(
+def test_fusing_a_dataset_takes_little_longer_than_loading_the_libraries(
     crowds: Crowds, tmp_path: Path
 ) -> None:
-    crowds["trec"]  # is there
+    crowds["trec"]  # skips the test if the dataset is missing
     labels = SHARED / "crowd" / "trec" / "labels.csv.gz"
     fusing = [*BLINDFUSE, "fuse", str(labels), "-q", "--force", "-o", str(tmp_path / "fused.csv")]
     loading = [sys.executable, "-c", "import numba, polars, scipy.optimize, scipy.sparse.csgraph"]
-    subprocess.run(fusing, check=True)  # compiles, where that was not done before
-    ratio = min(processor_seconds(fusing) for _ in range(3)) / processor_seconds(loading)
+    subprocess.run(fusing, check=True)  # compiles the kernels if necessary
+    ratio = min(cpu_seconds(fusing) for _ in range(3)) / cpu_seconds(loading)
     assert ratio < 6
 
 
-def test_completion_knows_commands_and_options() -> None:
-    def completed(*words: str) -> list[str]:
-        asked = {
+def test_tab_completion_of_commands_and_options() -> None:
+    def complete(*words: str) -> list[str]:
+        environment = {
             **os.environ,
             "_BLINDFUSE_COMPLETE": "bash_complete",
             "COMP_WORDS": " ".join(["blindfuse", *words]),
             "COMP_CWORD": str(len(words)),
         }
         program = "from blindfuse.cli.main import main; main()"
-        found = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, env=asked, check=True
+        process = subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=True,
         )
-        return [line.partition(",")[2] for line in found.stdout.splitlines()]
+        return [line.partition(",")[2] for line in process.stdout.splitlines()]
 
-    assert completed("an") == ["annotators"]
-    assert {"--gold", "--method", "--ordered"} <= set(completed("fuse", "--"))
-    assert completed("fuse", "--format", "lo") == ["long"]
+    assert complete("an") == ["annotators"]
+    assert {"--gold", "--method", "--ordered"} <= set(complete("fuse", "--"))
+    assert complete("fuse", "--format", "lo") == ["long"]
 
 
-def test_a_terminal_without_unicode_is_no_obstacle(tmp_path: Path) -> None:
+def test_names_that_the_terminal_cannot_encode_are_escaped(tmp_path: Path) -> None:
     votes = "item,annotator,label\ni,ä,x\ni,b,y\ni,c,x\nj,ä,y\nj,b,y\n"
     (tmp_path / "votes.csv").write_text(votes, encoding="utf-8")
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    for words in (["annotators", "votes.csv"], ["fuse", "votes.csv", "--json"]):
-        found = subprocess.run(
-            [*BLINDFUSE, *words], capture_output=True, cwd=tmp_path, env=ascii_only, check=True
+    for command in (["annotators", "votes.csv"], ["fuse", "votes.csv", "--json"]):
+        process = subprocess.run(
+            [*BLINDFUSE, *command], capture_output=True, cwd=tmp_path, env=ascii_only, check=True
         )
-        assert b"Traceback" not in found.stderr
-    names = {row["annotator"] for row in json.loads(found.stdout)["annotators"]}
+        assert b"Traceback" not in process.stderr
+    names = {row["annotator"] for row in json.loads(process.stdout)["annotators"]}
     assert names == {"ä", "b", "c"}

@@ -14,7 +14,7 @@ import pytest
 
 from blindfuse import BlindfuseError, NotConverged, RankTooLow, fuse, next_labels
 from blindfuse.estimators.registry import METHODS
-from blindfuse.kernels.threads import quiet_blas
+from blindfuse.kernels.threads import single_threaded_blas
 from tests.end_to_end.test_any_table import assert_beliefs
 from tests.support.odd_tables import Table, drawn_table
 
@@ -25,7 +25,7 @@ MOST_GROWTH = 30 * 2**20
 
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:
-    with quiet_blas():  # tables are small, and tests may share the machine
+    with single_threaded_blas():  # tables are small, and tests may share the machine
         yield
 
 

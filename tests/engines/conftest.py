@@ -32,7 +32,7 @@ def spark_engine() -> Iterator[Spark]:
         "spark.driver.memory": "512m",
         "spark.executor.memory": "512m",
         "spark.log.level": "OFF",
-        "spark.sql.adaptive.coalescePartitions.enabled": "false",  # else small parts become one
+        "spark.sql.adaptive.coalescePartitions.enabled": "false",  # keep small partitions apart
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -48,5 +48,5 @@ def spark_engine() -> Iterator[Spark]:
 
 @pytest.fixture(params=["dask", "spark"])
 def engine(request: pytest.FixtureRequest) -> Engine:
-    found: Engine = request.getfixturevalue(f"{request.param}_engine")
-    return found
+    chosen: Engine = request.getfixturevalue(f"{request.param}_engine")
+    return chosen

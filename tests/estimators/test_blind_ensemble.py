@@ -1,4 +1,4 @@
-"""BlindEnsemble: from answers of any kind to labels."""
+"""BlindEnsemble."""
 
 import warnings
 from typing import Any
@@ -51,7 +51,7 @@ class TestInterface:
         assert ensemble.model_.confusions.shape == (8, 3, 3)
         assert ensemble.stopped_ == ensemble.trace_.stopped  # type: ignore[union-attr]
 
-    def test_arrays_and_frames_are_taken_where_responses_are(self) -> None:
+    def test_arrays_and_frames_are_accepted_like_responses(self) -> None:
         responses = crowd(n=400, missing=0.2).responses
         matrix = responses.matrix()
         rows, columns = np.nonzero(matrix >= 0)
@@ -64,23 +64,23 @@ class TestInterface:
             np.testing.assert_array_equal(expected.predict(data), labels)
             np.testing.assert_allclose(expected.predict_proba(data), expected.posteriors_)
 
-    def test_labels_carry_the_users_names(self) -> None:
+    def test_labels_have_the_names_of_the_input(self) -> None:
         simulation = crowd(n=500)
         names = np.array(["cat", "dog", "eel"], dtype=object)
         ensemble = BlindEnsemble().fit(names[simulation.responses.matrix()])
         assert set(ensemble.labels_) <= set(names)
         assert np.mean(ensemble.labels_ == names[simulation.truth]) > 0.8
 
-    def test_new_items_of_known_annotators(self) -> None:
+    def test_new_items_of_known_annotators_are_labelled_nearly_as_well_as_possible(self) -> None:
         simulation = crowd(n=4000)
         old, new = np.arange(4000) < 3000, np.arange(4000) >= 3000
         ensemble = BlindEnsemble().fit(simulation.responses.select_items(old))
         labels = ensemble.predict(simulation.responses.select_items(new))
         best = simulation.model.labels(simulation.responses.select_items(new))
-        wrong, least = (np.mean(found != simulation.truth[new]) for found in (labels, best))
-        assert wrong <= 1.1 * least + 0.005
+        error, lowest = (np.mean(one != simulation.truth[new]) for one in (labels, best))
+        assert error <= 1.1 * lowest + 0.005
 
-    def test_parameters_in_the_manner_of_scikit_learn(self) -> None:
+    def test_parameters_work_as_in_scikit_learn(self) -> None:
         from sklearn.base import clone
 
         ensemble = BlindEnsemble(rule="ml", max_sweeps=50)
@@ -91,7 +91,7 @@ class TestInterface:
         with pytest.raises(BadParameter, match="no parameter 'rules'"):
             ensemble.set_params(rules="ml")
 
-    def test_repr_tells_what_it_is(self) -> None:
+    def test_repr_shows_parameters_and_model(self) -> None:
         ensemble = BlindEnsemble(rule="ml")
         assert repr(ensemble) == "BlindEnsemble(rule='ml')"
         ensemble.fit(crowd(n=200).responses)
@@ -107,7 +107,7 @@ class TestInterface:
             BlindEnsemble().predict([[0, 1, 0]])
 
     @pytest.mark.parametrize(
-        "wrong",
+        "bad",
         [
             {"rule": "vote"},
             {"start": "zero"},
@@ -131,13 +131,13 @@ class TestInterface:
             {"threads": 0},
         ],
     )
-    def test_a_wrong_parameter_is_named(self, wrong: dict[str, Any]) -> None:
-        with pytest.raises(BadParameter, match=next(iter(wrong))):
-            BlindEnsemble(**wrong).fit(crowd(n=50).responses)
+    def test_a_bad_parameter_is_named(self, bad: dict[str, Any]) -> None:
+        with pytest.raises(BadParameter, match=next(iter(bad))):
+            BlindEnsemble(**bad).fit(crowd(n=50).responses)
 
 
-class TestChoices:
-    def test_the_prior_can_be_given_or_uniform(self) -> None:
+class TestOptions:
+    def test_the_prior_can_be_given_uniform_or_estimated(self) -> None:
         responses = crowd(prior=[0.7, 0.2, 0.1]).responses
         known = [0.7, 0.2, 0.1]
         np.testing.assert_array_equal(BlindEnsemble(prior=known).fit(responses).model_.prior, known)
@@ -153,7 +153,7 @@ class TestChoices:
 
     @pytest.mark.parametrize("seed", range(3))
     @pytest.mark.parametrize(
-        "choice",
+        "option",
         [
             {"start": "random", "restarts": 5},
             {"start": "random", "restarts": 5, "prior": "uniform"},
@@ -171,11 +171,13 @@ class TestChoices:
             {"proximal": 1e-3},
         ],
     )
-    def test_every_choice_comes_near_the_oracle(self, seed: int, choice: dict[str, Any]) -> None:
+    def test_every_option_is_nearly_as_good_as_the_oracle(
+        self, seed: int, option: dict[str, Any]
+    ) -> None:
         simulation = crowd(seed, n=20_000, missing=0.1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConverged)
-            assert fused_error(simulation, **choice) <= 1.1 * oracle_error(simulation) + 0.002
+            assert fused_error(simulation, **option) <= 1.1 * oracle_error(simulation) + 0.002
 
     def test_a_model_can_be_the_start(self) -> None:
         simulation = crowd(1)
@@ -184,16 +186,16 @@ class TestChoices:
         assert again.trace_.objective[0] < first.trace_.objective[0]  # type: ignore[union-attr]
         np.testing.assert_allclose(again.model_.confusions, first.model_.confusions, atol=1e-3)
 
-    def test_groups_give_a_trace_each_and_the_mean_prior(self) -> None:
+    def test_groups_give_one_trace_each_and_the_mean_prior(self) -> None:
         responses = crowd(2, n=10_000).responses
         halves = [[0, 1, 2, 3], [4, 5, 6, 7]]
-        together = BlindEnsemble(groups=halves).fit(responses)
+        grouped = BlindEnsemble(groups=halves).fit(responses)
         priors = [
             BlindEnsemble().fit(responses.select_annotators(half)).model_.prior for half in halves
         ]
-        assert isinstance(together.trace_, list)
-        assert len(together.trace_) == 2
-        np.testing.assert_allclose(together.model_.prior, np.mean(priors, axis=0))
+        assert isinstance(grouped.trace_, list)
+        assert len(grouped.trace_) == 2
+        np.testing.assert_allclose(grouped.model_.prior, np.mean(priors, axis=0))
 
     @pytest.mark.parametrize("threads", [1, 2])
     def test_the_same_seed_gives_the_same_labels(self, threads: int) -> None:
@@ -206,20 +208,22 @@ class TestChoices:
 
 
 class TestSymmetry:
-    """Permuting the table permutes the result, and changes nothing else."""
+    """Permuting the table permutes the result and changes nothing else."""
 
     @pytest.mark.parametrize("moments", ["counts", "labels"])
     @pytest.mark.parametrize("missing", [0.0, 0.4])
     @pytest.mark.parametrize("seed", range(3))
-    def test_permutations(self, seed: int, missing: float, moments: Any) -> None:
+    def test_permuting_items_annotators_and_classes(
+        self, seed: int, missing: float, moments: Any
+    ) -> None:
         responses = crowd(seed, n=1500, missing=missing).responses
         rng = np.random.default_rng(seed)
         items, annotators = rng.permutation(1500), rng.permutation(8)
         classes = rng.permutation(3)
-        moved = responses.select_items(items).select_annotators(annotators)
-        moved = moved.recoded(moved.annotators, responses.classes[classes])
+        permuted = responses.select_items(items).select_annotators(annotators)
+        permuted = permuted.recoded(permuted.annotators, responses.classes[classes])
         one = BlindEnsemble(moments=moments).fit(responses)
-        other = BlindEnsemble(moments=moments).fit(moved)
+        other = BlindEnsemble(moments=moments).fit(permuted)
         np.testing.assert_array_equal(other.labels_, one.labels_[items])
         np.testing.assert_allclose(other.posteriors_, one.posteriors_[items][:, classes], atol=1e-6)
         np.testing.assert_allclose(
@@ -233,16 +237,16 @@ class TestSymmetry:
         matrix = crowd(5, n=800).responses.matrix()
         numbers = BlindEnsemble().fit(matrix)
         names = np.array(["z", "m", "a"], dtype=object)
-        words = BlindEnsemble().fit(names[matrix])
-        np.testing.assert_array_equal(words.labels_, names[numbers.labels_])
+        named = BlindEnsemble().fit(names[matrix])
+        np.testing.assert_array_equal(named.labels_, names[numbers.labels_])
 
 
 class TestBadInput:
     @pytest.mark.parametrize(
-        ("data", "error", "words"),
+        ("data", "error", "message"),
         [
             ([], BadLabels, "matrix"),
-            (np.full((5, 3), -1), BadLabels, "no label at all"),
+            (np.full((5, 3), -1), BadLabels, "no labels"),
             (Responses.from_matrix(np.full((5, 3), -1), classes=[0, 1]), BadLabels, "no label"),
             (np.zeros((5, 3), dtype=int), BadLabels, "at least two classes"),
             ([[0, 1], [1, 0]], NotIdentifiable, "majority vote"),
@@ -255,48 +259,50 @@ class TestBadInput:
             (None, BadLabels, "matrix"),
         ],
     )
-    def test_is_refused_with_a_remedy(self, data: Any, error: Any, words: str) -> None:
+    def test_bad_responses_are_refused_with_a_remedy(
+        self, data: Any, error: Any, message: str
+    ) -> None:
         ensemble = BlindEnsemble()
-        with pytest.raises(error, match=words):
+        with pytest.raises(error, match=message):
             ensemble.fit(data)
         assert not hasattr(ensemble, "model_")
 
-    def test_what_looks_odd_but_works(self) -> None:
-        agree = np.tile(np.arange(20)[:, None] % 3, (1, 4))
-        constant = np.column_stack([agree, np.zeros(20, dtype=int)])
-        silent_item = np.vstack([agree, np.full((1, 4), -1)])
-        silent_annotator = np.column_stack([agree, np.full(20, -1)])
-        for odd in (agree, constant, silent_item, silent_annotator):
-            ensemble = BlindEnsemble().fit(odd)
+    def test_unusual_tables_are_labelled(self) -> None:
+        unanimous = np.tile(np.arange(20)[:, None] % 3, (1, 4))
+        constant = np.column_stack([unanimous, np.zeros(20, dtype=int)])
+        item_without_responses = np.vstack([unanimous, np.full((1, 4), -1)])
+        annotator_without_responses = np.column_stack([unanimous, np.full(20, -1)])
+        for table in (unanimous, constant, item_without_responses, annotator_without_responses):
+            ensemble = BlindEnsemble().fit(table)
             assert np.isfinite(ensemble.posteriors_).all()
             np.testing.assert_array_equal(ensemble.labels_[:20], np.arange(20) % 3)
         assert np.isfinite(ensemble.model_.confusions).all()
 
-    def test_one_item(self) -> None:
+    def test_one_item_is_labelled(self) -> None:
         ensemble = BlindEnsemble().fit([[0, 0, 1]])
         assert ensemble.labels_.tolist() == [0]
 
-    def test_a_class_that_nobody_reported_stays_possible(self) -> None:
+    def test_a_class_that_nobody_reported_keeps_its_column(self) -> None:
         matrix = crowd(0, n=300, k=2).responses.matrix()
         ensemble = BlindEnsemble().fit(Responses.from_matrix(matrix, classes=[0, 1, 2]))
         assert ensemble.posteriors_.shape == (300, 3)
         assert set(ensemble.labels_) == {0, 1}
         assert np.isfinite(ensemble.posteriors_).all()
 
-    def test_an_item_without_answers_gets_the_prior(self) -> None:
+    def test_an_item_without_responses_has_the_prior(self) -> None:
         matrix = np.array(crowd(0, n=300).responses.matrix())
         matrix[7] = -1
         ensemble = BlindEnsemble().fit(matrix)
         np.testing.assert_allclose(ensemble.posteriors_[7], ensemble.model_.prior)
 
-    def test_identical_annotators_and_half_adversaries_do_no_harm_to_numbers(self) -> None:
+    def test_identical_annotators_and_many_adversaries_give_finite_posteriors(self) -> None:
         one = np.random.default_rng(0).integers(3, size=(200, 1))
-        twins = BlindEnsemble().fit(np.tile(one, (1, 6)))
-        np.testing.assert_array_equal(twins.labels_, one[:, 0])
-        half = crowd(1, adversaries=0.5)
+        identical = BlindEnsemble().fit(np.tile(one, (1, 6)))
+        np.testing.assert_array_equal(identical.labels_, one[:, 0])
+        hostile = crowd(1, adversaries=0.5)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConverged)
-            ensemble = BlindEnsemble().fit(half.responses)
+            ensemble = BlindEnsemble().fit(hostile.responses)
         assert np.isfinite(ensemble.posteriors_).all()
 
     @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])

@@ -1,4 +1,4 @@
-"""Batches: what is learned in pieces is what is learned at once, kept, merged and resumed."""
+"""Learning from batches: adding, merging, forgetting, saving and resuming."""
 
 import warnings
 from functools import partial
@@ -26,51 +26,55 @@ from blindfuse.metrics import error_rate
 from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.moments.moment_statistics import MomentStatistics
 
-MEMORIES = [MomentStatistics, EMStatistics]
+STATISTICS = [MomentStatistics, EMStatistics]
 METHODS = [BlindEnsemble, DawidSkene]
 
 
-def batches(responses: Responses, cuts: int) -> list[Responses]:
-    parts = np.array_split(np.arange(responses.n_items), cuts)
-    return [responses.select_items(part) for part in parts]
+def split_items(responses: Responses, n_batches: int) -> list[Responses]:
+    positions = np.array_split(np.arange(responses.n_items), n_batches)
+    return [responses.select_items(part) for part in positions]
 
 
-def tables(statistics: Any) -> dict[Any, Any]:
-    """All that is remembered as cells that have names, whatever their order."""
+def named_counts(statistics: Any) -> dict[Any, Any]:
+    """Return the counts of statistics by name, so that their order does not matter."""
     if isinstance(statistics, MomentStatistics):
         orders = (
             np.argsort(names.astype(str)) for names in (statistics.annotators, statistics.classes)
         )
         annotators, classes = orders
-        put = statistics.for_names(statistics.annotators[annotators], statistics.classes[classes])
-        return {name: array.tolist() for name, array in put.arrays().items()}
+        sorted_statistics = statistics.reindexed(
+            statistics.annotators[annotators], statistics.classes[classes]
+        )
+        return {name: array.tolist() for name, array in sorted_statistics.arrays().items()}
     matrix, classes = statistics.patterns.matrix(), statistics.patterns.classes
     annotators = statistics.patterns.annotators.tolist()
-    found = {
+    counts = {
         frozenset((m, classes[a]) for m, a in zip(annotators, row, strict=True) if a >= 0): size
         for row, size in zip(matrix.tolist(), statistics.sizes.tolist(), strict=True)
     }
-    assert len(found) == len(matrix)
-    return found
+    assert len(counts) == len(matrix)
+    return counts
 
 
-@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("statistics", STATISTICS)
 @pytest.mark.parametrize("missing", [0.0, 0.5])
-def test_pieces_add_up_to_the_whole(memory: Any, missing: float) -> None:
+def test_statistics_of_batches_add_up_to_those_of_all_items(
+    statistics: Any, missing: float
+) -> None:
     for seed in range(5):
         rng = np.random.default_rng(seed)
         responses = simulate(400, 5, 3, rng, missing=missing).responses
-        parts = [memory.of(part) for part in batches(responses, 4)]
+        parts = [statistics.from_responses(part) for part in split_items(responses, 4)]
         rng.shuffle(parts)
         total = parts[0] + parts[1] + (parts[2] + parts[3])
-        assert tables(total) == tables(memory.of(responses))
+        assert named_counts(total) == named_counts(statistics.from_responses(responses))
         assert total.n_responses == responses.n_responses
 
 
-@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("statistics", STATISTICS)
 @settings(max_examples=25)
 @given(st.integers(0, 10**6))
-def test_pieces_may_know_other_annotators_and_classes(memory: Any, seed: int) -> None:
+def test_batches_may_have_different_annotators_and_classes(statistics: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = 40
     rows = [(f"i{rng.integers(6)}", f"a{rng.integers(5)}", f"c{rng.integers(4)}") for _ in range(n)]
@@ -80,28 +84,34 @@ def test_pieces_may_know_other_annotators_and_classes(memory: Any, seed: int) ->
     if early.all() or not early.any():
         return
     parts = [Responses.from_long(*(column[mask] for column in columns)) for mask in (early, ~early)]
-    assert tables(memory.of(parts[0]) + memory.of(parts[1])) == tables(memory.of(whole))
-    assert tables(memory.of(parts[1]) + memory.of(parts[0])) == tables(memory.of(whole))
+    assert named_counts(
+        statistics.from_responses(parts[0]) + statistics.from_responses(parts[1])
+    ) == named_counts(statistics.from_responses(whole))
+    assert named_counts(
+        statistics.from_responses(parts[1]) + statistics.from_responses(parts[0])
+    ) == named_counts(statistics.from_responses(whole))
 
 
-@pytest.mark.parametrize("memory", MEMORIES)
-def test_what_is_scaled_counts_less(memory: Any) -> None:
+@pytest.mark.parametrize("statistics", STATISTICS)
+def test_discounted_statistics_count_less(statistics: Any) -> None:
     responses = simulate(300, 4, 2, np.random.default_rng(0)).responses
-    counted = memory.of(responses)
-    half = tables(counted.scaled(0.5) + counted.scaled(0.5))
-    whole = tables(counted)
+    counted = statistics.from_responses(responses)
+    half = named_counts(counted.discounted(0.5) + counted.discounted(0.5))
+    whole = named_counts(counted)
     for cell, count in whole.items():
         np.testing.assert_allclose(half[cell], count)
 
 
-def test_answers_that_hardly_count_are_dropped() -> None:
-    tally = EMStatistics.of(simulate(300, 4, 2, np.random.default_rng(0)).responses)
-    assert tally.scaled(1e-9).patterns.n_items == 0
+def test_items_with_almost_no_weight_are_dropped() -> None:
+    statistics = EMStatistics.from_responses(
+        simulate(300, 4, 2, np.random.default_rng(0)).responses
+    )
+    assert statistics.discounted(1e-9).patterns.n_items == 0
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_one_batch_is_a_fit(method: Any, missing: float) -> None:
+def test_one_batch_gives_the_same_model_as_fit(method: Any, missing: float) -> None:
     for seed in range(3):
         responses = simulate(3000, 6, 3, np.random.default_rng(seed), missing=missing).responses
         once = method(tolerance=1e-9, shrinkage=None).fit(responses)
@@ -112,12 +122,12 @@ def test_one_batch_is_a_fit(method: Any, missing: float) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_batches_end_where_a_fit_to_all_ends(method: Any) -> None:
+def test_batches_give_the_same_model_as_a_fit_to_all(method: Any) -> None:
     for seed in range(3):
         simulation = simulate(6000, 6, 3, np.random.default_rng(seed), missing=0.3)
         once = method(tolerance=1e-9, shrinkage=None).fit(simulation.responses)
         learner = method(tolerance=1e-9, shrinkage=None)
-        for number, batch in enumerate(batches(simulation.responses, 5)):
+        for number, batch in enumerate(split_items(simulation.responses, 5)):
             learner.partial_fit(batch, number=number)
         np.testing.assert_allclose(learner.model_.confusions, once.model_.confusions, atol=0.01)
         np.testing.assert_allclose(learner.model_.prior, once.model_.prior, atol=0.01)
@@ -127,28 +137,28 @@ def test_batches_end_where_a_fit_to_all_ends(method: Any) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", range(6))
-def test_learned_pseudo_labels_end_nearer_to_each_other_than_to_the_truth(
+def test_with_learned_shrinkage_batches_differ_little_from_a_fit_to_all(
     method: Any, seed: int
 ) -> None:
-    """They depend on the way a little where the likelihood is flat, far within its noise."""
+    """The difference is far below the sampling error of the model."""
 
-    def apart(one: Model, other: Model) -> float:
+    def distance(one: Model, other: Model) -> float:
         return float(np.linalg.norm(one.confusions - other.confusions))
 
     simulation = simulate(6000, 6, 3, np.random.default_rng(seed), missing=0.3)
     once = method(tolerance=1e-9).fit(simulation.responses)
     learner = method(tolerance=1e-9)
-    for number, batch in enumerate(batches(simulation.responses, 5)):
+    for number, batch in enumerate(split_items(simulation.responses, 5)):
         learner.partial_fit(batch, number=number)
-    assert apart(learner.model_, once.model_) < apart(once.model_, simulation.model) / 4
+    assert distance(learner.model_, once.model_) < distance(once.model_, simulation.model) / 4
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_two_machines_merged_are_one_that_saw_all(method: Any) -> None:
+def test_merging_equals_learning_from_all_batches(method: Any) -> None:
     for seed in range(3):
         rng = np.random.default_rng(seed)
         responses = simulate(5000, 6, 3, rng, missing=0.2, skill=0.6).responses
-        parts = batches(responses, 4)
+        parts = split_items(responses, 4)
         left, right, one = (method(tolerance=1e-11) for _ in range(3))
         for part in parts[:2]:
             left.partial_fit(part)
@@ -157,7 +167,7 @@ def test_two_machines_merged_are_one_that_saw_all(method: Any) -> None:
         for part in parts:
             one.partial_fit(part)
         left.merge(right)
-        assert tables(left.statistics_) == tables(one.statistics_)
+        assert named_counts(left.statistics_) == named_counts(one.statistics_)
         assert left.batches_ == one.batches_ == 4
         np.testing.assert_allclose(left.model_.confusions, one.model_.confusions, atol=1e-3)
 
@@ -174,18 +184,18 @@ def test_a_warm_restart_takes_fewer_sweeps() -> None:
 def test_forgetting_follows_annotators_who_change(method: Any) -> None:
     rng = np.random.default_rng(0)
     before, after = (simulate(4000, 6, 2, rng, skill=0.7) for _ in range(2))
-    keen, dull = method(), method()
+    forgetting, remembering = method(), method()
     for simulation in (before, after):
-        for batch in batches(simulation.responses, 4):
-            keen.partial_fit(batch, forget=800)
-            dull.partial_fit(batch)
-    distance = [
+        for batch in split_items(simulation.responses, 4):
+            forgetting.partial_fit(batch, forget=800)
+            remembering.partial_fit(batch)
+    errors = [
         np.abs(learner.model_.confusions - after.model.confusions).mean()
-        for learner in (keen, dull)
+        for learner in (forgetting, remembering)
     ]
-    assert distance[0] < 0.6 * distance[1]
+    assert errors[0] < 0.6 * errors[1]
     last = after.truth[-1000:]
-    assert error_rate(keen.posteriors_, last) <= error_rate(dull.posteriors_, last)
+    assert error_rate(forgetting.posteriors_, last) <= error_rate(remembering.posteriors_, last)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -207,13 +217,13 @@ def test_new_annotators_and_classes_may_appear(method: Any) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 class TestState:
-    def test_a_learner_goes_on_from_its_file(self, method: Any, tmp_path: Path) -> None:
+    def test_an_estimator_resumes_from_its_file(self, method: Any, tmp_path: Path) -> None:
         responses = simulate(3000, 5, 3, np.random.default_rng(0), missing=0.3).responses
         one = method()
-        for part in batches(responses, 3):
+        for part in split_items(responses, 3):
             one.partial_fit(part, forget=5000)
         resumed = method()
-        for number, part in enumerate(batches(responses, 3)):
+        for number, part in enumerate(split_items(responses, 3)):
             resumed = resumed if number == 0 else method().load_state(tmp_path / "state.npz")
             resumed.partial_fit(part, forget=5000, number=number).save_state(tmp_path / "state.npz")
         np.testing.assert_array_equal(resumed.model_.confusions, one.model_.confusions)
@@ -237,13 +247,15 @@ class TestState:
         with pytest.raises(BadModel, match=f"state of {method.__name__}"):
             other().load_state(tmp_path / "state")
 
-    def test_nothing_learned_is_nothing_to_save_or_merge(self, method: Any, tmp_path: Path) -> None:
-        for ask in (
+    def test_saving_or_merging_without_a_batch_is_refused(
+        self, method: Any, tmp_path: Path
+    ) -> None:
+        for call in (
             partial(method().save_state, tmp_path / "state"),
             partial(method().merge, method()),
         ):
             with pytest.raises(BadParameter, match="no batch yet"):
-                ask()
+                call()
         assert list(tmp_path.iterdir()) == []
 
 
@@ -267,22 +279,22 @@ def test_a_bad_batch_changes_nothing(
     simulation = simulate(500, 4, 2, np.random.default_rng(0))
     classes = [0, 1] if "5" in str(batch) else None
     learner = method().partial_fit(simulation.responses, classes=classes)
-    before, model = tables(learner.statistics_), learner.model_
+    before, model = named_counts(learner.statistics_), learner.model_
     with pytest.raises((BadLabels, BadParameter), match=message):
         learner.partial_fit(batch, **options)
-    assert tables(learner.statistics_) == before
+    assert named_counts(learner.statistics_) == before
     assert learner.model_ is model
     assert learner.batches_ == 1
 
 
-def test_what_cannot_be_learned_in_batches_is_said() -> None:
+def test_parameters_that_batches_do_not_support_are_refused() -> None:
     responses = simulate(100, 6, 2, np.random.default_rng(0)).responses
     for method in (
         BlindEnsemble(groups=2),
         BlindEnsemble(moments="labels"),
         DawidSkene(weights=np.ones(6)),
     ):
-        with pytest.raises(BadParameter, match="eave"):
+        with pytest.raises(BadParameter, match="Leave"):
             method.partial_fit(responses)
         assert not hasattr(method, "batches_")
 
@@ -290,7 +302,7 @@ def test_what_cannot_be_learned_in_batches_is_said() -> None:
 @pytest.mark.parametrize("method", METHODS)
 @settings(max_examples=10)
 @given(st.integers(0, 10**6))
-def test_any_stream_gives_posteriors_or_an_error(method: Any, seed: int) -> None:
+def test_any_stream_gives_posteriors_or_a_clear_error(method: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)
     learner = method()
     with warnings.catch_warnings():

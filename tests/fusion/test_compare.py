@@ -69,8 +69,8 @@ def test_a_fusion_by_one_method_is_that_method(name: str) -> None:
     fusion = fuse(simulation.responses, selection=select_method(name, METHODS[name]))
     assert fusion.labels.tolist() == fitted.labels_.tolist()  # ties too
     np.testing.assert_array_equal(fusion.posteriors, fitted.posteriors_)
-    assert (fusion.method, fusion.why) == (name, "it was asked for.")
-    assert fusion.diagnostics.expected.error == pytest.approx(
+    assert (fusion.method, fusion.why) == (name, "This method was requested.")
+    assert fusion.diagnostics.expected_error.error == pytest.approx(
         1 - fitted.posteriors_.max(axis=1).mean()
     )
 
@@ -91,7 +91,7 @@ def test_a_method_by_name_takes_parameters_and_gold() -> None:
     fusion = fuse(simulation.responses, selection=rule, gold=gold)
     assert fusion.labels.tolist() == fitted.labels_.tolist()
     assert fusion.labels[:40].tolist() == list(gold.values())
-    with pytest.raises(BadParameter, match="MajorityVote has no parameter 'known'"):
+    with pytest.raises(BadParameter, match="no parameter 'prior_model'.*It has no parameters"):
         fuse(simulation.responses, selection=select_method("vote", MajorityVote, prior_model=None))
 
 

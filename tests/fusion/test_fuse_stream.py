@@ -32,7 +32,7 @@ def test_a_sample_of_all_is_one_fusion(crowds: Crowds, name: str) -> None:
 def test_a_sample_is_nearly_as_good() -> None:
     for seed in range(3):
         simulation = simulate(60_000, 8, 3, np.random.default_rng(seed), missing=0.3)
-        stream = fuse_stream(cut(simulation.responses, 6), most_labels=100_000)
+        stream = fuse_stream(cut(simulation.responses, 6), max_responses=100_000)
         learned = stream.fusion.responses.n_responses
         assert 45_000 <= learned <= 100_000
         found = np.concatenate([chunk.posteriors for chunk in stream])
@@ -45,7 +45,7 @@ def test_every_item_is_as_likely_to_be_learned_from() -> None:
     simulation = simulate(20_000, 5, 2, np.random.default_rng(0))
     chosen = np.zeros(20_000)
     for seed in range(20):
-        stream = fuse_stream(cut(simulation.responses, 7), most_labels=20_000, seed=seed)
+        stream = fuse_stream(cut(simulation.responses, 7), max_responses=20_000, seed=seed)
         chosen[stream.fusion.responses.items.astype(int)] += 1
     by_chunk = [part.mean() for part in np.array_split(chosen, 7)]
     assert np.ptp(by_chunk) < 0.15 * np.mean(by_chunk)
@@ -105,5 +105,5 @@ def test_an_item_in_two_chunks_is_named() -> None:
 
 
 def test_a_sample_needs_a_label() -> None:
-    with pytest.raises(BadParameter, match="most_labels=0"):
-        fuse_stream([[[0, 1, 1]]], most_labels=0)
+    with pytest.raises(BadParameter, match="max_responses=0"):
+        fuse_stream([[[0, 1, 1]]], max_responses=0)

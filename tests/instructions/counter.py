@@ -1,8 +1,8 @@
-"""Callgrind's counter, asked from inside the program that it watches.
+"""Control of callgrind from inside the program that it runs.
 
-Valgrind knows a request by an instruction sequence that does nothing on a real machine: four
-rotations of a register that add up to a whole turn. Only what runs between ``start`` and ``stop``
-is counted, so that imports, which take most of the time, cost little.
+Valgrind recognises a request by an instruction sequence without effect on a real machine: four
+rotations of a register that add up to a full rotation. Only the instructions between ``START`` and
+``STOP`` are counted, so that imports do not matter.
 """
 
 from collections.abc import Callable
@@ -17,13 +17,13 @@ from numba.extending import intrinsic
 _CALLGRIND = ord("C") << 24 | ord("T") << 16
 DUMP_AS, START, STOP = (_CALLGRIND + number for number in (3, 4, 5))
 
-binding.initialize_native_asmparser()  # Numba itself has no use for it
+binding.initialize_native_asmparser()  # Numba does not initialise it
 _REQUEST = "rolq $$3, %rdi; rolq $$13, %rdi; rolq $$61, %rdi; rolq $$51, %rdi; xchgq %rbx, %rbx"
 
 
 @intrinsic
 def _request(typing_context: Any, address: Any) -> Any:
-    """Hand the six words at ``address`` (a request and its arguments) to valgrind."""
+    """Pass the six words at ``address`` (a request and its arguments) to valgrind."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         word = ir.IntType(64)
@@ -45,7 +45,7 @@ def _send(request: int, argument: int = 0) -> None:
 
 
 def count(name: str, work: Callable[[], object]) -> None:
-    """Do the work; under callgrind, write the instructions that it took to a file, with a name."""
+    """Run the work; under callgrind, write its number of instructions to a file under this name."""
     title = np.frombuffer(name.encode() + b"\0", np.uint8)
     _send(START)
     work()

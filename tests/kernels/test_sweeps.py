@@ -30,14 +30,14 @@ def test_the_result_is_on_the_simplex(vector: NDArray[np.float64]) -> None:
 
 
 @given(vectors)
-def test_no_corner_lies_in_the_direction_of_what_was_cut_off(vector: NDArray[np.float64]) -> None:
-    """x is the projection of v on a convex set if and only if (v − x)·(corner − x) ≤ 0 for all."""
+def test_the_residual_has_no_component_towards_a_corner(vector: NDArray[np.float64]) -> None:
+    """x is the projection of v if and only if (v − x)·(corner − x) ≤ 0 for all corners."""
     point = projected(vector)
     towards = np.eye(len(point)) - point
     assert np.max(towards @ (vector - point)) <= 1e-9 * max(1, np.abs(vector).max())
 
 
 @given(arrays(np.float64, 6, elements=st.floats(0.01, 1)))
-def test_a_point_of_the_simplex_stays(weights: NDArray[np.float64]) -> None:
+def test_a_point_of_the_simplex_is_not_moved(weights: NDArray[np.float64]) -> None:
     point = weights / weights.sum()
     np.testing.assert_allclose(projected(point), point, atol=1e-12)

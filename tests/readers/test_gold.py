@@ -1,7 +1,5 @@
-"""Gold labels: in a file of their own, or beside the answers."""
+"""Gold labels: in a file of their own, or beside the responses."""
 
-import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +7,9 @@ import polars as pl
 import pytest
 
 from blindfuse import BadFile, fuse, read, read_gold
+from tests.support.reader_files import has_note, stream
 
 PAIRS = [("007", "cat"), ("1e5", "dog"), ("ü", "cat")]
-
-
-def stream(text: str) -> io.BytesIO:
-    return io.BytesIO(text.encode())
 
 
 def table(header: str, rows: Any = PAIRS) -> str:
@@ -25,11 +20,11 @@ def table(header: str, rows: Any = PAIRS) -> str:
     "header",
     ["item,label", "item,truth", "task_id,gold", "id,Gold Label", "question,vote", "x,y"],
 )
-def test_columns_are_guessed(header: str) -> None:
+def test_columns_are_detected(header: str) -> None:
     assert read_gold(stream(table(header))) == dict(PAIRS)
 
 
-def test_a_truth_is_taken_before_a_label_and_whatever_the_order() -> None:
+def test_a_gold_column_is_preferred_to_a_label_column_in_any_order() -> None:
     rows = [("cat", "x", "007", "5"), ("dog", "y", "1e5", "3")]
     assert read_gold(stream(table("truth,label,item,time", rows))) == {"007": "cat", "1e5": "dog"}
     assert read_gold(stream(table("truth,label,item,time", rows)), item="time", label="label") == {
@@ -39,7 +34,7 @@ def test_a_truth_is_taken_before_a_label_and_whatever_the_order() -> None:
     assert read_gold(stream("truth,item\ncat,1\n")) == {"1": "cat"}
 
 
-def test_every_kind_of_file(tmp_path: Path) -> None:
+def test_every_file_type_is_read(tmp_path: Path) -> None:
     frame = pl.DataFrame(PAIRS, schema=["item", "gold"], orient="row")
     frame.write_csv(tmp_path / "gold.csv")
     frame.write_csv(tmp_path / "gold.tsv", separator="\t")
@@ -49,7 +44,7 @@ def test_every_kind_of_file(tmp_path: Path) -> None:
         assert read_gold(path) == dict(PAIRS), path
 
 
-def test_empty_labels_are_not_known_and_the_same_twice_is_once() -> None:
+def test_empty_labels_are_skipped_and_repeated_rows_merged() -> None:
     rows = [*PAIRS, ("a", ""), ("b", "NaN"), PAIRS[0]]
     assert read_gold(stream(table("item,label", rows))) == dict(PAIRS)
 
@@ -57,45 +52,41 @@ def test_empty_labels_are_not_known_and_the_same_twice_is_once() -> None:
 @pytest.mark.parametrize(
     ("text", "options", "what"),
     [
-        ("item,label\ni,x\ni,y\n", {}, "several labels of the items 'i'"),
+        ("item,label\ni,x\ni,y\n", {}, "several gold labels for the items 'i'"),
         ("item,label\ni,\n", {}, "no label in column 'label'"),
         ("item,label\ni,x\n", {"label": "lable"}, "did you mean 'label'"),
         ("item,label\ni,x\n", {"item": "itm"}, "did you mean 'item'"),
-        ("a,b,c\ni,x,y\n", {}, "no column looks like the label"),
+        ("a,b,c\ni,x,y\n", {}, "no column name looks like the label"),
     ],
 )
-def test_what_is_wrong_is_named(text: str, options: Any, what: str) -> None:
+def test_files_without_one_label_per_item_are_refused(text: str, options: Any, what: str) -> None:
     with pytest.raises(BadFile, match=what):
         read_gold(stream(text), **options)
 
 
-# Beside the answers
+# Beside the responses
 
 
-def noted(notes: tuple[str, ...], what: str) -> bool:
-    return any(what in note for note in notes)
-
-
-def test_a_truth_in_a_long_table_is_gold_and_no_answer() -> None:
+def test_a_gold_column_of_a_long_table_is_not_read_as_responses() -> None:
     text = "item,annotator,label,truth\ni,a,x,x\ni,b,y,x\nj,a,y,\nj,b,y,\nk,a,x,y\n"
     found = read(stream(text))
     assert found.gold == {"i": "x", "k": "y"}
-    assert noted(found.notes, "gold labels of 2 items in 'truth'")
+    assert has_note(found, "2 gold labels found in 'truth'")
     assert found.responses.n_responses == 5
     fusion = fuse(found.responses, gold=found.gold)
     assert dict(zip(found.responses.items, fusion.labels, strict=True))["k"] == "y"
 
 
-def test_what_differs_within_an_item_or_is_no_class_is_not_gold() -> None:
+def test_a_gold_column_needs_one_value_per_item_that_is_a_class() -> None:
     right = read(stream("item,annotator,label,correct\ni,a,x,true\ni,b,y,false\n"))
     assert not right.gold
-    assert noted(right.notes, "'correct' is not taken for gold: it differs within 'i'")
+    assert has_note(right, "'correct' not used as gold labels: several values for item 'i'")
     texts = read(stream("item,annotator,label,expected\ni,a,x,an essay\nj,b,y,x\n"))
     assert texts.gold == {"j": "x"}
-    assert noted(texts.notes, "nobody reported it: 'an essay'")
+    assert has_note(texts, "no annotator reported such a class: 'an essay'")
 
 
-def test_the_truth_of_the_question_that_is_asked() -> None:
+def test_gold_labels_belong_to_the_question_that_is_read() -> None:
     text = (
         "item,question,annotator,label,gold\n"
         "i,colour,a,red,red\ni,size,a,big,small\nj,size,b,small,big\nj,colour,b,blue,red\n"
@@ -104,45 +95,13 @@ def test_the_truth_of_the_question_that_is_asked() -> None:
     assert read(stream(text), question="colour").gold == {"i": "red", "j": "red"}
 
 
-def test_a_truth_in_a_wide_table() -> None:
+def test_the_gold_column_of_a_wide_table_is_read() -> None:
     assert read(stream("id,gold,ann,bob\n007,x,x,y\n8,,y,x\n")).gold == {"007": "x"}
     assert read(stream("truth,ann,bob\nx,x,y\ny,y,x\n")).gold == {"0": "x", "1": "y"}
     assert not read(stream("id,ann,bob\n1,x,y\n")).gold
 
 
-def test_a_truth_that_only_some_files_have_is_left_out(tmp_path: Path) -> None:
+def test_a_gold_column_that_only_some_files_have_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "1.csv").write_text("item,annotator,label,truth\ni,a,x,x\n")
     (tmp_path / "2.csv").write_text("item,annotator,label\ni,b,y\n")
     assert not read(tmp_path).gold
-
-
-def test_golden_tasks_of_toloka() -> None:
-    names = "INPUT:image", "OUTPUT:result", "GOLDEN:result", "ASSIGNMENT:worker_id"
-    rows = [("1", "cat", "dog", "w"), ("1", "dog", "dog", "v"), ("2", "cat", "", "w")]
-    text = "\n".join("\t".join(row) for row in [names, *rows])
-    found = read(stream(text))
-    assert found.gold == {"1": "dog"}
-    assert noted(found.notes, "in 'GOLDEN:result'")
-
-
-def test_ground_truth_of_label_studio_belongs_to_its_question() -> None:
-    def annotation(who: int, colour: str, size: str, gold: bool = False) -> dict[str, Any]:
-        results = [
-            {"from_name": name, "type": "choices", "value": {"choices": [said]}}
-            for name, said in (("colour", colour), ("size", size))
-        ]
-        return {"completed_by": who, "ground_truth": gold, "result": results}
-
-    tasks = [
-        {
-            "id": 1,
-            "data": {},
-            "annotations": [annotation(1, "red", "big"), annotation(9, "blue", "small", True)],
-        },
-        {"id": 2, "data": {}, "annotations": [annotation(1, "blue", "small")]},
-    ]
-    for question, label in (("colour", "blue"), ("size", "small")):
-        found = read(stream(json.dumps(tasks)), question=question)
-        assert found.gold == {"1": label}
-        assert found.responses.annotators.tolist() == ["1"]
-        assert noted(found.notes, "1 annotations marked as ground truth are gold, not answers")

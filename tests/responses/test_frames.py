@@ -1,4 +1,4 @@
-"""Responses from tables of pandas, Polars (eager and lazy), PyArrow and DuckDB, long and wide."""
+"""Long and wide tables of pandas, Polars (eager and lazy), PyArrow and DuckDB."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blindfuse import Responses
-from blindfuse.errors import BadLabels, BlindfuseError
 from blindfuse.responses import frames
 from blindfuse.responses.responses import as_responses
+from tests.responses.cases import error_message, typed
 
 Columns = dict[str, list[Any]]
 Library = Callable[[Columns], Any]
@@ -40,24 +40,13 @@ every_library = pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRA
 every_kind = pytest.mark.parametrize("words", LABELS.values(), ids=LABELS.keys())
 
 
-def typed(value: Any) -> tuple[type, Any]:
-    return type(value), value
-
-
-def said(responses: Responses) -> list[list[tuple[type, Any] | None]]:
-    """The table by names of classes, None for no answer; the type tells True from 1."""
+def reported_matrix(responses: Responses) -> list[list[tuple[type, Any] | None]]:
+    """The reported classes with their types, None if missing, ``[item][annotator]``."""
     classes = responses.classes.tolist()
     return [
         [None if code < 0 else typed(classes[code]) for code in row]
         for row in responses.matrix().tolist()
     ]
-
-
-def refusal(make: Callable[[], Any]) -> str:
-    with pytest.raises(BlindfuseError) as caught:
-        make()
-    assert type(caught.value) is BadLabels
-    return str(caught.value)
 
 
 @st.composite
@@ -77,7 +66,7 @@ def wide_tables(draw: st.DrawFn, words: list[Any], nulls: bool = True) -> Column
 @every_kind
 @settings(max_examples=25)
 @given(data=st.data())
-def test_a_wide_table_and_its_long_form_say_the_same(
+def test_wide_and_long_tables_give_the_same_responses(
     library: Library, words: list[Any], data: st.DataObject
 ) -> None:
     columns = data.draw(wide_tables(words, nulls=data.draw(st.booleans())))
@@ -86,7 +75,7 @@ def test_a_wide_table_and_its_long_form_say_the_same(
         for row in zip(*columns.values(), strict=True)
     ]
     wide = Responses.from_wide(library(columns), classes=words)
-    assert said(wide) == expected
+    assert reported_matrix(wide) == expected
     assert wide.annotators.tolist() == list(columns)
 
     rows = [(n, name, label) for name in columns for n, label in enumerate(columns[name])]
@@ -97,12 +86,12 @@ def test_a_wide_table_and_its_long_form_say_the_same(
     assert long.items.tolist() == list(dict.fromkeys(item))
     assert long.annotators.tolist() == list(dict.fromkeys(annotator))
     order = [int(name[1:]) for name in long.annotators]
-    assert said(long) == [[expected[n][m] for m in order] for n in long.items]
+    assert reported_matrix(long) == [[expected[n][m] for m in order] for n in long.items]
 
 
 @every_library
 @every_kind
-def test_classes_sort_unless_given(library: Library, words: list[Any]) -> None:
+def test_classes_are_sorted_unless_given(library: Library, words: list[Any]) -> None:
     table = library(
         {"item": list(range(len(words))), "annotator": ["a"] * len(words), "label": words}
     )
@@ -111,7 +100,7 @@ def test_classes_sort_unless_given(library: Library, words: list[Any]) -> None:
 
 
 @every_library
-def test_columns_are_found_by_name_and_others_ignored(library: Library) -> None:
+def test_columns_are_selected_by_name(library: Library) -> None:
     table = library(
         {"note": ["?", "?"], "who": ["b", "a"], "what": [1, 0], "which": ["007", "1e5"]}
     )
@@ -122,7 +111,7 @@ def test_columns_are_found_by_name_and_others_ignored(library: Library) -> None:
 
 
 @every_library
-def test_a_wide_table_can_name_its_items(library: Library) -> None:
+def test_a_wide_table_can_have_an_item_column(library: Library) -> None:
     table = library({"ann": ["x", None], "id": ["007", "1e5"], "bob": ["y", "x"]})
     responses = Responses.from_wide(table, item="id")
     assert responses.items.tolist() == ["007", "1e5"]
@@ -131,16 +120,16 @@ def test_a_wide_table_can_name_its_items(library: Library) -> None:
 
 
 @every_library
-def test_repeats_in_a_frame(library: Library) -> None:
+def test_repeats_in_a_frame_are_handled_like_those_in_a_list(library: Library) -> None:
     table = library({"item": ["i", "i"], "annotator": ["a", "a"], "label": ["x", "y"]})
-    assert said(Responses.from_frame(table)) == [[(str, "y")]]
-    assert said(Responses.from_frame(table, repeats="first")) == [[(str, "x")]]
+    assert reported_matrix(Responses.from_frame(table)) == [[(str, "y")]]
+    assert reported_matrix(Responses.from_frame(table, repeats="first")) == [[(str, "x")]]
     assert Responses.from_frame(table).repeated == 1
-    assert "'a'" in refusal(lambda: Responses.from_frame(table, repeats="error"))
+    assert "'a'" in error_message(lambda: Responses.from_frame(table, repeats="error"))
 
 
 @every_library
-def test_any_frame_is_recognised(library: Library) -> None:
+def test_frames_of_any_library_are_recognised(library: Library) -> None:
     long = library({"annotator": ["a"], "label": ["x"], "item": ["i"]})
     assert as_responses(long).items.tolist() == ["i"]
     assert as_responses(library({"a": ["x"], "b": ["y"]})).annotators.tolist() == ["a", "b"]
@@ -148,16 +137,16 @@ def test_any_frame_is_recognised(library: Library) -> None:
 
 
 @every_library
-def test_a_frame_as_a_matrix_loses_no_type(library: Library) -> None:
+def test_a_frame_read_as_a_matrix_keeps_its_types(library: Library) -> None:
     table = library({"a": [True, True], "b": [0, 1]})
-    assert "mix types" in refusal(lambda: Responses.from_matrix(table))
+    assert "mix types" in error_message(lambda: Responses.from_matrix(table))
     assert Responses.from_matrix(library({"a": [0, 1], "b": [1, -1]})).matrix().tolist() == [
         [0, 1],
         [1, -1],
     ]
 
 
-# Kinds of columns
+# Types of columns
 
 CATEGORICALS: dict[str, Callable[[list[Any]], Any]] = {
     "pandas": lambda values: pd.DataFrame({"a": pd.Categorical(values)}),
@@ -169,15 +158,15 @@ CATEGORICALS: dict[str, Callable[[list[Any]], Any]] = {
 
 
 @pytest.mark.parametrize("frame", CATEGORICALS.values(), ids=CATEGORICALS.keys())
-def test_categories_of_text(frame: Callable[[list[Any]], Any]) -> None:
+def test_categorical_text_is_read_as_text(frame: Callable[[list[Any]], Any]) -> None:
     responses = Responses.from_wide(frame(["y", None, "x"]))
-    assert said(responses) == [[(str, "y")], [None], [(str, "x")]]
+    assert reported_matrix(responses) == [[(str, "y")], [None], [(str, "x")]]
     assert responses.classes.tolist() == ["x", "y"]
 
 
 @pytest.mark.parametrize("library", ["pandas", "pyarrow"])
 @pytest.mark.parametrize("values", [[10, 9, None], [10, 9, 9]])
-def test_categories_of_integers_stay_integers(library: str, values: list[Any]) -> None:
+def test_categorical_integers_stay_integers(library: str, values: list[Any]) -> None:
     responses = Responses.from_wide(CATEGORICALS[library](values))
     assert responses.classes.tolist() == [9, 10]
     assert responses.matrix()[:2].tolist() == [[1], [0]]
@@ -186,39 +175,42 @@ def test_categories_of_integers_stay_integers(library: str, values: list[Any]) -
 @every_library
 def test_integers_with_a_null_stay_integers(library: Library) -> None:
     responses = Responses.from_wide(library({"a": [2, None], "b": [1, 2]}))
-    assert said(responses) == [[(int, 2), (int, 1)], [None, (int, 2)]]
+    assert reported_matrix(responses) == [[(int, 2), (int, 1)], [None, (int, 2)]]
 
 
 @every_library
-def test_columns_of_booleans_and_integers_do_not_merge(library: Library) -> None:
+def test_columns_of_booleans_and_integers_are_not_merged(library: Library) -> None:
     table = library({"a": [True, False], "b": [1, 0]})
-    assert "mix types" in refusal(lambda: Responses.from_wide(table))
-    assert "1" in refusal(lambda: Responses.from_wide(table, classes=[True, False]))
+    assert "mix types" in error_message(lambda: Responses.from_wide(table))
+    assert "1" in error_message(lambda: Responses.from_wide(table, classes=[True, False]))
 
 
 @every_library
-def test_columns_of_integers_and_floats_are_one_kind(library: Library) -> None:
+def test_columns_of_integers_and_whole_floats_are_merged(library: Library) -> None:
     table = library({"a": [1.0, 0.0], "b": [1, 2]})
-    assert said(Responses.from_wide(table)) == [[(int, 1), (int, 1)], [(int, 0), (int, 2)]]
+    assert reported_matrix(Responses.from_wide(table)) == [
+        [(int, 1), (int, 1)],
+        [(int, 0), (int, 2)],
+    ]
 
 
-def test_nan_is_null_in_pandas_and_refused_where_null_is_another_thing() -> None:
+def test_nan_is_null_in_pandas_and_rejected_in_polars_and_pyarrow() -> None:
     columns = {"a": [1.0, float("nan")], "b": [0.0, 1.0]}
     assert Responses.from_wide(pd.DataFrame(columns)).matrix().tolist() == [[1, 0], [-1, 1]]
     for table in (pl.DataFrame(columns), pa.table(columns)):
-        message = refusal(lambda: Responses.from_wide(table))  # noqa: B023
+        message = error_message(lambda: Responses.from_wide(table))  # noqa: B023
         assert "row 1, column 'a'" in message
         responses = Responses.from_wide(table, missing=float("nan"))
         assert responses.matrix().tolist() == [[1, 0], [-1, 1]]
 
 
-def test_columns_of_pandas_may_have_numbers_for_names() -> None:
+def test_pandas_columns_can_have_numbers_as_names() -> None:
     responses = Responses.from_wide(pd.DataFrame([[0, 1, 2], [2, 1, 0]], columns=[7, 1, 0]))
     assert responses.annotators.tolist() == [7, 1, 0]
     assert responses.matrix().tolist() == [[0, 1, 2], [2, 1, 0]]
 
 
-def test_later_changes_of_a_pandas_frame_change_nothing() -> None:
+def test_changing_a_pandas_frame_does_not_change_the_responses() -> None:
     table = pd.DataFrame({"id": [1, 2], "a": [0, 1], "b": [1, 1]})
     responses = Responses.from_wide(table, item="id")
     table.loc[:, :] = 0
@@ -226,36 +218,36 @@ def test_later_changes_of_a_pandas_frame_change_nothing() -> None:
     assert responses.matrix().tolist() == [[0, 1], [1, 1]]
 
 
-def test_a_lazy_frame_is_asked_for_the_needed_columns_only() -> None:
-    def spoiled(_: Any) -> Any:
+def test_only_the_needed_columns_of_a_lazy_frame_are_computed() -> None:
+    def fail(_: Any) -> Any:
         raise AssertionError("this column is not needed")
 
     table = pl.LazyFrame({"item": ["i"], "annotator": ["a"], "label": ["x"]}).with_columns(
-        heavy=pl.col("item").map_batches(spoiled, return_dtype=pl.String)
+        unused=pl.col("item").map_batches(fail, return_dtype=pl.String)
     )
-    assert said(Responses.from_frame(table)) == [[(str, "x")]]
+    assert reported_matrix(Responses.from_frame(table)) == [[(str, "x")]]
 
 
-# What is refused
+# Invalid tables
 
 
 @every_library
-def test_a_column_that_does_not_exist(library: Library) -> None:
+def test_a_missing_column_is_reported_with_a_suggestion(library: Library) -> None:
     table = library({"item": ["i"], "annotater": ["a"], "label": ["x"]})
-    message = refusal(lambda: Responses.from_frame(table))
+    message = error_message(lambda: Responses.from_frame(table))
     assert "'annotator'" in message
     assert "did you mean 'annotater'?" in message
-    far = refusal(lambda: Responses.from_frame(table, annotator="zzz"))
-    assert "'zzz'" in far
-    assert "'item', 'annotater', 'label'" in far
-    assert "'items'" in refusal(lambda: Responses.from_wide(table, item="items"))
+    no_match = error_message(lambda: Responses.from_frame(table, annotator="zzz"))
+    assert "'zzz'" in no_match
+    assert "'item', 'annotater', 'label'" in no_match
+    assert "'items'" in error_message(lambda: Responses.from_wide(table, item="items"))
 
 
-def test_a_column_that_does_not_exist_among_numbers() -> None:
+def test_a_missing_column_among_numeric_names_is_reported() -> None:
     table = pd.DataFrame([[0, 1]], columns=[0, 10])
-    assert "'item'" in refusal(lambda: Responses.from_frame(table))
+    assert "'item'" in error_message(lambda: Responses.from_frame(table))
     wrong: Any = 1
-    assert "did you mean '10'?" in refusal(lambda: Responses.from_wide(table, item=wrong))
+    assert "did you mean '10'?" in error_message(lambda: Responses.from_wide(table, item=wrong))
 
 
 @pytest.mark.parametrize(
@@ -266,79 +258,79 @@ def test_a_column_that_does_not_exist_among_numbers() -> None:
     ],
     ids=["pandas", "pyarrow"],
 )
-def test_columns_of_the_same_name(table: Any) -> None:
+def test_columns_of_the_same_name_are_rejected(table: Any) -> None:
     for make in (Responses.from_wide, Responses.from_frame, Responses.from_matrix, as_responses):
-        message = refusal(lambda: make(table))  # noqa: B023
+        message = error_message(lambda: make(table))  # noqa: B023
         assert "'bob'" in message
         assert "'a'" not in message
         assert "Rename" in message
 
 
 @every_library
-def test_a_table_without_annotators(library: Library) -> None:
+def test_a_table_without_annotators_is_rejected(library: Library) -> None:
     table = library({"id": ["i", "j"]})
-    assert "no annotator column" in refusal(lambda: Responses.from_wide(table, item="id"))
-    if library is not LIBRARIES["duckdb"]:  # which has no table without columns
-        assert "no annotator column" in refusal(lambda: Responses.from_wide(library({})))
+    assert "no annotator column" in error_message(lambda: Responses.from_wide(table, item="id"))
+    if library is not LIBRARIES["duckdb"]:  # DuckDB has no table without columns
+        assert "no annotator column" in error_message(lambda: Responses.from_wide(library({})))
 
 
 @every_library
 @pytest.mark.parametrize("name", ["item", "annotator"])
-def test_null_ids(library: Library, name: str) -> None:
+def test_null_names_are_rejected(library: Library, name: str) -> None:
     columns: Columns = {"item": ["i", "j"], "annotator": ["a", "b"], "label": ["x", "y"]}
     table = library({**columns, name: ["i", None]})
-    assert f"Row 1 has no {name}" in refusal(lambda: Responses.from_frame(table))
+    assert f"Row 1 has no {name}" in error_message(lambda: Responses.from_frame(table))
     numbers = library({**columns, name: [3, None]})
-    assert f"Row 1 has no {name}" in refusal(lambda: Responses.from_frame(numbers))
+    assert f"Row 1 has no {name}" in error_message(lambda: Responses.from_frame(numbers))
 
 
 @every_library
-def test_item_names_of_a_wide_table_must_differ(library: Library) -> None:
+def test_item_names_of_a_wide_table_must_be_unique(library: Library) -> None:
     table = library({"id": ["i", "j", "i"], "a": [0, 1, 0]})
-    message = refusal(lambda: Responses.from_wide(table, item="id"))
+    message = error_message(lambda: Responses.from_wide(table, item="id"))
     assert "'i'" in message
     assert "'j'" not in message
     null = library({"id": ["i", None], "a": [0, 1]})
-    assert "Row 1 has no item" in refusal(lambda: Responses.from_wide(null, item="id"))
+    assert "Row 1 has no item" in error_message(lambda: Responses.from_wide(null, item="id"))
 
 
 @every_library
-def test_no_label_at_all(library: Library) -> None:
+def test_a_table_without_labels_is_rejected(library: Library) -> None:
     empty = library({"item": [], "annotator": [], "label": []})
-    silent = library({"item": ["i"], "annotator": ["a"], "label": [None]})
-    for table in (empty, silent):
-        assert "no label at all" in refusal(lambda: Responses.from_frame(table))  # noqa: B023
+    missing = library({"item": ["i"], "annotator": ["a"], "label": [None]})
+    for table in (empty, missing):
+        assert "no labels" in error_message(lambda: Responses.from_frame(table))  # noqa: B023
         assert Responses.from_frame(table, classes=["x"]).n_responses == 0
-    nobody = library({"a": [None, None]})
-    assert "no label at all" in refusal(lambda: Responses.from_wide(nobody))
-    assert Responses.from_wide(nobody, classes=["x", "y"]).matrix().tolist() == [[-1], [-1]]
+    all_missing = library({"a": [None, None]})
+    assert "no labels" in error_message(lambda: Responses.from_wide(all_missing))
+    assert Responses.from_wide(all_missing, classes=["x", "y"]).matrix().tolist() == [[-1], [-1]]
 
 
 @every_library
-def test_labels_that_are_no_class(library: Library) -> None:
+def test_labels_that_are_not_classes_are_rejected(library: Library) -> None:
     columns: Columns = {"item": [1, 2], "annotator": ["a", "a"]}
     for label, rule in ((0.5, "whole"), (float("inf"), "whole"), (-3, "missing=-3")):
         table = library({**columns, "label": [type(label)(1), label]})
-        message = refusal(lambda: Responses.from_frame(table))  # noqa: B023
+        message = error_message(lambda: Responses.from_frame(table))  # noqa: B023
         assert "row 1" in message
         assert rule in message
     outside = library({**columns, "label": ["x", "z"]})
-    message = refusal(lambda: Responses.from_frame(outside, classes=["x", "y"]))
+    message = error_message(lambda: Responses.from_frame(outside, classes=["x", "y"]))
     assert "'z'" in message
 
 
 @pytest.mark.parametrize("library", [pl.DataFrame, pl.LazyFrame, pa.table, pd.DataFrame])
-def test_lists_are_no_labels(library: Library) -> None:
+def test_lists_are_rejected_as_labels(library: Library) -> None:
     table = library({"item": [1, 2], "annotator": ["a", "b"], "label": [["x"], ["x", "y"]]})
-    assert "text" in refusal(lambda: Responses.from_frame(table))
+    assert "text" in error_message(lambda: Responses.from_frame(table))
 
 
 @pytest.mark.parametrize(
     "data", [None, 5, "text", [[0, 1]], np.eye(2), {"a": [0]}, pd.Series([1]), pl.Series([1])]
 )
-def test_data_that_is_no_table(data: Any) -> None:
+def test_data_that_is_not_a_table_is_rejected(data: Any) -> None:
     for make in (Responses.from_frame, Responses.from_wide):
-        message = refusal(lambda: make(data))  # noqa: B023
+        message = error_message(lambda: make(data))  # noqa: B023
         assert type(data).__name__ in message
         assert "pandas, Polars, PyArrow or DuckDB" in message
     assert not frames.is_frame(data)

@@ -1,59 +1,35 @@
-"""Small files of every format that readers take, and what can happen to a file."""
+"""Small files of every format that readers accept, and ways to damage a file."""
 
-import csv
 import gzip
-import io
 import json
 import random
-import zipfile
 from collections.abc import Callable
 from typing import Any
 
-from tests.readers.test_formats import (
-    ANN,
+from tests.support.reader_files import WRITERS, Rows, as_archive, as_json_lines, as_table
+from tests.support.tool_exports import (
     DOCCANO,
-    SHORT,
+    LABEL_STUDIO_SHORT,
+    LABEL_STUDIO_USER,
     TOLOKA,
-    annotation,
-    argilla,
-    choice,
-    hit,
-    prodigy,
-    task,
+    argilla_record,
+    label_studio_annotation,
+    label_studio_choice,
+    label_studio_task,
+    mturk_assignment,
+    prodigy_task,
 )
-from tests.readers.test_reading import WRITERS, Rows
 
 ROWS: Rows = [
-    (item, who, "yes" if (n + m) % 3 else "no")
+    (item, annotator, "yes" if (n + m) % 3 else "no")
     for n, item in enumerate(["i1", "007", "день", "1e5"])
-    for m, who in enumerate(["ann", "bob", "cy"])
+    for m, annotator in enumerate(["ann", "bob", "cy"])
 ]
-"""What the plain tables hold."""
-
-
-def as_lines(records: list[dict[str, Any]]) -> bytes:
-    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records).encode()
-
-
-def as_table(rows: list[dict[str, Any]], separator: str = ",") -> bytes:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), delimiter=separator)
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
-
-
-def as_archive(members: dict[str, bytes]) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return data.getvalue()
-
+"""The responses in the long tables."""
 
 WIDE = b"item,ann,bob,cy\ni1,yes,no,yes\n007,no,,no\ni3,yes,yes,\n"
 NESTED = [
-    argilla(
+    argilla_record(
         n,
         {"mood": [{"value": "x", "user_id": "u1"}, {"value": "y", "user_id": "u2"}]},
         {"mood": {"value": "x", "score": 0.5, "agent": "model"}},
@@ -65,11 +41,11 @@ FLAT = [
     for n in range(3)
 ]
 TASKS = [
-    task(
+    label_studio_task(
         n,
-        annotation(ANN, choice("x")),
-        annotation(7, choice("y"), ground_truth=n == 2),
-        models=[{"model_version": "m", "result": [choice("x")], "score": 0.9}],
+        label_studio_annotation(LABEL_STUDIO_USER, label_studio_choice("x")),
+        label_studio_annotation(7, label_studio_choice("y"), ground_truth=n == 2),
+        predictions=[{"model_version": "m", "result": [label_studio_choice("x")], "score": 0.9}],
     )
     for n in range(3)
 ]
@@ -91,21 +67,29 @@ FILES: dict[str, bytes] = {
     "packed.csv.gz": WRITERS["gzip"](ROWS),
     "wide.csv": WIDE,
     "label-studio.json": json.dumps(TASKS).encode(),
-    "label-studio-short.json": json.dumps(SHORT).encode(),
+    "label-studio-short.json": json.dumps(LABEL_STUDIO_SHORT).encode(),
     "toloka.tsv": as_table(TOLOKA, "\t"),
-    "mturk.csv": as_table([hit(n, f"A{m}", label="xy"[n % 2]) for n in (1, 2) for m in (1, 2)]),
-    "mturk-ticks.csv": as_table([hit(n, "A1", q__yes="true", q__no="false") for n in (1, 2)]),
-    "mturk-json.csv": as_table([hit(1, "A1", taskAnswers='[{"q":{"yes":true,"no":false}}]')]),
-    "prodigy.jsonl": as_lines([prodigy(n, f"s{n % 2}", accept=["x"]) for n in range(4)]),
+    "mturk.csv": as_table(
+        [mturk_assignment(n, f"A{m}", label="xy"[n % 2]) for n in (1, 2) for m in (1, 2)]
+    ),
+    "mturk-choices.csv": as_table(
+        [mturk_assignment(n, "A1", q__yes="true", q__no="false") for n in (1, 2)]
+    ),
+    "mturk-json.csv": as_table(
+        [mturk_assignment(1, "A1", taskAnswers='[{"q":{"yes":true,"no":false}}]')]
+    ),
+    "prodigy.jsonl": as_json_lines([prodigy_task(n, f"s{n % 2}", accept=["x"]) for n in range(4)]),
     "argilla.json": json.dumps(NESTED).encode(),
-    "argilla-flat.jsonl": as_lines(FLAT),
-    "judges.jsonl": as_lines(JUDGES),
-    "doccano.zip": as_archive({f"{who}.jsonl": as_lines(DOCCANO[who]) for who in DOCCANO}),
+    "argilla-flat.jsonl": as_json_lines(FLAT),
+    "judges.jsonl": as_json_lines(JUDGES),
+    "doccano.zip": as_archive(
+        {f"{name}.jsonl": as_json_lines(rows) for name, rows in DOCCANO.items()}
+    ),
     "packed.zip": as_archive({"a.csv.gz": gzip.compress(WIDE), "b.csv": WIDE}),
 }
-"""Every format and every packing, by a name that says which."""
+"""Files of every format and every compression."""
 
-ODD: list[bytes] = [
+ODD_BYTES: list[bytes] = [
     *(b"", b"\x00", b'"', b"'", b"\\", b",", b"\t", b"\r", b"\n\n", b"{", b"]", b"null", b"NaN"),
     *(b"true", b"-1", b"1e999", b"9" * 400, b"0x1F", b"{}", b"[]", b'""', b"[[0, 1]]", b"=1+1"),
     *(
@@ -119,23 +103,23 @@ ODD: list[bytes] = [
     ),
     *(b"[" * 3000, b'{"a":' * 3000, b"a" * 5000, b"item", b"label", b"../x", b"\xf0\x9f\x98\x80"),
 ]
-"""What nobody expects in a cell."""
+"""Bytes that are unusual in a cell."""
 
-VALUES: list[Any] = [
+ODD_VALUES: list[Any] = [
     *(None, True, -1, 1e308, 10**400, "", "x", [], {}, [[]], [None], {"id": None}, [{}], "\ud800"),
     *({"value": {"choices": None}}, {"a": [1, {"b": []}]}, [0, 1, "x"], "\x00", float("nan")),
 ]
-"""What nobody expects as a value of JSON."""
+"""Values that are unusual in JSON."""
 
 
-def flipped(data: bytes, rng: random.Random) -> bytes:
-    found = bytearray(data)
+def flip_bits(data: bytes, rng: random.Random) -> bytes:
+    flipped = bytearray(data)
     for _ in range(rng.randint(1, 8)):
-        found[rng.randrange(len(found))] ^= 1 << rng.randrange(8)
-    return bytes(found)
+        flipped[rng.randrange(len(flipped))] ^= 1 << rng.randrange(8)
+    return bytes(flipped)
 
 
-def truncated(data: bytes, rng: random.Random) -> bytes:
+def truncate(data: bytes, rng: random.Random) -> bytes:
     return data[: rng.randrange(len(data))]
 
 
@@ -144,22 +128,24 @@ def cut_out(data: bytes, rng: random.Random) -> bytes:
     return data[:begin] + data[end:]
 
 
-def repeated(data: bytes, rng: random.Random) -> bytes:
+def repeat_range(data: bytes, rng: random.Random) -> bytes:
     begin, end = sorted(rng.randrange(len(data) + 1) for _ in range(2))
     return data[:end] + data[begin:]
 
 
-def interrupted(data: bytes, rng: random.Random) -> bytes:
+def insert_odd_bytes(data: bytes, rng: random.Random) -> bytes:
     at = rng.randrange(len(data) + 1)
-    return data[:at] + rng.choice(ODD) + data[at:]
+    return data[:at] + rng.choice(ODD_BYTES) + data[at:]
 
 
-def with_an_odd_cell(data: bytes, rng: random.Random) -> bytes:
+def replace_a_cell(data: bytes, rng: random.Random) -> bytes:
     cells = [one for one in data.replace(b"\t", b",").replace(b'"', b",").split(b",") if one]
-    return data.replace(rng.choice(cells), rng.choice(ODD), rng.randint(1, 3)) if cells else data
+    return (
+        data.replace(rng.choice(cells), rng.choice(ODD_BYTES), rng.randint(1, 3)) if cells else data
+    )
 
 
-def lines_mixed(data: bytes, rng: random.Random) -> bytes:
+def rearrange_lines(data: bytes, rng: random.Random) -> bytes:
     lines = data.splitlines(keepends=True)
     act = rng.choice(["drop", "repeat", "shuffle"])
     if act == "shuffle":
@@ -170,14 +156,14 @@ def lines_mixed(data: bytes, rng: random.Random) -> bytes:
     return b"".join(lines)
 
 
-def in_another_encoding(data: bytes, rng: random.Random) -> bytes:
+def change_encoding(data: bytes, rng: random.Random) -> bytes:
     return data.decode(errors="replace").encode(
         rng.choice(["utf-16", "utf-16-le", "latin-1", "cp1251", "utf-32", "utf-8-sig"]), "replace"
     )
 
 
-def with_an_odd_value(data: bytes, rng: random.Random) -> bytes:
-    """JSON, whole or in lines, in which one value is another, or is gone."""
+def replace_a_json_value(data: bytes, rng: random.Random) -> bytes:
+    """Replace or remove one value of a JSON document or of JSON lines."""
     try:
         lines = [json.loads(data)] if data[:1] == b"[" else list(map(json.loads, data.splitlines()))
     except (ValueError, RecursionError):
@@ -185,39 +171,39 @@ def with_an_odd_value(data: bytes, rng: random.Random) -> bytes:
     places = [place for line in lines for place in _places(line)]
     if not places:
         return data
-    holder, key = rng.choice(places)
+    container, key = rng.choice(places)
     if rng.random() < 0.2:
-        del holder[key]
+        del container[key]
     else:
-        holder[key] = rng.choice(VALUES)
+        container[key] = rng.choice(ODD_VALUES)
     return "\n".join(json.dumps(line) for line in lines).encode()
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
-    """Every place in nested lists and objects, as its holder and its key there."""
+    """Return every place in nested lists and objects, as (container, key)."""
     if not isinstance(value, list | dict):
         return []
     keys = range(len(value)) if isinstance(value, list) else value
     here = [(value, key) for key in keys]
-    return here + [place for holder, key in here for place in _places(holder[key])]
+    return here + [place for container, key in here for place in _places(container[key])]
 
 
 DAMAGES: list[Callable[[bytes, random.Random], bytes]] = [
-    flipped,
-    truncated,
+    flip_bits,
+    truncate,
     cut_out,
-    repeated,
-    interrupted,
-    with_an_odd_cell,
-    lines_mixed,
-    in_another_encoding,
-    with_an_odd_value,
+    repeat_range,
+    insert_odd_bytes,
+    replace_a_cell,
+    rearrange_lines,
+    change_encoding,
+    replace_a_json_value,
 ]
 
 
-def damaged(data: bytes, seed: int) -> bytes:
-    """A file after one to three accidents."""
+def damage(data: bytes, seed: int) -> bytes:
+    """Return the file with one to three random damages."""
     rng = random.Random(seed)
-    for damage in rng.choices(DAMAGES, k=rng.choice([1, 1, 2, 3])):
-        data = damage(data, rng) if data else data
+    for change in rng.choices(DAMAGES, k=rng.choice([1, 1, 2, 3])):
+        data = change(data, rng) if data else data
     return data

@@ -1,16 +1,17 @@
-"""Dask and Spark behind one face, for the tests of engines."""
+"""Dask and Spark behind one interface, for the tests of the engines."""
 
 import os
 import signal
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import reduce
 from types import ModuleType
 from typing import Any, Protocol
 
 import pandas as pd
 
 from blindfuse.engines.arrow import Columns
-from blindfuse.engines.fitting import Parts
+from blindfuse.engines.fitting import Partitions
 
 
 class Engine(Protocol):
@@ -19,20 +20,20 @@ class Engine(Protocol):
     name: str
     module: ModuleType
 
-    def table(self, pieces: Sequence[pd.DataFrame]) -> Any:
-        """A table with a partition for each of these pieces."""
+    def table(self, frames: Sequence[pd.DataFrame]) -> Any:
+        """Return a table with one partition per frame."""
 
-    def parts(self, table: Any, columns: Columns) -> Parts: ...
+    def partitions(self, table: Any, columns: Columns) -> Partitions: ...
 
-    def rows(self, table: Any) -> pd.DataFrame: ...
+    def to_pandas(self, table: Any) -> pd.DataFrame: ...
 
-    def workers(self) -> set[int]:
-        """Their process ids."""
+    def worker_pids(self) -> set[int]:
+        """Return the process ids of the workers."""
 
 
-def kill_one(engine: Engine) -> int:
-    """SIGKILL for a worker, which the test has started."""
-    worker = min(engine.workers())
+def kill_one_worker(engine: Engine) -> int:
+    """Send SIGKILL to one of the workers that the test started and return its process id."""
+    worker = min(engine.worker_pids())
     os.kill(worker, signal.SIGKILL)
     return worker
 
@@ -45,19 +46,19 @@ class Dask:
 
         self.module, self._client = dask, client
 
-    def table(self, pieces: Sequence[pd.DataFrame]) -> Any:
+    def table(self, frames: Sequence[pd.DataFrame]) -> Any:
         import dask.dataframe as dd
         from dask import delayed
 
-        return dd.from_delayed([delayed(piece) for piece in pieces], meta=pieces[0].iloc[:0])
+        return dd.from_delayed([delayed(frame) for frame in frames], meta=frames[0].iloc[:0])
 
-    def parts(self, table: Any, columns: Columns) -> Parts:
-        return self.module.DaskParts(table, columns)
+    def partitions(self, table: Any, columns: Columns) -> Partitions:
+        return self.module.DaskPartitions(table, columns)
 
-    def rows(self, table: Any) -> pd.DataFrame:
+    def to_pandas(self, table: Any) -> pd.DataFrame:
         return table.compute()
 
-    def workers(self) -> set[int]:
+    def worker_pids(self) -> set[int]:
         return set(self._client.run(os.getpid).values())
 
 
@@ -69,37 +70,35 @@ class Spark:
 
         self.module, self.session = spark, session
 
-    def table(self, pieces: Sequence[pd.DataFrame]) -> Any:
-        """As many partitions as pieces, also after a shuffle."""
-        self.session.conf.set("spark.sql.shuffle.partitions", len(pieces))
+    def table(self, frames: Sequence[pd.DataFrame]) -> Any:
+        """Return a table with one partition per frame, and as many after a shuffle."""
+        self.session.conf.set("spark.sql.shuffle.partitions", len(frames))
         tables = [
-            self.session.createDataFrame(piece, schema=_schema(pieces[0])).coalesce(1)
-            for piece in pieces
+            self.session.createDataFrame(frame, schema=_schema(frames[0])).coalesce(1)
+            for frame in frames
         ]
-        whole = tables[0]
-        for table in tables[1:]:
-            whole = whole.unionAll(table)
-        return whole
+        return reduce(lambda left, right: left.unionAll(right), tables)
 
-    def parts(self, table: Any, columns: Columns) -> Parts:
-        return self.module.SparkParts(table, columns)
+    def partitions(self, table: Any, columns: Columns) -> Partitions:
+        return self.module.SparkPartitions(table, columns)
 
-    def rows(self, table: Any) -> pd.DataFrame:
+    def to_pandas(self, table: Any) -> pd.DataFrame:
         return table.toPandas()
 
-    def workers(self) -> set[int]:
+    def worker_pids(self) -> set[int]:
         import psutil  # type: ignore[import-untyped]
 
-        found = set()
+        pids = set()
         for process in psutil.Process().children(recursive=True):
-            with suppress(psutil.Error):  # one that has ended meanwhile
+            with suppress(psutil.Error):  # the process has ended meanwhile
                 if any("CoarseGrainedExecutorBackend" in word for word in process.cmdline()):
-                    found.add(process.pid)
-        return found
+                    pids.add(process.pid)
+        return pids
 
 
-def _schema(piece: pd.DataFrame) -> str:
-    kinds = {"i": "long", "f": "double", "b": "boolean"}
+def _schema(frame: pd.DataFrame) -> str:
+    """Return the columns and types of the frame as Spark DDL."""
+    types = {"i": "long", "f": "double", "b": "boolean"}
     return ", ".join(
-        f"`{name}` {kinds.get(dtype.kind, 'string')}" for name, dtype in piece.dtypes.items()
+        f"`{name}` {types.get(dtype.kind, 'string')}" for name, dtype in frame.dtypes.items()
     )

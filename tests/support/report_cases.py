@@ -1,13 +1,19 @@
-"""Fusions that the tests of the report, and those in the browser, make pages of."""
+"""Fusions for the tests of the report, and for those in a browser."""
 
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits
 
-from blindfuse import Fusion, Responses, check_on_gold, compare, fuse, simulate
-from experiments.ensembles import answers
+from blindfuse import Fusion, Model, Responses, check_on_gold, compare, fuse, simulate
+from blindfuse.fusion.choice import Choice
+from blindfuse.report.contents import Contents, gather_contents
+from experiments.trained_classifiers import train_and_label
 
 HOSTILE = (
     "<script>window.pwned = 1</script>",
@@ -23,14 +29,49 @@ HOSTILE = (
     "   ",
     "<!-- comment & entity &amp; -->",
 )
-"""Names that would do harm, or break the page, if they were taken for anything but text."""
+"""Names that would do harm or break the page if they were not treated as text."""
+
+
+def contents_of(fusion: Fusion, **options: Any) -> Contents:
+    """The contents of the page of a fusion."""
+    return gather_contents(fusion, title="A title", **options)
+
+
+def embedded_data(page: str) -> Any:
+    """The data that the page's script reads, with the rows of tables as records."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    data = json.loads(found[1])
+    for name in ("annotators", "items"):
+        columns, rows = data[name]["columns"], data[name]["rows"]
+        data[name] = [dict(zip(columns, row, strict=True)) for row in rows]
+    return data
+
+
+def fusion_of(
+    responses: Responses, posteriors: np.ndarray[Any, Any], model: Model, history: int = 5
+) -> Fusion:
+    """A fusion with given posteriors, without the time that fitting takes."""
+    return Fusion(
+        responses,
+        model.name_labels(posteriors),
+        posteriors,
+        Choice("Given", "It was given.", model, posteriors, np.linspace(-9.0, -1.0, history)),
+    )
+
+
+def with_method(fusion: Fusion, method: str) -> Fusion:
+    """The same fusion as if another method had been chosen."""
+    return replace(fusion, choice=replace(fusion.choice, method=method))
 
 
 @cache
 def crowd(seed: int = 0, n: int = 900, m: int = 40, k: int = 3, missing: float = 0.8) -> Fusion:
-    """Annotators of whom three copy each other and the last one guesses; items are addresses."""
+    """Three annotators copy each other, and the last one guesses; items are URLs."""
     rng = np.random.default_rng(seed)
-    drawn = simulate(n, m, k, rng, missing=missing, cliques=[(0, 1, 2)], copying=0.8)
+    drawn = simulate(
+        n, m, k, rng, missing=missing, dependent_groups=[(0, 1, 2)], copy_probability=0.8
+    )
     matrix = np.array(drawn.responses.matrix())
     matrix[:, -1] = rng.integers(k, size=n)
     classes = ("cat", "dog", "horse", "other", "none")[:k]
@@ -46,7 +87,7 @@ def crowd(seed: int = 0, n: int = 900, m: int = 40, k: int = 3, missing: float =
 
 @cache
 def hostile() -> Fusion:
-    """Names of items, annotators and classes are all hostile."""
+    """A fusion whose items, annotators and classes all have hostile names."""
     drawn = simulate(120, len(HOSTILE), 4, np.random.default_rng(1), skill=0.4)
     classes = HOSTILE[:4]
     return fuse(
@@ -61,9 +102,9 @@ def hostile() -> Fusion:
 
 @cache
 def digits() -> tuple[Fusion, dict[str, Any]]:
-    """Fifteen classifiers on scikit-learn's digits, with methods compared and 300 gold labels."""
+    """Fifteen classifiers on scikit-learn's digits, with a comparison and 300 gold labels."""
     pixels, truth = load_digits(return_X_y=True)
-    responses = answers(pixels, truth, 100, np.random.default_rng(0))
+    responses = train_and_label(pixels, truth, 100, np.random.default_rng(0))
     fusion = fuse(responses)
     chosen = np.random.default_rng(1).choice(len(truth), 300, replace=False)
     gold = {int(item): int(truth[item]) for item in chosen}
@@ -72,3 +113,23 @@ def digits() -> tuple[Fusion, dict[str, Any]]:
         "compared": compare(responses, gold),
         "gold": check_on_gold(fusion, gold),
     }
+
+
+def large_fusion(
+    n: int, m: int, k: int, responses_per_item: int, name: Callable[[int], str], seed: int = 0
+) -> Fusion:
+    """A crowd with named items, annotators and classes, labelled by its own true model."""
+    rng = np.random.default_rng(seed)
+    drawn = simulate(n, m, k, rng, missing=1 - responses_per_item / m, skill=0.5)
+    items, annotators, classes = ([name(number) for number in range(size)] for size in (n, m, k))
+    _, positions, symbols = drawn.responses.by_item
+    named = Responses.from_codes(
+        drawn.responses.item_of_response(),
+        positions,
+        symbols,
+        items=items,
+        annotators=annotators,
+        classes=classes,
+    )
+    model = Model(drawn.model.confusions, drawn.model.prior, named.annotators, named.classes)
+    return fusion_of(named, model.posteriors(named), model)

@@ -1,5 +1,5 @@
-"""The command line: options in, words and exit codes out, no mathematics.
+"""The command line interface: it parses options, calls the library and prints the results.
 
-One file a command, imported when it is called; what it needs of the library is imported when it
-runs, so that ``--help`` is instant.
+Each command has its own module, which is imported when the command is called. A command imports
+the library only when it runs, so that ``--help`` is fast.
 """

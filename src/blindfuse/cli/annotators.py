@@ -1,4 +1,4 @@
-"""``blindfuse annotators``: who is how good."""
+"""``blindfuse annotators``: estimated accuracy of every annotator."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,7 +6,7 @@ import click
 
 from blindfuse.cli.fuse_options import FuseOptions
 from blindfuse.cli.input_options import InputOptions
-from blindfuse.cli.options import answers_with, fuses, reads_answers
+from blindfuse.cli.options import with_fuse_options, with_input_options, with_output_options
 from blindfuse.cli.output_options import OutputOptions
 
 if TYPE_CHECKING:
@@ -14,14 +14,8 @@ if TYPE_CHECKING:
 
     from blindfuse import Fusion
 
-MOST_ROWS = 40
-"""Annotators in a table on the screen; a file has all."""
-
-FLAGS = {
-    "adversary": "worse than chance",
-    "spammer": "no better than chance",
-    "constant": "always the same answer",
-}
+MAX_ROWS = 40
+"""Annotators in the table on the terminal; a file has all."""
 
 
 @click.command(
@@ -32,55 +26,58 @@ Examples:
   blindfuse annotators votes.csv --json | jq '.annotators[] | select(.flag)'
 """
 )
-@answers_with("All of them")
-@reads_answers
-@fuses
-def command(answers: InputOptions, how: FuseOptions, answer: OutputOptions) -> None:
-    """How accurate everybody in FILE… is, as estimated without the truth.
+@with_output_options("one row per annotator")
+@with_input_options
+@with_fuse_options
+def command(inputs: InputOptions, options: FuseOptions, output: OutputOptions) -> None:
+    """Rate the annotators in FILE… without gold labels.
 
-    The least accurate come first, each with a 95 % interval, the class that they miss most and what
-    they take it for. Annotators who err together beyond the model share the number of a group.
+    The least accurate annotators come first. The table has the estimated accuracy with a 95 %
+    interval, the class with the lowest recall and what it is confused with, and remarks.
+    Annotators with correlated errors have the same group number.
     """
     from blindfuse.cli.tables import annotator_frame, as_rows
 
-    with answer.screen.working() as step:
-        found = answers.read(answer.screen, step)
-        fusion = how.fuse(found, answer.screen, step).fusion
+    with output.screen.progress() as step:
+        found = inputs.read(output.screen, step)
+        fusion = options.fuse(found, output.screen, step).fusion
     frame = annotator_frame(fusion)
-    answer.give(
+    output.write(
         frame,
-        words=lambda: _words(fusion, frame.to_dicts()),
+        text=lambda: _summarize(fusion, frame.to_dicts()),
         document=lambda: {"method": fusion.method, "annotators": as_rows(frame)},
     )
 
 
-def _words(fusion: "Fusion", rows: list[dict[str, Any]]) -> "list[RenderableType]":
+def _summarize(fusion: "Fusion", rows: list[dict[str, Any]]) -> "list[RenderableType]":
     from blindfuse.cli.screen import table, text
 
-    columns = "annotator", "labels", "accuracy", "95 %", "misses most", "remark"
-    told = fusion.diagnostics
-    words: list[RenderableType] = [
-        table(columns, map(_row, rows[:MOST_ROWS]), right=columns[1:4]),
+    columns = "annotator", "responses", "accuracy", "95 %", "worst class → reported", "remarks"
+    diagnostics = fusion.diagnostics
+    parts: list[RenderableType] = [
+        table(columns, map(_row, rows[:MAX_ROWS]), right=columns[1:4]),
         "",
-        text(told.annotators.summary()),
-        text(told.dependence.summary()),
+        text(diagnostics.annotators.summary()),
+        text(diagnostics.dependence.summary()),
     ]
-    if len(rows) > MOST_ROWS:
-        words.append(f"{len(rows) - MOST_ROWS:,} more are better: see all with -o annotators.csv.")
-    return words
+    if len(rows) > MAX_ROWS:
+        more = len(rows) - MAX_ROWS
+        parts.append(f"{more:,} more accurate annotators not shown; add -o annotators.csv.")
+    return parts
 
 
 def _row(one: dict[str, Any]) -> list[object]:
     from blindfuse.cli.screen import text
+    from blindfuse.diagnostics.annotators import FLAGS
 
     remarks = [FLAGS[one["flag"]]] if one["flag"] else []
-    if one["errs_with_group"]:
-        remarks.append(f"errs with group {one['errs_with_group']}")
+    if one["dependent_group"]:
+        remarks.append(f"dependent group {one['dependent_group']}")
     return [
         one["annotator"],
-        f"{one['labels']:,}",
+        f"{one['responses']:,}",
         text(f"{100 * one['accuracy']:.1f} %", "red" if one["flag"] else ""),
         f"{100 * one['accuracy_low']:.0f}–{100 * one['accuracy_high']:.0f}",
-        f"{one['worst_class']} → {one['taken_for']}",
+        f"{one['worst_class']} → {one['confused_with']}",
         text(", ".join(remarks), "yellow"),
     ]

@@ -1,12 +1,12 @@
-"""``blindfuse compare``: every method on the same answers."""
+"""``blindfuse compare``: compare all methods on the same responses."""
 
 from typing import TYPE_CHECKING
 
 import click
 
 from blindfuse.cli.fuse_options import FUSE
-from blindfuse.cli.input_options import InputOptions, gold_in
-from blindfuse.cli.options import EXISTING, Method, answers_with, reads_answers
+from blindfuse.cli.input_options import InputOptions, read_gold_for
+from blindfuse.cli.options import EXISTING_FILE, Method, with_input_options, with_output_options
 from blindfuse.cli.output_options import OutputOptions
 
 if TYPE_CHECKING:
@@ -24,22 +24,31 @@ Examples:
   blindfuse compare votes.csv --method dawid-skene --method glad
 """
 )
-@answers_with("The table")
-@reads_answers
+@with_output_options("one row per method")
+@with_input_options
 @click.option(
-    "--truth", type=EXISTING, metavar="FILE", help="Known labels to count errors by: item, label."
+    "--truth",
+    type=EXISTING_FILE,
+    metavar="FILE",
+    help="Gold labels to measure the error on: a table with the columns item and label.",
 )
-@click.option("--method", type=Method(), multiple=True, help="Only these, beside fuse.")
+@click.option(
+    "--method",
+    type=Method(),
+    multiple=True,
+    help="Compare only this method with fuse; may be repeated.  [default: all methods]",
+)
 def command(
-    answers: InputOptions,
+    inputs: InputOptions,
     truth: str | None,
     method: tuple[str, ...],
-    answer: OutputOptions,
+    output: OutputOptions,
 ) -> None:
-    """What every method makes of the answers in FILE…
+    """Compare all methods on the responses in FILE…
 
-    With known labels (--truth, or a truth in the file itself), which no method is told: the error
-    on them, the best marked. Without: the share of items that are labelled otherwise than by fuse.
+    With gold labels (--truth, or a column of true labels in FILE), the table shows the error of
+    each method on them and marks the lowest; no method uses them. The table also shows the share
+    of items that a method labels differently from fuse.
     """
     import polars as pl
 
@@ -47,30 +56,30 @@ def command(
     from blindfuse.estimators.registry import METHODS
     from blindfuse.fusion.compare import compare
 
-    screen = answer.screen
-    with screen.working() as step:
-        found = answers.read(screen, step)
-        known = dict(found.gold) if truth is None else gold_in(truth, found, screen)
+    screen = output.screen
+    with screen.progress() as step:
+        data = inputs.read(screen, step)
+        gold = dict(data.gold) if truth is None else read_gold_for(data, truth, screen)
     methods = {name: METHODS[name] for name in method or METHODS if name != FUSE}
-    with screen.working(len(methods) + 1) as step:
-        rows = compare(found.responses, known, methods, report=step)
-    ranked = sorted(rows, key=_rank) if known else rows
+    with screen.progress(len(methods) + 1) as step:
+        rows = compare(data.responses, gold, methods, report=step)
+    ranked = sorted(rows, key=_rank) if gold else rows
     frame = pl.DataFrame(ranked)
-    answer.give(
+    output.write(
         frame,
-        words=lambda: _words(ranked, len(known)),
-        document=lambda: {"truths": len(known), "methods": as_rows(frame)},
+        text=lambda: _text(ranked, len(gold)),
+        document=lambda: {"n_gold_items": len(gold), "methods": as_rows(frame)},
     )
 
 
-def _words(rows: "list[Comparison]", known: int) -> "list[RenderableType]":
+def _text(rows: "list[Comparison]", n_gold: int) -> "list[RenderableType]":
     from blindfuse.cli.screen import text
 
-    words: list[RenderableType] = [_table(rows)]
-    if known:
-        words += ["", f"Errors are measured on {known:,} known labels, which no method was told."]
+    blocks: list[RenderableType] = [_table(rows)]
+    if n_gold:
+        blocks += ["", f"Errors on {n_gold:,} gold labels, which no method used."]
     failed = [row for row in rows if row.failed]
-    return words + [text(f"No {row.method}: {row.failed}", "dim") for row in failed]
+    return blocks + [text(f"{row.method} was not run: {row.failed}", "dim") for row in failed]
 
 
 def _rank(row: "Comparison") -> tuple[float, float]:
@@ -81,25 +90,25 @@ def _table(rows: "list[Comparison]") -> "Table":
     from blindfuse.cli.screen import table, text
 
     errors = [row.error for row in rows if row.error is not None]
-    least = min(errors, default=None)
-    columns = ["method", "error", "", "unlike fuse", "seconds"]
-    shown = [
+    lowest = min(errors, default=None)
+    columns = ["method", "error", "", "differs from fuse", "seconds"]
+    cells = [
         [
-            text(row.method, "bold green" if _is_best(row, least) else ""),
+            text(row.method, "bold green" if _is_best(row, lowest) else ""),
             _percent(row.error),
-            "best" if _is_best(row, least) else "",
+            "best" if _is_best(row, lowest) else "",
             _percent(row.differs),
             f"{row.seconds or 0:.2f}",
         ]
         for row in rows
     ]
-    if least is None:
-        columns, shown = columns[:1] + columns[3:], [row[:1] + row[3:] for row in shown]
-    return table(columns, shown, right=("error", "unlike fuse", "seconds"))
+    if lowest is None:
+        columns, cells = columns[:1] + columns[3:], [row[:1] + row[3:] for row in cells]
+    return table(columns, cells, right=("error", "differs from fuse", "seconds"))
 
 
-def _is_best(row: "Comparison", least: float | None) -> bool:
-    return least is not None and row.error == least
+def _is_best(row: "Comparison", lowest: float | None) -> bool:
+    return lowest is not None and row.error == lowest
 
 
 def _percent(share: float | None) -> str:

@@ -1,11 +1,11 @@
-"""``blindfuse datasets``: what there is to try methods on."""
+"""``blindfuse datasets``: list the public datasets."""
 
 import os
 from pathlib import Path
 
 import click
 
-from blindfuse.cli.options import as_json
+from blindfuse.cli.options import json_option
 from blindfuse.errors import BadParameter
 
 
@@ -21,39 +21,39 @@ Examples:
     envvar="BLINDFUSE_DATA",
     show_envvar=True,
     metavar="FOLDER",
-    help="Where crowd/NAME/labels.csv.gz and truth.csv.gz are.",
+    help="Folder with crowd/NAME/labels.csv.gz and crowd/NAME/truth.csv.gz.",
 )
-@as_json
+@json_option
 def command(data: str | None, as_json: bool) -> None:
-    """Public crowds with a known truth: those in a folder, or those that can be downloaded.
+    """List public crowdsourcing datasets with true labels.
 
-    In Python, blindfuse.datasets.load("rte") reads one, and downloads it first if there is no
-    folder and it was not downloaded before.
+    These are the datasets in a folder (--data), or else those that can be downloaded. In Python,
+    blindfuse.datasets.load("rte") loads a dataset, and downloads it first if necessary.
     """
     from blindfuse.cli.screen import Screen, table, write_json
 
-    rows = _in_folder(data) if data else _by_download()
+    rows = _local_datasets(data) if data else _downloadable_datasets()
     if as_json:
         write_json({"datasets": rows})
     elif rows:
-        Screen().show(table(("name", "labels"), ([row["name"], row["labels"]] for row in rows)))
+        Screen().show(table(("name", "file"), ([row["name"], row["file"]] for row in rows)))
     else:
-        Screen().note(f"{data} has no crowd/NAME/labels.csv.gz")
+        Screen().note(f"{data} has no file crowd/NAME/labels.csv.gz")
 
 
-def _in_folder(data: str) -> list[dict[str, str]]:
+def _local_datasets(data: str) -> list[dict[str, str]]:
     if not os.path.isdir(data):
-        raise BadParameter(f"{data} is no folder. Pass another with data=.")
-    found = sorted(Path(data).glob("crowd/*/labels.csv.gz"))
-    return [{"name": path.parent.name, "labels": str(path)} for path in found]
+        raise BadParameter(f"{data} is not a folder. Pass another with data=.")
+    files = sorted(Path(data).glob("crowd/*/labels.csv.gz"))
+    return [{"name": path.parent.name, "file": str(path)} for path in files]
 
 
-def _by_download() -> list[dict[str, str]]:
+def _downloadable_datasets() -> list[dict[str, str]]:
     from blindfuse.datasets.converting import CONVERTERS
-    from blindfuse.datasets.downloading import kept_crowd
+    from blindfuse.datasets.downloading import cached_crowd
 
-    here = {name: kept_crowd(name) / "labels.csv.gz" for name in sorted(CONVERTERS)}
+    files = {name: cached_crowd(name) / "labels.csv.gz" for name in sorted(CONVERTERS)}
     return [
-        {"name": name, "labels": str(path) if path.is_file() else "not downloaded yet"}
-        for name, path in here.items()
+        {"name": name, "file": str(path) if path.is_file() else "not downloaded yet"}
+        for name, path in files.items()
     ]

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from blindfuse.cli.fuse_options import Fused
-from blindfuse.cli.options import force
-from blindfuse.cli.output_files import Target, write_all
-from blindfuse.cli.report import page
+from blindfuse.cli.fuse_options import FusionResult
+from blindfuse.cli.options import force_option
+from blindfuse.cli.output_files import OutputFile, write_all
+from blindfuse.cli.report import report_writer
 from blindfuse.errors import BadParameter
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ Examples:
   blindfuse demo --report report.html
 """
 )
-@click.option("--report", type=Target(("html", "htm")), help="Write a report: .html.")
-@force
+@click.option("--report", type=OutputFile(("html", "htm")), help="Write a report: .html.")
+@force_option
 def command(report: Path | None) -> None:
     """Fuse the labels of 40 weak classifiers and 3 guessers for handwritten digits.
 
@@ -45,30 +45,30 @@ def command(report: Path | None) -> None:
             f"The demo needs {missing.name}. Run: pip install 'blindfuse[sklearn]'."
         ) from missing
     from blindfuse.cli.screen import Screen, table
-    from blindfuse.cli.summary import summary
+    from blindfuse.cli.summary import summary_table
     from blindfuse.fusion.fuse import fuse
     from blindfuse.fusion.gold_check import check_on_gold
 
     screen = Screen()
-    with screen.working() as step:
+    with screen.progress() as step:
         step("training the classifiers")
         crowd = digits_crowd()
         step("fusing their labels")
         fusion = fuse(crowd.responses)
         truth = dict(zip(crowd.responses.items.tolist(), crowd.truth.tolist(), strict=True))
         check = check_on_gold(fusion, truth)
-        fused = Fused(fusion, truth, fusion, check, True)
+        fused = FusionResult(fusion, truth, fusion, check, True)
         if report is not None:
             step("comparing methods for the report")
-            write_all({report: page(TITLE, (), fused)})
-    screen.show(summary(fused), "", _accuracies(fusion, crowd.truth), "")
+            write_all({report: report_writer(TITLE, (), fused)})
+    screen.show(summary_table(fused), "", _accuracies(fusion, crowd.truth), "")
     errors = [
-        ["majority vote", f"{100 * check.vote.value:.1f} %"],
+        ["majority vote", f"{100 * check.vote_error.value:.1f} %"],
         ["blindfuse", f"{100 * check.error.value:.1f} %"],
     ]
     screen.show(table(("labels by", "wrong"), errors, right=["wrong"]))
     if report is not None:
-        screen.note(f"{report} is written")
+        screen.note_written(report)
 
 
 def _accuracies(fusion: "Fusion", truth: "NDArray[np.intp]") -> "Table":
@@ -76,18 +76,16 @@ def _accuracies(fusion: "Fusion", truth: "NDArray[np.intp]") -> "Table":
     import numpy as np
 
     from blindfuse.cli.screen import table
+    from blindfuse.diagnostics.annotators import FLAGS
+    from blindfuse.estimators.voting import agreement_with
 
-    responses, rated = fusion.responses, fusion.diagnostics.annotators
-    items = responses.item_of_response()
-    right = responses.by_item.labels == truth[items]
-    hits = np.bincount(responses.by_item.codes, right, minlength=responses.n_annotators)
-    true = hits / np.maximum(responses.responses_per_annotator, 1)
+    rated, true = fusion.diagnostics.annotators, agreement_with(fusion.responses, truth)
     rows: list[list[Any]] = [
         [
             rated.names[m],
             f"{100 * rated.accuracy[m]:.0f} %",
             f"{100 * true[m]:.0f} %",
-            "no better than chance" if rated.spammer[m] else "",
+            ", ".join(FLAGS[flag] for flag in rated.flags_of(m)),
         ]
         for m in np.argsort(rated.accuracy, kind="stable")[:LISTED]
     ]

@@ -1,4 +1,4 @@
-"""``blindfuse fuse``: the main job."""
+"""``blindfuse fuse``: fuse responses into one label per item."""
 
 from pathlib import Path
 
@@ -6,14 +6,14 @@ import click
 
 from blindfuse.cli.fuse_options import FuseOptions
 from blindfuse.cli.input_options import InputOptions
-from blindfuse.cli.options import answers_with, fuses, reads_answers
-from blindfuse.cli.output_files import Target, Write, refuse_twice
+from blindfuse.cli.options import with_fuse_options, with_input_options, with_output_options
+from blindfuse.cli.output_files import FileWriter, OutputFile, refuse_duplicates
 from blindfuse.cli.output_options import OutputOptions
-from blindfuse.cli.report import page
+from blindfuse.cli.report import report_writer
 from blindfuse.errors import BadFile, BadParameter
 
-TOGETHER = "MajorityVote", "LatentSubtypes"
-"""Methods whose labels a model of independent annotators would not give."""
+NOT_REPRODUCED_BY_MODEL = "MajorityVote", "LatentSubtypes"
+"""Methods whose labels a saved model of conditionally independent annotators does not reproduce."""
 
 
 @click.command(
@@ -22,84 +22,90 @@ Examples:
   blindfuse fuse votes.csv
   blindfuse fuse votes.csv -o fused.csv --report report.html
   blindfuse fuse "batches/*.csv.gz" --gold checked.csv -o fused.parquet
-  blindfuse fuse votes.csv --item image --annotator who --label answer
+  blindfuse fuse votes.csv --item image --annotator worker --label verdict
   blindfuse fuse grades.csv --ordered --classes poor,fair,good
   zcat votes.csv.gz | blindfuse fuse - -o - > fused.csv
 """
 )
-@answers_with("One row an item")
-@click.option("--report", type=Target(("html", "htm")), help="A page to look at: .html.")
-@click.option("--annotators", type=Target(), help="One row an annotator, written as -o is.")
-@click.option("--model", type=Target(("npz",)), help="What was learned, for predict: .npz.")
+@with_output_options("one row per item")
+@click.option("--report", type=OutputFile(("html", "htm")), help="Write an HTML report: .html.")
 @click.option(
-    "--in-parts/--whole",
-    default=None,
-    help="How files are read, see above.  [default: in parts if larger than memory]",
+    "--annotators", type=OutputFile(), help="Write one row per annotator, in a format of -o."
 )
-@reads_answers
-@fuses
+@click.option(
+    "--model", type=OutputFile(("npz",)), help="Save the model for `blindfuse predict`: .npz."
+)
+@click.option(
+    "--partitioned/--whole",
+    default=None,
+    help="Read the files in partitions, or at once (see above).  [default: in partitions if they "
+    "do not fit into memory]",
+)
+@with_input_options
+@with_fuse_options
 def command(
-    answers: InputOptions,
-    how: FuseOptions,
-    answer: OutputOptions,
+    inputs: InputOptions,
+    options: FuseOptions,
+    output: OutputOptions,
     report: Path | None,
     annotators: Path | None,
     model: Path | None,
-    in_parts: bool | None,
+    partitioned: bool | None,
 ) -> None:
-    """One label an item from the answers in FILE…, and who is how good.
+    """Fuse the responses in FILE… into one label per item and rate the annotators.
 
-    A FILE may be a CSV, TSV, JSON lines, Parquet or Arrow table, long or wide, an export of Label
-    Studio, Toloka, MTurk, Prodigy, Argilla or doccano, or the verdicts of LLM judges; also a
-    pattern, a folder, a .gz, a .zip, or - for standard input. Columns are guessed by name, and the
-    guess is said.
+    A FILE is a long or wide table (CSV, TSV, JSON lines, Parquet, Arrow), an export of Label
+    Studio, Toloka, MTurk, Prodigy, Argilla or doccano, or a file of LLM judgements. It may also be
+    a glob pattern, a folder, a .gz or .zip file, or - for standard input. The columns are detected
+    by name, and a note reports which ones were used.
 
-    The output has the columns item, label, confidence (the chance that the label is right), margin
-    (to the next class), needs_another_label, and p_CLASS for each class if there are at most 20.
-    Without -o there is only a summary.
+    The output has the columns item, label, confidence (the posterior probability of the label),
+    margin (its lead over the second most probable class), needs_another_label, and p_CLASS for
+    each class if there are at most 20. Without -o, only a summary is printed.
 
-    Gold labels (--gold, or a truth in the file itself) are held fixed, and the error on them is
-    measured by a fusion that was not told them.
+    Gold labels (--gold, or a column of true labels in FILE) are held fixed. The error on them is
+    measured by a second fusion that does not use them.
 
-    A long table that is larger than memory is fused in parts: items are dealt into parts on disk,
-    a sample of them is learned from, and labels are written part by part, in another order.
+    A long table that is larger than memory is read in partitions. The items are distributed over
+    temporary files, the model is estimated from a sample of the items, and the labels are written
+    one partition after another, so the order of the items changes.
     """
-    from blindfuse.cli.summary import document, summary
+    from blindfuse.cli.summary import json_document, summary_table
     from blindfuse.cli.tables import annotator_frame, fused_frame, writer
 
-    refuse_twice(answer.output, report, annotators, model)
-    why = answers.too_large() if in_parts is None else None
-    if in_parts or why:
-        from blindfuse.cli.fuse_partitions import fuse_in_parts
+    refuse_duplicates(output.path, report, annotators, model)
+    reason = inputs.reason_to_partition() if partitioned is None else None
+    if partitioned or reason:
+        from blindfuse.cli.fuse_partitions import fuse_partitions
 
         try:
-            fuse_in_parts(answers, how, answer, report, annotators, model)
+            fuse_partitions(inputs, options, output, report, annotators, model)
         except (BadFile, BadParameter) as refusal:
-            if why is None:
+            if reason is None:
                 raise
-            raise type(refusal)(f"{refusal} {why}") from refusal
+            raise type(refusal)(f"{refusal} {reason}") from refusal
         return
-    screen, also = answer.screen, dict[Path, Write]()
-    with screen.working() as step:
-        found = answers.read(screen, step)
-        fused = how.fuse(found, screen, step)
+    screen, other_files = output.screen, dict[Path, FileWriter]()
+    with screen.progress() as step:
+        data = inputs.read(screen, step)
+        fused = options.fuse(data, screen, step)
         if annotators is not None:
-            also[annotators] = writer(annotator_frame(fused.fusion), annotators)
+            other_files[annotators] = writer(annotator_frame(fused.fusion), annotators)
         if model is not None:
-            also[model] = fused.fusion.model.save
+            other_files[model] = fused.fusion.model.save
         if report is not None:
             step("comparing methods for the report")
-            also[report] = page(answers.title, found.notes, fused)
-    answer.give(
+            other_files[report] = report_writer(inputs.title, data.notes, fused)
+    output.write(
         fused_frame(fused.fusion),
-        words=lambda: [summary(fused)],
-        document=lambda: document(fused, found.notes),
-        also=also,
+        text=lambda: [summary_table(fused)],
+        document=lambda: json_document(fused, data.notes),
+        other_files=other_files,
     )
-    if model is not None and fused.fusion.method in TOGETHER:
+    if model is not None and fused.fusion.method in NOT_REPRODUCED_BY_MODEL:
         screen.note(
-            f"{model} holds what is known of each annotator alone; they err together, so fuse new "
-            "items with these rather than predict them"
+            f"{model} assumes conditionally independent annotators, but their errors are "
+            "correlated. Fuse new items together with these instead of using `blindfuse predict`."
         )
-    if answer.output is None and not answer.as_json:
-        screen.note("no labels are written: -o fused.csv would")
+    if output.path is None and not output.as_json:
+        screen.note("No labels were written; add `-o fused.csv`.")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import blindfuse
-from blindfuse.cli.input_options import gold_in
+from blindfuse.cli.input_options import read_gold_for
 from blindfuse.errors import BadParameter
 
 if TYPE_CHECKING:
@@ -17,27 +17,37 @@ if TYPE_CHECKING:
     from blindfuse.fusion.gold_check import GoldCheck
 
 FUSE = "fuse"
-"""The method that chooses among all."""
+"""The value of --method for which ``blindfuse.fuse`` selects the method."""
 
 
 @dataclass(frozen=True)
-class Fused:
-    """A fusion, the gold that it was told, and how a ``blind`` one does that was not.
+class FusionResult:
+    """A fusion with the gold labels it used, and its error on them.
 
-    Without gold both are one, and there is nothing to check. ``chosen`` tells whether ``fuse``
-    chose the method itself.
+    Attributes
+    ----------
+    fusion
+        the fusion that used the gold labels.
+    gold
+        the gold labels, ``{item: label}``; empty if there are none.
+    blind
+        the fusion without the gold labels; the same as ``fusion`` if there are none.
+    gold_check
+        the error of ``blind`` on the gold labels; None if there are none.
+    automatic
+        whether ``blindfuse.fuse`` selected the method.
     """
 
     fusion: "blindfuse.Fusion"
     gold: Mapping[Any, Any]
     blind: "blindfuse.Fusion"
-    check: "GoldCheck | None"
-    chosen: bool
+    gold_check: "GoldCheck | None"
+    automatic: bool
 
 
 @dataclass(frozen=True)
 class FuseOptions:
-    """How answers are fused."""
+    """The options of ``blindfuse.fuse``; ``gold`` and ``prior_model`` are paths."""
 
     gold: str | None
     no_gold: bool
@@ -48,79 +58,84 @@ class FuseOptions:
     threads: int | None
 
     def __post_init__(self) -> None:
-        takes = self._parameters()
-        for name, wish in (("ordered", self.ordered), ("prior_model", self.prior_model)):
-            if wish and takes is not None and name not in takes:
-                raise BadParameter(f"{self.method} has no use for {name}=. Leave one of them out.")
+        accepted = self._method_parameters()
+        for name, value in (("ordered", self.ordered), ("prior_model", self.prior_model)):
+            if value and accepted is not None and name not in accepted:
+                raise BadParameter(
+                    f"{self.method} does not use {name}=. Leave one of the two options out."
+                )
 
-    def _parameters(self) -> Collection[str] | None:
-        """What the method takes; None for fuse, which takes all."""
+    def _method_parameters(self) -> Collection[str] | None:
+        """Return the names of the method's parameters; None for fuse, which accepts all options."""
         if self.method == FUSE:
             return None
         from blindfuse.estimators.registry import METHODS
 
         return METHODS[self.method]().get_params()
 
-    def fuse(self, found: "blindfuse.Read", screen: "Screen", step: "Step") -> Fused:
-        """The fusion of these answers; with gold, one more without it, to be checked."""
-        gold = self._gold(found, screen)
-        step(f"fusing {found.responses.n_responses:,} labels")
-        with _warnings_noted(screen):
-            fusion = self._fuse(found.responses, gold)
+    def fuse(self, data: "blindfuse.Read", screen: "Screen", step: "Step") -> FusionResult:
+        """Fuse the responses; with gold labels, fuse them a second time without, for the error."""
+        gold = self._read_gold(data, screen)
+        automatic = self.method == FUSE
+        step(f"fusing {data.responses.n_responses:,} responses")
+        with _warnings_as_notes(screen):
+            fusion = self._fuse(data.responses, gold)
         if not gold:
-            return Fused(fusion, gold, fusion, None, self.method == FUSE)
+            return FusionResult(fusion, gold, fusion, None, automatic)
         from blindfuse.fusion.gold_check import check_on_gold
 
-        step("fusing without gold, to measure the error on it")
-        with _warnings_noted(screen):
-            blind = self._fuse(found.responses, {})
-        return Fused(fusion, gold, blind, check_on_gold(blind, gold), self.method == FUSE)
+        step("fusing without the gold labels to measure the error on them")
+        with _warnings_as_notes(screen):
+            blind = self._fuse(data.responses, {})
+        return FusionResult(fusion, gold, blind, check_on_gold(blind, gold), automatic)
 
-    def _gold(self, found: "blindfuse.Read", screen: "Screen") -> dict[str, str]:
-        """Known labels of items that have answers: from --gold, or else from the answers' file."""
+    def _read_gold(self, data: "blindfuse.Read", screen: "Screen") -> dict[str, str]:
+        """Return the gold labels of --gold, or else those in the file of responses."""
         if self.no_gold:
             return {}
-        return dict(found.gold) if self.gold is None else gold_in(self.gold, found, screen)
+        return dict(data.gold) if self.gold is None else read_gold_for(data, self.gold, screen)
 
     def _fuse(self, responses: "blindfuse.Responses", gold: dict[str, str]) -> "blindfuse.Fusion":
-        prior_model = None if self.prior_model is None else text_model(self.prior_model)
+        prior_model = None if self.prior_model is None else load_text_model(self.prior_model)
         return blindfuse.fuse(
             responses,
             ordered=self.ordered,
             gold=gold,
             prior_model=prior_model,
-            selection=self.rule(gold, prior_model),
+            selection=self.selection_rule(gold, prior_model),
             seed=self.seed,
             threads=self.threads,
         )
 
-    def rule(
+    def selection_rule(
         self,
         gold: Mapping[str, str] = MappingProxyType({}),
         prior_model: "blindfuse.Model | None" = None,
     ) -> "SelectionRule | None":
-        """None for fuse's own rule, or the one that takes the method that was asked for."""
-        takes = self._parameters()
-        if takes is None:
+        """Return the rule that always selects --method; None for the default rule of fuse."""
+        accepted = self._method_parameters()
+        if accepted is None:
             return None
         from blindfuse.estimators.registry import METHODS
         from blindfuse.fusion.selection import select_method
 
-        wishes = {"seed": self.seed, "ordered": self.ordered or None, "prior_model": prior_model}
-        given = {name: wish for name, wish in wishes.items() if name in takes and wish is not None}
-        return select_method(self.method, METHODS[self.method], gold=gold, **given)
+        options = {"seed": self.seed, "ordered": self.ordered or None, "prior_model": prior_model}
+        parameters = {
+            name: value for name, value in options.items() if name in accepted and value is not None
+        }
+        return select_method(self.method, METHODS[self.method], gold=gold, **parameters)
 
 
-def text_model(path: str) -> "blindfuse.Model":
-    """A saved model with names as text, as they are in files."""
+def load_text_model(path: str) -> "blindfuse.Model":
+    """Load a model and convert its names to text, because names read from files are text."""
     model = blindfuse.Model.load(path)
     names = {name: getattr(model, name).astype(str) for name in ("annotators", "classes")}
     return replace(model, **{name: array.astype(object) for name, array in names.items()})
 
 
 @contextmanager
-def _warnings_noted(screen: "Screen") -> Iterator[None]:
-    with warnings.catch_warnings(record=True) as told:
+def _warnings_as_notes(screen: "Screen") -> Iterator[None]:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
-    screen.note(*(str(warning.message) for warning in told))
+    screen.note(*(str(warning.message) for warning in caught))

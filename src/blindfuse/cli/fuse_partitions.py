@@ -1,98 +1,114 @@
-"""Files larger than memory: ``blindfuse fuse --in-parts``."""
+"""``blindfuse fuse --partitioned``: files that are larger than memory."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 
-from blindfuse.cli.fuse_options import FUSE, Fused, FuseOptions
+from blindfuse.cli.fuse_options import FUSE, FuseOptions, FusionResult
 from blindfuse.cli.input_options import InputOptions
-from blindfuse.cli.output_files import PACKED, Write, ending_of, is_pipe, write_all
+from blindfuse.cli.output_files import (
+    COMPRESSIBLE,
+    FileWriter,
+    file_extension,
+    is_stdout,
+    write_all,
+)
 from blindfuse.cli.output_options import OutputOptions
 from blindfuse.cli.screen import Screen, Step
-from blindfuse.cli.summary import summary
+from blindfuse.cli.summary import summary_table
 from blindfuse.cli.tables import annotator_frame, item_frame, text_writer, writer
 from blindfuse.diagnostics.items import rate_items
 from blindfuse.errors import BadParameter
 from blindfuse.fusion.fuse_stream import FusedStream, fuse_stream
-from blindfuse.readers.partitions import read_in_parts
+from blindfuse.readers.partitions import read_partitions
 
 
-def fuse_in_parts(
-    answers: InputOptions,
-    how: FuseOptions,
-    answer: OutputOptions,
+def fuse_partitions(
+    inputs: InputOptions,
+    options: FuseOptions,
+    output: OutputOptions,
     report: Path | None,
     annotators: Path | None,
     model: Path | None,
 ) -> None:
-    """Learn from a sample of the items, then label part by part, straight into the output."""
-    _refuse_what_needs_all(answers, how, answer, report)
-    screen = answer.screen
-    with screen.working() as step:
-        step(f"dealing the items of {answers.title} into parts")
-        with read_in_parts(
-            answers.files,
-            item=answers.item,
-            annotator=next(iter(answers.annotator), None),
-            label=answers.label,
-            classes=answers.classes,
-        ) as parts:
-            found = ", ".join(f"{role} in {where!r}" for role, where in parts.columns.items())
-            screen.note(f"read as long, in parts ({len(parts.files):,}): {found}")
-            step("learning from a sample of the items")
+    """Estimate the model from a sample of the items, then label and write each partition."""
+    _refuse_unsupported(inputs, options, output, report)
+    screen = output.screen
+    with screen.progress() as step:
+        step(f"partitioning the items of {inputs.title}")
+        with read_partitions(
+            inputs.files,
+            item=inputs.item,
+            annotator=next(iter(inputs.annotator), None),
+            label=inputs.label,
+            classes=inputs.classes,
+        ) as partitions:
+            n_partitions = len(partitions.files)
+            columns = ", ".join(f"{role} = {name!r}" for role, name in partitions.columns.items())
+            screen.note(f"read as a long table, in {n_partitions:,} partitions: {columns}")
+            step("estimating the model from a sample of the items")
             stream = fuse_stream(
-                parts, seed=how.seed, ordered=how.ordered, threads=how.threads, selection=how.rule()
+                partitions,
+                seed=options.seed,
+                ordered=options.ordered,
+                threads=options.threads,
+                selection=options.selection_rule(),
             )
-            outputs: dict[Path, Write] = {}
-            if answer.output is not None:
-                outputs[answer.output] = _labels(stream, answer.output, len(parts.files), step)
+            outputs: dict[Path, FileWriter] = {}
+            if output.path is not None:
+                outputs[output.path] = _label_writer(stream, output.path, n_partitions, step)
             if annotators is not None:
                 outputs[annotators] = writer(annotator_frame(stream.fusion), annotators)
             if model is not None:
                 outputs[model] = stream.fusion.model.save
             write_all(outputs)
-    _say(stream, how.method == FUSE, outputs, screen)
+    _show(stream, options.method == FUSE, screen)
+    screen.note_written(*outputs)
 
 
-def _refuse_what_needs_all(
-    answers: InputOptions, how: FuseOptions, answer: OutputOptions, report: Path | None
+def _refuse_unsupported(
+    inputs: InputOptions, options: FuseOptions, output: OutputOptions, report: Path | None
 ) -> None:
-    if report or how.gold or how.prior_model or answer.as_json or is_pipe(answer.output):
+    """Raise an error for options that need all responses at once."""
+    if report or options.gold or options.prior_model or output.as_json or is_stdout(output.path):
         raise BadParameter(
             "--report, --gold, --prior-model, --json and -o - cannot be used with partitions. "
             "Leave them out."
         )
-    if len(answers.annotator) > 1 or answers.format not in (None, "long") or answers.question:
-        raise BadParameter("Only long tables of one question are read in parts.")
-    if answer.output is not None and (
-        ending_of(answer.output) not in PACKED or answer.output.suffix == ".gz"
+    if len(inputs.annotator) > 1 or inputs.format not in (None, "long") or inputs.question:
+        raise BadParameter(
+            "Only long tables with one question can be read in partitions. Leave out --format, "
+            "--question and more than one --annotator."
+        )
+    if output.path is not None and (
+        file_extension(output.path) not in COMPRESSIBLE or output.path.suffix == ".gz"
     ):
         raise BadParameter(
-            f"{answer.output} cannot grow part by part. Name a .csv, .tsv or .jsonl."
+            f"{output.path} cannot be written in partitions. Use .csv, .tsv or .jsonl."
         )
 
 
-def _labels(stream: FusedStream, target: Path, count: int, step: Step) -> Write:
-    """What writes the labels of one part after another."""
+def _label_writer(stream: FusedStream, target: Path, n_partitions: int, step: Step) -> FileWriter:
+    """Return a function that writes the labels of one partition after another."""
 
     def frames() -> Iterator[pl.DataFrame]:
         for number, chunk in enumerate(stream, 1):
-            step(f"labelling part {number:,} of {count:,}")
+            step(f"labelling partition {number:,} of {n_partitions:,}")
             responses = chunk.responses
-            about = rate_items(responses, chunk.posteriors)
+            ratings = rate_items(responses, chunk.posteriors)
             yield item_frame(
-                responses.items, chunk.labels, chunk.posteriors, responses.classes, about
+                responses.items, chunk.labels, chunk.posteriors, responses.classes, ratings
             )
 
     return text_writer(frames(), target)
 
 
-def _say(stream: FusedStream, chosen: bool, outputs: dict[Path, Write], screen: Screen) -> None:
+def _show(stream: FusedStream, automatic: bool, screen: Screen) -> None:
     fusion = stream.fusion
-    screen.show(summary(Fused(fusion, {}, fusion, None, chosen)))
+    screen.show(summary_table(FusionResult(fusion, {}, fusion, None, automatic)))
     screen.note(
-        f"{stream.n_items:,} items with {stream.n_responses:,} labels are labelled by what was "
-        f"learned from {fusion.responses.n_responses:,} of them, of which the summary tells",
-        *(f"{path} is written" for path in outputs),
+        f"The model and this summary are based on a sample of the items, with "
+        f"{fusion.responses.n_responses:,} of {stream.n_responses:,} responses; the model labels "
+        f"all {stream.n_items:,} items",
     )

@@ -1,4 +1,4 @@
-"""``InputOptions``: which files of responses a command reads, and how."""
+"""``InputOptions``: the files of responses that a command reads, and how it reads them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import blindfuse
 from blindfuse.cli.system import free_memory
-from blindfuse.errors import BadFile, naming
+from blindfuse.errors import BadFile, list_names
 
 if TYPE_CHECKING:
     from blindfuse.cli.screen import Screen, Step
 
-ROOM = 4
-"""Bytes of memory that a byte of a file may take while it is read and fused."""
+MEMORY_PER_FILE_BYTE = 4
+"""Bytes of memory needed per byte of a file while it is read and fused."""
 
 
 @dataclass(frozen=True)
 class InputOptions:
-    """Files of answers, and how to read them."""
+    """Files of responses, with the options of ``blindfuse.read``."""
 
     files: Sequence[str]
     format: str | None
@@ -31,11 +31,11 @@ class InputOptions:
     def read(
         self, screen: "Screen", step: "Step", classes: Sequence[Any] | None = None
     ) -> "blindfuse.Read":
-        """The answers, with notes on the screen; ``classes`` unless the user named them."""
+        """Read the responses and print the notes; ``classes`` apply unless the user named some."""
         step(f"reading {self.title}")
-        found = self._read(classes)
-        screen.note(*found.notes)
-        return found
+        data = self._read(classes)
+        screen.note(*data.notes)
+        return data
 
     def _read(self, classes: Sequence[Any] | None) -> "blindfuse.Read":
         several = len(self.annotator) > 1
@@ -49,37 +49,39 @@ class InputOptions:
             classes=self.classes or classes,
         )
 
-    def too_large(self) -> str | None:
-        """Why the files are not read whole, if that would take more memory than there is."""
+    def reason_to_partition(self) -> str | None:
+        """Return why the files are read in partitions; None if they fit into memory."""
         files = [Path(file) for file in self.files]
         size = sum(file.stat().st_size for file in files if file.is_file())
         free = free_memory()
-        if size * ROOM <= free:
+        if size * MEMORY_PER_FILE_BYTE <= free:
             return None
         return (
-            f"{size / 1e9:,.1f} GB are read in parts, because {free / 1e9:,.1f} GB of memory are "
-            "free. --whole reads them at once all the same."
+            f"{size / 1e9:,.1f} GB are read in partitions, because only {free / 1e9:,.1f} GB of "
+            "memory are free. Pass --whole to read them at once."
         )
 
     @property
     def title(self) -> str:
-        """What was read, in short."""
+        """A short name for the files."""
         first, *others = (
             "standard input" if file == "-" else Path(file).name for file in self.files
         )
         return f"{first} and {len(others):,} more" if others else first
 
 
-def gold_in(path: str, found: "blindfuse.Read", screen: "Screen") -> dict[str, str]:
-    """The known labels in a file; items without answers are noted and left out."""
+def read_gold_for(data: "blindfuse.Read", path: str, screen: "Screen") -> dict[str, str]:
+    """Read gold labels from a file; items without responses are left out, with a note."""
     gold = blindfuse.read_gold(path)
-    there = set(found.responses.items.tolist())
-    lacking = [item for item in gold if item not in there]
-    if len(lacking) == len(gold):
+    items = set(data.responses.items.tolist())
+    unknown = [item for item in gold if item not in items]
+    if len(unknown) == len(gold):
         raise BadFile(
-            f"No item in {path} has answers: it names {naming(lacking, 3)}, the answers are about "
-            f"{naming(found.responses.items, 3)}. Names of items must be the same."
+            f"No item in {path} has responses: {path} names {list_names(unknown, 3)}, the "
+            f"responses name {list_names(data.responses.items, 3)}. Use the same names in both."
         )
-    if lacking:
-        screen.note(f"{len(lacking):,} gold items have no answers: {naming(lacking)}")
-    return {item: label for item, label in gold.items() if item in there}
+    if unknown:
+        screen.note(
+            f"{len(unknown):,} gold items without responses were skipped: {list_names(unknown)}"
+        )
+    return {item: label for item, label in gold.items() if item in items}

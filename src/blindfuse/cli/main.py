@@ -1,8 +1,13 @@
-"""The group of all commands, and how every one of them ends.
+"""The group of all commands, their errors and their exit codes.
 
-Exit codes: 0 done, 2 the input is wrong or the machine refuses (one line on standard error), 130
-interrupted, 141 nobody reads the output any more. Anything else is a bug, which exits with 1 and a
-traceback.
+Exit codes:
+
+- 0: success.
+- 2: the input is invalid, or the system refuses (disk full, out of memory). One line on standard
+  error says what to do.
+- 130: interrupted.
+- 141: the reader of standard output has closed the pipe.
+- 1: a bug, with a traceback.
 """
 
 import os
@@ -15,27 +20,27 @@ from typing import Any, NoReturn
 import click
 
 from blindfuse import __version__
-from blindfuse.cli.system import in_words, refuse_tight_memory
-from blindfuse.errors import BlindfuseError, meant
+from blindfuse.cli.system import describe_system_error, refuse_tight_memory
+from blindfuse.errors import BlindfuseError, suggest
 
 COMMANDS = {
-    "fuse": "One label an item from the answers of many, and who is how good.",
-    "predict": "Label new items by a model that fuse has saved.",
-    "annotators": "Who is how good, who guesses, who errs together.",
-    "compare": "Every method on the same answers, side by side.",
-    "next": "Which items to send out again, and to whom.",
-    "simulate": "Answers of made-up annotators, with their truth.",
-    "demo": "See it work: 15 classifiers look at handwritten digits.",
-    "methods": "The methods that --method takes.",
-    "datasets": "Public crowds with a known truth, to try methods on.",
+    "fuse": "Fuse responses into one label per item and rate the annotators.",
+    "predict": "Label new items with a saved model.",
+    "annotators": "Rate the annotators and find correlated errors.",
+    "compare": "Compare all methods on the same responses.",
+    "next": "Choose which items to label next, and by whom.",
+    "simulate": "Simulate responses with known true labels.",
+    "demo": "Fuse the labels of weak classifiers for handwritten digits.",
+    "methods": "List the methods that --method accepts.",
+    "datasets": "List public crowdsourcing datasets with true labels.",
 }
 """Every command with its short help, which is shown without importing the command."""
 
-WRONG_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
+EXIT_INVALID, EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 2, 130, 141
 
 
 class Commands(click.Group):
-    """A group that imports a command when it is called."""
+    """A group of commands that imports a command only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -51,7 +56,7 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            ctx.fail(f"There is no command {args[0]!r}: {meant(args[0], COMMANDS)}")
+            ctx.fail(f"Unknown command {args[0]!r}: {suggest(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -64,49 +69,49 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except BlindfuseError as error:
             command = self.get_command(ctx, str(ctx.invoked_subcommand))
-            raise click.ClickException(_as_options(str(error), command)) from error
+            raise click.ClickException(_name_options(str(error), command)) from error
         except BrokenPipeError:
             _drop_output()
-            raise click.exceptions.Exit(UNREAD) from None
+            raise click.exceptions.Exit(EXIT_BROKEN_PIPE) from None
         except (OSError, MemoryError, ImportError, RuntimeError) as error:
-            words = in_words(error)
-            if words is None:
+            message = describe_system_error(error)
+            if message is None:
                 raise
             _drop_output()
-            raise click.ClickException(words) from error
+            raise click.ClickException(message) from error
 
     def main(self, args: Sequence[str] | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         try:
             code = super().main(args, **{**extra, "standalone_mode": False})
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
-            sys.exit(WRONG_INPUT)
+            sys.exit(EXIT_INVALID)
         except click.ClickException as error:
             click.secho("blindfuse: ", err=True, nl=False, fg="red")
-            click.echo(_in_one_line(error), err=True)
-            sys.exit(WRONG_INPUT)
+            click.echo(_one_line(error), err=True)
+            sys.exit(EXIT_INVALID)
         except click.Abort:
-            sys.exit(INTERRUPTED)
+            sys.exit(EXIT_INTERRUPTED)
         sys.exit(code or 0)
 
 
 def _drop_output() -> None:
-    """Let the last flush of standard output succeed where what is in it cannot be written."""
+    """Redirect standard output if it cannot be flushed, so that the flush at exit succeeds."""
     try:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _in_one_line(error: click.ClickException) -> str:
+def _one_line(error: click.ClickException) -> str:
     message = " ".join(error.format_message().split())
     if isinstance(error, click.UsageError) and error.ctx is not None:
         message += f" Try '{error.ctx.command_path} --help'."
     return message
 
 
-def _as_options(message: str, command: click.Command | None) -> str:
-    """A message with parameters, as in ``question='mood'``, for one who types ``--question``."""
+def _name_options(message: str, command: click.Command | None) -> str:
+    """Replace parameters of the library, as in ``question='mood'``, by the command's options."""
     for parameter in command.params if command else ():
         option = max(parameter.opts, key=len)
         if option.startswith("--"):
@@ -124,17 +129,17 @@ Start here:
   blindfuse fuse votes.csv -o fused.csv --report report.html
 
 \b
-Completion of commands and options, for bash (or zsh, fish) in its startup file:
+For Tab completion, add this line to ~/.bashrc (for zsh: zsh_source, to ~/.zshrc):
   eval "$(_BLINDFUSE_COMPLETE=bash_source blindfuse)"
 """,
 )
 @click.version_option(__version__, message="blindfuse %(version)s")
 def blindfuse() -> None:
-    """Fuse the labels of many annotators, classifiers or LLM judges without ground truth."""
+    """Fuse the responses of many annotators, classifiers or LLM judges without ground truth."""
 
 
 def main() -> NoReturn:
-    """Run the command line."""
-    for stream in (sys.stdout, sys.stderr):  # no name may stop us in a terminal without Unicode
+    """Run the command line interface."""
+    for stream in (sys.stdout, sys.stderr):  # names may not be encodable in this terminal
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     blindfuse.main(prog_name="blindfuse")

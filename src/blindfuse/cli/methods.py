@@ -1,9 +1,9 @@
-"""``blindfuse methods``: the names that --method takes."""
+"""``blindfuse methods``: list the methods that --method accepts."""
 
 import click
 
 from blindfuse.cli.fuse_options import FUSE
-from blindfuse.cli.options import as_json
+from blindfuse.cli.options import json_option
 
 
 @click.command(
@@ -13,30 +13,51 @@ Examples:
   blindfuse fuse votes.csv --method dawid-skene
 """
 )
-@as_json
+@json_option
 def command(as_json: bool) -> None:
-    """The methods that --method takes; case, spaces and hyphens do not matter."""
+    """List the methods that --method accepts, with their requirements and costs.
+
+    Case, spaces, hyphens, commas and underscores in names are ignored.
+    """
     from blindfuse.cli.screen import Screen, write_json
-    from blindfuse.cli.summary import facts
+    from blindfuse.cli.summary import paragraph_table
+
+    rows = _rows()
+    if as_json:
+        write_json({"methods": rows})
+    else:
+        Screen().show(paragraph_table((str(row["method"]), _sentences(row)) for row in rows))
+
+
+def _rows() -> list[dict[str, str | None]]:
+    """Return name, description, needs and cost of every method."""
     from blindfuse.estimators.registry import METHODS
     from blindfuse.fusion.fuse import fuse
 
-    rows = [{"method": FUSE, "what": _first_sentence(fuse), "needs": None}]
-    for name, make in METHODS.items():
-        method = make()
-        what = _first_sentence(type(method))
-        variant = "" if name == type(method).__name__ else f"{method!r}: "
-        rows.append({"method": name, "what": variant + what, "needs": make.needs})
-    if as_json:
-        write_json({"methods": rows})
-        return
-    needs = [f" Needs {row['needs']}." if row["needs"] else "" for row in rows]
-    lines = [
-        (str(row["method"]), f"{row['what']}{need}") for row, need in zip(rows, needs, strict=True)
+    rows: list[dict[str, str | None]] = [
+        {"method": FUSE, "description": _first_paragraph(fuse), "needs": None, "cost": None}
     ]
-    Screen().show(facts(lines))
+    for name, method in METHODS.items():
+        estimator = method()
+        description = _first_paragraph(type(estimator))
+        if name != type(estimator).__name__:
+            description = f"{estimator!r}: {description}"
+        rows.append(
+            {"method": name, "description": description, "needs": method.needs, "cost": method.cost}
+        )
+    return rows
 
 
-def _first_sentence(documented: object) -> str:
+def _sentences(row: dict[str, str | None]) -> str:
+    sentences = [row["description"]]
+    if row["needs"]:
+        sentences.append(f"Needs {row['needs']}.")
+    if row["cost"]:
+        sentences.append(f"Cost: {row['cost']}.")
+    return " ".join(str(sentence) for sentence in sentences)
+
+
+def _first_paragraph(documented: object) -> str:
+    """Return the first paragraph of a docstring in one line."""
     first = (documented.__doc__ or "").strip().partition("\n\n")[0]
     return " ".join(first.replace("``", "").split())

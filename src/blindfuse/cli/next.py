@@ -1,4 +1,4 @@
-"""``blindfuse next``: which items to send out again."""
+"""``blindfuse next``: choose which items to label next, and by whom."""
 
 from typing import TYPE_CHECKING
 
@@ -6,68 +6,76 @@ import click
 
 from blindfuse.cli.fuse_options import FuseOptions
 from blindfuse.cli.input_options import InputOptions
-from blindfuse.cli.options import answers_with, fuses, reads_answers
+from blindfuse.cli.options import with_fuse_options, with_input_options, with_output_options
 from blindfuse.cli.output_options import OutputOptions
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-MOST_ROWS = 20
-"""Requests in a table on the screen; a file has all."""
+MAX_ROWS = 20
+"""Maximum number of requests printed; a file has all."""
 
 
 @click.command(
     epilog="""\b
 Examples:
-  blindfuse next votes.csv --budget 100 -o ask.csv
-  blindfuse next votes.csv --budget 100 --most-per-annotator 10
+  blindfuse next votes.csv --budget 100 -o requests.csv
+  blindfuse next votes.csv --budget 100 --max-per-annotator 10
 """
 )
-@answers_with("All of them")
-@reads_answers
-@click.option("--budget", type=int, required=True, metavar="N", help="How many answers to ask for.")
-@click.option("--most-per-annotator", type=int, metavar="N", help="At most so many of one person.")
-@fuses
+@with_output_options("one row per request")
+@with_input_options
+@click.option(
+    "--budget", type=int, required=True, metavar="N", help="Number of responses to request."
+)
+@click.option(
+    "--max-per-annotator", type=int, metavar="N", help="Maximum number of requests per annotator."
+)
+@with_fuse_options
 def command(
-    answers: InputOptions,
-    how: FuseOptions,
+    inputs: InputOptions,
+    options: FuseOptions,
     budget: int,
-    most_per_annotator: int | None,
-    answer: OutputOptions,
+    max_per_annotator: int | None,
+    output: OutputOptions,
 ) -> None:
-    """The N answers that would tell most about the items in FILE…, and whom to ask.
+    """Choose the N most informative responses to request for the items in FILE…
 
-    A gain is the expected fall of the entropy of an item's label, in nats; the largest come first.
+    The gain of a response is the expected decrease of the entropy of the item's label, in nats.
+    The requests are sorted by gain, the largest first, with at most one per item.
     """
     import polars as pl
 
     from blindfuse import next_labels
     from blindfuse.cli.tables import as_rows
 
-    with answer.screen.working() as step:
-        found = answers.read(answer.screen, step)
-        fusion = how.fuse(found, answer.screen, step).fusion
-        wanted = next_labels(fusion, budget, most_per_annotator=most_per_annotator)
+    with output.screen.progress() as step:
+        data = inputs.read(output.screen, step)
+        fusion = options.fuse(data, output.screen, step).fusion
+        requests = next_labels(fusion, budget, max_per_annotator=max_per_annotator)
     frame = pl.DataFrame(
-        {"item": wanted.items, "annotator": wanted.annotators, "gain": wanted.gains},
+        {"item": requests.items, "annotator": requests.annotators, "gain": requests.gains},
         schema={"item": pl.String, "annotator": pl.String, "gain": pl.Float64},
     )
-    answer.give(
+    output.write(
         frame,
-        words=lambda: _words(frame.rows(), budget),
+        text=lambda: _text(frame.rows(), budget),
         document=lambda: {"requests": as_rows(frame)},
     )
 
 
-def _words(requests: list[tuple[str, str, float]], budget: int) -> "list[RenderableType]":
+def _text(requests: list[tuple[str, str, float]], budget: int) -> "list[RenderableType]":
     from blindfuse.cli.screen import table
 
     if not requests:
-        return ["Nobody is left to ask: all who could tell more have answered."]
-    rows = [(item, who, f"{gain:.3f}") for item, who, gain in requests[:MOST_ROWS]]
-    words: list[RenderableType] = [table(("item", "ask", "gain"), rows, right=["gain"])]
-    if len(requests) > MOST_ROWS:
-        words += ["", f"{len(requests) - MOST_ROWS:,} more tell less: see all with -o ask.csv."]
+        return [
+            "No request would be informative: every informative annotator has labelled every item."
+        ]
+    rows = [(item, annotator, f"{gain:.3f}") for item, annotator, gain in requests[:MAX_ROWS]]
+    blocks: list[RenderableType] = [table(("item", "annotator", "gain"), rows, right=["gain"])]
+    if len(requests) > MAX_ROWS:
+        more = f"{len(requests) - MAX_ROWS:,} more with smaller gains; add `-o requests.csv`."
+        blocks += ["", more]
     if len(requests) < budget:
-        words += ["", f"No more than {len(requests):,} answers would tell anything."]
-    return words
+        blocks += ["", f"Only {len(requests):,} requests would be informative."]
+    return blocks

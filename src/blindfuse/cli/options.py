@@ -1,4 +1,4 @@
-"""Options that several commands share, gathered into one object each."""
+"""Options that several commands share; each decorator adds one group of them as one object."""
 
 import csv
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ import click
 
 from blindfuse.cli.fuse_options import FUSE, FuseOptions
 from blindfuse.cli.input_options import InputOptions
-from blindfuse.cli.output_files import Target
+from blindfuse.cli.output_files import OutputFile
 from blindfuse.cli.output_options import OutputOptions
 
 Command = Callable[..., Any]
@@ -18,13 +18,13 @@ FORMATS = (
     *("label-studio", "toloka", "mturk", "prodigy", "argilla", "doccano", "judge"),
     *("long", "wide"),
 )
-"""The names that ``blindfuse.read`` knows, here so that ``--help`` need not import it."""
+"""The formats of ``blindfuse.read``, listed here so that ``--help`` need not import it."""
 
-EXISTING = click.Path(exists=True, dir_okay=False)
+EXISTING_FILE = click.Path(exists=True, dir_okay=False)
 
 
 class Classes(click.ParamType[tuple[str, ...]]):
-    """Names with commas between them; one with a comma in it stands in quotes."""
+    """Class names separated by commas; a name that contains a comma is quoted."""
 
     name = "A,B,…"
 
@@ -35,7 +35,7 @@ class Classes(click.ParamType[tuple[str, ...]]):
 
 
 class Method(click.ParamType[str]):
-    """A method by any spelling of its name."""
+    """A method name; case, spaces, hyphens, commas and underscores are ignored."""
 
     name = "NAME"
 
@@ -47,119 +47,142 @@ class Method(click.ParamType[str]):
         return find_method(value)
 
 
-seeded = click.option("--seed", type=int, default=0, show_default=True, help="Of what is random.")
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(1),
+    metavar="N",
+    show_default="all cores",
+    help="Maximum number of threads.",
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print the result as one JSON document."
+)
+force_option = click.option(
+    "--force",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=OutputFile.allow_overwriting,
+    help="Overwrite existing files.",
+)
 
 
-def _applied(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+def _add_options(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
     for option in reversed(options):
         command = option(command)
     return command
 
 
-def reads_answers(command: Command) -> Command:
-    """Give a command ``answers``."""
+def with_input_options(command: Command) -> Command:
+    """Pass the files to read and their options to a command as ``inputs``."""
 
     @wraps(command)
-    def gathered(
+    def wrapped(
         files: Any, format: Any, item: Any, annotator: Any, label: Any, question: Any, classes: Any,
         **others: Any,
     ) -> Any:  # fmt: skip
-        asked = InputOptions(files, format, item, annotator, label, question, classes)
-        return command(answers=asked, **others)
+        inputs = InputOptions(files, format, item, annotator, label, question, classes)
+        return command(inputs=inputs, **others)
 
-    return _applied(
-        gathered,
+    return _add_options(
+        wrapped,
         [
             click.argument("files", nargs=-1, required=True, metavar="FILE…"),
-            click.option("--item", metavar="COLUMN", help="Where the item is; guessed by name."),
+            click.option("--item", metavar="COLUMN", help="Column of items.  [default: detected]"),
             click.option(
                 "--annotator",
                 metavar="COLUMN",
                 multiple=True,
-                help="Where the annotator is; of a wide table several, one each.",
-            ),
-            click.option("--label", metavar="COLUMN", help="Where the label is."),
-            click.option("--question", metavar="NAME", help="Which one, if several are asked."),
-            click.option(
-                "--format", type=click.Choice(FORMATS), help="What wrote the file; seen by itself."
+                help="Column of annotators; in a wide table, repeat it for each column to read.  "
+                "[default: detected]",
             ),
             click.option(
-                "--classes", type=Classes(), help="All classes, in your order; else as they sort."
+                "--label", metavar="COLUMN", help="Column of labels.  [default: detected]"
+            ),
+            click.option(
+                "--question", metavar="NAME", help="Question to read, if the file has several."
+            ),
+            click.option(
+                "--format", type=click.Choice(FORMATS), help="File format.  [default: detected]"
+            ),
+            click.option(
+                "--classes",
+                type=Classes(),
+                help="All classes, in your order.  [default: the labels in the file, sorted]",
             ),
         ],
     )
 
 
-def fuses(command: Command) -> Command:
-    """Give a command ``how``."""
+def with_fuse_options(command: Command) -> Command:
+    """Pass the options of ``blindfuse.fuse`` to a command as ``options``."""
 
     @wraps(command)
-    def gathered(
+    def wrapped(
         gold: Any, no_gold: Any, method: Any, ordered: Any, prior_model: Any, seed: Any,
         threads: Any, **others: Any,
     ) -> Any:  # fmt: skip
-        return command(
-            how=FuseOptions(gold, no_gold, method, ordered, prior_model, seed, threads), **others
-        )
+        options = FuseOptions(gold, no_gold, method, ordered, prior_model, seed, threads)
+        return command(options=options, **others)
 
-    return _applied(
-        gathered,
+    return _add_options(
+        wrapped,
         [
             click.option(
                 "--gold",
-                type=EXISTING,
+                type=EXISTING_FILE,
                 metavar="FILE",
-                help="Known labels, held fixed: item, label.",
+                help="Gold labels, which are held fixed: a table with the columns item and label.",
             ),
-            click.option("--no-gold", is_flag=True, help="Leave alone a truth in the file itself."),
+            click.option(
+                "--no-gold", is_flag=True, help="Ignore gold labels in the files of responses."
+            ),
             click.option(
                 "--method",
                 type=Method(),
                 default=FUSE,
                 show_default=True,
-                help="A name of `blindfuse methods`; fuse chooses by what the answers justify.",
+                help="A method listed by `blindfuse methods`; fuse selects one for the data.",
             ),
-            click.option("--ordered", is_flag=True, help="Classes are ordered, as grades are."),
+            click.option("--ordered", is_flag=True, help="The classes are ordered, like grades."),
             click.option(
                 "--prior-model",
-                type=EXISTING,
+                type=EXISTING_FILE,
                 metavar="MODEL",
-                help="A model of annotators known before.",
+                help="A saved model of the same annotators, used as a prior.",
             ),
-            seeded,
-            click.option("--threads", type=click.IntRange(1), help="At most so many; else all."),
+            seed_option,
+            threads_option,
         ],
     )
 
 
-def answers_with(help: str, **more: Any) -> Callable[[Command], Command]:
-    """Give a command ``answer``, with this help of its table; ``more`` are options of ``-o``."""
+def with_output_options(rows: str) -> Callable[[Command], Command]:
+    """Pass ``-o``, ``--json`` and ``--quiet`` to a command as ``output``.
+
+    ``rows`` says in the help what the rows of the table are.
+    """
 
     def decorate(command: Command) -> Command:
         @wraps(command)
-        def gathered(output: Any, as_json: Any, quiet: Any, **others: Any) -> Any:
-            return command(answer=OutputOptions(output, as_json, quiet), **others)
+        def wrapped(output: Any, as_json: Any, quiet: Any, **others: Any) -> Any:
+            return command(output=OutputOptions(output, as_json, quiet), **others)
 
-        table = f"{help}: .csv, .tsv, .jsonl (each also .gz) or .parquet; - for a pipe."
-        return _applied(
-            gathered,
+        return _add_options(
+            wrapped,
             [
-                click.option("-o", "--output", type=Target(pipe=True), help=table, **more),
-                as_json,
-                click.option("-q", "--quiet", is_flag=True, help="Only data and errors."),
-                force,
+                click.option(
+                    "-o",
+                    "--output",
+                    type=OutputFile(stdout=True),
+                    help=f"Write {rows}: .csv, .tsv, .jsonl (or these with .gz) or .parquet; "
+                    "- is standard output.",
+                ),
+                json_option,
+                click.option("-q", "--quiet", is_flag=True, help="Print only data and errors."),
+                force_option,
             ],
         )
 
     return decorate
-
-
-as_json = click.option("--json", "as_json", is_flag=True, help="The answer as one JSON document.")
-force = click.option(
-    "--force",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=Target.allow,
-    help="Overwrite files.",
-)

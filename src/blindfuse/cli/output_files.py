@@ -1,4 +1,4 @@
-"""Where output goes: checked before the work, written beside and renamed after it."""
+"""Output files: checked before the work starts, and written completely or not at all."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -7,76 +7,86 @@ from typing import Any
 
 import click
 
-from blindfuse.cli.system import next_step
-from blindfuse.errors import BadFile, BadParameter, naming
-from blindfuse.files import beside
+from blindfuse.cli.system import remedy
+from blindfuse.errors import BadFile, BadParameter, list_names
+from blindfuse.files import atomic_paths
 
-TABLES = ("csv", "tsv", "jsonl", "ndjson", "parquet")
-PACKED = ("csv", "tsv", "jsonl", "ndjson")
+COMPRESSIBLE = ("csv", "tsv", "jsonl", "ndjson")
+"""Extensions of text tables, which may be followed by ``.gz``."""
+TABLES = (*COMPRESSIBLE, "parquet")
+"""Extensions of all tables that can be written."""
 
-Write = Callable[[Path], None]
+FileWriter = Callable[[Path], None]
+"""A function that writes one output to a path."""
 
 
-class Target(click.ParamType[Path]):
-    """A file to be written, refused at once if that cannot be; ``-`` is standard output."""
+class OutputFile(click.ParamType[Path]):
+    """A path to write to, refused at once if it cannot be written; ``-`` is standard output."""
 
     name = "FILE"
     _FORCE = "blindfuse.force"
 
-    def __init__(self, endings: Sequence[str] = TABLES, *, pipe: bool = False) -> None:
-        self.endings = endings
-        self.pipe = pipe
+    def __init__(self, extensions: Sequence[str] = TABLES, *, stdout: bool = False) -> None:
+        self.extensions = extensions
+        self.stdout = stdout
 
     @classmethod
-    def allow(cls, ctx: click.Context, option: click.Parameter, force: bool) -> None:
-        """Let targets of this command exist already."""
+    def allow_overwriting(cls, ctx: click.Context, option: click.Parameter, force: bool) -> None:
+        """Store whether the outputs of this command may exist already."""
         ctx.meta[cls._FORCE] = force
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         path = Path(value)
-        if str(value) == "-" and self.pipe:
+        if str(value) == "-" and self.stdout:
             return path
         force = ctx is not None and ctx.meta.get(self._FORCE, False)
-        if ending_of(path) not in self.endings:
+        if file_extension(path) not in self.extensions:
             raise BadParameter(
-                f"{path} must end in one of {naming(self.endings)}: that says what it will be."
+                f"{path} must end in one of {list_names(self.extensions)}: the extension chooses "
+                "the format."
             )
         if not path.parent.is_dir():
-            raise BadFile(f"{path} cannot be written: there is no folder {path.parent}. Make it.")
+            raise BadFile(
+                f"{path} cannot be written: the folder {path.parent} does not exist. Create it."
+            )
         if path.exists() and not path.is_file():
-            raise BadFile(f"{path} is no file that could be written. Choose another name.")
+            raise BadFile(f"{path} is not a regular file. Choose another name.")
         if path.exists() and not force:
             raise BadFile(f"{path} exists already. Pass --force to overwrite it.")
         if not os.access(path.parent, os.W_OK):
-            raise BadFile(f"{path} cannot be written: {path.parent} is read-only. Choose another.")
+            raise BadFile(
+                f"{path} cannot be written: {path.parent} is read-only. Choose another folder."
+            )
         return path
 
 
-def ending_of(path: Path) -> str:
-    """What a name ends in, without ``.gz`` if that is for text: ``csv`` for ``fused.csv.gz``."""
+def file_extension(path: Path) -> str:
+    """Return the extension without the ``.gz`` of text tables: ``csv`` for ``fused.csv.gz``."""
     *_, before, last = ["", *path.name.lower().split(".")]
-    return before if last == "gz" and before in PACKED else last
+    return before if last == "gz" and before in COMPRESSIBLE else last
 
 
-def is_pipe(path: Path | None) -> bool:
-    """Whether this is standard output."""
+def is_stdout(path: Path | None) -> bool:
+    """Return whether this path stands for standard output."""
     return path is not None and str(path) == "-"
 
 
-def refuse_twice(*paths: Path | None) -> None:
-    """An error if two outputs have one name."""
+def refuse_duplicates(*paths: Path | None) -> None:
+    """Raise an error if two outputs have the same path."""
     given = [path.absolute() for path in paths if path is not None]
     if len(set(given)) < len(given):
-        raise BadParameter(f"Two outputs cannot have one name: {naming(map(str, given))}.")
+        raise BadParameter(
+            f"Two outputs have the same path: {list_names(map(str, given))}. Rename one of them."
+        )
 
 
-def write_all(outputs: dict[Path, Write]) -> None:
-    """Write all files, or none."""
+def write_all(outputs: dict[Path, FileWriter]) -> None:
+    """Write all files, or none of them."""
     try:
-        with beside(*outputs) as places:
-            for place, write in zip(places, outputs.values(), strict=True):
-                write(place)
+        with atomic_paths(*outputs) as temporary_paths:
+            for path, write in zip(temporary_paths, outputs.values(), strict=True):
+                write(path)
     except OSError as error:
-        names = naming(map(str, outputs))
-        reason = f"{error.strerror or error}. {next_step(error)}"
+        names = list_names(map(str, outputs))
+        reason = f"{error.strerror or error}. {remedy(error)}"
         raise BadFile(f"{names} cannot be written: {reason}") from error

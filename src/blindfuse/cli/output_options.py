@@ -1,4 +1,4 @@
-"""How a command gives its answer: a table in a file or a pipe, a JSON document, or words."""
+"""``OutputOptions``: where a command writes its result, as a table, a JSON document or text."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from blindfuse.cli.output_files import Write, is_pipe, write_all
+from blindfuse.cli.output_files import FileWriter, is_stdout, write_all
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,42 +19,44 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """What ``-o``, ``--json`` and ``--quiet`` ask for."""
+    """The values of ``-o``, ``--json`` and ``--quiet``."""
 
-    output: Path | None
+    path: Path | None
     as_json: bool
     quiet: bool
 
     def __post_init__(self) -> None:
-        if self.as_json and is_pipe(self.output):
-            raise click.UsageError("Standard output takes either --json or -o -, not both.")
+        if self.as_json and is_stdout(self.path):
+            raise click.UsageError(
+                "--json and -o - both write to standard output. Leave one of them out."
+            )
 
     @cached_property
     def screen(self) -> "Screen":
-        """Where the command speaks on its way."""
+        """The screen for text, notes and progress."""
         from blindfuse.cli.screen import Screen
 
-        return Screen(quiet=self.quiet, data=self.as_json or is_pipe(self.output))
+        return Screen(quiet=self.quiet, data_on_stdout=self.as_json or is_stdout(self.path))
 
-    def give(
+    def write(
         self,
         frame: "pl.DataFrame",
-        words: "Callable[[], list[RenderableType]]",
+        text: "Callable[[], list[RenderableType]]",
         document: Callable[[], Mapping[str, Any]],
-        also: Mapping[Path, Write] | None = None,
+        other_files: Mapping[Path, FileWriter] | None = None,
     ) -> None:
-        """Write the table, and other files beside it; then print the document, or else words."""
-        from blindfuse.cli.screen import write_data, write_json
+        """Write the table and the other files, then print the JSON document or the text."""
+        from blindfuse.cli.screen import write_json, write_stdout
         from blindfuse.cli.tables import as_csv, writer
 
-        outputs = dict(also or {})
-        if self.output is not None and not is_pipe(self.output):
-            outputs[self.output] = writer(frame, self.output)
+        outputs = dict(other_files or {})
+        if self.path is not None and not is_stdout(self.path):
+            outputs[self.path] = writer(frame, self.path)
         write_all(outputs)
-        if is_pipe(self.output):
-            write_data(as_csv(frame))
+        if is_stdout(self.path):
+            write_stdout(as_csv(frame))
         if self.as_json:
             write_json(document())
         else:
-            self.screen.show(*words())
-            self.screen.note(*(f"{path} is written" for path in outputs))
+            self.screen.show(*text())
+            self.screen.note_written(*outputs)

@@ -1,10 +1,15 @@
-"""``blindfuse predict``: new items by annotators that are known already."""
+"""``blindfuse predict``: label new items with a saved model."""
 
 import click
 
-from blindfuse.cli.fuse_options import text_model
+from blindfuse.cli.fuse_options import load_text_model
 from blindfuse.cli.input_options import InputOptions
-from blindfuse.cli.options import EXISTING, answers_with, reads_answers
+from blindfuse.cli.options import (
+    EXISTING_FILE,
+    threads_option,
+    with_input_options,
+    with_output_options,
+)
 from blindfuse.cli.output_options import OutputOptions
 
 
@@ -15,45 +20,48 @@ Examples:
   blindfuse predict model.npz february.csv -o fused.csv
 """
 )
-@click.argument("model", type=EXISTING, metavar="MODEL")
-@answers_with("One row an item")
-@reads_answers
-@click.option("--threads", type=click.IntRange(1), help="At most so many; else all.")
-def command(model: str, answers: InputOptions, answer: OutputOptions, threads: int | None) -> None:
-    """Label the items in FILE… by MODEL, which `blindfuse fuse --model` has saved.
+@click.argument("model_path", type=EXISTING_FILE, metavar="MODEL")
+@with_output_options("one row per item")
+@with_input_options
+@threads_option
+def command(
+    model_path: str, inputs: InputOptions, output: OutputOptions, threads: int | None
+) -> None:
+    """Label the items in FILE… with MODEL, a file written by `blindfuse fuse --model`.
 
-    Nothing is learned: each item is labelled by itself, from what is known of the annotators who
-    answered it. The output is that of `blindfuse fuse`.
+    The model is not updated: each item is labelled on its own, from its responses and the
+    confusion matrices in MODEL. The output has the columns of `blindfuse fuse`.
     """
-    from blindfuse.cli.summary import facts
+    from blindfuse.cli.summary import paragraph_table
     from blindfuse.cli.tables import as_rows, item_frame
     from blindfuse.diagnostics.diagnose import diagnose
 
-    known = text_model(model)
-    with answer.screen.working() as step:
-        found = answers.read(answer.screen, step, known.classes.tolist())
-        step(f"labelling {found.responses.n_items:,} items")
-        responses = found.responses.recoded(known.annotators, known.classes)
-        posteriors = known.posteriors(responses, threads=threads)
-    labels, told = known.name_labels(posteriors), diagnose(responses, known, posteriors)
-    frame = item_frame(responses.items, labels, posteriors, known.classes, told.items)
-    labelled = f"{responses.n_items:,} items from {responses.n_responses:,} labels, by {model}."
-    answer.give(
+    model = load_text_model(model_path)
+    with output.screen.progress() as step:
+        data = inputs.read(output.screen, step, model.classes.tolist())
+        step(f"labelling {data.responses.n_items:,} items")
+        responses = data.responses.recoded(model.annotators, model.classes)
+        posteriors = model.posteriors(responses, threads=threads)
+    labels = model.name_labels(posteriors)
+    diagnostics = diagnose(responses, model, posteriors)
+    frame = item_frame(responses.items, labels, posteriors, model.classes, diagnostics.items)
+    labelled = f"{responses.n_items:,} items from {responses.n_responses:,} responses."
+    output.write(
         frame,
-        words=lambda: [
-            facts(
+        text=lambda: [
+            paragraph_table(
                 [
                     ("Labelled", labelled),
-                    ("Error", told.expected.summary()),
-                    ("Items", told.items.summary()),
+                    ("Expected error", diagnostics.expected_error.summary()),
+                    ("Items", diagnostics.items.summary()),
                 ]
             )
         ],
         document=lambda: {
-            "classes": known.classes.tolist(),
-            "expected_error": told.expected.error,
-            "need_another_label": int(told.items.needs.sum()),
-            "notes": list(found.notes),
+            "classes": model.classes.tolist(),
+            "expected_error": diagnostics.expected_error.error,
+            "needs_another_label": int(diagnostics.items.needs_another_label.sum()),
+            "notes": list(data.notes),
             "items": as_rows(frame),
         },
     )

@@ -1,4 +1,4 @@
-"""The report of a fusion, as a page to be written."""
+"""The HTML report of a fusion, for the commands that write one."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from blindfuse import Comparison
-    from blindfuse.cli.fuse_options import Fused
-    from blindfuse.cli.output_files import Write
+    from blindfuse.cli.fuse_options import FusionResult
+    from blindfuse.cli.output_files import FileWriter
 
-MOST_COMPARED, MOST_QUICK = 50_000, 1_000_000
-"""Labels up to which a report compares all methods, and up to which those that are quick."""
-QUICK = (
+MAX_RESPONSES_ALL_METHODS, MAX_RESPONSES_FAST_METHODS = 50_000, 1_000_000
+"""Numbers of responses up to which the report compares all methods, or only the fast ones."""
+FAST_METHODS = (
     "MajorityVote",
     "Wawa",
     "DawidSkene",
@@ -22,27 +22,28 @@ QUICK = (
 )
 
 
-def page(title: str, notes: Sequence[str], fused: "Fused") -> "Write":
-    """What writes the report of a fusion, with other methods compared where that is quick."""
+def report_writer(title: str, notes: Sequence[str], fused: "FusionResult") -> "FileWriter":
+    """Return a function that writes the report of a fusion, with a comparison of methods."""
     from blindfuse import report_html
 
-    text = report_html(
-        fused.fusion, title=title, notes=notes, compared=_compared(fused), gold=fused.check
+    html = report_html(
+        fused.fusion, title=title, notes=notes, compared=_compare(fused), gold=fused.gold_check
     )
 
-    def write(place: Path) -> None:
-        place.write_text(text, encoding="utf-8")
+    def write(path: Path) -> None:
+        path.write_text(html, encoding="utf-8")
 
     return write
 
 
-def _compared(fused: "Fused") -> "list[Comparison]":
+def _compare(fused: "FusionResult") -> "list[Comparison]":
+    """Compare the methods that are fast enough for this number of responses."""
     from blindfuse.estimators.registry import METHODS
     from blindfuse.fusion.compare import compare
 
     responses = fused.fusion.responses
-    if responses.n_responses > MOST_QUICK:
+    if responses.n_responses > MAX_RESPONSES_FAST_METHODS:
         return []
-    chosen = METHODS if responses.n_responses <= MOST_COMPARED else QUICK
-    methods = {name: METHODS[name] for name in chosen}
-    return compare(responses, fused.gold, methods, fused=fused.blind if fused.chosen else None)
+    compare_all = responses.n_responses <= MAX_RESPONSES_ALL_METHODS
+    methods = {name: METHODS[name] for name in (METHODS if compare_all else FAST_METHODS)}
+    return compare(responses, fused.gold, methods, fused=fused.blind if fused.automatic else None)

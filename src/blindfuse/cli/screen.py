@@ -1,8 +1,8 @@
-"""What goes where: data to standard output, notes and progress to standard error.
+"""Standard output and standard error of the commands.
 
-Words for a person (a summary, a table) go to standard output, or to standard error when data is
-there. Names are hostile: nothing in them is taken for markup, and what a terminal would obey is
-shown as an escape.
+Data go to standard output, notes and progress to standard error. Text for people (a summary, a
+table) goes to standard output, or to standard error if standard output has data. Names in the data
+are untrusted: they are never interpreted as markup, and control characters are shown as escapes.
 """
 
 import json
@@ -27,98 +27,100 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-PATIENCE = 1.0
+PROGRESS_DELAY = 1.0
 """Seconds of work before progress is shown."""
 
 Step = Callable[[str], None]
+"""A function that is called with a description when the next step of the work starts."""
 
 
 class Screen:
-    """Where a command speaks; ``quiet`` says nothing but data and errors."""
+    """Prints text, notes and progress for people; nothing if ``quiet``."""
 
-    def __init__(self, *, quiet: bool = False, data: bool = False) -> None:
+    def __init__(self, *, quiet: bool = False, data_on_stdout: bool = False) -> None:
         self.quiet = quiet
-        self.data = data
-        self.errors = Console(stderr=True, highlight=False, markup=False, emoji=False)
-        self.words = Console(stderr=data, highlight=False, markup=False, emoji=False)
+        self.data_on_stdout = data_on_stdout
+        self._stderr = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        self._text = Console(stderr=data_on_stdout, highlight=False, markup=False, emoji=False)
 
     def note(self, *notes: str) -> None:
-        """Remarks on what was read or written."""
+        """Print remarks about the input or output to standard error."""
         if not self.quiet:
             for note in notes:
-                self.errors.print(Text(f"· {printable(note)}", "dim"), soft_wrap=True)
+                self._stderr.print(Text(f"· {printable(note)}", "dim"), soft_wrap=True)
 
-    def show(self, *parts: RenderableType) -> None:
-        """Words for a person."""
+    def note_written(self, *paths: object) -> None:
+        """Print which files were written."""
+        self.note(*(f"Wrote {path}" for path in paths))
+
+    def show(self, *blocks: RenderableType) -> None:
+        """Print text, such as a summary or a table."""
         if self.quiet:
             return
-        with self.words.capture() as captured:
-            self.words.print(*parts, sep="\n")
+        with self._text.capture() as captured:
+            self._text.print(*blocks, sep="\n")
         lines = (line.rstrip() for line in captured.get().splitlines())
-        click.echo("\n".join(lines), err=self.data)
+        click.echo("\n".join(lines), err=self.data_on_stdout)
 
     @contextmanager
-    def working(self, steps: int | None = None) -> Iterator[Step]:
-        """Tell the step that work has come to, when it takes long and somebody watches.
-
-        With a number of steps there is a bar, for it is known how far the work is.
-        """
-        if self.quiet or not self.errors.is_terminal:
+    def progress(self, steps: int | None = None) -> Iterator[Step]:
+        """Show the current step of longer work on a terminal, with a bar if ``steps`` is known."""
+        if self.quiet or not self._stderr.is_terminal:
             yield lambda step: None
             return
         columns: list[ProgressColumn] = [SpinnerColumn(), TextColumn("{task.description}")]
         if steps is not None:
             columns += [BarColumn(), MofNCompleteColumn()]
-        progress = Progress(*columns, TimeElapsedColumn(), console=self.errors, transient=True)
+        progress = Progress(*columns, TimeElapsedColumn(), console=self._stderr, transient=True)
         task = progress.add_task("", total=steps, completed=-1)
-        showing = Timer(PATIENCE, progress.start)
-        showing.daemon = True
-        showing.start()
+        start = Timer(PROGRESS_DELAY, progress.start)
+        start.daemon = True
+        start.start()
         try:
             yield lambda step: progress.update(task, description=printable(step), advance=1)
         finally:
-            showing.cancel()
-            showing.join()
+            start.cancel()
+            start.join()
             progress.stop()
 
 
-def write_data(data: bytes) -> None:
-    """To standard output, as it is."""
+def write_stdout(data: bytes) -> None:
+    """Write bytes to standard output unchanged."""
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
 
 def write_json(document: Any) -> None:
-    """One JSON document to standard output."""
+    """Write one JSON document to standard output."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False)
-    write_data(f"{text}\n".encode(errors="backslashreplace"))
+    write_stdout(f"{text}\n".encode(errors="backslashreplace"))
 
 
 def table(
     columns: Iterable[str], rows: Iterable[Iterable[object]], right: Collection[str] = ()
 ) -> Table:
-    """A table; columns in ``right`` have numbers, aligned to the right."""
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    """Return a table; the columns in ``right`` hold numbers and are aligned to the right."""
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     for column in columns:
-        numbers = column in right
-        shown.add_column(
-            column, justify="right" if numbers else "left", no_wrap=numbers, overflow="fold"
+        numeric = column in right
+        grid.add_column(
+            column, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold"
         )
     for row in rows:
-        shown.add_row(*(cell if isinstance(cell, Text) else text(cell) for cell in row))
-    return shown
+        grid.add_row(*(cell if isinstance(cell, Text) else text(cell) for cell in row))
+    return grid
 
 
 def text(value: object, style: str = "") -> Text:
-    """Any value as text that means nothing to a terminal."""
+    """Return any value as text without markup or control characters."""
     return Text(printable(str(value)), style)
 
 
-def printable(words: str) -> str:
-    """With every character that a terminal would obey shown as an escape."""
-    if words.isprintable():
-        return words
+def printable(string: str) -> str:
+    """Return the string with every non-printable character shown as an escape."""
+    if string.isprintable():
+        return string
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in words
+        for letter in string
     )

@@ -1,18 +1,20 @@
-"""``blindfuse simulate``: answers whose truth is known."""
+"""``blindfuse simulate``: simulate responses with known true labels."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from blindfuse.cli.options import force, seeded
-from blindfuse.cli.output_files import Target, is_pipe, refuse_twice, write_all
+from blindfuse.cli.options import force_option, seed_option
+from blindfuse.cli.output_files import OutputFile, is_stdout, refuse_duplicates, write_all
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-Share = click.FloatRange(0, 1)
+    from blindfuse import Simulation
+
+Proportion = click.FloatRange(0, 1)
 
 
 @click.command(
@@ -26,21 +28,64 @@ Examples:
 @click.option(
     "-o",
     "--output",
-    type=Target(pipe=True),
+    type=OutputFile(stdout=True),
     default="-",
-    help="The answers, one a row: .csv, .tsv, .jsonl (each also .gz) or .parquet.",
+    help="Write one row per response: .csv, .tsv, .jsonl (or these with .gz) or .parquet.  "
+    "[default: standard output]",
 )
-@click.option("--truth", type=Target(), help="The class of every item, written as -o is.")
-@force
-@click.option("--items", type=click.IntRange(1), default=1000, show_default=True)
-@click.option("--annotators", type=click.IntRange(1), default=10, show_default=True)
-@click.option("--classes", type=click.IntRange(2), default=3, show_default=True)
-@click.option("--missing", type=Share, default=0.0, help="Share of answers that are not given.")
-@click.option("--skill", type=Share, default=0.3, show_default=True, help="1 is never wrong.")
-@click.option("--adversaries", type=Share, default=0.0, help="Share who err on purpose.")
-@click.option("--copiers", type=int, default=0, help="So many repeat what the first one says…")
-@click.option("--copying", type=Share, default=0.9, show_default=True, help="…with this chance.")
-@seeded
+@click.option(
+    "--truth", type=OutputFile(), help="Write the true label of each item, in a format of -o."
+)
+@force_option
+@click.option(
+    "--items", type=click.IntRange(1), default=1000, show_default=True, help="Number of items."
+)
+@click.option(
+    "--annotators",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Number of annotators.",
+)
+@click.option(
+    "--classes", type=click.IntRange(2), default=3, show_default=True, help="Number of classes."
+)
+@click.option(
+    "--missing",
+    type=Proportion,
+    default=0.0,
+    show_default=True,
+    help="Probability that an annotator does not respond to an item.",
+)
+@click.option(
+    "--skill",
+    type=Proportion,
+    default=0.3,
+    show_default=True,
+    help="Skill of the annotators: 0 is random but better than chance, 1 is always right.",
+)
+@click.option(
+    "--adversaries",
+    type=Proportion,
+    default=0.0,
+    show_default=True,
+    help="Share of adversarial annotators, who prefer a wrong class.",
+)
+@click.option(
+    "--copiers",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Number of annotators who copy responses of the first annotator.",
+)
+@click.option(
+    "--copy-probability",
+    type=Proportion,
+    default=0.9,
+    show_default=True,
+    help="Probability that a copier copies a response.",
+)
+@seed_option
 def command(
     output: Path,
     truth: Path | None,
@@ -51,24 +96,23 @@ def command(
     skill: float,
     adversaries: float,
     copiers: int,
-    copying: float,
+    copy_probability: float,
     seed: int,
 ) -> None:
-    """Answers of made-up annotators, to try things on.
+    """Simulate responses of annotators with random confusion matrices.
 
-    The adversaries are the last ones. Copiers follow the first annotator, and come next to it.
+    The copiers are the annotators a2, a3, …, who copy a1. The adversaries are the last annotators.
     """
     import numpy as np
-    import polars as pl
 
-    from blindfuse.cli.screen import write_data
+    from blindfuse.cli.screen import write_stdout
     from blindfuse.cli.tables import as_csv, writer
     from blindfuse.simulation import simulate
 
-    refuse_twice(output, truth)
+    refuse_duplicates(output, truth)
     if not 0 <= copiers < annotators:
         raise click.UsageError(f"--copiers must be from 0 to {annotators - 1}.")
-    made = simulate(
+    simulation = simulate(
         items,
         annotators,
         classes,
@@ -76,28 +120,43 @@ def command(
         skill=skill,
         missing=missing,
         adversaries=adversaries,
-        cliques=[range(copiers + 1)] if copiers else [],
-        copying=copying,
+        dependent_groups=[range(copiers + 1)] if copiers else [],
+        copy_probability=copy_probability,
     )
-    given = made.responses.by_item
-    answers = pl.DataFrame(
+    responses = _response_frame(simulation)
+    frames = {} if truth is None else {truth: _truth_frame(simulation)}
+    if not is_stdout(output):
+        frames[output] = responses
+    write_all({path: writer(frame, path) for path, frame in frames.items()})
+    if is_stdout(output):
+        write_stdout(as_csv(responses))
+
+
+def _response_frame(simulation: "Simulation") -> "pl.DataFrame":
+    """Return one row per response."""
+    import polars as pl
+
+    rows = simulation.responses.by_item
+    return pl.DataFrame(
         {
-            "item": _numbered("i", made.responses.item_of_response()),
-            "annotator": _numbered("a", given.codes),
-            "label": _numbered("", given.labels),
+            "item": _names("i", simulation.responses.item_of_response()),
+            "annotator": _names("a", rows.codes),
+            "label": _names("", rows.symbols),
         }
     )
-    true = {"item": _numbered("i", np.arange(items)), "label": _numbered("", made.truth)}
-    frames = {} if truth is None else {truth: pl.DataFrame(true)}
-    if not is_pipe(output):
-        frames[output] = answers
-    write_all({path: writer(frame, path) for path, frame in frames.items()})
-    if is_pipe(output):
-        write_data(as_csv(answers))
 
 
-def _numbered(prefix: str, codes: "NDArray[Any]") -> "pl.Series":
-    """Names by number, from 1; classes from 0."""
+def _truth_frame(simulation: "Simulation") -> "pl.DataFrame":
+    """Return one row per item."""
+    import numpy as np
+    import polars as pl
+
+    items = np.arange(simulation.responses.n_items)
+    return pl.DataFrame({"item": _names("i", items), "label": _names("", simulation.truth)})
+
+
+def _names(prefix: str, codes: "NDArray[Any]") -> "pl.Series":
+    """Return names with numbers: from 1 after a prefix, from 0 (classes) without one."""
     import polars as pl
 
     numbers = pl.Series(codes).cast(pl.Int64)

@@ -1,4 +1,4 @@
-"""A fusion in a few words for a person, or as a document for a program."""
+"""The summary of a fusion: a table for the terminal, or a JSON document."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -6,77 +6,66 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from blindfuse.cli.fuse_options import Fused
+from blindfuse.cli.fuse_options import FusionResult
 from blindfuse.cli.screen import text
 from blindfuse.cli.tables import annotator_frame, as_rows, fused_frame
-from blindfuse.diagnostics.fit import SEVERE_MISFIT
+from blindfuse.fusion.gold_check import GoldCheck
 
 
-def facts(rows: Iterable[tuple[str, str]]) -> Table:
-    """Names on the left, sentences on the right."""
+def paragraph_table(rows: Iterable[tuple[str, str]]) -> Table:
+    """Return a table with headings on the left and text on the right."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold cyan", no_wrap=True)
     grid.add_column(overflow="fold")
-    for name, sentence in rows:
-        grid.add_row(name, text(sentence))
+    for heading, sentence in rows:
+        grid.add_row(heading, text(sentence))
     return grid
 
 
-def summary(fused: Fused) -> Table:
-    """What was fused, how, how far to trust it, and what to look at."""
-    fusion, told = fused.fusion, fused.fusion.diagnostics
-    size = fusion.responses
-    rows = [
-        (
-            "Fused",
-            f"{size.n_responses:,} responses by {size.n_annotators:,} annotators to "
-            f"{size.n_items:,} items in {size.n_classes:,} classes.",
-        ),
-        ("Method", f"{fusion.method}: {fusion.why}"),
-        ("Error", told.expected.summary()),
-    ]
-    if fused.check is not None:
-        rows.append(("Gold", fused.check.summary()))
-    if told.fit.misfit >= SEVERE_MISFIT:
-        rows.append(("Trust", told.fit.summary()))
-    rows += [
-        ("Annotators", told.annotators.summary()),
-        ("Together", told.dependence.summary()),
-        ("Items", told.items.summary()),
-    ]
-    return facts(rows)
+def summary_table(fused: FusionResult) -> Table:
+    """Return what was fused and how, followed by all diagnostics."""
+    fusion, responses = fused.fusion, fused.fusion.responses
+    size = (
+        f"{responses.n_responses:,} responses by {responses.n_annotators:,} annotators to "
+        f"{responses.n_items:,} items in {responses.n_classes:,} classes."
+    )
+    rows = [("Fused", size), ("Method", f"{fusion.method}. {fusion.why}")]
+    if fused.gold_check is not None:
+        rows.append(("Gold labels", fused.gold_check.summary()))
+    rows += [(one.heading, one.text) for one in fusion.diagnostics.paragraphs()]
+    return paragraph_table(rows)
 
 
-def document(fused: Fused, notes: Sequence[str]) -> dict[str, Any]:
-    """All of it for a program."""
-    fusion, told = fused.fusion, fused.fusion.diagnostics
-    names, size = told.dependence.names, fusion.responses
+def json_document(fused: FusionResult, notes: Sequence[str]) -> dict[str, Any]:
+    """Return the whole result as one JSON object."""
+    fusion, diagnostics = fused.fusion, fused.fusion.diagnostics
+    dependence, responses = diagnostics.dependence, fusion.responses
     return {
-        "n_items": size.n_items,
-        "n_annotators": size.n_annotators,
-        "n_responses": size.n_responses,
-        "classes": size.classes.tolist(),
-        "class_shares": fusion.model.prior.tolist(),
+        "n_items": responses.n_items,
+        "n_annotators": responses.n_annotators,
+        "n_responses": responses.n_responses,
+        "classes": responses.classes.tolist(),
+        "class_prior": fusion.model.prior.tolist(),
         "method": fusion.method,
         "why": fusion.why,
-        "expected_error": told.expected.error,
-        "misfit": told.fit.misfit,
-        "gold": gold_document(fused),
-        "groups": [names[list(group)].tolist() for group in told.dependence.groups],
-        "need_another_label": int(np.count_nonzero(told.items.needs)),
+        "expected_error": diagnostics.expected_error.error,
+        "misfit": diagnostics.fit.misfit,
+        "gold": _gold_document(fused.gold_check),
+        "dependent_groups": [dependence.names[list(g)].tolist() for g in dependence.groups],
+        "needs_another_label": int(np.count_nonzero(diagnostics.items.needs_another_label)),
         "notes": list(notes),
         "annotators": as_rows(annotator_frame(fusion)),
         "items": as_rows(fused_frame(fusion)),
     }
 
 
-def gold_document(fused: Fused) -> dict[str, Any] | None:
-    """How a fusion without the gold did on it."""
-    if fused.check is None:
+def _gold_document(check: GoldCheck | None) -> dict[str, Any] | None:
+    """The error on gold labels of a fusion that was not given them."""
+    if check is None:
         return None
     return {
-        "items": fused.check.items,
-        "error": fused.check.error.value,
-        "vote_error": fused.check.vote.value,
-        "calibration_error": fused.check.calibration,
+        "items": check.items,
+        "error": check.error.value,
+        "vote_error": check.vote_error.value,
+        "calibration_error": check.calibration_error,
     }

@@ -1,4 +1,4 @@
-"""Results as tables with names, and tables as files."""
+"""Results as data frames, and data frames as files."""
 
 from collections.abc import Iterable, Sequence
 from io import BytesIO
@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from blindfuse.cli.output_files import Write, ending_of
+from blindfuse.cli.output_files import FileWriter, file_extension
 from blindfuse.diagnostics.items import Items
 from blindfuse.fusion.fuse import Fusion
 
-MOST_COLUMNS = 20
-"""Up to so many classes each have a column of posteriors; beyond, nobody would read them."""
-DIGITS = 6
-"""Decimals in text; Parquet keeps all."""
+MAX_POSTERIOR_COLUMNS = 20
+"""Number of classes up to which every class has a column of posteriors."""
+DECIMALS = 6
+"""Decimals in text files; Parquet files are not rounded."""
 
 
 def item_frame(
@@ -24,23 +24,23 @@ def item_frame(
     labels: NDArray[Any],
     posteriors: NDArray[np.float64],
     classes: NDArray[Any],
-    about: Items,
+    rated: Items,
 ) -> pl.DataFrame:
-    """One row an item: its label, how sure that is, and the posteriors of all classes."""
+    """Return one row per item: its label, the confidence and the posteriors of all classes."""
     columns: dict[str, Any] = {
         "item": items.tolist(),
         "label": labels.tolist(),
-        "confidence": about.posterior,
-        "margin": about.margin,
-        "needs_another_label": about.needs,
+        "confidence": rated.confidence,
+        "margin": rated.margin,
+        "needs_another_label": rated.needs_another_label,
     }
-    if len(classes) <= MOST_COLUMNS:
+    if len(classes) <= MAX_POSTERIOR_COLUMNS:
         columns |= {f"p_{name}": posteriors[:, k] for k, name in enumerate(classes.tolist())}
     return pl.DataFrame(columns)
 
 
 def fused_frame(fusion: Fusion) -> pl.DataFrame:
-    """One row an item of a fusion."""
+    """Return one row per item of a fusion."""
     return item_frame(
         fusion.responses.items,
         fusion.labels,
@@ -51,69 +51,69 @@ def fused_frame(fusion: Fusion) -> pl.DataFrame:
 
 
 def annotator_frame(fusion: Fusion) -> pl.DataFrame:
-    """One row an annotator, the least accurate first."""
-    about = fusion.diagnostics.annotators
-    flags = {"adversary": about.adversary, "spammer": about.spammer, "constant": about.constant}
+    """Return one row per annotator, the least accurate first."""
+    rated = fusion.diagnostics.annotators
+    annotators = range(len(rated.names))
     groups = enumerate(fusion.diagnostics.dependence.groups, 1)
     group_of = {m: group for group, members in groups for m in members}
     frame = pl.DataFrame(
         {
-            "annotator": about.names.tolist(),
-            "labels": about.labels,
-            "accuracy": about.accuracy,
-            "accuracy_low": about.low,
-            "accuracy_high": about.high,
-            "worst_class": about.classes[about.worst].tolist(),
-            "taken_for": about.classes[about.taken_for].tolist(),
-            "flag": [
-                next((name for name, flagged in flags.items() if flagged[m]), None)
-                for m in range(len(about.names))
-            ],
-            "errs_with_group": [group_of.get(m) for m in range(len(about.names))],
+            "annotator": rated.names.tolist(),
+            "responses": rated.n_responses,
+            "accuracy": rated.accuracy,
+            "accuracy_low": rated.low,
+            "accuracy_high": rated.high,
+            "worst_class": rated.classes[rated.worst_class].tolist(),
+            "confused_with": rated.classes[rated.confused_with].tolist(),
+            "flag": [next(iter(rated.flags_of(m)), None) for m in annotators],
+            "dependent_group": [group_of.get(m) for m in annotators],
         },
-        schema_overrides={"flag": pl.String, "errs_with_group": pl.Int64},
+        schema_overrides={"flag": pl.String, "dependent_group": pl.Int64},
     )
     return frame.sort("accuracy", maintain_order=True)
 
 
-def writer(frame: pl.DataFrame, target: Path) -> Write:
-    """What writes the table as the target's name ends."""
-    if ending_of(target) != "parquet":
+def writer(frame: pl.DataFrame, target: Path) -> FileWriter:
+    """Return a function that writes the frame in the format of the target's extension."""
+    if file_extension(target) != "parquet":
         return text_writer([frame], target)
-    return lambda place: frame.write_parquet(place)
+    return lambda path: frame.write_parquet(path)
 
 
-def text_writer(frames: Iterable[pl.DataFrame], target: Path) -> Write:
-    """What writes tables of the same columns, one after another, to one file of text."""
-    ending = ending_of(target)
-    is_packed = target.name.lower().endswith(".gz")
-    packing: Literal["gzip", "uncompressed"] = "gzip" if is_packed else "uncompressed"
+def text_writer(frames: Iterable[pl.DataFrame], target: Path) -> FileWriter:
+    """Return a function that writes frames with the same columns to one text file."""
+    extension = file_extension(target)
+    is_gzip = target.name.lower().endswith(".gz")
+    compression: Literal["gzip", "uncompressed"] = "gzip" if is_gzip else "uncompressed"
 
-    def write(place: Path) -> None:
-        with place.open("wb") as file:
-            for at, frame in enumerate(map(_rounded, frames)):
-                if ending in ("jsonl", "ndjson"):
-                    frame.write_ndjson(file, compression=packing)
+    def write(path: Path) -> None:
+        with path.open("wb") as file:
+            for number, frame in enumerate(map(_rounded, frames)):
+                if extension in ("jsonl", "ndjson"):
+                    frame.write_ndjson(file, compression=compression)
                 else:
-                    separator = "\t" if ending == "tsv" else ","
+                    separator = "\t" if extension == "tsv" else ","
                     frame.write_csv(
-                        file, separator=separator, include_header=at == 0, compression=packing
+                        file,
+                        separator=separator,
+                        include_header=number == 0,
+                        compression=compression,
                     )
 
     return write
 
 
 def as_csv(frame: pl.DataFrame) -> bytes:
-    """The table as a pipe takes it."""
+    """Return the frame as CSV, for a pipe."""
     buffer = BytesIO()
     _rounded(frame).write_csv(buffer)
     return buffer.getvalue()
 
 
 def as_rows(frame: pl.DataFrame) -> Sequence[dict[str, Any]]:
-    """The table as JSON takes it."""
+    """Return the frame as a list of objects, for JSON."""
     return _rounded(frame).to_dicts()
 
 
 def _rounded(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.with_columns(pl.selectors.float().round(DIGITS))
+    return frame.with_columns(pl.selectors.float().round(DECIMALS))

@@ -1,4 +1,4 @@
-"""Named datasets with a known truth: from a folder, or downloaded, verified, converted and kept."""
+"""Public datasets with true labels: from a local folder, or downloaded, verified and cached."""
 
 from blindfuse.datasets.loading import Crowd, load, load_features
 

@@ -1,4 +1,4 @@
-"""Sets that are not on this machine: download, verify, convert, keep; whole or not at all."""
+"""Download, verify, convert and cache datasets; a dataset is cached completely or not at all."""
 
 import csv
 import gzip
@@ -17,23 +17,23 @@ import numpy as np
 
 from blindfuse.datasets.converting import CONVERTERS
 from blindfuse.datasets.features import FEATURES
-from blindfuse.errors import BadParameter, DownloadFailed, meant
+from blindfuse.errors import BadParameter, DownloadFailed, suggest
 from blindfuse.files import cache_folder
 
 HOST = "https://raw.githubusercontent.com"
-SECONDS = 30
-"""Silence of a server after which a download has failed."""
+TIMEOUT_SECONDS = 30
+"""A download fails if the server sends nothing for this long."""
 
-OTHERWISE = (
-    "Or put the set into a folder as {layout} and name that folder by BLINDFUSE_DATA or --data."
+ALTERNATIVE = (
+    "Or put the dataset into a folder as {layout}, and name the folder by BLINDFUSE_DATA or --data."
 )
 CROWD_LAYOUT = "crowd/{name}/labels.csv.gz and crowd/{name}/truth.csv.gz"
 FEATURE_LAYOUT = "uci/{name}.npz"
 
 
 @dataclass(frozen=True)
-class Source:
-    """One raw file, pinned: where it is, and what it must be."""
+class PinnedFile:
+    """A raw file of a dataset: its place in a repository, and the size and hash it must have."""
 
     dataset: str
     repository: str
@@ -48,118 +48,121 @@ class Source:
 
 
 @cache
-def sources() -> dict[str, list[Source]]:
-    """The raw files of every set, from the table beside this file."""
-    found: dict[str, list[Source]] = {}
+def pinned_files() -> dict[str, list[PinnedFile]]:
+    """Return the raw files of every dataset, as listed in ``sources.csv``."""
+    found: dict[str, list[PinnedFile]] = {}
     table = files("blindfuse.datasets") / "sources.csv"
     for row in csv.DictReader(table.read_text().splitlines()):
-        source = Source(**{**row, "bytes": int(row["bytes"])})  # type: ignore[arg-type]
-        found.setdefault(source.dataset, []).append(source)
+        file = PinnedFile(**{**row, "bytes": int(row["bytes"])})  # type: ignore[arg-type]
+        found.setdefault(file.dataset, []).append(file)
     return found
 
 
-def kept_crowd(name: str) -> Path:
-    """Where the folder of a downloaded crowd set is, or would be."""
+def cached_crowd(name: str) -> Path:
+    """Return the cache folder of a crowd dataset, whether it exists or not."""
     return cache_folder() / "data" / "crowd" / name
 
 
 def fetch_crowd(name: str) -> Path:
-    """The folder of a crowd set, downloaded and converted if it is not there."""
-    kept = kept_crowd(name)
-    if kept.is_dir():
-        return kept
+    """Return the cache folder of a crowd dataset, downloaded and converted if necessary."""
+    cached = cached_crowd(name)
+    if cached.is_dir():
+        return cached
     if name not in CONVERTERS:
-        raise BadParameter(f"There is no dataset {name!r}: {meant(name, sorted(CONVERTERS))}")
-    with _workplace(name, CROWD_LAYOUT) as work:
-        tables = CONVERTERS[name](_download(sources()[name], work))
-        ready = work / "ready"
+        raise BadParameter(f"There is no dataset {name!r}: {suggest(name, sorted(CONVERTERS))}")
+    with _working_folder(name, CROWD_LAYOUT) as folder:
+        tables = CONVERTERS[name](_download(pinned_files()[name], folder))
+        ready = folder / "ready"
         ready.mkdir()
         _write(ready / "labels.csv.gz", ("item", "annotator", "label"), tables.labels)
         _write(ready / "truth.csv.gz", ("item", "label"), tables.truth)
-        _keep(ready, kept)
-    return kept
+        _move_to_cache(ready, cached)
+    return cached
 
 
 def fetch_features(name: str) -> Path:
-    """The file of a feature set, downloaded or generated if it is not there."""
-    kept = cache_folder() / "data" / "uci" / f"{name}.npz"
-    if kept.is_file():
-        return kept
+    """Return the cached file of a feature dataset, downloaded or generated if necessary."""
+    cached = cache_folder() / "data" / "uci" / f"{name}.npz"
+    if cached.is_file():
+        return cached
     if name not in FEATURES:
-        raise BadParameter(f"There is no feature set {name!r}: {meant(name, sorted(FEATURES))}")
-    with _workplace(name, FEATURE_LAYOUT) as work:
-        table = FEATURES[name](_download(sources().get(name, []), work))
-        ready = work / f"{name}.npz"
+        raise BadParameter(
+            f"There is no feature dataset {name!r}: {suggest(name, sorted(FEATURES))}"
+        )
+    with _working_folder(name, FEATURE_LAYOUT) as folder:
+        table = FEATURES[name](_download(pinned_files().get(name, []), folder))
+        ready = folder / f"{name}.npz"
         np.savez_compressed(ready, X=table.features, y=table.classes)
-        _keep(ready, kept)
-    return kept
+        _move_to_cache(ready, cached)
+    return cached
 
 
 @contextmanager
-def _workplace(name: str, layout: str) -> Iterator[Path]:
-    """A folder that is gone afterwards, whatever happens; what happens is said in words."""
-    otherwise, root = OTHERWISE.format(layout=layout.format(name=name)), cache_folder() / "data"
+def _working_folder(name: str, layout: str) -> Iterator[Path]:
+    """Yield a temporary folder, and turn failures into ``DownloadFailed`` with the next step."""
+    alternative = ALTERNATIVE.format(layout=layout.format(name=name))
+    root = cache_folder() / "data"
     try:
         root.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=".fetching-", dir=root) as work:
-            yield Path(work)
-    except DownloadFailed as reason:
+        with TemporaryDirectory(prefix=".fetching-", dir=root) as folder:
+            yield Path(folder)
+    except (DownloadFailed, ImportError, OSError) as error:
         raise DownloadFailed(
-            f"The dataset {name!r} cannot be had: {reason} {otherwise}"
-        ) from reason
-    except ImportError as reason:
-        raise DownloadFailed(
-            f"The dataset {name!r} cannot be had: {reason}. Install what fetches it: "
-            f"pip install 'blindfuse[datasets]'. {otherwise}"
-        ) from reason
-    except OSError as reason:
-        full = reason.errno in (ENOSPC, EDQUOT)
-        step = (
-            "Make room, or set BLINDFUSE_CACHE to a folder that has it." if full else "Try again."
-        )
-        raise DownloadFailed(
-            f"The dataset {name!r} cannot be had: {reason.strerror or reason}. {step} {otherwise}"
-        ) from reason
+            f"The dataset {name!r} cannot be loaded: {_reason_and_step(error)} {alternative}"
+        ) from error
 
 
-def _download(wanted: Sequence[Source], work: Path) -> list[Path]:
-    """The raw files in their order, each with the hash that is pinned."""
+def _reason_and_step(error: DownloadFailed | ImportError | OSError) -> str:
+    if isinstance(error, DownloadFailed):
+        return str(error)
+    if isinstance(error, ImportError):
+        return f"{error}. Install the missing package: pip install 'blindfuse[datasets]'."
+    is_full = error.errno in (ENOSPC, EDQUOT)
+    step = "Free disk space, or set BLINDFUSE_CACHE to another folder." if is_full else "Try again."
+    return f"{error.strerror or error}. {step}"
+
+
+def _download(wanted: Sequence[PinnedFile], folder: Path) -> list[Path]:
+    """Download the raw files, in the given order, and verify their hashes."""
     import pooch
-    import requests
 
     pooch.get_logger().setLevel(logging.WARNING)
-    downloader = pooch.HTTPDownloader(timeout=SECONDS)
+    downloader = pooch.HTTPDownloader(timeout=TIMEOUT_SECONDS)
     found = []
-    for place, source in enumerate(wanted):
-        what = f"{source.path} of {source.repository} at {source.commit[:7]}"
-        try:
-            found.append(
-                Path(
-                    pooch.retrieve(
-                        source.url,
-                        known_hash=f"sha256:{source.sha256}",
-                        fname=f"{place:02}-{Path(source.path).name}",
-                        path=work,
-                        downloader=downloader,
-                    )
-                )
+    for place, file in enumerate(wanted):
+        with _request_errors(f"{file.path} of {file.repository} at {file.commit[:7]}"):
+            path = pooch.retrieve(
+                file.url,
+                known_hash=f"sha256:{file.sha256}",
+                fname=f"{place:02}-{Path(file.path).name}",
+                path=folder,
+                downloader=downloader,
             )
-        except requests.HTTPError as reason:
-            status = getattr(reason.response, "status_code", "with an error")
-            raise DownloadFailed(
-                f"the server answers {status} for {what}. Try again later."
-            ) from reason
-        except requests.RequestException as reason:
-            raise DownloadFailed(
-                f"the connection failed for {what} ({type(reason).__name__}). "
-                "Check the network and try again."
-            ) from reason
-        except ValueError as reason:
-            raise DownloadFailed(
-                f"{what} came with another SHA-256 than the pinned one, so it is damaged or was "
-                "changed. Try again."
-            ) from reason
+        found.append(Path(path))
     return found
+
+
+@contextmanager
+def _request_errors(file: str) -> Iterator[None]:
+    """Turn failures of a download into ``DownloadFailed`` with the next step."""
+    import requests
+
+    try:
+        yield
+    except requests.HTTPError as error:
+        status = getattr(error.response, "status_code", "an error")
+        raise DownloadFailed(
+            f"the server returned {status} for {file}. Try again later."
+        ) from error
+    except requests.RequestException as error:
+        raise DownloadFailed(
+            f"the connection failed for {file} ({type(error).__name__}). "
+            "Check the network and try again."
+        ) from error
+    except ValueError as error:
+        raise DownloadFailed(
+            f"{file} does not have the pinned SHA-256, so it is damaged or was changed. Try again."
+        ) from error
 
 
 def _write(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -169,11 +172,11 @@ def _write(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> 
         writer.writerows(rows)
 
 
-def _keep(ready: Path, kept: Path) -> None:
-    """Rename; if another process was faster, its files are as good."""
-    kept.parent.mkdir(parents=True, exist_ok=True)
+def _move_to_cache(ready: Path, cached: Path) -> None:
+    """Rename to the place in the cache, unless another process was faster."""
+    cached.parent.mkdir(parents=True, exist_ok=True)
     try:
-        os.replace(ready, kept)
+        os.replace(ready, cached)
     except OSError:
-        if not kept.exists():
+        if not cached.exists():
             raise

@@ -1,4 +1,4 @@
-"""Feature sets of Section V-B: by scikit-learn's and UCI's own fetchers, or generated."""
+"""Feature datasets of Section V-B: fetched by scikit-learn or from UCI, or generated."""
 
 import csv
 from collections.abc import Callable
@@ -18,12 +18,12 @@ class Features(NamedTuple):
     classes: NDArray[np.int64]
 
 
-HANDS = 1_000_000
-SUITS, RANKS, CARDS = 4, 13, 5
+N_HANDS = 1_000_000
+N_SUITS, N_RANKS, HAND_SIZE = 4, 13, 5
 
 
 def _magic(raw: list[Path]) -> Features:
-    """Ten numbers and a letter a line: g is 0, h is 1."""
+    """Convert rows of ten numbers and a letter: class 0 for g, class 1 for h."""
     with raw[0].open(newline="") as file:
         rows = [row for row in csv.reader(file) if row]
     classes = np.array([row[-1] == "h" for row in rows], dtype=np.int64)
@@ -33,76 +33,80 @@ def _magic(raw: list[Path]) -> Features:
 def _mnist(_: list[Path]) -> Features:
     from sklearn.datasets import fetch_openml
 
-    found = fetch_openml("mnist_784", version=1, as_frame=False)
-    return _expected(
-        "mnist", (70_000, 784), found.data.astype(np.uint8), found.target.astype(np.int64)
+    data = fetch_openml("mnist_784", version=1, as_frame=False)
+    return _check_shape(
+        "mnist", (70_000, 784), data.data.astype(np.uint8), data.target.astype(np.int64)
     )
 
 
 def _covtype(_: list[Path]) -> Features:
     from sklearn.datasets import fetch_covtype
 
-    found = fetch_covtype()
-    return _expected(
-        "covtype", (581_012, 54), found.data.astype(np.int16), found.target.astype(np.int64)
+    data = fetch_covtype()
+    return _check_shape(
+        "covtype", (581_012, 54), data.data.astype(np.int16), data.target.astype(np.int64)
     )
 
 
 def _connect4(_: list[Path]) -> Features:
-    found = _from_uci(26)
-    board = np.searchsorted(["b", "o", "x"], found.features.to_numpy(dtype=str)).astype(np.uint8)
-    outcome = np.searchsorted(["draw", "loss", "win"], found.targets.to_numpy(dtype=str).ravel())
-    return _expected("connect4", (67_557, 42), board, outcome)
+    data = _fetch_uci(26)
+    board = np.searchsorted(["b", "o", "x"], data.features.to_numpy(dtype=str)).astype(np.uint8)
+    outcome = np.searchsorted(["draw", "loss", "win"], data.targets.to_numpy(dtype=str).ravel())
+    return _check_shape("connect4", (67_557, 42), board, outcome)
 
 
 def _dota2(_: list[Path]) -> Features:
-    found = _from_uci(367)
-    won = found.targets.to_numpy().ravel() > 0
-    return _expected("dota2", (102_944, 116), found.features.to_numpy(), won)
+    data = _fetch_uci(367)
+    won = data.targets.to_numpy().ravel() > 0
+    return _check_shape("dota2", (102_944, 116), data.features.to_numpy(), won)
 
 
-def _from_uci(number: int) -> Any:
+def _fetch_uci(number: int) -> Any:
     from ucimlrepo import DatasetNotFoundError, fetch_ucirepo
 
     try:
         return fetch_ucirepo(id=number).data
-    except DatasetNotFoundError as reason:
-        raise DownloadFailed(f"UCI says: {reason}.") from reason
+    except DatasetNotFoundError as error:
+        raise DownloadFailed(f"UCI reports: {error}.") from error
 
 
-def _expected(
+def _check_shape(
     name: str, shape: tuple[int, int], features: NDArray[Any], classes: NDArray[Any]
 ) -> Features:
     if features.shape != shape:
         raise DownloadFailed(
-            f"{name!r} came as {features.shape[0]:,} rows of {features.shape[1]:,} features, but "
-            f"must be {shape[0]:,} of {shape[1]:,}: its source has changed."
+            f"{name!r} has {features.shape[0]:,} rows and {features.shape[1]:,} features instead "
+            f"of {shape[0]:,} and {shape[1]:,}: its source has changed."
         )
     return Features(features, classes.astype(np.int64))
 
 
-def poker_hands(n_hands: int = HANDS, seed: int = 0) -> Features:
-    """Hands of five cards drawn without replacement; not UCI's file, but by the same rules.
+def poker_hands(n_hands: int = N_HANDS, seed: int = 0) -> Features:
+    """Generate poker hands of five cards drawn without replacement.
 
-    Features are suit and rank of each card in turn, from 1, as UCI has them.
+    This is not UCI's file, but follows the same rules and layout: the features are the suit and the
+    rank of each card in turn, counted from 1.
     """
     rng = np.random.default_rng(seed)
-    blocks = [rng.random((1000, SUITS * RANKS)).argpartition(CARDS) for _ in range(n_hands // 1000)]
-    cards = np.concatenate([block[:, :CARDS] for block in blocks])
-    hands = np.empty((len(cards), 2 * CARDS), dtype=np.uint8)
-    hands[:, 0::2], hands[:, 1::2] = cards // RANKS + 1, cards % RANKS + 1
+    n_blocks = n_hands // 1000
+    blocks = [
+        rng.random((1000, N_SUITS * N_RANKS)).argpartition(HAND_SIZE) for _ in range(n_blocks)
+    ]
+    cards = np.concatenate([block[:, :HAND_SIZE] for block in blocks])
+    hands = np.empty((len(cards), 2 * HAND_SIZE), dtype=np.uint8)
+    hands[:, 0::2], hands[:, 1::2] = cards // N_RANKS + 1, cards % N_RANKS + 1
     return Features(hands, poker_classes(hands))
 
 
 def poker_classes(hands: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """What each hand is worth, 0 (nothing) to 9 (royal flush)."""
+    """Return the rank of each hand, from 0 (nothing) to 9 (royal flush)."""
     suits, ranks = hands[:, 0::2], np.sort(hands[:, 1::2], axis=1)
     same = np.sort((ranks[:, :, None] == ranks[:, None, :]).sum(axis=2), axis=1)
     pairs, threes, fours = ((same == count).sum(axis=1) // count for count in (2, 3, 4))
     flush = (suits == suits[:, :1]).all(axis=1)
     high = (ranks == (1, 10, 11, 12, 13)).all(axis=1)
     straight = high | (np.diff(ranks.astype(int), axis=1) == 1).all(axis=1)
-    worth = [
+    hand_ranks = [
         (flush & high, 9),
         (flush & straight, 8),
         (fours == 1, 7),
@@ -113,7 +117,7 @@ def poker_classes(hands: NDArray[np.uint8]) -> NDArray[np.int64]:
         (pairs == 2, 2),
         (pairs == 1, 1),
     ]
-    return np.select([is_it for is_it, _ in worth], [value for _, value in worth])
+    return np.select([matches for matches, _ in hand_ranks], [rank for _, rank in hand_ranks])
 
 
 FEATURES: dict[str, Callable[[list[Path]], Features]] = {
@@ -124,4 +128,4 @@ FEATURES: dict[str, Callable[[list[Path]], Features]] = {
     "magic": _magic,
     "poker_synthetic": lambda _: poker_hands(),
 }
-"""How each set is had where no folder has it, from its raw files where these are pinned."""
+"""How each feature dataset is fetched or generated, from its pinned raw files if it has any."""

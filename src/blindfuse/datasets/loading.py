@@ -1,10 +1,10 @@
-"""Datasets by name, from a folder in a documented layout.
+"""Load a dataset by name, from a folder with a fixed layout.
 
-``FOLDER/crowd/NAME/labels.csv.gz`` has the columns item, annotator, label, and
-``FOLDER/crowd/NAME/truth.csv.gz`` the columns item, label; ``FOLDER/uci/NAME.npz`` has features
-``X`` and classes ``y``. The folder is given, or named by the environment variable
-``BLINDFUSE_DATA``; without either, a set is downloaded once and kept in that layout in the cache,
-the folder that ``BLINDFUSE_CACHE`` names (the user's cache folder if none).
+``FOLDER/crowd/NAME/labels.csv.gz`` has the columns item, annotator and label, and
+``FOLDER/crowd/NAME/truth.csv.gz`` the columns item and label; ``FOLDER/uci/NAME.npz`` has features
+``X`` and classes ``y``. The folder is an argument, or the environment variable ``BLINDFUSE_DATA``.
+Without either, a dataset is downloaded once and kept in the same layout in the cache: the folder
+``BLINDFUSE_CACHE``, by default the user's cache folder.
 """
 
 import csv
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.datasets.downloading import fetch_crowd, fetch_features
-from blindfuse.errors import BadParameter, naming
+from blindfuse.errors import BadParameter, list_names
 from blindfuse.responses.responses import Responses
 
 Folder = str | os.PathLike[str] | None
@@ -25,7 +25,7 @@ Folder = str | os.PathLike[str] | None
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """Answers, and ``truth[item]`` as class codes, −1 where it is not known."""
+    """Responses, and the true classes ``truth[item]`` as class codes, −1 where unknown."""
 
     name: str
     responses: Responses
@@ -33,51 +33,52 @@ class Crowd:
 
 
 def load(name: str, folder: Folder = None) -> Crowd:
-    """The crowd set of this name; every column is read as text."""
-    root = _given(folder)
-    where = _in_folder(root, name) if root else fetch_crowd(name)
-    rows = _rows(where / "labels.csv.gz")
+    """Load a crowd dataset; every column is read as text."""
+    root = _local_folder(folder)
+    path = _crowd_in_folder(root, name) if root else fetch_crowd(name)
+    rows = _rows(path / "labels.csv.gz")
     responses = Responses.from_long(
         [row["item"] for row in rows],
         [row["annotator"] for row in rows],
         [row["label"] for row in rows],
     )
-    class_at = {label: code for code, label in enumerate(responses.classes)}
-    true = {row["item"]: class_at[row["label"]] for row in _rows(where / "truth.csv.gz")}
-    codes = [true.get(item, -1) for item in responses.items]
+    code_of = {label: code for code, label in enumerate(responses.classes)}
+    truth = {row["item"]: code_of[row["label"]] for row in _rows(path / "truth.csv.gz")}
+    codes = [truth.get(item, -1) for item in responses.items]
     return Crowd(name, responses, np.array(codes, dtype=np.intp))
 
 
 def load_features(
     name: str, folder: Folder = None
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Features ``[item, feature]`` and classes ``[item]`` of the feature set of this name."""
-    root = _given(folder)
+    """Load a feature dataset: ``features[item, feature]`` and ``classes[item]``."""
+    root = _local_folder(folder)
     path = root / "uci" / f"{name}.npz" if root else fetch_features(name)
     if not path.is_file():
-        found = sorted(path.stem for path in path.parent.glob("*.npz"))
-        raise BadParameter(
-            f"There is no feature set {name!r} in {path.parent}, only "
-            f"{naming(found, 20) or 'none'}. Pass its folder, or set BLINDFUSE_DATA."
-        )
+        available = sorted(path.stem for path in path.parent.glob("*.npz"))
+        raise BadParameter(_not_in_folder(f"feature dataset {name!r}", path.parent, available))
     with np.load(path, allow_pickle=False) as stored:
         return stored["X"].astype(np.float32), stored["y"].astype(np.int64)
 
 
-def _given(folder: Folder) -> Path | None:
+def _local_folder(folder: Folder) -> Path | None:
     named = folder or os.environ.get("BLINDFUSE_DATA")
     return Path(named) if named else None
 
 
-def _in_folder(root: Path, name: str) -> Path:
-    where = root / "crowd" / name
-    if not all((where / file).is_file() for file in ("labels.csv.gz", "truth.csv.gz")):
-        found = sorted(path.parent.name for path in where.parent.glob("*/labels.csv.gz"))
-        raise BadParameter(
-            f"There is no dataset {name!r} in {where.parent}, only {naming(found, 20) or 'none'}. "
-            "Pass its folder, or set BLINDFUSE_DATA."
-        )
-    return where
+def _crowd_in_folder(root: Path, name: str) -> Path:
+    path = root / "crowd" / name
+    if not all((path / file).is_file() for file in ("labels.csv.gz", "truth.csv.gz")):
+        available = sorted(file.parent.name for file in path.parent.glob("*/labels.csv.gz"))
+        raise BadParameter(_not_in_folder(f"dataset {name!r}", path.parent, available))
+    return path
+
+
+def _not_in_folder(dataset: str, folder: Path, available: list[str]) -> str:
+    return (
+        f"There is no {dataset} in {folder}, only {list_names(available, 20) or 'none'}. "
+        "Pass another folder, or set BLINDFUSE_DATA."
+    )
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -1,1 +1,17 @@
-"""What was measured about a fusion, as plain dataclasses with a ``summary()`` in words."""
+"""How far a fusion can be trusted. One module per question, gathered by ``diagnose``.
+
+The order below is the order of :meth:`Diagnostics.paragraphs`, which ``summary()``, the command
+line and the report all read.
+
+==================  ===============================================================
+expected_error      What share of the labels is wrong?
+items               Which items need another label?
+annotators          How accurate is each annotator? Who is flagged?
+dependence          Which annotators have correlated errors?
+fit                 Does the model fit the pairwise agreement?
+identifiability     Do the responses determine the model (Lemma 1)?
+==================  ===============================================================
+
+``pairs`` counts the responses of pairs of annotators for ``dependence`` and ``fit``;
+``correlated_errors`` is the score test that the selection rule of ``fuse`` uses.
+"""

@@ -1,4 +1,4 @@
-"""Who is how good, with an interval; who spams, errs on purpose, or says one thing only."""
+"""Accuracy of each annotator with an interval, and flags for adversaries and spammers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,139 +7,189 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, expit, logit, ndtri
 
-from blindfuse.errors import naming
+from blindfuse.errors import list_names
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors, posterior_products
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
-CONFIDENCE = 0.95
-MOST_INFORMATION = 4_000_000
-"""Entries of information matrices that are inverted together."""
-PRIOR_LABELS = 1.0
-"""Labels a class that an interval credits everybody with, so that an empty column has a width."""
+INTERVAL_LEVEL = 0.95
+"""Confidence level of the accuracy intervals."""
+INDEPENDENCE_LEVEL = 0.05
+"""Significance level of the test that an annotator's responses depend on the class."""
+MAX_INFORMATION_ENTRIES = 4_000_000
+"""Entries of the information matrices that are inverted at once."""
+PSEUDO_COUNT = 1.0
+"""Responses per class added to each annotator's information, so that a class without responses
+has a finite interval."""
+
+FLAGS = {
+    "adversary": "worse than chance",
+    "spammer": "no better than chance",
+    "constant": "always the same response",
+}
+"""Flag to description, most serious first; each flag is a field of :class:`Annotators`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Annotators:
-    """Per annotator, in the order of ``names``.
+    """Ratings per annotator, in the order of ``names``.
 
-    ``accuracy`` is Σ_k π_k Γ_m(k, k), between ``low`` and ``high`` with 95 % confidence; ``worst``
-    the code of the class that it reports least often where true, and ``taken_for`` what it reports
-    there most; ``bias[annotator, class]`` the share of its labels less what an annotator without
-    errors would give to the same items. Flags: ``constant`` reports one class only, ``spammer``
-    tells no classes apart beyond doubt, ``adversary`` is beyond doubt worse than chance.
+    Attributes
+    ----------
+    n_responses ``[annotator]``
+        number of responses.
+    accuracy, low, high ``[annotator]``
+        estimated accuracy Σ_k π_k Γ_m(k, k), and its 95 % interval.
+    worst_class, confused_with ``[annotator]``
+        code of the class with the lowest recall, and of what is reported most often instead.
+    bias ``[annotator, class]``
+        share of responses with this class, minus the mean posterior of this class over the same
+        items.
+    adversary, spammer, constant ``[annotator]``
+        flags: the whole interval lies below chance; responses do not depend significantly on the
+        class; all responses are the same.
     """
 
     names: NDArray[Any]
     classes: NDArray[Any]
-    labels: NDArray[np.integer[Any]]
+    n_responses: NDArray[np.integer[Any]]
     accuracy: Floats
     low: Floats
     high: Floats
-    worst: NDArray[np.intp]
-    taken_for: NDArray[np.intp]
+    worst_class: NDArray[np.intp]
+    confused_with: NDArray[np.intp]
     bias: Floats
     constant: NDArray[np.bool_]
     spammer: NDArray[np.bool_]
     adversary: NDArray[np.bool_]
 
+    def flagged(self, flag: str) -> NDArray[np.bool_]:
+        """Whether each annotator has this flag of ``FLAGS``, ``[annotator]``."""
+        return np.asarray(getattr(self, flag))
+
+    def flags_of(self, m: int) -> list[str]:
+        """The flags of annotator m, most serious first."""
+        return [flag for flag in FLAGS if self.flagged(flag)[m]]
+
+    @property
+    def has_adversaries(self) -> bool:
+        """Whether some annotator is worse than chance."""
+        return bool(np.any(self.adversary))
+
     def summary(self) -> str:
-        """In words."""
-        answering = self.labels > 0
-        low, high = np.quantile(self.accuracy[answering], [0.1, 0.9])
-        says = [f"Most annotators are right in {100 * low:.0f} to {100 * high:.0f} % of cases."]
-        for flags, what in (
-            (self.adversary, "worse than chance"),
-            (self.spammer, "no better than chance"),
-            (self.constant, "always the same answer"),
-        ):
-            if np.any(flags):
-                says.append(f"{what.capitalize()}: {naming(self.names[flags])}.")
-        return " ".join(says)
+        """The range of accuracies, and the flagged annotators."""
+        responding = self.n_responses > 0
+        low, high = np.quantile(self.accuracy[responding], [0.25, 0.75])
+        sentences = [
+            f"Estimated accuracy: {100 * low:.0f} to {100 * high:.0f} % for most "
+            "(interquartile range)."
+        ]
+        for flag, description in FLAGS.items():
+            if np.any(self.flagged(flag)):
+                names = list_names(self.names[self.flagged(flag)])
+                sentences.append(f"{description.capitalize()}: {names}.")
+        if self.has_adversaries:
+            sentences.append(
+                "Check whether those worse than chance swapped classes; if most annotators did, "
+                "no method could detect it."
+            )
+        return " ".join(sentences)
 
 
 def rate_annotators(responses: Responses, model: Model, posteriors: Floats) -> Annotators:
-    """Accuracies with intervals by the delta method from each annotator's observed information."""
+    """Rate annotators; intervals are by the delta method on the logit of the accuracy."""
     K = responses.n_classes
     counts = count_posteriors(responses, posteriors).counts
-    squares = posterior_products(responses, posteriors)
     accuracy = model.accuracies
-    errors = np.sqrt(_variances(model, squares, responses.n_items))
-    z = ndtri(0.5 + CONFIDENCE / 2)
-    inside = np.clip(accuracy, 1e-4, 1 - 1e-4)
-    width = z * errors / (inside * (1 - inside))
-    low, high = expit(logit(inside) - width), expit(logit(inside) + width)
-    recalls = np.einsum("mkk->mk", model.confusions)
-    worst = recalls.argmin(axis=1)
-    columns = model.confusions[np.arange(len(worst)), :, worst].copy()
-    columns[np.arange(len(worst)), worst] = -1.0
-    said = counts.sum(axis=2)
-    labels = np.maximum(said.sum(axis=1, keepdims=True), 1.0)
-    informed = _information(counts, said)
-    chance = np.sum(said / labels * (counts.sum(axis=1) / labels), axis=1)
-    answering = responses.responses_per_annotator > 0
-    constant = answering & (np.count_nonzero(said, axis=1) == 1) & (labels[:, 0] > K)
-    adversary = answering & (high < chance)
+    products = posterior_products(responses, posteriors)
+    low, high = _intervals(accuracy, _variances(model, products, responses.n_items))
+    worst_class, confused_with = _worst_confusions(model.confusions)
+    reported, true = counts.sum(axis=2), counts.sum(axis=1)
+    totals = np.maximum(reported.sum(axis=1, keepdims=True), 1.0)
+    chance = np.sum(reported / totals * (true / totals), axis=1)
+    responding = responses.responses_per_annotator > 0
+    constant = responding & (np.count_nonzero(reported, axis=1) == 1) & (totals[:, 0] > K)
+    adversary = responding & (high < chance)
+    uninformative = ~_is_informative(counts, reported) & (totals[:, 0] > 5 * K)
     return Annotators(
         names=responses.annotators,
         classes=responses.classes,
-        labels=responses.responses_per_annotator,
+        n_responses=responses.responses_per_annotator,
         accuracy=accuracy,
         low=low,
         high=high,
-        worst=worst,
-        taken_for=columns.argmax(axis=1),
-        bias=(said - counts.sum(axis=1)) / labels,
+        worst_class=worst_class,
+        confused_with=confused_with,
+        bias=(reported - true) / totals,
         constant=constant,
-        spammer=answering & ~constant & ~adversary & ~informed & (labels[:, 0] > 5 * K),
+        spammer=responding & ~constant & ~adversary & uninformative,
         adversary=adversary,
     )
 
 
-def _variances(model: Model, squares: Floats, n_items: int) -> Floats:
-    """Variance of each accuracy ``[annotator]``.
+def _intervals(accuracy: Floats, variances: Floats) -> tuple[Floats, Floats]:
+    """Limits ``[annotator]`` of the interval around each accuracy."""
+    z = ndtri(0.5 + INTERVAL_LEVEL / 2)
+    inside = np.clip(accuracy, 1e-4, 1 - 1e-4)
+    width = z * np.sqrt(variances) / (inside * (1 - inside))
+    return expit(logit(inside) - width), expit(logit(inside) + width)
 
-    An item's score for the logits of Γ_m is s(a, k) = w_k (1[f = a] − Γ_m(a, k)), w its posterior:
-    the information of Γ_m is Σ_n s sᵀ, which leaves out what is not known of the item's class
-    (Louis 1982). The accuracy's gradient is π_k Γ(k, k) (1[a = k] − Γ(a, k)). Class shares add
-    Σ_k π_k (Γ(k, k) − accuracy)²/N.
+
+def _worst_confusions(confusions: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The class with the lowest recall, and the most frequent wrong report of it."""
+    annotators = np.arange(len(confusions))
+    worst = np.einsum("mkk->mk", confusions).argmin(axis=1)
+    columns = confusions[annotators, :, worst].copy()
+    columns[annotators, worst] = -1.0
+    return worst, columns.argmax(axis=1)
+
+
+def _variances(model: Model, products: Floats, n_items: int) -> Floats:
+    """Variance of each accuracy, ``[annotator]``.
+
+    With posterior w, an item's score for the logits of Γ_m is s(a, k) = w_k (1[f = a] − Γ_m(a, k)).
+    The observed information of Γ_m is Σ_n s sᵀ, which accounts for the unknown class of the item
+    (Louis 1982). The gradient of the accuracy is π_k Γ(k, k) (1[a = k] − Γ(a, k)). The class prior
+    adds Σ_k π_k (Γ(k, k) − accuracy)²/N.
     """
     K = len(model.prior)
-    step = max(1, MOST_INFORMATION // K**4)
-    blocks = [slice(begin, begin + step) for begin in range(0, len(squares), step)]
-    own = [_own_variances(model.confusions[b], model.prior, squares[b]) for b in blocks]
-    right = np.einsum("mkk->mk", model.confusions)
-    shares = (right - model.accuracies[:, None]) ** 2 @ model.prior / n_items
-    return np.asarray(np.concatenate(own) + shares)
+    step = max(1, MAX_INFORMATION_ENTRIES // K**4)
+    blocks = [slice(begin, begin + step) for begin in range(0, len(products), step)]
+    by_confusions = [
+        _confusion_variances(model.confusions[b], model.prior, products[b]) for b in blocks
+    ]
+    recalls = np.einsum("mkk->mk", model.confusions)
+    by_prior = (recalls - model.accuracies[:, None]) ** 2 @ model.prior / n_items
+    return np.asarray(np.concatenate(by_confusions) + by_prior)
 
 
-def _own_variances(confusions: Floats, prior: Floats, squares: Floats) -> Floats:
-    """What these confusion matrices add to it."""
+def _confusion_variances(confusions: Floats, prior: Floats, products: Floats) -> Floats:
+    """The part of the variance that is due to the confusion matrices, ``[annotator]``."""
     M, K = confusions.shape[:2]
-    same = np.eye(K)
-    residual = same[:, :, None] - confusions[:, None]  # [annotator, reported, a, k]
-    scores = np.einsum("mfkl,mfak->mfakl", squares, residual)
+    identity = np.eye(K)
+    residual = identity[:, :, None] - confusions[:, None]  # [annotator, reported, a, k]
+    scores = np.einsum("mfkl,mfak->mfakl", products, residual)
     information = np.einsum("mfakl,mfbl->makbl", scores, residual, optimize=True)
-    known = np.einsum("ab,mak->makb", same, confusions)
-    known -= np.einsum("mak,mbk->makb", confusions, confusions)
+    multinomial = np.einsum("ab,mak->makb", identity, confusions)
+    multinomial -= np.einsum("mak,mbk->makb", confusions, confusions)
     for k in range(K):
-        information[:, :, k, :, k] += PRIOR_LABELS * known[:, :, k]
-    right = np.einsum("mkk->mk", confusions)
-    slope = ((prior * right)[:, None] * (same - confusions)).reshape(M, K * K)
+        information[:, :, k, :, k] += PSEUDO_COUNT * multinomial[:, :, k]
+    recalls = np.einsum("mkk->mk", confusions)
+    gradient = ((prior * recalls)[:, None] * (identity - confusions)).reshape(M, K * K)
     inverse = np.linalg.pinv(information.reshape(M, K * K, K * K), rcond=1e-10, hermitian=True)
-    return np.asarray(np.einsum("mx,mxy,my->m", slope, inverse, slope))
+    return np.asarray(np.einsum("mx,mxy,my->m", gradient, inverse, gradient))
 
 
-def _information(counts: Floats, said: Floats) -> NDArray[np.bool_]:
-    """Whether answers and classes go together beyond doubt: a χ² test of independence, at 5 %."""
-    total = np.maximum(said.sum(axis=1)[:, None, None], 1e-9)
-    expected = said[:, :, None] * counts.sum(axis=1)[:, None, :] / total
+def _is_informative(counts: Floats, reported: Floats) -> NDArray[np.bool_]:
+    """Whether responses depend on the class, by a χ² test of independence, ``[annotator]``."""
+    total = np.maximum(reported.sum(axis=1)[:, None, None], 1e-9)
+    expected = reported[:, :, None] * counts.sum(axis=1)[:, None, :] / total
     terms = np.divide(
         (counts - expected) ** 2, expected, out=np.zeros_like(counts), where=expected > 0
     )
-    rows = np.count_nonzero(said > 0, axis=1) - 1
+    rows = np.count_nonzero(reported > 0, axis=1) - 1
     columns = np.count_nonzero(counts.sum(axis=1) > 1e-9, axis=1) - 1
     freedom = np.maximum(rows * columns, 1)
-    return np.asarray(terms.sum(axis=(1, 2)) > chdtri(freedom, 0.05))
+    return np.asarray(terms.sum(axis=(1, 2)) > chdtri(freedom, INDEPENDENCE_LEVEL))

@@ -1,4 +1,4 @@
-"""Which annotators err together beyond the model, and how many votes theirs are worth."""
+"""Pairs and groups of annotators with correlated errors, and the effective number of votes."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,94 +10,131 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtr, ndtri
 
 from blindfuse.diagnostics.pairs import Pairs
-from blindfuse.errors import naming
+from blindfuse.errors import list_names
 
 Floats = NDArray[np.float64]
 
-DISCOVERY = 0.05
-"""False discovery rate among the pairs that are named (Benjamini and Hochberg)."""
-LEAST_COMMON = 20
-"""Items that a pair must share to be looked at; ``pairs`` may leave others out."""
+FALSE_DISCOVERY_RATE = 0.05
+"""Expected share of false pairs among the dependent pairs (Benjamini and Hochberg 1995)."""
+MIN_COMMON_ITEMS = 20
+"""Items that a pair must share to be tested."""
+MAX_NAMED_GROUPS = 5
+"""Groups that a sentence lists."""
 
 
 @dataclass(frozen=True, eq=False)
 class Dependence:
-    """Pairs that agree more often than the model expects, and more than other pairs do.
+    """Pairs that agree significantly more often than the model predicts and other pairs do.
 
-    ``pairs[pair, 2]`` are positions of annotators, ``excess[pair]`` how much of the room for
-    agreement beyond the expected they fill, (seen − expected)/(1 − expected); ``groups`` are what
-    the pairs connect. ``looked_at[i]`` are the annotators whose pairs were looked at, and
-    ``excesses[i, j]`` the excess of each such pair, NaN where they share too few items (and on the
-    diagonal). ``correlation`` is the mean excess of all pairs, and ``votes`` what M votes
-    are worth, M/(1 + (M − 1) correlation).
+    Attributes
+    ----------
+    pairs ``[pair, 2]``
+        positions of the annotators of each dependent pair.
+    excess ``[pair]``
+        excess agreement of a dependent pair, (observed − expected)/(1 − expected).
+    groups
+        connected components of the dependent pairs, as positions of annotators.
+    tested ``[i]``
+        positions of the annotators whose pairs were tested.
+    excess_matrix ``[i, j]``
+        excess agreement of all tested pairs; NaN on the diagonal and for pairs that share too few
+        items.
+    correlation
+        mean excess agreement of all tested pairs.
+    effective_votes
+        number of independent votes that M annotators are worth, M/(1 + (M − 1) correlation).
+    merged
+        whether the method merged dependent groups, each into one annotator.
     """
 
     pairs: NDArray[np.intp]
     excess: Floats
     groups: tuple[tuple[int, ...], ...]
-    looked_at: NDArray[np.intp]
-    excesses: Floats
+    tested: NDArray[np.intp]
+    excess_matrix: Floats
     correlation: float
-    votes: float
+    effective_votes: float
     n_annotators: int
     names: NDArray[Any]
+    merged: bool = False
+
+    @property
+    def is_ignored(self) -> bool:
+        """Whether dependent groups were found that the method did not merge."""
+        return bool(self.groups) and not self.merged
 
     def summary(self) -> str:
-        """In words."""
+        """The effective number of votes, and the dependent groups."""
         worth = (
-            f"The votes of {self.n_annotators:,} annotators are worth about {self.votes:.1f} "
-            "independent ones."
+            f"{self.n_annotators:,} annotators are worth about {self.effective_votes:.1f} "
+            "independent votes."
         )
         if not self.groups:
-            return f"{worth} No pair stands out as erring together."
-        return f"{worth} These err together more than others do: {self.named_groups()}."
+            return f"{worth} No pair agrees significantly more often than the others."
+        consequence = (
+            "The method counts each group as one annotator."
+            if self.merged
+            else "Their responses count in full; consider keeping one annotator per group."
+        )
+        return f"{worth} Groups with correlated errors: {self.named_groups()}. {consequence}"
 
     def named_groups(self) -> str:
-        """The first groups by the names of their members."""
-        return "; ".join(naming(self.names[list(group)]) for group in self.groups[:5])
+        """The members of the first groups by name; groups are separated by semicolons."""
+        shown = self.groups[:MAX_NAMED_GROUPS]
+        return "; ".join(list_names(self.names[list(group)]) for group in shown)
 
 
-def find_dependence(pairs: Pairs, names: NDArray[Any]) -> Dependence:
-    """Standardised excess agreement of each pair, against the middle of all pairs.
+def find_dependence(pairs: Pairs, names: NDArray[Any], *, merged: bool = False) -> Dependence:
+    """Find pairs whose standardized excess agreement is far above the median of all pairs.
 
-    Copiers distort the model of everybody else, so the null distribution is empirical: the median
-    and the median absolute deviation over pairs, no narrower than sampling alone would make it.
+    Copiers distort the model of all other annotators, so the null distribution is empirical: it
+    has the median and the median absolute deviation of the pairs' scores, but is never narrower
+    than sampling noise.
     """
-    M, pairs = len(pairs.annotators), pairs.sharing(LEAST_COMMON)
-    n, p = pairs.common, np.clip(pairs.expected, 1e-6, 1 - 1e-6)
-    difference = pairs.agreed - p
+    M, pairs = len(pairs.annotators), pairs.with_common_items(MIN_COMMON_ITEMS)
+    n, p = pairs.n_common, np.clip(pairs.expected_agreement, 1e-6, 1 - 1e-6)
+    difference = pairs.agreement - p
     scores = difference / np.sqrt(p * (1 - p) / n)
     excess = difference / (1 - p)
     correlation = float(np.clip(np.average(excess, weights=n), 0, 1)) if len(n) else 0.0
-    excesses = np.full((M, M), np.nan)
-    excesses[pairs.i, pairs.j] = excesses[pairs.j, pairs.i] = excess
-    found = _stand_out(scores)
-    flagged = pairs.i[found], pairs.j[found]
-    graph = csr_array((np.ones(len(flagged[0])), flagged), shape=(M, M))
-    _, member = connected_components(graph, directed=False)
-    groups = tuple(
-        tuple(pairs.annotators[member == g].tolist())
-        for g in np.flatnonzero(np.bincount(member, minlength=1) > 1)
-    )
+    excess_matrix = np.full((M, M), np.nan)
+    excess_matrix[pairs.i, pairs.j] = excess_matrix[pairs.j, pairs.i] = excess
+    dependent = _is_outlier(scores)
+    i, j = pairs.i[dependent], pairs.j[dependent]
     return Dependence(
-        np.column_stack([pairs.annotators[flagged[0]], pairs.annotators[flagged[1]]]),
-        excess[found],
-        groups,
-        pairs.annotators,
-        excesses,
-        correlation,
-        M / (1 + (M - 1) * correlation),
-        M,
-        names,
+        pairs=np.column_stack([pairs.annotators[i], pairs.annotators[j]]),
+        excess=excess[dependent],
+        groups=_connected_groups(i, j, pairs.annotators),
+        tested=pairs.annotators,
+        excess_matrix=excess_matrix,
+        correlation=correlation,
+        effective_votes=M / (1 + (M - 1) * correlation),
+        n_annotators=M,
+        names=names,
+        merged=merged,
     )
 
 
-def _stand_out(scores: Floats) -> NDArray[np.bool_]:
+def _connected_groups(
+    i: NDArray[np.intp], j: NDArray[np.intp], annotators: NDArray[np.intp]
+) -> tuple[tuple[int, ...], ...]:
+    """Annotators that the pairs (i, j) connect, as groups of at least two."""
+    M = len(annotators)
+    graph = csr_array((np.ones(len(i)), (i, j)), shape=(M, M))
+    _, component = connected_components(graph, directed=False)
+    return tuple(
+        tuple(annotators[component == g].tolist())
+        for g in np.flatnonzero(np.bincount(component, minlength=1) > 1)
+    )
+
+
+def _is_outlier(scores: Floats) -> NDArray[np.bool_]:
+    """Whether each pair's score is significantly high, ``[pair]``."""
     if len(scores) == 0:
         return np.zeros(0, dtype=bool)
-    middle = np.median(scores)
-    spread = max(1.0, np.median(np.abs(scores - middle)) / ndtri(0.75))
-    chances = ndtr((middle - scores) / spread)
-    ordered = np.sort(chances)
-    few_enough = ordered <= DISCOVERY * np.arange(1, len(ordered) + 1) / len(ordered)
-    return np.asarray(chances <= ordered[few_enough].max(initial=-1.0))
+    median = np.median(scores)
+    spread = max(1.0, np.median(np.abs(scores - median)) / ndtri(0.75))
+    p_values = ndtr((median - scores) / spread)
+    ordered = np.sort(p_values)
+    limits = FALSE_DISCOVERY_RATE * np.arange(1, len(ordered) + 1) / len(ordered)
+    return np.asarray(p_values <= ordered[ordered <= limits].max(initial=-1.0))

@@ -1,4 +1,4 @@
-"""All that is measured about a fusion, together."""
+"""All diagnostics of a fusion, in the order in which they are reported."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,45 +19,66 @@ from blindfuse.responses.responses import Responses
 Floats = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Paragraph:
+    """One diagnostic as text; ``warning`` says whether it is a reason to distrust the labels."""
+
+    heading: str
+    text: str
+    warning: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
-    """Whether the answers determine a model, whether it fits, and what it says of everybody."""
+    """How many labels are wrong, which items and annotators to check, and whether the model fits.
 
-    identifiability: Identifiability
-    fit: Fit
-    dependence: Dependence
-    annotators: Annotators
+    ``paragraphs()`` is the ordered list that ``summary()``, the command line and the report read.
+    """
+
+    expected_error: ExpectedError
     items: Items
-    expected: ExpectedError
+    annotators: Annotators
+    dependence: Dependence
+    fit: Fit
+    identifiability: Identifiability
+
+    def paragraphs(self) -> tuple[Paragraph, ...]:
+        """Every diagnostic as text under its heading."""
+        annotators, dependence = self.annotators, self.dependence
+        fit, identifiability = self.fit, self.identifiability
+        return (
+            Paragraph("Expected error", self.expected_error.summary(), warning=False),
+            Paragraph("Items", self.items.summary(), warning=False),
+            Paragraph("Annotators", annotators.summary(), warning=annotators.has_adversaries),
+            Paragraph("Dependence", dependence.summary(), warning=dependence.is_ignored),
+            Paragraph("Fit", fit.summary(), warning=not fit.holds),
+            Paragraph(
+                "Identifiability",
+                identifiability.summary(),
+                warning=not identifiability.holds or len(identifiability.rare_classes) > 0,
+            ),
+        )
 
     def summary(self) -> str:
-        """In words, a paragraph each."""
-        parts = (
-            self.expected,
-            self.items,
-            self.annotators,
-            self.dependence,
-            self.fit,
-            self.identifiability,
-        )
-        return "\n".join(part.summary() for part in parts)
+        """All paragraphs, one per line."""
+        return "\n".join(f"{one.heading}: {one.text}" for one in self.paragraphs())
 
 
 def diagnose(
     responses: Responses, model: Model, posteriors: Floats, groups: Sequence[Sequence[int]] = ()
 ) -> Diagnostics:
-    """Measure everything about these answers under this model and these posteriors.
+    """Compute all diagnostics of these responses under a model and its posteriors.
 
-    ``groups`` are positions of annotators of whom the method knows that they err together: their
-    agreement does not speak against its fit, but is shown as dependence all the same.
+    ``groups`` are positions of annotators that the method merged because their errors are
+    correlated. Their agreement does not count against the fit, but is still listed as dependence.
     """
     known = model.for_annotators(responses.annotators, responses.classes)
-    pairs = count_pairs(responses).beside(known)
+    pairs = count_pairs(responses).compare_with(known)
     return Diagnostics(
-        check_identifiability(responses, known),
-        measure_fit(pairs.without(groups), responses.n_annotators),
-        find_dependence(pairs, responses.annotators),
-        rate_annotators(responses, known, posteriors),
-        rate_items(responses, posteriors),
-        estimate_error(responses, known, posteriors),
+        expected_error=estimate_error(responses, known, posteriors),
+        items=rate_items(responses, posteriors),
+        annotators=rate_annotators(responses, known, posteriors),
+        dependence=find_dependence(pairs, responses.annotators, merged=len(groups) > 0),
+        fit=measure_fit(pairs.outside_groups(groups), responses.n_annotators),
+        identifiability=check_identifiability(responses, known),
     )

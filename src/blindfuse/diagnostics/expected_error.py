@@ -1,4 +1,4 @@
-"""How many labels are expected to be wrong, and how many annotators would mend that."""
+"""The expected share of wrong labels, and how many more responses would lower it."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,25 @@ from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
+MIN_TARGET = 1e-4
+"""Below this error, the summary does not say how to halve it."""
+
 
 @dataclass(frozen=True, eq=False)
 class ExpectedError:
-    """``error`` is the mean of 1 − the posterior of each item's label.
+    """The expected error, and Theorem 2's bound on it for other numbers of responses.
 
-    ``responses_per_item`` annotators answer an item on average, and ``overlaps[k, k']`` is the mean
-    over annotators, weighted by their labels, of log Σ_a √(Γ_m(a, k) Γ_m(a, k')).
+    Attributes
+    ----------
+    error
+        mean over items of 1 − the confidence of the label.
+    responses_per_item
+        mean number of responses per item.
+    overlaps ``[class, class]``
+        mean of log Σ_a √(Γ_m(a, k) Γ_m(a, k')) over annotators, weighted by their numbers of
+        responses.
+    prior ``[class]``
+        class prior π.
     """
 
     error: float
@@ -26,9 +38,10 @@ class ExpectedError:
     prior: Floats
 
     def bound(self, responses_per_item: float) -> float:
-        """Theorem 2: the error of MAP with so many annotators like these is at most this.
+        """Upper bound on the error of MAP with L responses per item from annotators like these.
 
-        P_e ≤ Σ_{k<k'} √(π_k π_k') exp(L · overlap_kk'), the union of Bhattacharyya bounds (45).
+        Theorem 2: P_e ≤ Σ_{k<k'} √(π_k π_k') exp(L · overlap_kk'), the union of Bhattacharyya
+        bounds (45).
         """
         k, other = np.triu_indices(len(self.prior), 1)
         weights = np.sqrt(self.prior[k] * self.prior[other])
@@ -36,16 +49,17 @@ class ExpectedError:
             min(1.0, np.sum(weights * np.exp(responses_per_item * self.overlaps[k, other])))
         )
 
-    def more_annotators(self, target: float) -> int | None:
-        """How many more answers an item, by annotators like these, bring the bound to ``target``.
+    def more_responses(self, target: float) -> int | None:
+        """How many more responses per item bring the bound down to ``target``.
 
-        None if no number does: some classes are never told apart.
+        They are assumed to come from conditionally independent annotators like these. None if no
+        number suffices, because some classes are never distinguished.
         """
         if not 0 < target < 1:
-            raise BadParameter(f"target={target!r} must be between 0 and 1.")
+            raise BadParameter(f"target={target!r} must be between 0 and 1, both excluded.")
         k, other = np.triu_indices(len(self.prior), 1)
-        matter = self.prior[k] * self.prior[other] > 0
-        if np.any(self.overlaps[k, other][matter] > -1e-9):
+        possible = self.prior[k] * self.prior[other] > 0
+        if np.any(self.overlaps[k, other][possible] > -1e-9):
             return None
         high = 1
         while self.bound(high) > target:
@@ -57,34 +71,39 @@ class ExpectedError:
         return max(0, int(np.ceil(high - self.responses_per_item)))
 
     def summary(self) -> str:
-        """In words."""
-        says = f"About {100 * self.error:.1f} % of the labels are expected to be wrong."
+        """The expected error, and what would halve it."""
+        figure = f"{100 * self.error:.1f} % of the labels."
         target = self.error / 2
-        if target < 1e-4:
-            return says
-        more = self.more_annotators(target)
+        if target < MIN_TARGET:
+            return figure
+        more = self.more_responses(target)
         if more is None:
-            return f"{says} Some classes are never told apart, however many answers there are."
+            return (
+                f"{figure} The annotators do not distinguish some classes at all, so more "
+                "responses from them would not halve it."
+            )
         if more == 0:
             return (
-                f"{says} As many answers an item by independent annotators like these would be "
-                "sure to halve that; these are not independent."
+                f"{figure} Conditionally independent annotators of the same accuracy would make "
+                "at most half as many errors; errors are correlated, so more annotators of the "
+                "same kind will help little. Check some labels by hand to measure the error."
             )
+        noun = "response" if more == 1 else "responses"
         return (
-            f"{says} {more:,} more answers an item, by independent annotators like these, are sure "
-            "to halve that."
+            f"{figure} At most {more:,} more {noun} per item, from conditionally independent "
+            "annotators like these, would halve it."
         )
 
 
 def estimate_error(responses: Responses, model: Model, posteriors: Floats) -> ExpectedError:
-    """From posteriors ``[item, class]`` and the model."""
+    """Estimate the error of labels with these posteriors ``[item, class]``."""
     roots = np.sqrt(model.confusions)
-    affinity = np.einsum("mak,mal->mkl", roots, roots)
-    labels = responses.responses_per_annotator / max(responses.n_responses, 1)
-    overlaps = np.tensordot(labels, np.log(np.maximum(affinity, 1e-12)), axes=1)
+    affinities = np.einsum("mak,mal->mkl", roots, roots)
+    weights = responses.responses_per_annotator / max(responses.n_responses, 1)
+    overlaps = np.tensordot(weights, np.log(np.maximum(affinities, 1e-12)), axes=1)
     return ExpectedError(
-        float(1 - posteriors.max(axis=1).mean()),
-        responses.n_responses / responses.n_items,
-        np.minimum(overlaps, 0.0),
-        model.prior,
+        error=float(1 - posteriors.max(axis=1).mean()),
+        responses_per_item=responses.n_responses / responses.n_items,
+        overlaps=np.minimum(overlaps, 0.0),
+        prior=model.prior,
     )

@@ -1,6 +1,7 @@
-"""How far the answers are from what the model expects."""
+"""How far the pairwise agreement of annotators deviates from the model."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,67 +10,88 @@ from blindfuse.diagnostics.pairs import Pairs
 
 Floats = NDArray[np.float64]
 
-SURE = 3.0
-"""Standard errors by which a misfit must exceed one to speak against the model."""
+MISFIT_Z = 3.0
+"""Standard errors by which the misfit must exceed one to count against the model."""
 SEVERE_MISFIT = 5.0
-"""A misfit above this is far from any crowd of independent annotators."""
+"""From this misfit on, the model does not fit, however few annotators there are."""
+
+Verdict = Literal["fits", "fits roughly", "does not fit"]
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The misfit ratio: squared residuals of second moments over their sampling noise.
+    """The misfit: squared residuals of the second moments, relative to their sampling noise.
 
     Σ_ij n_ij ‖R̂_ij − Γ_i Π Γ_jᵀ‖² / Σ_ij c_ij (1 − ‖Γ_i Π Γ_jᵀ‖²) over pairs with n_ij common
     items. 1 − ‖·‖² is the mean of n_ij ‖·‖² under the model, over K² − 1 free directions. K − 1 of
-    them are the first moments of i, which are matched over its n_i labels, and so are matched in
-    n_ij / n_i of what noise they have here; likewise those of j. That leaves
-    c_ij = 1 − (n_ij / n_i + n_ij / n_j) / (K + 1). The ratio is about one or less where the model
-    holds, whatever the number of items. ``by_annotator[annotator]`` has the pairs with one, NaN
-    for none. ``by_chance`` is what it may be by chance: pairs share annotators and items, so they
-    count for no more than the M (K − 1) first moments, and the ratio varies by √(2 / M (K − 1)).
+    them are the first moments of i. These were fitted over its n_i responses, which removes
+    n_ij / n_i of their noise here; likewise for j. That leaves
+    c_ij = 1 − (n_ij / n_i + n_ij / n_j) / (K + 1). The misfit is about one or less where the model
+    holds, whatever the number of items.
+
+    Attributes
+    ----------
+    misfit
+        the ratio over all pairs.
+    by_annotator ``[annotator]``
+        the ratio over the pairs of one annotator; NaN without pairs.
+    chance_limit
+        what the misfit may reach by chance. Pairs share annotators and items, so they carry no
+        more information than the M (K − 1) first moments, and the standard deviation of the misfit
+        is √(2 / M (K − 1)).
     """
 
     misfit: float
     by_annotator: Floats
-    by_chance: float
+    chance_limit: float
 
     @property
     def holds(self) -> bool:
-        """Whether pairs do not speak against the model."""
-        return self.misfit < self.by_chance
+        """Whether the misfit is within what chance explains."""
+        return self.misfit < self.chance_limit
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the model fits."""
+        if self.holds:
+            return "fits"
+        return "fits roughly" if self.misfit < SEVERE_MISFIT else "does not fit"
 
     def summary(self) -> str:
-        """In words."""
-        ratio = f"Answers of pairs are {self.misfit:.2g} times as far from the model as noise is"
-        if self.holds:
-            return f"{ratio}: pairs do not speak against the model."
-        if self.misfit < SEVERE_MISFIT:
-            return f"{ratio}: it fits roughly."
-        return (
-            f"{ratio}: it does not fit, annotators err together. Do not trust posteriors that a "
-            "model of independent annotators would give."
+        """The misfit and the verdict."""
+        text = (
+            f"Pairwise agreement deviates from the model by {self.misfit:.2g} × the sampling "
+            f"noise: the model {self.verdict}."
         )
+        if self.verdict == "does not fit":
+            return (
+                f"{text} Errors are correlated, so a model of conditionally independent annotators "
+                "would be too confident. Check some labels by hand."
+            )
+        return text
 
 
 def measure_fit(pairs: Pairs, n_annotators: int) -> Fit:
-    """The misfit of all pairs, and of each annotator's."""
-    matched = pairs.common * (1 / pairs.labels[pairs.i] + 1 / pairs.labels[pairs.j])
-    noise = (1 - matched / (pairs.n_classes + 1)) * (1 - pairs.size)
+    """Measure the misfit over all pairs, and over the pairs of each annotator."""
+    n = pairs.n_responses
+    fitted = pairs.n_common * (1 / n[pairs.i] + 1 / n[pairs.j])
+    noise = (1 - fitted / (pairs.n_classes + 1)) * (1 - pairs.squared_norm)
     by_annotator = np.full(n_annotators, np.nan)
-    own = _by_annotator(pairs, pairs.residual), _by_annotator(pairs, noise)
-    by_annotator[pairs.annotators] = _ratio(*own)
+    by_annotator[pairs.annotators] = _ratio(
+        _sum_by_annotator(pairs, pairs.residual), _sum_by_annotator(pairs, noise)
+    )
     directions = max(len(pairs.annotators), 1) * (pairs.n_classes - 1)
-    by_chance = 1 + SURE * float(np.sqrt(2 / directions))
-    return Fit(float(_ratio(pairs.residual.sum(), noise.sum())), by_annotator, by_chance)
+    chance_limit = 1 + MISFIT_Z * float(np.sqrt(2 / directions))
+    return Fit(float(_ratio(pairs.residual.sum(), noise.sum())), by_annotator, chance_limit)
 
 
-def _by_annotator(pairs: Pairs, values: Floats) -> Floats:
-    """Values ``[pair]`` added up for each of those looked at."""
+def _sum_by_annotator(pairs: Pairs, values: Floats) -> Floats:
+    """Sums of ``values[pair]`` over the pairs of each annotator in ``pairs.annotators``."""
     M = len(pairs.annotators)
     sums = np.bincount(pairs.i, values, minlength=M) + np.bincount(pairs.j, values, minlength=M)
     return np.asarray(sums, dtype=float)
 
 
 def _ratio(residual: Floats, noise: Floats) -> Floats:
-    """One where there is nothing that could vary."""
+    """residual / noise; one where there is no noise."""
     return np.divide(residual, noise, out=np.ones_like(residual), where=noise > 1e-9)

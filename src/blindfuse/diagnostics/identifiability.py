@@ -1,4 +1,4 @@
-"""Whether the answers can determine the model at all (Lemma 1)."""
+"""Whether the responses determine the model (Lemma 1)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,73 +6,89 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.errors import naming
-from blindfuse.kernels.components import link
+from blindfuse.errors import list_names
+from blindfuse.kernels.components import connected_components
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
 RANK_TOLERANCE = 0.05
-"""A singular value of Γ_m below this counts as zero: columns that alike are not told apart."""
-FEW_ITEMS = 30
-"""Expected items below which a class is too rare for its columns to be estimated."""
+"""Singular values of Γ_m below this count as zero."""
+MIN_ITEMS_PER_CLASS = 30
+"""Expected items that a class needs for its columns of the confusion matrices to be estimated."""
+MIN_FULL_RANK = 3
+"""Annotators of full rank that Lemma 1 needs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Identifiability:
-    """Lemma 1: three annotators whose Γ_m have full rank, who share items.
+    """Lemma 1: three annotators whose confusion matrices have full rank, and who share items.
 
-    ``ranks[annotator]`` and ``conditions[annotator]`` of Γ_m; ``tell_all`` annotators have full
-    rank; ``parts`` are groups of annotators that share no item with another group; ``rare`` are
-    classes with fewer than FEW_ITEMS expected items.
+    Attributes
+    ----------
+    ranks, condition_numbers ``[annotator]``
+        of the confusion matrices Γ_m.
+    n_full_rank
+        number of annotators whose Γ_m has full rank: they distinguish all classes.
+    n_components
+        number of groups of annotators that share no item with another group.
+    rare_classes
+        classes with fewer than ``MIN_ITEMS_PER_CLASS`` expected items.
+    n_annotators
+        number of annotators with responses.
     """
 
     ranks: NDArray[np.intp]
-    conditions: Floats
-    tell_all: int
-    parts: int
-    rare: NDArray[Any]
+    condition_numbers: Floats
+    n_full_rank: int
+    n_components: int
+    rare_classes: NDArray[Any]
     n_annotators: int
 
     @property
     def holds(self) -> bool:
-        """Whether the model is determined up to what the summary says."""
-        return self.tell_all >= 3 and self.parts == 1
+        """Whether the conditions of Lemma 1 are met."""
+        return self.n_full_rank >= MIN_FULL_RANK and self.n_components == 1
 
     def summary(self) -> str:
-        """In words."""
-        says = [
-            f"{self.tell_all:,} of {self.n_annotators:,} annotators tell all classes apart"
-            f"{'' if self.tell_all >= 3 else '; at least three are needed to be sure of the rest'}."
+        """Which conditions are met, and which classes are too rare."""
+        needed = "" if self.n_full_rank >= MIN_FULL_RANK else "; the model needs at least three"
+        sentences = [
+            f"{self.n_full_rank:,} of {self.n_annotators:,} annotators distinguish all classes"
+            f"{needed}."
         ]
-        if self.parts > 1:
-            says.append(
-                f"Annotators fall into {self.parts:,} groups that share no items: skills compare "
-                "within a group only."
+        if self.n_components > 1:
+            sentences.append(
+                f"Annotators fall into {self.n_components:,} groups that share no items: compare "
+                "accuracies only within a group."
             )
-        if len(self.rare):
-            says.append(f"Too rare to say who confuses them: {naming(self.rare)}.")
-        return " ".join(says)
+        if len(self.rare_classes):
+            sentences.append(
+                f"Fewer than {MIN_ITEMS_PER_CLASS} expected items, so confusions are uncertain: "
+                f"{list_names(self.rare_classes)}."
+            )
+        return " ".join(sentences)
 
 
 def check_identifiability(responses: Responses, model: Model) -> Identifiability:
-    """Ranks of the estimated matrices, connections of annotators through items, rare classes."""
+    """Check ranks of the confusion matrices, shared items and rare classes."""
     values = np.linalg.svd(model.confusions, compute_uv=False)
     ranks = np.count_nonzero(values > RANK_TOLERANCE, axis=1)
-    answering = responses.responses_per_annotator > 0
+    responding = responses.responses_per_annotator > 0
     K, N = responses.n_classes, responses.n_items
     return Identifiability(
         ranks=ranks,
-        conditions=values[:, 0] / np.maximum(values[:, -1], 1e-12),
-        tell_all=int(np.count_nonzero((ranks == K) & answering)),
-        parts=_parts(responses),
-        rare=responses.classes[model.prior * N < FEW_ITEMS],
-        n_annotators=int(np.count_nonzero(answering)),
+        condition_numbers=values[:, 0] / np.maximum(values[:, -1], 1e-12),
+        n_full_rank=int(np.count_nonzero((ranks == K) & responding)),
+        n_components=_count_components(responses),
+        rare_classes=responses.classes[model.prior * N < MIN_ITEMS_PER_CLASS],
+        n_annotators=int(np.count_nonzero(responding)),
     )
 
 
-def _parts(responses: Responses) -> int:
-    """Groups of annotators who answered, of which no two are linked through items."""
-    heads = link(responses.by_item.starts, responses.by_item.codes, responses.n_annotators)
-    return len(np.unique(heads[responses.responses_per_annotator > 0]))
+def _count_components(responses: Responses) -> int:
+    """The number of groups of responding annotators that no item links."""
+    starts, annotators, _ = responses.by_item
+    components = connected_components(starts, annotators, responses.n_annotators)
+    return len(np.unique(components[responses.responses_per_annotator > 0]))

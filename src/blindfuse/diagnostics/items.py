@@ -1,4 +1,4 @@
-"""Which items are sure, and which want another label."""
+"""Confidence of each item's label, and which items need another label."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,55 +7,67 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from blindfuse.model.posteriors import most_likely, vote_shares
+from blindfuse.model.posteriors import most_likely, vote_posteriors
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
-DOUBT = 0.1
-"""A label that is wrong with a larger chance wants another answer: at even cost of a label and a
-tenth of an error, asking again pays from here on."""
+CONFIDENT = 0.9
+"""Items with a lower confidence need another label. Asking for one pays off below this threshold
+if an error costs as much as ten responses."""
 
-
-BLOCK = 200_000
-"""Items that are looked at together."""
+BLOCK_ITEMS = 200_000
+"""Items that are rated at once, to limit memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """Per item: the ``posterior`` of its label, the ``margin`` to the next class, the ``entropy``
-    in nats, whether it ``needs`` another label, and whether it was ``outvoted``: another class has
-    more votes than its label.
+    """Ratings per item.
+
+    Attributes
+    ----------
+    confidence ``[item]``
+        posterior of the label.
+    margin ``[item]``
+        difference to the posterior of the second most probable class.
+    entropy ``[item]``
+        entropy of the posterior, in nats.
+    needs_another_label ``[item]``
+        whether the confidence is below ``CONFIDENT``.
+    outvoted ``[item]``
+        whether another class has more votes than the label.
     """
 
-    posterior: Floats
+    confidence: Floats
     margin: Floats
     entropy: Floats
-    needs: NDArray[np.bool_]
+    needs_another_label: NDArray[np.bool_]
     outvoted: NDArray[np.bool_]
 
     def summary(self) -> str:
-        """In words."""
-        count = int(np.count_nonzero(self.needs))
-        share = 100 * count / max(len(self.needs), 1)
+        """How many items need another label."""
+        total, count = len(self.confidence), int(np.count_nonzero(self.needs_another_label))
         return (
-            f"{count:,} of {len(self.needs):,} items ({share:.0f} %) need another label: theirs is "
-            f"wrong with a chance above {100 * DOUBT:.0f} %."
+            f"{count:,} of {total:,} ({100 * count / max(total, 1):.0f} %) need another label: "
+            f"confidence below {100 * CONFIDENT:.0f} %."
         )
 
 
 def rate_items(responses: Responses, posteriors: Floats) -> Items:
-    """From posteriors ``[item, class]``, beside the votes; in blocks, to need little memory."""
+    """Rate items by their posteriors ``[item, class]`` and their votes."""
     blocks = [
-        _look(responses.select_items(block), posteriors[block])
-        for block in np.array_split(np.arange(responses.n_items), -(-responses.n_items // BLOCK))
+        _rate_block(responses.select_items(block), posteriors[block])
+        for block in np.array_split(
+            np.arange(responses.n_items), -(-responses.n_items // BLOCK_ITEMS)
+        )
     ]
     return Items(*(np.concatenate(column) for column in zip(*blocks, strict=True)))
 
 
-def _look(responses: Responses, posteriors: Floats) -> tuple[NDArray[Any], ...]:
-    shares = vote_shares(responses)
-    chosen = shares[np.arange(len(shares)), most_likely(posteriors)]
+def _rate_block(responses: Responses, posteriors: Floats) -> tuple[NDArray[Any], ...]:
+    """The fields of ``Items`` for a block of items."""
+    votes = vote_posteriors(responses)
+    label_votes = votes[np.arange(len(votes)), most_likely(posteriors)]
     *_, second, first = np.sort(posteriors, axis=1).T
-    outvoted = (chosen == 0) & (responses.responses_per_item > 0)
-    return first, first - second, entr(posteriors).sum(axis=1), first < 1 - DOUBT, outvoted
+    outvoted = (label_votes == 0) & (responses.responses_per_item > 0)
+    return first, first - second, entr(posteriors).sum(axis=1), first < CONFIDENT, outvoted

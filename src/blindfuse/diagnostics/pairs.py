@@ -1,4 +1,4 @@
-"""What pairs of annotators say on the items that they share."""
+"""Responses of pairs of annotators to the items that they share, compared with a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,89 +7,105 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.kernels.compilation import lanes_of
-from blindfuse.kernels.pairs import add_pairs, compare_with_model
+from blindfuse.kernels.pairs import add_pair_counts, compare_with_model
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
-MOST_ITEMS = 200_000
-"""Items that are looked at; above, so many are taken at even distances."""
-MOST_COLUMNS = 3_000
-"""Annotators times classes; above, those with most labels are looked at."""
+MAX_ITEMS = 200_000
+"""Maximum number of items that are counted; of more, an evenly spaced sample."""
+MAX_COLUMNS = 3_000
+"""Maximum number of annotators times classes; beyond, the annotators with most responses."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Answers of pairs that share items, beside what a model expects of them.
+    """Pairs that share items: what they reported, compared with what a model predicts.
 
-    ``annotators[i]`` are the positions of those looked at, and ``labels[i]`` how many they gave in
-    all. A pair is ``i[pair]`` and ``j[pair]`` of these, with ``common[pair]`` items. S[a, b] are
-    the shares of those in which they report a and b, and P = Γ_i Π Γ_jᵀ what the model expects:
-    ``residual[pair]`` is common · ‖S − P‖², ``size[pair]`` is ‖P‖², and ``agreed[pair]`` and
-    ``expected[pair]`` are how often they agree, seen and expected.
+    With S[a, b] the share of common items for which i reported a and j reported b, and
+    P = Γ_i Π Γ_jᵀ the model's prediction of it:
+
+    Attributes
+    ----------
+    annotators ``[i]``, n_responses ``[i]``
+        positions of the counted annotators, and their numbers of responses to all items.
+    i, j ``[pair]``
+        the annotators of each pair, as indices into ``annotators``.
+    n_common ``[pair]``
+        number of common items.
+    residual ``[pair]``
+        n_common · ‖S − P‖².
+    squared_norm ``[pair]``
+        ‖P‖².
+    agreement, expected_agreement ``[pair]``
+        how often they agree: the traces of S and P.
     """
 
     annotators: NDArray[np.intp]
     n_classes: int
-    labels: Floats
+    n_responses: Floats
     i: NDArray[np.intp]
     j: NDArray[np.intp]
-    common: Floats
+    n_common: Floats
     residual: Floats
-    size: Floats
-    agreed: Floats
-    expected: Floats
+    squared_norm: Floats
+    agreement: Floats
+    expected_agreement: Floats
 
-    def without(self, groups: Sequence[Sequence[int]]) -> "Pairs":
-        """The same, with pairs inside these groups of positions left out."""
+    def outside_groups(self, groups: Sequence[Sequence[int]]) -> "Pairs":
+        """The pairs that are not inside one of these groups of positions."""
         group_of = np.full(len(self.annotators), -1)
         for g, group in enumerate(groups):
             group_of[np.isin(self.annotators, group)] = g
-        return self._only((group_of[self.i] != group_of[self.j]) | (group_of[self.i] < 0))
+        return self._select((group_of[self.i] != group_of[self.j]) | (group_of[self.i] < 0))
 
-    def sharing(self, least: int) -> "Pairs":
-        """The same, with pairs that share fewer items left out."""
-        return self._only(self.common >= least)
+    def with_common_items(self, minimum: int) -> "Pairs":
+        """The pairs that share at least this many items."""
+        return self._select(self.n_common >= minimum)
 
-    def _only(self, kept: NDArray[np.bool_]) -> "Pairs":
-        names = ("i", "j", "common", "residual", "size", "agreed", "expected")
-        return replace(self, **{name: getattr(self, name)[kept] for name in names})
+    def _select(self, kept: NDArray[np.bool_]) -> "Pairs":
+        names = ("i", "j", "n_common", "residual", "squared_norm", "agreement")
+        columns = {name: getattr(self, name)[kept] for name in (*names, "expected_agreement")}
+        return replace(self, **columns)
 
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """What is seen of pairs, whatever the model: ``counts[i, a, j, b]`` items for i < j."""
+    """Responses of all pairs, before any model: ``counts[i, a, j, b]`` items for i < j.
+
+    ``annotators`` and ``n_responses`` are as in :class:`Pairs`.
+    """
 
     annotators: NDArray[np.intp]
-    labels: Floats
+    n_responses: Floats
     counts: NDArray[np.int32]
 
-    def beside(self, model: Model, least: int = 1) -> Pairs:
-        """With what a model of the same annotators expects of those that share ``least`` items."""
+    def compare_with(self, model: Model, min_common: int = 1) -> Pairs:
+        """Compare pairs that share ``min_common`` items with a model of the same annotators."""
         M, K = self.counts.shape[:2]
         confusions = model.confusions[self.annotators]
-        pairs = np.empty((2, M * (M - 1) // 2), dtype=np.intp)
-        found = np.empty((5, M * (M - 1) // 2))
+        indices = np.empty((2, M * (M - 1) // 2), dtype=np.intp)
+        columns = np.empty((5, M * (M - 1) // 2))
         n = compare_with_model(
-            self.counts, confusions, model.prior, least, lanes_of(K), *pairs, *found
+            self.counts, confusions, model.prior, min_common, lanes_of(K), *indices, *columns
         )
-        return Pairs(self.annotators, K, self.labels, *pairs[:, :n], *found[:, :n])
+        return Pairs(self.annotators, K, self.n_responses, *indices[:, :n], *columns[:, :n])
 
 
 def count_pairs(responses: Responses) -> PairCounts:
-    """Pairs of the annotators with most labels, on at most MOST_ITEMS items."""
+    """Count pairs of the annotators with most responses, on at most ``MAX_ITEMS`` items."""
     table, K = responses, responses.n_classes
-    step = -(-responses.n_items // MOST_ITEMS)
+    step = -(-responses.n_items // MAX_ITEMS)
     if step > 1:
         table = table.select_items(np.arange(0, responses.n_items, step))
-    busiest = np.argsort(-table.responses_per_annotator, kind="stable")[: MOST_COLUMNS // K]
+    busiest = np.argsort(-table.responses_per_annotator, kind="stable")[: MAX_COLUMNS // K]
     chosen = np.sort(busiest)
     if len(chosen) < table.n_annotators:
         table = table.select_annotators(chosen)
     M = table.n_annotators
     counts = np.zeros((M * K, M * K), dtype=np.int32)
-    add_pairs(*table.by_item, K, counts)
-    # Of all items, also of those not looked at: a model has matched the first moments of all.
-    labels = responses.responses_per_annotator[chosen].astype(float)
-    return PairCounts(chosen, labels, counts.reshape(M, K, M, K))
+    add_pair_counts(*table.by_item, K, counts)
+    # Of all items, not only those counted: the model fitted the first moments of all of them.
+    n_responses = responses.responses_per_annotator[chosen].astype(float)
+    return PairCounts(chosen, n_responses, counts.reshape(M, K, M, K))

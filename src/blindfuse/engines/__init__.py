@@ -1,1 +1,1 @@
-"""Past one machine: labels in a Dask or Spark table are fused where they are."""
+"""Distributed engines: fit models and label items in a Dask or Spark table, on its workers."""

@@ -1,4 +1,4 @@
-"""Columns of labels in Arrow, which both engines can hand over: their names, codes and answers."""
+"""Arrow columns of a distributed table: their distinct names, their codes and their responses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,25 +10,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from blindfuse.errors import BadLabels, meant, naming
+from blindfuse.errors import BadLabels, list_names, suggest
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
-from blindfuse.responses.coding import MOST_CLASSES, as_column, as_names, code_labels, positions
+from blindfuse.responses.coding import MAX_CLASSES, as_column, as_names, code_labels, positions
 from blindfuse.responses.responses import Responses
 
 
 class Columns(NamedTuple):
-    """Which columns of a table hold what."""
+    """Names of the columns that hold the item, the annotator and the label of each response."""
 
     item: str
     annotator: str
     label: str
 
     def check(self, present: Sequence[str]) -> None:
-        """Refuse a table that lacks one."""
+        """Raise an error if the table lacks one of these columns."""
         for name in self:
             if name not in present:
-                raise BadLabels(f"The table has no column {name!r}: {meant(name, present)}")
+                raise BadLabels(f"The table has no column {name!r}: {suggest(name, present)}")
 
 
 class Names(NamedTuple):
@@ -39,8 +39,8 @@ class Names(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What rows of a table name; that of other rows can be added."""
+class ColumnSummary:
+    """Row count, null counts and distinct values of some rows; the sum describes all of them."""
 
     rows: int
     without_item: int
@@ -49,17 +49,21 @@ class Seen:
     labels: frozenset[Any]
 
     @classmethod
-    def of(cls, items: pa.Array, annotators: pa.Array, labels: pa.Array) -> "Seen":
-        """Read these columns."""
+    def of(cls, items: pa.Array, annotators: pa.Array, labels: pa.Array) -> "ColumnSummary":
+        """Summarize these three columns."""
         return cls(
-            len(items), _nulls(items), _nulls(annotators), _distinct(annotators), _distinct(labels)
+            rows=len(items),
+            without_item=_count_nulls(items),
+            without_annotator=_count_nulls(annotators),
+            annotators=_distinct_values(annotators),
+            labels=_distinct_values(labels),
         )
 
-    def __add__(self, other: "Seen") -> "Seen":
+    def __add__(self, other: "ColumnSummary") -> "ColumnSummary":
         labels = self.labels
-        if len(labels) <= MOST_CLASSES:  # else they are refused, and need not travel
+        if len(labels) <= MAX_CLASSES:  # more are rejected anyway, so do not send them
             labels = labels | other.labels
-        return Seen(
+        return ColumnSummary(
             self.rows + other.rows,
             self.without_item + other.without_item,
             self.without_annotator + other.without_annotator,
@@ -68,47 +72,50 @@ class Seen:
         )
 
     def names(self, columns: Columns, classes: Sequence[Any] | None) -> Names:
-        """Annotators sorted, and classes as :class:`Responses` has them: sorted, unless given."""
+        """Return the annotators, sorted, and the classes: as given, otherwise sorted."""
         if not self.rows:
-            raise BadLabels("The table is empty: there is no label to learn from.")
-        _refuse_nulls(self.without_item, columns.item, "item")
-        _refuse_nulls(self.without_annotator, columns.annotator, "annotator")
+            raise BadLabels("The table is empty. Check the source of the table.")
+        _reject_nulls(self.without_item, columns.item, "item")
+        _reject_nulls(self.without_annotator, columns.annotator, "annotator")
         labels = sorted(self.labels, key=str)
-        if len(labels) > MOST_CLASSES:
+        if len(labels) > MAX_CLASSES:
             raise BadLabels(
-                f"Column {columns.label!r} holds more than {MOST_CLASSES:,} different labels "
-                f"({naming(labels[:3])}, …). Is this the label column?"
+                f"Column {columns.label!r} holds more than {MAX_CLASSES:,} different labels "
+                f"({list_names(labels[:3])}, …). Is this the label column?"
             )
-        place = f"column {columns.label!r}"
-        _, class_names = code_labels(as_column(labels), classes, None, lambda _: place)
-        return Names(as_names(_in_order(self.annotators, columns.annotator)), class_names)
+        location = f"column {columns.label!r}"
+        _, class_names = code_labels(as_column(labels), classes, None, lambda _: location)
+        return Names(as_names(_sort_annotators(self.annotators, columns.annotator)), class_names)
 
 
-def codes_of(column: pa.Array, names: NDArray[Any], kind: str) -> NDArray[np.int32]:
-    """Where each value stands among the names; −1 for null. Another value is refused."""
-    encoded = _whole(column).dictionary_encode()
+def encode_column(column: pa.Array, names: NDArray[Any], kind: str) -> NDArray[np.int32]:
+    """Return each value's position in ``names``, −1 for null; raise an error for other values."""
+    encoded = _plain_array(column).dictionary_encode()
     distinct = encoded.dictionary
-    at = np.append(positions(as_column(distinct.to_pylist()), names), -1)
-    own = pc.fill_null(encoded.indices, len(distinct)).to_numpy(zero_copy_only=False)
-    used = np.unique(own[own < len(distinct)])
-    unknown = used[at[used] < 0]
+    codes = np.append(positions(as_column(distinct.to_pylist()), names), -1)
+    indices = pc.fill_null(encoded.indices, len(distinct)).to_numpy(zero_copy_only=False)
+    used = np.unique(indices[indices < len(distinct)])
+    unknown = used[codes[used] < 0]
     if len(unknown):
-        values = [distinct[int(code)].as_py() for code in unknown]
-        raise BadLabels(f"{kind} {naming(values)} are not in the model, which has {naming(names)}.")
-    return np.asarray(at[own], dtype=np.int32)
+        values = [distinct[int(index)].as_py() for index in unknown]
+        raise BadLabels(
+            f"{kind} {list_names(values)} are not in the model, which has {list_names(names)}. "
+            "Drop those rows, or fit a model on a table that contains them."
+        )
+    return np.asarray(codes[indices], dtype=np.int32)
 
 
-def gathered(
+def group_by_item(
     items: pa.Array, annotators: NDArray[Any], labels: NDArray[Any], names: Names
 ) -> tuple[pa.Array, Responses]:
-    """The items, and what was answered about each, of rows that hold all answers about them.
+    """Return the distinct items of a partition and its responses, with items as row numbers.
 
-    Rows of a distributed table have no order. Where an annotator labelled an item more than once,
-    the label that comes last in the order of classes counts.
+    The partition must hold all responses to its items. Rows of a distributed table have no order,
+    so where an annotator labelled an item more than once, the last label in the order of the
+    classes is kept.
     """
-    encoded = _whole(items).dictionary_encode()
-    if encoded.null_count:
-        _refuse_nulls(encoded.null_count, "item", "item")
+    encoded = _plain_array(items).dictionary_encode()
+    _reject_nulls(encoded.null_count, "item", "item")
     order = np.argsort(labels, kind="stable")
     responses = Responses.from_codes(
         encoded.indices.to_numpy(zero_copy_only=False)[order],
@@ -121,14 +128,14 @@ def gathered(
     return encoded.dictionary, responses
 
 
-def hashed(items: pa.Array, responses: Responses) -> Responses:
-    """The same answers, with hashes in the place of the items' names: enough to draw a sample."""
+def with_hashed_items(items: pa.Array, responses: Responses) -> Responses:
+    """Return the responses with 64-bit hashes as item names, which is enough to draw a sample."""
     digests = [blake2b(str(item).encode(), digest_size=8).digest() for item in items.to_pylist()]
     return replace(responses, items=np.frombuffer(b"".join(digests), dtype="<u8"))
 
 
-def labelled(items: pa.Array, responses: Responses, model: Model, rule: Rule) -> pa.Table:
-    """Each item with its most probable class, and how probable that is."""
+def label_items(items: pa.Array, responses: Responses, model: Model, rule: Rule) -> pa.Table:
+    """Return the most probable class of each item and its posterior probability."""
     posteriors = model.posteriors(responses, rule, threads=1)
     classes = pa.array(model.classes.tolist())
     return pa.table(
@@ -140,35 +147,35 @@ def labelled(items: pa.Array, responses: Responses, model: Model, rule: Rule) ->
     )
 
 
-def _whole(column: Any) -> pa.Array:
-    """One array of plain values, whatever pieces and dictionaries it came in."""
+def _plain_array(column: Any) -> pa.Array:
+    """Return one array of plain values: chunks combined and dictionaries decoded."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
-def _nulls(column: pa.Array) -> int:
+def _count_nulls(column: pa.Array) -> int:
     return int(pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0)
 
 
-def _distinct(column: pa.Array) -> frozenset[Any]:
-    """The values that occur, beside null."""
-    return frozenset(pc.unique(_whole(column).drop_null()).to_pylist())
+def _distinct_values(column: pa.Array) -> frozenset[Any]:
+    """Return the values that occur, without null."""
+    return frozenset(pc.unique(_plain_array(column).drop_null()).to_pylist())
 
 
-def _refuse_nulls(count: int, column: str, kind: str) -> None:
+def _reject_nulls(count: int, column: str, kind: str) -> None:
     if count:
         raise BadLabels(
-            f"{count:,} rows have no {kind}: column {column!r} is null there. Every label needs "
-            "one: fill it in, or drop those rows."
+            f"{count:,} rows have no {kind}: column {column!r} is null there. "
+            "Fill in the missing values or drop those rows."
         )
 
 
-def _in_order(annotators: frozenset[Any], column: str) -> list[Any]:
+def _sort_annotators(annotators: frozenset[Any], column: str) -> list[Any]:
     try:
         return sorted(annotators)
     except TypeError:
         raise BadLabels(
             f"Column {column!r} mixes types: "
-            f"{naming({type(name): name for name in annotators}.values())}. "
-            "Turn all of its values into text."
+            f"{list_names({type(name): name for name in annotators}.values())}. "
+            "Convert all of its values to strings."
         ) from None

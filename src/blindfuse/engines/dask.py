@@ -1,4 +1,4 @@
-"""Fit and predict on a Dask DataFrame of labels, one row an answer."""
+"""Fit and predict on a Dask DataFrame of labels with one row per response."""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -12,15 +12,23 @@ import pandas as pd
 import pyarrow as pa
 from dask.delayed import Delayed, delayed
 
-from blindfuse.engines.arrow import Columns, Names, Seen, codes_of, gathered, hashed, labelled
-from blindfuse.engines.fitting import Fitted, Result, fit_parts
+from blindfuse.engines.arrow import (
+    Columns,
+    ColumnSummary,
+    Names,
+    encode_column,
+    group_by_item,
+    label_items,
+    with_hashed_items,
+)
+from blindfuse.engines.fitting import FitResult, Result, fit_partitions
 from blindfuse.errors import BadLabels
 from blindfuse.estimators.base import ModelEstimator
 from blindfuse.model.model import Model, Rule
 from blindfuse.responses.responses import Responses
 
 FAN_IN = 8
-"""Results that are merged at once."""
+"""Number of results that one task merges."""
 
 
 def fit(
@@ -30,32 +38,33 @@ def fit(
     label: str = "label",
     method: ModelEstimator | None = None,
     classes: Sequence[Any] | None = None,
-) -> Fitted:
-    """Learn about annotators and classes from a Dask DataFrame of labels.
+) -> FitResult:
+    """Estimate confusion matrices and the class prior from a Dask DataFrame of labels.
 
-    The table is read twice: for the names in it, and for its answers, which are then sorted by
-    item, once, and kept on the workers as codes. A null label is no answer.
+    The table is read twice: once for the names in it, and once for its responses, which are
+    partitioned by item and kept on the workers as codes. A null label is treated as missing.
 
     Parameters
     ----------
     table
-        one row an answer, in any order. Of an annotator's several labels of an item, the one that
-        comes last in the order of classes counts.
+        one row per response, in any order. Where an annotator labelled an item more than once, the
+        last label in the order of the classes is kept.
     item, annotator, label
-        names of its columns.
+        names of the columns.
     method
-        a :class:`BlindEnsemble`, :class:`DawidSkene` or :class:`OneCoin`. Without it, complete
-        answers of few annotators are fitted by BlindEnsemble from counts, and others by DawidSkene,
-        started by BlindEnsemble on a sample of 50,000 items.
+        a :class:`BlindEnsemble`, :class:`DawidSkene` or :class:`OneCoin`. By default,
+        complete responses of few annotators are fitted by BlindEnsemble, and others by DawidSkene,
+        started from BlindEnsemble on a sample of 50,000 items.
     classes
-        all classes, in your order; otherwise those that occur, sorted.
+        all classes, in the order to use; by default those that occur, sorted.
 
     Returns
     -------
-    Fitted
-        with the ``model`` in it.
+    FitResult
+        with the fitted ``model``.
     """
-    return fit_parts(DaskParts(table, Columns(item, annotator, label), classes), method)
+    partitions = DaskPartitions(table, Columns(item, annotator, label), classes)
+    return fit_partitions(partitions, method)
 
 
 def predict(
@@ -66,108 +75,111 @@ def predict(
     label: str = "label",
     rule: Rule = "map",
 ) -> Any:
-    """The most probable class of each item of a Dask DataFrame of labels, and how probable it is.
+    """Return the most probable class of each item of a Dask DataFrame, and its probability.
 
     Returns
     -------
     dask.dataframe.DataFrame
-        one row an item, in any order, with the columns ``item`` (as named in the table),
-        ``label`` and ``probability``; nothing is computed yet.
+        one row per item, in any order, with the columns ``item`` (named as in the table),
+        ``label`` and ``probability``; it is evaluated lazily.
     """
     columns = Columns(item, annotator, label)
     _check(table, columns)
-    rows = _by_item(table, columns, Names(model.annotators, model.classes))
-    meta = _labelled(rows._meta, model, rule, item)
-    return rows.map_partitions(_labelled, model, rule, item, meta=meta)
+    rows = _shuffle_by_item(table, columns, Names(model.annotators, model.classes))
+    meta = _label_items(rows._meta, model, rule, item)
+    return rows.map_partitions(_label_items, model, rule, item, meta=meta)
 
 
-class DaskParts:
-    """The answers of a Dask DataFrame, by item, kept on the workers."""
+class DaskPartitions:
+    """The responses of a Dask DataFrame, partitioned by item and kept on the workers."""
 
     def __init__(self, table: Any, columns: Columns, classes: Sequence[Any] | None = None) -> None:
         _check(table, columns)
-        seen = _merged([delayed(_seen)(frame, columns) for frame in table.to_delayed()]).compute()
-        self.names = seen.names(columns, classes)
+        summary = _tree_sum(
+            [delayed(_summarize)(frame, columns) for frame in table.to_delayed()]
+        ).compute()
+        self.names = summary.names(columns, classes)
         names = delayed(self.names)
-        frames = _by_item(table, columns, self.names).to_delayed()
-        self._parts: Sequence[Delayed] = dask.persist(
-            *(delayed(_part)(frame, names) for frame in frames)
+        frames = _shuffle_by_item(table, columns, self.names).to_delayed()
+        self._partitions: Sequence[Delayed] = dask.persist(
+            *(delayed(_to_responses)(frame, names) for frame in frames)
         )
 
-    def add_up(self, work: Callable[[Responses], Result]) -> Result:
-        """Σ work(part): the work travels once to each worker, the parts stay there."""
-        shared = delayed(work)
-        total: Result = _merged([delayed(_done)(shared, part) for part in self._parts]).compute()
+    def map_sum(self, function: Callable[[Responses], Result]) -> Result:
+        """Return Σ function(partition); the function is sent to the workers, not the responses."""
+        delayed_function = delayed(function)
+        results = [delayed(_apply)(delayed_function, partition) for partition in self._partitions]
+        total: Result = _tree_sum(results).compute()
         return total
 
 
 def _check(table: Any, columns: Columns) -> None:
     if not isinstance(table, dd.DataFrame):
         raise BadLabels(
-            f"A {type(table).__name__} is no Dask DataFrame. Make one with "
+            f"A {type(table).__name__} is not a Dask DataFrame. Create one with "
             "dask.dataframe.from_pandas, or use blindfuse.fuse for a table in memory."
         )
     columns.check(list(table.columns))
 
 
-def _by_item(table: Any, columns: Columns, names: Names) -> Any:
-    """The rows as codes, those of an item in one partition."""
-    coded = table.map_partitions(_coded, columns, names, meta=_coded(table._meta, columns, names))
+def _shuffle_by_item(table: Any, columns: Columns, names: Names) -> Any:
+    """Return the rows as codes, with all rows of an item in one partition."""
+    coded = table.map_partitions(_encode, columns, names, meta=_encode(table._meta, columns, names))
     return coded.shuffle(on="item", ignore_index=True)
 
 
-def _merged(results: Sequence[Delayed]) -> Delayed:
-    """The sum of results, merged a few at a time where they are."""
+def _tree_sum(results: Sequence[Delayed]) -> Delayed:
+    """Return the sum of the results, merged on the workers, ``FAN_IN`` at a time."""
     while len(results) > 1:
         results = [
-            delayed(_total)(list(results[at : at + FAN_IN]))
-            for at in range(0, len(results), FAN_IN)
+            delayed(_sum)(list(results[start : start + FAN_IN]))
+            for start in range(0, len(results), FAN_IN)
         ]
     return results[0]
 
 
-# What the workers do with a partition, which comes as a pandas DataFrame.
+# Functions that run on the workers; a partition is a pandas DataFrame.
 
 
-def _seen(frame: pd.DataFrame, columns: Columns) -> Seen:
-    return Seen.of(*(_arrow(frame, name) for name in columns))
+def _summarize(frame: pd.DataFrame, columns: Columns) -> ColumnSummary:
+    return ColumnSummary.of(*(_to_arrow(frame, name) for name in columns))
 
 
-def _coded(frame: pd.DataFrame, columns: Columns, names: Names) -> pd.DataFrame:
-    annotators = codes_of(_arrow(frame, columns.annotator), names.annotators, "Annotators")
-    labels = codes_of(_arrow(frame, columns.label), names.classes, "Labels")
+def _encode(frame: pd.DataFrame, columns: Columns, names: Names) -> pd.DataFrame:
+    annotators = encode_column(_to_arrow(frame, columns.annotator), names.annotators, "Annotators")
+    labels = encode_column(_to_arrow(frame, columns.label), names.classes, "Labels")
     items = frame[columns.item].reset_index(drop=True)
     rows = {"item": items, "annotator": annotators, "label": labels.astype(np.int16)}
     return pd.DataFrame(rows)
 
 
-def _part(frame: pd.DataFrame, names: Names) -> Responses:
-    return hashed(*_gathered(frame, names))
+def _to_responses(frame: pd.DataFrame, names: Names) -> Responses:
+    return with_hashed_items(*_group_by_item(frame, names))
 
 
-def _gathered(frame: pd.DataFrame, names: Names) -> tuple[pa.Array, Responses]:
+def _group_by_item(frame: pd.DataFrame, names: Names) -> tuple[pa.Array, Responses]:
     annotators, labels = frame["annotator"].to_numpy(), frame["label"].to_numpy()
-    return gathered(_arrow(frame, "item"), annotators, labels, names)
+    return group_by_item(_to_arrow(frame, "item"), annotators, labels, names)
 
 
-def _labelled(frame: pd.DataFrame, model: Model, rule: Rule, item: str) -> pd.DataFrame:
-    items, responses = _gathered(frame, Names(model.annotators, model.classes))
-    found = labelled(items, responses, model, rule).to_pandas()
-    return found.astype({"item": frame["item"].dtype}).rename(columns={"item": item})
+def _label_items(frame: pd.DataFrame, model: Model, rule: Rule, item: str) -> pd.DataFrame:
+    items, responses = _group_by_item(frame, Names(model.annotators, model.classes))
+    labels = label_items(items, responses, model, rule).to_pandas()
+    return labels.astype({"item": frame["item"].dtype}).rename(columns={"item": item})
 
 
-def _done(work: Callable[[Responses], Result], part: Responses) -> Result:
-    return work(part)
+def _apply(function: Callable[[Responses], Result], partition: Responses) -> Result:
+    return function(partition)
 
 
-def _total(results: list[Any]) -> Any:
+def _sum(results: list[Any]) -> Any:
     return reduce(add, results)
 
 
-def _arrow(frame: pd.DataFrame, name: str) -> pa.Array:
+def _to_arrow(frame: pd.DataFrame, name: str) -> pa.Array:
     try:
         return pa.array(frame[name], from_pandas=True)
-    except pa.ArrowException as why:
+    except pa.ArrowException as error:
         raise BadLabels(
-            f"Column {name!r} mixes types ({why}). Turn all of its values into text."
+            f"Column {name!r} mixes types ({error}). Convert all of its values to strings."
         ) from None

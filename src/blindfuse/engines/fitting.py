@@ -1,4 +1,4 @@
-"""Fitting answers that lie in parts on many machines: passes over the parts that add up."""
+"""Fit a model to partitioned responses: every pass is a sum of results over the partitions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from blindfuse.engines.arrow import Names
 from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import ModelEstimator, require_classes, shrink_model
+from blindfuse.estimators.base import ModelEstimator, require_two_classes, shrink_model
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
 from blindfuse.estimators.dawid_skene import DawidSkene
-from blindfuse.estimators.em import Begin, EMEstimator, Parameters
+from blindfuse.estimators.em import EMEstimator, EMParameters, InitialState
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
     ExpectedCounts,
@@ -23,17 +23,17 @@ from blindfuse.model.posteriors import (
 )
 from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.moments.moment_statistics import MomentStatistics
-from blindfuse.moments.requirements import CHOSEN_MOMENT_BYTES, moment_bytes, require_memory
+from blindfuse.moments.requirements import MAX_AUTO_MOMENT_BYTES, moment_bytes, require_memory
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
-SAMPLE = 50_000
-"""Items that are brought together for the start of EM, at most about so many."""
+SAMPLE_ITEMS = 50_000
+"""Approximate maximum number of items that the driver collects to initialize EM."""
 
 
 class Additive(Protocol):
-    """What adds up, in any order."""
+    """A result that can be summed in any order."""
 
     def __add__(self, other: Any, /) -> Any: ...
 
@@ -41,30 +41,30 @@ class Additive(Protocol):
 Result = TypeVar("Result", bound=Additive)
 
 
-class Parts(Protocol):
-    """Answers in parts, each with all answers about its items, all with the same names."""
+class Partitions(Protocol):
+    """Partitioned responses: each partition has all responses to its items; all share ``names``."""
 
     names: Names
 
-    def add_up(self, work: Callable[[Responses], Result]) -> Result:
-        """Σ work(part), done where the parts are and merged in a tree."""
+    def map_sum(self, function: Callable[[Responses], Result]) -> Result:
+        """Return Σ function(partition), computed on the workers and merged in a tree."""
 
 
 @dataclass(frozen=True)
-class Size:
-    """How much there is; that of other items can be added."""
+class TableSize:
+    """Numbers of items, responses and repeated labels; sizes of disjoint sets of items add up."""
 
     n_items: int
     n_responses: int
     repeated: int
 
     @classmethod
-    def of(cls, part: Responses) -> "Size":
-        """Measure these answers."""
-        return cls(part.n_items, part.n_responses, part.repeated)
+    def of(cls, partition: Responses) -> "TableSize":
+        """Return the size of a partition."""
+        return cls(partition.n_items, partition.n_responses, partition.repeated)
 
-    def __add__(self, other: "Size") -> "Size":
-        return Size(
+    def __add__(self, other: "TableSize") -> "TableSize":
+        return TableSize(
             self.n_items + other.n_items,
             self.n_responses + other.n_responses,
             self.repeated + other.repeated,
@@ -72,19 +72,19 @@ class Size:
 
 
 @dataclass(frozen=True, repr=False)
-class Fitted:
-    """What was learned, from how much, and how.
+class FitResult:
+    """A fitted model, the method that fitted it, and the size of the table.
 
     Attributes
     ----------
     model
-        to hand to ``predict``, to save, or to use on one machine.
+        the fitted model: pass it to ``predict``, save it, or use it on one machine.
     method
-        the method that found it; its attributes tell how that went.
+        the fitted estimator; its attributes describe the fit, for example ``log_likelihoods_``.
     n_items, n_responses
-        of the table.
+        size of the table.
     repeated
-        labels that do not count, because their (item, annotator) pair came again.
+        number of labels that were ignored because their (item, annotator) pair occurs again.
     """
 
     model: Model
@@ -94,101 +94,115 @@ class Fitted:
     repeated: int
 
     def __repr__(self) -> str:
-        again = f", {self.repeated:,} repeated labels dropped" if self.repeated else ""
-        return f"{self.n_responses:,} labels of {self.n_items:,} items{again}\n{self.method!r}"
+        repeated = f", {self.repeated:,} repeated labels dropped" if self.repeated else ""
+        return f"{self.n_responses:,} labels of {self.n_items:,} items{repeated}\n{self.method!r}"
 
 
-def fit_parts(parts: Parts, method: ModelEstimator | None = None) -> Fitted:
-    """Fit a method, or the one that suits: the paper's from counts, or EM."""
-    require_classes(parts.names.classes)
-    size = parts.add_up(Size.of)
-    method = method or _suitable(parts.names, size)
+def fit_partitions(partitions: Partitions, method: ModelEstimator | None = None) -> FitResult:
+    """Fit the method, by default BlindEnsemble where its moments are small and EM elsewhere."""
+    require_two_classes(partitions.names.classes)
+    size = partitions.map_sum(TableSize.of)
+    method = method or _default_method(partitions.names, size)
     if isinstance(method, BlindEnsemble):
-        method.model_ = fit_counts(parts, method)
+        method.model_ = fit_blind_ensemble(partitions, method)
     elif isinstance(method, EMEstimator):
-        method.model_ = fit_em(parts, method, size)
+        method.model_ = fit_em(partitions, method, size)
     else:
         raise BadParameter(
-            f"method={method!r} cannot be fitted in parts. "
+            f"method={method!r} cannot be fitted to a distributed table. "
             "Pass BlindEnsemble or an EM method such as DawidSkene, or leave it out."
         )
-    return Fitted(method.model_, method, size.n_items, size.n_responses, size.repeated)
+    return FitResult(method.model_, method, size.n_items, size.n_responses, size.repeated)
 
 
-def fit_counts(parts: Parts, method: BlindEnsemble) -> Model:
-    """Algorithm 1 from counts: one pass to count, one for shrinkage."""
-    require_memory(*map(len, parts.names))
-    estimate = method.estimate(count(parts)).model
+def fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble) -> Model:
+    """Run Algorithm 1 on summed counts: one pass counts moments, another is for shrinkage."""
+    method._check_parameters()
+    require_memory(*map(len, partitions.names))
+    estimate = method._solve_statistics(count_moments(partitions)).model
     model, method.pseudo_counts_ = shrink_model(
-        estimate, method.shrinkage, lambda: parts.add_up(partial(_expected, model=estimate)).counts
+        estimate,
+        method.shrinkage,
+        lambda: partitions.map_sum(partial(_expected_counts, model=estimate)).counts,
     )
     return model
 
 
-def count(parts: Parts) -> MomentStatistics:
-    """All votes and moments, exactly those that one machine would count."""
-    return parts.add_up(_counted)
+def count_moments(partitions: Partitions) -> MomentStatistics:
+    """Count all votes and moments; the counts equal those of one machine exactly."""
+    return partitions.map_sum(_moment_statistics)
 
 
-def fit_em(parts: Parts, method: EMEstimator, size: Size) -> Model:
-    """EM as map and reduce: one pass an iteration.
+def fit_em(partitions: Partitions, method: EMEstimator, size: TableSize) -> Model:
+    """Run EM with one pass over the partitions per iteration.
 
-    A start that is itself fitted is fitted to a sample of items; no other items are brought here.
+    A start that must itself be fitted is fitted to a sample of items, the only items that leave
+    their workers.
     """
-    begin = _begin(parts, method, size)
-    sums = parts.add_up(partial(_first_sums, method=_in_one_thread(method), begin=begin))
+    method._check_parameters()
+    start = _resolve_start(partitions, method, size)
+    initial = partitions.map_sum(
+        partial(_initial_counts, method=_with_one_thread(method), start=start)
+    )
 
-    def e_step(parameters: Parameters) -> ExpectedCounts:
-        return parts.add_up(partial(_posteriors, evidence=parameters.evidence))
+    def e_step(parameters: EMParameters) -> ExpectedCounts:
+        return partitions.map_sum(partial(_e_step, evidence=parameters.evidence))
 
-    return method.estimate(e_step, sums, size.n_responses, *parts.names)
+    return method._run_em(e_step, initial, size.n_responses, *partitions.names)
 
 
-def _suitable(names: Names, size: Size) -> ModelEstimator:
-    """Complete answers of few annotators are told by their counts; all others need EM."""
+def _default_method(names: Names, size: TableSize) -> ModelEstimator:
+    """Return BlindEnsemble for complete responses with small moments, DawidSkene for all others."""
     M, K = map(len, names)
-    if size.n_responses == size.n_items * M and moment_bytes(M, K) <= CHOSEN_MOMENT_BYTES:
+    if size.n_responses == size.n_items * M and moment_bytes(M, K) <= MAX_AUTO_MOMENT_BYTES:
         return BlindEnsemble(moments="counts")
     return DawidSkene(start="blind")
 
 
-def _begin(parts: Parts, method: EMEstimator, size: Size) -> Begin:
-    """The start, fitted if need be to items drawn by hash: the same ones, wherever they are."""
-    method.check()
+def _resolve_start(
+    partitions: Partitions, method: EMEstimator, size: TableSize
+) -> InitialState:
+    """Return the start of EM; one that must be fitted is fitted to a sample of items.
+
+    Items are sampled by the hash of their names, so the sample does not depend on the partitions.
+    """
     if isinstance(method.start, Model) or method.start == "mv" or method.start == "shares":
         return method.start
-    share = min(1.0, SAMPLE / size.n_items)
-    drawn = parts.add_up(partial(_drawn, share=share))
-    return method.begin(drawn.items(), votes_from_units(parts.add_up(_votes)))
+    share = min(1.0, SAMPLE_ITEMS / size.n_items)
+    sample = partitions.map_sum(partial(_sample, share=share))
+    votes = votes_from_units(partitions.map_sum(_votes))
+    return method._resolve_start(sample.to_responses(), votes)
 
 
-# What is done with a part. The engine runs parts side by side, so each takes one thread.
+# Functions of one partition. The engine runs partitions in parallel, so each uses one thread.
 
 
-def _counted(part: Responses) -> MomentStatistics:
-    return MomentStatistics.of(part, threads=1)
+def _moment_statistics(partition: Responses) -> MomentStatistics:
+    return MomentStatistics.from_responses(partition, threads=1)
 
 
-def _votes(part: Responses) -> ExpectedCounts:
-    return count_vote_units(part, threads=1)
+def _votes(partition: Responses) -> ExpectedCounts:
+    return count_vote_units(partition, threads=1)
 
 
-def _expected(part: Responses, model: Model) -> ExpectedCounts:
-    return model.sums(part, threads=1)
+def _expected_counts(partition: Responses, model: Model) -> ExpectedCounts:
+    return model.expected_counts(partition, threads=1)
 
 
-def _first_sums(part: Responses, method: EMEstimator, begin: Begin) -> ExpectedCounts:
-    return method.first_sums(part, begin)
+def _initial_counts(
+    partition: Responses, method: EMEstimator, start: InitialState
+) -> ExpectedCounts:
+    return method._initial_counts(partition, start)
 
 
-def _posteriors(part: Responses, evidence: tuple[Floats, Floats]) -> ExpectedCounts:
-    return expected_counts(part, *evidence, threads=1)
+def _e_step(partition: Responses, evidence: tuple[Floats, Floats]) -> ExpectedCounts:
+    return expected_counts(partition, *evidence, threads=1)
 
 
-def _drawn(part: Responses, share: float) -> EMStatistics:
-    """Of a part whose items are hashes."""
-    return EMStatistics.of(part.select_items(part.items <= share * 2.0**64))
+def _sample(partition: Responses, share: float) -> EMStatistics:
+    """Return the sampled items of a partition whose item names are 64-bit hashes."""
+    return EMStatistics.from_responses(partition.select_items(partition.items <= share * 2.0**64))
 
 
-def _in_one_thread(method: EMEstimator) -> EMEstimator:
+def _with_one_thread(method: EMEstimator) -> EMEstimator:
     return type(method)(**{**method.get_params(), "threads": 1})

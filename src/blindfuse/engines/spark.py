@@ -1,6 +1,6 @@
-"""Fit and predict on a Spark DataFrame of labels, one row an answer.
+"""Fit and predict on a Spark DataFrame of labels with one row per response.
 
-Only DataFrames and ``mapInArrow`` are used, no RDDs, so it works through Spark Connect as well.
+It uses only DataFrames and ``mapInArrow``, no RDDs, so it also works through Spark Connect.
 Executors need blindfuse installed.
 """
 
@@ -18,8 +18,16 @@ from pyspark.sql import functions
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import DoubleType, StructField, StructType
 
-from blindfuse.engines.arrow import Columns, Names, Seen, codes_of, gathered, hashed, labelled
-from blindfuse.engines.fitting import Fitted, Result, fit_parts
+from blindfuse.engines.arrow import (
+    Columns,
+    ColumnSummary,
+    Names,
+    encode_column,
+    group_by_item,
+    label_items,
+    with_hashed_items,
+)
+from blindfuse.engines.fitting import FitResult, Result, fit_partitions
 from blindfuse.errors import BadLabels
 from blindfuse.estimators.base import ModelEstimator
 from blindfuse.model.model import Model, Rule
@@ -27,11 +35,11 @@ from blindfuse.responses.responses import Responses
 
 Batches = Iterator[pa.RecordBatch]
 
-PIECES = "number long, piece binary"
-"""A partition's result as one row: pickled, and numbered so that sums do not depend on timing."""
+RESULT_SCHEMA = "number long, result binary"
+"""One row per result: pickled, and numbered so that sums do not depend on the order of arrival."""
 
 FAN_IN = 4
-"""Results that one task may merge at once; more are merged in two stages."""
+"""Maximum number of results that one task merges; more are merged in two stages."""
 
 
 def fit(
@@ -41,33 +49,33 @@ def fit(
     label: str = "label",
     method: ModelEstimator | None = None,
     classes: Sequence[Any] | None = None,
-) -> Fitted:
-    """Learn about annotators and classes from a Spark DataFrame of labels.
+) -> FitResult:
+    """Estimate confusion matrices and the class prior from a Spark DataFrame of labels.
 
-    The table is read twice: for the names in it, and for its answers, which are then partitioned
-    by item, once, and kept on the executors as codes. A null label is no answer.
+    The table is read twice: once for the names in it, and once for its responses, which are
+    partitioned by item and kept on the executors as codes. A null label is treated as missing.
 
     Parameters
     ----------
     table
-        one row an answer, in any order. Of an annotator's several labels of an item, the one that
-        comes last in the order of classes counts.
+        one row per response, in any order. Where an annotator labelled an item more than once, the
+        last label in the order of the classes is kept.
     item, annotator, label
-        names of its columns.
+        names of the columns.
     method
-        a :class:`BlindEnsemble`, :class:`DawidSkene` or :class:`OneCoin`. Without it, complete
-        answers of few annotators are fitted by BlindEnsemble from counts, and others by DawidSkene,
-        started by BlindEnsemble on a sample of 50,000 items.
+        a :class:`BlindEnsemble`, :class:`DawidSkene` or :class:`OneCoin`. By default,
+        complete responses of few annotators are fitted by BlindEnsemble, and others by DawidSkene,
+        started from BlindEnsemble on a sample of 50,000 items.
     classes
-        all classes, in your order; otherwise those that occur, sorted.
+        all classes, in the order to use; by default those that occur, sorted.
 
     Returns
     -------
-    Fitted
-        with the ``model`` in it.
+    FitResult
+        with the fitted ``model``.
     """
-    with SparkParts(table, Columns(item, annotator, label), classes) as parts:
-        return fit_parts(parts, method)
+    with SparkPartitions(table, Columns(item, annotator, label), classes) as partitions:
+        return fit_partitions(partitions, method)
 
 
 def predict(
@@ -78,13 +86,13 @@ def predict(
     label: str = "label",
     rule: Rule = "map",
 ) -> Any:
-    """The most probable class of each item of a Spark DataFrame of labels, and how probable it is.
+    """Return the most probable class of each item of a Spark DataFrame, and its probability.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        one row an item, in any order, with the columns ``item`` (as named in the table),
-        ``label`` and ``probability``; nothing is computed yet.
+        one row per item, in any order, with the columns ``item`` (named as in the table),
+        ``label`` and ``probability``; it is evaluated lazily.
     """
     columns, names = Columns(item, annotator, label), Names(model.annotators, model.classes)
     _check(table, columns)
@@ -95,46 +103,49 @@ def predict(
             StructField("probability", DoubleType()),
         ]
     )
-    rows = _by_item(table, columns, names)
-    found = rows.mapInArrow(partial(_labelled, model=model, rule=rule), schema)
-    return found.withColumnRenamed("item", item)
+    rows = _shuffle_by_item(table, columns, names)
+    labels = rows.mapInArrow(partial(_label_items, model=model, rule=rule), schema)
+    return labels.withColumnRenamed("item", item)
 
 
-class SparkParts:
-    """The answers of a Spark DataFrame, by item, kept on the executors until the block ends."""
+class SparkPartitions:
+    """The responses of a Spark DataFrame, partitioned by item, cached until the block ends."""
 
     def __init__(self, table: Any, columns: Columns, classes: Sequence[Any] | None = None) -> None:
         _check(table, columns)
         chosen = table.select(*(table[name] for name in columns))
-        pieces = chosen.mapInArrow(_seen, PIECES)
-        seen = _merged(pieces, Seen(0, 0, 0, frozenset(), frozenset()))
-        self.names = seen.names(columns, classes)
-        rows = _by_item(table, columns, self.names)
-        self._parts = rows.mapInArrow(partial(_part, names=self.names), PIECES).persist()
+        summaries = chosen.mapInArrow(_summarize, RESULT_SCHEMA)
+        summary = _tree_sum(summaries, ColumnSummary(0, 0, 0, frozenset(), frozenset()))
+        self.names = summary.names(columns, classes)
+        rows = _shuffle_by_item(table, columns, self.names)
+        self._partitions = rows.mapInArrow(
+            partial(_to_responses, names=self.names), RESULT_SCHEMA
+        ).persist()
 
-    def __enter__(self) -> "SparkParts":
+    def __enter__(self) -> "SparkPartitions":
         return self
 
-    def __exit__(self, *why: object) -> None:
-        self._parts.unpersist()
+    def __exit__(self, *exception: object) -> None:
+        self._partitions.unpersist()
 
-    def add_up(self, work: Callable[[Responses], Result]) -> Result:
-        """Σ work(part): the work, with the model in it, is broadcast; the parts stay there."""
-        total: Result = _merged(self._parts.mapInArrow(partial(_done, work=work), PIECES))
+    def map_sum(self, function: Callable[[Responses], Result]) -> Result:
+        """Return Σ function(partition); the function is broadcast, the responses stay in place."""
+        apply = partial(_apply, function=function)
+        total: Result = _tree_sum(self._partitions.mapInArrow(apply, RESULT_SCHEMA))
         return total
 
 
 def _check(table: Any, columns: Columns) -> None:
     if not (hasattr(table, "mapInArrow") and hasattr(table, "sparkSession")):
         raise BadLabels(
-            f"A {type(table).__name__} is no Spark DataFrame. Make one with "
+            f"A {type(table).__name__} is not a Spark DataFrame. Create one with "
             "spark.createDataFrame, or use blindfuse.fuse for a table in memory."
         )
     columns.check(table.columns)
 
 
-def _by_item(table: Any, columns: Columns, names: Names) -> Any:
-    """The rows as codes, those of an item in one partition."""
+def _shuffle_by_item(table: Any, columns: Columns, names: Names) -> Any:
+    """Return the rows as codes, with all rows of an item in one partition."""
     schema = StructType(
         [
             StructField("item", table.schema[columns.item].dataType),
@@ -142,81 +153,85 @@ def _by_item(table: Any, columns: Columns, names: Names) -> Any:
         ]
     )
     chosen = table.select(*(table[name] for name in columns))
-    return chosen.mapInArrow(partial(_coded, names=names), schema).repartition("item")
+    return chosen.mapInArrow(partial(_encode, names=names), schema).repartition("item")
 
 
-def _merged(pieces: Any, nothing: Any = None) -> Any:
-    """The sum of pieces, merged in a tree: some tasks add up some of them, one adds up those."""
-    tasks = int(pieces.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+def _tree_sum(results: Any, default: Any = None) -> Any:
+    """Return the sum of the results, or ``default`` if there are none.
+
+    √n tasks sum √n results each, and one task sums theirs.
+    """
+    tasks = int(results.sparkSession.conf.get("spark.sql.shuffle.partitions"))
     if tasks > FAN_IN:
         tasks = isqrt(tasks)
         group = functions.pmod("number", functions.lit(tasks))
-        pieces = pieces.repartition(tasks, group).mapInArrow(_total, PIECES)
-    rows = pieces.repartition(1).mapInArrow(_total, PIECES).collect()
-    return pickle.loads(rows[0]["piece"]) if rows else nothing
+        results = results.repartition(tasks, group).mapInArrow(_sum, RESULT_SCHEMA)
+    rows = results.repartition(1).mapInArrow(_sum, RESULT_SCHEMA).collect()
+    return pickle.loads(rows[0]["result"]) if rows else default
 
 
-# What the executors do with a partition, which comes as batches of rows.
+# Functions that run on the executors; a partition is an iterator of record batches.
 
 
-def _seen(batches: Batches) -> Batches:
-    seen = [Seen.of(*batch.columns) for batch in batches]
-    return _as_piece(reduce(add, seen)) if seen else iter(())
+def _summarize(batches: Batches) -> Batches:
+    summaries = [ColumnSummary.of(*batch.columns) for batch in batches]
+    return _as_row(reduce(add, summaries)) if summaries else iter(())
 
 
-def _coded(batches: Batches, names: Names) -> Batches:
+def _encode(batches: Batches, names: Names) -> Batches:
     for batch in batches:
         items, annotators, labels = batch.columns
         yield pa.record_batch(
             {
                 "item": items,
-                "annotator": codes_of(annotators, names.annotators, "Annotators"),
-                "label": codes_of(labels, names.classes, "Labels").astype(np.int16),
+                "annotator": encode_column(annotators, names.annotators, "Annotators"),
+                "label": encode_column(labels, names.classes, "Labels").astype(np.int16),
             }
         )
 
 
-def _part(batches: Batches, names: Names) -> Batches:
+def _to_responses(batches: Batches, names: Names) -> Batches:
     rows = list(batches)
-    return _as_piece(hashed(*_gathered(rows, names))) if rows else iter(())
+    return _as_row(with_hashed_items(*_group_by_item(rows, names))) if rows else iter(())
 
 
-def _labelled(batches: Batches, model: Model, rule: Rule) -> Batches:
+def _label_items(batches: Batches, model: Model, rule: Rule) -> Batches:
     rows = list(batches)
     if not rows:
         return iter(())
-    items, responses = _gathered(rows, Names(model.annotators, model.classes))
-    return iter(labelled(items, responses, model, rule).to_batches())
+    items, responses = _group_by_item(rows, Names(model.annotators, model.classes))
+    return iter(label_items(items, responses, model, rule).to_batches())
 
 
-def _done(batches: Batches, work: Callable[[Responses], Any]) -> Batches:
-    for number, part in _pieces(batches):
-        yield _row(number, work(part))
+def _apply(batches: Batches, function: Callable[[Responses], Any]) -> Batches:
+    for number, partition in _unpickle(batches):
+        yield _row(number, function(partition))
 
 
-def _total(batches: Batches) -> Batches:
-    pieces = sorted(_pieces(batches), key=lambda piece: piece[0])
-    if pieces:
-        yield _row(pieces[0][0], reduce(add, (piece for _, piece in pieces)))
+def _sum(batches: Batches) -> Batches:
+    results = sorted(_unpickle(batches), key=lambda numbered: numbered[0])
+    if results:
+        yield _row(results[0][0], reduce(add, (result for _, result in results)))
 
 
-def _gathered(rows: list[pa.RecordBatch], names: Names) -> tuple[pa.Array, Responses]:
+def _group_by_item(rows: list[pa.RecordBatch], names: Names) -> tuple[pa.Array, Responses]:
     items, annotators, labels = pa.Table.from_batches(rows).columns
-    return gathered(items, annotators.to_numpy(), labels.to_numpy(), names)
+    return group_by_item(items, annotators.to_numpy(), labels.to_numpy(), names)
 
 
-def _as_piece(result: Any) -> Batches:
-    """One row with the result of a partition, under the partition's number."""
+def _as_row(result: Any) -> Batches:
+    """Yield one row with the result of a partition and the number of the partition."""
     context = TaskContext.get()
-    assert context is not None, "this is done by executors only"
+    assert context is not None, "only executors call this"
     yield _row(context.partitionId(), result)
 
 
-def _pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, Any]]:
+def _unpickle(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, Any]]:
+    """Yield the number and the value of each result."""
     for batch in batches:
-        for number, piece in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield number, pickle.loads(piece)
+        for number, pickled in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield number, pickle.loads(pickled)
 
 
 def _row(number: int, result: Any) -> pa.RecordBatch:
-    return pa.record_batch({"number": [number], "piece": [pickle.dumps(result)]})
+    return pa.record_batch({"number": [number], "result": [pickle.dumps(result)]})

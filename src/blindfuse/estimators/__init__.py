@@ -1,1 +1,1 @@
-"""One file a method, one interface."""
+"""The fusion methods: one module per method, all with the same interface."""

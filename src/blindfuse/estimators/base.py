@@ -1,89 +1,127 @@
-"""What every method shares: parameters in scikit-learn's manner, inputs of any kind, prediction."""
+"""The interface of every method: parameters, checks, fitting and prediction."""
 
 import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, NotConverged, naming
+from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, NotConverged, list_names
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
 from blindfuse.model.shrinkage import learned_pseudo_counts, pooled_pseudo_counts, shrink
+from blindfuse.parameters import (
+    Constraint,
+    any_of,
+    at_least,
+    integer_at_least,
+    one_of,
+    optional,
+    probabilities,
+)
 from blindfuse.responses.responses import Responses, as_responses
 
 Floats = NDArray[np.float64]
 Shrinkage = Literal["learned"] | float | None
 
+SHRINKAGE = optional(one_of("learned"), at_least(0))
+CLASS_PRIOR = any_of(one_of("estimated", "uniform"), probabilities())
+THREADS = optional(integer_at_least(1))
+SEED = optional(integer_at_least(0))
+
 
 class NotFitted(BlindfuseError):
-    """A method was asked for what only ``fit`` finds out."""
+    """A method was asked for a result that only ``fit`` provides."""
 
 
 class Estimator(ABC):
-    """A method: keyword parameters, ``fit``, and what it found in attributes that end in ``_``."""
+    """A method with keyword parameters, ``fit``, and results in attributes that end in ``_``."""
 
     labels_: NDArray[Any]
     posteriors_: Floats
 
-    _found: ClassVar[str] = "posteriors_"
+    _fitted_attribute: ClassVar[str] = "posteriors_"
     """The attribute that prediction needs."""
+
+    _constraints: ClassVar[dict[str, Constraint]] = {}
+    """The allowed values of each constructor parameter; those of base classes are inherited."""
 
     @abstractmethod
     def fit(self, responses: Any) -> Self:
-        """Find out about annotators and label the items."""
+        """Estimate the parameters of the annotators and label the items."""
 
     @abstractmethod
     def predict(self, responses: Any) -> NDArray[Any]:
-        """Labels ``[item]`` of new items by annotators that ``fit`` has seen."""
+        """Return the labels ``[item]`` of new items, from annotators that ``fit`` has seen."""
 
     @abstractmethod
     def predict_proba(self, responses: Any) -> Floats:
-        """Posteriors ``[item, class]`` of new items by annotators that ``fit`` has seen."""
+        """Return posteriors ``[item, class]`` of new items, from annotators seen by ``fit``."""
 
     def fit_predict(self, responses: Any) -> NDArray[Any]:
-        """Fit, and return the labels of the items, ``[item]``."""
+        """Fit the method and return the labels of the items, ``[item]``."""
         return self.fit(responses).labels_
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name; ``deep`` is there for scikit-learn and changes nothing."""
-        return {name: getattr(self, name) for name in self._parameters()}
+        """Return the parameters by name; ``deep`` exists for scikit-learn and has no effect."""
+        return {name: getattr(self, name) for name in self._parameter_names()}
 
     def set_params(self, **parameters: Any) -> Self:
-        """Change parameters by name, before the next ``fit``."""
-        unknown = [name for name in parameters if name not in self._parameters()]
+        """Set parameters by name; they take effect at the next ``fit``."""
+        unknown = [name for name in parameters if name not in self._parameter_names()]
         if unknown:
             raise BadParameter(
-                f"{type(self).__name__} has no parameter {naming(unknown)}. "
-                f"It has {naming(self._parameters(), 20)}."
+                f"{type(self).__name__} has no parameter {list_names(unknown)}. "
+                f"It has {list_names(self._parameter_names(), 20) or 'no parameters'}."
             )
         for name, value in parameters.items():
             setattr(self, name, value)
         return self
 
     @classmethod
-    def _parameters(cls) -> list[str]:
+    def _parameter_names(cls) -> list[str]:
         return list(inspect.signature(cls).parameters)
+
+    @classmethod
+    def _all_constraints(cls) -> dict[str, Constraint]:
+        """The constraints of the class and its base classes; those of the class take precedence."""
+        return {
+            name: constraint
+            for base in reversed(cls.__mro__)
+            for name, constraint in vars(base).get("_constraints", {}).items()
+        }
+
+    def _check_parameters(self) -> None:
+        """Raise BadParameter for the first parameter that violates its constraint."""
+        parameters = self.get_params()
+        for name, constraint in self._all_constraints().items():
+            if name in parameters:
+                constraint.check(name, parameters[name])
+
+    def _check_input(self, data: Any) -> Responses:
+        """Check the parameters, and return the data as Responses that can be fitted."""
+        self._check_parameters()
+        return check_responses(data)
 
     def __repr__(self) -> str:
         defaults = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
         changed = ", ".join(
             f"{name}={value!r}"
             for name, value in self.get_params().items()
-            if not _same(value, defaults[name])
+            if not _equals(value, defaults[name])
         )
         return f"{type(self).__name__}({changed})"
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, self._found):
+        if not hasattr(self, self._fitted_attribute):
             raise NotFitted(f"This {type(self).__name__} is not fitted yet. Call fit first.")
 
 
-class TableEstimator(Estimator):
-    """A method without a :class:`Model`: it turns answers of annotators it knows into beliefs.
+class PosteriorEstimator(Estimator):
+    """A method without a :class:`Model`, which computes posteriors in its own way.
 
     Attributes
     ----------
@@ -96,44 +134,48 @@ class TableEstimator(Estimator):
 
     @abstractmethod
     def _posteriors(self, responses: Responses) -> Floats:
-        """Beliefs ``[item, class]`` about items, in the codes of ``fit``."""
+        """Return posteriors ``[item, class]`` of responses in the codes of ``fit``."""
 
     def predict(self, responses: Any) -> NDArray[Any]:
-        return self._named(self.predict_proba(responses))
+        return self._name_labels(self.predict_proba(responses))
 
     def predict_proba(self, responses: Any) -> Floats:
         self._check_fitted()
-        known = as_responses(responses, classes=self.classes_)
-        return self._posteriors(known.recoded(self.annotators_, self.classes_))
+        table = as_responses(responses, classes=self.classes_)
+        return self._posteriors(table.recoded(self.annotators_, self.classes_))
 
-    def _codes(self, beliefs: Floats) -> NDArray[np.intp]:
-        """The class of each item: the largest belief, of equals the first."""
-        return most_likely(beliefs)
+    def _class_codes(self, posteriors: Floats) -> NDArray[np.intp]:
+        """Return the code of the most probable class per item; ties go to the first class."""
+        return most_likely(posteriors)
 
-    def _named(self, beliefs: Floats) -> NDArray[Any]:
-        return np.asarray(self.classes_[self._codes(beliefs)])
+    def _name_labels(self, posteriors: Floats) -> NDArray[Any]:
+        return np.asarray(self.classes_[self._class_codes(posteriors)])
 
 
 class ModelEstimator(Estimator):
-    """A method that fits a :class:`Model` and labels items by its MAP or ML rule."""
+    """A method that fits a :class:`Model` and labels items by the MAP or ML rule."""
 
     rule: Rule
     threads: int | None
     model_: Model
 
-    _found = "model_"
+    _fitted_attribute = "model_"
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "rule": one_of(*get_args(Rule)),
+        "threads": THREADS,
+    }
 
     def predict(self, responses: Any) -> NDArray[Any]:
-        found = self.predict_proba(responses)
-        return self.model_.name_labels(found)
+        posteriors = self.predict_proba(responses)
+        return self.model_.name_labels(posteriors)
 
     def predict_proba(self, responses: Any) -> Floats:
         self._check_fitted()
-        known = as_responses(responses, classes=self.model_.classes)
-        return self.model_.posteriors(known, self.rule, self.threads)
+        table = as_responses(responses, classes=self.model_.classes)
+        return self.model_.posteriors(table, self.rule, self.threads)
 
-    def _keep(self, model: Model, responses: Responses) -> Self:
-        """Store a fitted model with the posteriors and labels of the items it was fitted to."""
+    def _store(self, model: Model, responses: Responses) -> Self:
+        """Store a fitted model, and the posteriors and labels of the items it was fitted to."""
         self.model_ = model
         self.posteriors_ = model.posteriors(responses, self.rule, self.threads)
         self.labels_ = model.name_labels(self.posteriors_)
@@ -144,70 +186,65 @@ class ModelEstimator(Estimator):
         return f"{super().__repr__()}{fitted}"
 
 
-def to_fit(data: Any) -> Responses:
-    """What ``fit`` was given, as Responses that have something to fit."""
+def check_responses(data: Any) -> Responses:
+    """Return data of any supported type as Responses, with at least one label and two classes."""
     responses = as_responses(data)
     if responses.n_responses == 0:
-        raise BadLabels("There is no label at all: nothing can be fused.")
-    require_classes(responses.classes)
+        raise BadLabels("The responses contain no labels. Check how missing responses are marked.")
+    require_two_classes(responses.classes)
     return responses
 
 
-def require_classes(classes: NDArray[Any]) -> None:
-    """Refuse to tell apart what is all the same."""
+def require_two_classes(classes: NDArray[Any]) -> None:
+    """Raise BadLabels if there are fewer than two classes."""
     if len(classes) < 2:
         raise BadLabels(
-            f"Every label is {naming(classes)}: at least two classes are needed. "
-            "If there are others that nobody reported, name them all in classes=[…]."
+            f"Every label is {list_names(classes)}, but at least two classes are needed. "
+            "If nobody reported some of the classes, list all of them in classes=[…]."
         )
 
 
-def known_prior(name: str, prior: Any, n_classes: int) -> Floats | None:
-    """The prior to hold fixed, or None if it is to be estimated."""
+def fixed_prior(name: str, prior: Any, n_classes: int) -> Floats | None:
+    """Return the prior ``[class]`` that is held fixed, or None if it is to be estimated.
+
+    ``prior`` follows CLASS_PRIOR; ``name`` is the parameter that an error message names.
+    """
     if isinstance(prior, str):
-        one_of(name, prior, ("estimated", "uniform"))
         return np.full(n_classes, 1 / n_classes) if prior == "uniform" else None
-    known = np.asarray(prior, dtype=float)
-    if known.shape != (n_classes,) or not np.all(known >= 0) or not np.isclose(known.sum(), 1):
+    fixed = np.asarray(prior, dtype=float)
+    if fixed.shape != (n_classes,):
         raise BadParameter(
-            f"{name}={prior!r} must be {n_classes} shares that sum to one, in the order of classes."
+            f"{name}={prior!r} has {len(fixed)} probabilities, but there are {n_classes} classes. "
+            "Pass one probability per class, in the order of the classes."
         )
-    return known
+    return fixed
 
 
 def pseudo_counts(shrinkage: Shrinkage, counts: Floats) -> Floats:
-    """Pseudo-labels ``[reported, true]``: learned from these counts, of a given number, or none."""
-    check_shrinkage(shrinkage)
+    """Return pseudo-counts ``[reported, true]``: learned from the counts, or of a given sum."""
     if isinstance(shrinkage, str):
         return learned_pseudo_counts(counts)
     return pooled_pseudo_counts(counts, 0.0 if shrinkage is None else float(shrinkage))
 
 
 def shrink_model(
-    estimate: Model, shrinkage: Shrinkage, expected: Callable[[], Floats]
+    estimate: Model, shrinkage: Shrinkage, count_expected: Callable[[], Floats]
 ) -> tuple[Model, Floats]:
-    """The model with few-label annotators pulled towards the crowd, and the pseudo-labels used.
+    """Shrink confusion matrices towards their mean; return the model and the pseudo-counts.
 
-    ``expected`` counts labels ``[annotator, reported, true]`` under the estimate, if they matter.
+    ``count_expected`` returns the expected counts ``[annotator, reported, true]`` under the
+    estimate. It is not called if ``shrinkage`` is None.
     """
     if shrinkage is None:
         return estimate, np.zeros_like(estimate.confusions[0])
-    counts = expected()
+    counts = count_expected()
     pseudo = pseudo_counts(shrinkage, counts)
-    pulled = shrink(estimate.confusions, counts, pseudo)
-    return Model(pulled, estimate.prior, estimate.annotators, estimate.classes), pseudo
-
-
-def check_shrinkage(shrinkage: Shrinkage) -> None:
-    """Refuse what is neither ``"learned"`` nor a number of pseudo-labels nor None."""
-    if isinstance(shrinkage, str):
-        one_of("shrinkage", shrinkage, ("learned",))
-    elif shrinkage is not None:
-        at_least("shrinkage", shrinkage, 0)
+    confusions = shrink(estimate.confusions, counts, pseudo)
+    return Model(confusions, estimate.prior, estimate.annotators, estimate.classes), pseudo
 
 
 def warn_not_converged(method: Estimator, max_iter: int) -> None:
-    """Tell the caller of ``fit`` that it ended at ``max_iter``."""
+    """Warn the caller of ``fit`` that the method stopped at ``max_iter``."""
     warnings.warn(
         f"{type(method).__name__} did not converge in {max_iter} iterations. "
         "The result is usable; raise max_iter or tolerance to converge.",
@@ -216,17 +253,5 @@ def warn_not_converged(method: Estimator, max_iter: int) -> None:
     )
 
 
-def at_least(name: str, value: float, least: int) -> None:
-    """Refuse a parameter below its least value, or NaN."""
-    if not value >= least:
-        raise BadParameter(f"{name}={value!r} must be at least {least}.")
-
-
-def one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    """Refuse a parameter outside its few allowed values."""
-    if value not in allowed:
-        raise BadParameter(f"{name}={value!r} is none of {naming(allowed)}.")
-
-
-def _same(value: Any, default: Any) -> bool:
+def _equals(value: Any, default: Any) -> bool:
     return value is default or (not isinstance(value, np.ndarray) and bool(value == default))

@@ -1,73 +1,82 @@
 """Bayesian Dawid–Skene (IBCC) by variational Bayes."""
 
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma
 
-from blindfuse.errors import BadParameter
-from blindfuse.estimators.em import EMEstimator, EMStart, Parameters
+from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart
 from blindfuse.model.model import Rule
 from blindfuse.model.posteriors import ExpectedCounts
+from blindfuse.parameters import Constraint, positive
 
 Floats = NDArray[np.float64]
 
 
 class BayesianDawidSkene(EMEstimator):
-    """Dawid–Skene with Dirichlet priors on every column and on the class shares.
+    """Dawid–Skene with Dirichlet priors on the confusion matrices and on the class prior (IBCC).
 
-    The E-step uses expected logarithms E[log Γ_m(a, k)] = ψ(α_mak) − ψ(Σ_a α_mak), where α are
-    prior labels plus expected counts; likewise for the shares. The model holds posterior means.
+    Fitted by variational Bayes: the E-step uses E[log Γ_m(a, k)] = ψ(α_mak) − ψ(Σ_a α_mak), where
+    α is the sum of pseudo-counts and expected counts, and likewise for the class prior. The model
+    holds posterior means. Independent Bayesian classifier combination is due to Kim and Ghahramani
+    (2012), "Bayesian Classifier Combination"; the variational algorithm is that of Simpson et al.
+    (2013), "Dynamic Bayesian Combination of Multiple Imperfect Classifiers".
 
     Parameters
     ----------
-    right, wrong
-        prior labels on and off the diagonal of every confusion matrix.
-    class_count
-        prior items of every class.
+    diagonal_pseudo_count, off_diagonal_pseudo_count
+        pseudo-count of every cell on and off the diagonal of every confusion matrix.
+    class_pseudo_count
+        pseudo-count of every class in the class prior.
+    start, max_iter, tolerance, rule, threads
+        as in :class:`DawidSkene`.
 
-    The other parameters are those of :class:`DawidSkene`. ``log_likelihoods_`` are those of the
-    expected logarithms, which need not rise at every step.
+    Attributes
+    ----------
+    log_likelihoods_ ``[iteration]``
+        computed from the expected logarithms; they need not rise in every iteration.
+    model_, labels_, posteriors_, stopped_
+        as in :class:`DawidSkene`.
     """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "diagonal_pseudo_count": positive(),
+        "off_diagonal_pseudo_count": positive(),
+        "class_pseudo_count": positive(),
+    }
 
     def __init__(
         self,
         *,
-        right: float = 4.0,
-        wrong: float = 1.0,
-        class_count: float = 1.0,
+        diagonal_pseudo_count: float = 4.0,
+        off_diagonal_pseudo_count: float = 1.0,
+        class_pseudo_count: float = 1.0,
         start: EMStart = "mv",
         max_iter: int = 1000,
         tolerance: float = 1e-7,
         rule: Rule = "map",
         threads: int | None = None,
     ) -> None:
-        self.right = right
-        self.wrong = wrong
-        self.class_count = class_count
+        self.diagonal_pseudo_count = diagonal_pseudo_count
+        self.off_diagonal_pseudo_count = off_diagonal_pseudo_count
+        self.class_pseudo_count = class_pseudo_count
         self.start: EMStart = start
         self.max_iter = max_iter
         self.tolerance = tolerance
         self.rule: Rule = rule
         self.threads = threads
 
-    def _prepare(
-        self, annotators: NDArray[Any], classes: NDArray[Any], sums: ExpectedCounts
-    ) -> None:
-        for name in ("right", "wrong", "class_count"):
-            if not getattr(self, name) > 0:
-                raise BadParameter(f"{name}={getattr(self, name)!r} must be positive.")
-
-    def _m_step(self, sums: ExpectedCounts) -> Parameters:
-        K = len(sums.totals)
-        labels = sums.counts + self.wrong + (self.right - self.wrong) * np.eye(K)
-        items = sums.totals + self.class_count
-        return Parameters(
-            labels / labels.sum(axis=1, keepdims=True),
-            items / items.sum(),
+    def _m_step(self, expected: ExpectedCounts) -> EMParameters:
+        K = len(expected.totals)
+        on_diagonal, off_diagonal = self.diagonal_pseudo_count, self.off_diagonal_pseudo_count
+        alpha = expected.counts + off_diagonal + (on_diagonal - off_diagonal) * np.eye(K)
+        class_alpha = expected.totals + self.class_pseudo_count
+        return EMParameters(
+            alpha / alpha.sum(axis=1, keepdims=True),
+            class_alpha / class_alpha.sum(),
             (
-                np.exp(digamma(labels) - digamma(labels.sum(axis=1, keepdims=True))),
-                np.exp(digamma(items) - digamma(items.sum())),
+                np.exp(digamma(alpha) - digamma(alpha.sum(axis=1, keepdims=True))),
+                np.exp(digamma(class_alpha) - digamma(class_alpha.sum())),
             ),
         )

@@ -2,26 +2,34 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.errors import BadParameter, naming
+from blindfuse.errors import BadParameter, list_names
 from blindfuse.estimators.base import (
+    CLASS_PRIOR,
+    SEED,
+    SHRINKAGE,
     Shrinkage,
-    at_least,
-    check_shrinkage,
-    known_prior,
-    one_of,
-    require_classes,
+    fixed_prior,
+    require_two_classes,
     shrink_model,
-    to_fit,
 )
 from blindfuse.estimators.streaming import Arrays, StreamEstimator
 from blindfuse.model.alignment import Alignment
 from blindfuse.model.model import Model, Rule
 from blindfuse.moments.moment_statistics import MomentStatistics
+from blindfuse.parameters import (
+    Constraint,
+    any_of,
+    at_least,
+    instance_of,
+    integer_at_least,
+    one_of,
+    optional,
+)
 from blindfuse.responses.responses import Responses
 from blindfuse.solver.solve import (
     Acceleration,
@@ -40,47 +48,59 @@ Floats = NDArray[np.float64]
 
 
 class BlindEnsemble(StreamEstimator):
-    """Blind multiclass ensemble classification (Algorithms 1 and 2 of the paper).
+    """Confusion matrices and class prior by joint moment matching, the method of the paper.
+
+    Algorithm 1 fits the confusion matrices Γ_m and the class prior π jointly to the first, second
+    and third moments of the responses (25); Algorithm 2 labels each item by the MAP rule (20).
+    Annotators are conditionally independent given the class, and three of them must share items.
+    Reference: Traganitis, Pagès-Zamora and Giannakis (2018), "Blind Multiclass Ensemble
+    Classification".
 
     Parameters
     ----------
     rule
-        ``"map"`` (20) or ``"ml"``, which takes all classes as equally likely.
+        ``"map"`` (20) or ``"ml"``, which ignores the class prior.
     prior
-        ``"estimated"``, ``"uniform"``, or the known shares ``[class]`` (Remark 4).
+        ``"estimated"``, ``"uniform"``, or known probabilities ``[class]`` (Remark 4).
     start
         ``"mv"`` (confusion matrices against the majority vote), ``"random"`` (the best of
         ``restarts``), or a :class:`Model`.
+    restarts
+        number of random starts.
     weights
-        of the moments: ``"counts"``, by co-labelled items, or ``"equal"``, as in (25).
+        weights of the moments: ``"counts"``, the number of items that the annotators share, or
+        ``"equal"``, as in (25).
     moments
-        ``"counts"`` forms them, ``"labels"`` sweeps straight over the labels, ``"auto"`` takes
-        what costs less.
+        ``"counts"`` forms the moments, ``"labels"`` computes each sweep directly from the
+        responses, and ``"auto"`` uses the cheaper one.
     groups
-        Section III-E: a number of groups to draw, or lists of annotators' positions.
+        Section III-E: a number of random groups, or lists of annotators' positions.
     acceleration
-        ``"anderson"``, or None for the paper's plain alternation.
+        ``"anderson"``, or None for the alternation of the paper.
     alignment
-        which column is which class: by ``"majority"`` of annotators, ``"hungarian"`` on ΣΓ_m, or
-        ``"common"``, the paper's most common permutation.
+        how columns are assigned to classes: by a ``"majority"`` of annotators, by the
+        ``"hungarian"`` algorithm on ΣΓ_m, or by the paper's most ``"common"`` permutation.
     shrinkage
-        towards the crowd's mean matrix: ``"learned"``, a number of pseudo-labels, or None.
-    max_sweeps, tolerance, proximal, inner
-        of Algorithm 1; it ends where sweeps gain less than noise, or than ``tolerance``, if given.
-        ``proximal`` is ν/λ, ``inner`` the ADMM iterations per block.
+        towards the mean confusion matrix of all annotators: ``"learned"``, a number of
+        pseudo-counts per class, or None.
+    max_sweeps, tolerance
+        maximum number of sweeps of Algorithm 1, and the relative change of the factors or of the
+        objective at which it stops; None stops it where sweeps gain less than the sampling noise.
+    proximal, inner
+        ν/λ of Algorithm 1, and the number of ADMM iterations per block.
     seed
-        for random starts and groups.
+        random seed for random starts and groups.
     threads
-        at most so many; None for all cores.
+        maximum number of threads; None for all cores.
 
     Attributes
     ----------
     labels_ ``[item]``, posteriors_ ``[item, class]``, model_
         in the order of the responses' items and classes.
     trace_, stopped_
-        history of the solver (a list of them with groups), and why it stopped.
+        history of the solver (one per group with ``groups``), and why it stopped.
     pseudo_counts_ ``[reported, true]``
-        imaginary labels credited to every annotator by ``shrinkage``.
+        the pseudo-counts that ``shrinkage`` added to every annotator.
 
     Examples
     --------
@@ -94,7 +114,27 @@ class BlindEnsemble(StreamEstimator):
     stopped_: str
     pseudo_counts_: Floats
 
-    _memory = MomentStatistics
+    _statistics_class = MomentStatistics
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "prior": CLASS_PRIOR,
+        "start": any_of(one_of("mv", "random"), instance_of(Model, description="a Model")),
+        "restarts": integer_at_least(1),
+        "weights": one_of(*get_args(Weights)),
+        "moments": one_of(*get_args(MomentsFrom)),
+        "groups": optional(
+            integer_at_least(1),
+            instance_of(list, tuple, np.ndarray, description="a list of lists of positions"),
+        ),
+        "acceleration": one_of("anderson", None),
+        "alignment": one_of(*get_args(Alignment)),
+        "shrinkage": SHRINKAGE,
+        "max_sweeps": integer_at_least(1),
+        "tolerance": optional(at_least(0)),
+        "proximal": at_least(0),
+        "inner": integer_at_least(1),
+        "seed": SEED,
+    }
 
     def __init__(
         self,
@@ -135,12 +175,12 @@ class BlindEnsemble(StreamEstimator):
 
     def fit(self, responses: Any) -> Self:
         """Estimate every annotator's confusion matrix and the prior, then label the items."""
-        table = to_fit(responses)
-        return self._keep(self.learn(table), table)
+        table = self._check_input(responses)
+        return self._store(self._fit_model(table), table)
 
-    def learn(self, table: Responses) -> Model:
-        """Every annotator's confusion matrix and the prior, without labelling the items."""
-        options = self._options(table.n_classes)
+    def _fit_model(self, table: Responses) -> Model:
+        """Estimate the model without labelling the items, and store how the solver stopped."""
+        options = self._solver_options(table.n_classes)
         rng = np.random.default_rng(self.seed)
         if self.groups is None:
             solution = solve(table, options, rng, self.threads)
@@ -152,73 +192,67 @@ class BlindEnsemble(StreamEstimator):
             self.stopped_ = ", ".join(sorted({trace.stopped for trace in self.trace_}))
         estimate = Model(confusions, prior, table.annotators, table.classes)
         model, self.pseudo_counts_ = shrink_model(
-            estimate, self.shrinkage, lambda: estimate.sums(table, self.threads).counts
+            estimate, self.shrinkage, lambda: estimate.expected_counts(table, self.threads).counts
         )
         return model
 
-    def estimate(
-        self, counted: MomentStatistics, start: Start | WarmStart | None = None
+    def _solve_statistics(
+        self, statistics: MomentStatistics, start: Start | WarmStart | None = None
     ) -> WarmStart:
-        """Γ and π from counts alone, before shrinkage, with what the solver can go on from."""
-        require_classes(counted.classes)
+        """Estimate Γ and π from counts alone, before shrinkage; return them as a warm start."""
+        require_two_classes(statistics.classes)
         if self.groups is not None or self.moments == "labels":
             raise BadParameter(
-                "Counts are of all annotators together: leave groups= out, and moments='labels'."
+                "Batches and distributed tables are fitted from the counts of all annotators. "
+                "Leave out groups= and moments='labels'."
             )
-        options = self._options(len(counted.classes))
+        options = self._solver_options(len(statistics.classes))
         options = replace(options, start=start or options.start)
         rng = np.random.default_rng(self.seed)
-        names = counted.annotators, counted.classes
-        solution = solve_counts(counted.moments, counted.votes, *names, options, rng)
+        names = statistics.annotators, statistics.classes
+        solution = solve_counts(statistics.moments, statistics.votes, *names, options, rng)
         self.trace_, self.stopped_ = solution.trace, solution.trace.stopped
         model = Model(solution.confusions, solution.prior, *names)
         return WarmStart(model, solution.duals, solution.prior_dual)
 
     def _refit(self, statistics: MomentStatistics, last: Model | None) -> tuple[Model, Arrays]:
-        found = self.estimate(statistics, self._where_left(statistics))
-        labels = statistics.moments.singles.sum(axis=1)
-        expected = labels[:, None, None] * found.model.prior * found.model.confusions
-        model, self.pseudo_counts_ = shrink_model(found.model, self.shrinkage, lambda: expected)
-        kept = {"estimated": found.model.confusions, "duals": found.duals}
-        return model, {**kept, "prior_dual": found.prior_dual}
+        solution = self._solve_statistics(statistics, self._warm_start(statistics))
+        estimate = solution.model
+        n_responses = statistics.moments.singles.sum(axis=1)
+        expected = n_responses[:, None, None] * estimate.prior * estimate.confusions
+        model, self.pseudo_counts_ = shrink_model(estimate, self.shrinkage, lambda: expected)
+        return model, {
+            "estimated": estimate.confusions,
+            "duals": solution.duals,
+            "prior_dual": solution.prior_dual,
+        }
 
-    def _where_left(self, statistics: MomentStatistics) -> WarmStart | None:
-        """The last estimate, with multipliers of zero for new annotators; None if classes are new.
+    def _warm_start(self, statistics: MomentStatistics) -> WarmStart | None:
+        """Return the last solution, with zero multipliers for new annotators.
 
-        A class that the last estimate does not know has no share in it, and would not get one.
+        Return None if there are new classes: their prior in the last solution is zero, and the
+        solver would keep it there.
         """
         if not hasattr(self, "batches_"):
             return None
-        last, extra = self.model_, self._extra
+        last, state = self.model_, self._solver_state
         if len(last.classes) < len(statistics.classes):
             return None
-        model = Model(extra["estimated"], last.prior, last.annotators, last.classes)
+        model = Model(state["estimated"], last.prior, last.annotators, last.classes)
         new = len(statistics.annotators) - len(last.annotators)
-        duals = np.concatenate([extra["duals"], np.zeros((new, *extra["duals"].shape[1:]))])
-        return WarmStart(model, duals, extra["prior_dual"])
+        duals = np.concatenate([state["duals"], np.zeros((new, *state["duals"].shape[1:]))])
+        return WarmStart(model, duals, state["prior_dual"])
 
-    def _options(self, n_classes: int) -> Options:
-        one_of("rule", self.rule, get_args(Rule))
-        one_of("weights", self.weights, get_args(Weights))
-        one_of("moments", self.moments, get_args(MomentsFrom))
-        one_of("alignment", self.alignment, get_args(Alignment))
-        one_of("acceleration", self.acceleration, ("anderson", None))
-        if not isinstance(self.start, Model):
-            one_of("start", self.start, ("mv", "random"))
+    def _solver_options(self, n_classes: int) -> Options:
         if self.weights == "equal" and self.moments == "labels":
             raise BadParameter(
-                "weights='equal' needs moments formed: pass moments='counts' or weights='counts'."
+                "weights='equal' needs the moments, which moments='labels' does not form. "
+                "Pass moments='counts' or weights='counts'."
             )
-        for name in ("restarts", "max_sweeps", "inner"):
-            at_least(name, getattr(self, name), 1)
-        at_least("proximal", self.proximal, 0)
-        if self.tolerance is not None:
-            at_least("tolerance", self.tolerance, 0)
-        check_shrinkage(self.shrinkage)
         return Options(
             start=self.start,
             restarts=self.restarts,
-            prior=known_prior("prior", self.prior, n_classes),
+            prior=fixed_prior("prior", self.prior, n_classes),
             weights=self.weights,
             moments=self.moments,
             acceleration=self.acceleration,
@@ -233,19 +267,22 @@ class BlindEnsemble(StreamEstimator):
 def _as_groups(
     groups: int | Sequence[Sequence[int]], responses: Responses, rng: np.random.Generator
 ) -> list[NDArray[np.intp]]:
-    """Groups of at least three annotators that hold each annotator once."""
+    """Return groups of at least three annotators that contain each annotator once."""
     M = responses.n_annotators
-    if isinstance(groups, int):
+    if isinstance(groups, int | np.integer):
         if not 1 <= groups <= M // 3:
             raise BadParameter(
-                f"groups={groups}: {M} annotators make 1 to {M // 3} groups of at least three."
+                f"groups={groups} is too many for {M} annotators, as each group needs three. "
+                f"Pass 1 to {M // 3} groups."
             )
         return [np.sort(group) for group in np.array_split(rng.permutation(M), groups)]
     listed = [np.asarray(group, dtype=np.intp) for group in groups]
-    together = np.sort(np.concatenate(listed)) if listed else np.empty(0)
-    if not np.array_equal(together, np.arange(M)):
-        raise BadParameter(f"groups must hold each of the positions 0 … {M - 1} exactly once.")
+    grouped = np.sort(np.concatenate(listed)) if listed else np.empty(0)
+    if not np.array_equal(grouped, np.arange(M)):
+        raise BadParameter(f"groups must contain each of the positions 0 … {M - 1} exactly once.")
     small = [group.tolist() for group in listed if len(group) < 3]
     if small:
-        raise BadParameter(f"groups {naming(small)} have fewer than three annotators.")
+        raise BadParameter(
+            f"groups {list_names(small)} have fewer than three annotators. Merge them with others."
+        )
     return listed

@@ -1,14 +1,14 @@
-"""Dawid and Skene's EM: a confusion matrix for every annotator."""
+"""Dawid–Skene: one confusion matrix per annotator, fitted by EM."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import Shrinkage, at_least, pseudo_counts, require_classes
-from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, make_e_step
+from blindfuse.estimators.base import SHRINKAGE, Shrinkage, pseudo_counts, require_two_classes
+from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart, make_e_step
 from blindfuse.estimators.streaming import Arrays, StreamEstimator
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import (
@@ -16,41 +16,74 @@ from blindfuse.model.posteriors import (
     count_posteriors,
     expected_counts,
     safe_log,
-    vote_shares,
+    vote_posteriors,
 )
 from blindfuse.model.shrinkage import normalize_columns
 from blindfuse.moments.em_statistics import EMStatistics
+from blindfuse.parameters import Constraint, array_at_least, at_least, instance_of, optional
 from blindfuse.responses.coding import positions
 
 Floats = NDArray[np.float64]
 
 
 class DawidSkene(EMEstimator, StreamEstimator):
-    """Maximum likelihood of all confusion matrices and the prior (Dawid and Skene 1979).
+    """One confusion matrix per annotator and a class prior, fitted by EM (Dawid and Skene 1979).
+
+    Annotators are conditionally independent given the class. EM maximises the log-likelihood
+    Σ_n log Σ_k π_k Π_m Γ_m(f_m(n), k) plus the log prior that the pseudo-counts define.
+    Reference: Dawid and Skene (1979), "Maximum Likelihood Estimation of Observer Error-Rates Using
+    the EM Algorithm".
 
     Parameters
     ----------
     class_prior
-        ``"estimated"``, ``"uniform"`` (the paper's EM rows), or known shares ``[class]``.
+        ``"estimated"``, ``"uniform"`` (as in the EM rows of the paper), or known probabilities
+        ``[class]``.
     start
-        ``"mv"`` (hard majority votes), ``"shares"`` (soft vote shares), ``"spectral"``
+        ``"mv"`` (hard majority votes), ``"shares"`` (vote shares), ``"spectral"``
         (:class:`Spectral`), ``"blind"`` (:class:`BlindEnsemble`, Remark 2), or a :class:`Model`.
     pseudo_count
         added to every cell of every confusion matrix.
     shrinkage
-        towards the crowd's mean matrix: None, a number of pseudo-labels a class, or
-        ``"learned"`` from the start's counts, and again from those where EM has nearly ended.
+        towards the mean confusion matrix of all annotators: None, a number of pseudo-counts per
+        class, or ``"learned"`` from the initial counts and again near convergence.
     prior_model, prior_count
-        a :class:`Model` of annotators from earlier work, and how many labels a class it is worth:
-        whom it knows is shrunk towards that, not towards the crowd.
+        a :class:`Model` of the annotators from earlier data, and its weight in responses per
+        class. Annotators in that model are shrunk towards it instead of the mean.
     weights ``[annotator]``
-        how much an answer counts (see :class:`Model`); None is one for all.
+        the exponent of each annotator's probabilities (see :class:`Model`); None for one each.
     max_iter, tolerance
-        iterations at most, and the rise per label, of the log-likelihood and what pseudo-labels add
-        to it, at which they end.
+        maximum number of iterations, and the rise of the log posterior per response at which EM
+        stops.
+    rule
+        ``"map"`` (20) or ``"ml"``, which ignores the class prior.
+    threads
+        maximum number of threads; None for all cores.
+
+    Attributes
+    ----------
+    model_, labels_ ``[item]``, posteriors_ ``[item, class]``
+        the fitted :class:`Model` and its result.
+    log_likelihoods_ ``[iteration]``, stopped_
+        log-likelihood before each M-step, and ``"converged"`` or ``"max_iter"``.
+
+    Examples
+    --------
+    >>> from blindfuse import DawidSkene
+    >>> votes = [[0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]]
+    >>> DawidSkene().fit_predict(votes).tolist()
+    [0, 1, 0, 1, 0, 1]
     """
 
-    _memory = EMStatistics
+    _statistics_class = EMStatistics
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "pseudo_count": at_least(0),
+        "shrinkage": SHRINKAGE,
+        "prior_model": optional(instance_of(Model, description="a Model")),
+        "prior_count": at_least(0),
+        "weights": optional(array_at_least(0)),
+    }
 
     def __init__(
         self,
@@ -80,54 +113,57 @@ class DawidSkene(EMEstimator, StreamEstimator):
         self.threads = threads
 
     def _refit(self, statistics: EMStatistics, last: Model | None) -> tuple[Model, Arrays]:
-        require_classes(statistics.classes)
-        self.check()
+        require_two_classes(statistics.classes)
         if self.weights is not None:
-            raise BadParameter("weights= are of a table's annotators. Leave it out in streams.")
+            raise BadParameter(
+                "weights= cannot be used with batches, whose annotators may differ. "
+                "Leave weights= out, or call fit on the whole table."
+            )
         patterns, sizes = statistics.patterns, statistics.sizes
         names = statistics.annotators, statistics.classes
-        votes = count_posteriors(patterns, vote_shares(patterns) * sizes[:, None], self.threads)
+        votes = count_posteriors(patterns, vote_posteriors(patterns) * sizes[:, None], self.threads)
         if last is None:
-            table = statistics.items()
-            sums = self.first_sums(table, self.begin(table))
+            table = statistics.to_responses()
+            expected = self._initial_counts(table, self._resolve_start(table))
         else:
-            begin = _grown(last, *names)
-            sums = expected_counts(patterns, begin.confusions, begin.prior, self.threads, sizes)
+            start = _extend_model(last, *names)
+            expected = expected_counts(patterns, start.confusions, start.prior, self.threads, sizes)
         e_step = make_e_step(patterns, self.threads, sizes=sizes)
-        return self.estimate(e_step, sums, statistics.n_responses, *names, votes), {}
+        return self._run_em(e_step, expected, statistics.n_responses, *names, votes), {}
 
-    def _prepare(
-        self, annotators: NDArray[Any], classes: NDArray[Any], sums: ExpectedCounts
+    def _initialize_m_step(
+        self, annotators: NDArray[Any], classes: NDArray[Any], expected: ExpectedCounts
     ) -> None:
-        at_least("pseudo_count", self.pseudo_count, 0)
-        at_least("prior_count", self.prior_count, 0)
-        pseudo = pseudo_counts(self.shrinkage, sums.counts) + self.pseudo_count
-        self._pseudo = np.broadcast_to(pseudo, sums.counts.shape)
+        """Set the pseudo-counts ``[annotator, reported, true]``."""
+        pooled = pseudo_counts(self.shrinkage, expected.counts) + self.pseudo_count
+        self._pseudo_counts = np.broadcast_to(pooled, expected.counts.shape)
         if self.prior_model is not None:
             earlier = self.prior_model.for_annotators(annotators, classes)
             is_known = positions(annotators, self.prior_model.annotators) >= 0
             own = self.prior_count * earlier.confusions + self.pseudo_count
-            self._pseudo = np.where(is_known[:, None, None], own, self._pseudo)
+            self._pseudo_counts = np.where(is_known[:, None, None], own, self._pseudo_counts)
 
     @property
-    def _learns_again(self) -> bool:
+    def _initializes_again(self) -> bool:
         return isinstance(self.shrinkage, str)
 
-    def _m_step(self, sums: ExpectedCounts) -> Parameters:
-        """Γ_m(a, k) ∝ expected counts plus pseudo-labels; an empty column stays uniform."""
-        confusions, prior = normalize_columns(sums.counts + self._pseudo), self._shares(sums)
-        # Not by BLAS, whose threads would spin between rounds.
-        log_prior = float((self._pseudo * safe_log(confusions)).sum())
+    def _m_step(self, expected: ExpectedCounts) -> EMParameters:
+        """Γ_m(a, k) ∝ expected counts plus pseudo-counts; an empty column is uniform."""
+        confusions = normalize_columns(expected.counts + self._pseudo_counts)
+        prior = self._estimate_prior(expected)
+        # Not by BLAS, whose threads would busy-wait between iterations.
+        log_prior = float((self._pseudo_counts * safe_log(confusions)).sum())
         if self.weights is None:
-            return Parameters(confusions, prior, (confusions, prior), log_prior)
-        worth = confusions ** self.weights[:, None, None]
-        return Parameters(confusions, prior, (worth, prior), log_prior)
+            return EMParameters(confusions, prior, (confusions, prior), log_prior)
+        evidence = confusions ** self.weights[:, None, None]
+        return EMParameters(confusions, prior, (evidence, prior), log_prior)
 
 
-def _grown(last: Model, annotators: NDArray[Any], classes: NDArray[Any]) -> Model:
-    """The last model with new annotators, who get the mean matrix, and new classes, hardly there.
+def _extend_model(last: Model, annotators: NDArray[Any], classes: NDArray[Any]) -> Model:
+    """Return the last model with new annotators and classes.
 
-    A new class begins with the share of one label, reported as if half of its labels were right.
+    New annotators get the mean confusion matrix. A new class gets a prior of 1/K², and annotators
+    report it correctly with probability 1/2 plus an even share of the rest.
     """
     K, new = len(last.classes), len(classes) - len(last.classes)
     if not new:
@@ -137,6 +173,6 @@ def _grown(last: Model, annotators: NDArray[Any], classes: NDArray[Any]) -> Mode
     confusions[:, :K, :K] = known.confusions
     confusions[:, :, K:] = 0.5 / (K + new)
     confusions[:, range(K, K + new), range(K, K + new)] += 0.5
-    share = 1 / (K + new) ** 2
-    prior = np.concatenate([last.prior * (1 - new * share), np.full(new, share)])
+    probability = 1 / (K + new) ** 2
+    prior = np.concatenate([last.prior * (1 - new * probability), np.full(new, probability)])
     return Model(confusions, prior, annotators, classes)

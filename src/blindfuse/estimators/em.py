@@ -1,19 +1,17 @@
-"""Expectation maximisation: what Dawid–Skene and its relatives share."""
+"""Expectation maximisation: the algorithm, its starts, and the base class of EM methods."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.estimators.base import (
+    CLASS_PRIOR,
     ModelEstimator,
-    at_least,
-    known_prior,
-    one_of,
-    to_fit,
+    fixed_prior,
     warn_not_converged,
 )
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
@@ -28,19 +26,32 @@ from blindfuse.model.posteriors import (
     weighted_votes,
 )
 from blindfuse.model.shrinkage import vote_confusions
+from blindfuse.parameters import (
+    Constraint,
+    any_of,
+    at_least,
+    instance_of,
+    integer_at_least,
+    one_of,
+)
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
-Begin = Literal["mv", "shares"] | Model
-EMStart = Begin | Literal["spectral", "blind"]
+InitialState = Literal["mv", "shares"] | Model
+"""The posteriors that EM starts from: hard votes, vote shares, or those of a model."""
+EMStart = InitialState | Literal["spectral", "blind"]
+
+ROUGH_TOLERANCE_FACTOR = 1000.0
+"""Pseudo-counts are learned again once EM has converged to this many times the tolerance."""
 
 
-class Parameters(NamedTuple):
-    """What an M-step finds: the model, and what the next E-step multiplies instead, if not it.
+class EMParameters(NamedTuple):
+    """The result of an M-step.
 
-    ``credit`` is the logarithm of what was thought of this model beforehand, up to a constant: what
-    an M-step with pseudo-labels maximises beside the likelihood.
+    ``evidence`` holds the confusion matrices and prior that the next E-step multiplies, which may
+    differ from those of the model. ``log_prior`` is the log density of the model under the prior
+    given by the pseudo-counts, up to a constant.
     """
 
     confusions: Floats
@@ -50,73 +61,78 @@ class Parameters(NamedTuple):
 
 
 class EMResult(NamedTuple):
-    """Where EM ended and the sums that led there, log-likelihoods on the way, why it stopped."""
+    """The last parameters and expected counts, the log-likelihoods, and why EM stopped."""
 
-    parameters: Parameters
-    sums: ExpectedCounts
-    history: Floats
+    parameters: EMParameters
+    expected: ExpectedCounts
+    log_likelihoods: Floats
     stopped: str
 
 
-NEARLY = 1000.0
-"""EM has nearly ended when the likelihood rises by so many times the tolerance."""
-
-EStep = Callable[[Parameters], ExpectedCounts]
-MStep = Callable[[ExpectedCounts], Parameters]
+EStep = Callable[[EMParameters], ExpectedCounts]
+MStep = Callable[[ExpectedCounts], EMParameters]
 
 
 def run_em(
     e_step: EStep,
     m_step: MStep,
-    sums: ExpectedCounts,
+    expected: ExpectedCounts,
     n_responses: float,
     max_iter: int,
     tolerance: float,
 ) -> EMResult:
-    """Alternate M- and E-steps from these sums until likelihood and credit no longer rise.
+    """Alternate M- and E-steps from these expected counts until the log posterior stops rising.
 
-    ``tolerance`` is the rise per label. Where the answers are is the E-step's business alone.
+    The log posterior is the log-likelihood plus the parameters' log prior. EM stops when it rises
+    by at most ``tolerance`` per response. Only the E-step reads the responses.
     """
-    parameters = m_step(sums)
-    history: list[float] = []
+    parameters = m_step(expected)
+    log_likelihoods: list[float] = []
     log_posterior = -np.inf
     for _ in range(max_iter):
-        sums = e_step(parameters)
-        history.append(sums.likelihood)
-        last, log_posterior = log_posterior, sums.likelihood + parameters.log_prior
+        expected = e_step(parameters)
+        log_likelihoods.append(expected.log_likelihood)
+        last, log_posterior = log_posterior, expected.log_likelihood + parameters.log_prior
         if log_posterior - last <= tolerance * n_responses:
-            return EMResult(parameters, sums, np.array(history), "converged")
-        parameters = m_step(sums)
-    return EMResult(parameters, sums, np.array(history), "max_iter")
+            return EMResult(parameters, expected, np.array(log_likelihoods), "converged")
+        parameters = m_step(expected)
+    return EMResult(parameters, expected, np.array(log_likelihoods), "max_iter")
 
 
 def make_e_step(
     responses: Responses,
     threads: int | None = None,
-    fixed: ExpectedCounts | None = None,
+    gold: ExpectedCounts | None = None,
     sizes: Floats | None = None,
 ) -> EStep:
-    """The E-step over answers in memory.
+    """Return the E-step over responses in memory.
 
-    ``fixed`` are the sums of gold items beside them, ``sizes[item]`` how often each item counts.
+    ``gold`` are the counts of gold items, which are added to those of the responses.
+    ``sizes[item]`` is the number of times that each item counts.
     """
 
-    def e_step(parameters: Parameters) -> ExpectedCounts:
-        found = expected_counts(responses, *parameters.evidence, threads, sizes)
-        if fixed is None:
-            return found
-        return found + replace(fixed, likelihood=_gold_likelihood(fixed, parameters))
+    def e_step(parameters: EMParameters) -> ExpectedCounts:
+        expected = expected_counts(responses, *parameters.evidence, threads, sizes)
+        if gold is None:
+            return expected
+        return expected + replace(gold, log_likelihood=_gold_log_likelihood(gold, parameters))
 
     return e_step
 
 
+def plain_parameters(confusions: Floats, prior: Floats) -> EMParameters:
+    """Return parameters whose E-step uses the model itself."""
+    return EMParameters(confusions, prior, (confusions, prior))
+
+
 class EMEstimator(ModelEstimator):
-    """EM, for methods that differ in their M-step only.
+    """The base class of EM methods, which differ in their M-step only.
 
     Attributes
     ----------
     log_likelihoods_ ``[iteration]``
-        Σ_n log Σ_k π_k Π_m Γ_m(f_m(n), k) before each M-step, gold items at their gold class.
+        Σ_n log Σ_k π_k Π_m Γ_m(f_m(n), k) before each M-step; gold items count with their gold
+        class only.
     stopped_
         ``"converged"`` or ``"max_iter"``.
     """
@@ -130,143 +146,144 @@ class EMEstimator(ModelEstimator):
     class_prior: Any = "estimated"
     weights: Floats | None = None
 
-    def _prepare(
-        self, annotators: NDArray[Any], classes: NDArray[Any], sums: ExpectedCounts
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "class_prior": CLASS_PRIOR,
+        "start": any_of(
+            one_of("mv", "shares", "spectral", "blind"),
+            instance_of(Model, description="a Model"),
+        ),
+        "max_iter": integer_at_least(1),
+        "tolerance": at_least(0),
+    }
+
+    def _initialize_m_step(
+        self, annotators: NDArray[Any], classes: NDArray[Any], expected: ExpectedCounts
     ) -> None:
-        """Check parameters, and find out what the M-step needs to know beforehand."""
+        """Set what the M-step needs beside expected counts, such as pseudo-counts."""
 
     @property
-    def _learns_again(self) -> bool:
-        """Whether that depends on these sums, and is better known where EM has nearly ended."""
+    def _initializes_again(self) -> bool:
+        """Whether ``_initialize_m_step`` is repeated with the counts near convergence."""
         return False
 
     @abstractmethod
-    def _m_step(self, sums: ExpectedCounts) -> Parameters:
-        """The parameters that fit the expected counts best."""
+    def _m_step(self, expected: ExpectedCounts) -> EMParameters:
+        """Return the parameters that fit the expected counts best."""
 
     def fit(self, responses: Any, gold: Mapping[Any, Any] | None = None) -> Self:
-        """Alternate E- and M-steps from the start until the likelihood no longer rises.
+        """Alternate E- and M-steps from the start until the log posterior stops rising.
 
         ``gold`` maps items to their known labels, which are held fixed.
         """
-        table = to_fit(responses)
-        free, fixed, is_gold, truth = _without_gold(table, gold or {}, self.threads)
-        sums = self.first_sums(free, self.begin(table)) + fixed
-        e_step = make_e_step(free, self.threads, fixed)
-        model = self.estimate(e_step, sums, table.n_responses, table.annotators, table.classes)
-        self._keep(model, table)
+        table = self._check_input(responses)
+        unlabelled, gold_counts, is_gold, truth = _split_gold(table, gold or {}, self.threads)
+        expected = self._initial_counts(unlabelled, self._resolve_start(table)) + gold_counts
+        e_step = make_e_step(unlabelled, self.threads, gold_counts)
+        model = self._run_em(e_step, expected, table.n_responses, table.annotators, table.classes)
+        self._store(model, table)
         self.posteriors_[is_gold] = np.eye(table.n_classes)[truth]
         self.labels_[is_gold] = table.classes[truth]
         return self
 
-    def estimate(
+    def _run_em(
         self,
         e_step: EStep,
-        sums: ExpectedCounts,
+        expected: ExpectedCounts,
         n_responses: float,
         annotators: NDArray[Any],
         classes: NDArray[Any],
         votes: ExpectedCounts | None = None,
     ) -> Model:
-        """The model where EM ends that begins with these sums; how it went is kept.
+        """Run EM from these expected counts, store its history, and return the model.
 
-        What the M-step must know beforehand is learned from the votes, if given, or else from the
-        sums; and once more from where EM has nearly come, so that little depends on its start.
+        The M-step is initialized from the votes, if given, or else from the expected counts. If it
+        learns pseudo-counts, it is initialized again near convergence, so that the result depends
+        little on the start.
         """
-        self._prepare(annotators, classes, votes or sums)
-        before = np.empty(0)
-        if self._learns_again:
-            roughly = NEARLY * self.tolerance
-            nearly = run_em(e_step, self._m_step, sums, n_responses, self.max_iter, roughly)
-            sums, before = nearly.sums, nearly.history
-            self._prepare(annotators, classes, sums)
-        rounds = self.max_iter - len(before)
-        found = run_em(e_step, self._m_step, sums, n_responses, rounds, self.tolerance)
-        self.log_likelihoods_ = np.concatenate([before, found.history])
-        self.stopped_ = found.stopped
-        if found.stopped == "max_iter":
+        self._initialize_m_step(annotators, classes, votes or expected)
+        earlier = np.empty(0)
+        if self._initializes_again:
+            tolerance = ROUGH_TOLERANCE_FACTOR * self.tolerance
+            rough = run_em(e_step, self._m_step, expected, n_responses, self.max_iter, tolerance)
+            expected, earlier = rough.expected, rough.log_likelihoods
+            self._initialize_m_step(annotators, classes, expected)
+        max_iter = self.max_iter - len(earlier)
+        result = run_em(e_step, self._m_step, expected, n_responses, max_iter, self.tolerance)
+        self.log_likelihoods_ = np.concatenate([earlier, result.log_likelihoods])
+        self.stopped_ = result.stopped
+        if result.stopped == "max_iter":
             warn_not_converged(self, self.max_iter)
-        confusions, prior, *_ = found.parameters
+        confusions, prior, *_ = result.parameters
         return Model(confusions, prior, annotators, classes, self.weights)
 
-    def _shares(self, sums: ExpectedCounts) -> Floats:
-        """π of an M-step: the expected shares of classes, unless ``class_prior`` is known."""
-        known = known_prior("class_prior", self.class_prior, len(sums.totals))
-        return np.asarray(sums.totals / sums.totals.sum()) if known is None else known
+    def _estimate_prior(self, expected: ExpectedCounts) -> Floats:
+        """Return π of an M-step: the expected class proportions, or the given ``class_prior``."""
+        fixed = fixed_prior("class_prior", self.class_prior, len(expected.totals))
+        return np.asarray(expected.totals / expected.totals.sum()) if fixed is None else fixed
 
-    def check(self) -> None:
-        """Refuse parameters that no M-step could use."""
-        if not isinstance(self.start, Model):
-            one_of("start", self.start, ("mv", "shares", "spectral", "blind"))
-        at_least("max_iter", self.max_iter, 1)
-        at_least("tolerance", self.tolerance, 0)
+    def _resolve_start(self, table: Responses, votes: ExpectedCounts | None = None) -> InitialState:
+        """Return the start, with ``"spectral"`` and ``"blind"`` replaced by a fitted model.
 
-    def begin(self, table: Responses, votes: ExpectedCounts | None = None) -> Begin:
-        """Where to begin: votes, their shares, or a model that is fitted to these items.
-
-        It is fitted to all items: where most are gold, the others may be too few. If these are a
-        sample, ``votes`` are those of all.
+        The model is fitted to all items, gold ones included, because the others may be too few. If
+        ``table`` is a sample, ``votes`` are the votes of all items.
         """
-        self.check()
         if self.start == "spectral":
             return Spectral(threads=self.threads).fit(table).model_
         if self.start == "blind":
-            return _blind_start(table, votes, self.threads)
+            return _fit_blind_start(table, votes, self.threads)
         return self.start
 
-    def first_sums(self, free: Responses, begin: Begin) -> ExpectedCounts:
-        """Expected counts of these items where EM begins; those of other items can be added."""
-        if begin == "mv":
-            return count_votes(free, self.threads)
-        if begin == "shares":
-            votes = weighted_votes(free)
+    def _initial_counts(self, responses: Responses, start: InitialState) -> ExpectedCounts:
+        """Return the expected counts that EM starts from; counts of other items can be added."""
+        if start == "mv":
+            return count_votes(responses, self.threads)
+        if start == "shares":
+            votes = weighted_votes(responses)
             total = votes.sum(axis=1, keepdims=True)
             shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
-            return count_posteriors(free, shares, self.threads)
-        return begin.for_annotators(free.annotators, free.classes).sums(free, self.threads)
+            return count_posteriors(responses, shares, self.threads)
+        model = start.for_annotators(responses.annotators, responses.classes)
+        return model.expected_counts(responses, self.threads)
 
 
-def _blind_start(responses: Responses, votes: ExpectedCounts | None, threads: int | None) -> Model:
-    """BlindEnsemble's model (Remark 2), with the vote's columns for classes that it has lost.
+def _fit_blind_start(
+    responses: Responses, votes: ExpectedCounts | None, threads: int | None
+) -> Model:
+    """Return BlindEnsemble's model (Remark 2), with lost classes replaced by the majority vote's.
 
-    Under Assumption 2 most annotators report a class more often than any other where it is true.
-    A column in which they do not belongs to a part of a common class that the solver has split,
-    most often in place of a rare one; EM would stay there. So it would where a sample has missed a
-    class that others have seen.
+    Under Assumption 2, most annotators report the true class more often than any other. A column
+    in which most do not describes a part of a common class that the solver has split, usually in
+    place of a rare class, and EM would not recover from it. The same holds for a class that is
+    missing from a sample of items but occurs among all items.
     """
-    model = BlindEnsemble(threads=threads).learn(responses)
-    told = model.confusions.argmax(axis=1) == np.arange(responses.n_classes)
-    lost = told.mean(axis=0) < 0.5
+    model = BlindEnsemble(threads=threads)._fit_model(responses)
+    most_reported = model.confusions.argmax(axis=1)
+    is_lost = (most_reported == np.arange(responses.n_classes)).mean(axis=0) < 0.5
     if votes is not None:
-        lost |= (responses.responses_per_class == 0) & (votes.totals > 0)
-    if not np.any(lost):
+        is_lost |= (responses.responses_per_class == 0) & (votes.totals > 0)
+    if not np.any(is_lost):
         return model
     votes = votes or count_votes(responses, threads)
     confusions, prior = model.confusions.copy(), model.prior.copy()
-    confusions[:, :, lost] = vote_confusions(votes.counts)[:, :, lost]
-    prior[lost] = votes.totals[lost] / votes.totals.sum()
+    confusions[:, :, is_lost] = vote_confusions(votes.counts)[:, :, is_lost]
+    prior[is_lost] = votes.totals[is_lost] / votes.totals.sum()
     return Model(confusions, prior / prior.sum(), model.annotators, model.classes)
 
 
-def _without_gold(
+def _split_gold(
     responses: Responses, gold: Mapping[Any, Any], threads: int | None
 ) -> tuple[Responses, ExpectedCounts, NDArray[np.intp], NDArray[np.intp]]:
-    """Items to learn about; sums of the gold ones; where those are, and their classes."""
+    """Return the items without gold, the counts of the others, their positions and classes."""
     positions, truth = gold_codes(responses, gold)
-    certain = np.eye(responses.n_classes)[truth]
-    fixed = count_posteriors(responses.select_items(positions), certain, threads)
+    one_hot = np.eye(responses.n_classes)[truth]
+    gold_counts = count_posteriors(responses.select_items(positions), one_hot, threads)
     if not len(positions):
-        return responses, fixed, positions, truth
-    free = np.ones(responses.n_items, dtype=bool)
-    free[positions] = False
-    return responses.select_items(free), fixed, positions, truth
+        return responses, gold_counts, positions, truth
+    unlabelled = np.ones(responses.n_items, dtype=bool)
+    unlabelled[positions] = False
+    return responses.select_items(unlabelled), gold_counts, positions, truth
 
 
-def _gold_likelihood(fixed: ExpectedCounts, parameters: Parameters) -> float:
-    confusions, prior = map(safe_log, parameters.evidence)
-    return float(np.sum(fixed.counts * confusions) + fixed.totals @ prior)
-
-
-def plain_parameters(confusions: Floats, prior: Floats) -> Parameters:
-    """Parameters whose evidence is the model itself."""
-    return Parameters(confusions, prior, (confusions, prior))
+def _gold_log_likelihood(gold: ExpectedCounts, parameters: EMParameters) -> float:
+    log_confusions, log_prior = map(safe_log, parameters.evidence)
+    return float(np.sum(gold.counts * log_confusions) + gold.totals @ log_prior)

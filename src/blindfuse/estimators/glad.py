@@ -1,55 +1,62 @@
-"""GLAD: skill of annotators, difficulty of items (Whitehill et al. 2009)."""
+"""GLAD: skill of annotators and difficulty of items (Whitehill et al. 2009)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.estimators.base import (
-    TableEstimator,
-    at_least,
-    known_prior,
-    to_fit,
+    CLASS_PRIOR,
+    THREADS,
+    PosteriorEstimator,
+    fixed_prior,
     warn_not_converged,
 )
 from blindfuse.kernels.glad import glad_posteriors, glad_step
 from blindfuse.kernels.threads import map_threads
-from blindfuse.model.posteriors import LEAST_ITEMS, safe_log
+from blindfuse.model.posteriors import MIN_ITEMS_PER_THREAD, safe_log
+from blindfuse.parameters import Constraint, at_least, integer_at_least
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows
 
 Floats = NDArray[np.float64]
 
-TYPICAL = 1.0
-"""Mean of the unit normal priors of α and of log β, Whitehill et al.'s choice."""
+PRIOR_MEAN = 1.0
+"""Mean of the priors N(1, 1) of α and of log β, as in Whitehill et al."""
 
 
-class GLAD(TableEstimator):
-    """An answer is right with probability σ(α_m β_n), and else any of the other classes alike.
+class GLAD(PosteriorEstimator):
+    """One skill per annotator and one difficulty per item, fitted by EM (Whitehill et al. 2009).
 
-    α is an annotator's skill, below zero for an adversary; 1/β is an item's difficulty. EM, whose
-    M-step is one scoring step of every α and log β under priors N(1, 1).
+    A response is correct with probability σ(α_m β_n), and otherwise any of the other classes with
+    equal probability. α_m is the annotator's skill, negative for an adversary; 1/β_n is the item's
+    difficulty. The M-step is one scoring step of every α and log β under priors N(1, 1). Reference:
+    Whitehill, Ruvolo, Wu, Bergsma and Movellan (2009), "Whose Vote Should Count More: Optimal
+    Integration of Labels from Labelers of Unknown Expertise".
 
     Parameters
     ----------
     class_prior
-        ``"uniform"``, as Whitehill et al. have it, ``"estimated"``, or known shares ``[class]``.
+        ``"uniform"``, as in the reference, ``"estimated"``, or known probabilities ``[class]``.
     max_iter, tolerance
-        iterations at most, and the rise of the log-posterior per label at which they end.
+        maximum number of iterations, and the rise of the log posterior per response at which EM
+        stops.
+    threads
+        maximum number of threads; None for all cores.
 
     Attributes
     ----------
     skills_ ``[annotator]``, difficulties_ ``[item]``
         α and 1/β.
+    posteriors_ ``[item, class]``, labels_ ``[item]``
+        computed from the skills alone, as for new items: difficulties are estimated again with the
+        skills held fixed.
     log_posteriors_ ``[iteration]``
-        of answers, skills and difficulties together; it never falls.
+        of responses, skills and difficulties jointly; it never falls.
     stopped_
         ``"converged"`` or ``"max_iter"``.
-
-    Beliefs about items, of ``fit`` or new, come from the skills alone: their difficulties are
-    estimated again with the skills held.
     """
 
     prior_: Floats
@@ -57,6 +64,13 @@ class GLAD(TableEstimator):
     difficulties_: Floats
     log_posteriors_: Floats
     stopped_: str
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "class_prior": CLASS_PRIOR,
+        "max_iter": integer_at_least(1),
+        "tolerance": at_least(0),
+        "threads": THREADS,
+    }
 
     def __init__(
         self,
@@ -72,100 +86,105 @@ class GLAD(TableEstimator):
         self.threads = threads
 
     def fit(self, responses: Any, gold: Mapping[Any, Any] | None = None) -> Self:
-        """Alternate beliefs with skills and difficulties until the posterior no longer rises.
+        """Alternate E- and M-steps until the log posterior stops rising.
 
         ``gold`` maps items to their known labels, which are held fixed.
         """
-        table = to_fit(responses)
-        at_least("max_iter", self.max_iter, 1)
-        at_least("tolerance", self.tolerance, 0)
-        prior = known_prior("class_prior", self.class_prior, table.n_classes)
+        table = self._check_input(responses)
+        prior = fixed_prior("class_prior", self.class_prior, table.n_classes)
         known = np.full(table.n_items, -1)
         positions, truth = gold_codes(table, gold or {})
         known[positions] = truth
         self.annotators_, self.classes_ = table.annotators, table.classes
-        self.skills_ = np.full(table.n_annotators, TYPICAL)
+        self.skills_ = np.full(table.n_annotators, PRIOR_MEAN)
         self.prior_ = np.full(table.n_classes, 1 / table.n_classes) if prior is None else prior
-        learned = self._alternate(table, known, skills=True, shares=prior is None)
-        self.log_posteriors_ = np.array(learned.history)
-        self.stopped_ = "converged" if learned.converged else "max_iter"
-        if not learned.converged:
+        result = self._run_em(table, known, fit_skills=True, fit_prior=prior is None)
+        self.log_posteriors_ = np.array(result.log_posteriors)
+        self.stopped_ = "converged" if result.converged else "max_iter"
+        if not result.converged:
             warn_not_converged(self, self.max_iter)
-        given = self._alternate(table, known)
-        self.posteriors_, self.difficulties_ = given.beliefs, np.exp(-given.log_clarities)
-        self.labels_ = self._named(self.posteriors_)
+        result = self._run_em(table, known)
+        self.posteriors_, self.difficulties_ = result.posteriors, np.exp(-result.log_clarities)
+        self.labels_ = self._name_labels(self.posteriors_)
         return self
 
     def _posteriors(self, responses: Responses) -> Floats:
-        return self._alternate(responses, np.full(responses.n_items, -1)).beliefs
+        return self._run_em(responses, np.full(responses.n_items, -1)).posteriors
 
-    def _alternate(
+    def _run_em(
         self,
         responses: Responses,
         known: NDArray[np.intp],
-        skills: bool = False,
-        shares: bool = False,
-    ) -> "_Found":
-        """Beliefs and clarities by turns, and skills and class shares where they are to learn."""
-        log_clarities = np.full(responses.n_items, TYPICAL)
+        fit_skills: bool = False,
+        fit_prior: bool = False,
+    ) -> "_EMResult":
+        """Run EM over posteriors and log β, and over skills and class prior if these are fitted.
+
+        ``known[item]`` is the class code of a gold item and −1 elsewhere.
+        """
+        log_clarities = np.full(responses.n_items, PRIOR_MEAN)
         history: list[float] = []
         while True:
-            beliefs, likelihood = self._e_step(responses, np.exp(log_clarities), known)
-            history.append(likelihood + _log_density(log_clarities) + _log_density(self.skills_))
+            posteriors, log_likelihood = self._e_step(responses, np.exp(log_clarities), known)
+            history.append(
+                log_likelihood + _log_density(log_clarities) + _log_density(self.skills_)
+            )
             rise = history[-1] - history[-2] if len(history) > 1 else np.inf
             converged = bool(rise <= self.tolerance * responses.n_responses)
             if converged or len(history) == self.max_iter:
-                return _Found(beliefs, log_clarities, history, converged)
-            if skills:
-                self.skills_ = self._step(
-                    responses.by_annotator, self.skills_, np.exp(log_clarities), beliefs, False
+                return _EMResult(posteriors, log_clarities, history, converged)
+            if fit_skills:
+                self.skills_ = self._scoring_step(
+                    responses.by_annotator, self.skills_, np.exp(log_clarities), posteriors, False
                 )
-            if shares:
-                self.prior_ = beliefs.mean(axis=0)
-            log_clarities = self._step(
-                responses.by_item, log_clarities, self.skills_, beliefs, True
+            if fit_prior:
+                self.prior_ = posteriors.mean(axis=0)
+            log_clarities = self._scoring_step(
+                responses.by_item, log_clarities, self.skills_, posteriors, True
             )
 
     def _e_step(
         self, responses: Responses, clarities: Floats, known: NDArray[np.intp]
     ) -> tuple[Floats, float]:
-        """Beliefs ``[item, class]``, and the log-likelihood of all answers."""
-        beliefs = np.empty((responses.n_items, responses.n_classes))
+        """Return posteriors ``[item, class]`` and the log-likelihood of all responses."""
+        posteriors = np.empty((responses.n_items, responses.n_classes))
         model = self.skills_, clarities, safe_log(self.prior_), known
-        parts = map_threads(
-            lambda begin, end: glad_posteriors(*responses.by_item, begin, end, *model, beliefs),
+        log_likelihoods = map_threads(
+            lambda begin, end: glad_posteriors(*responses.by_item, begin, end, *model, posteriors),
             responses.n_items,
             self.threads,
-            LEAST_ITEMS,
+            MIN_ITEMS_PER_THREAD,
         )
-        return beliefs, float(sum(parts))
+        return posteriors, float(sum(log_likelihoods))
 
-    def _step(
-        self, rows: Rows, own: Floats, others: Floats, beliefs: Floats, of_items: bool
+    def _scoring_step(
+        self, rows: Rows, values: Floats, others: Floats, posteriors: Floats, of_items: bool
     ) -> Floats:
-        """One scoring step of every annotator's α, or of every item's log β."""
-        moved = np.empty_like(own)
-        least = LEAST_ITEMS if of_items else 1
+        """Return the values after one scoring step of every annotator's α or every item's log β.
+
+        ``others`` are the β of the items or the α of the annotators that the responses involve.
+        """
+        new = np.empty_like(values)
         map_threads(
             lambda begin, end: glad_step(
-                *rows, begin, end, own, others, beliefs, of_items, TYPICAL, moved
+                *rows, begin, end, values, others, posteriors, of_items, PRIOR_MEAN, new
             ),
-            len(own),
+            len(values),
             self.threads,
-            least,
+            MIN_ITEMS_PER_THREAD if of_items else 1,
         )
-        return moved
+        return new
 
 
-class _Found(NamedTuple):
-    """Where the turns ended: ``beliefs[item, class]``, log β of every item, and how they went."""
+class _EMResult(NamedTuple):
+    """``posteriors[item, class]``, log β ``[item]``, log posteriors, and whether EM converged."""
 
-    beliefs: Floats
+    posteriors: Floats
     log_clarities: Floats
-    history: list[float]
+    log_posteriors: list[float]
     converged: bool
 
 
 def _log_density(values: Floats) -> float:
-    """Of the prior N(1, 1), but for its constant."""
-    return float(-0.5 * np.sum((values - TYPICAL) ** 2))
+    """Return the log density under the prior N(1, 1), up to a constant."""
+    return float(-0.5 * np.sum((values - PRIOR_MEAN) ** 2))

@@ -1,7 +1,8 @@
-"""EM in which a group of annotators who err together answers as one.
+"""EM in which each group of dependent annotators counts as one annotator.
 
-A group's answers to an item, taken together, are one answer of K^g possible ones: what its members
-say alike or apart is then worth what it is, however they copy from one another.
+The responses of a group to an item are joined into one symbol, of which there are up to (K + 1)^g.
+The confusion matrix of the group then contains the probabilities of all joint responses, whatever
+the correlation of its members.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.estimators.em import Parameters, make_e_step, plain_parameters, run_em
+from blindfuse.estimators.em import EMParameters, make_e_step, plain_parameters, run_em
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import ExpectedCounts, compute_posteriors, count_posteriors
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT, normalize_columns, pooled_pseudo_counts
@@ -18,21 +19,24 @@ from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
-MOST_TOGETHER = 1_000
-"""Answers that a group may give together; a larger group is cut down to its busiest members."""
+MAX_JOINT_SYMBOLS = 1_000
+"""Joint symbols of a group; a larger group keeps only its members with most responses."""
+MAX_ITER, TOLERANCE = 1000, 1e-7
+"""Iterations of EM, and the rise of the log-likelihood per response at which it stops."""
 
 
-class Joint(NamedTuple):
-    """Responses in which each group is one annotator, after those who are in none.
+class JoinedResponses(NamedTuple):
+    """Responses in which each group is one annotator, listed after the single annotators.
 
-    ``alone[i]`` are the positions of the latter; group g answered in the ways
-    ``ways[g][row, member]``, −1 where a member did not answer, and ``row`` is the label.
+    ``singles[i]`` are the positions of annotators in no group, and ``groups[g]`` those of the
+    members of each group. ``patterns[g][symbol, member]`` is the symbol that each member reported
+    in a joint symbol of group g, or −1 if it is missing.
     """
 
     responses: Responses
-    alone: NDArray[np.intp]
+    singles: NDArray[np.intp]
     groups: list[NDArray[np.intp]]
-    ways: list[NDArray[np.intp]]
+    patterns: list[NDArray[np.intp]]
 
 
 def fit_groups(
@@ -42,85 +46,122 @@ def fit_groups(
     start: Floats,
     threads: int | None = None,
 ) -> tuple[Model, Floats, Floats]:
-    """A model, posteriors ``[item, class]`` and log-likelihoods, with each of these groups as one.
+    """Run EM with each group as one annotator.
 
-    EM starts from the posteriors ``start``. A way in which a group seldom answers is credited with
-    one label, spread like the product of its members' own probabilities, each to the power of its
-    weight. The model has a matrix for every annotator, and these ``weights`` for new items.
+    Return a model, posteriors ``[item, class]`` and log-likelihoods ``[iteration]``. EM starts from
+    the posteriors ``start``. Joint symbols have one pseudo-count each on average, in proportion to
+    the product of the members' own probabilities, each to the power of its weight. The model has
+    one confusion matrix per annotator, and these ``weights`` for new items.
     """
-    joint = together(responses, groups)
-    sums = count_posteriors(joint.responses, start, threads)
+    joined = join_groups(responses, groups)
 
-    def m_step(found: ExpectedCounts) -> Parameters:
-        return _m_step(found, joint, weights, responses.n_classes)
+    def m_step(expected: ExpectedCounts) -> EMParameters:
+        return _m_step(expected, joined, weights, responses.n_classes)
 
-    found = run_em(
-        make_e_step(joint.responses, threads), m_step, sums, joint.responses.n_responses, 1000, 1e-7
+    result = run_em(
+        make_e_step(joined.responses, threads),
+        m_step,
+        count_posteriors(joined.responses, start, threads),
+        joined.responses.n_responses,
+        MAX_ITER,
+        TOLERANCE,
     )
-    beliefs, _ = compute_posteriors(joint.responses, *found.parameters.evidence, threads)
-    counts = count_posteriors(responses, beliefs, threads).counts
+    posteriors, _ = compute_posteriors(joined.responses, *result.parameters.evidence, threads)
+    counts = count_posteriors(responses, posteriors, threads).counts
     confusions = normalize_columns(counts + pooled_pseudo_counts(counts, DEFAULT_PSEUDO_COUNT))
     names = responses.annotators, responses.classes
-    return Model(confusions, found.parameters.prior, *names, weights), beliefs, found.history
+    model = Model(confusions, result.parameters.prior, *names, weights)
+    return model, posteriors, result.log_likelihoods
 
 
-def together(responses: Responses, groups: Sequence[Sequence[int]]) -> Joint:
-    """The answers of each group to an item as one label."""
-    K, N = responses.n_classes, responses.n_items
-    kept = [_busiest(responses, group) for group in groups]
-    alone = np.setdiff1d(np.arange(responses.n_annotators), np.concatenate(kept))
-    place = np.full(responses.n_annotators, -1)
-    place[alone] = np.arange(len(alone))
+def join_groups(responses: Responses, groups: Sequence[Sequence[int]]) -> JoinedResponses:
+    """Join the responses of each group to an item into one symbol."""
+    kept = [_most_active(responses, group) for group in groups]
+    singles = np.setdiff1d(np.arange(responses.n_annotators), np.concatenate(kept))
+    new_position = np.full(responses.n_annotators, -1)
+    new_position[singles] = np.arange(len(singles))
     items = responses.item_of_response()
-    _, annotators, labels = responses.by_item
-    single = place[annotators] >= 0
-    cells = [(items[single], place[annotators[single]], labels[single].astype(np.int64))]
-    ways = []
+    _, annotators, symbols = responses.by_item
+    is_single = new_position[annotators] >= 0
+    cells = [
+        (
+            items[is_single],
+            new_position[annotators[is_single]],
+            symbols[is_single].astype(np.int64),
+        )
+    ]
+    patterns = []
     for g, members in enumerate(kept):
-        code = np.zeros(N, dtype=np.int64)
-        for m in members:
-            own = annotators == m
-            code *= K + 1
-            code[items[own]] += labels[own] + 1
-        answered = np.flatnonzero(code)
-        distinct, row = np.unique(code[answered], return_inverse=True)
-        digits = [distinct // (K + 1) ** power % (K + 1) for power in range(len(members))]
-        ways.append(np.column_stack(digits[::-1]) - 1)
-        cells.append((answered, np.full(len(answered), len(alone) + g), row))
-    n_ways = max(K, *(len(way) for way in ways))
-    merged = Responses.from_codes(
-        *(np.concatenate(part) for part in zip(*cells, strict=True)),
+        labelled, joint_symbols, pattern = _join_group(responses, members)
+        patterns.append(pattern)
+        cells.append((labelled, np.full(len(labelled), len(singles) + g), joint_symbols))
+    n_symbols = max(responses.n_classes, *(len(pattern) for pattern in patterns))
+    joined = Responses.from_codes(
+        *(np.concatenate(columns) for columns in zip(*cells, strict=True)),
         items=responses.items,
-        annotators=np.arange(len(alone) + len(kept)),
-        classes=np.arange(n_ways),
+        annotators=np.arange(len(singles) + len(kept)),
+        classes=np.arange(n_symbols),
     )
-    return Joint(merged, alone, kept, ways)
+    return JoinedResponses(joined, singles, kept, patterns)
 
 
-def _busiest(responses: Responses, group: Sequence[int]) -> NDArray[np.intp]:
-    """As many members as may answer together, those with most labels first."""
-    most = int(np.log(MOST_TOGETHER) / np.log(responses.n_classes + 1))
+def _join_group(
+    responses: Responses, members: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Return the items that the group labelled, their joint symbols, and the symbols' patterns."""
+    K = responses.n_classes
+    items = responses.item_of_response()
+    _, annotators, symbols = responses.by_item
+    code = np.zeros(responses.n_items, dtype=np.int64)
+    for m in members:
+        own = annotators == m
+        code *= K + 1
+        code[items[own]] += symbols[own] + 1
+    labelled = np.flatnonzero(code)
+    distinct, joint_symbols = np.unique(code[labelled], return_inverse=True)
+    digits = [distinct // (K + 1) ** power % (K + 1) for power in range(len(members))]
+    return labelled, joint_symbols, np.column_stack(digits[::-1]) - 1
+
+
+def _most_active(responses: Responses, group: Sequence[int]) -> NDArray[np.intp]:
+    """Return as many members as MAX_JOINT_SYMBOLS allows, those with most responses first."""
+    max_members = int(np.log(MAX_JOINT_SYMBOLS) / np.log(responses.n_classes + 1))
     members = np.array(group)
     order = np.argsort(-responses.responses_per_annotator[members], kind="stable")
-    return np.sort(members[order[:most]])
+    return np.sort(members[order[:max_members]])
 
 
-def _m_step(sums: ExpectedCounts, joint: Joint, weights: Floats, n_classes: int) -> Parameters:
-    K, n_alone = n_classes, len(joint.alone)
-    confusions = np.full_like(sums.counts, 1.0)
-    alone = sums.counts[:n_alone, :K]
-    if n_alone:
-        confusions[:n_alone, :K] = normalize_columns(
-            alone + pooled_pseudo_counts(alone, DEFAULT_PSEUDO_COUNT)
+def _m_step(
+    expected: ExpectedCounts, joined: JoinedResponses, weights: Floats, n_classes: int
+) -> EMParameters:
+    K, n_singles = n_classes, len(joined.singles)
+    confusions = np.full_like(expected.counts, 1.0)
+    if n_singles:
+        counts = expected.counts[:n_singles, :K]
+        confusions[:n_singles, :K] = normalize_columns(
+            counts + pooled_pseudo_counts(counts, DEFAULT_PSEUDO_COUNT)
         )
-    for g, (members, way) in enumerate(zip(joint.groups, joint.ways, strict=True)):
-        counts = sums.counts[n_alone + g, : len(way)]
-        product = np.ones_like(counts)
-        for m, said in zip(members, way.T, strict=True):
-            own = np.full((K, K), 0.5 / K)
-            np.add.at(own, said[said >= 0], counts[said >= 0])
-            own /= own.sum(axis=0)
-            product[said >= 0] *= own[said[said >= 0]] ** weights[m]
-        pseudo = len(way) * product / product.sum(axis=0)
-        confusions[n_alone + g, : len(way)] = (counts + pseudo) / (counts + pseudo).sum(axis=0)
-    return plain_parameters(confusions, sums.totals / sums.totals.sum())
+    for g, (members, pattern) in enumerate(zip(joined.groups, joined.patterns, strict=True)):
+        counts = expected.counts[n_singles + g, : len(pattern)]
+        product = _independent_probabilities(counts, pattern, weights[members])
+        total = counts + len(pattern) * product / product.sum(axis=0)
+        confusions[n_singles + g, : len(pattern)] = total / total.sum(axis=0)
+    return plain_parameters(confusions, expected.totals / expected.totals.sum())
+
+
+def _independent_probabilities(
+    counts: Floats, pattern: NDArray[np.intp], weights: Floats
+) -> Floats:
+    """Return Π_m Γ_m(pattern[symbol, m], k)^w_m of the members of a group, ``[symbol, true]``.
+
+    The members' confusion matrices come from the ``counts[symbol, true]`` of the group.
+    """
+    K = counts.shape[1]
+    product = np.ones_like(counts)
+    for reported, weight in zip(pattern.T, weights, strict=True):
+        is_given = reported >= 0
+        own = np.full((K, K), 0.5 / K)
+        np.add.at(own, reported[is_given], counts[is_given])
+        own /= own.sum(axis=0)
+        product[is_given] *= own[reported[is_given]] ** weight
+    return product

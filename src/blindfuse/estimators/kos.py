@@ -1,143 +1,162 @@
 """KOS: message passing between items and annotators (Karger, Oh and Shah 2011)."""
 
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import log_expit, softmax
 
-from blindfuse.estimators.base import TableEstimator, at_least, one_of, to_fit
-from blindfuse.estimators.signs import leading, products_of, signs
+from blindfuse.estimators.base import SEED, PosteriorEstimator
+from blindfuse.estimators.signs import gram_matrix, leading_eigenpair, to_signs
+from blindfuse.parameters import Constraint, integer_at_least, one_of
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 Variant = Literal["messages", "svd"]
 
 
-class Found(NamedTuple):
-    """What one two-class problem gives: scores of items, weights of annotators, and an offset."""
+class KOS(PosteriorEstimator):
+    """Message passing between items and annotators (Karger, Oh and Shah 2011).
 
-    scores: Floats
-    weights: Floats
-    offset: float
-
-
-class KOS(TableEstimator):
-    """Two classes by messages or by a singular vector; more by several two-class problems.
+    With responses as signs A_ij, items and annotators exchange the messages
+    x_{i→j} = Σ_{j'≠j} A_ij' y_{j'→i} and y_{j→i} = Σ_{i'≠i} A_i'j x_{i'→j}, starting at y ~ N(1, 1)
+    and scaled to unit size in each iteration; the score of an item is Σ_j A_ij y_{j→i}. More than
+    two classes are several two-class problems. Reference: Karger, Oh and Shah (2011), "Iterative
+    Learning for Reliable Crowdsourcing Systems".
 
     Parameters
     ----------
     variant
-        ``"messages"``: x_{i→j} = Σ_{j'≠j} A_ij' y_{j'→i} and y_{j→i} = Σ_{i'≠i} A_i'j x_{i'→j},
-        from y ~ N(1, 1), scaled to unit size each round; items score Σ_j A_ij y_{j→i}.
-        ``"svd"``: the "KOS" of published tables, the leading left singular vector of the signs with
-        centred columns, turned so that its partner's positive entries weigh more.
+        ``"messages"``, or ``"svd"`` for the "KOS" of published tables: the leading left singular
+        vector of the signs with centred columns, oriented so that the positive entries of the right
+        one have more weight.
     ordered
-        take classes as ordered: one problem for each "above class l". Messages then give the
-        class that fits all answers best, and ``"svd"``, as published, the first class that is not
-        exceeded. Without it, more than two classes are one problem each, against the rest.
-    rounds, seed
-        of message passing.
+        whether the classes are ordered. If so, there is one problem "above class l" per class l but
+        the last: ``"messages"`` selects the class that fits all scores best, and ``"svd"``, as
+        published, the first class that is not exceeded. If not, and there are more than two
+        classes, each class is compared with all others.
+    n_iter, seed
+        number of iterations of message passing, and its random seed.
 
-    ``posteriors_`` are scores brought between 0 and 1, for ranking; they are not calibrated, and
-    0 or 1 with ordered ``"svd"``.
+    Attributes
+    ----------
+    weights_ ``[problem, annotator]``
+        the weight of each annotator in each two-class problem.
+    posteriors_ ``[item, class]``
+        scores scaled to [0, 1], for ranking. They are not calibrated, and are 0 or 1 with ordered
+        classes and ``"svd"``.
     """
 
     weights_: Floats
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "variant": one_of(*get_args(Variant)),
+        "ordered": one_of(False, True),
+        "n_iter": integer_at_least(1),
+        "seed": SEED,
+    }
 
     def __init__(
         self,
         *,
         variant: Variant = "messages",
         ordered: bool = False,
-        rounds: int = 20,
+        n_iter: int = 20,
         seed: int | None = 0,
     ) -> None:
         self.variant: Variant = variant
         self.ordered = ordered
-        self.rounds = rounds
+        self.n_iter = n_iter
         self.seed = seed
 
     def fit(self, responses: Any) -> Self:
-        table = to_fit(responses)
-        one_of("variant", self.variant, get_args(Variant))
-        at_least("rounds", self.rounds, 1)
+        table = self._check_input(responses)
         rng = np.random.default_rng(self.seed)
-        found = [
-            _singular(problem) if self.variant == "svd" else _messages(problem, self.rounds, rng)
-            for problem in self._problems(table)
+        results = [
+            _leading_singular_vector(signs)
+            if self.variant == "svd"
+            else _pass_messages(signs, self.n_iter, rng)
+            for signs in self._two_class_problems(table)
         ]
         self.classes_, self.annotators_ = table.classes, table.annotators
-        self.weights_ = np.array([problem.weights for problem in found])
-        self._offsets = [problem.offset for problem in found]
-        scores = np.column_stack([problem.scores for problem in found])
-        self._size = np.sqrt(np.mean(scores**2)) or 1.0
-        self.posteriors_ = self._ranked(scores)
-        self.labels_ = self._named(self.posteriors_)
+        self.weights_ = np.array([result.weights for result in results])
+        self._offsets = [result.offset for result in results]
+        scores = np.column_stack([result.scores for result in results])
+        self._scale = np.sqrt(np.mean(scores**2)) or 1.0
+        self.posteriors_ = self._scores_to_posteriors(scores)
+        self.labels_ = self._name_labels(self.posteriors_)
         return self
 
     def _posteriors(self, responses: Responses) -> Floats:
-        """From the annotators' weights, in which items of ``fit`` have their own part."""
+        """Return posteriors by the weights, which include the messages of the items of ``fit``."""
         scores = [
-            problem @ weights - offset
-            for problem, weights, offset in zip(
-                self._problems(responses), self.weights_, self._offsets, strict=True
+            signs @ weights - offset
+            for signs, weights, offset in zip(
+                self._two_class_problems(responses), self.weights_, self._offsets, strict=True
             )
         ]
-        return self._ranked(np.column_stack(scores))
+        return self._scores_to_posteriors(np.column_stack(scores))
 
-    def _problems(self, responses: Responses) -> list[csr_array]:
-        """Signs ``[item, annotator]`` of each two-class problem."""
-        labels = responses.by_item.labels
+    def _two_class_problems(self, responses: Responses) -> list[csr_array]:
+        """Return the signs ``[item, annotator]`` of each two-class problem."""
+        symbols = responses.by_item.symbols
         if self.ordered or responses.n_classes == 2:
-            yes = [labels > threshold for threshold in range(responses.n_classes - 1)]
+            positive = [symbols > threshold for threshold in range(responses.n_classes - 1)]
         else:
-            yes = [labels == one for one in range(responses.n_classes)]
-        return [signs(responses, answers) for answers in yes]
+            positive = [symbols == k for k in range(responses.n_classes)]
+        return [to_signs(responses, is_positive) for is_positive in positive]
 
-    def _ranked(self, scores: Floats) -> Floats:
-        """Scores of all problems as beliefs ``[item, class]``."""
-        scaled = scores / self._size
+    def _scores_to_posteriors(self, scores: Floats) -> Floats:
+        """Return posteriors ``[item, class]`` from scores ``[item, problem]``."""
+        scaled = scores / self._scale
         if scaled.shape[1] == len(self.classes_):
             return np.asarray(softmax(scaled, axis=1))
         if self.ordered and self.variant == "svd":
-            exceeded = np.cumprod(scaled > 0, axis=1).sum(axis=1)
-            return np.asarray(np.eye(len(self.classes_))[exceeded])
-        above, below = log_expit(scaled), log_expit(-scaled)
+            n_exceeded = np.cumprod(scaled > 0, axis=1).sum(axis=1)
+            return np.asarray(np.eye(len(self.classes_))[n_exceeded])
+        log_above, log_below = log_expit(scaled), log_expit(-scaled)
         zero = np.zeros((len(scaled), 1))
-        passed = np.concatenate([zero, above.cumsum(axis=1)], axis=1)
-        failed = np.concatenate([below[:, ::-1].cumsum(axis=1)[:, ::-1], zero], axis=1)
-        return np.asarray(softmax(passed + failed, axis=1))
+        exceeded = np.concatenate([zero, log_above.cumsum(axis=1)], axis=1)
+        not_reached = np.concatenate([log_below[:, ::-1].cumsum(axis=1)[:, ::-1], zero], axis=1)
+        return np.asarray(softmax(exceeded + not_reached, axis=1))
 
 
-def _messages(answers: csr_array, rounds: int, rng: np.random.Generator) -> Found:
-    N, M = answers.shape
-    items, annotators = answers.nonzero()
-    sign: Floats = answers.data
+class _TwoClassResult(NamedTuple):
+    """``scores[item]``, ``weights[annotator]``, and the offset of scores of new items."""
+
+    scores: Floats
+    weights: Floats
+    offset: float
+
+
+def _pass_messages(signs: csr_array, n_iter: int, rng: np.random.Generator) -> _TwoClassResult:
+    N, M = signs.shape
+    items, annotators = signs.nonzero()
+    sign: Floats = signs.data
     totals: Floats = np.zeros(M)
     to_items = rng.normal(1.0, 1.0, size=len(sign))
-    for _ in range(rounds):
+    for _ in range(n_iter):
         sent = sign * to_items
         to_annotators = np.bincount(items, sent, minlength=N)[items] - sent
         sent = sign * to_annotators
         totals = np.bincount(annotators, sent, minlength=M).astype(float)
         to_items = totals[annotators] - sent
         size = np.sqrt(np.mean(to_items**2))
-        if size == 0:  # no item has two answers, so that nobody hears of anybody: a plain vote
+        if size == 0:  # no item has two responses, so all messages are zero: use a plain vote
             to_items, totals = np.ones_like(to_items), np.ones_like(totals)
             break
         to_items, totals = to_items / size, totals / size
     scores = np.bincount(items, sign * to_items, minlength=N).astype(float)
-    return Found(scores, totals, 0.0)
+    return _TwoClassResult(scores, totals, 0.0)
 
 
-def _singular(answers: csr_array) -> Found:
-    N = answers.shape[0]
-    mean = np.asarray(answers.sum(axis=0)) / N
-    gram = products_of(answers) - N * np.outer(mean, mean)
-    _, weights = leading(gram)
+def _leading_singular_vector(signs: csr_array) -> _TwoClassResult:
+    N = signs.shape[0]
+    mean = np.asarray(signs.sum(axis=0)) / N
+    centred_gram = gram_matrix(signs) - N * np.outer(mean, mean)
+    _, weights = leading_eigenpair(centred_gram)
     if np.sum(weights[weights >= 0] ** 2) < 0.5:
         weights = -weights
     offset = float(mean @ weights)
-    return Found(answers @ weights - offset, weights, offset)
+    return _TwoClassResult(signs @ weights - offset, weights, offset)

@@ -1,53 +1,64 @@
-"""Dawid–Skene for items that are not all alike: clear and contested ones of every class."""
+"""Dawid–Skene with latent subtypes: several groups of items per class, as in EBCC."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.estimators.base import TableEstimator, at_least, to_fit
-from blindfuse.estimators.em import Parameters, make_e_step, plain_parameters, run_em
+from blindfuse.estimators.base import THREADS, PosteriorEstimator, warn_not_converged
+from blindfuse.estimators.em import EMParameters, make_e_step, plain_parameters, run_em
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
     ExpectedCounts,
     compute_posteriors,
     count_posteriors,
-    vote_shares,
+    vote_posteriors,
     weighted_votes,
 )
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
+from blindfuse.parameters import Constraint, at_least, integer_at_least
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
 
-class LatentSubtypes(TableEstimator):
-    """Each class has several kinds of items, and every annotator a column for each kind.
+class LatentSubtypes(PosteriorEstimator):
+    """Dawid–Skene with several latent subtypes of items per class, such as clear and ambiguous.
 
-    Dawid–Skene takes annotators as independent given the class. They are not where some items are
-    harder than others: then they err together, and EM takes the contested items of one class for
-    another class. Here such items may be a kind of their own, P(answers) = Σ_l π_l Π_m Γ_m(f_m, l)
-    over K · ``subtypes`` kinds l, and a kind belongs to the class that the crowd reports most
-    in it, each annotator weighted by its labels. EM starts from the majority vote, with the items
-    of each class cut into kinds of equal number by how contested they are.
+    Dawid–Skene takes annotators as conditionally independent given the class. Where some items are
+    harder than others, errors are correlated, and EM takes the ambiguous items of one class for
+    another class. Here annotators are independent given the subtype:
+    P(responses) = Σ_l π_l Π_m Γ_m(f_m, l) over K · ``subtypes`` subtypes l. A subtype belongs to
+    the class that is reported most often for it. EM starts from the majority vote, with the items
+    of each class divided into subtypes of equal size by the winner's vote share.
+
+    Latent subtypes per class model correlated annotators as in enhanced Bayesian classifier
+    combination (EBCC): Li, Rubinstein and Cohn (2019), "Exploiting Worker Correlation for Label
+    Aggregation in Crowdsourcing". EBCC is fitted by variational Bayes; this method by EM with
+    pseudo-counts.
 
     Parameters
     ----------
     subtypes
-        of items in each class.
+        number of subtypes per class.
     shrinkage
-        pseudo-labels with which a column is pulled towards the crowd's.
+        pseudo-counts with which each column is shrunk towards the mean of all annotators.
     max_iter, tolerance
-        iterations at most, and the rise of log-likelihood per label at which they end.
+        maximum number of iterations, and the rise of the log-likelihood per response at which EM
+        stops.
+    threads
+        maximum number of threads; None for all cores.
 
     Attributes
     ----------
-    subtype_confusions_ ``[annotator, reported, kind]``, subtype_prior_ ``[kind]``
+    subtype_confusions_ ``[annotator, reported, subtype]``, subtype_prior_ ``[subtype]``
         Γ and π.
-    class_of_subtype_ ``[kind]``
-        the code of each kind's class.
+    class_of_subtype_ ``[subtype]``
+        the code of the class that each subtype belongs to.
     model_
-        kinds of a class taken together, in proportion to their shares.
+        a :class:`Model` in which the subtypes of each class are averaged with their prior.
+    log_likelihoods_ ``[iteration]``, stopped_
+        log-likelihood before each M-step, and ``"converged"`` or ``"max_iter"``.
     """
 
     subtype_confusions_: Floats
@@ -56,6 +67,14 @@ class LatentSubtypes(TableEstimator):
     model_: Model
     log_likelihoods_: Floats
     stopped_: str
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "subtypes": integer_at_least(1),
+        "shrinkage": at_least(0),
+        "max_iter": integer_at_least(1),
+        "tolerance": at_least(0),
+        "threads": THREADS,
+    }
 
     def __init__(
         self,
@@ -73,75 +92,71 @@ class LatentSubtypes(TableEstimator):
         self.threads = threads
 
     def fit(self, responses: Any) -> Self:
-        table = to_fit(responses)
-        for name in ("subtypes", "max_iter"):
-            at_least(name, getattr(self, name), 1)
-        for name in ("shrinkage", "tolerance"):
-            at_least(name, getattr(self, name), 0)
-        start = count_posteriors(
-            table, _by_contest(table, self.subtypes, self.threads), self.threads
-        )
-        found = run_em(
+        table = self._check_input(responses)
+        start = _initial_posteriors(table, self.subtypes, self.threads)
+        result = run_em(
             make_e_step(table, self.threads),
             self._m_step,
-            start,
+            count_posteriors(table, start, self.threads),
             table.n_responses,
             self.max_iter,
             self.tolerance,
         )
-        self.log_likelihoods_, self.stopped_ = found.history, found.stopped
-        self.subtype_confusions_, self.subtype_prior_, *_ = found.parameters
-        crowd = np.tensordot(table.responses_per_annotator, self.subtype_confusions_, axes=1)
-        self.class_of_subtype_ = crowd.argmax(axis=0)
+        self.log_likelihoods_, self.stopped_ = result.log_likelihoods, result.stopped
+        if result.stopped == "max_iter":
+            warn_not_converged(self, self.max_iter)
+        self.subtype_confusions_, self.subtype_prior_, *_ = result.parameters
+        pooled = np.tensordot(table.responses_per_annotator, self.subtype_confusions_, axes=1)
+        self.class_of_subtype_ = pooled.argmax(axis=0)
         self.annotators_, self.classes_ = table.annotators, table.classes
-        self.model_ = self._together()
+        self.model_ = self._average_subtypes()
         self.posteriors_ = self._posteriors(table)
-        self.labels_ = self._named(self.posteriors_)
+        self.labels_ = self._name_labels(self.posteriors_)
         return self
 
-    def _m_step(self, sums: ExpectedCounts) -> Parameters:
-        """Γ_m(a, l) ∝ expected counts and pseudo-labels that are spread like the crowd's."""
-        K = sums.counts.shape[1]
-        crowd = sums.counts.sum(axis=0) + 1 / K
-        counts = sums.counts + max(self.shrinkage, 1e-9) * crowd / crowd.sum(axis=0)
+    def _m_step(self, expected: ExpectedCounts) -> EMParameters:
+        """Γ_m(a, l) ∝ expected counts plus pseudo-counts in proportion to the pooled counts."""
+        K = expected.counts.shape[1]
+        pooled = expected.counts.sum(axis=0) + 1 / K
+        counts = expected.counts + max(self.shrinkage, 1e-9) * pooled / pooled.sum(axis=0)
         confusions = counts / counts.sum(axis=1, keepdims=True)
-        return plain_parameters(confusions, sums.totals / sums.totals.sum())
+        return plain_parameters(confusions, expected.totals / expected.totals.sum())
 
     def subtype_posteriors(self, responses: Responses) -> Floats:
-        """Posteriors ``[item, kind]`` of items by annotators that ``fit`` has seen."""
-        known = responses.recoded(self.annotators_, self.classes_)
+        """Return posteriors ``[item, subtype]`` of items, from annotators that ``fit`` has seen."""
+        recoded = responses.recoded(self.annotators_, self.classes_)
         return compute_posteriors(
-            known, self.subtype_confusions_, self.subtype_prior_, self.threads
+            recoded, self.subtype_confusions_, self.subtype_prior_, self.threads
         )[0]
 
     def _posteriors(self, responses: Responses) -> Floats:
         one_hot = np.eye(len(self.classes_))[self.class_of_subtype_]
         return np.asarray(self.subtype_posteriors(responses) @ one_hot)
 
-    def _together(self) -> Model:
-        """Kinds of one class as one; a class that no kind belongs to keeps those it began with."""
+    def _average_subtypes(self) -> Model:
+        """Return the model of the classes; a class without subtypes keeps its initial ones."""
         K = len(self.classes_)
-        share = self.subtype_prior_[:, None] * np.eye(K)[self.class_of_subtype_]
-        began = np.repeat(np.eye(K), self.subtypes, axis=0)
-        weights = np.where(share.sum(axis=0) > 0, share, began)
+        prior_of_class = self.subtype_prior_[:, None] * np.eye(K)[self.class_of_subtype_]
+        initial = np.repeat(np.eye(K), self.subtypes, axis=0)
+        weights = np.where(prior_of_class.sum(axis=0) > 0, prior_of_class, initial)
         weights /= weights.sum(axis=0)
-        prior = share.sum(axis=0)
+        prior = prior_of_class.sum(axis=0)
         confusions = self.subtype_confusions_ @ weights
         return Model(confusions, prior / prior.sum(), self.annotators_, self.classes_)
 
 
-def _by_contest(responses: Responses, subtypes: int, threads: int | None) -> Floats:
-    """Beliefs ``[item, kind]`` to begin with: the vote's class, its kind by the winner's share."""
+def _initial_posteriors(responses: Responses, subtypes: int, threads: int | None) -> Floats:
+    """Return posteriors ``[item, subtype]``: the majority vote, divided by the winner's share."""
     N, K = responses.n_items, responses.n_classes
-    shares = vote_shares(responses, threads)
+    by_class = vote_posteriors(responses, threads)
     votes = weighted_votes(responses)
-    top = votes.max(axis=1) / np.maximum(votes.sum(axis=1), 1.0)
-    kind = np.zeros(N, dtype=np.intp)
+    winner_share = votes.max(axis=1) / np.maximum(votes.sum(axis=1), 1.0)
+    subtype = np.zeros(N, dtype=np.intp)
     for k in range(K):
-        of_class = np.flatnonzero(shares.argmax(axis=1) == k)
-        _, rank, equals = np.unique(-top[of_class], return_inverse=True, return_counts=True)
-        middles = (np.cumsum(equals) - equals / 2) / max(len(of_class), 1)
-        kind[of_class] = np.minimum(middles[rank] * subtypes, subtypes - 1)
-    beliefs = np.zeros((N, K, subtypes))
-    np.put_along_axis(beliefs, kind[:, None, None], shares[:, :, None], axis=2)
-    return beliefs.reshape(N, K * subtypes)
+        items = np.flatnonzero(by_class.argmax(axis=1) == k)
+        _, rank, ties = np.unique(-winner_share[items], return_inverse=True, return_counts=True)
+        middles = (np.cumsum(ties) - ties / 2) / max(len(items), 1)
+        subtype[items] = np.minimum(middles[rank] * subtypes, subtypes - 1)
+    posteriors = np.zeros((N, K, subtypes))
+    np.put_along_axis(posteriors, subtype[:, None, None], by_class[:, :, None], axis=2)
+    return posteriors.reshape(N, K * subtypes)

@@ -1,42 +1,48 @@
-"""MACE: annotators who know, or spam (Hovy et al. 2013)."""
+"""MACE: annotators who report the truth or guess (Hovy et al. 2013)."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.estimators.base import at_least
-from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, plain_parameters
+from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart, plain_parameters
 from blindfuse.model.model import Rule
 from blindfuse.model.posteriors import ExpectedCounts
+from blindfuse.parameters import Constraint, at_least
 
 Floats = NDArray[np.float64]
 
 
 class MACE(EMEstimator):
-    """EM in which an annotator reports the truth with probability θ, and else draws from its habit.
+    """Multi-annotator competence estimation: an annotator reports the true class or guesses.
 
-    Γ_m(a, k) = θ_m 1[a = k] + (1 − θ_m) ξ_m(a). The M-step splits right answers into known and
-    lucky ones with the last θ and ξ.
+    Annotator m reports the truth with probability θ_m and else draws a class from ξ_m, so that
+    Γ_m(a, k) = θ_m 1[a = k] + (1 − θ_m) ξ_m(a). Fitted by EM; the M-step divides correct responses
+    into known and guessed ones by the last θ and ξ. Reference: Hovy, Berg-Kirkpatrick, Vaswani and
+    Hovy (2013), "Learning Whom to Trust with MACE".
 
     Parameters
     ----------
     smoothing
-        labels added to knowing and to not knowing, and to every label of each habit.
-
-    The other parameters are those of :class:`DawidSkene`.
+        pseudo-count of knowing, of guessing, and of every class in ξ.
+    class_prior, start, max_iter, tolerance, rule, threads
+        as in :class:`DawidSkene`.
 
     Attributes
     ----------
     competence_ ``[annotator]``
-        θ, how often each annotator knows.
-    guess_probabilities_ ``[annotator, label]``
-        ξ, what it reports when it does not.
+        θ, the probability that the annotator knows the class.
+    guess_probabilities_ ``[annotator, reported]``
+        ξ, the probability of each class when the annotator guesses.
+    model_, labels_, posteriors_, log_likelihoods_, stopped_
+        as in :class:`DawidSkene`.
     """
 
     competence_: Floats
     guess_probabilities_: Floats
+
+    _constraints: ClassVar[dict[str, Constraint]] = {"smoothing": at_least(0)}
 
     def __init__(
         self,
@@ -57,29 +63,29 @@ class MACE(EMEstimator):
         self.rule: Rule = rule
         self.threads = threads
 
-    def _prepare(
-        self, annotators: NDArray[Any], classes: NDArray[Any], sums: ExpectedCounts
+    def _initialize_m_step(
+        self, annotators: NDArray[Any], classes: NDArray[Any], expected: ExpectedCounts
     ) -> None:
-        at_least("smoothing", self.smoothing, 0)
         M, K = len(annotators), len(classes)
         self.competence_ = np.full(M, 0.5)
         self.guess_probabilities_ = np.full((M, K), 1 / K)
 
-    def _m_step(self, sums: ExpectedCounts) -> Parameters:
-        reported = sums.counts.sum(axis=2)
-        labels = reported.sum(axis=1)
-        knows = self.competence_[:, None]
-        lucky = (1 - knows) * self.guess_probabilities_
-        known = np.einsum("mkk->mk", sums.counts) * (knows / np.maximum(knows + lucky, 1e-300))
-        total = labels + 2 * self.smoothing
-        half = np.full_like(labels, 0.5)
+    def _m_step(self, expected: ExpectedCounts) -> EMParameters:
+        reported = expected.counts.sum(axis=2)
+        n_responses = reported.sum(axis=1)
+        competence = self.competence_[:, None]
+        lucky = (1 - competence) * self.guess_probabilities_
+        p_known = competence / np.maximum(competence + lucky, 1e-300)
+        known = np.einsum("mkk->mk", expected.counts) * p_known
+        total = n_responses + 2 * self.smoothing
+        half = np.full_like(n_responses, 0.5)
         self.competence_ = np.divide(
             known.sum(axis=1) + self.smoothing, total, out=half, where=total > 0
         )
-        spam = np.maximum(reported - known, 0.0) + self.smoothing
-        total = spam.sum(axis=1, keepdims=True)
-        even = np.full_like(spam, 1 / spam.shape[1])
-        self.guess_probabilities_ = np.divide(spam, total, out=even, where=total > 0)
-        habit = (1 - self.competence_)[:, None, None] * self.guess_probabilities_[:, :, None]
-        confusions = habit + self.competence_[:, None, None] * np.eye(spam.shape[1])
-        return plain_parameters(confusions, self._shares(sums))
+        guessed = np.maximum(reported - known, 0.0) + self.smoothing
+        total = guessed.sum(axis=1, keepdims=True)
+        uniform = np.full_like(guessed, 1 / guessed.shape[1])
+        self.guess_probabilities_ = np.divide(guessed, total, out=uniform, where=total > 0)
+        guess = (1 - self.competence_)[:, None, None] * self.guess_probabilities_[:, :, None]
+        confusions = guess + self.competence_[:, None, None] * np.eye(guessed.shape[1])
+        return plain_parameters(confusions, self._estimate_prior(expected))

@@ -4,12 +4,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from blindfuse.estimators.base import to_fit
 from blindfuse.estimators.voting import VotingEstimator
 
 
 class MajorityVote(VotingEstimator):
-    """Every annotator counts the same; ties go by a documented rule and are visible in ``ties_``.
+    """The majority vote: each item gets the class that most annotators report.
+
+    All annotators have the same weight. ``ties_`` marks the items where several classes have most
+    votes; such a tie goes to the class that was reported more often overall, then to the first.
 
     Examples
     --------
@@ -20,5 +22,5 @@ class MajorityVote(VotingEstimator):
     """
 
     def fit(self, responses: Any) -> Self:
-        table = to_fit(responses)
-        return self._keep(table, np.ones(table.n_annotators))
+        table = self._check_input(responses)
+        return self._store(table, np.ones(table.n_annotators))

@@ -1,55 +1,61 @@
-"""Items that belong to several classes in part: the vote's shares, made honest."""
+"""Mixed membership: an item belongs to several classes in proportions of its own."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
-from blindfuse.estimators.base import TableEstimator, at_least, to_fit, warn_not_converged
-from blindfuse.kernels.mixed_membership import mix_items
+from blindfuse.estimators.base import THREADS, PosteriorEstimator, warn_not_converged
+from blindfuse.kernels.mixed_membership import membership_posteriors
 from blindfuse.kernels.threads import map_threads
-from blindfuse.model.posteriors import LEAST_ITEMS, weighted_votes
+from blindfuse.model.posteriors import MIN_ITEMS_PER_THREAD, weighted_votes
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
+from blindfuse.parameters import Constraint, at_least, integer_at_least
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
-STRENGTHS = 1e-2, 1e2
-"""Below, every item is of one class; above, all items are alike."""
+CONCENTRATION_BOUNDS = 1e-2, 1e2
+"""At the lower bound every item has one class; at the upper all items have the same proportions."""
+INITIAL_ATTENTION = 0.8
 
 
-class MixedMembership(TableEstimator):
-    """Every item is a mix of classes, and annotators who look at it draw their answers from it.
+class MixedMembership(PosteriorEstimator):
+    """A mixed-membership model: each item has its own Dirichlet-distributed class proportions.
 
-    Where Dawid–Skene gives an item one class, and takes agreement for proof of it, here an item n
-    has shares q_n ~ Dirichlet(s π) of all classes. Annotator m looks with probability λ_m and then
-    reports class a with probability q_n(a); else it reports by habit, b_m(a). The posterior of a
-    class is its expected share: what one more annotator who looks would say. That is calibrated
-    where annotators err on doubtful items together, and not each for itself.
+    Item n has proportions q_n ~ Dirichlet(s π). Annotator m attends to the item with probability
+    λ_m and then reports class a with probability q_n(a); otherwise it guesses by b_m(a). The
+    posterior of a class is its expected proportion: the probability that one more attentive
+    annotator reports it. Unlike Dawid–Skene, the model does not take agreement as proof of one true
+    class, so its posteriors stay calibrated where ambiguous items cause correlated errors.
 
-    The strength s tells how doubtful items are (towards 0 every item is of one class) and is
-    learned with λ and b by variational EM. Its bound takes doubtful items for an explanation
-    sooner than habits, so that posteriors err on the modest side: exact EM finds planted λ and s
-    (this one does not), but is as sure as Dawid–Skene on real crowds, and as wrong. π stays at the
-    shares of all answers: learned, it can lose a rare class.
+    Fitted by variational EM, as in latent Dirichlet allocation (Blei, Ng and Jordan 2003, "Latent
+    Dirichlet Allocation"). The variational bound prefers ambiguous items to guessing as an
+    explanation, so posteriors tend to be underconfident. Exact EM recovers planted λ and s, which
+    the variational algorithm does not, but on real crowds it is as overconfident as Dawid–Skene. π
+    is fixed at the proportions of all responses, because estimating it can lose a rare class.
 
     Parameters
     ----------
     shrinkage
-        answers with which each annotator's λ and b are pulled towards the crowd's.
+        pseudo-counts with which each annotator's λ and b are shrunk towards those of all.
     max_iter, tolerance
-        iterations at most, and the rise of the bound per label at which they end.
+        maximum number of iterations, and the rise of the bound per response at which EM stops.
+    threads
+        maximum number of threads; None for all cores.
 
     Attributes
     ----------
-    attention_ ``[annotator]``, guess_probabilities_ ``[annotator, label]``
-        λ, how often each annotator looks, and b, what it reports when it does not.
+    attention_ ``[annotator]``, guess_probabilities_ ``[annotator, reported]``
+        λ, the probability of attending to an item, and b, the probability of each class in a guess.
     concentration_, prior_ ``[class]``
-        s and π.
+        s, which is small if most items have one class, and π.
     log_likelihoods_ ``[iteration]``
         the variational bound of the log-likelihood.
+    stopped_
+        ``"converged"`` or ``"max_iter"``.
     """
 
     attention_: Floats
@@ -58,6 +64,13 @@ class MixedMembership(TableEstimator):
     prior_: Floats
     log_likelihoods_: Floats
     stopped_: str
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "shrinkage": at_least(0),
+        "max_iter": integer_at_least(1),
+        "tolerance": at_least(0),
+        "threads": THREADS,
+    }
 
     def __init__(
         self,
@@ -73,83 +86,91 @@ class MixedMembership(TableEstimator):
         self.threads = threads
 
     def fit(self, responses: Any) -> Self:
-        table = to_fit(responses)
-        at_least("max_iter", self.max_iter, 1)
-        for name in ("shrinkage", "tolerance"):
-            at_least(name, getattr(self, name), 0)
+        table = self._check_input(responses)
         self.annotators_, self.classes_ = table.annotators, table.classes
-        answers = weighted_votes(table).sum(axis=0) + 1 / table.n_classes
-        self.prior_ = answers / answers.sum()
-        self.attention_ = np.full(table.n_annotators, 0.8)
-        self.guess_probabilities_ = np.tile(self.prior_, (table.n_annotators, 1))
-        self.concentration_ = 1.0
-        history: list[float] = []
+        self._initialize(table)
+        bounds: list[float] = []
         self.stopped_ = "max_iter"
         for _ in range(self.max_iter):
-            mixed = self._mix(table)
-            history.append(mixed.bound)
-            if len(history) > 1 and history[-1] - history[-2] <= self.tolerance * table.n_responses:
+            expected = self._e_step(table)
+            bounds.append(expected.bound)
+            if len(bounds) > 1 and bounds[-1] - bounds[-2] <= self.tolerance * table.n_responses:
                 self.stopped_ = "converged"
                 break
-            self._learn(mixed, table)
+            self._m_step(expected, table)
         else:
             warn_not_converged(self, self.max_iter)
-        self.log_likelihoods_ = np.array(history)
-        self.posteriors_ = mixed.shares
-        self.labels_ = self._named(self.posteriors_)
+        self.log_likelihoods_ = np.array(bounds)
+        self.posteriors_ = expected.proportions
+        self.labels_ = self._name_labels(self.posteriors_)
         return self
 
-    def _learn(self, mixed: "_Mixed", responses: Responses) -> None:
-        """λ, b and s from what was given by habit, and from how mixed the items are."""
-        habit, labels = mixed.by_habit, responses.responses_per_annotator
-        pull = max(self.shrinkage, 1e-9)
-        crowd = habit.sum(axis=0) + 1 / habit.shape[1]
-        rate = habit.sum() / responses.n_responses
-        self.attention_ = 1 - (habit.sum(axis=1) + pull * rate) / (labels + pull)
-        self.guess_probabilities_ = habit + pull * crowd / crowd.sum()
+    def _initialize(self, responses: Responses) -> None:
+        votes = weighted_votes(responses).sum(axis=0) + 1 / responses.n_classes
+        self.prior_ = votes / votes.sum()
+        self.attention_ = np.full(responses.n_annotators, INITIAL_ATTENTION)
+        self.guess_probabilities_ = np.tile(self.prior_, (responses.n_annotators, 1))
+        self.concentration_ = 1.0
+
+    def _m_step(self, expected: "_Expected", responses: Responses) -> None:
+        """Update λ, b and s from the expected guesses and class proportions."""
+        guesses, n_responses = expected.guesses, responses.responses_per_annotator
+        pseudo_count = max(self.shrinkage, 1e-9)
+        pooled = guesses.sum(axis=0) + 1 / guesses.shape[1]
+        guess_rate = guesses.sum() / responses.n_responses
+        self.attention_ = 1 - (guesses.sum(axis=1) + pseudo_count * guess_rate) / (
+            n_responses + pseudo_count
+        )
+        self.guess_probabilities_ = guesses + pseudo_count * pooled / pooled.sum()
         self.guess_probabilities_ /= self.guess_probabilities_.sum(axis=1, keepdims=True)
-        self.concentration_ = _likeliest_strength(self.prior_, mixed.mean_log)
+        self.concentration_ = _fit_concentration(self.prior_, expected.mean_log)
 
     def _posteriors(self, responses: Responses) -> Floats:
-        return self._mix(responses).shares
+        return self._e_step(responses).proportions
 
-    def _mix(self, responses: Responses) -> "_Mixed":
+    def _e_step(self, responses: Responses) -> "_Expected":
         shape = responses.n_annotators, responses.n_classes
-        mixes = np.empty((responses.n_items, responses.n_classes))
+        alphas = np.empty((responses.n_items, responses.n_classes))
         model = self.attention_, self.guess_probabilities_, self.concentration_ * self.prior_
 
-        def mix_piece(begin: int, end: int) -> tuple[float, Floats, Floats]:
-            by_habit, log_sums = np.zeros(shape), np.zeros(shape[1])
-            bound = mix_items(*responses.by_item, begin, end, *model, mixes, by_habit, log_sums)
-            return bound, by_habit, log_sums
+        def process(begin: int, end: int) -> tuple[float, Floats, Floats]:
+            guesses, log_sums = np.zeros(shape), np.zeros(shape[1])
+            items = *responses.by_item, begin, end
+            bound = membership_posteriors(*items, *model, alphas, guesses, log_sums)
+            return bound, guesses, log_sums
 
-        parts = map_threads(mix_piece, responses.n_items, self.threads, LEAST_ITEMS)
-        bounds, by_habit, log_sums = zip(*parts, strict=True)
-        return _Mixed(
-            mixes / mixes.sum(axis=1, keepdims=True),
-            np.sum(by_habit, axis=0),
+        blocks = map_threads(process, responses.n_items, self.threads, MIN_ITEMS_PER_THREAD)
+        bounds, guesses, log_sums = zip(*blocks, strict=True)
+        return _Expected(
+            alphas / alphas.sum(axis=1, keepdims=True),
+            np.sum(guesses, axis=0),
             np.sum(log_sums, axis=0) / max(responses.n_items, 1),
             float(sum(bounds)),
         )
 
 
-class _Mixed(NamedTuple):
-    """Expected ``shares[item, class]``, answers ``by_habit[annotator, label]``, the mean of E log q
-    ``[class]`` over items, and the bound.
+class _Expected(NamedTuple):
+    """The result of an E-step.
+
+    Expected class ``proportions[item, class]``, numbers of ``guesses[annotator, reported]``, the
+    mean over items of E[log q], ``mean_log[class]``, and the variational bound.
     """
 
-    shares: Floats
-    by_habit: Floats
+    proportions: Floats
+    guesses: Floats
     mean_log: Floats
     bound: float
 
 
-def _likeliest_strength(prior: Floats, mean_log: Floats) -> float:
-    """The s at which Dirichlet(s π) makes shares with this mean of logarithms most likely."""
+def _fit_concentration(prior: Floats, mean_log: Floats) -> float:
+    """Return the s that maximises the likelihood of proportions ~ Dirichlet(s π).
 
-    def cost(log_strength: float) -> float:
-        pseudo = np.exp(log_strength) * prior
-        fit = gammaln(pseudo.sum()) - gammaln(pseudo).sum() + (pseudo - 1) @ mean_log
-        return -float(fit)
+    ``mean_log[class]`` is the mean of their logarithms over items.
+    """
 
-    return float(np.exp(minimize_scalar(cost, bounds=np.log(STRENGTHS), method="bounded").x))
+    def negative_log_density(log_concentration: float) -> float:
+        alpha = np.exp(log_concentration) * prior
+        return -float(gammaln(alpha.sum()) - gammaln(alpha).sum() + (alpha - 1) @ mean_log)
+
+    bounds = np.log(CONCENTRATION_BOUNDS)
+    return float(np.exp(minimize_scalar(negative_log_density, bounds=bounds, method="bounded").x))

@@ -1,4 +1,4 @@
-"""One-coin Dawid–Skene: one accuracy for every annotator."""
+"""One-coin Dawid–Skene: one accuracy per annotator."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.estimators.em import EMEstimator, EMStart, Parameters, plain_parameters
+from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart, plain_parameters
 from blindfuse.model.model import Rule
 from blindfuse.model.posteriors import ExpectedCounts
 
@@ -14,10 +14,12 @@ Floats = NDArray[np.float64]
 
 
 class OneCoin(EMEstimator):
-    """EM in which an annotator is right with one probability, and errs evenly among the others.
+    """Dawid–Skene with one accuracy per annotator and errors spread evenly over the other classes.
 
-    Γ_m(k, k) = p_m and Γ_m(a, k) = (1 − p_m)/(K − 1). Far fewer parameters than
-    :class:`DawidSkene`, whose other parameters are the same.
+    Γ_m(k, k) = p_m and Γ_m(a, k) = (1 − p_m)/(K − 1) for a ≠ k, fitted by EM. It has far fewer
+    parameters than :class:`DawidSkene` and suits annotators with few responses. This is the
+    one-coin model of Zhang et al. (2014), "Spectral Methods Meet EM: A Provably Optimal Algorithm
+    for Crowdsourcing". Parameters and attributes are those of :class:`DawidSkene`.
     """
 
     def __init__(
@@ -37,12 +39,12 @@ class OneCoin(EMEstimator):
         self.rule: Rule = rule
         self.threads = threads
 
-    def _m_step(self, sums: ExpectedCounts) -> Parameters:
-        """p_m is the expected share of right answers; one half for a silent annotator."""
-        K = len(sums.totals)
-        right = np.einsum("mkk->m", sums.counts)
-        labels = sums.counts.sum(axis=(1, 2))
-        accuracy = np.divide(right, labels, out=np.full_like(right, 0.5), where=labels > 0)
+    def _m_step(self, expected: ExpectedCounts) -> EMParameters:
+        """p_m is the expected share of correct responses; 1/2 without responses."""
+        K = len(expected.totals)
+        correct = np.einsum("mkk->m", expected.counts)
+        total = expected.counts.sum(axis=(1, 2))
+        accuracy = np.divide(correct, total, out=np.full_like(correct, 0.5), where=total > 0)
         wrong = (1 - accuracy)[:, None, None] / (K - 1)
         confusions = np.where(np.eye(K, dtype=bool), accuracy[:, None, None], wrong)
-        return plain_parameters(confusions, self._shares(sums))
+        return plain_parameters(confusions, self._estimate_prior(expected))

@@ -1,28 +1,39 @@
-"""The oracle: what could be reached with the truth in hand, for evaluation only."""
+"""The oracle: the best result for conditionally independent annotators, for evaluation only."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import ModelEstimator, to_fit
+from blindfuse.estimators.base import ModelEstimator
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import count_posteriors
 from blindfuse.model.shrinkage import normalize_columns
+from blindfuse.parameters import Constraint, instance_of, optional
 from blindfuse.responses.gold import gold_codes
 
 
 class Oracle(ModelEstimator):
-    """The MAP or ML rule with the true confusion matrices and class shares.
+    """The MAP or ML rule with the true confusion matrices and class prior, for evaluation only.
 
     Parameters
     ----------
     model
-        the true ones, of a simulation; or
+        the true :class:`Model`, as known in a simulation; pass it or ``truth``.
     truth
-        the labels of items, by name, to score the annotators' answers against.
+        a mapping of items to true labels, from which the confusion matrices and the class prior are
+        counted.
+    rule
+        ``"map"`` or ``"ml"``, which ignores the class prior.
+    threads
+        maximum number of threads; None for all cores.
     """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "model": optional(instance_of(Model, description="a Model")),
+        "truth": optional(instance_of(Mapping, description="a mapping of items to labels")),
+    }
 
     def __init__(
         self,
@@ -38,13 +49,13 @@ class Oracle(ModelEstimator):
         self.threads = threads
 
     def fit(self, responses: Any) -> Self:
-        table = to_fit(responses)
+        table = self._check_input(responses)
         if (self.model is None) == (self.truth is None):
-            raise BadParameter("Oracle needs either model= or truth=, and not both.")
+            raise BadParameter("Oracle needs either model= or truth=, not both. Pass one of them.")
         if self.model is not None:
-            return self._keep(self.model.for_annotators(table.annotators, table.classes), table)
+            return self._store(self.model.for_annotators(table.annotators, table.classes), table)
         positions, codes = gold_codes(table, self.truth or {})
-        certain = np.eye(table.n_classes)[codes]
-        sums = count_posteriors(table.select_items(positions), certain, self.threads)
-        confusions, prior = normalize_columns(sums.counts), sums.totals / sums.totals.sum()
-        return self._keep(Model(confusions, prior, table.annotators, table.classes), table)
+        one_hot = np.eye(table.n_classes)[codes]
+        counted = count_posteriors(table.select_items(positions), one_hot, self.threads)
+        confusions, prior = normalize_columns(counted.counts), counted.totals / counted.totals.sum()
+        return self._store(Model(confusions, prior, table.annotators, table.classes), table)

@@ -1,7 +1,7 @@
-"""The registry of methods: the one list that the package, `compare`, the CLI, the tests and the
-documentation read.
+"""The registry of methods, which the package, `compare`, the CLI, the tests and the docs read.
 
-To add a method, write its module beside this one and add one import and one entry here.
+Files to touch for a new method: its module in this folder, this file (one import and one entry),
+and its test.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from blindfuse.errors import BadParameter, meant
+from blindfuse.errors import BadParameter, suggest
 
 if TYPE_CHECKING:
     from blindfuse.estimators.base import Estimator
@@ -43,11 +43,12 @@ _OVERLAP = "three annotators who share items"
 
 @dataclass(frozen=True)
 class Method:
-    """A method by the name that users see.
+    """An estimator class with parameters, under the name that users see.
 
-    ``estimator`` is the class in ``blindfuse.estimators.<module>`` and ``parameters`` are those in
-    which this method differs from the class's defaults. ``needs`` says what the data must have,
-    ``cost`` how the work grows with the table. A method with ``needs_truth`` is for evaluation.
+    ``estimator`` is the class in ``blindfuse.estimators.<module>``, and ``parameters`` are those
+    that differ from its defaults; ``suffix`` completes the name of such a variant. ``needs`` says
+    what the data must have, and ``cost`` how the work grows with the table. A method with
+    ``needs_truth`` is for evaluation only.
     """
 
     estimator: str
@@ -70,7 +71,7 @@ class Method:
 
 
 _EM = "responses × classes per iteration"
-_PAIRS = "responses, and annotators² for the pairs"
+_PAIRS = "one pass over the responses and annotators² pairs"
 
 ENTRIES = (
     Method("MajorityVote", "majority_vote", "one pass over the responses"),
@@ -102,7 +103,7 @@ ENTRIES = (
     Method("Spectral", "spectral", "responses × classes³", _OVERLAP),
     Method("OneCoin", "one_coin", _EM),
     Method("BayesianDawidSkene", "bayesian_dawid_skene", _EM),
-    Method("LatentSubtypes", "latent_subtypes", f"twice {_EM}"),
+    Method("LatentSubtypes", "latent_subtypes", "responses × classes × subtypes per iteration"),
     Method("MixedMembership", "mixed_membership", _EM),
     Method("GLAD", "glad", _EM),
     Method("MACE", "mace", _EM),
@@ -116,9 +117,9 @@ ENTRIES = (
         ", ordered",
         {"ordered": True},
     ),
-    Method("EigenRatio", "eigen_ratio", _PAIRS, f"two classes, {_OVERLAP}"),
-    Method("TriangularEstimation", "triangular_estimation", _PAIRS, f"two classes, {_OVERLAP}"),
-    Method("SpectralMetaLearner", "spectral_meta_learner", _PAIRS, f"two classes, {_OVERLAP}"),
+    Method("EigenRatio", "eigen_ratio", _PAIRS, f"two classes and {_OVERLAP}"),
+    Method("TriangularEstimation", "triangular_estimation", _PAIRS, f"two classes and {_OVERLAP}"),
+    Method("SpectralMetaLearner", "spectral_meta_learner", _PAIRS, f"two classes and {_OVERLAP}"),
     Method("Oracle", "oracle", "one pass over the responses", "the truth", needs_truth=True),
     Method(
         "SingleBest", "single_best", "one pass over the responses", "the truth", needs_truth=True
@@ -127,17 +128,17 @@ ENTRIES = (
 """Every method, in the order in which users see them."""
 
 METHODS = {method.name: method for method in ENTRIES if not method.needs_truth}
-"""Every method that needs no truth, by the name that users see."""
+"""Every method that does not need the truth, by the name that users see."""
 
 ESTIMATOR_MODULES = {method.estimator: f"estimators.{method.module}" for method in ENTRIES}
-"""The module of every estimator class, for the lazy imports of the package."""
+"""The module of every estimator class, for the package's lazy imports."""
 
 
 def find_method(name: str) -> str:
-    """The name in METHODS that is meant, ignoring case, spaces, hyphens, commas and underscores."""
-    known = {_normalized(one): one for one in METHODS}
+    """Return the name in METHODS, ignoring case, spaces, hyphens, commas and underscores."""
+    known = {_normalized(method): method for method in METHODS}
     if _normalized(name) not in known:
-        raise BadParameter(f"There is no method {name!r}: {meant(name, METHODS)}")
+        raise BadParameter(f"There is no method {name!r}: {suggest(name, METHODS)}")
     return known[_normalized(name)]
 
 

@@ -1,51 +1,66 @@
-"""The single best annotator, found with the truth in hand, for evaluation only."""
+"""The single best annotator, for evaluation only."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import TableEstimator, to_fit
-from blindfuse.estimators.voting import agreement
+from blindfuse.estimators.base import PosteriorEstimator
+from blindfuse.estimators.voting import agreement_with
+from blindfuse.parameters import Constraint, instance_of, optional
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
 
-class SingleBest(TableEstimator):
-    """The answers of the annotator that is right most often; where it is silent, of the next best.
+class SingleBest(PosteriorEstimator):
+    """The responses of the most accurate annotator by the true labels, for evaluation only.
 
-    ``truth`` maps items to labels; ``accuracies_`` are the annotators' shares of right answers.
+    An item that the best annotator did not label gets the response of the next best one.
+
+    Parameters
+    ----------
+    truth
+        a mapping of items to true labels.
+
+    Attributes
+    ----------
+    accuracies_ ``[annotator]``
+        the share of each annotator's correct responses to the items in ``truth``.
     """
 
     accuracies_: Floats
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "truth": optional(instance_of(Mapping, description="a mapping of items to labels")),
+    }
 
     def __init__(self, *, truth: Mapping[Any, Any] | None = None) -> None:
         self.truth = truth
 
     def fit(self, responses: Any) -> Self:
-        table = to_fit(responses)
+        table = self._check_input(responses)
         if not self.truth:
-            raise BadParameter("SingleBest needs truth={item: label, …} to know who is best.")
+            raise BadParameter("SingleBest needs the true labels. Pass truth={item: label, …}.")
         positions, codes = gold_codes(table, self.truth)
-        self.accuracies_ = agreement(table.select_items(positions), codes)
+        self.accuracies_ = agreement_with(table.select_items(positions), codes)
         self.annotators_, self.classes_ = table.annotators, table.classes
         self._prior = table.responses_per_class / table.n_responses
         self.posteriors_ = self._posteriors(table)
-        self.labels_ = self._named(self.posteriors_)
+        self.labels_ = self._name_labels(self.posteriors_)
         return self
 
     def _posteriors(self, responses: Responses) -> Floats:
-        """One for the best answering annotator's label; the share of all labels without answers."""
+        """Return 1 for the best response of each item; the class proportions without responses."""
         rank = np.empty(responses.n_annotators, dtype=np.intp)
         rank[np.argsort(-self.accuracies_, kind="stable")] = np.arange(responses.n_annotators)
         items = responses.item_of_response()
         order = np.lexsort((rank[responses.by_item.codes], items))
-        answered = responses.responses_per_item > 0
-        best = order[responses.by_item.starts[:-1][answered]]
-        found = np.tile(self._prior, (responses.n_items, 1))
-        found[answered] = np.eye(responses.n_classes)[responses.by_item.labels[best]]
-        return found
+        is_labelled = responses.responses_per_item > 0
+        best = order[responses.by_item.starts[:-1][is_labelled]]
+        posteriors = np.tile(self._prior, (responses.n_items, 1))
+        posteriors[is_labelled] = np.eye(responses.n_classes)[responses.by_item.symbols[best]]
+        return posteriors

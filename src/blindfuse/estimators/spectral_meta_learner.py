@@ -7,27 +7,46 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from blindfuse.estimators.base import ModelEstimator
-from blindfuse.estimators.signs import leading, pair_means, require_three, to_fit_signs
+from blindfuse.estimators.signs import (
+    binary_signs,
+    leading_eigenpair,
+    mean_pair_products,
+    require_three_overlapping,
+)
 from blindfuse.model.model import Model, Rule
 
 Floats = NDArray[np.float64]
 
-ROUNDS = 100
-NOTHING = 1e-12
-"""Least eigenvalue of covariances: below this there are none."""
-SURE = 0.999
-"""Largest sensitivity or specificity, so that no annotator has a veto."""
+MAX_ITERATIONS = 100
+"""Iterations of the rank-one fit of the covariances."""
+MIN_EIGENVALUE = 1e-12
+"""Below this, the covariances count as zero."""
+MAX_ACCURACY = 0.999
+"""Largest sensitivity, specificity and |imbalance|, so that no single response decides."""
 
 
 class SpectralMetaLearner(ModelEstimator):
-    """Two classes: skill from covariances, class imbalance from third moments.
+    """Two-class confusion matrices from covariances, and the prior from third moments.
 
-    Q_ij = λ v_i v_j for i ≠ j gives v. The third central moments are τ v_i v_j v_k, and with
-    β = τ/λ the class imbalance is b = −β/(2s) and skills are s v, s = ½√(β² + 4λ). From these
-    follow every annotator's sensitivity ½(1 + μ + s v (1 − b)) and specificity
-    ½(1 − μ + s v (1 + b)). ``rule="ml"``, the authors' choice, labels without the class shares.
+    With classes as ±1, covariances Q_ij = λ v_i v_j for i ≠ j give v. The third central moments are
+    τ v_i v_j v_k, and with β = τ/λ and s = ½√(β² + 4λ) the class imbalance is b = −β/(2s). An
+    annotator with mean response μ has sensitivity ½(1 + μ + s v (1 − b)) and specificity
+    ½(1 − μ + s v (1 + b)). With missing responses, moments are over common items and each triple is
+    weighted by their number. References: Parisi, Strino, Nadler and Kluger (2014), "Ranking and
+    Combining Multiple Predictors Without Labeled Data"; Jaffe, Nadler and Kluger (2015),
+    "Estimating the Accuracies of Multiple Classifiers Without Labeled Data".
 
-    With missing answers, moments are over common items, and triples weigh by how many they have.
+    Parameters
+    ----------
+    rule
+        ``"ml"``, as in the references, ignores the class prior; or ``"map"``.
+    threads
+        maximum number of threads; None for all cores.
+
+    Attributes
+    ----------
+    imbalance_
+        b, the prior of the second class minus that of the first.
     """
 
     imbalance_: float
@@ -37,53 +56,56 @@ class SpectralMetaLearner(ModelEstimator):
         self.threads = threads
 
     def fit(self, responses: Any) -> Self:
-        table, answers = to_fit_signs(responses, "SpectralMetaLearner")
-        means, together = pair_means(answers)
-        require_three(together, "SpectralMetaLearner")
+        table = self._check_input(responses)
+        signs = binary_signs(table, "SpectralMetaLearner")
+        means, common = mean_pair_products(signs)
+        require_three_overlapping(common, "SpectralMetaLearner")
         counts = np.maximum(table.responses_per_annotator, 1)
-        mu = np.asarray(answers.sum(axis=0)) / counts
-        covariance = np.where(together > 0, means - np.outer(mu, mu), 0.0)
-        size, direction = _rank_one(covariance)
-        beta = _third_moment(answers, mu, direction) / size
-        skill = 0.5 * np.sqrt(beta**2 + 4 * size)
-        self.imbalance_ = float(np.clip(-beta / (2 * skill), -SURE, SURE))
-        sensitivity = 0.5 * (1 + mu + skill * direction * (1 - self.imbalance_))
-        specificity = 0.5 * (1 - mu + skill * direction * (1 + self.imbalance_))
-        right = np.clip(np.column_stack([specificity, sensitivity]), 1 - SURE, SURE)
-        if size <= NOTHING:  # no answer varies: all agree, and are taken at their word
-            right[:] = SURE
-        confusions = np.array([[[low, 1 - high], [1 - low, high]] for low, high in right])
+        mu = np.asarray(signs.sum(axis=0)) / counts
+        covariance = np.where(common > 0, means - np.outer(mu, mu), 0.0)
+        size, direction = _fit_rank_one(covariance)
+        beta = _third_moment(signs, mu, direction) / size
+        scale = 0.5 * np.sqrt(beta**2 + 4 * size)
+        self.imbalance_ = float(np.clip(-beta / (2 * scale), -MAX_ACCURACY, MAX_ACCURACY))
+        sensitivity = 0.5 * (1 + mu + scale * direction * (1 - self.imbalance_))
+        specificity = 0.5 * (1 - mu + scale * direction * (1 + self.imbalance_))
+        accuracies = np.clip(
+            np.column_stack([specificity, sensitivity]), 1 - MAX_ACCURACY, MAX_ACCURACY
+        )
+        if size <= MIN_EIGENVALUE:  # all responses agree and count as correct
+            accuracies[:] = MAX_ACCURACY
+        confusions = np.array([[[tn, 1 - tp], [1 - tn, tp]] for tn, tp in accuracies])
         prior = np.array([1 - self.imbalance_, 1 + self.imbalance_]) / 2
-        return self._keep(Model(confusions, prior, table.annotators, table.classes), table)
+        return self._store(Model(confusions, prior, table.annotators, table.classes), table)
 
 
-def _rank_one(covariance: Floats) -> tuple[float, Floats]:
-    """λ and v with Q_ij ≈ λ v_i v_j off the diagonal, most of v positive."""
+def _fit_rank_one(covariance: Floats) -> tuple[float, Floats]:
+    """Return λ and v with Q_ij ≈ λ v_i v_j off the diagonal, most of v positive."""
     size, direction = 0.0, np.zeros(len(covariance))
     off_diagonal = covariance - np.diag(np.diag(covariance))
-    for _ in range(ROUNDS):
-        before = size
-        size, direction = leading(off_diagonal + np.diag(size * direction**2))
-        if abs(size - before) <= 1e-9 * abs(size):
+    for _ in range(MAX_ITERATIONS):
+        last = size
+        size, direction = leading_eigenpair(off_diagonal + np.diag(size * direction**2))
+        if abs(size - last) <= 1e-9 * abs(size):
             break
-    return max(size, NOTHING), -direction if np.sum(direction > 0) * 2 < len(
-        direction
-    ) else direction
+    mostly_negative = np.sum(direction > 0) * 2 < len(direction)
+    return max(size, MIN_EIGENVALUE), -direction if mostly_negative else direction
 
 
-def _third_moment(answers: csr_array, mu: Floats, direction: Floats) -> float:
-    """τ by least squares over all triples, each weighted by its common items, without forming any.
+def _third_moment(signs: csr_array, mu: Floats, direction: Floats) -> float:
+    """Return τ by least squares over all triples, each weighted by its common items.
 
-    Σ_{i<j<k} y_i y_j y_k of an item is (p₁³ − 3 p₁ p₂ + 2 p₃)/6 of its power sums.
+    No triple is formed: Σ_{i<j<k} y_i y_j y_k of an item is (p₁³ − 3 p₁ p₂ + 2 p₃)/6, where p are
+    the power sums of its y.
     """
-    centred = answers.copy()
-    centred.data = direction[answers.indices] * (answers.data - mu[answers.indices])
-    squares = answers.copy()
-    squares.data = direction[answers.indices] ** 2
-    weight = _triples(squares)
-    return _triples(centred) / weight if weight > NOTHING else 0.0
+    centred = signs.copy()
+    centred.data = direction[signs.indices] * (signs.data - mu[signs.indices])
+    squares = signs.copy()
+    squares.data = direction[signs.indices] ** 2
+    weight = _sum_triple_products(squares)
+    return _sum_triple_products(centred) / weight if weight > MIN_EIGENVALUE else 0.0
 
 
-def _triples(table: csr_array) -> float:
-    one, two, three = (np.asarray((table**power).sum(axis=1)) for power in (1, 2, 3))
-    return float(np.sum(one**3 - 3 * one * two + 2 * three) / 6)
+def _sum_triple_products(table: csr_array) -> float:
+    p1, p2, p3 = (np.asarray((table**power).sum(axis=1)) for power in (1, 2, 3))
+    return float(np.sum(p1**3 - 3 * p1 * p2 + 2 * p3) / 6)

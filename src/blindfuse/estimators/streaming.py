@@ -1,4 +1,4 @@
-"""Learning from batches: what was seen is remembered as counts that add up, and fitted again."""
+"""Learning from batches: additive statistics are kept, and the model is refitted to their sum."""
 
 import os
 from abc import abstractmethod
@@ -9,33 +9,38 @@ from numpy.typing import NDArray
 from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.estimators.base import ModelEstimator
 from blindfuse.model.model import Model
-from blindfuse.model.saving import damaged, load_arrays, save_arrays
-from blindfuse.responses.coding import as_names, given
+from blindfuse.model.saving import damaged_file_error, load_arrays, save_arrays
+from blindfuse.parameters import optional, positive
+from blindfuse.responses.coding import as_names, check_classes
 from blindfuse.responses.responses import Names, Responses, as_responses
 
 Arrays = dict[str, NDArray[Any]]
 
 
 class StreamEstimator(ModelEstimator):
-    """A method that learns from one batch of items after another.
+    """A method that can learn from one batch of items after another.
 
     Attributes
     ----------
     statistics_
-        what is kept of all batches: counts, no items.
+        the statistics of all batches: counts, without the names of items.
     batches_
-        how many batches were learned from, which is the number of the next one.
+        the number of batches learned from, which is also the number of the next batch.
     """
 
     statistics_: Any
     batches_: int
     _classes: NDArray[Any] | None
+    _solver_state: Arrays
 
-    _memory: ClassVar[Any]
+    _statistics_class: ClassVar[Any]
 
     @abstractmethod
     def _refit(self, statistics: Any, last: Model | None) -> tuple[Model, Arrays]:
-        """The model of all that is remembered, starting at the last one; and what else to keep."""
+        """Fit the statistics, starting at the last model.
+
+        Return the model and the arrays that the next warm start needs.
+        """
 
     def partial_fit(
         self,
@@ -45,51 +50,53 @@ class StreamEstimator(ModelEstimator):
         forget: float | None = None,
         number: int | None = None,
     ) -> Self:
-        """Learn from a batch of new items, after all that came before.
+        """Learn from a batch of new items, in addition to all earlier batches.
 
-        An item's answers belong into one batch. New annotators may appear, and new classes, unless
-        the first batch came with ``classes``. ``labels_`` and ``posteriors_`` are the batch's. If a
-        batch is refused, everything stays as it was before it.
+        All responses to an item must be in the same batch. New annotators may appear, and so may
+        new classes, unless the first batch came with ``classes``. ``labels_`` and ``posteriors_``
+        are those of the batch. If a batch is refused, the estimator does not change.
 
         Parameters
         ----------
         batch
             Responses, a matrix ``[item, annotator]`` or a frame.
         classes
-            all classes there will ever be; others are refused from then on.
+            all classes that can occur; others are refused from then on.
         forget
-            the half-life in items: after so many new ones, older answers count half.
+            the half-life in items: after this many new items, older responses count half.
         number
-            of this batch, from 0. If given it must be ``batches_``: none is lost, none comes twice.
+            the number of this batch, counted from 0. If given, it must equal ``batches_``, so that
+            no batch is lost or repeated.
         """
-        learned = getattr(self, "batches_", 0)
-        if number is not None and number != learned:
+        self._check_parameters()
+        n_batches = getattr(self, "batches_", 0)
+        if number is not None and number != n_batches:
             raise BadParameter(
-                f"Batch {number} is out of order: {learned} were learned from, so batch {learned} "
-                "is next."
+                f"Batch {number} is out of order: {n_batches} were learned from. "
+                f"Pass batch {n_batches} next."
             )
-        if forget is not None and not forget > 0:
-            raise BadParameter(f"forget={forget!r} must be a positive number of items.")
-        fixed = given(classes) if classes is not None else getattr(self, "_classes", None)
+        optional(positive()).check("forget", forget)
+        fixed = check_classes(classes) if classes is not None else getattr(self, "_classes", None)
         table = _as_batch(batch, fixed)
-        statistics = self._memory.of(table, self.threads)
-        if learned:
-            fade = 1.0 if forget is None else 0.5 ** (table.n_items / forget)
-            earlier = self.statistics_ if fade == 1.0 else self.statistics_.scaled(fade)
+        statistics = self._statistics_class.from_responses(table, self.threads)
+        if n_batches:
+            discount = 1.0 if forget is None else 0.5 ** (table.n_items / forget)
+            earlier = self.statistics_ if discount == 1.0 else self.statistics_.discounted(discount)
             statistics = earlier + statistics
-        self._learn(statistics, learned + 1, fixed)
-        return self._keep(self.model_, table)
+        self._update(statistics, n_batches + 1, fixed)
+        return self._store(self.model_, table)
 
     def merge(self, other: Self) -> Self:
-        """Learn all that another has learned, from other batches than this one's."""
-        self._check_learned()
-        other._check_learned()
+        """Add everything that another estimator has learned from other batches."""
+        self._check_parameters()
+        self._check_has_batches()
+        other._check_has_batches()
         statistics = self.statistics_ + other.statistics_
-        return self._learn(statistics, self.batches_ + other.batches_, self._classes)
+        return self._update(statistics, self.batches_ + other.batches_, self._classes)
 
     def save_state(self, path: str | os.PathLike[str]) -> None:
-        """Write all that was learned, but no parameters, to a file: whole or not at all."""
-        self._check_learned()
+        """Write everything learned, without the parameters; an existing file is replaced whole."""
+        self._check_has_batches()
         header = {
             "annotators": self.statistics_.annotators.tolist(),
             "classes": self.statistics_.classes.tolist(),
@@ -100,35 +107,35 @@ class StreamEstimator(ModelEstimator):
             **self.statistics_.arrays(),
             "confusions": self.model_.confusions,
             "prior": self.model_.prior,
-            **self._extra,
+            **self._solver_state,
         }
         save_arrays(path, self._format(), header, arrays)
 
     def load_state(self, path: str | os.PathLike[str]) -> Self:
-        """Go on from what :meth:`save_state` wrote."""
+        """Resume from a file that :meth:`save_state` wrote."""
         header, arrays = load_arrays(path, self._format())
         try:
             names = as_names(header["annotators"]), as_names(header["classes"])
             model = Model(arrays.pop("confusions"), arrays.pop("prior"), *names)
-            statistics = self._memory.from_arrays(*names, arrays)
-            kept = statistics.arrays()
-            extra = {name: array for name, array in arrays.items() if name not in kept}
+            statistics = self._statistics_class.from_arrays(*names, arrays)
+            counted = statistics.arrays()
+            solver_state = {name: array for name, array in arrays.items() if name not in counted}
             batches, fixed = int(header["batches"]), names[1] if header["fixed"] else None
-        except (KeyError, TypeError, AttributeError) as why:
-            raise damaged(path, self._format(), why) from why
+        except (KeyError, TypeError, AttributeError) as reason:
+            raise damaged_file_error(path, self._format()) from reason
         self.statistics_, self.batches_, self._classes = statistics, batches, fixed
-        self.model_, self._extra = model, extra
+        self.model_, self._solver_state = model, solver_state
         return self
 
-    def _learn(self, statistics: Any, batches: int, classes: NDArray[Any] | None) -> Self:
-        """Fit all that is remembered; nothing changes unless that succeeds."""
+    def _update(self, statistics: Any, batches: int, classes: NDArray[Any] | None) -> Self:
+        """Refit the model to these statistics; nothing changes unless that succeeds."""
         last = self.model_ if hasattr(self, "batches_") else None
-        model, extra = self._refit(statistics, last)
+        model, solver_state = self._refit(statistics, last)
         self.statistics_, self.batches_, self._classes = statistics, batches, classes
-        self.model_, self._extra = model, extra
+        self.model_, self._solver_state = model, solver_state
         return self
 
-    def _check_learned(self) -> None:
+    def _check_has_batches(self) -> None:
         if not hasattr(self, "batches_"):
             raise BadParameter(
                 f"This {type(self).__name__} has learned from no batch yet. Call partial_fit first."
@@ -144,5 +151,7 @@ def _as_batch(batch: Any, classes: NDArray[Any] | None) -> Responses:
     if classes is not None:
         table = table.recoded(table.annotators, classes)
     if table.n_responses == 0:
-        raise BadLabels("The batch holds no label: there is nothing to learn from it.")
+        raise BadLabels(
+            "The batch contains no labels. Skip it, or check how missing responses are marked."
+        )
     return table

@@ -1,63 +1,66 @@
-"""What voting methods share: weights of annotators, ties by a documented rule."""
+"""Weighted voting: how annotators' weights turn into labels, and how ties are broken."""
 
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.estimators.base import TableEstimator
+from blindfuse.estimators.base import PosteriorEstimator
 from blindfuse.model.posteriors import most_likely, weighted_votes
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
 
-class VotingEstimator(TableEstimator):
+class VotingEstimator(PosteriorEstimator):
     """A vote in which each annotator has a weight.
 
     Attributes
     ----------
     weights_ ``[annotator]``
-        how much each annotator's vote counts; a negative one counts for all other classes.
+        the weight of each annotator's vote; a negative weight is a vote for all other classes.
     posteriors_ ``[item, class]``
-        shares of the weighted votes; the share of all labels where nobody voted.
+        shares of the weighted votes; the overall share of each class for items without votes.
     ties_ ``[item]``
-        whether several classes have most votes. Then the class that was reported more often
-        overall wins, and among equals the first in the order of classes.
+        whether several classes share the largest number of votes. A tie goes to the class that
+        was reported more often overall, then to the first in the order of classes.
     """
 
     prior_: Floats
     weights_: Floats
     ties_: NDArray[np.bool_]
 
-    def _keep(self, responses: Responses, weights: Floats) -> Self:
-        """Store these weights, and how the items come out with them."""
+    def _store(self, responses: Responses, weights: Floats) -> Self:
+        """Store these weights, and the result of the vote with them."""
         self.annotators_, self.classes_ = responses.annotators, responses.classes
         self.prior_ = responses.responses_per_class / responses.n_responses
         self.weights_ = weights
         self.posteriors_ = self._posteriors(responses)
         best = self.posteriors_.max(axis=1, keepdims=True)
         self.ties_ = np.count_nonzero(self.posteriors_ == best, axis=1) > 1
-        self.labels_ = self._named(self.posteriors_)
+        self.labels_ = self._name_labels(self.posteriors_)
         return self
 
     def _posteriors(self, responses: Responses) -> Floats:
         votes = weighted_votes(responses, np.maximum(self.weights_, 0.0))
-        if np.any(self.weights_ < 0):  # a vote against one class is one for all the others
+        if np.any(self.weights_ < 0):  # a vote against one class is a vote for all others
             against = weighted_votes(responses, np.maximum(-self.weights_, 0.0))
             votes += against.sum(axis=1, keepdims=True) - against
         total = votes.sum(axis=1, keepdims=True)
-        empty = np.broadcast_to(self.prior_, votes.shape).copy()
-        return np.asarray(np.divide(votes, total, out=empty, where=total > 0))
+        posteriors = np.broadcast_to(self.prior_, votes.shape).copy()
+        return np.asarray(np.divide(votes, total, out=posteriors, where=total > 0))
 
-    def _codes(self, beliefs: Floats) -> NDArray[np.intp]:
-        """The class with most votes; of equals the most reported, then the first."""
-        winners = beliefs == beliefs.max(axis=1, keepdims=True)
+    def _class_codes(self, posteriors: Floats) -> NDArray[np.intp]:
+        """Return the class with most votes; ties go to the more common class, then the first."""
+        winners = posteriors == posteriors.max(axis=1, keepdims=True)
         return most_likely(np.where(winners, self.prior_, -1.0))
 
 
-def agreement(responses: Responses, labels: NDArray[np.intp]) -> Floats:
-    """How often each annotator's answers equal these labels ``[item]`` (codes), ``[annotator]``."""
-    right = responses.by_item.labels == labels[responses.item_of_response()]
-    hits = np.bincount(responses.by_item.codes, right, minlength=responses.n_annotators)
-    return np.asarray(hits / np.maximum(responses.responses_per_annotator, 1))
+def agreement_with(responses: Responses, class_codes: NDArray[np.intp]) -> Floats:
+    """Return the share of each annotator's responses that equal the codes ``[item]``.
+
+    The result has shape ``[annotator]`` and is zero for annotators without responses.
+    """
+    agrees = responses.by_item.symbols == class_codes[responses.item_of_response()]
+    agreed = np.bincount(responses.by_item.codes, agrees, minlength=responses.n_annotators)
+    return np.asarray(agreed / np.maximum(responses.responses_per_annotator, 1))

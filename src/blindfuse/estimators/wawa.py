@@ -4,14 +4,23 @@ from typing import Any, Self
 
 import numpy as np
 
-from blindfuse.estimators.base import to_fit
-from blindfuse.estimators.voting import VotingEstimator, agreement
+from blindfuse.estimators.voting import VotingEstimator, agreement_with
 
 
 class Wawa(VotingEstimator):
-    """One majority vote, then one more in which annotators weigh as they agreed with the first."""
+    """Worker agreement with aggregate: a vote weighted by agreement with the majority vote.
+
+    The weight of an annotator is the share of its responses that equal the majority vote.
+
+    Examples
+    --------
+    >>> from blindfuse import Wawa
+    >>> wawa = Wawa().fit([["a", "a", "b"], ["b", "b", "b"], ["b", "b", "a"]])
+    >>> wawa.labels_.tolist(), wawa.weights_.round(2).tolist()
+    (['a', 'b', 'b'], [1.0, 1.0, 0.33])
+    """
 
     def fit(self, responses: Any) -> Self:
-        table = to_fit(responses)
-        self._keep(table, np.ones(table.n_annotators))
-        return self._keep(table, agreement(table, self._codes(self.posteriors_)))
+        table = self._check_input(responses)
+        self._store(table, np.ones(table.n_annotators))
+        return self._store(table, agreement_with(table, self._class_codes(self.posteriors_)))

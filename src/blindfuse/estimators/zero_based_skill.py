@@ -1,44 +1,59 @@
-"""Zero-based skill: weights that follow agreement with their own vote."""
+"""Zero-based skill: a vote whose weights follow agreement with its own result."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from blindfuse.estimators.base import at_least, to_fit
-from blindfuse.estimators.voting import VotingEstimator, agreement
+from blindfuse.estimators.voting import VotingEstimator, agreement_with
+from blindfuse.parameters import Constraint, at_least, integer_at_least
 
 
 class ZeroBasedSkill(VotingEstimator):
-    """Weights start alike and move towards agreement with the vote that they give.
+    """A weighted vote, repeated with each annotator's agreement with the last vote as its weight.
 
-    Each round votes with the present weights, and moves every weight by ``rate`` of the way to the
-    annotator's agreement with that vote. ``rate`` halves every ``halve_after`` rounds. Stops when
-    no weight moves by more than ``tolerance``, or after ``max_iter`` rounds.
+    All weights start at 1/K. Each iteration votes with the present weights w_m and updates them by
+    w_m ← w_m + η (a_m − w_m), where a_m is the annotator's agreement with that vote.
+
+    Parameters
+    ----------
+    max_iter
+        maximum number of iterations.
+    learning_rate
+        the initial step size η.
+    halve_every
+        number of iterations after which η is halved.
+    tolerance
+        largest change of a weight at which the iterations stop.
     """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "max_iter": integer_at_least(1),
+        "learning_rate": at_least(0),
+        "halve_every": integer_at_least(1),
+        "tolerance": at_least(0),
+    }
 
     def __init__(
         self,
         *,
         max_iter: int = 100,
-        rate: float = 1.0,
-        halve_after: int = 20,
+        learning_rate: float = 1.0,
+        halve_every: int = 20,
         tolerance: float = 1e-5,
     ) -> None:
         self.max_iter = max_iter
-        self.rate = rate
-        self.halve_after = halve_after
+        self.learning_rate = learning_rate
+        self.halve_every = halve_every
         self.tolerance = tolerance
 
     def fit(self, responses: Any) -> Self:
-        table = to_fit(responses)
-        for name in ("max_iter", "halve_after"):
-            at_least(name, getattr(self, name), 1)
+        table = self._check_input(responses)
         weights = np.full(table.n_annotators, 1 / table.n_classes)
         for iteration in range(self.max_iter):
-            self._keep(table, weights)
-            rate = self.rate * 0.5 ** (iteration // self.halve_after)
-            step = rate * (agreement(table, self._codes(self.posteriors_)) - weights)
+            self._store(table, weights)
+            rate = self.learning_rate * 0.5 ** (iteration // self.halve_every)
+            step = rate * (agreement_with(table, self._class_codes(self.posteriors_)) - weights)
             weights = weights + step
             if np.abs(step).max() <= self.tolerance:
                 break
-        return self._keep(table, weights)
+        return self._store(table, weights)

@@ -1,4 +1,4 @@
-"""Every method on the same answers, side by side."""
+"""`compare`: run every method on the same responses."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import BlindfuseError, NotConverged, RankTooLow
-from blindfuse.estimators.base import Estimator, to_fit
+from blindfuse.estimators.base import Estimator, check_responses
 from blindfuse.estimators.registry import METHODS
 from blindfuse.fusion.fuse import Fusion, fuse
-from blindfuse.kernels.threads import quiet_blas
+from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.metrics import error_rate
 from blindfuse.model.posteriors import most_likely
 from blindfuse.responses.gold import gold_codes
@@ -23,11 +23,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Comparison:
-    """What one method made of the answers.
+    """The result of one method.
 
-    ``error`` is its expected error rate on the items of known truth, None without a truth;
-    ``differs`` the share of items that it labels otherwise than ``fuse``; ``failed`` says why it
-    has neither, or is None. ``seconds`` are None for a fusion that was there before.
+    ``error`` is its error rate on the items with known truth, None without a truth. ``differs`` is
+    the share of items that it labels differently from ``fuse``. ``failed`` is why the method could
+    not be used, or None. ``seconds`` is None for a fusion that was passed in.
     """
 
     method: str
@@ -45,12 +45,12 @@ def compare(
     fused: Fusion | None = None,
     report: Callable[[str], None] = lambda name: None,
 ) -> list[Comparison]:
-    """``fuse`` and every method on these answers; with ``truth``, ``{item: label}``, their errors.
+    """Run ``fuse`` and every method; with ``truth``, ``{item: label}``, measure their errors.
 
-    ``fused`` is what ``fuse`` made of them, if that is known already; ``report`` is told the name
-    of each method before it runs.
+    No method is given the truth. ``fused`` is the result of ``fuse``, if there is one already.
+    ``report`` is called with the name of each method before it runs.
     """
-    table = to_fit(responses)
+    table = check_responses(responses)
     positions, codes = gold_codes(table, truth or {})
     report("fuse")
     began = perf_counter()
@@ -66,7 +66,7 @@ def compare(
         report(name)
         began = perf_counter()
         try:
-            with quiet_blas(), warnings.catch_warnings():
+            with single_threaded_blas(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", NotConverged)
                 warnings.simplefilter("ignore", RankTooLow)
                 posteriors = make().fit(table).posteriors_

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
 from blindfuse.errors import NotConverged
-from blindfuse.estimators.base import to_fit
+from blindfuse.estimators.base import check_responses
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule
 from blindfuse.fusion.selection import select_by_prediction, select_by_thresholds
-from blindfuse.kernels.threads import quiet_blas
+from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
 from blindfuse.responses.gold import gold_codes
@@ -135,13 +135,13 @@ def fuse(
     >>> fuse([[0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]]).labels.tolist()
     [0, 1, 0, 1, 0, 1]
     """
-    table = to_fit(responses)
+    table = check_responses(responses)
     gold_items, gold_classes = gold_codes(table, gold or {})
     rng = np.random.default_rng(seed)
     context = FuseContext(table, rng, gold, prior_model, prior_count, threads)
     use_order = ordered and table.n_classes > 2
     select = selection or (select_by_thresholds if use_order else select_by_prediction)
-    with quiet_blas(), warnings.catch_warnings():
+    with single_threaded_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         choice = select(context)
     posteriors = choice.posteriors

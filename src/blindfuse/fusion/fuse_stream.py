@@ -1,4 +1,4 @@
-"""Fusing more than fits into memory: learn from a sample of the items, then label all of them."""
+"""`fuse_stream`: fuse more than fits into memory. Learn from a sample, then label all items."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.errors import BadLabels, BadParameter, naming
+from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.model.posteriors import most_likely
 from blindfuse.responses.responses import Responses, as_responses
@@ -16,13 +16,13 @@ from blindfuse.responses.responses import Responses, as_responses
 Floats = NDArray[np.float64]
 Chunks = Callable[[], Iterable[Any]] | Iterable[Any]
 
-MOST_LABELS = 2_000_000
-"""Labels that are learned from, unless told otherwise: many times what any model here needs."""
+MAX_RESPONSES = 2_000_000
+"""Default size of the sample; many times what any of the models needs."""
 
 
 @dataclass(frozen=True, eq=False)
 class FusedChunk:
-    """One chunk's labels ``[item]`` and posteriors ``[item, class]``, in the order of its items."""
+    """The labels ``[item]`` and posteriors ``[item, class]`` of one chunk, in item order."""
 
     responses: Responses
     labels: NDArray[Any]
@@ -31,14 +31,14 @@ class FusedChunk:
 
 @dataclass(frozen=True, eq=False)
 class FusedStream:
-    """What was learned from a sample, and the labels of all items, chunk by chunk.
+    """The fusion of a sample, and the labels of all items, chunk by chunk.
 
-    Iterating goes through the chunks again: nothing but one chunk is in memory at a time.
+    Iterating reads the chunks again; only one chunk is in memory at a time.
 
     Attributes
     ----------
     fusion
-        that of the sample: its model, its method and why, its diagnostics.
+        the fusion of the sample, with its model, method and diagnostics.
     n_items, n_responses
         of all chunks.
     """
@@ -57,28 +57,29 @@ class FusedStream:
 
     def __repr__(self) -> str:
         return (
-            f"FusedStream of {self.n_items:,} items with {self.n_responses:,} labels, by what was "
-            f"learned from {self.fusion.responses.n_responses:,} of them\n  {self.fusion!r}"
+            f"FusedStream of {self.n_items:,} items with {self.n_responses:,} responses, learned "
+            f"from {self.fusion.responses.n_responses:,} of them\n  {self.fusion!r}"
         )
 
 
 def fuse_stream(
-    chunks: Chunks, *, most_labels: int = MOST_LABELS, seed: int = 0, **options: Any
+    chunks: Chunks, *, max_responses: int = MAX_RESPONSES, seed: int = 0, **options: Any
 ) -> FusedStream:
-    """Fuse chunks of items in two passes: one learns from a sample, one labels every item.
+    """Fuse chunks of items in two passes: learn from a sample, then label every item.
 
-    Where all labels are no more than ``most_labels``, the sample is everything, and labels are
-    those of :func:`fuse`. An item's answers belong into one chunk.
+    With at most ``max_responses`` responses in total, the sample is everything and the labels are
+    those of :func:`fuse`. All responses to an item must be in the same chunk.
 
     Parameters
     ----------
     chunks
-        a list of chunks, or a function that gives them anew; each is Responses, a matrix or a
-        frame. Annotators and classes may differ from chunk to chunk.
-    most_labels
-        items are sampled at random so that they have at most so many labels.
+        a list of chunks, or a function that returns them again; a chunk is Responses, a matrix or
+        a frame. Annotators and classes may differ from chunk to chunk.
+    max_responses
+        maximum number of responses in the random sample of items.
     seed, options
-        of the sample; and of :func:`fuse`: ``ordered``, ``known``, ``choose``, ``threads``.
+        random seed of the sample; options of :func:`fuse`, such as ``ordered``, ``prior_model``,
+        ``selection`` and ``threads``.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def fuse_stream(
     [[0, 1, 0], [1, 0, 1]]
     """
     again = _repeatable(chunks)
-    sample = _Sample(most_labels, np.random.default_rng(seed))
+    sample = _Sample(max_responses, np.random.default_rng(seed))
     for chunk in again():
         sample.add(as_responses(chunk))
     fusion = fuse(sample.responses(), seed=seed, **options)
@@ -101,14 +102,14 @@ def _repeatable(chunks: Chunks) -> Callable[[], Iterable[Any]]:
         return chunks
     if isinstance(chunks, Iterator):
         raise BadParameter(
-            "Chunks are gone through twice, but these can be only once. "
-            "Pass a list, or a function that gives them anew."
+            "Chunks are read twice, but an iterator can be read only once. "
+            "Pass a list, or a function that returns them again."
         )
     return lambda: chunks
 
 
 def _numbered_on(chunk: Responses, n_before: int) -> Responses:
-    """The same, where items are but numbers counted on from those of earlier chunks."""
+    """The chunk with items that are mere row numbers numbered on from the earlier chunks."""
     if not np.array_equal(chunk.items, np.arange(chunk.n_items)):
         return chunk
     items = chunk.items + n_before
@@ -116,16 +117,16 @@ def _numbered_on(chunk: Responses, n_before: int) -> Responses:
 
 
 class _Sample:
-    """Items drawn at random, each as likely as any other, with no more labels than allowed.
+    """A uniform random sample of items with at most ``max_responses`` responses.
 
-    Each item draws a number; those below a threshold are kept, which is halved when they are too
-    many. Names of annotators and classes are those of all chunks.
+    Each item draws a random number and is kept if it is below a threshold, which is halved when the
+    sample is too large. Annotators and classes are those of all chunks.
     """
 
-    def __init__(self, most_labels: int, rng: np.random.Generator) -> None:
-        if most_labels < 1:
-            raise BadParameter(f"most_labels={most_labels} must be at least 1.")
-        self.most_labels, self.rng = most_labels, rng
+    def __init__(self, max_responses: int, rng: np.random.Generator) -> None:
+        if max_responses < 1:
+            raise BadParameter(f"max_responses={max_responses} must be at least 1.")
+        self.max_responses, self.rng = max_responses, rng
         self.n_items = self.n_responses = 0
         self.threshold = 1.0
         self.kept: list[tuple[Responses, Floats]] = []
@@ -136,27 +137,27 @@ class _Sample:
         self.n_responses += chunk.n_responses
         self.kept.append((chunk, self.rng.random(chunk.n_items)))
         self._thin()
-        while sum(table.n_responses for table, _ in self.kept) > self.most_labels:
+        while sum(table.n_responses for table, _ in self.kept) > self.max_responses:
             self.threshold /= 2
             self._thin()
 
     def _thin(self) -> None:
-        """Drop items whose number is not below the threshold."""
+        """Drop items whose random number is not below the threshold."""
         if self.threshold < 1:
             below = [(table, drawn, drawn < self.threshold) for table, drawn in self.kept]
             self.kept = [(table.select_items(low), drawn[low]) for table, drawn, low in below]
 
     def responses(self) -> Responses:
         if not self.kept:
-            raise BadLabels("There is no chunk at all: nothing can be fused.")
+            raise BadLabels("There are no chunks, so there is nothing to fuse.")
         (first, _), *others = self.kept
         names = [name for table, _ in self.kept for name in table.items.tolist()]
         twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
             raise BadLabels(
-                f"Items {naming(twice)} are in several chunks. An item's answers belong into one: "
-                "sort by item, or name items apart."
+                f"Items {list_names(twice)} are in several chunks. All responses to an item must "
+                "be in one chunk: sort by item, or give items different names."
             )
-        joined = first.joined(*(table for table, _ in others))
+        joined = first.concatenated(*(table for table, _ in others))
         items = np.fromiter(names, dtype=object, count=len(names))
         return Responses(items, joined.annotators, joined.classes, joined.by_item)

@@ -1,4 +1,4 @@
-"""How a fusion that was not told the known labels does on them."""
+"""Measure a fusion on gold labels that it was not given."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ import numpy as np
 
 from blindfuse.errors import BadLabels
 from blindfuse.fusion.fuse import Fusion
-from blindfuse.metrics import calibration_error, error_rate, reliability, share_interval
-from blindfuse.model.posteriors import vote_shares
+from blindfuse.metrics import calibration_error, error_rate, reliability, wilson_interval
+from blindfuse.model.posteriors import vote_posteriors
 from blindfuse.responses.gold import gold_codes
 
 BINS = 10
-"""Points of the reliability diagram."""
+"""Bins of the reliability diagram."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A share of items, between ``low`` and ``high`` with 95 % confidence."""
+    """A proportion of items with its 95 % interval, ``low`` to ``high``."""
 
     value: float
     low: float
@@ -27,63 +27,66 @@ class Interval:
 
 @dataclass(frozen=True)
 class Bin:
-    """Items whose labels are about equally sure: how sure, and how many are right."""
+    """Items of similar confidence: their mean confidence and the share of correct labels."""
 
     items: int
-    sure: float
-    right: Interval
+    confidence: float
+    accuracy: Interval
 
 
 @dataclass(frozen=True)
 class GoldCheck:
-    """On ``items`` items of known label, by a fusion that was not told them.
+    """The error of a fusion on ``items`` gold items that it was not given.
 
     Attributes
     ----------
-    error, vote
-        the share that the fusion labels wrongly, and the majority vote; ties share the credit.
-    expected
-        the share that the fusion expected to label wrongly.
-    calibration, bins
-        the expected calibration error, and how often labels are right that are about as sure.
+    error, vote_error
+        share of wrong labels of the fusion and of the majority vote; a tie counts in proportion.
+    expected_error
+        share of wrong labels that the fusion itself expected.
+    calibration_error, bins
+        the expected calibration error, and the reliability diagram that it summarises.
     """
 
     items: int
     error: Interval
-    vote: Interval
-    expected: float
-    calibration: float
+    vote_error: Interval
+    expected_error: float
+    calibration_error: float
     bins: tuple[Bin, ...]
 
     def summary(self) -> str:
-        """In words."""
+        """Return the figures as sentences."""
         return (
-            f"On {self.items:,} gold items, fused without them: {100 * self.error.value:.1f} % "
-            f"wrong, majority vote {100 * self.vote.value:.1f} %. "
-            f"Confidences are off by {100 * self.calibration:.1f} points on average."
+            f"{100 * self.error.value:.1f} % of the labels are wrong on {self.items:,} gold items "
+            f"({100 * self.error.low:.1f} to {100 * self.error.high:.1f} %), fused without them; "
+            f"majority vote: {100 * self.vote_error.value:.1f} %. Confidences are off by "
+            f"{100 * self.calibration_error:.1f} points on average."
         )
 
 
 def check_on_gold(blind: Fusion, gold: Mapping[Any, Any]) -> GoldCheck:
-    """Compare a fusion, made without them, with known labels ``{item: label}``."""
+    """Measure a fusion on gold labels ``{item: label}`` that it was not given."""
     items, codes = gold_codes(blind.responses, gold)
     if not len(items):
-        raise BadLabels("There are no gold labels to check against. Name at least one.")
+        raise BadLabels("There are no gold labels to check against. Give at least one.")
     posteriors = blind.posteriors[items]
-    votes = vote_shares(blind.responses.select_items(items))
+    votes = vote_posteriors(blind.responses.select_items(items))
     return GoldCheck(
         items=len(items),
         error=_interval(error_rate(posteriors, codes), len(items)),
-        vote=_interval(error_rate(votes, codes), len(items)),
-        expected=float(1 - posteriors.max(axis=1).mean()),
-        calibration=calibration_error(posteriors, codes),
+        vote_error=_interval(error_rate(votes, codes), len(items)),
+        expected_error=float(1 - posteriors.max(axis=1).mean()),
+        calibration_error=calibration_error(posteriors, codes),
         bins=tuple(
-            Bin(int(count), float(sure), _interval(right, int(count)))
-            for count, sure, right in zip(*reliability(posteriors, codes, BINS), strict=True)
+            Bin(int(count), float(confidence), _interval(accuracy, int(count)))
+            for count, confidence, accuracy in zip(
+                *reliability(posteriors, codes, BINS), strict=True
+            )
         ),
     )
 
 
 def _interval(share: float, count: int) -> Interval:
     inside = float(np.clip(share, 0, 1))
-    return Interval(inside, *share_interval(inside, count))
+    return Interval(inside, *wilson_interval(inside, count))

@@ -1,7 +1,8 @@
-"""Which model predicts answers that it has not seen: a judge that needs no truth.
+"""Compare models by how well they predict held-out responses, which needs no ground truth.
 
-Answers are dealt into folds. A model fitted to the others predicts each answer f of annotator m to
-item n by Σ_l P(l | other answers to n) Γ_m(f, l). Models are compared answer by answer.
+Responses are divided into folds. A model fitted to the other folds predicts the response f of
+annotator m to item n with probability Σ_l P(l | other responses to n) Γ_m(f, l). Models are
+compared response by response.
 """
 
 from collections.abc import Callable
@@ -18,32 +19,32 @@ from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 Cells = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
-"""Items, annotators and labels of answers."""
+"""Items, annotators and symbols of responses."""
 
 FOLDS = 5
 HELD_OUT_TOLERANCE = 1e-6
 """Tolerance of fits that are only compared; with a looser one, richer models win by chance."""
-ENOUGH_ANSWERS = 50_000
-"""Answers to predict: more hardly move a standard error that is small already."""
-HOPELESS = 5.0
-"""Standard errors by which a model that predicts worse is not looked at any further."""
-MOST_ANSWERS = 500_000
-"""Above this, items are sampled: more hardly move what is learned of annotators."""
+ENOUGH_PREDICTED = 50_000
+"""Responses to predict; more would hardly reduce a standard error that is small already."""
+CLEARLY_WORSE_Z = 5.0
+"""Standard errors by which a model must predict worse for its other folds to be skipped."""
+MAX_RESPONSES = 500_000
+"""Larger tables are sampled by item; more would hardly change the annotators' estimates."""
 
 
 @dataclass(frozen=True)
 class LatentFit:
-    """A fitted model: ``beliefs[item, l]`` and ``confusions[annotator, reported, l]``."""
+    """A fitted model: ``posteriors[item, l]`` and ``confusions[annotator, reported, l]``."""
 
-    beliefs: Floats
+    posteriors: Floats
     confusions: Floats
 
 
 @dataclass(frozen=True)
 class Gain:
-    """By how much one model predicts better than another.
+    """How much better one model predicts than another.
 
-    ``mean`` is in nats an answer, ``error`` its standard error over items, which are independent.
+    ``mean`` is in nats per response; ``error`` is its standard error, with items independent.
     """
 
     mean: float
@@ -51,33 +52,32 @@ class Gain:
 
     @property
     def z(self) -> float:
-        """The mean in standard errors; zero where both models say the same."""
+        """The mean in standard errors; zero where both models predict the same."""
         return self.mean / self.error if self.error > 0 else 0.0
 
     def __str__(self) -> str:
-        return f"{self.mean:+.4f} nats an answer, standard error {self.error:.4f}"
+        return f"{self.mean:+.4f} nats per response, standard error {self.error:.4f}"
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOutScores:
-    """Log-probabilities of held-out answers by a model without them; fitted when asked for."""
+    """Log-probabilities of held-out responses, fold by fold; a fold is fitted when first used."""
 
     fit: Callable[[Responses], LatentFit]
     folds: list[tuple[Responses, Cells]]
-    known: list[Floats] = field(default_factory=list)
+    scores: list[Floats] = field(default_factory=list)
 
     def of_first(self, n_folds: int) -> Floats:
-        """Those ``[answer]`` of so many folds."""
-        for train, cells in self.folds[len(self.known) : n_folds]:
-            self.known.append(_log_probabilities(self.fit(train), *cells))
-        return np.concatenate(self.known[:n_folds])
+        """The scores ``[response]`` of the first ``n_folds`` folds."""
+        for train, cells in self.folds[len(self.scores) : n_folds]:
+            self.scores.append(_log_probabilities(self.fit(train), *cells))
+        return np.concatenate(self.scores[:n_folds])
 
 
 class HeldOut:
-    """Answers dealt into folds, each to be predicted by models that were fitted to the others.
+    """Responses divided into folds, each predicted by models fitted to the other folds.
 
-    Folds end when ENOUGH_ANSWERS are to be predicted. Models are compared answer by answer on the
-    same ones, fold by fold, until one has no hope.
+    Folds are added until ENOUGH_PREDICTED responses are held out.
     """
 
     def __init__(self, responses: Responses, rng: np.random.Generator) -> None:
@@ -86,49 +86,49 @@ class HeldOut:
         fold = rng.integers(FOLDS, size=sample.n_responses)
         self._folds: list[tuple[Responses, Cells]] = []
         predicted = 0
-        for k in np.unique(fold):  # a few answers may leave folds empty
+        for k in np.unique(fold):  # a small table may leave folds empty
             held = fold == k
-            cells = items[held], sample.by_item.codes[held], sample.by_item.labels[held]
+            cells = items[held], sample.by_item.codes[held], sample.by_item.symbols[held]
             self._folds.append((_only(sample, items, ~held), cells))
             predicted += int(np.count_nonzero(held))
-            if predicted >= ENOUGH_ANSWERS:
+            if predicted >= ENOUGH_PREDICTED:
                 break
 
     def predict(self, fit: Callable[[Responses], LatentFit]) -> HeldOutScores:
-        """The held-out answers by a model without them."""
+        """Scores of the held-out responses under this model."""
         return HeldOutScores(fit, self._folds)
 
     def gain(self, one: HeldOutScores, over: HeldOutScores) -> Gain:
-        """How much better one model's predictions are than another's.
+        """How much better one model predicts than the other.
 
-        Folds after one in which it is clearly worse would not change that, and are left out.
+        Once it is clearly worse, the remaining folds are skipped.
         """
         for n_folds in range(1, len(self._folds) + 1):
             differences = one.of_first(n_folds) - over.of_first(n_folds)
             found = self._gain(differences, n_folds)
-            if found.z < -HOPELESS:
+            if found.z < -CLEARLY_WORSE_Z:
                 break
         return found
 
     def _gain(self, differences: Floats, n_folds: int) -> Gain:
         items = np.concatenate([cells[0] for _, cells in self._folds[:n_folds]])
         by_item = np.bincount(items, differences)
-        answered = np.bincount(items) > 0
-        deviations = by_item[answered] - by_item[answered].mean()
+        has_response = np.bincount(items) > 0
+        deviations = by_item[has_response] - by_item[has_response].mean()
         n = len(differences)
         return Gain(float(differences.mean()), float(np.sqrt(np.sum(deviations**2)) / n))
 
 
 def sample_items(responses: Responses, rng: np.random.Generator) -> Responses:
-    """All items, or so many at random that they have MOST_ANSWERS."""
-    if responses.n_responses <= MOST_ANSWERS:
+    """The responses, or those of randomly chosen items with about MAX_RESPONSES in total."""
+    if responses.n_responses <= MAX_RESPONSES:
         return responses
-    count = int(responses.n_items * MOST_ANSWERS / responses.n_responses)
+    count = int(responses.n_items * MAX_RESPONSES / responses.n_responses)
     return responses.select_items(np.sort(rng.choice(responses.n_items, count, replace=False)))
 
 
 def fit_independent(threads: int | None) -> Callable[[Responses], LatentFit]:
-    """Fits Dawid–Skene: annotators conditionally independent given the class."""
+    """Return a function that fits Dawid–Skene: independence given the class."""
 
     def fit(responses: Responses) -> LatentFit:
         method = DawidSkene(
@@ -141,7 +141,7 @@ def fit_independent(threads: int | None) -> Callable[[Responses], LatentFit]:
 
 
 def fit_subtypes(subtypes: int, threads: int | None) -> Callable[[Responses], LatentFit]:
-    """Fits latent subtypes: annotators conditionally independent given class and subtype."""
+    """Return a function that fits latent subtypes: independence given class and subtype."""
 
     def fit(responses: Responses) -> LatentFit:
         method = LatentSubtypes(
@@ -157,11 +157,11 @@ def fit_subtypes(subtypes: int, threads: int | None) -> Callable[[Responses], La
 
 
 def _only(responses: Responses, items: NDArray[np.intp], chosen: NDArray[np.bool_]) -> Responses:
-    """The responses with these answers only, and all items and annotators."""
+    """The chosen responses, with all items and annotators."""
     return Responses.from_codes(
         items[chosen],
         responses.by_item.codes[chosen],
-        responses.by_item.labels[chosen],
+        responses.by_item.symbols[chosen],
         items=responses.items,
         annotators=responses.annotators,
         classes=responses.classes,
@@ -174,5 +174,5 @@ def _log_probabilities(
     annotators: NDArray[np.intp],
     labels: NDArray[np.intp],
 ) -> Floats:
-    likely = np.einsum("al,al->a", model.beliefs[items], model.confusions[annotators, labels])
+    likely = np.einsum("al,al->a", model.posteriors[items], model.confusions[annotators, labels])
     return safe_log(likely)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics.dependence import LEAST_COMMON, Dependence, find_dependence
+from blindfuse.diagnostics.dependence import MIN_COMMON_ITEMS, Dependence, find_dependence
 from blindfuse.diagnostics.pairs import PairCounts
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.groups import fit_groups
@@ -61,7 +61,7 @@ def merge_groups(context: FuseContext, pairs: PairCounts, significant_z: float) 
     )
     choice = Choice(MERGED_GROUPS, why, model, posteriors, history, groups=groups)
     # The model accounts for correlation inside groups, so those pairs do not test its fit.
-    return temper_misfit(choice, context, pairs.beside(model).without(groups))
+    return temper_misfit(choice, context, pairs.compare_with(model).outside_groups(groups))
 
 
 def _one_per_group(responses: Responses, groups: tuple[tuple[int, ...], ...]) -> Responses:
@@ -85,7 +85,7 @@ def _find_groups(context: FuseContext, pairs: PairCounts) -> FoundGroups:
     weights = np.ones(n_annotators)
     groups: tuple[tuple[int, ...], ...] = ()
     for _ in range(MAX_ROUNDS):
-        observed = pairs.beside(fitted.model_, LEAST_COMMON)
+        observed = pairs.compare_with(fitted.model_, MIN_COMMON_ITEMS)
         found = find_dependence(observed, context.responses.annotators)
         if found.groups == groups:
             break

@@ -1,4 +1,4 @@
-"""Which items to send out again, and to whom."""
+"""`next_labels`: which responses to ask for next, from which annotators."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,17 +13,17 @@ from blindfuse.fusion.fuse import Fusion
 Floats = NDArray[np.float64]
 
 CANDIDATES = 20
-"""Annotators that are considered for an item: those who tell most on average."""
+"""Annotators considered for every item: the most informative ones on average."""
 BLOCK = 20_000
-"""Items whose gains are formed at once."""
+"""Items whose information gains are computed at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class LabelRequests:
-    """Answers to ask for, the most telling first.
+    """Responses to ask for, the most informative first.
 
-    ``items[request]`` and ``annotators[request]`` are names, ``gains[request]`` the expected fall
-    of the entropy of the item's label, in nats.
+    ``items[request]`` and ``annotators[request]`` are names; ``gains[request]`` is the expected
+    decrease of the entropy of the item's label, in nats.
     """
 
     items: NDArray[Any]
@@ -35,26 +35,26 @@ class LabelRequests:
 
 
 def next_labels(
-    fusion: Fusion, budget: int, *, most_per_annotator: int | None = None
+    fusion: Fusion, budget: int, *, max_per_annotator: int | None = None
 ) -> LabelRequests:
-    """The ``budget`` answers that are expected to tell most, at most one new one an item.
+    """The ``budget`` most informative responses, at most one new response per item.
 
-    An answer of annotator m tells I = H(p) − Σ_a q_a H(p Γ_m(a, ·)/q_a) nats about an item with
-    posterior p, where q_a = Σ_k p_k Γ_m(a, k). Nobody is asked twice about an item, nor more than
-    ``most_per_annotator`` items in all.
+    A response of annotator m gives I = H(p) − Σ_a q_a H(p Γ_m(a, ·)/q_a) nats about an item with
+    posterior p, where q_a = Σ_k p_k Γ_m(a, k). Nobody is asked about the same item twice, or about
+    more than ``max_per_annotator`` items.
     """
     if budget < 1:
         raise BadParameter(f"budget={budget!r} must be at least 1.")
-    if most_per_annotator is not None and most_per_annotator < 1:
-        raise BadParameter(f"most_per_annotator={most_per_annotator!r} must be at least 1.")
-    able = _most_telling(fusion)
-    gains = _gains(fusion, able)
-    left = np.full(len(able), budget if most_per_annotator is None else most_per_annotator)
+    if max_per_annotator is not None and max_per_annotator < 1:
+        raise BadParameter(f"max_per_annotator={max_per_annotator!r} must be at least 1.")
+    candidates = _most_informative(fusion)
+    gains = _gains(fusion, candidates)
+    left = np.full(len(candidates), budget if max_per_annotator is None else max_per_annotator)
     items: list[int] = []
     annotators: list[int] = []
-    found: list[float] = []
+    gained: list[float] = []
     while len(items) < budget:
-        # The best of every item that is left; an annotator takes the best of those up to its limit.
+        # Take the best candidate of every item; annotators accept their best items up to the limit.
         choice = gains.argmax(axis=1)
         best = gains[np.arange(len(gains)), choice]
         ranked = np.argsort(-best, kind="stable")[: budget - len(items)]
@@ -65,43 +65,43 @@ def next_labels(
             m = choice[item]
             if left[m] > 0:
                 items.append(item)
-                annotators.append(able[m])
-                found.append(best[item])
+                annotators.append(candidates[m])
+                gained.append(best[item])
                 gains[item] = 0.0
                 left[m] -= 1
         gains[:, left == 0] = 0.0
-    order = np.argsort(-np.array(found), kind="stable")
+    order = np.argsort(-np.array(gained), kind="stable")
     return LabelRequests(
         fusion.responses.items[np.array(items, dtype=np.intp)[order]],
         fusion.responses.annotators[np.array(annotators, dtype=np.intp)[order]],
-        np.array(found)[order],
+        np.array(gained)[order],
     )
 
 
-def _most_telling(fusion: Fusion) -> NDArray[np.intp]:
-    """The annotators whose answer tells most about an item of which only the prior is known."""
+def _most_informative(fusion: Fusion) -> NDArray[np.intp]:
+    """The annotators whose response is most informative about an item without responses."""
     model = fusion.model
-    tells = _information(model.prior[None], model.confusions)[0]
-    return np.argsort(-tells, kind="stable")[:CANDIDATES]
+    information = _information(model.prior[None], model.confusions)[0]
+    return np.argsort(-information, kind="stable")[:CANDIDATES]
 
 
-def _gains(fusion: Fusion, able: NDArray[np.intp]) -> Floats:
-    """What an answer would tell, ``[item, candidate]``; nothing where it was given already."""
-    responses, confusions = fusion.responses, fusion.model.confusions[able]
-    gains = np.empty((responses.n_items, len(able)))
+def _gains(fusion: Fusion, candidates: NDArray[np.intp]) -> Floats:
+    """Expected information gain ``[item, candidate]``; zero where there is a response already."""
+    responses, confusions = fusion.responses, fusion.model.confusions[candidates]
+    gains = np.empty((responses.n_items, len(candidates)))
     for begin in range(0, responses.n_items, BLOCK):
         cut = slice(begin, begin + BLOCK)
         gains[cut] = _information(fusion.posteriors[cut], confusions)
     place = np.full(responses.n_annotators, -1)
-    place[able] = np.arange(len(able))
+    place[candidates] = np.arange(len(candidates))
     items = responses.item_of_response()
     candidate = place[responses.by_item.codes]
     gains[items[candidate >= 0], candidate[candidate >= 0]] = 0.0
     return gains
 
 
-def _information(beliefs: Floats, confusions: Floats) -> Floats:
-    """I ``[item, annotator]`` for beliefs ``[item, class]``: H(answer) − H(answer | class)."""
-    answers = np.einsum("mak,nk->nma", confusions, beliefs)
+def _information(posteriors: Floats, confusions: Floats) -> Floats:
+    """I ``[item, annotator]`` for posteriors ``[item, class]``: H(f) − H(f | class)."""
+    responses = np.einsum("mak,nk->nma", confusions, posteriors)
     given = entr(confusions).sum(axis=1)
-    return np.asarray(np.maximum(entr(answers).sum(axis=2) - beliefs @ given.T, 0.0))
+    return np.asarray(np.maximum(entr(responses).sum(axis=2) - posteriors @ given.T, 0.0))

@@ -152,7 +152,7 @@ def _select_independent(
         fitted.posteriors_,
         fitted.log_likelihoods_,
     )
-    return temper_misfit(choice, context, pairs.beside(choice.model))
+    return temper_misfit(choice, context, pairs.compare_with(choice.model))
 
 
 def _select_subtypes(context: FuseContext, second: Gain, third: Gain) -> Choice:

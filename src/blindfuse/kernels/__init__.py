@@ -1,6 +1,20 @@
-"""Every compiled loop (Numba, cached on disk): arrays in, arrays out, no names, no objects.
+"""Compiled loops (Numba, cached on disk): arrays in, arrays out; no names and no objects.
 
-All kernels release the GIL, so that threads work on pieces of the items or on groups of
-annotators side by side. A kernel calls only kernels of its own file: Numba's cache notices when a
-file changes, but not when another file that was compiled into it does.
+All kernels release the GIL, so that threads can work on blocks of items or on groups of annotators
+in parallel. A kernel calls only kernels of its own module, ``compilation`` and ``vectors``: Numba's
+cache notices a change of the module itself, but not of another module that was compiled into it.
+
+- ``compilation``: decorators that compile kernels, and instructions that Numba does not offer
+- ``vectors``: one row of class probabilities as a vector in registers
+- ``threads``: splits loops among threads
+- ``sorting``: sorts responses into rows by counting
+- ``hash_codes``: integer codes for hashed values
+- ``moment_counts``: counts of responses, pairs and triples of responses
+- ``sweeps``: one sweep of Algorithm 1
+- ``posteriors``: posteriors of items and expected counts of annotators
+- ``dirichlet``: the likelihood of counts under Dirichlet distributions, with derivatives
+- ``glad``: posteriors and parameter steps of GLAD
+- ``mixed_membership``: variational posteriors of the mixed-membership model
+- ``pairs``: responses of pairs of annotators, compared with a model
+- ``components``: annotators connected through common items
 """

@@ -1,4 +1,4 @@
-"""How kernels are compiled, and machine instructions that Numba does not offer by itself."""
+"""Decorators that compile kernels, and machine instructions that Numba does not offer."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -9,17 +9,17 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-REORDER = {"reassoc", "contract", "nsz"}
-"""Lets a sum run in several lanes at once; NaN and infinity keep their meaning."""
+FAST_MATH = {"reassoc", "contract", "nsz"}
+"""LLVM flags that let a sum run in several SIMD lanes. NaN and infinity keep their meaning."""
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile on first use, keep the result on disk, run without the GIL, divide as NumPy does."""
+    """Compile on first use, cache on disk, release the GIL, and divide by zero as NumPy does."""
     return _compiled(function, "never")
 
 
-def fragment(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A part of kernels, written into them before they are compiled: arrays stay in registers."""
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Like :func:`kernel`, but inlined into its callers, so that vectors stay in registers."""
     return _compiled(function, "always")
 
 
@@ -27,25 +27,25 @@ def _compiled(
     function: Callable[..., Any], inline: Literal["never", "always"]
 ) -> Callable[..., Any]:
     compiled: Callable[..., Any] = numba.njit(
-        cache=True, nogil=True, error_model="numpy", fastmath=REORDER, inline=inline
+        cache=True, nogil=True, error_model="numpy", fastmath=FAST_MATH, inline=inline
     )(function)
     return compiled
 
 
-LOWEST_BITS = 0x3FE6A09E667F3BCD
-"""The bits of √½: numbers are split into a power of two and a factor between √½ and √2."""
+SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
+"""The bits of √½: a number is split into a power of two and a factor between √½ and √2."""
 LN_2, LN_2_REST = 0.693147180369123816490, 1.90821492927058770002e-10
-"""The logarithm of two: its first 32 bits, and the rest."""
+"""The logarithm of two: its leading 32 bits and the remainder."""
 
 
 def lanes_of(count: int) -> tuple[float, ...]:
-    """As many entries as classes, by which a kernel is compiled for this number of them."""
+    """Return a tuple with ``count`` entries, for which a kernel is compiled: one per class."""
     return (0.0,) * count
 
 
 @intrinsic
 def popcount(typing_context: Any, word: Any) -> Any:
-    """How many bits of a 64-bit word are set."""
+    """Count the bits that are set in a 64-bit word."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -55,7 +55,7 @@ def popcount(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def bits_of(typing_context: Any, number: Any) -> Any:
-    """The 64 bits of a float."""
+    """Return the 64 bits of a float as an integer."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.IntType(64))
@@ -65,7 +65,7 @@ def bits_of(typing_context: Any, number: Any) -> Any:
 
 @intrinsic
 def float_of(typing_context: Any, bits: Any) -> Any:
-    """The float with these 64 bits."""
+    """Return the float with these 64 bits."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
@@ -73,14 +73,14 @@ def float_of(typing_context: Any, bits: Any) -> Any:
     return types.float64(types.int64), generate
 
 
-@fragment
+@inlined
 def logarithm(x):
-    """The natural logarithm of a normal positive number, without a call: several run at once.
+    """Return log x of a normal positive number without a function call, so that it vectorises.
 
     With x = 2^e f and s = (f − 1) / (f + 1): log x = e log 2 + 2 (s + s³/3 + s⁵/5 + …).
     """
     bits = bits_of(x)
-    exponent = (bits - LOWEST_BITS) >> 52
+    exponent = (bits - SQRT_HALF_BITS) >> 52
     factor = float_of(bits - (exponent << 52))
     s = (factor - 1.0) / (factor + 1.0)
     z = s * s
@@ -92,21 +92,21 @@ def logarithm(x):
 
 @intrinsic
 def prefetch(typing_context: Any, array: Any, row: Any, offset: Any) -> Any:
-    """Ask for the cache line at ``offset`` bytes into ``array[row]``, which will be needed soon."""
+    """Prefetch the cache line ``offset`` bytes after the start of ``array[row]``."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         kind = signature.args[0]
         data = context.make_array(kind)(context, builder, arguments[0])
         stride = cgutils.unpack_tuple(builder, data.strides, kind.ndim)[0]
         byte, word, half = ir.IntType(8).as_pointer(), ir.IntType(64), ir.IntType(32)
-        place = builder.add(builder.mul(stride, arguments[1]), arguments[2])
-        address = builder.inttoptr(builder.add(builder.ptrtoint(data.data, word), place), byte)
+        position = builder.add(builder.mul(stride, arguments[1]), arguments[2])
+        address = builder.inttoptr(builder.add(builder.ptrtoint(data.data, word), position), byte)
         instruction = cgutils.get_or_insert_function(
             builder.module,
             ir.FunctionType(ir.VoidType(), [byte, half, half, half]),
             "llvm.prefetch.p0",
         )
-        builder.call(instruction, [address, half(1), half(3), half(1)])  # to write, keep, data
+        builder.call(instruction, [address, half(1), half(3), half(1)])  # write, keep, data
         return context.get_dummy_value()
 
     return types.void(array, types.int64, types.int64), generate

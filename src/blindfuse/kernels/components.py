@@ -1,4 +1,4 @@
-"""Who is linked to whom through items that they share."""
+"""Annotators connected through common items."""
 
 import numpy as np
 
@@ -6,23 +6,26 @@ from blindfuse.kernels.compilation import kernel
 
 
 @kernel
-def _head(heads, one):
-    """The head of one's group; on the way there, everybody moves closer to it."""
-    while heads[one] != one:
-        heads[one] = heads[heads[one]]
-        one = heads[one]
-    return one
+def _root(parents, node):
+    """Return the root of a node's tree (union-find), and halve the path to it."""
+    while parents[node] != node:
+        parents[node] = parents[parents[node]]
+        node = parents[node]
+    return node
 
 
 @kernel
-def link(starts, annotators, n_annotators):
-    """The head of each annotator's group, ``[annotator]``: equal for those who share items."""
-    heads = np.arange(n_annotators)
+def connected_components(starts, annotators, n_annotators):
+    """Return ``roots[annotator]``, equal for annotators that are connected by common items.
+
+    ``starts`` and ``annotators`` are the responses by item.
+    """
+    parents = np.arange(n_annotators)
     for item in range(starts.size - 1):
-        for answer in range(starts[item] + 1, starts[item + 1]):
-            one = _head(heads, np.int64(annotators[answer - 1]))
-            other = _head(heads, np.int64(annotators[answer]))
-            heads[max(one, other)] = min(one, other)
+        for response in range(starts[item] + 1, starts[item + 1]):
+            one = _root(parents, np.int64(annotators[response - 1]))
+            other = _root(parents, np.int64(annotators[response]))
+            parents[max(one, other)] = min(one, other)
     for annotator in range(n_annotators):
-        heads[annotator] = _head(heads, annotator)
-    return heads
+        parents[annotator] = _root(parents, annotator)
+    return parents

@@ -2,24 +2,24 @@
 
 import math
 
-from blindfuse.kernels.compilation import fragment, kernel, logarithm
+from blindfuse.kernels.compilation import inlined, kernel, logarithm
 
-STEPS = 7
-"""From here on Stirling's series has all digits; numbers are raised so far by the recurrence."""
+SHIFT = 7
+"""Arguments are raised by this much with the recurrence; there Stirling's series is exact."""
 
 BERNOULLI = 1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510
 FIRST = tuple(number / (2 * n) for n, number in enumerate(BERNOULLI, 1))
 ZEROTH = tuple(number / (2 * n - 1) for n, number in enumerate(FIRST, 1))
-"""Coefficients of Stirling's series: of the second derivative, the first, and the logarithm."""
+"""Coefficients of Stirling's series: BERNOULLI of (ln Γ)″, FIRST of (ln Γ)′, ZEROTH of ln Γ."""
 
 HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
 
 
-@fragment
-def _gammas(x):
-    """Logarithm of Γ(x), and its first and second derivative, for x > 0; several run at once."""
+@inlined
+def _log_gamma(x):
+    """Return ln Γ(x) and its first and second derivatives for x > 0; the loop vectorises."""
     product, first, second = 1.0, 0.0, 0.0
-    for _ in range(STEPS):
+    for _ in range(SHIFT):
         inverse = 1.0 / x
         product *= x
         first -= inverse
@@ -39,38 +39,41 @@ def _gammas(x):
     return value, first, second
 
 
-@fragment
-def _add_up(counts, p):
-    """Σ lnΓ(n + p) − lnΓ(p), ψ(n + p) − ψ(p) and ψ′(p) − ψ′(n + p) over counts n above zero."""
-    value0, first0, second0 = _gammas(p)
-    value = slope = bend = 0.0
+@inlined
+def _sum_over(counts, p):
+    """Return Σ lnΓ(n + p) − lnΓ(p), Σ ψ(n + p) − ψ(p), Σ ψ′(p) − ψ′(n + p) over counts n > 0."""
+    value0, first0, second0 = _log_gamma(p)
+    value = slope = curvature = 0.0
     for at in range(counts.size):
-        found = _gammas(counts[at] + p)
-        there = 1.0 if counts[at] > 0.0 else 0.0
-        value += there * (found[0] - value0)
-        slope += there * (found[1] - first0)
-        bend += there * (second0 - found[2])
-    return value, slope, bend
+        gamma = _log_gamma(counts[at] + p)
+        weight = 1.0 if counts[at] > 0.0 else 0.0
+        value += weight * (gamma[0] - value0)
+        slope += weight * (gamma[1] - first0)
+        curvature += weight * (second0 - gamma[2])
+    return value, slope, curvature
 
 
 @kernel
 def dirichlet_likelihood(
-    counts, labels, pseudo, likelihood, slopes, bends, total_slopes, total_bends
+    counts, totals, pseudo, likelihood, slopes, curvatures, total_slopes, total_curvatures
 ):
-    """Of ``counts[reported, true, annotator]`` under Dirichlet(``pseudo[:, true]``), by column.
+    """Log-likelihood of counts under Dirichlet distributions, per true class, with derivatives.
 
-    ln L = Σ_m [Σ_a lnΓ(n + p) − lnΓ(p)] − [lnΓ(N + P) − lnΓ(P)], where N, in ``labels[true,
-    annotator]``, and P are sums over a. With ψ = (ln Γ)′, fills ``likelihood[true]``,
-    ``slopes[reported, true]`` Σ_m ψ(n + p) − ψ(p), ``bends`` Σ_m ψ′(p) − ψ′(n + p), and the same of
-    N and P in ``total_slopes[true]`` and ``total_bends[true]``. Empty cells add nothing.
+    The counts n are ``counts[reported, true, annotator]``, the pseudo-counts p are
+    ``pseudo[reported, true]``, and N = ``totals[true, annotator]`` and P are their sums over
+    reported symbols a: ln L = Σ_m [Σ_a lnΓ(n + p) − lnΓ(p)] − [lnΓ(N + P) − lnΓ(P)].
+
+    With ψ = (ln Γ)′, fills ``likelihood[true]``, ``slopes[reported, true]`` = Σ_m ψ(n + p) − ψ(p),
+    ``curvatures[reported, true]`` = Σ_m ψ′(p) − ψ′(n + p), and the same for N and P in
+    ``total_slopes[true]`` and ``total_curvatures[true]``. Empty cells add nothing.
     """
     K, L, _ = counts.shape
     for k in range(L):
         whole = 0.0
         for a in range(K):
             whole += pseudo[a, k]
-        value, total_slopes[k], total_bends[k] = _add_up(labels[k], whole)
+        value, total_slopes[k], total_curvatures[k] = _sum_over(totals[k], whole)
         likelihood[k] = -value
         for a in range(K):
-            value, slopes[a, k], bends[a, k] = _add_up(counts[a, k], pseudo[a, k])
+            value, slopes[a, k], curvatures[a, k] = _sum_over(counts[a, k], pseudo[a, k])
             likelihood[k] += value

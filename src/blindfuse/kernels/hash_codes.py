@@ -1,24 +1,25 @@
-"""Numbers for values of which only hashes are known, in the order in which they first appear."""
+"""Integer codes for hashed values, in the order of their first appearance."""
 
 import numpy as np
 
 from blindfuse.kernels.compilation import kernel, prefetch
 
-AHEAD = 16
-"""How many look-ups ahead a cache line is asked for."""
+PREFETCH_DISTANCE = 16
+"""How many look-ups ahead a cache line is prefetched."""
 
 
 @kernel
 def _fill(hashes, at, table, firsts, count, codes):
-    """Number hashes from position ``at`` on; stops at a new one for which ``firsts`` is full.
+    """Code the hashes from position ``at`` on; stop at a new hash if ``firsts`` is full.
 
-    ``table`` is open: rows of a hash and its code plus one, zero where free. It has twice as many
-    rows as there are codes, so that a look-up takes a step or two.
+    Returns the position reached and the number of codes. ``table`` is a hash table with open
+    addressing: a row holds a hash and its code plus one, or zero if it is free. It has at least
+    twice as many rows as there are codes, so that a look-up takes one or two steps.
     """
     mask = np.uint64(table.shape[0] - 1)
     while at < hashes.size:
-        if at + AHEAD < hashes.size:
-            prefetch(table, np.int64(hashes[at + AHEAD] & mask), 0)
+        if at + PREFETCH_DISTANCE < hashes.size:
+            prefetch(table, np.int64(hashes[at + PREFETCH_DISTANCE] & mask), 0)
         slot = hashes[at] & mask
         while table[slot, 1] != 0 and table[slot, 0] != hashes[at]:
             slot = (slot + np.uint64(1)) & mask
@@ -35,8 +36,8 @@ def _fill(hashes, at, table, firsts, count, codes):
 
 
 @kernel
-def number(hashes):
-    """Codes of 64-bit hashes, equal for equal hashes, and the position of each code's first one."""
+def factorize_hashes(hashes):
+    """Return one code per 64-bit hash, and the position of the first hash of each code."""
     codes = np.empty(hashes.size, np.int32)
     firsts = np.empty(1 << 9, np.int64)
     table = np.zeros((1 << 10, 2), np.uint64)

@@ -1,4 +1,8 @@
-"""Items that are mixes of classes: which answers were read off the mix, and which are habit."""
+"""Variational E-step of the mixed-membership model.
+
+Each item has a distribution over classes. A response is drawn either from it (the annotator looks
+at the item) or from a distribution of the annotator's own (a habit).
+"""
 
 import math
 
@@ -6,15 +10,15 @@ import numpy as np
 
 from blindfuse.kernels.compilation import kernel
 
-MOST_ROUNDS = 30
-"""Rounds between an item's mix and its answers; few need more than ten."""
-SETTLED = 1e-4
-"""A round that moves no answer by more ends them."""
+MAX_ITERATIONS = 30
+"""Updates of an item's membership; few items need more than ten."""
+TOLERANCE = 1e-4
+"""The iteration stops when no entry of the membership changes by more."""
 
 
 @kernel
 def _digamma(x):
-    """ψ(x) for x > 0: raised above 6 by ψ(x) = ψ(x + 1) − 1/x, then the asymptotic series."""
+    """Return ψ(x) for x > 0: the asymptotic series above 6, reached by ψ(x) = ψ(x + 1) − 1/x."""
     value = 0.0
     while x < 6.0:
         value -= 1.0 / x
@@ -25,29 +29,30 @@ def _digamma(x):
 
 
 @kernel
-def _log_mix(mix, logs):
-    """Fill ``logs[class]`` with E log q for q ~ Dirichlet(mix); returns the sum of ``mix``."""
+def _expected_logs(membership, logs):
+    """Fill ``logs[class]`` with E log q for q ~ Dirichlet(membership); return the sum of it."""
     total = 0.0
-    for k in range(mix.size):
-        total += mix[k]
+    for k in range(membership.size):
+        total += membership[k]
     whole = _digamma(total)
-    for k in range(mix.size):
-        logs[k] = _digamma(mix[k]) - whole
+    for k in range(membership.size):
+        logs[k] = _digamma(membership[k]) - whole
     return total
 
 
 @kernel
-def mix_items(
-    starts, annotators, labels, first, last, looks, habits, pseudo, mixes, by_habit, log_sums
+def membership_posteriors(
+    starts, annotators, symbols, first, last, looks, habits, pseudo, memberships, by_habit, log_sums
 ):
-    """Fill the Dirichlets ``mixes[item, class]`` of these items; returns the variational bound.
+    """Fill the Dirichlet parameters ``memberships[item, class]``; return the variational bound.
 
-    An annotator looks with probability ``looks[m]`` and then reports class a with probability
-    q_n(a), q_n ~ Dirichlet(``pseudo``); else it reports a with probability ``habits[m, a]``.
-    ``by_habit[m, a]`` adds up the answers that were given by habit, ``log_sums[class]`` E log q_n.
+    Annotator m looks with probability ``looks[m]`` and then reports class a with probability
+    q_n(a), where q_n ~ Dirichlet(``pseudo``). Otherwise it reports a with probability
+    ``habits[m, a]``. Adds the expected number of responses by habit to ``by_habit[m, a]`` and
+    Σ_n E log q_n to ``log_sums[class]``.
     """
     K = pseudo.size
-    logs, counted = np.empty(K), np.empty(K)
+    logs, updated = np.empty(K), np.empty(K)
     prior_terms, strength = 0.0, 0.0
     for k in range(K):
         prior_terms -= math.lgamma(pseudo[k])
@@ -55,35 +60,35 @@ def mix_items(
     prior_terms += math.lgamma(strength)
     bound = 0.0
     for n in range(first, last):
-        mix = mixes[n]
+        membership = memberships[n]
         begin, end = np.uint64(starts[n]), np.uint64(starts[n + 1])
         for k in range(K):
-            mix[k] = pseudo[k]
-        for answer in range(begin, end):
-            mix[np.uint64(labels[answer])] += 1.0
-        for _ in range(MOST_ROUNDS):
-            _log_mix(mix, logs)
+            membership[k] = pseudo[k]
+        for response in range(begin, end):
+            membership[np.uint64(symbols[response])] += 1.0
+        for _ in range(MAX_ITERATIONS):
+            _expected_logs(membership, logs)
             for k in range(K):
-                counted[k] = pseudo[k]
-            for answer in range(begin, end):
-                m, a = np.uint64(annotators[answer]), np.uint64(labels[answer])
-                seen = looks[m] * math.exp(logs[a])
-                counted[a] += seen / (seen + (1.0 - looks[m]) * habits[m, a])
-            moved = 0.0
+                updated[k] = pseudo[k]
+            for response in range(begin, end):
+                m, a = np.uint64(annotators[response]), np.uint64(symbols[response])
+                looked = looks[m] * math.exp(logs[a])
+                updated[a] += looked / (looked + (1.0 - looks[m]) * habits[m, a])
+            change = 0.0
             for k in range(K):
-                moved = max(moved, abs(counted[k] - mix[k]))
-                mix[k] = counted[k]
-            if moved < SETTLED:
+                change = max(change, abs(updated[k] - membership[k]))
+                membership[k] = updated[k]
+            if change < TOLERANCE:
                 break
-        total = _log_mix(mix, logs)
+        total = _expected_logs(membership, logs)
         bound += prior_terms - math.lgamma(total)
         for k in range(K):
-            bound += (pseudo[k] - mix[k]) * logs[k] + math.lgamma(mix[k])
+            bound += (pseudo[k] - membership[k]) * logs[k] + math.lgamma(membership[k])
             log_sums[k] += logs[k]
-        for answer in range(begin, end):
-            m, a = np.uint64(annotators[answer]), np.uint64(labels[answer])
+        for response in range(begin, end):
+            m, a = np.uint64(annotators[response]), np.uint64(symbols[response])
             habit = (1.0 - looks[m]) * habits[m, a]
-            likely = looks[m] * math.exp(logs[a]) + habit
-            by_habit[m, a] += habit / likely
-            bound += math.log(likely)
+            likelihood = looks[m] * math.exp(logs[a]) + habit
+            by_habit[m, a] += habit / likelihood
+            bound += math.log(likelihood)
     return bound

@@ -1,4 +1,4 @@
-"""What annotators say on the items that they share, counted and compared with a model."""
+"""Responses of pairs of annotators to their common items, counted and compared with a model."""
 
 import numpy as np
 
@@ -6,82 +6,84 @@ from blindfuse.kernels.compilation import kernel
 
 
 @kernel
-def add_pairs(starts, annotators, labels, n_classes, counts):
-    """Add 1 to ``counts[i, a, j, b]`` for every item that i reports as a and j as b, i before j.
+def add_pair_counts(starts, annotators, symbols, n_classes, counts):
+    """Add 1 to ``counts[(i, a), (j, b)]`` per item for which i reports a and j reports b, i < j.
 
-    Answers to an item come by annotator. ``counts`` has two axes here, (i, a) and (j, b).
+    The responses to an item are sorted by annotator. The axes (i, a) and (j, b) are flat.
     """
     for item in range(starts.size - 1):
         for one in range(starts[item], starts[item + 1]):
-            row = counts[annotators[one] * n_classes + labels[one]]
+            row = counts[annotators[one] * n_classes + symbols[one]]
             for other in range(one + 1, starts[item + 1]):
-                row[annotators[other] * n_classes + labels[other]] += 1
+                row[annotators[other] * n_classes + symbols[other]] += 1
 
 
 @kernel
 def compare_with_model(
-    counts, confusions, prior, least, lanes, first, second, common, residual, size, agreed, expected
-):
-    """Fill ``[pair]`` for pairs that share ``least`` items, from ``counts[i, a, j, b]`` of i < j.
+    counts, confusions, prior, min_common, lanes,
+    first, second, common, residual, size, agreed, expected,
+):  # fmt: skip
+    """Compare ``counts[i, a, j, b]`` of pairs i < j with a model; return the number of pairs.
 
-    Returns how many there are; ``first`` and ``second`` say who they are. With n items in
-    ``common``, shares S = counts / n and P = Γ_i Π Γ_jᵀ: ``residual`` is n ‖S − P‖², ``size`` is
-    ‖P‖², and ``agreed`` and ``expected`` are the traces of S and P. ``lanes`` has as many entries
-    as there are classes, so that loops are compiled for this number.
+    The last seven arguments are arrays ``[pair]`` that are filled for the pairs with at least
+    ``min_common`` common items: ``first`` and ``second`` are the annotators i and j, and ``common``
+    is n, the number of common items. With S = counts / n and P = Γ_i Π Γ_jᵀ, ``residual`` is
+    n ‖S − P‖², ``size`` is ‖P‖², and ``agreed`` and ``expected`` are the traces of S and P.
+    ``lanes`` has one entry per class, so that loops are compiled for this number.
     """
     M, pair = len(confusions), 0
-    together = np.empty((len(lanes), len(lanes)))
+    joint = np.empty((len(lanes), len(lanes)))
     for i in range(M):
         for a in range(len(lanes)):
             for k in range(len(lanes)):
-                together[a, k] = confusions[i, a, k] * prior[k]
+                joint[a, k] = confusions[i, a, k] * prior[k]
         for j in range(i + 1, M):
             n = 0
             for a in range(len(lanes)):
                 for b in range(len(lanes)):
                     n += counts[i, a, j, b]
-            if n < least:
+            if n < min_common:
                 continue
-            once = 1.0 / n
-            apart = squares = seen = model = 0.0
+            scale = 1.0 / n
+            distance = squares = observed_trace = model_trace = 0.0
             for a in range(len(lanes)):
                 for b in range(len(lanes)):
-                    share = counts[i, a, j, b] * once
-                    likely = 0.0
+                    share = counts[i, a, j, b] * scale
+                    probability = 0.0
                     for k in range(len(lanes)):
-                        likely += together[a, k] * confusions[j, b, k]
-                    apart += (share - likely) ** 2
-                    squares += likely * likely
+                        probability += joint[a, k] * confusions[j, b, k]
+                    distance += (share - probability) ** 2
+                    squares += probability * probability
                     if a == b:
-                        seen += share
-                        model += likely
+                        observed_trace += share
+                        model_trace += probability
             first[pair], second[pair], common[pair] = i, j, n
-            residual[pair], size[pair] = n * apart, squares
-            agreed[pair], expected[pair] = seen, model
+            residual[pair], size[pair] = n * distance, squares
+            agreed[pair], expected[pair] = observed_trace, model_trace
             pair += 1
     return pair
 
 
 @kernel
-def add_correlated_errors(starts, annotators, labels, first, last, beliefs, if_right, if_wrong):
-    """Σ T_n and Σ T_n² over these items, T_n = Σ_k beliefs[n, k] Σ_{i<j} r_ik r_jk.
+def add_correlated_errors(starts, annotators, symbols, first, last, posteriors, if_right, if_wrong):
+    """Return Σ T_n and Σ T_n² over the items, where T_n = Σ_k posteriors[n, k] Σ_{i<j} r_ik r_jk.
 
-    r_ik is ``if_right[i, k]`` where i reports k, and otherwise ``if_wrong[i, k]``. The sum over
-    pairs is half of the square of the sum less the sum of squares.
+    r_ik is ``if_right[i, k]`` if i reports k, and ``if_wrong[i, k]`` otherwise. The sum over pairs
+    is half of (Σ_i r_ik)² − Σ_i r_ik².
     """
-    K = beliefs.shape[1]
+    K = posteriors.shape[1]
     total = squares = 0.0
     for item in range(first, last):
         joint = 0.0
         for k in range(K):
-            if beliefs[item, k] > 0.0:
-                sums = own = 0.0
-                for answer in range(starts[item], starts[item + 1]):
-                    i = annotators[answer]
-                    residual = if_right[i, k] if labels[answer] == k else if_wrong[i, k]
-                    sums += residual
+            if posteriors[item, k] > 0.0:
+                residual_sum = own = 0.0
+                for response in range(starts[item], starts[item + 1]):
+                    i = annotators[response]
+                    residual = if_right[i, k] if symbols[response] == k else if_wrong[i, k]
+                    residual_sum += residual
                     own += residual * residual
-                joint += beliefs[item, k] * (sums * sums - own) / 2
+                joint += posteriors[item, k] * (residual_sum * residual_sum - own) / 2
         total += joint
         squares += joint * joint
     return total, squares

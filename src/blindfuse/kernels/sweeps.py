@@ -1,10 +1,20 @@
-"""One sweep of Algorithm 1: every confusion matrix in turn, then the prior.
+"""One sweep of Algorithm 1: each confusion matrix in turn, then the prior.
 
-A block's part of the objective is ½ tr(Xᵀ G X) − tr(Bᵀ X): ``gram`` is G and ``target`` is B.
-Both ways of gathering them, from explicit moments and straight from labels, end in the same ADMM.
-Loops are written out, since Numba compiles them in a tenth of the time of array expressions.
+As a function of one block X, the objective is ½ tr(Xᵀ G X) − tr(Bᵀ X) plus a constant. G and B are
+computed from explicit moments or directly from the responses; the same ADMM then updates the block.
+Loops are written out, because Numba compiles them in a tenth of the time of array expressions.
 
-Letters as in the paper: M, K; Γ is ``confusions[m, reported, true]``; P_m = Γ_mᵀ Γ_m.
+=========  ==================================  =====================================
+paper      variable                            meaning
+=========  ==================================  =====================================
+M, K       ``M``, ``K``                        numbers of annotators and classes
+Γ_m        ``confusions[m, reported, true]``   confusion matrix
+π          ``prior[true]``                     class prior
+X          ``block``                           Γ_mᵀ ``[true, reported]``, or π
+G, B       ``gram``, ``target``                quadratic and linear term in X
+P_m        ``grams[m]``                        Γ_mᵀ Γ_m
+λ, ν       ``penalty``, ``proximal_weight``    weights of ADMM and of ‖X − X_prev‖²
+=========  ==================================  =====================================
 """
 
 import numpy as np
@@ -12,23 +22,24 @@ import numpy as np
 from blindfuse.kernels.compilation import kernel, prefetch
 
 INNER_TOLERANCE = 1e-8
-"""Squared relative residuals at which the inner ADMM stops (Appendix A takes few iterations)."""
+"""Squared relative residual at which the inner ADMM of Appendix A stops."""
 
-PATIENCE = 20
-"""How many times the usual inner iterations ADMM may take to find a block that is no worse."""
+MAX_EXTENSION = 20
+"""ADMM may take this many times ``inner`` iterations to find a block that is not worse."""
 
-AHEAD = 48
-"""How many groups ahead memory is asked for: an annotator's items lie scattered."""
+PREFETCH_DISTANCE = 48
+"""How many groups ahead memory is prefetched: the items of an annotator are scattered."""
 
 CACHE_LINE = 64
+"""Bytes per cache line."""
 
 
 @kernel
 def project(vector):
-    """Move a vector, in place, to the nearest point with entries ≥ 0 and sum 1 (P of (32), (37)).
+    """Project a vector onto the probability simplex, in place: the operator P of (32) and (37).
 
-    The answer is max(v − θ, 0), where θ makes it sum to one. Starting from all entries and
-    dropping those that θ makes negative finds θ in at most K rounds, without sorting.
+    The projection is max(v − θ, 0), where θ makes it sum to one. Starting with all entries and
+    dropping those that θ makes negative finds θ in at most K iterations, without sorting.
     """
     K = vector.size
     total = 0.0
@@ -53,7 +64,7 @@ def project(vector):
 
 @kernel
 def project_model(confusions, prior):
-    """Project every column of every confusion matrix, and the prior, in place."""
+    """Project the columns of all confusion matrices, and the prior, onto the simplex, in place."""
     M, K, _ = confusions.shape
     column = np.empty(K)
     for m in range(M):
@@ -68,7 +79,7 @@ def project_model(confusions, prior):
 
 @kernel
 def invert(matrix):
-    """Invert a symmetric positive definite matrix in place, by Gauss–Jordan without pivots."""
+    """Invert a symmetric positive definite matrix in place, by Gauss–Jordan without pivoting."""
     K = matrix.shape[0]
     for p in range(K):
         pivot = 1.0 / matrix[p, p]
@@ -92,11 +103,12 @@ def _dot(left, right):
 
 
 @kernel
-def take_mixed_step(changes, steps, residual, importance, ridge, values):
-    """Subtract Σ_i γ_i ``steps[i]`` from the values, where γ fits ``residual`` by ``changes[i]``.
+def anderson_step(changes, steps, residual, importance, ridge, values):
+    """Take one step of Anderson acceleration: subtract Σ_i γ_i ``steps[i]`` from ``values``.
 
-    γ minimises Σ_j importance_j (f_j − Σ_i γ_i Δf_ij)², with a ridge, relative to the trace, so
-    that it always exists. Loops instead of BLAS, which would wake its threads for this.
+    γ minimises Σ_j importance_j (f_j − Σ_i γ_i Δf_ij)², where f is ``residual`` and Δf ``changes``,
+    with a ridge penalty relative to the trace, so that the solution is unique. Uses loops rather
+    than BLAS, which would start its threads for such small matrices.
     """
     I, J = changes.shape
     normal = np.zeros((I, I))
@@ -121,7 +133,7 @@ def take_mixed_step(changes, steps, residual, importance, ridge, values):
 
 @kernel
 def quadratic(gram, target, block):
-    """½ tr(Xᵀ G X) − tr(Bᵀ X)."""
+    """Return ½ tr(Xᵀ G X) − tr(Bᵀ X)."""
     K, C = block.shape
     total = 0.0
     for k in range(K):
@@ -141,30 +153,31 @@ def admm(gram, target, block, dual, proximal, inner):
 
     Appendix A, (31)–(33) and (36)–(38): ``block`` is X = Γ_mᵀ [true, reported], whose rows are on
     the simplex, or X = π, a single column that is on the simplex as a whole.
-    λ = tr(G)/K, and ν = ``proximal`` · λ, so that neither depends on the scale of the data.
+    λ = tr(G)/K and ν = ``proximal`` · λ, so that neither depends on the scale of the data.
 
-    Departs from the paper in one way: a block that raises the objective is not taken. ADMM first
-    gets more iterations, then the old block stays. So the outer objective never rises.
+    Departs from the paper in one way: a block that increases the objective is rejected. ADMM first
+    gets more iterations; if they do not help, the previous block is kept. The objective of the
+    outer iteration therefore never increases.
     """
     K, C = block.shape
     trace = 0.0
     for k in range(K):
         trace += gram[k, k]
     penalty = max(trace / K, 1e-300)
-    nearness = proximal * penalty
+    proximal_weight = proximal * penalty
     inverse = gram.copy()
     constant = np.empty((K, C))
     previous = block.copy()
     for k in range(K):
-        inverse[k, k] += penalty + nearness
+        inverse[k, k] += penalty + proximal_weight
         for c in range(C):
-            constant[k, c] = target[k, c] + nearness * block[k, c]
+            constant[k, c] = target[k, c] + proximal_weight * block[k, c]
     invert(inverse)
     before = quadratic(gram, target, block)
     free = np.empty((K, C))
     moved_to = np.empty((K, C))
     right = np.empty((K, C))
-    for iteration in range(inner * PATIENCE):
+    for iteration in range(inner * MAX_EXTENSION):
         for k in range(K):
             for c in range(C):
                 right[k, c] = constant[k, c] + penalty * (block[k, c] + dual[k, c])
@@ -191,8 +204,10 @@ def admm(gram, target, block, dual, proximal, inner):
                 dual[k, c] += moved_to[k, c] - free[k, c]
                 size += block[k, c] ** 2
                 dual_size += dual[k, c] ** 2
-        settled = gap <= INNER_TOLERANCE * size and moved <= INNER_TOLERANCE * max(dual_size, size)
-        if (settled or iteration + 1 >= inner) and quadratic(gram, target, block) <= before:
+        converged = gap <= INNER_TOLERANCE * size and moved <= INNER_TOLERANCE * max(
+            dual_size, size
+        )
+        if (converged or iteration + 1 >= inner) and quadratic(gram, target, block) <= before:
             return
     for k in range(K):
         for c in range(C):
@@ -201,9 +216,10 @@ def admm(gram, target, block, dual, proximal, inner):
 
 @kernel
 def _update_confusion(gram, target, prior, confusion, dual, proximal, inner):
-    """Scale the sums of (36) by Π and solve for one Γ_m in place.
+    """Scale the sums of (36) by Π, and update one Γ_m in place.
 
-    ``gram`` [true, true], ``target`` and ``dual`` [true, reported] come without Π and are used up.
+    ``gram`` [true, true] and ``target`` [true, reported] are given without Π and are overwritten;
+    ``dual`` [true, reported] is updated.
     """
     K = prior.size
     block = np.empty((K, K))
@@ -220,7 +236,7 @@ def _update_confusion(gram, target, prior, confusion, dual, proximal, inner):
 
 @kernel
 def _update_prior(gram, target, prior, dual, proximal, inner, fixed):
-    """Solve (31) for π in place unless it is known (Remark 4); the objective comes free with it."""
+    """Update π by (31) in place, unless it is known (Remark 4); return the objective."""
     K = prior.size
     block = prior.copy().reshape((K, 1))
     right = target.reshape((K, 1))
@@ -233,7 +249,7 @@ def _update_prior(gram, target, prior, dual, proximal, inner, fixed):
 
 @kernel
 def _eight_dots(a, b, c, d, left, right, dots):
-    """Four rows times two others into ``dots[8]``: each number is loaded once for several."""
+    """Fill ``dots[8]`` with the products of four rows and two others; each entry is loaded once."""
     la = lb = lc = ld = ra = rb = rc = rd = 0.0
     for j in range(left.size):
         la += a[j] * left[j]
@@ -250,9 +266,9 @@ def _eight_dots(a, b, c, d, left, right, dots):
 
 @kernel
 def _add_products(rows, columns, begin, dots, total):
-    """Add ``columns`` times ``rows``ᵀ to ``total``, both from their entry ``begin`` on.
+    """Add ``columns`` times ``rows``ᵀ to ``total``, using entries from ``begin`` on.
 
-    Rows and columns beyond the last are the last once more; what they give is dropped.
+    Beyond the last row or column the last one is repeated, and its products are dropped.
     """
     K = rows.shape[0]
     for k in range(0, K, 2):
@@ -274,7 +290,7 @@ def _add_products(rows, columns, begin, dots, total):
 
 @kernel
 def _stack(confusions, m, stacked, grams):
-    """Copy Γ_m into ``stacked[true, m, reported]`` and put P_m into ``grams[m]``."""
+    """Copy Γ_m into ``stacked[true, m, reported]`` and compute P_m in ``grams[m]``."""
     K = stacked.shape[0]
     for k in range(K):
         for a in range(K):
@@ -286,9 +302,9 @@ def _stack(confusions, m, stacked, grams):
 
 @kernel
 def _products(stacked, m, begin, products):
-    """Γ_i(b, k) Γ_j(c, k) of all pairs i < j of annotators other than m, from ``begin`` on.
+    """Fill ``products[k, (pair, b, c)]`` with Γ_i(b, k) Γ_j(c, k) for pairs of others than m.
 
-    ``products[k, (pair, b, c)]``; pairs in lexicographic order.
+    The pairs i < j are in lexicographic order; only those with i ≥ ``begin`` are filled.
     """
     K, M, _ = stacked.shape
     at = 0
@@ -305,7 +321,10 @@ def _products(stacked, m, begin, products):
 
 @kernel
 def _gram_of_others(grams, m, begin, seen, seen2, seen3, pair, gram):
-    """Σ of weights times 1, P_i and P_i ∘ P_j over the others from ``begin`` on, as in (36)."""
+    """Fill ``gram`` with the sum of (36) over annotators i, j ≥ ``begin`` other than m.
+
+    Sums the weights times 1, P_i and P_i ∘ P_j.
+    """
     M, K, _ = grams.shape
     for k in range(K):
         for l in range(K):
@@ -329,15 +348,15 @@ def sweep_moments(
     first, second, third, seen, seen2, seen3,
     confusions, prior, duals, prior_dual, fixed, proximal, inner,
 ):  # fmt: skip
-    """One sweep over explicit weighted moments; returns h_N less its constant ½Σw‖moments‖².
+    """Make one sweep on explicit weighted moments; return h_N without its constant ½Σw‖moments‖².
 
     Parameters
     ----------
     first ``[m, a]``, second ``[m, a, (m', b)]``, third ``[m, a, (pair, b, c)]``
-        weighted moments, unfolded for each annotator; pairs are those of the *other* annotators in
-        lexicographic order, so that the pairs beyond m are the tail of the list.
+        weighted moments, unfolded for each annotator. Pairs are those of the *other* annotators in
+        lexicographic order, so that the pairs after m are at the end of the list.
     seen ``[m]``, seen2 ``[m, m']``, seen3 ``[m, pair]``
-        their weights.
+        the weights.
     """
     M, K, _ = confusions.shape
     stacked = np.empty((K, M, K))
@@ -360,7 +379,7 @@ def sweep_moments(
         _update_confusion(gram, target, prior, confusions[m], duals[m], proximal, inner)
         _stack(confusions, m, stacked, grams)
 
-    # Each pair and triple once: m with the annotators after it.
+    # Count each pair and triple once: m with the annotators after it.
     total_target = np.zeros(K)
     total_gram = np.zeros((K, K))
     for m in range(M):
@@ -383,7 +402,7 @@ def sweep_moments(
 
 @kernel
 def _pack_gram(confusion, packed):
-    """The upper triangle of P_m = Γ_mᵀ Γ_m, row by row."""
+    """Fill ``packed`` with the upper triangle of P_m = Γ_mᵀ Γ_m, row by row."""
     K = confusion.shape[0]
     at = 0
     for k in range(K):
@@ -397,7 +416,7 @@ def _pack_gram(confusion, packed):
 
 @kernel
 def _unpack_gram(packed, scale, gram):
-    """The symmetric matrix with this upper triangle, scaled."""
+    """Fill ``gram`` with the symmetric matrix of this upper triangle, scaled."""
     K = gram.shape[0]
     at = 0
     for k in range(K):
@@ -407,30 +426,30 @@ def _unpack_gram(packed, scale, gram):
 
 
 @kernel
-def _polynomials(starts, annotators, labels, rows, polynomials):
-    """Elementary symmetric polynomials, of degree 1 and 2, of each group's rows.
+def _polynomials(starts, annotators, symbols, rows, polynomials):
+    """Fill ``polynomials[group, degree − 1, k]`` for degrees 1 and 2.
 
-    ``polynomials[group, degree, k]``; the group's rows are ``rows[annotator, label, k]``.
+    They are the elementary symmetric polynomials of the group's ``rows[annotator, symbol, k]``.
     """
     for group in range(starts.size - 1):
         polynomials[group] = 0.0
         for at in range(starts[group], starts[group + 1]):
-            m, a = annotators[at], labels[at]
+            m, a = annotators[at], symbols[at]
             for k in range(rows.shape[2]):
                 polynomials[group, 1, k] += rows[m, a, k] * polynomials[group, 0, k]
                 polynomials[group, 0, k] += rows[m, a, k]
 
 
 @kernel
-def _sum_all(starts, annotators, labels, rows, sizes, total):
-    """Σ over groups of size · (e₁ + e₂ + e₃), the polynomials of degree 1 to 3 of its rows."""
+def _sum_all(starts, annotators, symbols, rows, sizes, total):
+    """Add Σ over groups of size · (e₁ + e₂ + e₃), with the polynomials of degrees 1 to 3."""
     L = rows.shape[2]
     one, two, three = np.empty(L), np.empty(L), np.empty(L)
     for group in range(starts.size - 1):
         for k in range(L):
             one[k] = two[k] = three[k] = 0.0
         for at in range(starts[group], starts[group + 1]):
-            m, a = annotators[at], labels[at]
+            m, a = annotators[at], symbols[at]
             for k in range(L):
                 three[k] += rows[m, a, k] * two[k]
                 two[k] += rows[m, a, k] * one[k]
@@ -440,7 +459,7 @@ def _sum_all(starts, annotators, labels, rows, sizes, total):
 
 
 @kernel
-def _ask_for(polynomials, sizes, group):
+def _prefetch_group(polynomials, sizes, group):
     """Prefetch the polynomials and the size of a group."""
     for offset in range(0, 16 * polynomials.shape[2], CACHE_LINE):
         prefetch(polynomials, np.int64(group), offset)
@@ -448,16 +467,16 @@ def _ask_for(polynomials, sizes, group):
 
 
 @kernel
-def _sum_without(begin, end, groups, labels, rows, polynomials, sizes, total):
-    """Σ of size · (1 + e₁ + e₂) over one annotator's groups, its own rows left out.
+def _sum_others(begin, end, groups, symbols, rows, polynomials, sizes, total):
+    """Add Σ of size · (1 + e₁ + e₂) over the groups of one annotator, without its own rows.
 
-    ``rows[label, k]`` are the annotator's, ``total[label, k]`` collects by its label.
+    ``rows[symbol, k]`` are the rows of the annotator; ``total[symbol, k]`` sums by its symbol.
     """
     L = rows.shape[1]
     for at in range(begin, end):
-        if at + AHEAD < end:
-            _ask_for(polynomials, sizes, groups[at + AHEAD])
-        group, a = groups[at], labels[at]
+        if at + PREFETCH_DISTANCE < end:
+            _prefetch_group(polynomials, sizes, groups[at + PREFETCH_DISTANCE])
+        group, a = groups[at], symbols[at]
         for k in range(L):
             one = polynomials[group, 0, k] - rows[a, k]
             two = polynomials[group, 1, k] - rows[a, k] * one
@@ -465,13 +484,13 @@ def _sum_without(begin, end, groups, labels, rows, polynomials, sizes, total):
 
 
 @kernel
-def _replace(begin, end, groups, labels, old, new, polynomials, sizes):
-    """Replace one annotator's rows in the polynomials of its groups."""
+def _replace(begin, end, groups, symbols, old, new, polynomials, sizes):
+    """Replace the rows of one annotator in the polynomials of its groups."""
     L = old.shape[1]
     for at in range(begin, end):
-        if at + AHEAD < end:
-            _ask_for(polynomials, sizes, groups[at + AHEAD])
-        group, a = groups[at], labels[at]
+        if at + PREFETCH_DISTANCE < end:
+            _prefetch_group(polynomials, sizes, groups[at + PREFETCH_DISTANCE])
+        group, a = groups[at], symbols[at]
         for k in range(L):
             change = new[a, k] - old[a, k]
             polynomials[group, 1, k] += change * (polynomials[group, 0, k] - old[a, k])
@@ -479,27 +498,27 @@ def _replace(begin, end, groups, labels, old, new, polynomials, sizes):
 
 
 @kernel
-def sweep_labels(
-    starts, annotators, labels, annotator_starts, patterns, pattern_labels, sizes,
+def sweep_responses(
+    starts, annotators, symbols, annotator_starts, patterns, pattern_symbols, sizes,
     panel_starts, members, panel_zeros, member_starts, panels, member_zeros, panel_sizes,
     n_items, by_pattern, by_panel,
     confusions, prior, duals, prior_dual, fixed, proximal, inner,
 ):  # fmt: skip
-    """One sweep straight from labels, with weights n/N; returns h_N less its constant.
+    """Make one sweep directly from responses, with weights n/N; return h_N without its constant.
 
-    The sums over pairs and triples of co-labelled moments are elementary symmetric polynomials of
-    the rows g_m = Γ_m[f_m(n), :] of each item's annotators. Those of the Gram matrices are the
-    same of P_m. Items with the same answers are one pattern, items with the same annotators one
-    panel, whose labels are all zero, so that one code does both.
+    The sums over pairs and triples of annotators of the same item are elementary symmetric
+    polynomials of the rows g_m = Γ_m[f_m(n), :] of the item's annotators. For the Gram matrices
+    they are the same polynomials of P_m. Items with the same responses form one pattern; items with
+    the same annotators form one panel, whose symbols are all zero, so that one function does both.
 
-    ``by_pattern`` and ``by_panel`` are room for the polynomials, kept from sweep to sweep.
+    ``by_pattern`` and ``by_panel`` are buffers for the polynomials, reused in every sweep.
     """
     M, K, _ = confusions.shape
     L = K * (K + 1) // 2
     grams = np.empty((M, 1, L))
     for m in range(M):
         _pack_gram(confusions[m], grams[m, 0])
-    _polynomials(starts, annotators, labels, confusions, by_pattern)
+    _polynomials(starts, annotators, symbols, confusions, by_pattern)
     _polynomials(panel_starts, members, panel_zeros, grams, by_panel)
     reported = np.empty((K, K))
     packed = np.empty((1, L))
@@ -512,18 +531,18 @@ def sweep_labels(
         first, last = member_starts[m], member_starts[m + 1]
         old = confusions[m].copy()
         old_gram = grams[m].copy()
-        _sum_without(begin, end, patterns, pattern_labels, old, by_pattern, sizes, reported)
-        _sum_without(first, last, panels, member_zeros, old_gram, by_panel, panel_sizes, packed)
+        _sum_others(begin, end, patterns, pattern_symbols, old, by_pattern, sizes, reported)
+        _sum_others(first, last, panels, member_zeros, old_gram, by_panel, panel_sizes, packed)
         _unpack_gram(packed[0], 1.0 / n_items, gram)
         for k in range(K):
             for a in range(K):
                 target[k, a] = reported[a, k] / n_items
         _update_confusion(gram, target, prior, confusions[m], duals[m], proximal, inner)
         _pack_gram(confusions[m], grams[m, 0])
-        _replace(begin, end, patterns, pattern_labels, old, confusions[m], by_pattern, sizes)
+        _replace(begin, end, patterns, pattern_symbols, old, confusions[m], by_pattern, sizes)
         _replace(first, last, panels, member_zeros, old_gram, grams[m], by_panel, panel_sizes)
     total = np.zeros(K)
-    _sum_all(starts, annotators, labels, confusions, sizes, total)
+    _sum_all(starts, annotators, symbols, confusions, sizes, total)
     for k in range(K):
         total[k] /= n_items
     packed[:] = 0.0

@@ -1,4 +1,4 @@
-"""How work is cut into pieces for threads; kernels release the GIL."""
+"""Splitting of loops among threads. Kernels release the GIL, so that threads run in parallel."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -14,12 +14,12 @@ from blindfuse.errors import BadParameter
 
 Result = TypeVar("Result")
 
-MOST_HELPERS = 256
-"""Threads at most; no more are started than were ever needed at once."""
+MAX_POOL_THREADS = 256
+"""Upper limit of the thread pool, which starts threads only when they are needed."""
 
 
 def thread_count(threads: int | None) -> int:
-    """The number of threads to use: as many as this process may run on, unless given."""
+    """Return the number of threads to use; None means all cores that this process may run on."""
     if threads is None:
         return (
             len(os.sched_getaffinity(0))
@@ -27,56 +27,61 @@ def thread_count(threads: int | None) -> int:
             else os.cpu_count() or 1
         )
     if threads < 1:
-        raise BadParameter(f"threads={threads} must be at least 1.")
+        raise BadParameter(
+            f"threads={threads} must be at least 1. Leave it out to use all available cores."
+        )
     return threads
 
 
-def pieces(total: int, threads: int, least: int) -> list[range]:
-    """Cut ``range(total)`` into one piece a thread, none smaller than ``least``; never empty."""
-    count = max(1, min(threads, total // least))
-    bounds = [total * piece // count for piece in range(count + 1)]
+def split_range(total: int, threads: int, min_block: int) -> list[range]:
+    """Split ``range(total)`` into at most one block per thread, of at least ``min_block`` each.
+
+    Returns at least one block.
+    """
+    count = max(1, min(threads, total // min_block))
+    bounds = [total * block // count for block in range(count + 1)]
     return [range(begin, end) for begin, end in pairwise(bounds)]
 
 
 def map_threads(
-    work: Callable[[int, int], Result], total: int, threads: int | None, least: int
+    work: Callable[[int, int], Result], total: int, threads: int | None, min_block: int
 ) -> list[Result]:
-    """Do ``work(begin, end)`` on pieces of ``range(total)``, one a thread; results in order.
+    """Call ``work(begin, end)`` on blocks of ``range(total)``, one per thread; results in order.
 
-    The first piece is the caller's own: its thread is on a core already.
+    The calling thread works on the first block, because it already runs on a core.
     """
-    first, *others = pieces(total, thread_count(threads), least)
+    first, *others = split_range(total, thread_count(threads), min_block)
     if not others:
         return [work(first.start, first.stop)]
-    rest = [_helpers().submit(work, cut.start, cut.stop) for cut in others]
+    rest = [_pool().submit(work, block.start, block.stop) for block in others]
     return [work(first.start, first.stop), *(future.result() for future in rest)]
 
 
 @cache
-def _helpers() -> ThreadPoolExecutor:
-    """Threads that are started when first needed and then wait: EM asks for them every round.
+def _pool() -> ThreadPoolExecutor:
+    """One pool that is kept, because EM uses it in every iteration.
 
-    Work that is given to them never asks for help itself, so it cannot wait for its own kind.
+    Work in the pool never submits work itself, so it cannot deadlock.
     """
-    return ThreadPoolExecutor(MOST_HELPERS)
+    return ThreadPoolExecutor(MAX_POOL_THREADS)
 
 
-if hasattr(os, "register_at_fork"):  # a forked process has no threads but its own
-    os.register_at_fork(after_in_child=_helpers.cache_clear)
+if hasattr(os, "register_at_fork"):  # the pool's threads do not exist in a forked process
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 @contextmanager
-def quiet_blas() -> Iterator[None]:
-    """BLAS without threads of its own, meanwhile.
+def single_threaded_blas() -> Iterator[None]:
+    """Limit BLAS to one thread inside a with statement.
 
-    Its matrices are small here; on a busy machine its threads wait for each other, and an
+    The matrices here are small. On a busy machine the threads of BLAS wait for each other, and an
     eigenvector takes twenty times as long.
     """
-    with _libraries().limit(limits=1, user_api="blas"):
+    with _blas_controller().limit(limits=1, user_api="blas"):
         yield
 
 
 @cache
-def _libraries() -> ThreadpoolController:
-    """The libraries with threads of their own; to look for them takes as long as a small fit."""
+def _blas_controller() -> ThreadpoolController:
+    """Return the controller, cached: searching for the libraries takes as long as a small fit."""
     return ThreadpoolController()

@@ -1,1 +1,1 @@
-"""Model: confusion matrices and class prior, posteriors from them, and how they are saved."""
+"""The model (confusion matrices and class prior), posteriors under it, and saved files."""

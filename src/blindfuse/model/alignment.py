@@ -1,8 +1,11 @@
-"""Which column of the estimated confusion matrices is which class (Assumption 2).
+"""Step 12 of Algorithm 1: find the permutation of columns that names the classes (As2).
 
-(21) does not change when the classes of all factors are permuted alike. Most annotators are
-better than random, so the right permutation puts large entries on the diagonals. When adversaries
-are in the majority no rule can know.
+The objective (21) does not change if the columns of all confusion matrices and the entries of the
+prior are permuted alike. Under As2 most annotators are better than random, so the right
+permutation puts the largest entries on the diagonals. If most annotators are adversaries, no rule
+can find it from the responses.
+
+All rules return ``columns[class]``, the column that stands for each class.
 """
 
 from collections import Counter
@@ -16,14 +19,14 @@ Floats = NDArray[np.float64]
 Alignment = Literal["majority", "hungarian", "common"]
 
 
-def majority(confusions: Floats, prior: Floats) -> NDArray[np.intp]:
-    """The permutation under which most annotators have their largest entries on the diagonal.
+def align_by_majority(confusions: Floats, prior: Floats) -> NDArray[np.intp]:
+    """Choose the permutation under which most annotators have large entries on the diagonal.
 
-    Each annotator votes, for every column, for the row of its largest entry; the assignment with
-    most votes wins, the larger trace of Σ_m Γ_m among equals. Assumption 2 is about how many
-    annotators are better than random, not how much, so strong adversaries count no more than
-    weak ones. Votes on a column weigh as much as its class is common: the column of a rare class
-    is mostly noise, and must not take the place of one that is known well.
+    Each annotator votes, for every column, for the row of its largest entry. The assignment with
+    the most votes wins; ties go to the larger trace of Σ_m Γ_m. As2 is about how many annotators
+    are better than random, not by how much, so a strong adversary counts no more than a weak one.
+    Votes are weighted by the prior of the column, because the column of a rare class is mostly
+    noise and must not displace the column of a class that is estimated well.
     """
     M, K, _ = confusions.shape
     largest = confusions.argmax(axis=1)
@@ -31,35 +34,41 @@ def majority(confusions: Floats, prior: Floats) -> NDArray[np.intp]:
     return _best_columns((votes + confusions.sum(axis=0) / (M * K + 1)) * prior)
 
 
-def hungarian(confusions: Floats, _prior: Floats) -> NDArray[np.intp]:
-    """The permutation with the largest trace of Σ_m Γ_m, however common the classes are."""
+def align_by_trace(confusions: Floats, _prior: Floats) -> NDArray[np.intp]:
+    """Choose the permutation with the largest trace of Σ_m Γ_m."""
     return _best_columns(confusions.sum(axis=0))
 
 
-def most_common(confusions: Floats, _prior: Floats) -> NDArray[np.intp]:
-    """The paper's rule (Section III-D): each annotator's own best permutation; the commonest wins.
+def align_by_most_common(confusions: Floats, _prior: Floats) -> NDArray[np.intp]:
+    """Choose the permutation that is best for the most annotators: the paper's rule, III-D.
 
-    Of equally common ones, the one with the larger trace of Σ_m Γ_m.
+    Ties go to the larger trace of Σ_m Γ_m.
     """
-    own = Counter(tuple(_best_columns(confusion).tolist()) for confusion in confusions)
+    counts = Counter(tuple(_best_columns(confusion).tolist()) for confusion in confusions)
     total = confusions.sum(axis=0)
     rows = np.arange(len(total))
 
     def rank(columns: tuple[int, ...]) -> tuple[int, float]:
-        return own[columns], float(total[rows, list(columns)].sum())
+        return counts[columns], float(total[rows, list(columns)].sum())
 
-    return np.array(max(own, key=rank), dtype=np.intp)
-
-
-_RULES = {"majority": majority, "hungarian": hungarian, "common": most_common}
+    return np.array(max(counts, key=rank), dtype=np.intp)
 
 
-def aligned(confusions: Floats, prior: Floats, rule: Alignment = "majority") -> NDArray[np.intp]:
-    """Which column of all confusion matrices, and entry of the prior, stands for each class."""
+_RULES = {
+    "majority": align_by_majority,
+    "hungarian": align_by_trace,
+    "common": align_by_most_common,
+}
+
+
+def find_alignment(
+    confusions: Floats, prior: Floats, rule: Alignment = "majority"
+) -> NDArray[np.intp]:
+    """Return ``columns[class]`` by the rule: apply it to all confusion matrices and the prior."""
     return _RULES[rule](confusions, prior)
 
 
 def _best_columns(matrix: Floats) -> NDArray[np.intp]:
-    """Which column stands for each class: the assignment of largest sum, never by K! trials."""
+    """Assign columns to rows with the largest sum of entries (Hungarian algorithm, O(K³))."""
     _, columns = linear_sum_assignment(matrix, maximize=True)
     return np.asarray(columns, dtype=np.intp)

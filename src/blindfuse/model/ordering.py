@@ -1,4 +1,4 @@
-"""An order of annotators and classes that depends on the responses, not on the user's order."""
+"""An order of annotators and classes that depends only on the responses."""
 
 from typing import NamedTuple
 
@@ -11,12 +11,13 @@ Floats = NDArray[np.float64]
 
 
 class CanonicalOrder(NamedTuple):
-    """An order of annotators and classes that does not depend on how the user ordered them.
+    """An order of annotators and classes that does not depend on their order in the input.
 
-    Positions of the annotators who answered, most labels first, then most agreement with the
-    vote; and of the classes, most votes first. A sweep is a Gauss–Seidel pass and acceleration
-    amplifies rounding, so without this the result would depend, a little, on the order of the
-    user's columns and on the names of classes.
+    ``annotators`` are the positions of those with responses, sorted by the number of responses,
+    then by agreement with the majority vote. ``classes`` are the positions of the classes, sorted
+    by the number of items that the majority vote gives them. A sweep of Algorithm 1 updates the
+    annotators one after the other and acceleration amplifies rounding, so without a canonical
+    order the result would depend slightly on the order of the input.
     """
 
     annotators: NDArray[np.intp]
@@ -24,26 +25,30 @@ class CanonicalOrder(NamedTuple):
 
     @classmethod
     def by_votes(cls, votes: ExpectedCounts) -> "CanonicalOrder":
-        # Rounded, since sums of shared votes depend on their order in the last digits.
-        labels = np.round(votes.counts.sum(axis=(1, 2)), 6)
+        """Sort by the expected counts under the majority vote."""
+        # Rounded, because the last digits of sums of fractions depend on the order of the terms.
+        n_responses = np.round(votes.counts.sum(axis=(1, 2)), 6)
         agreement = np.round(np.einsum("mkk->m", votes.counts), 6)
-        annotators = np.lexsort((-agreement, -labels))
+        annotators = np.lexsort((-agreement, -n_responses))
         reported = np.round(votes.counts.sum(axis=(0, 2)), 6)
         classes = np.lexsort((-reported, -np.round(votes.totals, 6)))
-        return cls(annotators[labels[annotators] > 0], classes)
+        return cls(annotators[n_responses[annotators] > 0], classes)
 
-    def of(self, confusions: Floats, prior: Floats) -> tuple[Floats, Floats]:
-        """Confusion matrices (or counts of their shape) and prior in this order."""
-        return confusions[self._cut()], prior[self.classes]
+    def apply(self, confusions: Floats, prior: Floats) -> tuple[Floats, Floats]:
+        """Return confusion matrices (or counts of their shape) and prior in this order."""
+        return confusions[self._index()], prior[self.classes]
 
-    def put_back(self, ordered: Floats, prior: Floats, n_annotators: int) -> tuple[Floats, Floats]:
-        """Undo :meth:`of`; annotators without answers get the mean of those with."""
+    def undo(self, confusions: Floats, prior: Floats, n_annotators: int) -> tuple[Floats, Floats]:
+        """Return the inverse of :meth:`apply`.
+
+        Annotators without responses get the mean confusion matrix of the others.
+        """
         K = len(prior)
-        confusions, shares = np.empty((n_annotators, K, K)), np.empty(K)
-        confusions[:, self.classes[:, None], self.classes] = ordered.mean(axis=0)
-        confusions[self._cut()] = ordered
-        shares[self.classes] = prior
-        return confusions, shares
+        all_confusions, all_prior = np.empty((n_annotators, K, K)), np.empty(K)
+        all_confusions[:, self.classes[:, None], self.classes] = confusions.mean(axis=0)
+        all_confusions[self._index()] = confusions
+        all_prior[self.classes] = prior
+        return all_confusions, all_prior
 
-    def _cut(self) -> tuple[NDArray[np.intp], ...]:
+    def _index(self) -> tuple[NDArray[np.intp], ...]:
         return np.ix_(self.annotators, self.classes, self.classes)

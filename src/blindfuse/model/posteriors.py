@@ -1,8 +1,8 @@
-"""Beliefs about items ``[item, class]``, and what they say of annotators.
+"""Posteriors of items, and the counts of responses that they imply for each annotator.
 
-Beliefs come from the majority vote or from a model. Where only their sums over items are needed,
-they are not stored. What is believed in need not be the classes that annotators report: a model
-may know more, or fewer, kinds of items.
+Posteriors ``[item, class]`` come from the majority vote or from a model. Most methods need only
+their sums over items, :class:`ExpectedCounts`; those are computed without storing the posteriors.
+The number of classes in a model may differ from the number of symbols that annotators report.
 """
 
 from collections.abc import Callable
@@ -17,122 +17,148 @@ from numpy.typing import NDArray
 from blindfuse.kernels import posteriors as kernels
 from blindfuse.kernels.compilation import lanes_of
 from blindfuse.kernels.threads import map_threads
-from blindfuse.responses.packing import Packed
+from blindfuse.responses.packing import PackedResponses
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
-LEAST_ITEMS = 8_000
-"""Fewer do not make up for a thread."""
+MIN_ITEMS_PER_THREAD = 8_000
+"""With fewer items per thread, starting the thread costs more than it saves."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExpectedCounts:
-    """Beliefs added up over items; those of other items can be added.
+    """Posteriors summed over items. The sums of disjoint sets of items can be added.
 
-    ``counts[annotator, reported, true]`` shares each answer among the classes by belief,
-    ``totals[true]`` shares each item; ``likelihood`` is the log-likelihood of a model's answers.
+    Attributes
+    ----------
+    counts ``[annotator, reported, true]``
+        expected number of items of each true class for which the annotator reported each symbol.
+    totals ``[true]``
+        expected number of items of each class.
+    log_likelihood
+        log-likelihood of the responses under the model; 0 if the posteriors are not a model's.
     """
 
     counts: Floats
     totals: Floats
-    likelihood: float = 0.0
+    log_likelihood: float = 0.0
 
     def __add__(self, other: "ExpectedCounts") -> "ExpectedCounts":
         return ExpectedCounts(
             self.counts + other.counts,
             self.totals + other.totals,
-            self.likelihood + other.likelihood,
+            self.log_likelihood + other.log_likelihood,
         )
 
 
-def vote_shares(responses: Responses, threads: int | None = None) -> Floats:
-    """The majority vote as beliefs ``[item, class]``: tied classes share the item equally.
+def vote_posteriors(responses: Responses, threads: int | None = None) -> Floats:
+    """Return the majority vote as posteriors ``[item, class]``.
 
-    An item without answers believes in nothing (zeros).
+    The winning class has probability one; tied classes share it equally. The row of an item
+    without responses is zero.
     """
-    shares = np.empty((responses.n_items, responses.n_classes))
+    posteriors = np.empty((responses.n_items, responses.n_classes))
     map_threads(
         lambda begin, end: kernels.vote_posteriors(
-            *responses.by_item, begin, end, lanes_of(responses.n_classes), shares
+            *responses.by_item, begin, end, lanes_of(responses.n_classes), posteriors
         ),
         responses.n_items,
         threads,
-        LEAST_ITEMS,
+        MIN_ITEMS_PER_THREAD,
     )
-    return shares / kernels.UNITS_PER_VOTE
+    return posteriors / kernels.UNITS_PER_VOTE
 
 
 def count_votes(responses: Responses, threads: int | None = None) -> ExpectedCounts:
-    """What the majority vote says of annotators and classes; exact, whatever the items' order."""
+    """Return the expected counts under the majority vote.
+
+    The result is exact: it depends neither on the order of the items nor on the threads.
+    """
     return votes_from_units(count_vote_units(responses, threads))
 
 
 def count_vote_units(responses: Responses, threads: int | None = None) -> ExpectedCounts:
-    """The same in parts of a vote: whole numbers, so that they add up exactly over items."""
+    """Return the expected counts under the majority vote, in integer units of 1/720720 vote.
+
+    Shares of tied classes are whole numbers of units, so sums over items are exact.
+    """
     K = responses.n_classes
-    return _sums(responses, K, threads, kernels.vote_counts, lanes_of(K))
+    return _sum_over_items(responses, K, threads, kernels.vote_counts, lanes_of(K))
 
 
-def votes_from_units(parts: ExpectedCounts) -> ExpectedCounts:
-    """Votes from their parts."""
+def votes_from_units(units: ExpectedCounts) -> ExpectedCounts:
+    """Convert the units of :func:`count_vote_units` to votes."""
     return ExpectedCounts(
-        parts.counts / kernels.UNITS_PER_VOTE, parts.totals / kernels.UNITS_PER_VOTE
+        units.counts / kernels.UNITS_PER_VOTE, units.totals / kernels.UNITS_PER_VOTE
     )
 
 
 def weighted_votes(responses: Responses, weights: Floats | None = None) -> Floats:
-    """Votes ``[item, class]``, each annotator's of its weight (one, if not given)."""
+    """Return the sum of ``weights[annotator]`` per item and class, ``[item, class]``.
+
+    Without weights, every response counts as one vote.
+    """
     N, K = responses.n_items, responses.n_classes
     cells = responses.item_of_response()
     cells *= K
-    cells += responses.by_item.labels
+    cells += responses.by_item.symbols
     each = None if weights is None else weights[responses.by_item.codes]
     return np.bincount(cells, each, minlength=N * K).reshape(N, K).astype(float)
 
 
-def most_likely(found: Floats) -> NDArray[np.intp]:
-    """The class of each item that is believed in most, ``[item]``; of equals, the first."""
-    codes = np.empty(len(found), dtype=np.intp)
-    kernels.largest(found, codes)
+def most_likely(posteriors: Floats) -> NDArray[np.intp]:
+    """Return the most probable class of each item, ``[item]``; ties go to the first class."""
+    codes = np.empty(len(posteriors), dtype=np.intp)
+    kernels.argmax_rows(posteriors, codes)
     return codes
 
 
 def count_posteriors(
-    responses: Responses, found: Floats, threads: int | None = None
+    responses: Responses, posteriors: Floats, threads: int | None = None
 ) -> ExpectedCounts:
-    """What given beliefs ``[item, class]`` say of annotators and classes."""
-    L = found.shape[1]
-    each = np.ascontiguousarray(found, dtype=float), lanes_of(L)
-    return _sums(responses, L, threads, kernels.posterior_counts_given, *each)
+    """Return the expected counts under given posteriors ``[item, class]``."""
+    L = posteriors.shape[1]
+    inputs = np.ascontiguousarray(posteriors, dtype=float), lanes_of(L)
+    return _sum_over_items(responses, L, threads, kernels.posterior_counts, *inputs)
 
 
-def posterior_products(responses: Responses, found: Floats, threads: int | None = None) -> Floats:
-    """Σ_n w_nk w_nl of beliefs w over each annotator's answers, ``[annotator, reported, k, l]``."""
-    M, K, L = responses.n_annotators, responses.n_classes, found.shape[1]
+def posterior_products(
+    responses: Responses, posteriors: Floats, threads: int | None = None
+) -> Floats:
+    """Return Σ_n w_nk w_nl over each annotator's responses, ``[annotator, reported, k, l]``.
 
-    def add_piece(begin: int, end: int) -> Floats:
-        squares = np.zeros((M, K, L, L))
-        tables = found, lanes_of(L), squares
-        kernels.posterior_products(*responses.by_item, begin, end, *tables)
-        return squares
+    w_nk is the posterior probability of class k for item n.
+    """
+    M, K, L = responses.n_annotators, responses.n_classes, posteriors.shape[1]
 
-    return reduce(add, map_threads(add_piece, responses.n_items, threads, LEAST_ITEMS))
+    def sum_block(begin: int, end: int) -> Floats:
+        products = np.zeros((M, K, L, L))
+        arguments = posteriors, lanes_of(L), products
+        kernels.posterior_products(*responses.by_item, begin, end, *arguments)
+        return products
+
+    return reduce(add, map_threads(sum_block, responses.n_items, threads, MIN_ITEMS_PER_THREAD))
 
 
 def compute_posteriors(
     responses: Responses, confusions: Floats, prior: Floats, threads: int | None = None
 ) -> tuple[Floats, float]:
-    """Posteriors ``[item, class]`` by (20) and (26), and the log-likelihood of all answers."""
-    found = np.empty((responses.n_items, len(prior)))
-    tables = _floored(confusions), _floored(prior), lanes_of(len(prior)), _long(responses)
-    parts = map_threads(
-        lambda begin, end: kernels.model_posteriors(*responses.by_item, begin, end, *tables, found),
+    """Return a model's posteriors ``[item, class]``, (20) and (26), and the log-likelihood.
+
+    P(class k given the responses to item n) ∝ π_k Π_m Γ_m(f_m(n), k).
+    """
+    posteriors = np.empty((responses.n_items, len(prior)))
+    model = _floored(confusions), _floored(prior), lanes_of(len(prior)), _long(responses)
+    log_likelihoods = map_threads(
+        lambda begin, end: kernels.model_posteriors(
+            *responses.by_item, begin, end, *model, posteriors
+        ),
         responses.n_items,
         threads,
-        LEAST_ITEMS,
+        MIN_ITEMS_PER_THREAD,
     )
-    return found, float(sum(parts))
+    return posteriors, float(sum(log_likelihoods))
 
 
 def expected_counts(
@@ -142,76 +168,84 @@ def expected_counts(
     threads: int | None = None,
     sizes: Floats | None = None,
 ) -> ExpectedCounts:
-    """What a model's posteriors say of annotators and classes; rows need not sum to one.
+    """Return the expected counts under a model's posteriors: the E-step of EM.
 
-    ``sizes[item]`` says how often each item counts; once, if not given.
+    ``confusions`` need not sum to one over the reported symbols. ``sizes[item]`` is the weight of
+    each item (one, if not given).
     """
     L = len(prior)
     if responses.packed is not None:
-        return _packed_sums(responses.packed, _floored(confusions), _floored(prior), threads, sizes)
-    tables = _floored(confusions), _floored(prior), lanes_of(L), _long(responses), sizes
-    return _sums(responses, L, threads, kernels.posterior_counts, *tables)
+        return _packed_expected_counts(
+            responses.packed, _floored(confusions), _floored(prior), threads, sizes
+        )
+    model = _floored(confusions), _floored(prior), lanes_of(L), _long(responses), sizes
+    return _sum_over_items(responses, L, threads, kernels.model_counts, *model)
 
 
-def _packed_sums(
-    packed: Packed,
+def _packed_expected_counts(
+    packed: PackedResponses,
     confusions: Floats,
     prior: Floats,
     threads: int | None,
     sizes: Floats | None,
 ) -> ExpectedCounts:
-    """The same by looking up joint answers of several annotators."""
+    """The same for packed responses: joint probabilities of several annotators are looked up."""
     tables, divisors = packed.tables(confusions, prior)
-    each = packed.weigh(sizes)
+    weights = packed.pattern_weights(sizes)
     in_pairs, lanes = len(packed.groups) == 2, lanes_of(len(prior))
 
-    def add_piece(begin: int, end: int) -> tuple[Floats, float]:
-        found = np.zeros_like(tables)
-        if in_pairs:  # a piece ends where a first code does
+    def sum_block(begin: int, end: int) -> tuple[Floats, float]:
+        sums = np.zeros_like(tables)
+        if in_pairs:  # blocks end where the patterns of a first code end
             first, last = np.searchsorted(packed.starts[:-1], (begin, end))
-            piece = packed.starts, packed.codes, first, last
-            return found, kernels.paired_counts(*piece, tables, lanes, each, found)
-        return found, kernels.packed_counts(packed.codes, begin, end, tables, lanes, each, found)
+            block = packed.starts, packed.codes, first, last
+            return sums, kernels.packed_pair_counts(*block, tables, lanes, weights, sums)
+        return sums, kernels.packed_counts(packed.codes, begin, end, tables, lanes, weights, sums)
 
-    (found, likelihood), *others = map_threads(add_piece, len(packed.codes), threads, LEAST_ITEMS)
-    for more, also in others:
-        found += more
-        likelihood += also
+    blocks = map_threads(sum_block, len(packed.codes), threads, MIN_ITEMS_PER_THREAD)
+    (sums, log_likelihood), *others = blocks
+    for other_sums, other_log_likelihood in others:
+        sums += other_sums
+        log_likelihood += other_log_likelihood
     if in_pairs:
-        found *= tables
+        sums *= tables
     if divisors is not None:
-        likelihood += float(found.sum(axis=1) @ np.log(divisors))
-    return ExpectedCounts(*packed.spread(found, confusions.shape[1]), likelihood)
+        log_likelihood += float(sums.sum(axis=1) @ np.log(divisors))
+    return ExpectedCounts(*packed.unpack_counts(sums, confusions.shape[1]), log_likelihood)
 
 
-def _sums(
+def _sum_over_items(
     responses: Responses,
     n_true: int,
     threads: int | None,
-    add_up: Callable[..., float | None],
-    *model: Any,
+    add_items: Callable[..., float | None],
+    *arguments: Any,
 ) -> ExpectedCounts:
+    """Run a kernel that adds items to counts and totals on one block of items per thread."""
     shape = responses.n_annotators, responses.n_classes, n_true
 
-    def add_piece(begin: int, end: int) -> ExpectedCounts:
+    def sum_block(begin: int, end: int) -> ExpectedCounts:
         counts, totals = np.zeros(shape), np.zeros(n_true)
-        likelihood = add_up(*responses.by_item, begin, end, *model, counts, totals)
-        return ExpectedCounts(counts, totals, likelihood or 0.0)
+        log_likelihood = add_items(*responses.by_item, begin, end, *arguments, counts, totals)
+        return ExpectedCounts(counts, totals, log_likelihood or 0.0)
 
-    return reduce(add, map_threads(add_piece, responses.n_items, threads, LEAST_ITEMS))
+    return reduce(add, map_threads(sum_block, responses.n_items, threads, MIN_ITEMS_PER_THREAD))
 
 
 def safe_log(probabilities: Floats) -> Floats:
-    """Logarithms as the kernels would have them: finite for a probability of zero."""
+    """Return logarithms with the same floor on probabilities as the kernels, so all are finite."""
     return np.asarray(np.log(_floored(probabilities)))
 
 
 def _floored(probabilities: Floats) -> Floats:
-    """With nothing below the least probability that the kernels know."""
-    return np.maximum(probabilities, kernels.LEAST, order="C")
+    """Probabilities raised to the kernels' minimum, so that no single response is a veto."""
+    return np.maximum(probabilities, kernels.MIN_PROBABILITY, order="C")
 
 
 def _long(responses: Responses) -> tuple[float, ...]:
-    """Empty, unless some item has more answers than a kernel may multiply."""
+    """A tuple that tells the kernels whether to compile the code for items with many responses.
+
+    It is empty unless some item has more responses than can be multiplied without underflow.
+    """
     longest = responses.responses_per_item.max(initial=0)
-    return (0.0,) if longest > kernels.RUN else ()
+    return (0.0,) if longest > kernels.MAX_FACTORS else ()

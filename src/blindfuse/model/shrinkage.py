@@ -1,9 +1,9 @@
-"""Pulling the confusion matrices of annotators with few labels towards the crowd's.
+"""Shrinkage of confusion matrices towards the crowd, by pseudo-counts.
 
-A zero in an estimated confusion matrix vetoes a class, and an annotator with three answers has
-many zeros. Both are mended by pseudo-labels: ``pseudo[reported, true]``, how many imaginary labels
-of each kind every annotator is credited with. They are learned from how annotators differ from one
-another, never from the truth.
+An annotator with three responses has mostly zeros in the estimated confusion matrix, and a zero
+excludes a class. Pseudo-counts ``[reported, true]`` (the parameters of a Dirichlet prior on each
+column) are added to the counts of every annotator. They are fixed, or learned from how much
+annotators differ from one another; gold labels are not used.
 """
 
 import numpy as np
@@ -16,123 +16,134 @@ Columns = tuple[Floats, Floats]
 """Counts ``[reported, true, annotator]`` and their sums ``[true, annotator]``."""
 
 DEFAULT_PSEUDO_COUNT = 3.0
-"""Pseudo-labels a class towards the crowd, where they are not learned."""
+"""Pseudo-counts per class, distributed like the responses of all annotators, if not learned."""
 
-VOTE_STRENGTH = 1.0
-"""Labels' worth of the crowd's matrix in each annotator's start: enough to fill empty columns."""
+VOTE_PSEUDO_COUNT = 1.0
+"""The same for confusion matrices against the majority vote: enough to fill empty columns."""
 
-FEWEST, MOST = 1e-4, 1e4
-"""Bounds of a single pseudo-label count: a trace, and more than annotators can be told apart by."""
+MIN_PSEUDO_COUNT, MAX_PSEUDO_COUNT = 1e-4, 1e4
+"""Bounds of one learned pseudo-count. Beyond them the likelihood is flat."""
 
-FLAT, ROUNDING = 1e-4, 1e-11
-"""Slope over log p at which Newton's method ends; change of a likelihood that is none."""
-MOST_STEPS, MOST_CUTS, LONGEST = 200, 12, 3.0
-"""Steps of Newton's method, how often one is cut to a quarter, how far one goes in log p."""
-ALMOST_ONE, TINY = 1 - 1e-6, np.finfo(float).tiny
-"""Keep the Hessian downwards in all directions, and divisors from being zero."""
+GRADIENT_TOLERANCE = 1e-4
+"""Largest derivative with respect to log p at which Newton's method stops."""
+ROUNDING = 1e-11
+"""Relative decrease of the log-likelihood that counts as rounding error."""
+MAX_STEPS = 200
+"""Maximum number of Newton steps."""
+MAX_CUTS = 12
+"""Maximum number of times a step is cut to a quarter."""
+MAX_STEP_LENGTH = 3.0
+"""Largest change of any log p in one step."""
+MAX_CURVATURE = 1 - 1e-6
+"""Upper bound of z pᵀ(p/h); below one, the modified Hessian is negative definite."""
+TINY = np.finfo(float).tiny
+"""Keeps divisors from being zero."""
 
 
-def shrink(confusions: Floats, counts: Floats, pseudo: Floats) -> Floats:
-    """Mix each column with the pseudo-labels as if they were labels.
+def shrink(confusions: Floats, counts: Floats, pseudo_counts: Floats) -> Floats:
+    """Mix each column with the pseudo-counts, weighted by the annotator's number of responses.
 
-    Γ̃_m[:, k] = (n_mk Γ̂_m[:, k] + p[:, k]) / (n_mk + Σp[:, k]), where n_mk, the labels that
-    annotator m is expected to have given to items of class k, is the sum of ``counts[m, :, k]``.
+    Γ̃_m[:, k] = (n_mk Γ̂_m[:, k] + p[:, k]) / (n_mk + Σ_a p[a, k]), where n_mk is the expected
+    number of responses of annotator m to items of class k, the sum of ``counts[m, :, k]``.
     """
-    labels = counts.sum(axis=1, keepdims=True)
-    mixed: Floats = (labels * confusions + pseudo) / (labels + pseudo.sum(axis=0))
-    return mixed
+    n_responses = counts.sum(axis=1, keepdims=True)
+    shrunk: Floats = (n_responses * confusions + pseudo_counts) / (
+        n_responses + pseudo_counts.sum(axis=0)
+    )
+    return shrunk
 
 
 def normalize_columns(counts: Floats) -> Floats:
-    """Confusion matrices from ``counts[m, reported, true]``; an empty column is uniform."""
-    labels = counts.sum(axis=1, keepdims=True)
-    if labels.all():
-        return np.asarray(counts / labels)
-    even = np.full_like(counts, 1 / counts.shape[1])
-    return np.asarray(np.divide(counts, labels, out=even, where=labels > 0))
+    """Return confusion matrices from ``counts[m, reported, true]``; an empty column is uniform."""
+    sums = counts.sum(axis=1, keepdims=True)
+    if sums.all():
+        return np.asarray(counts / sums)
+    uniform = np.full_like(counts, 1 / counts.shape[1])
+    return np.asarray(np.divide(counts, sums, out=uniform, where=sums > 0))
 
 
 def pooled_pseudo_counts(counts: Floats, strength: float) -> Floats:
-    """``strength`` pseudo-labels a class, spread like the labels of the whole crowd."""
-    total = counts.sum(axis=0) + _almost_nothing(counts.shape[1])
-    spread: Floats = strength * total / total.sum(axis=0)
-    return spread
+    """Return ``strength`` pseudo-counts per class, distributed like all annotators' responses."""
+    pooled = counts.sum(axis=0) + _weak_counts(counts.shape[1])
+    pseudo_counts: Floats = strength * pooled / pooled.sum(axis=0)
+    return pseudo_counts
 
 
 def vote_confusions(counts: Floats) -> Floats:
-    """Each annotator's confusion matrix, taking the majority vote for the truth."""
-    return normalize_columns(counts + pooled_pseudo_counts(counts, VOTE_STRENGTH))
+    """Return confusion matrices that take the majority vote for the truth.
+
+    ``counts[m, reported, true]`` are those of :func:`~blindfuse.model.posteriors.count_votes`.
+    """
+    return normalize_columns(counts + pooled_pseudo_counts(counts, VOTE_PSEUDO_COUNT))
 
 
 def learned_pseudo_counts(counts: Floats) -> Floats:
-    """The pseudo-labels under which the annotators' ``counts[m, reported, true]`` are most likely.
+    """Return the pseudo-counts that maximise the likelihood of ``counts[m, reported, true]``.
 
-    Empirical Bayes: column k of every annotator is taken as a draw from one Dirichlet
-    distribution with parameters p[:, k], so few pseudo-labels mean that annotators differ and
-    many that they are alike. The Dirichlet–multinomial likelihood of each column is maximised
-    over log p by Newton's method; a step that would lower it is cut.
+    Empirical Bayes: column k of every annotator is a draw from one Dirichlet distribution with
+    parameters p[:, k]. Small pseudo-counts mean that annotators differ, large ones that they are
+    similar. The Dirichlet–multinomial likelihood of each column is maximised over log p by
+    Newton's method; a step that would decrease it is cut.
     """
-    columns = _without_order(counts)
-    crowd = columns[0].sum(axis=2)
-    logs = np.log(np.clip(2.0 * crowd / crowd.sum(axis=0), FEWEST, MOST))
-    likelihood, slope, step = _newton(columns, logs)
-    for _ in range(MOST_STEPS):
-        if np.abs(slope).max() <= FLAT:
+    columns = _canonical_columns(counts)
+    pooled = columns[0].sum(axis=2)
+    bounds = np.log(MIN_PSEUDO_COUNT), np.log(MAX_PSEUDO_COUNT)
+    log_p = np.log(np.clip(2.0 * pooled / pooled.sum(axis=0), MIN_PSEUDO_COUNT, MAX_PSEUDO_COUNT))
+    likelihood, gradient, step = _newton_step(columns, log_p)
+    for _ in range(MAX_STEPS):
+        if np.abs(gradient).max() <= GRADIENT_TOLERANCE:
             break
         size = np.ones_like(likelihood)
-        for _ in range(MOST_CUTS):
-            tried = np.clip(logs + size * step, np.log(FEWEST), np.log(MOST))
-            found, slope, next_step = _newton(columns, tried)
-            lower = found < likelihood - ROUNDING * np.abs(likelihood)
+        for _ in range(MAX_CUTS):
+            candidate = np.clip(log_p + size * step, *bounds)
+            new_likelihood, gradient, new_step = _newton_step(columns, candidate)
+            lower = new_likelihood < likelihood - ROUNDING * np.abs(likelihood)
             if not lower.any():
                 break
             size[lower] /= 4
-        logs, likelihood, step = tried, found, next_step
-    return np.asarray(np.exp(logs))
+        log_p, likelihood, step = candidate, new_likelihood, new_step
+    return np.asarray(np.exp(log_p))
 
 
-def _newton(columns: Columns, logs: Floats) -> tuple[Floats, Floats, Floats]:
-    """At log p ``[reported, true]``: likelihoods ``[true]``, slopes, and Newton's step upwards.
+def _newton_step(columns: Columns, log_p: Floats) -> tuple[Floats, Floats, Floats]:
+    """Log-likelihoods ``[true]``, gradients and Newton steps ``[reported, true]`` at log p.
 
-    The Hessian of a column is a diagonal, −h, and a product of vectors, z p pᵀ, so that the step
-    costs no more than the slope g: g/h + z (p/h) (p/h)ᵀg / (1 − z pᵀ(p/h)). Where that is not
-    downwards in all directions, h is taken as positive and z as small as it must be. A bound is
-    not pushed against.
+    The Hessian of a column is −diag(h) + z p pᵀ, so by the Sherman–Morrison formula the step is
+    g/h + z (p/h) (p/h)ᵀg / (1 − z pᵀ(p/h)), at the cost of the gradient g. Where the Hessian is
+    not negative definite, h is made positive and z is reduced until it is. Entries at a bound
+    with a gradient that points outwards do not move.
     """
-    pseudo = np.exp(logs)
-    K, L = pseudo.shape
+    p = np.exp(log_p)
+    K, L = p.shape
     likelihood, z = np.empty(L), np.empty(L)
     slopes, bends, total = np.empty((K, L)), np.empty((K, L)), np.empty(L)
-    dirichlet_likelihood(*columns, pseudo, likelihood, slopes, bends, total, z)
-    slope = pseudo * (slopes - total)
-    h = np.maximum(np.abs(pseudo * pseudo * bends - slope), 1e-3 * pseudo * slopes)
-    free = (slope > 0) & (pseudo < MOST) | (slope < 0) & (pseudo > FEWEST)
-    slope, pull = np.where(free, slope, 0.0), np.where(free, pseudo, 0.0) / h
-    along = (pull * pseudo).sum(axis=0)
-    z = np.minimum(z, ALMOST_ONE / np.maximum(along, TINY))
-    step = slope / h + pull * (z * (pull * slope).sum(axis=0) / (1 - z * along))
-    return (
-        likelihood,
-        slope,
-        step * np.minimum(1, LONGEST / np.maximum(np.abs(step).max(axis=0), TINY)),
-    )
+    dirichlet_likelihood(*columns, p, likelihood, slopes, bends, total, z)
+    gradient = p * (slopes - total)
+    h = np.maximum(np.abs(p * p * bends - gradient), 1e-3 * p * slopes)
+    free = (gradient > 0) & (p < MAX_PSEUDO_COUNT) | (gradient < 0) & (p > MIN_PSEUDO_COUNT)
+    gradient, p_over_h = np.where(free, gradient, 0.0), np.where(free, p, 0.0) / h
+    curvature = (p_over_h * p).sum(axis=0)
+    z = np.minimum(z, MAX_CURVATURE / np.maximum(curvature, TINY))
+    step = gradient / h + p_over_h * (z * (p_over_h * gradient).sum(axis=0) / (1 - z * curvature))
+    length = np.maximum(np.abs(step).max(axis=0), TINY)
+    return likelihood, gradient, step * np.minimum(1, MAX_STEP_LENGTH / length)
 
 
-def _without_order(counts: Floats) -> Columns:
-    """Columns in an order of their own, without last digits, which depend on the order of items.
+def _canonical_columns(counts: Floats) -> Columns:
+    """Rounded and sorted counts, so that the result does not depend on the order of the input.
 
-    Minimising amplifies rounding: without this the same answers in another order, or added up on
-    other machines, would give another model in the eighth digit. One annotator is added who says
-    almost nothing.
+    Maximisation amplifies rounding: without this, the same responses in another order, or summed
+    on other machines, would change the model in the eighth digit. The weak counts are added as
+    one more annotator.
     """
-    everybody = np.concatenate([counts, _almost_nothing(counts.shape[1])[None]])
-    cells = np.ascontiguousarray(np.round(everybody, 6).transpose(1, 2, 0))
-    labels = cells.sum(axis=0)
+    with_weak = np.concatenate([counts, _weak_counts(counts.shape[1])[None]])
+    cells = np.ascontiguousarray(np.round(with_weak, 6).transpose(1, 2, 0))
+    sums = cells.sum(axis=0)
     cells.sort(axis=2)
-    labels.sort(axis=1)
-    return cells, labels
+    sums.sort(axis=1)
+    return cells, sums
 
 
-def _almost_nothing(n_classes: int) -> Floats:
-    """One label a class, half of it right and half spread evenly, where the crowd says nothing."""
+def _weak_counts(n_classes: int) -> Floats:
+    """One response per class, half of it correct and half uniform, for classes without data."""
     return 0.5 * np.eye(n_classes) + 0.5 / n_classes

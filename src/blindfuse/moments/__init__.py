@@ -1,1 +1,1 @@
-"""Sample moments of the responses, and the sufficient statistics that streams keep."""
+"""Sample moments of the responses, and sufficient statistics for streaming fits."""

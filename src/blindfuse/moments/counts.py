@@ -1,4 +1,4 @@
-"""Counts of responses alone, in pairs and in triples: exact integers that add up."""
+"""Counts of symbols per annotator, pair and triple: exact integers that can be added."""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels
-from blindfuse.kernels.moment_counts import WORDS, count_together
+from blindfuse.kernels.moment_counts import BLOCK_WORDS, count_tuples
 from blindfuse.kernels.threads import map_threads
 from blindfuse.moments.moments import Moments
-from blindfuse.moments.tuples import all_tuples, rank, tables_of
+from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
 from blindfuse.responses.responses import Responses
 
 Counts = NDArray[Any]
@@ -20,17 +20,20 @@ Counts = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class MomentCounts:
-    """How often labels came alone, in pairs and in triples: exact integers, until scaled.
+    """How often annotators, pairs and triples of annotators reported each combination of symbols.
+
+    The counts are integers, so the counts of disjoint sets of items add up exactly;
+    :meth:`discounted` makes them floats.
 
     Attributes
     ----------
     n_items
-        items counted, answered or not.
-    singles ``[annotator, label]``
-    pairs ``[pair, label, label]``
-        of annotators m < m', in lexicographic order.
-    triples ``[triple, label, label, label]``
-        of annotators m < m' < m'', likewise.
+        number of items, including those without responses.
+    singles ``[annotator, symbol]``
+    pairs ``[pair, symbol, symbol]``
+        for annotators m < m', in lexicographic order.
+    triples ``[triple, symbol, symbol, symbol]``
+        for annotators m < m' < m'', in lexicographic order.
     """
 
     n_items: float
@@ -40,22 +43,27 @@ class MomentCounts:
 
     @classmethod
     def count(cls, responses: Responses, threads: int | None = None) -> "MomentCounts":
-        """The sums of (17)–(19) and (25), before division."""
-        M, K = responses.n_annotators, responses.n_classes
-        counted = K - 1 if responses.is_complete else K
+        """Count the responses: the sums of (17)–(19) and (25) before division.
 
-        def count_piece(begin: int, end: int) -> MomentCounts:
-            counts = count_together(*responses.by_item, begin, end, M, counted)
+        If every annotator labelled every item, the last symbol is not counted but follows from
+        the margins.
+        """
+        M, K = responses.n_annotators, responses.n_classes
+        n_counted = K - 1 if responses.is_complete else K
+
+        def count_block(begin: int, end: int) -> MomentCounts:
+            counts = count_tuples(*responses.by_item, begin, end, M, n_counted)
             return cls(end - begin, *counts)
 
-        total = reduce(add, map_threads(count_piece, responses.n_items, threads, 64 * WORDS))
-        return total._with_last_class() if responses.is_complete else total
+        blocks = map_threads(count_block, responses.n_items, threads, 64 * BLOCK_WORDS)
+        total = reduce(add, blocks)
+        return total._with_last_symbol() if responses.is_complete else total
 
     def __add__(self, other: "MomentCounts") -> "MomentCounts":
-        """The counts of both sets of items, which must have the same annotators and classes."""
+        """Return the counts of both sets of items together."""
         if self.singles.shape != other.singles.shape:
             raise BadLabels(
-                "Counts of {} annotators × {} classes and of {} × {} do not add up. "
+                "Counts of {} annotators × {} classes and of {} × {} cannot be added. "
                 "Count both with the same annotators and classes.".format(
                     *self.singles.shape, *other.singles.shape
                 )
@@ -78,61 +86,63 @@ class MomentCounts:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def spread(self, annotator_at: NDArray[np.intp], class_at: NDArray[np.intp]) -> "MomentCounts":
-        """The counts of annotators and classes at these positions, zero where it is −1."""
-        M = len(self.singles)
-        known, place = class_at[class_at >= 0], np.flatnonzero(class_at >= 0)
+    def reindexed(
+        self, annotator_at: NDArray[np.intp], class_at: NDArray[np.intp]
+    ) -> "MomentCounts":
+        """Return the counts of the annotators and classes at these positions.
 
-        def spread_tables(tables: Counts, size: int) -> Counts:
+        Position −1 stands for a new annotator or class, whose counts are zero.
+        """
+        M = len(self.singles)
+        old_classes, new_classes = class_at[class_at >= 0], np.flatnonzero(class_at >= 0)
+
+        def reindex(tables: Counts, size: int) -> Counts:
             groups = annotator_at[all_tuples(len(annotator_at), size)]
-            there = np.all(groups >= 0, axis=1)
-            old = tables_of(tables, groups[there], M)
+            is_known = np.all(groups >= 0, axis=1)
+            old = gather_tables(tables, groups[is_known], M)
             new = np.zeros((len(groups), *[len(class_at)] * size), dtype=tables.dtype)
-            cells = np.flatnonzero(there), *[place] * size
-            new[np.ix_(*cells)] = old[np.ix_(np.arange(len(old)), *[known] * size)]
+            cells = np.ix_(np.flatnonzero(is_known), *[new_classes] * size)
+            new[cells] = old[np.ix_(np.arange(len(old)), *[old_classes] * size)]
             return new
 
         return MomentCounts(
-            self.n_items,
-            spread_tables(self.singles, 1),
-            spread_tables(self.pairs, 2),
-            spread_tables(self.triples, 3),
+            self.n_items, reindex(self.singles, 1), reindex(self.pairs, 2), reindex(self.triples, 3)
         )
 
-    def scaled(self, factor: float) -> "MomentCounts":
-        """Every count times this factor, no longer whole."""
+    def discounted(self, factor: float) -> "MomentCounts":
+        """Return every count times this factor, as floats."""
         tables = (self.singles, self.pairs, self.triples)
         return MomentCounts(self.n_items * factor, *(table * factor for table in tables))
 
     def moments(self) -> "Moments":
-        """The averages (25), which are (17)–(19) when every annotator answered every item."""
-        seen = [
-            table.sum(axis=tuple(range(1, table.ndim)))
-            for table in (self.singles, self.pairs, self.triples)
-        ]
+        """Return the averages (25); for complete responses these are (17)–(19)."""
+        tables = self.singles, self.pairs, self.triples
+        n_items = [table.sum(axis=tuple(range(1, table.ndim))) for table in tables]
         averages = [
             table / np.where(total > 0, total, 1).reshape(-1, *[1] * (table.ndim - 1))
-            for table, total in zip((self.singles, self.pairs, self.triples), seen, strict=True)
+            for table, total in zip(tables, n_items, strict=True)
         ]
-        return Moments(self.n_items, *averages, *seen)
+        return Moments(self.n_items, *averages, *n_items)
 
-    def _with_last_class(self) -> "MomentCounts":
-        """Add the class that was left out of complete answers: what remains of each margin."""
+    def _with_last_symbol(self) -> "MomentCounts":
+        """Add the last symbol, which was not counted: its counts are the margins less the rest."""
         M = len(self.singles)
-        singles = _append_rest(self.singles, np.full(M, self.n_items), axis=1)
+        singles = _append_remainder(self.singles, np.full(M, self.n_items), axis=1)
         pair = all_tuples(M, 2)
-        pairs = _append_rest(self.pairs, self.singles[pair[:, 0]], axis=2)
-        pairs = _append_rest(pairs, singles[pair[:, 1]], axis=1)
+        pairs = _append_remainder(self.pairs, self.singles[pair[:, 0]], axis=2)
+        pairs = _append_remainder(pairs, singles[pair[:, 1]], axis=1)
         triple = all_tuples(M, 3)
-        first, outer, last = (pairs[rank(triple[:, two], M)] for two in ([0, 1], [0, 2], [1, 2]))
+        first, outer, last = (
+            pairs[tuple_rank(triple[:, two], M)] for two in ([0, 1], [0, 2], [1, 2])
+        )
         L = self.singles.shape[1]
-        triples = _append_rest(self.triples, first[:, :L, :L], axis=3)
-        triples = _append_rest(triples, outer[:, :L], axis=2)
-        triples = _append_rest(triples, last, axis=1)
+        triples = _append_remainder(self.triples, first[:, :L, :L], axis=3)
+        triples = _append_remainder(triples, outer[:, :L], axis=2)
+        triples = _append_remainder(triples, last, axis=1)
         return MomentCounts(self.n_items, singles, pairs, triples)
 
 
-def _append_rest(table: Counts, margin: Counts, axis: int) -> Counts:
-    """Append along ``axis`` what is left of the margin after the counts there."""
-    rest = np.expand_dims(margin - table.sum(axis=axis), axis)
-    return np.concatenate([table, rest], axis=axis)
+def _append_remainder(table: Counts, margin: Counts, axis: int) -> Counts:
+    """Append the margin less the sum of the table along ``axis``, as one more entry."""
+    remainder = np.expand_dims(margin - table.sum(axis=axis), axis)
+    return np.concatenate([table, remainder], axis=axis)

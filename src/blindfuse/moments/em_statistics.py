@@ -1,4 +1,4 @@
-"""Tally: how many items got which answers, all that EM needs to know of them."""
+"""Sufficient statistics of EM: the distinct response patterns and the items that have them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,33 +9,42 @@ from numpy.typing import NDArray
 
 from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.rows import Rows, frozen
+from blindfuse.responses.rows import Rows, freeze_rows
 
-FORGOTTEN = 1e-6
-"""Items' worth at which a pattern is dropped."""
+MIN_PATTERN_SIZE = 1e-6
+"""A discounted pattern with fewer items than this is dropped."""
 
 
 @dataclass(frozen=True, eq=False)
 class EMStatistics:
-    """Items with the same answers by the same annotators as one, and how many there are of each.
+    """Sufficient statistics of EM: distinct response patterns and their numbers of items.
 
-    Those of other items can be added: what came in pieces, in any order, equals what came at once.
-    It takes as much room as different answers do; where old ones are scaled down, they vanish.
+    Items with the same responses by the same annotators have the same posterior, so EM needs each
+    pattern only once. The statistics of disjoint sets of items can be added, in any order. Memory
+    grows with the number of distinct patterns, unless old ones are discounted.
+
+    Attributes
+    ----------
+    patterns
+        one item per distinct pattern.
+    sizes ``[pattern]``
+        number of items with each pattern.
     """
 
     patterns: Responses
     sizes: NDArray[np.float64]
 
     @classmethod
-    def of(cls, responses: Responses, threads: int | None = None) -> "EMStatistics":
-        """Tally these answers."""
-        return cls._together(responses, np.ones(responses.n_items))
+    def from_responses(cls, responses: Responses, threads: int | None = None) -> "EMStatistics":
+        """Return the statistics of these responses."""
+        return cls._merge(responses, np.ones(responses.n_items))
 
     @classmethod
-    def _together(cls, responses: Responses, sizes: NDArray[np.float64]) -> "EMStatistics":
-        distinct, which = group_identical_items(responses)
-        together = np.bincount(which, sizes, minlength=distinct.n_items)
-        return cls(distinct, together.astype(np.float64))
+    def _merge(cls, responses: Responses, sizes: NDArray[np.float64]) -> "EMStatistics":
+        """Merge items with the same pattern and add up their sizes."""
+        distinct, pattern_of_item = group_identical_items(responses)
+        merged = np.bincount(pattern_of_item, sizes, minlength=distinct.n_items)
+        return cls(distinct, merged.astype(np.float64))
 
     @property
     def annotators(self) -> NDArray[Any]:
@@ -50,29 +59,32 @@ class EMStatistics:
         return float(self.sizes @ self.patterns.responses_per_item)
 
     def __add__(self, other: "EMStatistics") -> "EMStatistics":
-        both = self.patterns.joined(other.patterns)
-        return self._together(both, np.concatenate([self.sizes, other.sizes]))
+        both = self.patterns.concatenated(other.patterns)
+        return self._merge(both, np.concatenate([self.sizes, other.sizes]))
 
-    def items(self) -> Responses:
-        """The items one by one, in another order; of a tally that was never scaled."""
-        each = np.repeat(np.arange(len(self.sizes)), np.rint(self.sizes).astype(np.intp))
-        return self.patterns.select_items(each)
+    def to_responses(self) -> Responses:
+        """Return one row per item again, in the order of the patterns.
 
-    def scaled(self, factor: float) -> "EMStatistics":
-        """Every item counts this much; patterns that hardly count any more are dropped."""
+        The statistics must not have been discounted.
+        """
+        pattern_of_item = np.repeat(np.arange(len(self.sizes)), np.rint(self.sizes).astype(np.intp))
+        return self.patterns.select_items(pattern_of_item)
+
+    def discounted(self, factor: float) -> "EMStatistics":
+        """Return every size times this factor, without the patterns that become negligible."""
         sizes = self.sizes * factor
-        kept = sizes > FORGOTTEN
+        kept = sizes > MIN_PATTERN_SIZE
         return EMStatistics(self.patterns.select_items(kept), sizes[kept])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a file needs to keep, beside the names."""
+        """Return the arrays to save; the names of annotators and classes are saved separately."""
         return {**self.patterns.by_item._asdict(), "sizes": self.sizes}
 
     @classmethod
     def from_arrays(
         cls, annotators: NDArray[Any], classes: NDArray[Any], arrays: Mapping[str, NDArray[Any]]
     ) -> "EMStatistics":
-        """What :meth:`arrays` gave."""
-        rows = frozen(*(arrays[name] for name in Rows._fields))
+        """Return the statistics that :meth:`arrays` was called on."""
+        rows = freeze_rows(*(arrays[name] for name in Rows._fields))
         items = np.arange(len(arrays["sizes"]))
         return cls(Responses(items, annotators, classes, rows), arrays["sizes"])

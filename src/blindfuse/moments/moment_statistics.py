@@ -1,4 +1,4 @@
-"""Counted: all that the paper's method needs to know of answers, as counts that add up."""
+"""Sufficient statistics of Algorithm 1: counts of moments and of majority votes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,21 +15,31 @@ from blindfuse.responses.responses import Responses
 
 @dataclass(frozen=True, eq=False)
 class MomentStatistics:
-    """Votes and moments of some items, with the names of annotators and classes.
+    """Sufficient statistics of Algorithm 1 for a set of items.
 
-    Those of other items can be added, whoever labelled them and with whichever classes: what came
-    in pieces, in any order, equals what came at once. ``parts`` are those of majority votes. All
-    counts are whole, until they are scaled.
+    The statistics of disjoint sets of items can be added, in any order, even if they have other
+    annotators or classes. All counts are integers, so sums are exact; :meth:`discounted` makes
+    them floats.
+
+    Attributes
+    ----------
+    annotators, classes
+        names, in the order of the axes.
+    vote_units
+        expected counts under the majority vote, in the units of
+        :func:`~blindfuse.model.posteriors.count_vote_units`. The solver starts from them.
+    moments
+        counts of symbols per annotator, pair and triple.
     """
 
     annotators: NDArray[Any]
     classes: NDArray[Any]
-    parts: ExpectedCounts
+    vote_units: ExpectedCounts
     moments: MomentCounts
 
     @classmethod
-    def of(cls, responses: Responses, threads: int | None = None) -> "MomentStatistics":
-        """Count these answers."""
+    def from_responses(cls, responses: Responses, threads: int | None = None) -> "MomentStatistics":
+        """Return the statistics of these responses."""
         return cls(
             responses.annotators,
             responses.classes,
@@ -39,8 +49,8 @@ class MomentStatistics:
 
     @property
     def votes(self) -> ExpectedCounts:
-        """What the majority vote says of annotators and classes."""
-        return votes_from_units(self.parts)
+        """Expected counts under the majority vote."""
+        return votes_from_units(self.vote_units)
 
     @property
     def n_responses(self) -> float:
@@ -51,36 +61,41 @@ class MomentStatistics:
             union(self.annotators, other.annotators, "annotators"),
             union(self.classes, other.classes, "classes"),
         )
-        one, two = self.for_names(*names), other.for_names(*names)
-        return MomentStatistics(*names, one.parts + two.parts, one.moments + two.moments)
+        left, right = self.reindexed(*names), other.reindexed(*names)
+        return MomentStatistics(
+            *names, left.vote_units + right.vote_units, left.moments + right.moments
+        )
 
-    def for_names(self, annotators: NDArray[Any], classes: NDArray[Any]) -> "MomentStatistics":
-        """The same counts for these annotators and classes, zero for those that are new."""
+    def reindexed(self, annotators: NDArray[Any], classes: NDArray[Any]) -> "MomentStatistics":
+        """Return the counts for these annotators and classes, with zeros for new ones."""
         annotator_at = positions(annotators, self.annotators)
         class_at = positions(classes, self.classes)
-        spread = np.zeros((len(annotators), len(classes), len(classes)))
         old, new = annotator_at[annotator_at >= 0], np.flatnonzero(annotator_at >= 0)
-        known, place = class_at[class_at >= 0], np.flatnonzero(class_at >= 0)
-        spread[np.ix_(new, place, place)] = self.parts.counts[np.ix_(old, known, known)]
+        old_k, new_k = class_at[class_at >= 0], np.flatnonzero(class_at >= 0)
+        counts = np.zeros((len(annotators), len(classes), len(classes)))
+        counts[np.ix_(new, new_k, new_k)] = self.vote_units.counts[np.ix_(old, old_k, old_k)]
         totals = np.zeros(len(classes))
-        totals[place] = self.parts.totals[known]
+        totals[new_k] = self.vote_units.totals[old_k]
         return MomentStatistics(
             annotators,
             classes,
-            ExpectedCounts(spread, totals),
-            self.moments.spread(annotator_at, class_at),
+            ExpectedCounts(counts, totals),
+            self.moments.reindexed(annotator_at, class_at),
         )
 
-    def scaled(self, factor: float) -> "MomentStatistics":
-        """Every count times this factor: what is older counts less."""
-        parts = ExpectedCounts(self.parts.counts * factor, self.parts.totals * factor)
-        return MomentStatistics(self.annotators, self.classes, parts, self.moments.scaled(factor))
+    def discounted(self, factor: float) -> "MomentStatistics":
+        """Return every count times this factor, so that older items count less."""
+        vote_units = ExpectedCounts(
+            self.vote_units.counts * factor, self.vote_units.totals * factor
+        )
+        moments = self.moments.discounted(factor)
+        return MomentStatistics(self.annotators, self.classes, vote_units, moments)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a file needs to keep, beside the names."""
+        """Return the arrays to save; the names of annotators and classes are saved separately."""
         return {
-            "vote_counts": self.parts.counts,
-            "vote_totals": self.parts.totals,
+            "vote_counts": self.vote_units.counts,
+            "vote_totals": self.vote_units.totals,
             "n_items": np.array(self.moments.n_items),
             "singles": self.moments.singles,
             "pairs": self.moments.pairs,
@@ -91,7 +106,7 @@ class MomentStatistics:
     def from_arrays(
         cls, annotators: NDArray[Any], classes: NDArray[Any], arrays: Mapping[str, NDArray[Any]]
     ) -> "MomentStatistics":
-        """What :meth:`arrays` gave."""
+        """Return the statistics that :meth:`arrays` was called on."""
         return cls(
             annotators,
             classes,

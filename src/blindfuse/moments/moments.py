@@ -1,4 +1,4 @@
-"""Sample moments (17)-(19) and (25) of the responses, and the objective (21) that matches them."""
+"""Sample moments (17)–(19) and (25) of the responses, and the objective (21) that matches them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.moments.tuples import all_tuples, rank, tables_of
+from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
 
 Counts = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -14,51 +14,62 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Sample moments (25) and the number of items that each is an average over.
+    """Sample moments (25), and the number of items that each is an average over.
 
     Attributes
     ----------
-    means ``[annotator, label]``, cross ``[pair, label, label]``, third ``[triple, label, …]``
-        μ_m, S_mm' and T_mm'm''; zero where nothing was seen.
-    seen ``[annotator]``, seen_pairs ``[pair]``, seen_triples ``[triple]``
-        items labelled by all of them.
+    n_items
+        number of items, including those without responses.
+    first ``[annotator, symbol]``
+        μ_m.
+    second ``[pair, symbol, symbol]``
+        S_mm' for annotators m < m', in lexicographic order.
+    third ``[triple, symbol, symbol, symbol]``
+        T_mm'm'' for annotators m < m' < m'', in lexicographic order.
+    items_per_annotator ``[annotator]``, items_per_pair ``[pair]``, items_per_triple ``[triple]``
+        number of items labelled by all of these annotators; where it is zero, so is the moment.
     """
 
     n_items: float
-    means: Floats
-    cross: Floats
+    first: Floats
+    second: Floats
     third: Floats
-    seen: Counts
-    seen_pairs: Counts
-    seen_triples: Counts
+    items_per_annotator: Counts
+    items_per_pair: Counts
+    items_per_triple: Counts
 
     def reordered(self, annotators: NDArray[np.intp], classes: NDArray[np.intp]) -> "Moments":
-        """The moments of these annotators with these classes, in this order."""
-        M = len(self.means)
+        """Return the moments of the annotators and classes at these positions, in this order."""
+        M = len(self.first)
         pairs = annotators[all_tuples(len(annotators), 2)]
         triples = annotators[all_tuples(len(annotators), 3)]
-        cross, third = tables_of(self.cross, pairs, M), tables_of(self.third, triples, M)
+        second = gather_tables(self.second, pairs, M)
+        third = gather_tables(self.third, triples, M)
         return Moments(
             self.n_items,
-            self.means[annotators][:, classes],
-            cross[:, classes][:, :, classes],
+            self.first[annotators][:, classes],
+            second[:, classes][:, :, classes],
             third[:, classes][:, :, classes][:, :, :, classes],
-            self.seen[annotators],
-            self.seen_pairs[rank(pairs, M)],
-            self.seen_triples[rank(triples, M)],
+            self.items_per_annotator[annotators],
+            self.items_per_pair[tuple_rank(pairs, M)],
+            self.items_per_triple[tuple_rank(triples, M)],
         )
 
-    def weights(self, kind: str) -> tuple[Floats, Floats, Floats]:
-        """The weight of each moment in h_N: its share of the items, or 1 if it was seen at all."""
-        counts = (self.seen, self.seen_pairs, self.seen_triples)
-        if kind == "equal":
+    def weights(self, weighting: str) -> tuple[Floats, Floats, Floats]:
+        """Return the weights of the first-, second- and third-order moments in the objective.
+
+        ``"counts"``: the number of items labelled by all of its annotators, divided by N.
+        ``"equal"``: one, as in the paper, or zero if there is no such item.
+        """
+        counts = (self.items_per_annotator, self.items_per_pair, self.items_per_triple)
+        if weighting == "equal":
             first, second, third = ((count > 0).astype(float) for count in counts)
         else:
             first, second, third = (count / (self.n_items or 1) for count in counts)
         return first, second, third
 
     def objective(self, confusions: Floats, prior: Floats, weights: str = "counts") -> float:
-        """h_N of (21), each moment weighted, straight from its definition."""
+        """Return h_N of (21) with weighted terms, computed from its definition."""
         M = len(confusions)
         scaled = confusions * prior
         pair, triple = all_tuples(M, 2).T, all_tuples(M, 3).T
@@ -76,6 +87,6 @@ class Moments:
         return 0.5 * sum(
             float(weight @ ((sample - model) ** 2).reshape(len(weight), -1).sum(axis=1))
             for weight, sample, model in zip(
-                self.weights(weights), (self.means, self.cross, self.third), models, strict=True
+                self.weights(weights), (self.first, self.second, self.third), models, strict=True
             )
         )

@@ -1,4 +1,4 @@
-"""What responses must have for moments to be matched, and what the moments would cost."""
+"""Requirements of moment matching: overlap of annotators, memory, and computing cost."""
 
 from math import comb
 
@@ -8,17 +8,17 @@ from blindfuse.errors import BadParameter, NotIdentifiable
 from blindfuse.responses.responses import Responses
 
 TYPICAL_SWEEPS = 60
-"""Sweeps that Algorithm 1 usually takes, for comparing costs."""
-CHOSEN_MOMENT_BYTES = 2**28
-"""Explicit moments are chosen automatically up to this size."""
+"""Number of sweeps of Algorithm 1 that is assumed when costs are compared."""
+MAX_AUTO_MOMENT_BYTES = 2**28
+"""Maximum size of explicit moments with ``moments="auto"``."""
 MAX_MOMENT_BYTES = 2**32
-"""Explicit moments are formed on request up to this size."""
+"""Maximum size of explicit moments with ``moments="counts"`` or ``weights="equal"``."""
 
 
 def require_overlap(responses: Responses) -> None:
-    """Refuse responses that Lemma 1 excludes.
+    """Raise NotIdentifiable unless third-order moments were observed, as Lemma 1 requires.
 
-    It needs three annotators, and items that three annotators labelled.
+    At least three annotators must have responded, and some item needs three responses.
     """
     n_responding = int(np.count_nonzero(responses.responses_per_annotator))
     if n_responding < 3:
@@ -30,40 +30,41 @@ def require_overlap(responses: Responses) -> None:
 
 
 def no_triples() -> NotIdentifiable:
-    """The error for responses in which no three annotators share an item."""
+    """Return the error for responses in which no three annotators labelled the same item."""
     return not_identifiable(
         "No item was labelled by three annotators, so no third-order moment was observed."
     )
 
 
 def not_identifiable(reason: str) -> NotIdentifiable:
-    """The error with this reason, and the remedy that all of them share."""
+    """Return the error with this reason and the common remedy."""
     return NotIdentifiable(reason, "Use the majority vote, which needs only one response per item.")
 
 
 def moment_bytes(n_annotators: int, n_classes: int) -> int:
-    """Bytes of all third-order moments, unfolded for each of their three annotators."""
+    """Return the bytes of all third-order moments, unfolded for each of their annotators."""
     return 3 * comb(n_annotators, 3) * n_classes**3 * 8
 
 
 def require_memory(n_annotators: int, n_classes: int) -> None:
-    """Refuse third-order moments that would not fit into memory."""
-    taken = moment_bytes(n_annotators, n_classes)
-    if taken > MAX_MOMENT_BYTES:
+    """Raise BadParameter if the third-order moments would not fit into memory."""
+    size = moment_bytes(n_annotators, n_classes)
+    if size > MAX_MOMENT_BYTES:
         raise BadParameter(
             f"The third-order moments of {n_annotators:,} annotators would take "
-            f"{taken / 2**30:,.0f} GiB. Use moments='labels' with weights='counts', or groups of "
-            "annotators."
+            f"{size / 2**30:,.0f} GiB, more than the limit of {MAX_MOMENT_BYTES / 2**30:,.0f} GiB. "
+            "Use moments='labels' with weights='counts', or fit groups of annotators."
         )
 
 
 def counting_is_cheaper(responses: Responses) -> bool:
-    """Whether forming explicit moments costs fewer multiplications than sweeping over responses.
+    """Return whether explicit moments cost fewer multiplications than sweeps over responses.
 
-    Counting on bit sets processes about a hundred items per operation.
+    Explicit moments are counted once, about a hundred items per operation because the kernel
+    works on bit sets; then a sweep costs O(M³K⁴). A sweep over responses costs O(responses · K²).
     """
     M, K = responses.n_annotators, responses.n_classes
-    if moment_bytes(M, K) > CHOSEN_MOMENT_BYTES:
+    if moment_bytes(M, K) > MAX_AUTO_MOMENT_BYTES:
         return False
     triples = comb(M, 3)
     explicit = triples * K**3 * (responses.n_items / 100 + 4 * K * TYPICAL_SWEEPS)

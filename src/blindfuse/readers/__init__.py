@@ -1,1 +1,1 @@
-"""From a person's files to Responses: one file a format, and ``reading.read`` in front of them."""
+"""Read response files into ``Responses``: one module per format, and ``reading.read`` on top."""

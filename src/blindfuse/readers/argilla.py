@@ -1,54 +1,64 @@
-"""Argilla's records in JSON: nested, as ``records.to_json`` writes them, or flat, as datasets are.
+"""Argilla records in JSON: nested, as ``records.to_json`` writes them, or flat, as in datasets.
 
-Answers of people are in ``responses``, those of models in ``suggestions``, named by their agent.
+Responses of people are in ``responses``, those of models in ``suggestions``, named by their agent.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.answers import Answers, Row, counted, first_choice, from_rows, shaped
-from blindfuse.readers.guessing import Asked
-from blindfuse.readers.tables import Record, Table, all_records
+from blindfuse.readers.detection import ColumnOptions
+from blindfuse.readers.nested_values import first_choice
+from blindfuse.readers.parsed_responses import ParsedResponses, count_note, expected_structure
+from blindfuse.readers.questions import Row, select_from_rows
+from blindfuse.readers.tables import Record, Table, load_records
+
+NAME = "argilla"
+TITLE = "Argilla records"
 
 _FLAT = ".responses"
 _MODEL = "suggestion"
-_LEFT_OUT = ("draft", "discarded")
-
-Said = tuple[str, Any, Any, Any]
-"""Question, annotator, label, status."""
+_SKIPPED_STATUS = ("draft", "discarded")
 
 
-def recognises(tables: Sequence[Table], asked: Asked) -> bool:
-    """Whether there are records with fields and responses, or columns of responses."""
+class _Response(NamedTuple):
+    question: str
+    annotator: Any
+    value: Any
+    status: Any
+
+
+def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
+    """Return whether there are records with fields and responses, or columns of responses."""
     columns = tables[0].columns
     nested = "fields" in columns and ("responses" in columns or "suggestions" in columns)
     return tables[0].records is not None and (nested or any(map(_is_flat, columns)))
 
 
-def answers(tables: Sequence[Table], asked: Asked) -> Answers:
-    """Submitted responses and suggestions about one question."""
-    table, item = tables[0], asked.item or "id"
+def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
+    """Return the submitted responses and the suggestions for one question."""
+    table, item = tables[0], options.item or "id"
     rows: list[Row] = []
-    unsent = several = 0
-    with shaped(table.name, "Argilla"):
-        for record in all_records(tables):
+    skipped = several = 0
+    with expected_structure(table.name, "Argilla"):
+        for record in load_records(tables):
             name = _item(table, record, item)
             rows.append((None, name, None, None))
-            for question, annotator, value, status in _said(record):
-                label, more = first_choice(value)
-                several += more
-                if status in _LEFT_OUT:
-                    unsent += 1
+            for response in _responses(record):
+                label, has_more = first_choice(response.value)
+                several += has_more
+                if response.status in _SKIPPED_STATUS:
+                    skipped += 1
                 elif not isinstance(label, dict | list):
-                    rows.append((question, name, annotator, label))
-    frame, chosen = from_rows(table.name, rows, asked.label or asked.question)
+                    rows.append((response.question, name, response.annotator, label))
+    frame, question = select_from_rows(table.name, rows, options.label or options.question)
+    columns = {"item": item, "annotator": "user_id or agent", "label": question}
     notes = [
-        *counted(unsent, "drafts and discarded responses left out"),
-        *counted(several, "answers with several choices: the first is taken"),
+        *count_note(skipped, "draft or discarded response{s} skipped"),
+        *count_note(several, "response{s} with several choices: only the first is used"),
     ]
-    return Answers(frame, {"item": item, "annotator": "user_id or agent", "label": chosen}, notes)
+    return ParsedResponses(frame, columns, notes)
 
 
 def _is_flat(column: str) -> bool:
@@ -56,24 +66,30 @@ def _is_flat(column: str) -> bool:
 
 
 def _item(table: Table, record: Record, item: str) -> Any:
-    for part in (record, record.get("fields") or {}, record.get("metadata") or {}):
-        if item in part:
-            return part[item]
-    raise BadFile(f"{table.name} has a record without {item!r}. Say another with item=.")
+    for fields in (record, record.get("fields") or {}, record.get("metadata") or {}):
+        if item in fields:
+            return fields[item]
+    raise BadFile(f"{table.name} has a record without {item!r}. Name another field with item=.")
 
 
-def _said(record: Record) -> Iterator[Said]:
+def _responses(record: Record) -> Iterator[_Response]:
     for question, responses in (record.get("responses") or {}).items():
         for one in responses:
-            yield question, one.get("user_id"), one.get("value"), one.get("status")
+            yield _Response(question, one.get("user_id"), one.get("value"), one.get("status"))
     for question, suggestion in (record.get("suggestions") or {}).items():
         if suggestion:
-            yield question, suggestion.get("agent") or _MODEL, suggestion.get("value"), None
+            agent = suggestion.get("agent") or _MODEL
+            yield _Response(question, agent, suggestion.get("value"), None)
     for column in filter(_is_flat, record):
-        question = column.removesuffix(_FLAT)
-        parts = (record.get(column + suffix) or [] for suffix in ("", ".users", ".status"))
-        for value, user, status in zip_longest(*parts):
-            yield question, user, value, status
-        suggested = record.get(f"{question}.suggestion")
-        if suggested is not None:
-            yield question, record.get(f"{question}.suggestion.agent") or _MODEL, suggested, None
+        yield from _flat_responses(record, column)
+
+
+def _flat_responses(record: Record, column: str) -> Iterator[_Response]:
+    question = column.removesuffix(_FLAT)
+    lists = (record.get(column + suffix) or [] for suffix in ("", ".users", ".status"))
+    for value, user, status in zip_longest(*lists):
+        yield _Response(question, user, value, status)
+    suggested = record.get(f"{question}.suggestion")
+    if suggested is not None:
+        agent = record.get(f"{question}.suggestion.agent") or _MODEL
+        yield _Response(question, agent, suggested, None)

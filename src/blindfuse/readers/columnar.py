@@ -1,4 +1,4 @@
-"""Typed tables: Parquet, and Arrow as a file (Feather) or as a stream."""
+"""Parquet files, and Arrow as a file (Feather) or as a stream."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ import polars as pl
 
 from blindfuse.errors import BadFile
 from blindfuse.readers.sources import Source
-from blindfuse.readers.tables import SAMPLE, Table, as_text, checked
+from blindfuse.readers.tables import SAMPLE_ROWS, Table, check_columns, to_text
 
 _MAGIC = {
     b"PAR1": "Parquet",
@@ -16,7 +16,7 @@ _MAGIC = {
     b"\xff\xff\xff\xff": "Arrow stream",
     b"FEA1": "Feather",
 }
-_ENDINGS = {
+_EXTENSIONS = {
     "parquet": "Parquet",
     "pq": "Parquet",
     "feather": "Arrow",
@@ -25,56 +25,61 @@ _ENDINGS = {
 }
 
 
-def kind_of(source: Source) -> str | None:
-    """Parquet or Arrow, by the first bytes; None for another kind of file."""
-    kind = _MAGIC.get(source.head[:4])
-    if kind == "Feather":
-        raise BadFile(f"{source.name} is of Feather's first version. Save it again as Feather 2.")
-    if kind is None and source.ending in _ENDINGS:
-        raise BadFile(f"{source.name} is not {_ENDINGS[source.ending]}. Save it again.")
-    return kind
+def columnar_type(source: Source) -> str | None:
+    """Return the columnar file type by the first bytes, or None for any other file."""
+    file_type = _MAGIC.get(source.head[:4])
+    if file_type == "Feather":
+        raise BadFile(f"{source.name} is a Feather version 1 file. Save it as Feather version 2.")
+    if file_type is None and source.extension in _EXTENSIONS:
+        raise BadFile(
+            f"{source.name} is not {_EXTENSIONS[source.extension]}, although its name ends in "
+            f".{source.extension}. Save it again."
+        )
+    return file_type
 
 
-def table(source: Source) -> Table:
-    """The table in a Parquet or Arrow file, with every value as text."""
-    kind = str(kind_of(source))
-    with _undamaged(source, kind):
-        frame = _scan(source, kind)
-        checked(source.name, frame.collect_schema().names())
-        sample = frame.head(SAMPLE).collect()
+def open_columnar(source: Source) -> Table:
+    """Return the table in a Parquet or Arrow file, with every value as text."""
+    file_type = str(columnar_type(source))
+    with _polars_errors(source, file_type):
+        frame = _scan(source, file_type)
+        check_columns(source.name, frame.collect_schema().names())
+        sample = frame.head(SAMPLE_ROWS).collect()
 
     def load(columns: Sequence[str]) -> pl.DataFrame:
-        with _undamaged(source, kind):
+        with _polars_errors(source, file_type):
             rows = frame.select(columns).collect()
-        return as_text(source.name, rows)
+        return to_text(source.name, rows)
 
     def scan(columns: Sequence[str]) -> pl.LazyFrame:
         return frame.select(pl.col(column).cast(pl.String) for column in columns)
 
-    return Table(source, kind, _plain(source.name, sample), load, scan=scan)
+    return Table(source, file_type, _sample_to_text(source.name, sample), load, scan=scan)
 
 
 @contextmanager
-def _undamaged(source: Source, kind: str) -> Iterator[None]:
-    """An error about the file where Polars cannot read it, or panics over it."""
+def _polars_errors(source: Source, file_type: str) -> Iterator[None]:
+    """Raise BadFile where Polars cannot read the file, or panics."""
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise BadFile(f"{source.name} is damaged {kind}: {reason}. Save it again.") from None
+        raise BadFile(
+            f"{source.name} is a damaged {file_type} file: {reason}. Save it again."
+        ) from None
 
 
-def _scan(source: Source, kind: str) -> pl.LazyFrame:
+def _scan(source: Source, file_type: str) -> pl.LazyFrame:
     content = source.content
-    place = io.BytesIO(content) if isinstance(content, bytes) else content
-    if kind == "Parquet":
-        return pl.scan_parquet(place, glob=False)
-    if kind == "Arrow":
-        return pl.scan_ipc(place, glob=False)
-    return pl.read_ipc_stream(place).lazy()
+    file = io.BytesIO(content) if isinstance(content, bytes) else content
+    if file_type == "Parquet":
+        return pl.scan_parquet(file, glob=False)
+    if file_type == "Arrow":
+        return pl.scan_ipc(file, glob=False)
+    return pl.read_ipc_stream(file).lazy()
 
 
-def _plain(name: str, sample: pl.DataFrame) -> pl.DataFrame:
-    """The sample as text, without columns that cannot be."""
+def _sample_to_text(name: str, sample: pl.DataFrame) -> pl.DataFrame:
+    """Convert the sample to text, without list columns, which cannot be converted."""
     lists = [column.name for column in sample if isinstance(column.dtype, pl.List | pl.Array)]
-    return as_text(name, sample.drop(lists))
+    return to_text(name, sample.drop(lists))

@@ -1,82 +1,113 @@
-"""Tables in text: CSV, TSV, and the like, with or without a header."""
+"""Delimited text: CSV, TSV and similar files, with or without a header."""
 
 import csv
 import io
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.guessing import is_known
+from blindfuse.readers.detection import is_known_name
 from blindfuse.readers.sources import Source
-from blindfuse.readers.tables import SAMPLE, Table, checked, few_enough
+from blindfuse.readers.tables import SAMPLE_ROWS, Table, check_column_count, check_columns
 
 _SEPARATORS = ",\t;|"
-_KINDS = {",": "CSV", "\t": "TSV", ";": "CSV with semicolons", "|": "CSV with bars"}
+_FILE_TYPES = {
+    ",": "CSV",
+    "\t": "TSV",
+    ";": "CSV with semicolons",
+    "|": "CSV with vertical bars",
+}
 
 
-def table(source: Source) -> Table:
-    """The table in a text file; its separator and whether it has a header are told by content."""
-    text = start_of_text(source)
-    first_line = text.partition("\n")[0]
-    few_enough(source.name, max(map(first_line.count, _SEPARATORS)))
-    separator = "\t" if source.ending in ("tsv", "tab") else _separator(text, source.is_short)
-    rows = _first_rows(text, separator, source.is_short)
-    if not rows:
-        raise BadFile(f"{source.name} is no table of text: its first row cannot be read.")
-    has_header = _has_header(rows)
-    ends_lines = "\n" in text or "\r" not in text  # else they end as on old Macs
-    is_plain = ends_lines and isinstance(source.content, Path)
-    names = rows[0] if has_header else [str(at) for at in range(max(map(len, rows)))]
-    names = checked(source.name, [name.strip() for name in names])
+class _Layout(NamedTuple):
+    """How the text is laid out as a table."""
+
+    separator: str
+    has_header: bool
+    names: list[str]
+
+
+def open_delimited(source: Source) -> Table:
+    """Return the table in a text file; separator and header are detected from its content."""
+    text = decode_head(source)
+    rows, layout = _detect_layout(source, text)
+    has_old_mac_lines = "\n" not in text and "\r" in text
 
     def load(columns: Sequence[str]) -> pl.DataFrame:
-        at = [names.index(column) for column in columns]
-        frame = _by_polars(source, separator, has_header, at) if ends_lines else None
+        places = [layout.names.index(column) for column in columns]
+        frame = None if has_old_mac_lines else _load_by_polars(source, layout, places)
         if frame is None:
-            refuse_invalid_text(source)
-            frame = _by_python(source, separator, has_header, names, at)
+            check_utf8(source)
+            frame = _load_by_python(source, layout, places)
         return frame.rename(dict(zip(frame.columns, columns, strict=True)))
 
     def scan(columns: Sequence[str]) -> pl.LazyFrame:
-        rows = pl.scan_csv(
+        frame = pl.scan_csv(
             source.content,
-            has_header=has_header,
-            separator=separator,
+            has_header=layout.has_header,
+            separator=layout.separator,
             infer_schema=False,
             glob=False,
-            with_column_names=lambda _: names,
+            with_column_names=lambda _: layout.names,
         )
-        return rows.select(columns)
+        return frame.select(columns)
 
-    sample = pl.DataFrame(
-        [[cell or None for cell in _padded(row, len(names))] for row in rows[has_header:]],
-        schema=dict.fromkeys(names, pl.String),
+    can_scan = isinstance(source.content, Path) and not has_old_mac_lines
+    return Table(
+        source,
+        _FILE_TYPES[layout.separator],
+        _sample(rows, layout),
+        load,
+        scan=scan if can_scan else None,
+        notes=() if layout.has_header else ("no header found: columns are numbered from 0",),
+    )
+
+
+def _detect_layout(source: Source, text: str) -> tuple[list[list[str]], _Layout]:
+    """Return the first rows of the text, and its layout."""
+    first_line = text.partition("\n")[0]
+    check_column_count(source.name, max(map(first_line.count, _SEPARATORS)))
+    is_tsv = source.extension in ("tsv", "tab")
+    separator = "\t" if is_tsv else _detect_separator(text, source.fits_in_head)
+    rows = _first_rows(text, separator, source.fits_in_head)
+    if not rows:
+        raise BadFile(
+            f"{source.name} is not a text table: its first row cannot be read. Export it as CSV."
+        )
+    has_header = _has_header(rows)
+    names = rows[0] if has_header else [str(place) for place in range(max(map(len, rows)))]
+    names = check_columns(source.name, [name.strip() for name in names])
+    return rows, _Layout(separator, has_header, names)
+
+
+def _sample(rows: Sequence[Sequence[str]], layout: _Layout) -> pl.DataFrame:
+    width = len(layout.names)
+    return pl.DataFrame(
+        [[cell or None for cell in _padded(row, width)] for row in rows[layout.has_header :]],
+        schema=dict.fromkeys(layout.names, pl.String),
         orient="row",
     )
-    notes = () if has_header else ("there is no header, so columns are numbered from 0",)
-    return Table(
-        source, _KINDS[separator], sample, load, scan=scan if is_plain else None, notes=notes
-    )
 
 
-def start_of_text(source: Source) -> str:
-    """The head as text up to its last whole line, or an error with the place of the first byte."""
+def decode_head(source: Source) -> str:
+    """Decode the head up to its last complete line; raise BadFile if it is not UTF-8."""
     head = source.head.removeprefix(b"\xef\xbb\xbf")
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise BadFile(f"{source.name} is UTF-16 text. Save it as UTF-8.")
-    whole = head if source.is_short else head[: head.rfind(b"\n") + 1] or head[:-4]
+    lines = head if source.fits_in_head else head[: head.rfind(b"\n") + 1] or head[:-4]
     try:
-        return whole.decode()
+        return lines.decode()
     except UnicodeDecodeError:
-        refuse_invalid_text(source)
-        return whole.decode(errors="ignore")  # the cut went through a letter
+        check_utf8(source)
+        return lines.decode(errors="ignore")  # the head ends within a character
 
 
-def refuse_invalid_text(source: Source) -> None:
-    """An error with the place of the first byte that is no UTF-8, if there is one."""
+def check_utf8(source: Source) -> None:
+    """Raise BadFile with the position of the first byte that is not UTF-8, if there is one."""
     data = source.read()
     try:
         data.decode()
@@ -88,92 +119,98 @@ def refuse_invalid_text(source: Source) -> None:
         ) from None
 
 
-def _separator(text: str, whole: bool) -> str:
-    """The separator that parts the first rows into equally many cells: most rows, then most cells.
+def _detect_separator(text: str, is_complete: bool) -> str:
+    """Return the separator that gives all of the first rows the same number of cells.
 
-    A wrong one may take the quotes of one cell for the beginning of another, and rows for one.
+    Ties go to the most rows, then to the most cells: with a wrong separator, a quote within a cell
+    may start a quoted cell that joins several rows.
     """
     start = text[:20_000]
-    whole = whole and len(start) == len(text)
+    is_complete = is_complete and len(start) == len(text)
 
-    def merit(separator: str) -> tuple[bool, int, int]:
-        widths = [len(row) for row in _first_rows(start, separator, whole) if row][:20]
+    def score(separator: str) -> tuple[bool, int, int]:
+        widths = [len(row) for row in _first_rows(start, separator, is_complete) if row][:20]
         width = max(widths, default=0)
         return len(set(widths)) == 1 and width > 1, len(widths), width
 
-    steady = [one for one in _SEPARATORS if merit(one)[0]]
-    if steady:
-        return max(steady, key=lambda one: merit(one)[1:])
-    return max(_SEPARATORS, key=lambda one: merit(one)[2])
+    consistent = [separator for separator in _SEPARATORS if score(separator)[0]]
+    if consistent:
+        return max(consistent, key=lambda separator: score(separator)[1:])
+    return max(_SEPARATORS, key=lambda separator: score(separator)[2])
 
 
-def _first_rows(text: str, separator: str, whole: bool) -> list[list[str]]:
-    """The first rows that are not blank; without the last one, if the text was cut there."""
+def _first_rows(text: str, separator: str, is_complete: bool) -> list[list[str]]:
+    """Return the first rows that are not blank, without the last one if the text is cut there."""
     rows: list[list[str]] = []
     try:
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
-            if len(rows) > SAMPLE:
+            if len(rows) > SAMPLE_ROWS:
                 break
             rows.append(row)
         else:
-            if not whole and len(rows) > 1:
+            if not is_complete and len(rows) > 1:
                 rows.pop()
     except csv.Error:
-        pass  # what is wrong is told when all rows are read
+        pass  # reported, with its line, when all rows are read
     return [row for row in rows if any(row)]
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names columns: some name is known, or some cell never comes again."""
-    below = {cell for row in rows[1:] for cell in row}
+    """Return whether the first row has a known column name or a cell that never occurs again."""
+    cells_below = {cell for row in rows[1:] for cell in row}
     first = [cell for cell in rows[0] if cell]
-    return len(rows) == 1 or any(map(is_known, first)) or not set(first) <= below
+    return len(rows) == 1 or any(map(is_known_name, first)) or not set(first) <= cells_below
 
 
 def _padded(row: Sequence[str], width: int) -> list[str]:
     return [*row[:width], *[""] * (width - len(row))]
 
 
-def _by_polars(
-    source: Source, separator: str, has_header: bool, at: Sequence[int]
-) -> pl.DataFrame | None:
-    """The columns at these places, or None if Polars cannot read the file."""
+def _load_by_polars(source: Source, layout: _Layout, places: Sequence[int]) -> pl.DataFrame | None:
+    """Return the columns at these positions, or None if Polars cannot read the file."""
+    ordered = sorted(places)
     try:
         frame = pl.read_csv(
             source.content,
-            columns=sorted(at),
-            has_header=has_header,
-            separator=separator,
+            columns=ordered,
+            has_header=layout.has_header,
+            separator=layout.separator,
             infer_schema=False,
             glob=False,
         )
     except pl.exceptions.PolarsError:
         return None
-    return frame.select(frame.columns[sorted(at).index(one)] for one in at)
+    return frame.select(frame.columns[ordered.index(place)] for place in places)
 
 
-def _by_python(
-    source: Source, separator: str, has_header: bool, names: Sequence[str], at: Sequence[int]
-) -> pl.DataFrame:
-    """Slower, but it knows the line of a bad row, and takes quotes in the middle of a cell."""
-    every = _rows(source, separator, len(names))
-    rows = [[row[one] or None for one in at] for row in islice(every, int(has_header), None)]
-    return pl.DataFrame(rows, schema=[(names[one], pl.String) for one in at], orient="row")
+def _load_by_python(source: Source, layout: _Layout, places: Sequence[int]) -> pl.DataFrame:
+    """Return the columns at these positions.
+
+    The csv module is slower than Polars, but it reports the line of a malformed row and accepts
+    quotes within a cell.
+    """
+    rows = _all_rows(source, layout.separator, len(layout.names))
+    cells = [
+        [row[place] or None for place in places]
+        for row in islice(rows, int(layout.has_header), None)
+    ]
+    schema = [(layout.names[place], pl.String) for place in places]
+    return pl.DataFrame(cells, schema=schema, orient="row")
 
 
-def _rows(source: Source, separator: str, width: int) -> Iterator[list[str]]:
+def _all_rows(source: Source, separator: str, width: int) -> Iterator[list[str]]:
     text = io.StringIO(source.read().decode("utf-8-sig"), newline="")
     reader = csv.reader(text, delimiter=separator, strict=True)
     try:
         for row in reader:
             if len(row) > width:
                 raise BadFile(
-                    f"{source.name}, line {reader.line_num:,}: {len(row)} cells, where the first "
-                    f"row has {width}. Quote cells that hold a {separator!r}."
+                    f"{source.name}, line {reader.line_num:,}: {len(row)} cells, but the first "
+                    f"row has {width}. Quote cells that contain {separator!r}."
                 )
             if row:
                 yield _padded(row, width)
     except csv.Error as error:
         raise BadFile(
-            f"{source.name}, line {reader.line_num:,}: {error}. Mend the quotes of this row."
+            f"{source.name}, line {reader.line_num:,}: {error}. Correct the quotes of this row."
         ) from None

@@ -1,45 +1,50 @@
-"""doccano's exports: a folder or an archive with one file an annotator, such as ``ann.jsonl``."""
+"""doccano exports: a folder or an archive with one file per annotator, such as ``ann.jsonl``."""
 
 from collections.abc import Sequence
 
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.answers import Answers, counted, first_choices
-from blindfuse.readers.guessing import Asked, existing, pick
-from blindfuse.readers.tables import Table, together
+from blindfuse.readers.detection import ColumnOptions, detect_column, existing_column
+from blindfuse.readers.nested_values import first_choices
+from blindfuse.readers.parsed_responses import ParsedResponses, count_note
+from blindfuse.readers.tables import Table, load_columns
+
+NAME = "doccano"
+TITLE = "a doccano export"
 
 _LABELS = ("label", "cats")
 
 
-def recognises(tables: Sequence[Table], asked: Asked) -> bool:
-    """Whether there are ids with lists of labels, or one file each, and no annotators in them."""
+def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
+    """Return whether there are ids with lists of labels, or several files, and no annotators."""
     table = tables[0]
-    label = next((one for one in _LABELS if one in table.columns), None)
-    if asked.annotator or label is None or "id" not in table.columns:
+    label = next((column for column in _LABELS if column in table.columns), None)
+    if options.annotator or label is None or "id" not in table.columns:
         return False
-    listed = table.sample[label].str.starts_with("[").any()
-    return (bool(listed) or len(tables) > 1) and pick("annotator", table, None) is None
+    has_lists = table.sample[label].str.starts_with("[").any()
+    if not has_lists and len(tables) == 1:
+        return False
+    return detect_column("annotator", table, None) is None
 
 
-def answers(tables: Sequence[Table], asked: Asked) -> Answers:
-    """One answer a line, by the annotator after whom the file is named."""
-    item = existing(tables[0], asked.item or "id")
-    usual = next((one for one in _LABELS if one in tables[0].columns), _LABELS[0])
-    label = existing(tables[0], asked.label or asked.question or usual)
-    parts = []
-    for table in tables:
-        rows = together([table], [item, label])
-        parts.append(rows.with_columns(annotator=pl.lit(table.source.stem)))
-    frame = pl.concat(parts)
+def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
+    """Return one response per line, by the annotator that the file is named after."""
+    item = existing_column(tables[0], options.item or "id")
+    usual = next((column for column in _LABELS if column in tables[0].columns), _LABELS[0])
+    label = existing_column(tables[0], options.label or options.question or usual)
+    frame = pl.concat(
+        load_columns([table], [item, label]).with_columns(annotator=pl.lit(table.source.stem))
+        for table in tables
+    )
     if frame[label].str.contains(r"^\[\s*[\[{]").any():
         raise BadFile(
-            f"{tables[0].name}: {label!r} holds spans, not classes. "
-            "Export a project that classifies."
+            f"{tables[0].name}: {label!r} contains text spans, not classes. "
+            "Export a classification project."
         )
     chosen, several = first_choices(frame[label])
-    return Answers(
+    return ParsedResponses(
         frame.select(item=pl.col(item), annotator="annotator", label=chosen),
-        {"item": item, "annotator": "the name of the file", "label": label},
-        counted(several, "answers with several labels: the first is taken"),
+        {"item": item, "annotator": "file name", "label": label},
+        count_note(several, "response{s} with several labels: only the first is used"),
     )

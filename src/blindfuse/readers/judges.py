@@ -1,13 +1,17 @@
-"""Verdicts of LLM judges or models: a long table in which failed votes are no answers."""
+"""Verdicts of LLM judges or models: a long table in which failed verdicts are missing."""
 
 from collections.abc import Sequence
 
 from blindfuse.readers import long
-from blindfuse.readers.answers import Answers
-from blindfuse.readers.guessing import Asked, pick, stem
+from blindfuse.readers.detection import ColumnOptions, base_name, detect_column
+from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.tables import Table
 
-JUDGES = frozenset(["judge", "grader", "evaluator", "model"])
+NAME = "judge"
+TITLE = "a long table of judge verdicts"
+
+JUDGE_NAMES = frozenset(["judge", "grader", "evaluator", "model"])
+"""Names of annotator columns that hold judges or models."""
 
 FAILED = frozenset(
     [
@@ -28,18 +32,18 @@ FAILED = frozenset(
         "n/a",
     ]
 )
-"""What is written in place of a verdict when a judge gave none."""
+"""Labels that say that a judge gave no verdict."""
 
 
-def recognises(tables: Sequence[Table], asked: Asked) -> bool:
-    """Whether the annotator's column is named after judges or models."""
-    named = asked.annotator if isinstance(asked.annotator, str) else None
-    annotator = pick("annotator", tables[0], named)
-    return annotator is not None and stem(annotator) in JUDGES
+def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
+    """Return whether the name of the annotator column says judges or models."""
+    named = options.annotator if isinstance(options.annotator, str) else None
+    annotator = detect_column("annotator", tables[0], named)
+    return annotator is not None and base_name(annotator) in JUDGE_NAMES
 
 
-def answers(tables: Sequence[Table], asked: Asked) -> Answers:
-    """One verdict a row; words of failure count as no answer."""
-    found = long.answers(tables, asked)
-    found.missing = FAILED
-    return found
+def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
+    """Return one verdict per row; labels in ``FAILED`` are treated as missing."""
+    parsed = long.read(tables, options)
+    parsed.missing = FAILED
+    return parsed

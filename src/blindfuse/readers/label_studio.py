@@ -1,4 +1,4 @@
-"""Label Studio: JSON with annotations and predictions, and its short forms, JSON-MIN and CSV."""
+"""Label Studio: JSON with annotations and predictions, and the short forms JSON-MIN and CSV."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,30 +7,35 @@ from typing import Any
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.answers import (
-    Answers,
-    Gold,
-    Row,
-    as_name,
-    counted,
+from blindfuse.readers.detection import ColumnOptions, existing_column
+from blindfuse.readers.nested_values import (
     first_choice,
     first_choices,
-    from_rows,
-    named_objects,
-    shaped,
+    name_of,
+    names_of_objects,
 )
-from blindfuse.readers.guessing import Asked, existing, one_question
-from blindfuse.readers.tables import Record, Table, all_records, together
+from blindfuse.readers.parsed_responses import (
+    GoldLabels,
+    ParsedResponses,
+    count_note,
+    expected_structure,
+)
+from blindfuse.readers.questions import Row, question_column, select_from_rows
+from blindfuse.readers.tables import Record, Table, load_columns, load_records
 
-_DONE = ("annotations", "completions")
-_SHORT = frozenset(["annotator", "annotation_id"])
-_CLASSES = {
+NAME = "label-studio"
+TITLE = "a Label Studio export"
+
+_ANNOTATIONS = ("annotations", "completions")
+_SHORT_COLUMNS = frozenset(["annotator", "annotation_id"])
+_VALUE_OF_TYPE = {
     "choices": "choices",
     "rating": "rating",
     "pairwise": "selected",
     "taxonomy": "taxonomy",
 }
-_ABOUT = frozenset(
+"""Result types that name a class, and the key of the class."""
+_METADATA = frozenset(
     [
         "id",
         "annotator",
@@ -42,110 +47,119 @@ _ABOUT = frozenset(
         "agreement",
     ]
 )
+_CANCELLED = "cancelled annotation{s} skipped"
+_SEVERAL = "response{s} with several choices: only the first is used"
 
 
-def recognises(tables: Sequence[Table], asked: Asked) -> bool:
-    """Whether there are tasks with annotations or predictions, or rows of annotations."""
-    columns = set(tables[0].columns)
-    return _is_full(tables[0]) or columns >= _SHORT
+def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
+    """Return whether there are tasks with annotations or predictions, or rows of annotations."""
+    return _is_full(tables[0]) or set(tables[0].columns) >= _SHORT_COLUMNS
 
 
-def answers(tables: Sequence[Table], asked: Asked) -> Answers:
-    """Answers to one question, by people and by models."""
-    return _full(tables, asked) if _is_full(tables[0]) else _short(tables, asked)
+def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
+    """Return the responses of people and models to one question."""
+    return _read_full(tables, options) if _is_full(tables[0]) else _read_short(tables, options)
 
 
 def _is_full(table: Table) -> bool:
-    nested = {*_DONE, "predictions"} & set(table.columns)
+    nested = {*_ANNOTATIONS, "predictions"} & set(table.columns)
     return table.records is not None and bool(nested) and "data" in table.columns
 
 
-def _full(tables: Sequence[Table], asked: Asked) -> Answers:
-    item, who = asked.item or "id", str(asked.annotator or "completed_by")
+def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
+    item, annotator = options.item or "id", str(options.annotator or "completed_by")
     rows: list[Row] = []
     gold: list[Row] = []
-    seen: Counter[str] = Counter()
-    with shaped(tables[0].name, "Label Studio"):
-        for task in all_records(tables):
-            name = task.get(item, task["data"].get(item))
-            if name is None:
-                raise BadFile(f"{tables[0].name} has a task without {item!r}. Say another item=.")
+    counts: Counter[str] = Counter()
+    with expected_structure(tables[0].name, "Label Studio"):
+        for task in load_records(tables):
+            name = _item(tables[0], task, item)
             rows.append((None, name, None, None))
-            for annotator, results, is_gold in _results(task, who, seen):
-                said = [(one, name, annotator, said) for one, said in _classes(results, seen)]
-                (gold if is_gold else rows).extend(said)
-    wish = asked.label or asked.question
-    frame, question = from_rows(tables[0].name, rows, wish)
-    notes = [
-        *counted(seen["cancelled"], "cancelled annotations left out"),
-        *counted(seen["empty"], "annotations without a result"),
-        *counted(seen["gold"], "annotations marked as ground truth are gold, not answers"),
-        *counted(seen["several"], "answers with several choices: the first is taken"),
-    ]
-    columns = {"item": item, "annotator": who, "label": question}
-    return Answers(frame, columns, notes, gold=_of_question(gold, question) if gold else None)
+            for who, results, is_gold in _annotations(task, annotator, counts):
+                labels = [(asked, name, who, label) for asked, label in _labels(results, counts)]
+                (gold if is_gold else rows).extend(labels)
+    frame, question = select_from_rows(tables[0].name, rows, options.label or options.question)
+    return ParsedResponses(
+        frame,
+        {"item": item, "annotator": annotator, "label": question},
+        [
+            *count_note(counts["cancelled"], _CANCELLED),
+            *count_note(counts["empty"], "annotation{s} without a result skipped"),
+            *count_note(
+                counts["gold"],
+                "annotation{s} marked as ground truth used as gold labels, not as responses",
+            ),
+            *count_note(counts["several"], _SEVERAL),
+        ],
+        gold=_gold_of_question(gold, question) if gold else None,
+    )
 
 
-def _of_question(gold: Sequence[Row], question: str) -> Gold:
-    pairs = [(as_name(item), as_name(said)) for one, item, _, said in gold if one == question]
+def _item(table: Table, task: Record, item: str) -> Any:
+    name = task.get(item, task["data"].get(item))
+    if name is None:
+        raise BadFile(f"{table.name} has a task without {item!r}. Name another field with item=.")
+    return name
+
+
+def _gold_of_question(gold: Sequence[Row], question: str) -> GoldLabels:
+    pairs = [(name_of(item), name_of(label)) for asked, item, _, label in gold if asked == question]
     schema = dict.fromkeys(("item", "label"), pl.String)
-    return Gold(pl.DataFrame(pairs, schema=schema, orient="row"), "ground_truth")
+    return GoldLabels(pl.DataFrame(pairs, schema=schema, orient="row"), "ground_truth")
 
 
-def _results(
-    task: Record, who: str, seen: Counter[str]
+def _annotations(
+    task: Record, annotator: str, counts: Counter[str]
 ) -> Iterator[tuple[Any, list[Record], bool]]:
-    """Each annotator, or version of a model, with the results given, and whether they are gold."""
-    for annotation in next((task[key] for key in _DONE if task.get(key)), []):
+    """Iterate over (annotator or model version, results, whether they are gold labels)."""
+    for annotation in next((task[key] for key in _ANNOTATIONS if task.get(key)), []):
         if annotation.get("was_cancelled") or annotation.get("skipped"):
-            seen["cancelled"] += 1
+            counts["cancelled"] += 1
             continue
-        result = annotation.get("result") or []
-        seen["gold"] += bool(annotation.get("ground_truth"))
-        seen["empty"] += not result
-        yield annotation.get(who) or "unknown", result, bool(annotation.get("ground_truth"))
+        results = annotation.get("result") or []
+        is_gold = bool(annotation.get("ground_truth"))
+        counts["gold"] += is_gold
+        counts["empty"] += not results
+        yield annotation.get(annotator) or "unknown", results, is_gold
     for prediction in task.get("predictions") or []:
-        if isinstance(prediction, dict):  # else the number of one that was not exported
+        if isinstance(prediction, dict):  # else the id of a prediction that was not exported
             model = prediction.get("model_version") or "prediction"
             yield model, prediction.get("result") or [], False
 
 
-def _classes(results: list[Record], seen: Counter[str]) -> Iterator[tuple[str, Any]]:
-    """Questions and the classes that were chosen; boxes, spans and texts are none."""
+def _labels(results: list[Record], counts: Counter[str]) -> Iterator[tuple[str, Any]]:
+    """Iterate over (question, class); boxes, spans and texts do not name a class."""
     for result in results:
-        key = _CLASSES.get(str(result.get("type")).lower())
+        key = _VALUE_OF_TYPE.get(str(result.get("type")).lower())
         if key is None:
             continue
-        label, several = first_choice(result["value"].get(key))
+        label, has_more = first_choice(result["value"].get(key))
         label = " / ".join(map(str, label)) if isinstance(label, list) else label
-        seen["several"] += several
+        counts["several"] += has_more
         yield result["from_name"], label
 
 
-def _short(tables: Sequence[Table], asked: Asked) -> Answers:
+def _read_short(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     table = tables[0]
-    candidates = [column for column in table.columns if column not in _ABOUT]
+    candidates = [column for column in table.columns if column not in _METADATA]
     columns = {
-        "item": existing(table, asked.item or "id"),
-        "annotator": existing(table, str(asked.annotator or "annotator")),
-        "label": one_question(table, candidates, "", asked),
+        "item": existing_column(table, options.item or "id"),
+        "annotator": existing_column(table, str(options.annotator or "annotator")),
+        "label": question_column(table, candidates, "", options),
     }
     cancelling = ["was_cancelled"] if "was_cancelled" in table.columns else []
-    frame = together(tables, [*columns.values(), *cancelling])
-    cancelled = pl.col("was_cancelled").str.to_lowercase() == "true"
-    kept = frame.filter(~cancelled.fill_null(False)) if cancelling else frame
+    frame = load_columns(tables, [*columns.values(), *cancelling])
+    is_cancelled = pl.col("was_cancelled").str.to_lowercase() == "true"
+    kept = frame.filter(~is_cancelled.fill_null(False)) if cancelling else frame
     label = kept[columns["label"]]
     label = pl.select(pl.coalesce(label.str.json_path_match("$.choices"), label)).to_series()
     chosen, several = first_choices(label)
-    return Answers(
+    return ParsedResponses(
         kept.select(
             item=pl.col(columns["item"]),
-            annotator=named_objects(kept[columns["annotator"]]),
+            annotator=names_of_objects(kept[columns["annotator"]]),
             label=chosen,
         ),
         columns,
-        [
-            *counted(len(frame) - len(kept), "cancelled annotations left out"),
-            *counted(several, "answers with several choices: the first is taken"),
-        ],
+        [*count_note(len(frame) - len(kept), _CANCELLED), *count_note(several, _SEVERAL)],
     )

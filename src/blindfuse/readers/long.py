@@ -1,66 +1,82 @@
-"""Long tables: one row an answer, with a column each for item, annotator and label."""
+"""Long tables: one row per response, with columns for the item, the annotator and the label."""
 
 from collections.abc import Sequence
 
 import polars as pl
 
 from blindfuse.errors import BadFile, BadParameter
-from blindfuse.readers.answers import Answers, Gold, named_objects, of_question
-from blindfuse.readers.gold import truth_column
-from blindfuse.readers.guessing import QUESTIONS, Asked, existing, needed, pick, stem
-from blindfuse.readers.tables import Table, together
+from blindfuse.readers.detection import (
+    QUESTION_NAMES,
+    ColumnOptions,
+    base_name,
+    detect_column,
+    existing_column,
+    gold_column,
+    require_column,
+)
+from blindfuse.readers.nested_values import names_of_objects
+from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
+from blindfuse.readers.questions import select_question
+from blindfuse.readers.tables import Table, load_columns
+
+NAME = "long"
+TITLE = "a long table"
 
 
-def recognises(tables: Sequence[Table], asked: Asked) -> bool:
-    """Whether there is a column of labels or of annotators, by name or because one is asked for."""
-    if asked.label is not None:
+def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
+    """Return whether a label column is named or detected, or an annotator column is detected."""
+    if options.label is not None:
         return True
     table = tables[0]
-    return any(pick(role, table, None) is not None for role in ("annotator", "label"))
+    return any(detect_column(role, table, None) is not None for role in ("annotator", "label"))
 
 
-def answers(tables: Sequence[Table], asked: Asked) -> Answers:
-    """One answer a row; of several questions about each item, the one asked for."""
+def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
+    """Return one response per row, for one question if the table contains several."""
     table = tables[0]
-    columns = roles(table, asked)
-    question = _question_column(table, columns, asked)
-    truth = truth_column(tables, list(columns.values()))
-    found = {**columns, "question": question, "gold": truth}
-    names = {column: role for role, column in found.items() if column is not None}
-    frame = together(tables, list(names)).rename(names)
-    frame = frame.with_columns(named_objects(frame[role]) for role in ("item", "annotator"))
-    if question and (asked.question is not None or _differs_within_items(frame)):
-        answered, chosen = of_question(table.name, frame, asked.question)
-        columns["question"] = f"{question} = {chosen}"
+    columns = detect_columns(table, options)
+    question = _question_column(table, columns, options)
+    gold = gold_column(tables, list(columns.values()))
+    used = {**columns, "question": question, "gold": gold}
+    roles = {column: role for role, column in used.items() if column is not None}
+    frame = load_columns(tables, list(roles)).rename(roles)
+    frame = frame.with_columns(names_of_objects(frame[role]) for role in ("item", "annotator"))
+    if question and (options.question is not None or _has_several_questions(frame)):
+        responses, chosen = select_question(table.name, frame, options.question)
+        columns["question"] = f"{chosen!r} in column {question!r}"
         frame = frame.filter(pl.col("question") == chosen)
     else:
-        answered = frame.select("item", "annotator", "label")
-    gold = None if truth is None else Gold(frame.select("item", label="gold"), truth)
-    return Answers(answered, columns, gold=gold)
+        responses = frame.select("item", "annotator", "label")
+    gold_labels = None if gold is None else GoldLabels(frame.select("item", label="gold"), gold)
+    return ParsedResponses(responses, columns, gold=gold_labels)
 
 
-def roles(table: Table, asked: Asked) -> dict[str, str]:
-    """The columns of annotator, label and item, guessed in this order, each taken once."""
-    if not isinstance(asked.annotator, str | None):
+def detect_columns(table: Table, options: ColumnOptions) -> dict[str, str]:
+    """Return the columns of item, annotator and label; no column has two roles."""
+    if not isinstance(options.annotator, str | None):
         raise BadParameter("A long table has one annotator column: pass annotator= as text.")
-    wishes = {"annotator": asked.annotator, "label": asked.label, "item": asked.item}
+    named = {"annotator": options.annotator, "label": options.label, "item": options.item}
     found: dict[str, str] = {}
-    for role, wish in wishes.items():
-        taken = {*filter(None, wishes.values()), *found.values()}
-        found[role] = needed(role, table, wish, taken)
+    for role, column in named.items():  # detected in this order
+        taken = {*filter(None, named.values()), *found.values()}
+        found[role] = require_column(role, table, column, taken)
     columns = {role: found[role] for role in ("item", "annotator", "label")}
     if len(set(columns.values())) < 3:
-        raise BadFile(f"{table.name}: one column cannot be two of {columns}. Name three columns.")
+        raise BadFile(
+            f"{table.name}: one column cannot have two of the roles {columns}. "
+            "Name three different columns."
+        )
     return columns
 
 
-def _question_column(table: Table, columns: dict[str, str], asked: Asked) -> str | None:
-    free = [one for one in table.columns if one not in columns.values() and stem(one) in QUESTIONS]
-    if asked.question is not None and not free:
-        return existing(table, "question")
-    return free[0] if free else None
+def _question_column(table: Table, columns: dict[str, str], options: ColumnOptions) -> str | None:
+    free = [column for column in table.columns if column not in columns.values()]
+    candidates = [column for column in free if base_name(column) in QUESTION_NAMES]
+    if options.question is not None and not candidates:
+        return existing_column(table, "question")
+    return candidates[0] if candidates else None
 
 
-def _differs_within_items(frame: pl.DataFrame) -> bool:
-    """Whether an item has several questions, so that they are not just the items' texts."""
+def _has_several_questions(frame: pl.DataFrame) -> bool:
+    """Return whether some item has several questions; otherwise they are texts of the items."""
     return frame.select("item", "question").n_unique() > frame["item"].n_unique()

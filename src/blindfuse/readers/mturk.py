@@ -1,6 +1,6 @@
-"""Batch results of Mechanical Turk in CSV: ``HITId``, ``WorkerId``, ``Input.…``, ``Answer.…``.
+"""Mechanical Turk batch results in CSV: ``HITId``, ``WorkerId``, ``Input.…``, ``Answer.…``.
 
-Answers come in three shapes: one column a question; one column of ``true`` and ``false`` a choice
+Labels come in three forms: one column per question; one column of ``true`` and ``false`` per choice
 (``Answer.q.yes``, ``Answer.q.no``); or JSON in ``Answer.taskAnswers``.
 """
 
@@ -10,55 +10,59 @@ from typing import Any
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.answers import Answers, counted
-from blindfuse.readers.guessing import Asked, existing, one_question
-from blindfuse.readers.jsons import cell, loaded
-from blindfuse.readers.tables import Table, checked, together
+from blindfuse.readers.detection import ColumnOptions, existing_column
+from blindfuse.readers.json_tables import cell_text, parse_json
+from blindfuse.readers.parsed_responses import ParsedResponses, count_note
+from blindfuse.readers.questions import question_column
+from blindfuse.readers.tables import Table, check_columns, load_columns
+
+NAME = "mturk"
+TITLE = "Mechanical Turk results"
 
 _STATUS, _JSON = "AssignmentStatus", "Answer.taskAnswers"
+_PREFIX = "Answer."
 _WORKERS = ("WorkerId", "Turkle.Username")
 
 
-def recognises(tables: Sequence[Table], asked: Asked) -> bool:
-    """Whether there are HITs and workers."""
+def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
+    """Return whether there are HIT and worker columns."""
     columns = tables[0].columns
     return "HITId" in columns and any(worker in columns for worker in _WORKERS)
 
 
-def answers(tables: Sequence[Table], asked: Asked) -> Answers:
-    """Answers that were not rejected, to one question."""
+def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
+    """Return the responses to one question, without rejected assignments."""
     table = tables[0]
-    worker = next((one for one in _WORKERS if one in table.columns), _WORKERS[0])
-    item = existing(table, asked.item or "HITId")
-    annotator = existing(table, str(asked.annotator or worker))
-    given = [column for column in table.columns if column.startswith("Answer.")]
-    named = [] if asked.label is None or asked.label in given else [existing(table, asked.label)]
+    worker = next((column for column in _WORKERS if column in table.columns), _WORKERS[0])
+    item = existing_column(table, options.item or "HITId")
+    annotator = existing_column(table, str(options.annotator or worker))
+    given = [column for column in table.columns if column.startswith(_PREFIX)]
+    other = options.label is not None and options.label not in given
+    named = [existing_column(table, str(options.label))] if other else []
     status = [_STATUS] if _STATUS in table.columns else []
-    frame = together(tables, [item, annotator, *given, *named, *status])
+    frame = load_columns(tables, [item, annotator, *given, *named, *status])
     kept = frame.filter(pl.col(_STATUS).ne_missing("Rejected")) if status else frame
-    asking = _one_column_a_question(table.name, kept.select(*given, *named))
-    seen = Table(table.source, table.kind, asking, asking.select)
-    label = asked.label if named else one_question(seen, asking.columns, "Answer.", asked)
-    return Answers(
-        kept.select(item=pl.col(item), annotator=pl.col(annotator), label=asking[str(label)]),
-        {"item": item, "annotator": annotator, "label": str(label)},
-        counted(len(frame) - len(kept), "rejected assignments left out"),
+    questions = _one_column_per_question(table.name, kept.select(*given, *named))
+    sample = Table(table.source, table.file_type, questions, questions.select)
+    label = named[0] if named else question_column(sample, questions.columns, _PREFIX, options)
+    return ParsedResponses(
+        kept.select(item=pl.col(item), annotator=pl.col(annotator), label=questions[label]),
+        {"item": item, "annotator": annotator, "label": label},
+        count_note(len(frame) - len(kept), "rejected assignment{s} skipped"),
     )
 
 
-def _one_column_a_question(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+def _one_column_per_question(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Expand ``Answer.taskAnswers``, and join the columns of the choices of a question."""
     if _JSON in frame.columns:
         parsed = pl.DataFrame(
-            [_flat(name, row, text) for row, text in enumerate(frame[_JSON], 1)],
+            [_parse_answers(name, row, text) for row, text in enumerate(frame[_JSON], 1)],
             infer_schema_length=None,
         )
         others = frame.drop(_JSON)
-        checked(name, [*others.columns, *parsed.columns])
+        check_columns(name, [*others.columns, *parsed.columns])
         frame = pl.concat([others, parsed], how="horizontal")
-    choices: dict[str, list[str]] = {}
-    for column in frame.columns:
-        if column.count(".") > 1 and frame[column].drop_nulls().is_in(["true", "false"]).all():
-            choices.setdefault(column.rpartition(".")[0], []).append(column)
+    choices = _choice_columns(frame)
     chosen = [
         pl.coalesce(
             pl.when(pl.col(column) == "true").then(pl.lit(column.rpartition(".")[2]))
@@ -66,22 +70,35 @@ def _one_column_a_question(name: str, frame: pl.DataFrame) -> pl.DataFrame:
         ).alias(question)
         for question, columns in choices.items()
     ]
-    ticks = [column for columns in choices.values() for column in columns]
-    return frame.with_columns(chosen).drop(ticks)
+    return frame.with_columns(chosen).drop([one for columns in choices.values() for one in columns])
 
 
-def _flat(name: str, row: int, text: str | None) -> dict[str, str | None]:
-    """``{"Answer.q.yes": "true"}`` for ``[{"q": {"yes": true}}]``; ``label`` is left out."""
+def _choice_columns(frame: pl.DataFrame) -> dict[str, list[str]]:
+    """Return the columns of ``true`` and ``false``, by question."""
+    choices: dict[str, list[str]] = {}
+    for column in frame.columns:
+        if column.count(".") > 1 and frame[column].drop_nulls().is_in(["true", "false"]).all():
+            choices.setdefault(column.rpartition(".")[0], []).append(column)
+    return choices
+
+
+def _parse_answers(name: str, row: int, text: str | None) -> dict[str, str | None]:
+    """Return ``{"Answer.q.yes": "true"}`` for ``[{"q": {"yes": true}}]``.
+
+    The key ``label`` is dropped: ``{"q": {"label": "yes"}}`` becomes ``{"Answer.q": "yes"}``.
+    """
     try:
-        answered: Any = loaded((text or "[{}]").encode())[0]
+        answers: Any = parse_json((text or "[{}]").encode())[0]
         questions = {
-            f"Answer.{question}": value if isinstance(value, dict) else {"label": value}
-            for question, value in answered.items()
+            f"{_PREFIX}{question}": value if isinstance(value, dict) else {"label": value}
+            for question, value in answers.items()
         }
     except (ValueError, RecursionError, AttributeError, LookupError, TypeError):
-        raise BadFile(f"{name}, row {row:,}: {_JSON} is no JSON of answers.") from None
+        raise BadFile(
+            f"{name}, row {row:,}: {_JSON} is not a JSON list of answers. Export it again."
+        ) from None
     return {
-        question if key == "label" else f"{question}.{key}": cell(part)
-        for question, parts in questions.items()
-        for key, part in parts.items()
+        question if key == "label" else f"{question}.{key}": cell_text(value)
+        for question, values in questions.items()
+        for key, value in values.items()
     }

@@ -1,17 +1,22 @@
-"""From bytes to a table, by what they hold."""
+"""Open a file as a table, by its content."""
 
 from blindfuse.errors import BadFile
-from blindfuse.readers import columnar, delimited, jsons
+from blindfuse.readers.columnar import columnar_type, open_columnar
+from blindfuse.readers.delimited import open_delimited
+from blindfuse.readers.json_tables import is_json, open_json
 from blindfuse.readers.sources import Source
 from blindfuse.readers.tables import Table
 
 
-def opened(source: Source) -> Table:
-    """The table in a file: Parquet or Arrow, JSON, or delimited text."""
-    if columnar.kind_of(source) is not None:
-        return columnar.table(source)
-    if jsons.is_json(source):
-        return jsons.table(source)
-    if source.ending in ("json", "jsonl", "ndjson"):
-        raise BadFile(f"{source.name} is not JSON, though its name says so. Rename or mend it.")
-    return delimited.table(source)
+def open_table(source: Source) -> Table:
+    """Return the table in a file: Parquet or Arrow, JSON, or delimited text."""
+    if columnar_type(source) is not None:
+        return open_columnar(source)
+    if is_json(source):
+        return open_json(source)
+    if source.extension in ("json", "jsonl", "ndjson"):
+        raise BadFile(
+            f"{source.name} is not JSON, although its name ends in .{source.extension}. "
+            "Rename it or export it again."
+        )
+    return open_delimited(source)

@@ -1,4 +1,4 @@
-"""Files larger than memory: a long table's items are dealt into parts on disk, read one by one."""
+"""Read files larger than memory: items are split into partitions on disk, read one by one."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,24 +9,25 @@ from tempfile import TemporaryDirectory
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers import long
-from blindfuse.readers.answers import Answers
-from blindfuse.readers.coded import coded
-from blindfuse.readers.guessing import Asked
-from blindfuse.readers.opening import opened
-from blindfuse.readers.sources import Given, sources
+from blindfuse.readers.detection import ColumnOptions
+from blindfuse.readers.encoding import encode
+from blindfuse.readers.long import detect_columns
+from blindfuse.readers.opening import open_table
+from blindfuse.readers.parsed_responses import ParsedResponses
+from blindfuse.readers.sources import FileInput, find_sources
 from blindfuse.readers.tables import Table
 from blindfuse.responses.responses import Names, Responses
 
-PART_BYTES = 2**28
-"""Bytes of the file in each part: a part takes a few times that in memory while it is read."""
+PARTITION_BYTES = 2**28
+"""File bytes per partition. Reading a partition takes a few times as much memory."""
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
-    """A long table in parts, each with all answers to its items. Calling it reads them in turn.
+class Partitions:
+    """A long table in partitions, each with all responses to its items.
 
-    ``columns`` are where item, annotator and label were found, ``files`` where the parts are.
+    Calling it iterates over the partitions. ``columns`` says where the item, the annotator and the
+    label were found; ``files`` are the partitions on disk.
     """
 
     table: Table
@@ -36,40 +37,41 @@ class Parts:
 
     def __call__(self) -> Iterator[Responses]:
         for file in self.files:
-            answers = Answers(pl.read_parquet(file, glob=False), self.columns)
-            yield coded(self.table, answers, self.classes, "last")[0]
+            parsed = ParsedResponses(pl.read_parquet(file, glob=False), self.columns)
+            yield encode(self.table, parsed, self.classes, "last")[0]
 
 
 @contextmanager
-def read_in_parts(
-    paths: Given | Iterable[Given],
+def read_partitions(
+    paths: FileInput | Iterable[FileInput],
     *,
     item: str | None = None,
     annotator: str | None = None,
     label: str | None = None,
     classes: Names | None = None,
-    part_bytes: int | None = None,
-) -> Iterator[Parts]:
-    """The answers in long tables, by items dealt into parts; the parts vanish afterwards.
+    partition_bytes: int | None = None,
+) -> Iterator[Partitions]:
+    """Split the items of long tables into partitions, which are deleted on exit.
 
-    Takes CSV, TSV, Parquet and Arrow files that are neither packed nor piped. Columns are those
-    of :func:`blindfuse.read`; of several answers of an annotator to an item, the last counts.
-    ``part_bytes`` is PART_BYTES unless given.
+    Files must be CSV, TSV, Parquet or Arrow, and neither compressed nor piped. Columns are detected
+    as in :func:`blindfuse.read`; if an annotator labelled an item more than once, the last response
+    is kept. ``partition_bytes`` defaults to ``PARTITION_BYTES``.
     """
-    tables = [opened(source) for source in sources(paths)]
-    columns = long.roles(tables[0], Asked(item, annotator, label))
+    tables = [open_table(source) for source in find_sources(paths)]
+    columns = detect_columns(tables[0], ColumnOptions(item, annotator, label))
     rows = pl.concat([_scan(table, list(columns.values())) for table in tables])
-    count = max(1, sum(map(_size, tables)) // (part_bytes or PART_BYTES))
+    count = max(1, sum(map(_size, tables)) // (partition_bytes or PARTITION_BYTES))
     frame = rows.select(pl.col(column).alias(role) for role, column in columns.items())
     with TemporaryDirectory(prefix="blindfuse-") as folder:
-        yield Parts(tables[0], columns, _deal(frame, count, Path(folder), tables[0]), classes)
+        files = _write_partitions(frame, count, Path(folder), tables[0])
+        yield Partitions(tables[0], columns, files, classes)
 
 
 def _scan(table: Table, columns: Sequence[str]) -> pl.LazyFrame:
     if table.scan is None:
         raise BadFile(
-            f"{table.name} cannot be read in parts: that takes CSV, TSV, Parquet or Arrow, neither "
-            "packed nor piped. Unpack or convert it, or read it whole."
+            f"{table.name} cannot be read in partitions: only CSV, TSV, Parquet and Arrow files "
+            "can, neither compressed nor piped. Unpack or convert it, or read it whole."
         )
     return table.scan(columns)
 
@@ -79,17 +81,17 @@ def _size(table: Table) -> int:
     return len(content) if isinstance(content, bytes) else content.stat().st_size
 
 
-def _deal(frame: pl.LazyFrame, count: int, folder: Path, table: Table) -> list[Path]:
-    """Write the rows to files by a hash of the item, in their order; a pass over the table."""
-    part = pl.col("item").hash() % count
+def _write_partitions(frame: pl.LazyFrame, count: int, folder: Path, table: Table) -> list[Path]:
+    """Write each row to the partition given by a hash of its item, in one pass over the table."""
+    partition = pl.col("item").hash() % count
     files = pl.PartitionBy(
-        folder, key={"part": part}, include_key=False, approximate_bytes_per_file=None
+        folder, key={"partition": partition}, include_key=False, approximate_bytes_per_file=None
     )
     try:
         frame.filter(pl.col("item").is_not_null()).sink_parquet(files, mkdir=True)
     except pl.exceptions.PolarsError as error:
         reason = " ".join(str(error).split())[:200]
         raise BadFile(
-            f"{table.name} cannot be read in parts: {reason}. Mend it, or read it whole."
+            f"{table.name} cannot be read in partitions: {reason}. Correct it, or read it whole."
         ) from None
     return sorted(folder.rglob("*.parquet"))

@@ -1,4 +1,4 @@
-"""Prodigy's JSON lines, as ``db-out`` writes them.
+"""Prodigy JSON lines, as ``db-out`` writes them.
 
 With choices, the class is the one in ``accept``. Without, the question is ``label`` and the class
 is ``answer``: accept or reject.
@@ -9,41 +9,69 @@ from collections.abc import Sequence
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.answers import Answers, counted, first_choices, of_question
-from blindfuse.readers.guessing import Asked, existing
-from blindfuse.readers.tables import Table, together
+from blindfuse.readers.detection import ColumnOptions, existing_column
+from blindfuse.readers.nested_values import first_choices
+from blindfuse.readers.parsed_responses import ParsedResponses, count_note
+from blindfuse.readers.questions import select_question
+from blindfuse.readers.tables import Table, load_columns
+
+NAME = "prodigy"
+TITLE = "a Prodigy export"
 
 _SESSIONS = ("_session_id", "_annotator_id")
 
 
-def recognises(tables: Sequence[Table], asked: Asked) -> bool:
-    """Whether there are Prodigy's hashes and answers."""
+def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
+    """Return whether there are the columns of Prodigy's hashes and answers."""
     return {"_input_hash", "answer"} <= set(tables[0].columns)
 
 
-def answers(tables: Sequence[Table], asked: Asked) -> Answers:
-    """Answers that were not ignored; of several binary labels, the one asked for."""
+def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
+    """Return the responses that were not ignored, for one question if there are several."""
     table = tables[0]
-    item = existing(table, asked.item or "_input_hash")
-    named = [str(asked.annotator)] if asked.annotator else [*_SESSIONS]
-    sessions = [one for one in named if one in table.columns or asked.annotator]
-    if not sessions:
-        raise BadFile(f"{table.name} names no session or annotator. Say which with annotator=.")
-    shape = next((one for one in ("accept", "label") if one in table.columns), None)
-    extra = [asked.label] if asked.label else [shape] if shape else []
-    frame = together(tables, [existing(table, one) for one in (item, *sessions, "answer", *extra)])
+    item = existing_column(table, options.item or "_input_hash")
+    sessions = _session_columns(table, options)
+    shape = next((column for column in ("accept", "label") if column in table.columns), None)
+    label = options.label or shape
+    used = [item, *sessions, "answer", *([label] if label else [])]
+    frame = load_columns(tables, [existing_column(table, column) for column in used])
     kept = frame.filter(pl.col("answer").ne_missing("ignore"))
-    notes = counted(len(frame) - len(kept), "ignored answers left out")
-    cells = kept.select(item=pl.col(item), annotator=pl.coalesce(sessions))
-    columns = {"item": item, "annotator": " or ".join(sessions)}
-    if extra and extra[0] != "label":
-        chosen, several = first_choices(kept[str(extra[0])])
-        cells = cells.with_columns(
-            label=pl.when(kept["answer"] == "accept").then(chosen),
-        )
-        notes += counted(several, "answers with several choices: the first is taken")
-        return Answers(cells, {**columns, "label": str(extra[0])}, notes)
-    question = kept["label"] if extra else pl.Series(["answer"] * len(kept), dtype=pl.String)
-    asking = cells.with_columns(label=kept["answer"], question=question)
-    asking, which = of_question(table.name, asking, asked.question)
-    return Answers(asking, {**columns, "label": f"answer about {which!r}"}, notes)
+    parsed = ParsedResponses(
+        kept.select(item=pl.col(item), annotator=pl.coalesce(sessions)),
+        {"item": item, "annotator": " or ".join(sessions)},
+        count_note(len(frame) - len(kept), "ignored response{s} skipped"),
+    )
+    if label and label != "label":
+        _add_choices(parsed, kept, label)
+    else:
+        _add_answers(parsed, kept, table.name, options.question)
+    return parsed
+
+
+def _session_columns(table: Table, options: ColumnOptions) -> list[str]:
+    if options.annotator:
+        return [str(options.annotator)]
+    sessions = [column for column in _SESSIONS if column in table.columns]
+    if not sessions:
+        raise BadFile(f"{table.name} has no session or annotator column. Name one with annotator=.")
+    return sessions
+
+
+def _add_choices(parsed: ParsedResponses, rows: pl.DataFrame, column: str) -> None:
+    """Use the first accepted choice as the label; a rejected task is missing."""
+    chosen, several = first_choices(rows[column])
+    label = pl.when(rows["answer"] == "accept").then(chosen)
+    parsed.frame = parsed.frame.with_columns(label=label)
+    parsed.columns["label"] = column
+    parsed.notes += count_note(several, "response{s} with several choices: only the first is used")
+
+
+def _add_answers(
+    parsed: ParsedResponses, rows: pl.DataFrame, name: str, question: str | None
+) -> None:
+    """Use the answer (accept or reject) as the label, for one value of the column ``label``."""
+    has_questions = "label" in rows.columns
+    questions = rows["label"] if has_questions else pl.lit("answer")
+    frame = parsed.frame.with_columns(label=rows["answer"], question=questions)
+    parsed.frame, chosen = select_question(name, frame, question)
+    parsed.columns["label"] = f"answer to {chosen!r}"

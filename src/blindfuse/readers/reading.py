@@ -1,59 +1,35 @@
-"""``read``: from the files that a person has to Responses, with what was guessed in words."""
+"""``read``: from files to ``Responses``, with notes about what was detected and skipped."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 
-from blindfuse.errors import BadParameter, naming
-from blindfuse.readers import (
-    argilla,
-    doccano,
-    judges,
-    label_studio,
-    long,
-    mturk,
-    prodigy,
-    toloka,
-    wide,
-)
-from blindfuse.readers.answers import Answers
-from blindfuse.readers.coded import coded
-from blindfuse.readers.gold import gold_beside
-from blindfuse.readers.guessing import Asked
-from blindfuse.readers.opening import opened
-from blindfuse.readers.sources import Given, sources
+from blindfuse.errors import BadParameter, list_names
+from blindfuse.readers.detection import ColumnOptions
+from blindfuse.readers.encoding import encode
+from blindfuse.readers.gold import matching_gold
+from blindfuse.readers.opening import open_table
+from blindfuse.readers.reader import Reader
+from blindfuse.readers.registry import READERS
+from blindfuse.readers.sources import FileInput, find_sources
 from blindfuse.readers.tables import Table
 from blindfuse.responses.responses import Names, Responses
 from blindfuse.responses.rows import Repeats
 
-FORMATS: dict[str, ModuleType] = {
-    "label-studio": label_studio,
-    "toloka": toloka,
-    "mturk": mturk,
-    "prodigy": prodigy,
-    "argilla": argilla,
-    "doccano": doccano,
-    "judge": judges,
-    "long": long,
-    "wide": wide,
-}
-"""Every format, in the order in which they are tried; the last takes what no other recognises."""
-
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """What was read.
+    """The result of ``read``.
 
     Attributes
     ----------
     format
-        a name in ``FORMATS``.
+        the name of the format, such as ``"long"``.
     columns
-        where item, annotator and label were found.
+        where the item, the annotator and the label were found.
     notes
-        in words: what was guessed, what was skipped, what came again.
+        sentences about what was detected, skipped or repeated.
     gold
-        labels that the file gives as the truth of some items, ``{item: label}``.
+        gold labels in the same file, ``{item: label}``.
     """
 
     responses: Responses
@@ -64,7 +40,7 @@ class Read:
 
 
 def read(
-    paths: Given | Iterable[Given],
+    paths: FileInput | Iterable[FileInput],
     *,
     format: str | None = None,
     item: str | None = None,
@@ -74,10 +50,10 @@ def read(
     classes: Names | None = None,
     repeats: Repeats = "last",
 ) -> Read:
-    """Read the answers in a file, or in several of one format.
+    """Read the responses in one file, or in several files of the same format.
 
-    Names and labels are text, just as they stand in the file: ``007`` and ``1e5`` stay what they
-    are. Classes sort as text, or by value if all are numbers.
+    Names and labels are kept as the text in the file: ``007`` and ``1e5`` are not converted to
+    numbers. Classes are sorted as text, or by value if all of them are numbers.
 
     Parameters
     ----------
@@ -85,38 +61,52 @@ def read(
         a path, a pattern such as ``votes/*.csv``, a folder, a zip archive, ``-`` for standard
         input, a binary stream, or several of these. Files may be compressed with gzip.
     format
-        one of ``FORMATS``; without it, it is told by what the file holds.
+        the name of a format, such as ``"long"`` or ``"toloka"`` (see the page on file formats).
+        By default it is detected from the content.
     item, annotator, label
-        names of columns; those left out are guessed by name. A wide table takes a list of columns
-        as ``annotator``.
+        column names. By default they are detected by name. For a wide table, ``annotator`` may be
+        a list of columns.
     question
-        which question to take, if there are several.
+        the question to read, if the file contains several.
     classes
-        the classes in your order; without it, those that occur.
+        the classes, in the order you want; by default those that occur, sorted.
     repeats
-        which answer counts if an annotator labelled an item more than once.
+        which response is kept if an annotator labelled an item more than once.
     """
-    if format is not None and format not in FORMATS:
-        raise BadParameter(f"There is no format {format!r}, only {naming(FORMATS, len(FORMATS))}.")
-    asked = Asked(item, annotator, label, question)
-    tables = [opened(source) for source in sources(paths)]
-    chosen = format or _recognised(tables, asked)
-    answers: Answers = FORMATS[chosen].answers(tables, asked)
-    responses, notes = coded(tables[0], answers, classes, repeats)
-    gold, about_gold = gold_beside(answers, responses.classes)
-    found = ", ".join(f"{role} in {where!r}" for role, where in answers.columns.items())
-    kinds = naming(dict.fromkeys(table.kind for table in tables)).replace("'", "")
-    guessed = "" if format and item and annotator and label else " (guessed)"
+    if format is not None and format not in READERS:
+        formats = list_names(READERS, len(READERS))
+        raise BadParameter(f"Unknown format {format!r}. Choose one of {formats}.")
+    options = ColumnOptions(item, annotator, label, question)
+    tables = [open_table(source) for source in find_sources(paths)]
+    reader = READERS[format] if format else _detect_format(tables, options)
+    parsed = reader.read(tables, options)
+    responses, encoding_notes = encode(tables[0], parsed, classes, repeats)
+    gold, gold_notes = matching_gold(parsed, responses.classes)
+    all_named = bool(format and item and annotator and label)
     notes = [
-        f"read as {chosen}, {kinds}: {found}{guessed}",
+        _summary(reader, tables, parsed.columns, detected=not all_named),
         *dict.fromkeys(note for table in tables for note in table.notes),
-        *answers.notes,
-        *notes,
-        *about_gold,
+        *parsed.notes,
+        *encoding_notes,
+        *gold_notes,
     ]
-    return Read(responses, chosen, answers.columns, tuple(notes), gold)
+    return Read(responses, reader.NAME, parsed.columns, tuple(notes), gold)
 
 
-def _recognised(tables: Sequence[Table], asked: Asked) -> str:
-    *special, last = FORMATS
-    return next((name for name in special if FORMATS[name].recognises(tables, asked)), last)
+def _detect_format(tables: Sequence[Table], options: ColumnOptions) -> Reader:
+    return next(reader for reader in READERS.values() if reader.recognizes(tables, options))
+
+
+def _summary(
+    reader: Reader, tables: Sequence[Table], columns: Mapping[str, str], detected: bool
+) -> str:
+    """Return the first note: the format, the file types and the columns."""
+    file_types = ", ".join(dict.fromkeys(table.file_type for table in tables))
+    found = ", ".join(f"{role} = {_quoted(where, tables[0])}" for role, where in columns.items())
+    return f"read as {reader.TITLE} ({file_types}): {found}{' (detected)' if detected else ''}"
+
+
+def _quoted(where: str, table: Table) -> str:
+    """Quote names of columns and fields, but not descriptions such as "row number"."""
+    is_description = " " in where and where not in table.columns
+    return where if is_description else repr(where)

@@ -1,4 +1,4 @@
-"""A table of text, whatever kind of file it is in: its columns, its first rows, all its rows."""
+"""``Table``: a file of any type as a table of text, with a sample and with all rows on demand."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,37 +7,41 @@ from typing import Any
 
 import polars as pl
 
-from blindfuse.errors import BadFile, naming
+from blindfuse.errors import BadFile, list_names
 from blindfuse.readers.sources import Source
 
-SAMPLE = 1000
-"""So many rows are looked at to guess what a column holds."""
+SAMPLE_ROWS = 1000
+"""Number of rows that detection looks at."""
 
-MOST_COLUMNS = 20_000
+MAX_COLUMNS = 20_000
 
 Record = Mapping[str, Any]
+"""A JSON object."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """One file's table.
+    """The table in one file.
 
     Attributes
     ----------
-    kind
-        the kind of file, in words.
+    file_type
+        the file type for messages, such as "JSON lines".
     sample
         the first rows, with every column as text.
     load
-        gives all rows of some columns, as text, in the order asked for.
+        returns all rows of the given columns, as text, in the given order.
     records
-        gives the objects of a JSON file with all that is nested in them; None for other files.
+        returns the objects of a JSON file with their nested values; None for other files.
     scan
-        gives all rows of some columns, as text, piece by piece; None where that cannot be done.
+        returns all rows of the given columns, as text, as a lazy frame; None where the file cannot
+        be read in partitions.
+    notes
+        what the user should know about the file.
     """
 
     source: Source
-    kind: str
+    file_type: str
     sample: pl.DataFrame
     load: Callable[[Sequence[str]], pl.DataFrame]
     records: Callable[[], Iterator[Record]] | None = None
@@ -53,15 +57,15 @@ class Table:
         return self.sample.columns
 
 
-def together(tables: Sequence[Table], columns: Sequence[str]) -> pl.DataFrame:
-    """All rows of these columns in all files, without rows that are wholly empty."""
+def load_columns(tables: Sequence[Table], columns: Sequence[str]) -> pl.DataFrame:
+    """Return all rows of these columns in all tables, without rows that are entirely empty."""
     wanted = list(dict.fromkeys(columns))
     for table in tables:
         lacking = [column for column in wanted if column not in table.columns]
         if lacking:
             raise BadFile(
-                f"{table.name} has no column {naming(lacking)}, as {tables[0].name} has. "
-                "Read files of different columns one by one."
+                f"{table.name} has no column {list_names(lacking)}, but {tables[0].name} has. "
+                "Read files with different columns one by one."
             )
     frames = [table.load(wanted) for table in tables]
     frame = frames[0] if len(frames) == 1 else pl.concat(frames)
@@ -70,51 +74,52 @@ def together(tables: Sequence[Table], columns: Sequence[str]) -> pl.DataFrame:
     return frame.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
-def all_records(tables: Sequence[Table]) -> Iterator[Record]:
-    """The objects of all files, which must be JSON."""
+def load_records(tables: Sequence[Table]) -> Iterator[Record]:
+    """Iterate over the objects of all tables, which must be JSON."""
     for table in tables:
         if table.records is None:
-            raise BadFile(f"{table.name} is {table.kind}, not JSON. Say another format=.")
+            raise BadFile(f"{table.name} is {table.file_type}, not JSON. Pass another format=.")
         yield from table.records()
 
 
-def checked(name: str, columns: Sequence[str]) -> list[str]:
-    """The names of the columns, if they differ and are not too many."""
-    few_enough(name, len(columns))
+def check_columns(name: str, columns: Sequence[str]) -> list[str]:
+    """Return the column names if they are distinct, not empty and not too many."""
+    check_column_count(name, len(columns))
     if not columns:
         raise BadFile(f"{name} has no columns. Export it again.")
-    again = [column for column, times in Counter(columns).items() if times > 1]
-    if again:
+    repeated = [column for column, times in Counter(columns).items() if times > 1]
+    if repeated:
         raise BadFile(
-            f"{name} has columns of the same name: {naming(again)}. Rename or drop all but one."
+            f"{name} has several columns of the same name: {list_names(repeated)}. "
+            "Rename or drop all but one."
         )
     return list(columns)
 
 
-def few_enough(name: str, columns: int) -> None:
-    """An error if there are too many columns."""
-    if columns > MOST_COLUMNS:
+def check_column_count(name: str, count: int) -> None:
+    """Raise BadFile if there are more than ``MAX_COLUMNS`` columns."""
+    if count > MAX_COLUMNS:
         raise BadFile(
-            f"{name} has more than {MOST_COLUMNS:,} columns. "
-            "Turn it into a long table: one row an answer."
+            f"{name} has more than {MAX_COLUMNS:,} columns. "
+            "Convert it to a long table with one row per response."
         )
 
 
-def as_text(name: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Every column as text; whole floats without a fraction, NaN as null, objects as JSON."""
+def to_text(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Convert every column to text: whole floats as integers, NaN as null, objects as JSON."""
     texts = []
     for column in frame:
         try:
-            texts.append(_text(column))
+            texts.append(_column_to_text(column))
         except pl.exceptions.PolarsError:
             raise BadFile(
-                f"{name}: column {column.name!r} holds {column.dtype}, which is no text. "
-                "Choose another column."
+                f"{name}: column {column.name!r} holds {column.dtype}, which cannot be converted "
+                "to text. Choose another column."
             ) from None
     return pl.DataFrame(texts)
 
 
-def _text(column: pl.Series) -> pl.Series:
+def _column_to_text(column: pl.Series) -> pl.Series:
     if column.dtype.is_float():
         column = column.fill_nan(None)
         if (column == column.cast(pl.Int64, strict=False)).all():

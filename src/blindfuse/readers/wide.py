@@ -1,4 +1,4 @@
-"""Wide tables: one row an item, one column an annotator."""
+"""Wide tables: one row per item, one column per annotator."""
 
 import re
 from collections.abc import Sequence
@@ -6,13 +6,22 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from blindfuse.errors import BadFile, BadParameter, naming
-from blindfuse.readers.answers import Answers, Gold
-from blindfuse.readers.gold import truth_column
-from blindfuse.readers.guessing import TRUTHS, Asked, existing, pick, stem
-from blindfuse.readers.tables import Table, together
+from blindfuse.errors import BadFile, BadParameter, list_names
+from blindfuse.readers.detection import (
+    GOLD_NAMES,
+    ColumnOptions,
+    base_name,
+    detect_column,
+    existing_column,
+    gold_column,
+)
+from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses, count_note
+from blindfuse.readers.tables import Table, load_columns
 
-_TEXTS = frozenset(
+NAME = "wide"
+TITLE = "a wide table"
+
+_TEXT_NAMES = frozenset(
     [
         "text",
         "sentence",
@@ -26,62 +35,87 @@ _TEXTS = frozenset(
         "comment",
     ]
 )
+"""Names of columns that describe the item."""
 
 
-def answers(tables: Sequence[Table], asked: Asked) -> Answers:
-    """One answer a cell; an empty cell is none, nor is −1 where the other labels are numbers."""
-    if asked.label is not None or asked.question is not None:
-        raise BadParameter("A wide table has labels in its cells: leave out label= and question=.")
+def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
+    """Return True: any table can be read as a wide table."""
+    return True
+
+
+def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
+    """Return one response per cell; empty cells and abstentions are missing."""
+    if options.label is not None or options.question is not None:
+        raise BadParameter(
+            "The labels of a wide table are in its cells: leave out label= and question=."
+        )
     table = tables[0]
-    named = [asked.annotator] if isinstance(asked.annotator, str) else [*(asked.annotator or ())]
-    item = _item(table, asked.item, named)
-    annotators, left_out = _annotators(table, item, named)
-    truth = truth_column(tables, annotators)
-    frame = together(tables, [one for one in (item, truth, *annotators) if one is not None])
+    named = _as_list(options.annotator)
+    item = _item_column(table, options.item, named)
+    annotators, skipped = _annotator_columns(table, item, named)
+    gold = gold_column(tables, annotators)
+    used = [column for column in (item, gold, *annotators) if column is not None]
+    frame = load_columns(tables, used)
     items = pl.Series(range(len(frame))).cast(pl.String) if item is None else frame[item]
-    column_of = np.repeat(range(len(annotators)), len(frame))
-    long = pl.DataFrame(
+    responses = _to_long(frame, items, annotators)
+    columns = {
+        "item": "row number" if item is None else item,
+        "annotator": "column name",
+        "label": "cell value",
+    }
+    reason = "column{s} skipped, because the name suggests a text or gold labels: "
+    return ParsedResponses(
+        responses,
+        columns,
+        count_note(len(skipped), reason + list_names(skipped)),
+        _abstentions(responses["label"]),
+        None
+        if gold is None
+        else GoldLabels(pl.DataFrame({"item": items, "label": frame[gold]}), gold),
+    )
+
+
+def _as_list(annotator: str | Sequence[str] | None) -> list[str]:
+    return [annotator] if isinstance(annotator, str) else [*(annotator or ())]
+
+
+def _to_long(frame: pl.DataFrame, items: pl.Series, annotators: Sequence[str]) -> pl.DataFrame:
+    annotator_of_row = np.repeat(range(len(annotators)), len(frame))
+    return pl.DataFrame(
         {
             "item": pl.concat([items] * len(annotators)),
-            "annotator": pl.Series(annotators).gather(column_of),
+            "annotator": pl.Series(annotators).gather(annotator_of_row),
             "label": pl.concat([frame[name].alias("label") for name in annotators]),
         }
     )
-    where = {"item": "the row" if item is None else item, "annotator": "one column each"}
-    notes = [f"columns left out, as they hold no answers: {naming(left_out)}"] if left_out else []
-    gold = None
-    if truth is not None:
-        gold = Gold(pl.DataFrame({"item": items, "label": frame[truth]}), truth)
-    columns = {**where, "label": "the cells"}
-    return Answers(long, columns, notes, _abstentions(long["label"]), gold)
 
 
-def _item(table: Table, asked: str | None, annotators: Sequence[str]) -> str | None:
-    if asked is None and table.columns[0] in ("", "Unnamed: 0"):
+def _item_column(table: Table, named: str | None, annotators: Sequence[str]) -> str | None:
+    if named is None and table.columns[0] in ("", "Unnamed: 0"):
         return table.columns[0]
-    return pick("item", table, asked, annotators)
+    return detect_column("item", table, named, annotators)
 
 
-def _annotators(
+def _annotator_columns(
     table: Table, item: str | None, named: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """The columns that are annotators, and those that are truths or texts."""
+    """Return the annotator columns, and the skipped columns of gold labels and texts."""
     if named:
-        return [existing(table, name) for name in named], []
+        return [existing_column(table, name) for name in named], []
     others = [column for column in table.columns if column != item]
-    left_out = [column for column in others if stem(column) in TRUTHS | _TEXTS]
-    annotators = [column for column in others if column not in left_out]
+    skipped = [column for column in others if base_name(column) in GOLD_NAMES | _TEXT_NAMES]
+    annotators = [column for column in others if column not in skipped]
     if not annotators:
         raise BadFile(
-            f"{table.name} has no column of answers, only {naming(table.columns)}. "
-            "A wide table has one column an annotator."
+            f"{table.name} has no column with labels, only {list_names(table.columns)}. "
+            "A wide table needs one column per annotator."
         )
-    return annotators, left_out
+    return annotators, skipped
 
 
 def _abstentions(labels: pl.Series) -> frozenset[str]:
-    """−1, if labels are whole numbers; but where −1 and 1 are all there is, both are classes."""
+    """Return the spellings of −1 if all labels are whole numbers, other than only −1 and 1."""
     distinct = labels.drop_nulls().unique().head(100).to_list()
-    numbers = all(re.fullmatch(r"\s*|-?\d+(\.0)?|(?i:nan)", label) for label in distinct)
-    signs = {label.strip().removesuffix(".0") for label in distinct} <= {"-1", "1", ""}
-    return frozenset(["-1", "-1.0"]) if numbers and not signs else frozenset()
+    are_numbers = all(re.fullmatch(r"\s*|-?\d+(\.0)?|(?i:nan)", label) for label in distinct)
+    are_signs = {label.strip().removesuffix(".0") for label in distinct} <= {"-1", "1", ""}
+    return frozenset(["-1", "-1.0"]) if are_numbers and not are_signs else frozenset()

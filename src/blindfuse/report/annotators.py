@@ -1,49 +1,51 @@
-"""The annotators as a page lists them: everybody who fits, with confusion matrices."""
+"""The table of annotators on the page, with their confusion matrices."""
 
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.diagnostics.annotators import FLAGS
 from blindfuse.diagnostics.diagnose import Diagnostics
 from blindfuse.model.model import Model
-from blindfuse.report.names import fitting
+from blindfuse.report.script_data import count_fitting, row_values
 
 Floats = NDArray[np.float64]
 
-ROOM = 700_000
-"""Bytes for the rows and their matrices, so that the whole page stays below 3 MB."""
-MATRIX_CLASSES = 20
-"""Classes of a matrix that is shown; of more, the most common ones."""
-MATRIX_CELLS = 150_000
-"""Cells of all matrices together."""
-PARTNERS = 5
-"""Annotators that a row names as erring together with its own."""
-LEAN = 0.05
-"""A class that an annotator reports so much more often than it should is worth a word."""
+MAX_BYTES = 700_000
+"""Size of the rows with their matrices, so that the whole page stays below 3 MB."""
+MAX_MATRIX_CLASSES = 20
+"""Classes of a confusion matrix that are shown; of more, the most common ones."""
+MAX_MATRIX_CELLS = 150_000
+"""Cells of all confusion matrices together."""
+MAX_PARTNERS = 5
+"""Dependent annotators that a row names."""
+MIN_BIAS = 0.05
+"""Bias from which on a class counts as over-reported."""
 
 
 @dataclass(frozen=True)
-class Annotator:
-    """One row. Classes are codes; probabilities have four digits.
+class AnnotatorRow:
+    """One annotator. Classes are codes; probabilities are rounded to four decimals.
 
-    ``remarks`` are what to look at, in words; ``partners`` the first of those it errs together
-    with; ``leans`` the class that it reports too often, by ``lean``, or None. ``matrix[true]
-    [reported]`` is in thousandths, over the classes of the table, None where there is no room.
+    ``remarks`` are reasons to check this annotator. ``partners`` are the annotators with the most
+    strongly correlated errors. ``over_reported`` is the class with the largest bias,
+    ``over_reported_by``, or None if that is small. ``matrix[true][reported]`` is in thousandths,
+    over the classes of the table; None where the page has no space for it.
     """
 
     name: str
-    labels: int
+    responses: int
     accuracy: float
     low: float
     high: float
     misfit: float | None
-    worst: int
-    taken_for: int
-    leans: int | None
-    lean: float
+    worst_class: int
+    confused_with: int
+    over_reported: int | None
+    over_reported_by: float
     remarks: tuple[str, ...]
     partners: tuple[str, ...]
     matrix: list[list[int]] | None
@@ -51,96 +53,94 @@ class Annotator:
 
 @dataclass(frozen=True)
 class AnnotatorTable:
-    """``rows``, those with most labels first, of ``total`` annotators; ``without_matrix`` lack one.
+    """The ``rows`` on the page, most responses first, of ``total`` annotators.
 
-    ``matrix_classes`` are the codes of the rows and columns of the matrices.
+    ``matrix_classes`` are the codes of the matrices' rows and columns; ``without_matrix`` counts
+    the rows that have no matrix.
     """
 
-    rows: tuple[Annotator, ...]
+    rows: tuple[AnnotatorRow, ...]
     total: int
     matrix_classes: tuple[int, ...]
     without_matrix: int
 
 
-def annotator_table(found: Diagnostics, model: Model, names: list[str]) -> AnnotatorTable:
-    """Everybody, or those with remarks and then those with most labels, as far as they fit."""
-    annotators = found.annotators
-    partners = _partners(found)
-    remarks = [_remarks(found, m, len(partners.get(m, ()))) for m in range(len(names))]
-    classes = common_classes(model.prior, MATRIX_CLASSES)
-    by_labels = np.lexsort((-annotators.accuracy, -annotators.labels))
-    by_weight = sorted(by_labels.tolist(), key=lambda m: not remarks[m])
-    with_matrix = set(by_weight[: MATRIX_CELLS // len(classes) ** 2])
+def annotator_table(diagnostics: Diagnostics, model: Model, names: list[str]) -> AnnotatorTable:
+    """Return all annotators, or as many as fit: those with remarks, then the busiest."""
+    annotators = diagnostics.annotators
+    partners = _dependent_partners(diagnostics)
+    remarks = [_remarks(diagnostics, m, len(partners.get(m, ()))) for m in range(len(names))]
+    classes = most_common_classes(model.prior, MAX_MATRIX_CLASSES)
+    busiest = np.lexsort((-annotators.accuracy, -annotators.n_responses)).tolist()
+    by_priority = sorted(busiest, key=lambda m: not remarks[m])
+    with_matrix = set(by_priority[: MAX_MATRIX_CELLS // len(classes) ** 2])
     rows = {
         m: _row(
-            found,
+            diagnostics,
             names,
             m,
             remarks[m],
-            tuple(names[other] for other in partners.get(m, ())[:PARTNERS]),
+            tuple(names[other] for other in partners.get(m, ())[:MAX_PARTNERS]),
             model.confusions[m][np.ix_(classes, classes)] if m in with_matrix else None,
         )
-        for m in by_weight
+        for m in by_priority
     }
-    kept = set(by_weight[: fitting([asdict(rows[m]) for m in by_weight], ROOM)])
-    listed = tuple(rows[m] for m in by_labels.tolist() if m in kept)
-    lacking = sum(row.matrix is None for row in listed)
-    return AnnotatorTable(listed, len(names), tuple(classes.tolist()), lacking)
+    kept = set(by_priority[: count_fitting([row_values(rows[m]) for m in by_priority], MAX_BYTES)])
+    listed = tuple(rows[m] for m in busiest if m in kept)
+    without_matrix = sum(row.matrix is None for row in listed)
+    return AnnotatorTable(listed, len(names), tuple(classes.tolist()), without_matrix)
 
 
-def common_classes(prior: Floats, most: int) -> NDArray[np.intp]:
-    """The codes of the most common classes, in their own order."""
-    return np.sort(np.argsort(-prior, kind="stable")[:most])
+def most_common_classes(prior: Floats, limit: int) -> NDArray[np.intp]:
+    """Return the codes of the ``limit`` most common classes, in ascending order."""
+    return np.sort(np.argsort(-prior, kind="stable")[:limit])
 
 
 def _row(
-    found: Diagnostics,
+    diagnostics: Diagnostics,
     names: list[str],
     m: int,
     remarks: tuple[str, ...],
     partners: tuple[str, ...],
     confusion: Floats | None,
-) -> Annotator:
-    annotators, misfit = found.annotators, found.fit.by_annotator[m]
-    leans = int(annotators.bias[m].argmax())
-    lean = float(annotators.bias[m, leans])
-    return Annotator(
+) -> AnnotatorRow:
+    annotators, misfit = diagnostics.annotators, diagnostics.fit.by_annotator[m]
+    over_reported = int(annotators.bias[m].argmax())
+    bias = float(annotators.bias[m, over_reported])
+    return AnnotatorRow(
         name=names[m],
-        labels=int(annotators.labels[m]),
-        accuracy=_digits(annotators.accuracy[m]),
-        low=_digits(annotators.low[m]),
-        high=_digits(annotators.high[m]),
+        responses=int(annotators.n_responses[m]),
+        accuracy=_rounded(annotators.accuracy[m]),
+        low=_rounded(annotators.low[m]),
+        high=_rounded(annotators.high[m]),
         misfit=None if np.isnan(misfit) else round(float(misfit), 2),
-        worst=int(annotators.worst[m]),
-        taken_for=int(annotators.taken_for[m]),
-        leans=leans if lean >= LEAN else None,
-        lean=_digits(lean),
+        worst_class=int(annotators.worst_class[m]),
+        confused_with=int(annotators.confused_with[m]),
+        over_reported=over_reported if bias >= MIN_BIAS else None,
+        over_reported_by=_rounded(bias),
         remarks=remarks,
         partners=partners,
         matrix=None if confusion is None else _thousandths(confusion),
     )
 
 
-def _remarks(found: Diagnostics, m: int, partners: int) -> tuple[str, ...]:
-    annotators = found.annotators
-    others = f"{partners} other{'s' if partners > 1 else ''}"
-    remarks = (
-        (annotators.labels[m] == 0, "no answers"),
-        (annotators.adversary[m], "worse than chance"),
-        (annotators.spammer[m], "no better than chance"),
-        (annotators.constant[m], "always the same answer"),
-        (partners, f"errs together with {others}"),
-    )
-    return tuple(words for holds, words in remarks if holds)
+def _remarks(diagnostics: Diagnostics, m: int, n_partners: int) -> tuple[str, ...]:
+    annotators = diagnostics.annotators
+    remarks = [] if annotators.n_responses[m] else ["no responses"]
+    remarks += [FLAGS[flag] for flag in annotators.flags_of(m)]
+    if n_partners:
+        others = "1 other" if n_partners == 1 else f"{n_partners} others"
+        remarks.append(f"errors correlated with {others}")
+    return tuple(remarks)
 
 
-def _partners(found: Diagnostics) -> dict[int, list[int]]:
-    """Whom each annotator errs together with, most so first."""
-    pairs, excess = found.dependence.pairs, found.dependence.excess
+def _dependent_partners(diagnostics: Diagnostics) -> dict[int, list[int]]:
+    """The dependent partners of each annotator, largest excess agreement first."""
+    pairs, excess = diagnostics.dependence.pairs, diagnostics.dependence.excess
     partners: dict[int, list[int]] = defaultdict(list)
-    for one, other in pairs[np.argsort(-excess, kind="stable")].tolist():
-        partners[one].append(other)
-        partners[other].append(one)
+    for first, second in pairs[np.argsort(-excess, kind="stable")].tolist():
+        partners[first].append(second)
+        partners[second].append(first)
     return partners
 
 
@@ -149,5 +149,5 @@ def _thousandths(confusion: Floats) -> list[list[int]]:
     return np.rint(1000 * confusion.T).astype(int).tolist()  # type: ignore[no-any-return]
 
 
-def _digits(value: Any) -> float:
+def _rounded(value: Any) -> float:
     return round(float(value), 4)

@@ -1,11 +1,13 @@
-"""The pictures: Altair charts as Vega-Lite specifications, each with words for those who listen.
+"""The charts of the page: Altair charts as Vega-Lite specifications, each with a description.
 
-Colours are variables of the page's style sheet, so that pictures follow light, dark and paper.
-Names are only ever values of data, never fields, expressions or scales.
+Colours are variables of the page's style sheet, so that charts follow light mode, dark mode and
+print. Names of items, annotators and classes are only ever data, never fields, expressions or
+scales.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import altair as alt
@@ -13,38 +15,39 @@ import numpy as np
 
 from blindfuse.fusion.compare import Comparison
 from blindfuse.fusion.gold_check import GoldCheck
-from blindfuse.report.annotators import Annotator
-from blindfuse.report.contents import ClassShare, Contents
-from blindfuse.report.dependence import Together
+from blindfuse.report.annotators import AnnotatorRow
+from blindfuse.report.contents import ClassSummary, Contents
+from blindfuse.report.dependence import DependenceMap
 from blindfuse.report.items import ItemTable
 
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
-BLUE, ORANGE, PAPER = "var(--blue)", "var(--orange)", "var(--paper)"
+BLUE, ORANGE = "var(--blue)", "var(--orange)"
 
-NAMED = 30
-"""Annotators that are drawn with their names; of more, RANKED are drawn by rank."""
-RANKED = 240
-
-LEAST_DEEPEST = 0.2
-"""The map's deepest colour stands for its largest excess, but not for less than this."""
+MAX_NAMED_ANNOTATORS = 30
+"""Annotators that are drawn by name; of more, at most ``MAX_RANKED_ANNOTATORS`` by rank."""
+MAX_RANKED_ANNOTATORS = 240
+SMALL_MAP = 12
+"""Annotators up to which the map of dependence has large cells."""
+MIN_COLOR_RANGE = 0.2
+"""The map's darkest colour stands for its largest excess, but never for less than this."""
 
 ROWS = alt.NamedData("rows")
-SHARE = ".1%"
+PERCENT = ".1%"
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A Vega-Lite specification, and what it shows in words."""
+class Chart:
+    """A Vega-Lite specification, and a description for screen readers."""
 
     spec: dict[str, Any]
-    says: str
+    description: str
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """A chart of ``ROWS``, its height in pixels, and the rows.
+class Plot:
+    """An Altair chart of ``ROWS``, its height in pixels, and the rows.
 
-    The rows come in by name: Altair would check each of them, and repeat them in every layer.
+    The rows are passed by name: Altair would validate each of them and repeat them in every layer.
     """
 
     chart: Any
@@ -52,55 +55,61 @@ class Drawing:
     rows: Sequence[dict[str, Any]]
 
 
-def pictures(contents: Contents) -> dict[str, Picture]:
-    """Every picture that there is something to show on, by the name of its place on the page."""
-    drawn: dict[str, tuple[Callable[..., Drawing], Any, str]] = {
-        "classes": (_classes, contents.shares, _classes_in_words(contents.shares)),
-        "annotators": (
-            _named if len(contents.annotators.rows) <= NAMED else _ranked,
-            contents.annotators.rows,
-            "Accuracy of annotators with 95 % intervals; the table below has the numbers.",
+def build_charts(contents: Contents) -> dict[str, Chart]:
+    """Return every chart that has data, by the name of its place on the page."""
+    plots: dict[str, tuple[Callable[..., Plot], Any, str]] = {
+        "classes": (
+            _plot_classes,
+            contents.class_summaries,
+            _describe_classes(contents.class_summaries),
         ),
-        "together": (
-            _together,
-            contents.together if contents.together.cells else (),
-            f"Map of pairs of {len(contents.together.names)} annotators: how much more often than "
-            "expected they agree. Pairs that stand out are listed below.",
+        "annotators": (
+            _plot_named_annotators
+            if len(contents.annotators.rows) <= MAX_NAMED_ANNOTATORS
+            else _plot_ranked_annotators,
+            contents.annotators.rows,
+            "Estimated accuracy of annotators with 95 % intervals; the table below has the "
+            "numbers.",
+        ),
+        "dependence": (
+            _plot_dependence,
+            contents.dependence if contents.dependence.cells else (),
+            f"Map of excess agreement between {len(contents.dependence.names)} annotators; "
+            "dependent pairs are listed below.",
         ),
         "items": (
-            _certainties,
+            lambda items: _plot_confidence(items, contents.confident),
             contents.items,
-            f"Histogram of how sure labels are: {contents.items.needs:,} of "
-            f"{contents.items.total:,} are below 90 %.",
+            f"Histogram of confidence: {contents.items.n_needing_label:,} of "
+            f"{contents.items.total:,} labels are below {100 * contents.confident:.0f} %.",
         ),
         "convergence": (
-            _convergence,
+            _plot_convergence,
             contents.history if len(contents.history) > 1 else (),
-            f"Log-likelihood over {contents.iterations} iterations.",
+            f"Log-likelihood over {contents.n_iterations} iterations.",
         ),
-        "compared": (
-            _compared,
-            [one for one in contents.compared if one.failed is None],
-            "Methods compared; the table below has the numbers.",
+        "methods": (
+            _plot_methods,
+            [one for one in contents.comparisons if one.failed is None],
+            "Comparison of methods; the table below has the numbers.",
         ),
         "calibration": (
-            _calibration,
-            contents.checked,
-            "How often labels are right against how sure they are; the table below has the "
-            "numbers.",
+            _plot_calibration,
+            contents.gold_check,
+            "Accuracy of labels against their confidence; the table below has the numbers.",
         ),
     }
     return {
-        name: Picture(_specification(draw(what), says), says)
-        for name, (draw, what, says) in drawn.items()
-        if what
+        name: Chart(_specification(plot(data), description), description)
+        for name, (plot, data, description) in plots.items()
+        if data
     }
 
 
-def _specification(drawing: Drawing, says: str) -> dict[str, Any]:
-    """With the page's type and colours, whatever theme the caller has set."""
+def _specification(plot: Plot, description: str) -> dict[str, Any]:
+    """The Vega-Lite specification with the page's fonts and colours, whatever theme is enabled."""
     styled = (
-        drawing.chart.configure(background="transparent", font="system-ui, sans-serif", aria=False)
+        plot.chart.configure(background="transparent", font="system-ui, sans-serif", aria=False)
         .configure_view(stroke=None)
         .configure_axis(
             labelColor=INK,
@@ -116,54 +125,63 @@ def _specification(drawing: Drawing, says: str) -> dict[str, Any]:
             titlePadding=10,
         )
         .properties(
-            description=says,
+            description=description,
             width="container",
-            height=drawing.height,
+            height=plot.height,
             autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
         )
     )
     with alt.theme.enable("none"):
         spec: dict[str, Any] = styled.to_dict(validate=False)
-    del spec["$schema"]  # the page is told the language, and names no outside address
-    return {**spec, "datasets": {"rows": drawing.rows}}
+    del spec["$schema"]  # the page passes the mode to Vega-Embed and names no URL
+    return {**spec, "datasets": {"rows": plot.rows}}
 
 
-def _classes_in_words(shares: Sequence[ClassShare]) -> str:
-    largest = sorted(shares, key=lambda one: -one.share)[:5]
-    named = ", ".join(f"{one.name} {100 * one.share:.0f} %" for one in largest)
-    return f"Shares of classes; the largest: {named}."
+def _describe_classes(classes: Sequence[ClassSummary]) -> str:
+    most_common = sorted(classes, key=lambda one: -one.prior)[:5]
+    named = ", ".join(f"{one.name} {100 * one.prior:.0f} %" for one in most_common)
+    return f"Class proportions; the most common classes: {named}."
 
 
-def _classes(shares: Sequence[ClassShare]) -> Drawing:
+def _plot_classes(classes: Sequence[ClassSummary]) -> Plot:
     rows = [
-        {"class": one.name, "share": one.share, "answers": one.answers, "labels": one.labels}
-        for one in shares
+        {
+            "class": one.name,
+            "prior": one.prior,
+            "labels": one.n_labels,
+            "responses": one.response_share,
+        }
+        for one in classes
     ]
     base = alt.Chart(ROWS).encode(
         y=alt.Y("class:N", sort=None, title=None),
         tooltip=[
             alt.Tooltip("class:N", title="class"),
-            alt.Tooltip("share:Q", title="share of items", format=SHARE),
+            alt.Tooltip("prior:Q", title="prior", format=PERCENT),
             alt.Tooltip("labels:Q", title="items with this label", format=","),
-            alt.Tooltip("answers:Q", title="share of answers", format=SHARE),
+            alt.Tooltip("responses:Q", title="share of responses", format=PERCENT),
         ],
     )
-    shared = alt.X(
-        "share:Q",
+    largest = max(max(one.prior, one.response_share) for one in classes)
+    x = alt.X(
+        "prior:Q",
         title=None,
         axis=alt.Axis(format="%", tickCount=5),
-        scale=alt.Scale(domain=[0, 1.3 * max(max(one.share, one.answers) for one in shares)]),
+        scale=alt.Scale(domain=[0, 1.3 * largest]),
     )
-    bars = base.mark_bar(color=BLUE, opacity=0.75, height={"band": 0.62}).encode(x=shared)
-    ticks = base.mark_tick(color=ORANGE, thickness=2.5, height={"band": 0.9}).encode(x="answers:Q")
+    bars = base.mark_bar(color=BLUE, opacity=0.75, height={"band": 0.62}).encode(x=x)
+    ticks = base.mark_tick(color=ORANGE, thickness=2.5, height={"band": 0.9}).encode(
+        x="responses:Q"
+    )
     texts = base.mark_text(align="right", color=INK, fontSize=12).encode(
-        x=alt.value("width"), text=alt.Text("share:Q", format=SHARE)
+        x=alt.value("width"), text=alt.Text("prior:Q", format=PERCENT)
     )
-    return Drawing(alt.layer(bars, ticks, texts), 26 * len(rows), rows)
+    return Plot(alt.layer(bars, ticks, texts), 26 * len(rows), rows)
 
 
-def _annotator_rows(rows: Sequence[Annotator]) -> list[dict[str, Any]]:
-    ordered = sorted((row for row in rows if row.labels), key=lambda row: -row.accuracy)
+def _by_accuracy(rows: Sequence[AnnotatorRow]) -> list[dict[str, Any]]:
+    """The annotators with responses, the most accurate first."""
+    ordered = sorted((row for row in rows if row.responses), key=lambda row: -row.accuracy)
     return [
         {
             "annotator": row.name,
@@ -171,9 +189,9 @@ def _annotator_rows(rows: Sequence[Annotator]) -> list[dict[str, Any]]:
             "accuracy": row.accuracy,
             "low": row.low,
             "high": row.high,
-            "labels": row.labels,
+            "responses": row.responses,
             "remarks": ", ".join(row.remarks) or "none",
-            "look": bool(row.remarks),
+            "flagged": bool(row.remarks),
         }
         for rank, row in enumerate(ordered, 1)
     ]
@@ -181,107 +199,129 @@ def _annotator_rows(rows: Sequence[Annotator]) -> list[dict[str, Any]]:
 
 _ANNOTATOR_TIPS = [
     alt.Tooltip("annotator:N", title="annotator"),
-    alt.Tooltip("accuracy:Q", title="accuracy", format=SHARE),
-    alt.Tooltip("low:Q", title="at least", format=SHARE),
-    alt.Tooltip("high:Q", title="at most", format=SHARE),
-    alt.Tooltip("labels:Q", title="labels", format=","),
+    alt.Tooltip("accuracy:Q", title="accuracy", format=PERCENT),
+    alt.Tooltip("low:Q", title="95 % interval from", format=PERCENT),
+    alt.Tooltip("high:Q", title="to", format=PERCENT),
+    alt.Tooltip("responses:Q", title="responses", format=","),
     alt.Tooltip("remarks:N", title="remarks"),
 ]
 
-_LOOK_COLOR = alt.condition("datum.look", alt.value(ORANGE), alt.value(BLUE))
-_LOOK_SHAPE = alt.condition("datum.look", alt.value("diamond"), alt.value("circle"))
+_REMARK_COLOR = alt.condition("datum.flagged", alt.value(ORANGE), alt.value(BLUE))
+_REMARK_SHAPE = alt.condition("datum.flagged", alt.value("diamond"), alt.value("circle"))
 
 
-def _named(rows: Sequence[Annotator]) -> Drawing:
-    """Everybody by name, the best first."""
-    shown = _annotator_rows(rows)
+def _plot_named_annotators(rows: Sequence[AnnotatorRow]) -> Plot:
+    """All annotators by name."""
+    shown = _by_accuracy(rows)
     base = alt.Chart(ROWS).encode(
-        y=alt.Y("annotator:N", sort=None, title=None), color=_LOOK_COLOR, tooltip=_ANNOTATOR_TIPS
+        y=alt.Y("annotator:N", sort=None, title=None),
+        color=_REMARK_COLOR,
+        tooltip=_ANNOTATOR_TIPS,
     )
     axis = alt.Axis(format="%", tickCount=5)
     scale = alt.Scale(zero=False, nice=True)
     whiskers = base.mark_rule(strokeWidth=2, opacity=0.6).encode(
-        x=alt.X("low:Q", title="accuracy, with 95 % interval", axis=axis, scale=scale), x2="high:Q"
+        x=alt.X(
+            "low:Q",
+            title="estimated accuracy with 95 % interval",
+            axis=axis,
+            scale=scale,
+        ),
+        x2="high:Q",
     )
     points = base.mark_point(filled=True, size=60, opacity=1).encode(
-        x="accuracy:Q", shape=_LOOK_SHAPE
+        x="accuracy:Q", shape=_REMARK_SHAPE
     )
-    return Drawing(alt.layer(whiskers, points), 22 * len(shown), shown)
+    return Plot(alt.layer(whiskers, points), 22 * len(shown), shown)
 
 
-def _ranked(rows: Sequence[Annotator]) -> Drawing:
-    """Many, by rank; if too many, at even distances."""
-    ordered = _annotator_rows(rows)
-    step = max(1, -(-len(ordered) // RANKED))
+def _plot_ranked_annotators(rows: Sequence[AnnotatorRow]) -> Plot:
+    """Many annotators by rank; if too many, an evenly spaced sample."""
+    ordered = _by_accuracy(rows)
+    step = max(1, -(-len(ordered) // MAX_RANKED_ANNOTATORS))
     base = alt.Chart(ROWS).encode(
         x=alt.X(
             "rank:Q",
-            title="annotators, the best first",
+            title="annotators, most accurate first",
             axis=alt.Axis(grid=False),
             scale=alt.Scale(nice=False),
         ),
-        color=_LOOK_COLOR,
+        color=_REMARK_COLOR,
         tooltip=_ANNOTATOR_TIPS,
     )
     axis = alt.Axis(format="%", tickCount=5)
     whiskers = base.mark_rule(strokeWidth=1.2, opacity=0.45).encode(
-        y=alt.Y("low:Q", title="accuracy", axis=axis, scale=alt.Scale(domain=[0, 1])), y2="high:Q"
+        y=alt.Y(
+            "low:Q",
+            title="estimated accuracy",
+            axis=axis,
+            scale=alt.Scale(domain=[0, 1]),
+        ),
+        y2="high:Q",
     )
     points = base.mark_point(filled=True, opacity=1).encode(
         y="accuracy:Q",
-        shape=_LOOK_SHAPE,
-        size=alt.condition("datum.look", alt.value(45), alt.value(20)),
+        shape=_REMARK_SHAPE,
+        size=alt.condition("datum.flagged", alt.value(45), alt.value(20)),
     )
-    return Drawing(alt.layer(whiskers, points), 260, ordered[::step])
+    return Plot(alt.layer(whiskers, points), 260, ordered[::step])
 
 
-def _together(found: Together) -> Drawing:
-    """Blue where a pair agrees more often than the model expects, orange where less often."""
+def _plot_dependence(dependence: DependenceMap) -> Plot:
+    """Blue where a pair agrees more often than the model predicts, orange where less often."""
     rows = [
         {
-            "one": cell.one,
-            "other": cell.other,
+            "first": cell.first,
+            "second": cell.second,
             "excess": cell.excess,
             "size": abs(cell.excess),
             "more": cell.excess > 0,
-            "stands": cell.stands_out,
+            "dependent": cell.dependent,
         }
-        for cell in found.cells
+        for cell in dependence.cells
     ]
-    blank = [{"one": one, "other": one} for one in found.names]  # keeps both axes in this order
-    most = max(LEAST_DEEPEST, *(abs(cell.excess) for cell in found.cells))
-    small = len(found.names) > 12
-    style: dict[str, Any] = {"grid": False, "labelFontSize": 11 if small else 12, "labelLimit": 110}
-    upright = max(map(len, found.names)) > 3
-    across = alt.Axis(labelAngle=-90 if upright else 0, labelOverlap="greedy", **style)
-    x = alt.X("other:N", sort=None, title=None, axis=across)
-    y = alt.Y("one:N", sort=None, title=None, axis=alt.Axis(**style))
+    # The diagonal keeps both axes in this order.
+    blank = [{"first": name, "second": name} for name in dependence.names]
+    largest = max(MIN_COLOR_RANGE, *(abs(cell.excess) for cell in dependence.cells))
+    crowded = len(dependence.names) > SMALL_MAP
+    style: dict[str, Any] = {
+        "grid": False,
+        "labelFontSize": 11 if crowded else 12,
+        "labelLimit": 110,
+    }
+    rotated = max(map(len, dependence.names)) > 3
+    x_axis = alt.Axis(labelAngle=-90 if rotated else 0, labelOverlap="greedy", **style)
+    x = alt.X("second:N", sort=None, title=None, axis=x_axis)
+    y = alt.Y("first:N", sort=None, title=None, axis=alt.Axis(**style))
     diagonal = _chart(blank).mark_rect(color=LINE, opacity=0.6)
     base = alt.Chart(ROWS).encode(
         x=x,
         y=y,
         tooltip=[
-            alt.Tooltip("one:N", title="annotator"),
-            alt.Tooltip("other:N", title="with"),
+            alt.Tooltip("first:N", title="annotator"),
+            alt.Tooltip("second:N", title="and"),
             alt.Tooltip("excess:Q", title="excess agreement", format="+.1%"),
-            alt.Tooltip("stands:N", title="stands out"),
+            alt.Tooltip("dependent:N", title="significant"),
         ],
     )
     cells = base.mark_rect().encode(
         color=alt.condition("datum.more", alt.value(BLUE), alt.value(ORANGE)),
-        opacity=alt.Opacity("size:Q", scale=alt.Scale(domain=[0, most], range=[0, 1]), legend=None),
+        opacity=alt.Opacity(
+            "size:Q", scale=alt.Scale(domain=[0, largest], range=[0, 1]), legend=None
+        ),
     )
-    frames = base.transform_filter("datum.stands").mark_rect(
+    frames = base.transform_filter("datum.dependent").mark_rect(
         filled=False, stroke=INK, strokeWidth=1.5
     )
-    height = (16 if small else 24) * len(found.names)
-    return Drawing(alt.layer(diagonal.encode(x=x, y=y), cells, frames), height, rows)
+    height = (16 if crowded else 24) * len(dependence.names)
+    return Plot(alt.layer(diagonal.encode(x=x, y=y), cells, frames), height, rows)
 
 
-def _certainties(found: ItemTable) -> Drawing:
+def _plot_confidence(items: ItemTable, confident: float) -> Plot:
+    """Bars below the threshold are orange."""
     rows = [
-        {"low": low, "high": high, "items": count, "doubt": high <= 0.9 + 1e-9}
-        for low, high, count in zip(found.edges, found.edges[1:], found.counts, strict=False)
+        {"low": low, "high": high, "items": count, "below": high <= confident + 1e-9}
+        for (low, high), count in zip(pairwise(items.edges), items.counts, strict=True)
     ]
     chart = (
         alt.Chart(ROWS)
@@ -290,24 +330,24 @@ def _certainties(found: ItemTable) -> Drawing:
             x=alt.X(
                 "low:Q",
                 bin="binned",
-                title="how sure a label is (orange: below 90 %)",
+                title=f"confidence (orange: below {100 * confident:.0f} %)",
                 axis=alt.Axis(format="%", tickCount=6, grid=False),
             ),
             x2="high:Q",
             y=alt.Y("items:Q", title="items", axis=alt.Axis(tickCount=4)),
-            color=alt.condition("datum.doubt", alt.value(ORANGE), alt.value(BLUE)),
+            color=alt.condition("datum.below", alt.value(ORANGE), alt.value(BLUE)),
             tooltip=[
-                alt.Tooltip("low:Q", title="from", format=SHARE),
-                alt.Tooltip("high:Q", title="to", format=SHARE),
+                alt.Tooltip("low:Q", title="confidence from", format=PERCENT),
+                alt.Tooltip("high:Q", title="to", format=PERCENT),
                 alt.Tooltip("items:Q", title="items", format=","),
             ],
         )
     )
-    return Drawing(chart, 180, rows)
+    return Plot(chart, 180, rows)
 
 
-def _convergence(history: Sequence[tuple[int, float]]) -> Drawing:
-    rows = [{"iteration": step, "likelihood": value} for step, value in history]
+def _plot_convergence(history: Sequence[tuple[int, float]]) -> Plot:
+    rows = [{"iteration": step, "log_likelihood": value} for step, value in history]
     values = [value for _, value in history]
     digits = int(np.clip(np.ceil(1 - np.log10(max(np.ptp(values), 1e-9))), 0, 6))
     last = history[-1][0]
@@ -323,41 +363,41 @@ def _convergence(history: Sequence[tuple[int, float]]) -> Drawing:
                 scale=alt.Scale(zero=False, nice=False),
             ),
             y=alt.Y(
-                "likelihood:Q",
+                "log_likelihood:Q",
                 title="log-likelihood",
                 scale=alt.Scale(zero=False),
                 axis=alt.Axis(tickCount=4, format=f",.{digits}f"),
             ),
             tooltip=[
                 alt.Tooltip("iteration:Q"),
-                alt.Tooltip("likelihood:Q", title="log-likelihood", format=",.2f"),
+                alt.Tooltip("log_likelihood:Q", title="log-likelihood", format=",.2f"),
             ],
         )
     )
-    return Drawing(chart, 180, rows)
+    return Plot(chart, 180, rows)
 
 
-def _compared(found: Sequence[Comparison]) -> Drawing:
-    """Errors if the truth is known, else how many labels differ from those of ``fuse``."""
-    known = any(one.error is not None for one in found)
+def _plot_methods(comparisons: Sequence[Comparison]) -> Plot:
+    """Errors if there are gold labels, else the share of labels that differ from ``fuse``."""
+    has_errors = any(one.error is not None for one in comparisons)
     rows: list[dict[str, Any]] = [
         {
             "method": one.method,
-            "value": one.error if known else one.differs,
+            "value": one.error if has_errors else one.differs,
             "seconds": one.seconds,
-            "ours": one.method == "fuse",
+            "is_fuse": one.method == "fuse",
         }
-        for one in found
+        for one in comparisons
     ]
     rows.sort(key=lambda row: float(row["value"]))
-    title = "wrong labels" if known else "labels unlike those of fuse"
-    most = max(row["value"] for row in rows)
+    title = "error" if has_errors else "labels that differ from fuse"
+    largest = max(row["value"] for row in rows)
     base = alt.Chart(ROWS).encode(
         x=alt.X(
             "value:Q",
             title=title,
             axis=alt.Axis(format="%", tickCount=5),
-            scale=alt.Scale(domain=[0, 1.25 * most or 1]),
+            scale=alt.Scale(domain=[0, 1.25 * largest or 1]),
         ),
         y=alt.Y("method:N", sort=None, title=None, axis=alt.Axis(labelLimit=210)),
         tooltip=[
@@ -367,50 +407,51 @@ def _compared(found: Sequence[Comparison]) -> Drawing:
         ],
     )
     bars = base.mark_bar(opacity=0.75, height={"band": 0.62}).encode(
-        color=alt.condition("datum.ours", alt.value(ORANGE), alt.value(BLUE))
+        color=alt.condition("datum.is_fuse", alt.value(ORANGE), alt.value(BLUE))
     )
     texts = base.mark_text(align="left", dx=6, color=INK, fontSize=12).encode(
-        text=alt.Text("value:Q", format=SHARE)
+        text=alt.Text("value:Q", format=PERCENT)
     )
-    return Drawing(alt.layer(bars, texts), 22 * len(rows), rows)
+    return Plot(alt.layer(bars, texts), 22 * len(rows), rows)
 
 
-def _calibration(found: GoldCheck) -> Drawing:
+def _plot_calibration(gold_check: GoldCheck) -> Plot:
+    """The reliability diagram, with the diagonal of perfect calibration."""
     rows = [
         {
             "items": one.items,
-            "sure": one.sure,
-            "right": one.right.value,
-            "low": one.right.low,
-            "high": one.right.high,
+            "confidence": one.confidence,
+            "accuracy": one.accuracy.value,
+            "low": one.accuracy.low,
+            "high": one.accuracy.high,
         }
-        for one in found.bins
+        for one in gold_check.bins
     ]
-    least = min(min(one.sure, one.right.low) for one in found.bins)
-    scale = alt.Scale(domain=[least, 1], nice=False, zero=False)
+    lowest = min(min(one.confidence, one.accuracy.low) for one in gold_check.bins)
+    scale = alt.Scale(domain=[lowest, 1], nice=False, zero=False)
     axis = alt.Axis(format="%", tickCount=5)
-    x = alt.X("sure:Q", title="how sure the labels are", scale=scale, axis=axis)
-    ends: list[dict[str, Any]] = [{"sure": least, "right": least}, {"sure": 1, "right": 1}]
+    x = alt.X("confidence:Q", title="confidence", scale=scale, axis=axis)
+    ends = [{"confidence": end, "accuracy": end} for end in (lowest, 1.0)]
     ideal = (
         _chart(ends)
         .mark_line(color=SOFT, strokeDash=[4, 4], strokeWidth=1.2)
-        .encode(x=x, y="right:Q")
+        .encode(x=x, y="accuracy:Q")
     )
     base = alt.Chart(ROWS).encode(
         x=x,
         tooltip=[
             alt.Tooltip("items:Q", format=","),
-            alt.Tooltip("sure:Q", format=SHARE),
-            alt.Tooltip("right:Q", format=SHARE),
-            alt.Tooltip("low:Q", title="at least", format=SHARE),
-            alt.Tooltip("high:Q", title="at most", format=SHARE),
+            alt.Tooltip("confidence:Q", format=PERCENT),
+            alt.Tooltip("accuracy:Q", format=PERCENT),
+            alt.Tooltip("low:Q", title="95 % interval from", format=PERCENT),
+            alt.Tooltip("high:Q", title="to", format=PERCENT),
         ],
     )
     whiskers = base.mark_rule(color=BLUE, opacity=0.5, strokeWidth=2).encode(
-        y=alt.Y("low:Q", title="how many are right", scale=scale, axis=axis), y2="high:Q"
+        y=alt.Y("low:Q", title="accuracy", scale=scale, axis=axis), y2="high:Q"
     )
-    points = base.mark_point(filled=True, color=BLUE, size=70, opacity=1).encode(y="right:Q")
-    return Drawing(alt.layer(ideal, whiskers, points), 300, rows)
+    points = base.mark_point(filled=True, color=BLUE, size=70, opacity=1).encode(y="accuracy:Q")
+    return Plot(alt.layer(ideal, whiskers, points), 300, rows)
 
 
 def _chart(rows: Sequence[dict[str, Any]]) -> alt.Chart:

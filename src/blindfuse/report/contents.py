@@ -1,67 +1,63 @@
-"""All that the page says, as plain dataclasses: the page is a function of them and nothing else."""
+"""Everything that the page shows, as dataclasses. The page is a function of :class:`Contents`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics.fit import SEVERE_MISFIT, Fit
+from blindfuse.diagnostics.diagnose import Paragraph
+from blindfuse.diagnostics.items import CONFIDENT
 from blindfuse.errors import BadLabels
 from blindfuse.fusion.compare import Comparison
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.fusion.gold_check import GoldCheck
-from blindfuse.fusion.merged_groups import MERGED_GROUPS
 from blindfuse.metrics import Agreement, fleiss_kappa, krippendorff_alpha
 from blindfuse.model.posteriors import most_likely
-from blindfuse.report.annotators import AnnotatorTable, annotator_table, common_classes
-from blindfuse.report.dependence import Together, who_errs_together
+from blindfuse.report.annotators import (
+    AnnotatorTable,
+    annotator_table,
+    most_common_classes,
+)
+from blindfuse.report.dependence import DependenceMap, dependence_map
 from blindfuse.report.items import ItemTable, item_table
-from blindfuse.report.names import distinct, shown
+from blindfuse.report.names import distinct_names, visible
 
 Floats = NDArray[np.float64]
 
-SENTENCE = 2_000
-"""Characters of a sentence that names people or files."""
-MOST_NOTES, NOTE = 30, 400
+MAX_PARAGRAPH_LENGTH = 2_000
+"""Characters of a paragraph that may list names."""
+MAX_NOTES, MAX_NOTE_LENGTH = 30, 400
 """Notes, and characters of each."""
-LISTED_CLASSES = 40
-"""Classes of the picture of class shares; of more, the most common ones."""
-DRAWS = 20_000_000
-"""Items times resamples that an interval of agreement may cost."""
-HISTORY = 400
-"""Points of the picture of convergence."""
+MAX_CLASSES = 40
+"""Classes of the chart of class proportions; of more, the most common ones."""
+MAX_RESAMPLED_ITEMS = 20_000_000
+"""Items times bootstrap resamples for the intervals of the agreement coefficients."""
+MAX_HISTORY = 400
+"""Points of the chart of convergence."""
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One of the numbers at the top: as text, and what it counts."""
+class KeyFigure:
+    """One of the numbers at the top, as text."""
 
     value: str
-    what: str
+    description: str
 
 
 @dataclass(frozen=True)
-class Said:
-    """A sentence or two under a heading of their own."""
-
-    heading: str
-    text: str
-
-
-@dataclass(frozen=True)
-class ClassShare:
-    """A class: its ``share`` by the model, of ``labels`` given to items, and of ``answers``."""
+class ClassSummary:
+    """A class: its estimated prior, how many items have this label, and its share of responses."""
 
     name: str
-    share: float
-    labels: int
-    answers: float
+    prior: float
+    n_labels: int
+    response_share: float
 
 
 @dataclass(frozen=True)
-class Agreements:
-    """How far annotators agree with each other, beyond chance."""
+class AgreementCoefficients:
+    """Agreement between annotators beyond chance."""
 
     krippendorff: Agreement
     fleiss: Agreement
@@ -69,36 +65,54 @@ class Agreements:
 
 @dataclass(frozen=True)
 class Contents:
-    """Everything that the page says.
+    """Everything that the page shows.
 
-    ``warnings`` speak against trusting the labels; ``said`` is what was measured, in words;
-    ``notes`` what the reader of the file guessed and left out. ``classes`` are the names that codes
-    stand for, ``shares`` the most common of them; ``agreement`` is None where no item has two
-    answers, ``history`` has pairs of iteration and log-likelihood, and ``checked`` is None without
-    gold labels.
+    Attributes
+    ----------
+    size, method, why
+        what was fused, by which method and why, as text.
+    paragraphs
+        the diagnostics, in the order of :meth:`Diagnostics.paragraphs`.
+    warnings
+        the paragraphs that are a reason to distrust the labels.
+    notes
+        what the reader of the file detected and skipped.
+    classes
+        the names that class codes stand for.
+    class_summaries
+        the most common classes.
+    agreement
+        None where no item has two responses.
+    history, n_iterations
+        pairs of iteration and log-likelihood, and the number of all iterations.
+    comparisons, gold_check
+        what ``compare`` and ``check_on_gold`` returned; empty and None without them.
+    confident
+        the confidence below which an item needs another label.
     """
 
     title: str
     size: str
     method: str
     why: str
-    figures: tuple[Figure, ...]
-    warnings: tuple[str, ...]
-    said: tuple[Said, ...]
+    key_figures: tuple[KeyFigure, ...]
+    paragraphs: tuple[Paragraph, ...]
+    warnings: tuple[Paragraph, ...]
     notes: tuple[str, ...]
     classes: tuple[str, ...]
-    shares: tuple[ClassShare, ...]
+    class_summaries: tuple[ClassSummary, ...]
     annotators: AnnotatorTable
-    together: Together
-    agreement: Agreements | None
+    dependence: DependenceMap
+    agreement: AgreementCoefficients | None
     items: ItemTable
     history: tuple[tuple[int, float], ...]
-    iterations: int
-    compared: tuple[Comparison, ...]
-    checked: GoldCheck | None
+    n_iterations: int
+    comparisons: tuple[Comparison, ...]
+    gold_check: GoldCheck | None
+    confident: float = CONFIDENT
 
 
-def gather(
+def gather_contents(
     fusion: Fusion,
     *,
     title: str,
@@ -106,113 +120,98 @@ def gather(
     compared: Sequence[Comparison] = (),
     gold: GoldCheck | None = None,
 ) -> Contents:
-    """What the page says of this fusion."""
-    responses, found = fusion.responses, fusion.diagnostics
-    names = distinct(responses.annotators)
-    classes = distinct(responses.classes)
+    """Return what the page shows about this fusion."""
+    responses, diagnostics = fusion.responses, fusion.diagnostics
+    names = distinct_names(responses.annotators)
+    classes = distinct_names(responses.classes)
     model = fusion.model.for_annotators(responses.annotators, responses.classes)
+    paragraphs = tuple(map(_shortened, diagnostics.paragraphs()))
     return Contents(
-        title=shown(title),
+        title=visible(title),
         size=(
             f"{responses.n_items:,} items, {responses.n_annotators:,} annotators, "
-            f"{responses.n_classes:,} classes, {responses.n_responses:,} labels"
+            f"{responses.n_classes:,} classes, {responses.n_responses:,} responses"
         ),
         method=fusion.method,
-        why=shown(fusion.why, SENTENCE),
-        figures=_figures(fusion),
-        warnings=_warnings(fusion),
-        said=_said(fusion),
-        notes=tuple(shown(note, NOTE) for note in [*notes, *responses.notes][:MOST_NOTES]),
+        why=visible(fusion.why, MAX_PARAGRAPH_LENGTH),
+        key_figures=_key_figures(fusion),
+        paragraphs=paragraphs,
+        warnings=(
+            *_method_warnings(fusion),
+            *(paragraph for paragraph in paragraphs if paragraph.warning),
+        ),
+        notes=tuple(
+            visible(note, MAX_NOTE_LENGTH) for note in [*notes, *responses.notes][:MAX_NOTES]
+        ),
         classes=tuple(classes),
-        shares=_shares(fusion, model.prior, classes),
-        annotators=annotator_table(found, model, names),
-        together=who_errs_together(found.dependence),
+        class_summaries=_class_summaries(fusion, model.prior, classes),
+        annotators=annotator_table(diagnostics, model, names),
+        dependence=dependence_map(diagnostics.dependence),
         agreement=_agreement(fusion),
         items=item_table(fusion, names),
         history=_thinned(fusion.history),
-        iterations=len(fusion.history),
-        compared=tuple(compared),
-        checked=gold,
+        n_iterations=len(fusion.history),
+        comparisons=tuple(compared),
+        gold_check=gold,
     )
 
 
-def _figures(fusion: Fusion) -> tuple[Figure, ...]:
-    found, n = fusion.diagnostics, fusion.responses.n_items
-    needs, outvoted = found.items.needs.sum(), found.items.outvoted.sum()
+def _shortened(paragraph: Paragraph) -> Paragraph:
+    return replace(paragraph, text=visible(paragraph.text, MAX_PARAGRAPH_LENGTH))
+
+
+def _key_figures(fusion: Fusion) -> tuple[KeyFigure, ...]:
+    diagnostics, n = fusion.diagnostics, fusion.responses.n_items
+    dependence, fit = diagnostics.dependence, diagnostics.fit
+    needing = diagnostics.items.needs_another_label.sum()
+    outvoted = diagnostics.items.outvoted.sum()
     return (
-        Figure(f"{100 * found.expected.error:.1f}\u00a0%", "of labels expected to be wrong"),
-        Figure(f"{needs:,}", f"items need another label ({100 * needs / n:.0f} %)"),
-        Figure(f"{outvoted:,}", f"labels against the majority vote ({100 * outvoted / n:.1f} %)"),
-        Figure(
-            f"{found.dependence.votes:.1f}",
-            f"independent votes in those of {found.dependence.n_annotators:,} annotators",
+        KeyFigure(f"{100 * diagnostics.expected_error.error:.1f}\u00a0%", "expected error"),
+        KeyFigure(f"{needing:,}", f"items need another label ({100 * needing / n:.0f} %)"),
+        KeyFigure(
+            f"{outvoted:,}",
+            f"labels against the majority vote ({100 * outvoted / n:.1f} %)",
         ),
-        Figure(f"{found.fit.misfit:.2g}\u00a0×", f"misfit over noise: {_fits(found.fit)}"),
-    )
-
-
-def _fits(fit: Fit) -> str:
-    return "fits" if fit.holds else "fits roughly" if fit.misfit < SEVERE_MISFIT else "does not fit"
-
-
-def _warnings(fusion: Fusion) -> tuple[str, ...]:
-    """What speaks against trusting the labels; the same thresholds as the diagnostics have."""
-    found = fusion.diagnostics
-    against = (
-        (not found.fit.holds, found.fit.summary()),
-        (
-            found.dependence.groups and fusion.method != MERGED_GROUPS,
-            f"Some err together more than others do, and their votes count in full: "
-            f"{found.dependence.named_groups()}.",
+        KeyFigure(
+            f"{dependence.effective_votes:.1f}",
+            f"independent votes from {dependence.n_annotators:,} annotators",
         ),
-        (
-            not found.identifiability.holds or len(found.identifiability.rare),
-            found.identifiability.summary(),
-        ),
-        (
-            fusion.method == "MajorityVote",
-            "No model was trusted beyond the majority vote; certainties tell how answers divide.",
-        ),
-        (
-            np.any(found.annotators.adversary),
-            f"{np.count_nonzero(found.annotators.adversary):,} annotators are worse than chance. "
-            "If most annotators were, no method could know.",
+        KeyFigure(
+            f"{fit.misfit:.2g}\u00a0×",
+            f"misfit relative to sampling noise: {fit.verdict}",
         ),
     )
-    return tuple(shown(words, SENTENCE) for holds, words in against if holds)
 
 
-def _said(fusion: Fusion) -> tuple[Said, ...]:
-    found = fusion.diagnostics
-    parts = (
-        ("Expected error", found.expected),
-        ("Items", found.items),
-        ("Annotators", found.annotators),
-        ("Dependence", found.dependence),
-        ("Fit", found.fit),
-        ("What can be known", found.identifiability),
-    )
-    return tuple(Said(heading, shown(part.summary(), SENTENCE)) for heading, part in parts)
+def _method_warnings(fusion: Fusion) -> tuple[Paragraph, ...]:
+    """The warning that the labels are only the majority vote."""
+    if fusion.method != "MajorityVote":
+        return ()
+    text = "The labels are the majority vote; confidences only reflect how the votes are split."
+    return (Paragraph("Method", text, warning=True),)
 
 
-def _shares(fusion: Fusion, prior: Floats, classes: list[str]) -> tuple[ClassShare, ...]:
+def _class_summaries(fusion: Fusion, prior: Floats, classes: list[str]) -> tuple[ClassSummary, ...]:
     responses = fusion.responses
-    labels = np.bincount(most_likely(fusion.posteriors), minlength=len(classes))
-    answers = responses.responses_per_class / max(responses.n_responses, 1)
+    n_labels = np.bincount(most_likely(fusion.posteriors), minlength=len(classes))
+    response_shares = responses.responses_per_class / max(responses.n_responses, 1)
     return tuple(
-        ClassShare(
-            classes[k], round(float(prior[k]), 4), int(labels[k]), round(float(answers[k]), 4)
+        ClassSummary(
+            name=classes[k],
+            prior=round(float(prior[k]), 4),
+            n_labels=int(n_labels[k]),
+            response_share=round(float(response_shares[k]), 4),
         )
-        for k in common_classes(prior, LISTED_CLASSES)
+        for k in most_common_classes(prior, MAX_CLASSES)
     )
 
 
-def _agreement(fusion: Fusion) -> Agreements | None:
-    """With fewer resamples for many items: intervals of many items are narrow and smooth."""
+def _agreement(fusion: Fusion) -> AgreementCoefficients | None:
+    """Agreement with bootstrap intervals; fewer resamples for many items, to limit the time."""
     responses = fusion.responses
-    resamples = int(np.clip(DRAWS // max(responses.n_items, 1), 100, 1000))
+    resamples = int(np.clip(MAX_RESAMPLED_ITEMS // max(responses.n_items, 1), 100, 1000))
     try:
-        return Agreements(
+        return AgreementCoefficients(
             krippendorff_alpha(responses, resamples=resamples),
             fleiss_kappa(responses, resamples=resamples),
         )
@@ -220,8 +219,7 @@ def _agreement(fusion: Fusion) -> Agreements | None:
         return None
 
 
-def _thinned(
-    history: Floats,
-) -> tuple[tuple[int, float], ...]:
-    steps = np.unique(np.linspace(0, len(history) - 1, min(HISTORY, len(history))).astype(int))
-    return tuple((int(step) + 1, float(history[step])) for step in steps)
+def _thinned(history: Floats) -> tuple[tuple[int, float], ...]:
+    """Evenly spaced iterations with their log-likelihoods, the first and the last included."""
+    steps = np.linspace(0, len(history) - 1, min(MAX_HISTORY, len(history))).astype(int)
+    return tuple((int(step) + 1, float(history[step])) for step in np.unique(steps))

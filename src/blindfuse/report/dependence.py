@@ -1,4 +1,4 @@
-"""Who errs together, as a page shows it: a map of pairs, and the pairs that stand out."""
+"""Dependent annotators on the page: a map of excess agreement, and the dependent pairs."""
 
 from dataclasses import dataclass
 
@@ -6,77 +6,90 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.diagnostics.dependence import Dependence
-from blindfuse.report.names import distinct
+from blindfuse.report.names import distinct_names
 
-MAP_ANNOTATORS = 30
-"""Annotators on the map; of more, members of groups, and then those first looked at."""
-LONGEST = 40
-"""Characters of a name, which the map repeats in every cell."""
-LISTED_PAIRS = 20
-"""Pairs that are listed by name."""
+MAX_ANNOTATORS = 30
+"""Annotators on the map; of more, members of dependent groups and then those with most pairs."""
+MAX_NAME_LENGTH = 40
+"""Characters of a name; the map repeats names in every cell."""
+MAX_LISTED_PAIRS = 20
+"""Dependent pairs that are listed by name."""
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two annotators, by name, the excess of their agreement, and whether they stand out."""
+class AnnotatorPair:
+    """Two annotators by name, their excess agreement, and whether it is significant."""
 
-    one: str
-    other: str
+    first: str
+    second: str
     excess: float
-    stands_out: bool
+    dependent: bool
 
 
 @dataclass(frozen=True)
-class Together:
-    """The map's ``names`` in order, its cells ``[one ≠ other]`` both ways, and ``listed`` pairs.
+class DependenceMap:
+    """The ``names`` on both axes of the map, its ``cells``, and the ``listed`` dependent pairs.
 
-    ``standing_out`` pairs were found among ``looked_at`` annotators.
+    Each pair has two cells. ``n_dependent`` pairs were found among ``n_tested`` annotators.
     """
 
     names: tuple[str, ...]
-    cells: tuple[Pair, ...]
-    listed: tuple[Pair, ...]
-    standing_out: int
-    looked_at: int
+    cells: tuple[AnnotatorPair, ...]
+    listed: tuple[AnnotatorPair, ...]
+    n_dependent: int
+    n_tested: int
 
 
-def who_errs_together(found: Dependence) -> Together:
-    """From what was measured; annotators of a group stand side by side."""
-    chosen, names = _chosen(found), distinct(found.names, LONGEST)
-    flagged = {frozenset(pair) for pair in found.pairs.tolist()}
-    at = found.looked_at
+def dependence_map(dependence: Dependence) -> DependenceMap:
+    """Return the map; members of a dependent group are neighbours."""
+    rows, names = (
+        _map_rows(dependence),
+        distinct_names(dependence.names, MAX_NAME_LENGTH),
+    )
+    dependent = {frozenset(pair) for pair in dependence.pairs.tolist()}
+    tested, excess = dependence.tested, dependence.excess_matrix
     cells = tuple(
-        Pair(
-            names[at[i]],
-            names[at[j]],
-            round(float(found.excesses[i, j]), 4),
-            frozenset((int(at[i]), int(at[j]))) in flagged,
+        AnnotatorPair(
+            names[tested[i]],
+            names[tested[j]],
+            round(float(excess[i, j]), 4),
+            frozenset((int(tested[i]), int(tested[j]))) in dependent,
         )
-        for i in chosen
-        for j in chosen
-        if not np.isnan(found.excesses[i, j])
+        for i in rows
+        for j in rows
+        if not np.isnan(excess[i, j])
     )
-    order = np.argsort(-found.excess, kind="stable")[:LISTED_PAIRS]
-    listed = tuple(
-        Pair(names[one], names[other], round(float(excess), 4), True)
-        for (one, other), excess in zip(found.pairs[order], found.excess[order], strict=True)
+    return DependenceMap(
+        names=tuple(names[tested[i]] for i in rows),
+        cells=cells,
+        listed=_listed_pairs(dependence, names),
+        n_dependent=len(dependence.pairs),
+        n_tested=dependence.n_annotators,
     )
-    return Together(
-        tuple(names[at[i]] for i in chosen), cells, listed, len(found.pairs), found.n_annotators
+
+
+def _listed_pairs(dependence: Dependence, names: list[str]) -> tuple[AnnotatorPair, ...]:
+    """The dependent pairs with the largest excess agreement."""
+    order = np.argsort(-dependence.excess, kind="stable")[:MAX_LISTED_PAIRS]
+    return tuple(
+        AnnotatorPair(names[first], names[second], round(float(excess), 4), dependent=True)
+        for (first, second), excess in zip(
+            dependence.pairs[order], dependence.excess[order], strict=True
+        )
     )
 
 
-def _chosen(found: Dependence) -> list[int]:
-    """Rows of ``excesses`` that the map has: groups first, largest first."""
-    place = {int(m): i for i, m in enumerate(found.looked_at)}
-    grouped = [place[m] for group in sorted(found.groups, key=len, reverse=True) for m in group]
-    rest = _most_pairs(found.excesses)
-    return list(dict.fromkeys([*grouped, *rest]))[:MAP_ANNOTATORS]
+def _map_rows(dependence: Dependence) -> list[int]:
+    """Rows of ``excess_matrix`` on the map: dependent groups first, the largest first."""
+    row_of = {int(m): i for i, m in enumerate(dependence.tested)}
+    groups = sorted(dependence.groups, key=len, reverse=True)
+    grouped = [row_of[m] for group in groups for m in group]
+    return list(dict.fromkeys([*grouped, *_other_rows(dependence.excess_matrix)]))[:MAX_ANNOTATORS]
 
 
-def _most_pairs(excesses: NDArray[np.float64]) -> list[int]:
-    """All rows if the map has room for them, else those with most pairs first."""
-    if len(excesses) <= MAP_ANNOTATORS:
-        return list(range(len(excesses)))
-    pairs = np.count_nonzero(~np.isnan(excesses), axis=1)
-    return np.argsort(-pairs, kind="stable").tolist()  # type: ignore[no-any-return]
+def _other_rows(excess_matrix: NDArray[np.float64]) -> list[int]:
+    """All rows in order if the map has space for them, else those with most pairs first."""
+    if len(excess_matrix) <= MAX_ANNOTATORS:
+        return list(range(len(excess_matrix)))
+    n_pairs = np.count_nonzero(~np.isnan(excess_matrix), axis=1)
+    return np.argsort(-n_pairs, kind="stable").tolist()  # type: ignore[no-any-return]

@@ -1,28 +1,28 @@
-"""The items as a page lists them: the least certain ones with their votes, and a sample."""
+"""The table of items on the page: the least confident ones with their votes, and a sample."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics.diagnose import Diagnostics
 from blindfuse.fusion.fuse import Fusion
-from blindfuse.report.names import fitting, shown
+from blindfuse.report.names import visible
+from blindfuse.report.script_data import count_fitting, row_values
 
-ROOM = 600_000
-"""Bytes for the rows, so that the whole page stays below 3 MB."""
-UNCERTAIN, SAMPLED = 1_000, 500
-"""The least certain items, and how many of the others at even distances by certainty."""
-VOTERS = 40
+MAX_BYTES = 600_000
+"""Size of the rows, so that the whole page stays below 3 MB."""
+MAX_LEAST_CONFIDENT, MAX_SAMPLED = 1_000, 500
+"""Rows of the least confident items, and rows sampled evenly from the others by confidence."""
+MAX_VOTERS = 40
 """Voters of an item that are named: the most accurate ones."""
 BINS = 25
-"""Bars of the histogram of certainties."""
+"""Bars of the histogram of confidence."""
 
 
 @dataclass(frozen=True)
-class Votes:
-    """``count`` answers for one class; ``voters`` are positions in the table's ``voters``."""
+class ClassVotes:
+    """``count`` votes for one class; ``voters`` are indices into the table's ``voters``."""
 
     label: int
     count: int
@@ -30,106 +30,107 @@ class Votes:
 
 
 @dataclass(frozen=True)
-class Item:
-    """One row. Classes are codes: ``label``, of posterior ``sure``, and the next best, ``next``."""
+class ItemRow:
+    """One item: its label and the second most probable class, as codes with their posteriors."""
 
     name: str
     label: int
-    sure: float
-    next: int
-    next_sure: float
-    needs: bool
+    confidence: float
+    second: int
+    second_posterior: float
+    needs_another_label: bool
     outvoted: bool
-    votes: tuple[Votes, ...]
+    votes: tuple[ClassVotes, ...]
 
 
 @dataclass(frozen=True)
 class ItemTable:
-    """``rows``, the least certain first, of ``total`` items.
+    """The ``rows`` on the page, the least confident first, of ``total`` items.
 
-    ``voters`` are the names that votes refer to. ``uncertain`` of the rows are the least certain
-    items of all, the others a sample. ``needs`` and ``outvoted`` count all items, on the page or
-    not; so does the histogram, ``counts[bin]`` between ``edges[bin]`` and ``edges[bin + 1]``.
+    The first ``n_least_confident`` rows are the least confident items of all, the others a sample.
+    ``voters`` are the names that votes refer to. ``n_needing_label``, ``n_outvoted`` and the
+    histogram, ``counts[bin]`` between ``edges[bin]`` and ``edges[bin + 1]``, are over all items.
     """
 
-    rows: tuple[Item, ...]
+    rows: tuple[ItemRow, ...]
     voters: tuple[str, ...]
     total: int
-    uncertain: int
-    needs: int
-    outvoted: int
+    n_least_confident: int
+    n_needing_label: int
+    n_outvoted: int
     edges: tuple[float, ...]
     counts: tuple[int, ...]
 
 
 def item_table(fusion: Fusion, names: list[str]) -> ItemTable:
-    """All items, or as many as fit."""
-    found = fusion.diagnostics.items
-    by_doubt = np.argsort(found.posterior, kind="stable")
-    others = by_doubt[UNCERTAIN:]
-    sample = others[np.linspace(0, len(others) - 1, min(SAMPLED, len(others))).astype(int)]
-    # The sample first, so that it is not what room is short of.
-    chosen = np.concatenate([sample, by_doubt[:UNCERTAIN]])
-    number: dict[int, int] = {}
+    """Return all items, or as many as fit."""
+    items = fusion.diagnostics.items
+    by_confidence = np.argsort(items.confidence, kind="stable")
+    others = by_confidence[MAX_LEAST_CONFIDENT:]
+    sample = others[np.linspace(0, len(others) - 1, min(MAX_SAMPLED, len(others))).astype(int)]
+    # The sample comes first, so that a size limit does not cut it off.
+    chosen = np.concatenate([sample, by_confidence[:MAX_LEAST_CONFIDENT]])
+    voter_index: dict[int, int] = {}
     rank = np.argsort(np.argsort(-fusion.diagnostics.annotators.accuracy, kind="stable"))
-    rows, named = [], [0]
+    rows, n_voters = [], [0]
     for n in chosen.tolist():
-        rows.append(_row(fusion, n, rank, number))
-        named.append(len(number))
-    voters = [names[m] for m in number]
-    costs = [
-        (asdict(row), voters[begin:end])
-        for row, (begin, end) in zip(rows, pairwise(named), strict=True)
+        rows.append(_row(fusion, n, rank, voter_index))
+        n_voters.append(len(voter_index))
+    voters = [names[m] for m in voter_index]
+    with_new_voters = [
+        (row_values(row), voters[begin:end])
+        for row, (begin, end) in zip(rows, pairwise(n_voters), strict=True)
     ]
-    kept = fitting(costs, ROOM)
-    sampled = min(len(sample), kept)
-    counts, edges = np.histogram(found.posterior, BINS, (1 / fusion.responses.n_classes, 1))
+    kept = count_fitting(with_new_voters, MAX_BYTES)
+    n_sampled = min(len(sample), kept)
+    counts, edges = np.histogram(items.confidence, BINS, (1 / fusion.responses.n_classes, 1))
     return ItemTable(
-        rows=(*rows[len(sample) : kept], *rows[:sampled]),
-        voters=tuple(voters[: named[kept]]),
+        rows=(*rows[len(sample) : kept], *rows[:n_sampled]),
+        voters=tuple(voters[: n_voters[kept]]),
         total=fusion.responses.n_items,
-        uncertain=kept - sampled,
-        needs=int(np.count_nonzero(found.needs)),
-        outvoted=int(np.count_nonzero(found.outvoted)),
+        n_least_confident=kept - n_sampled,
+        n_needing_label=int(np.count_nonzero(items.needs_another_label)),
+        n_outvoted=int(np.count_nonzero(items.outvoted)),
         edges=tuple(round(float(edge), 4) for edge in edges),
         counts=tuple(counts.tolist()),
     )
 
 
-def _row(fusion: Fusion, n: int, rank: NDArray[np.intp], number: dict[int, int]) -> Item:
-    found: Diagnostics = fusion.diagnostics
-    best, runner_up = np.argsort(-fusion.posteriors[n], kind="stable")[:2].tolist()
-    return Item(
-        name=shown(fusion.responses.items[n]),
-        label=best,
-        sure=round(float(found.items.posterior[n]), 4),
-        next=runner_up,
-        next_sure=round(float(fusion.posteriors[n, runner_up]), 4),
-        needs=bool(found.items.needs[n]),
-        outvoted=bool(found.items.outvoted[n]),
-        votes=_votes(fusion, n, rank, number),
+def _row(fusion: Fusion, n: int, rank: NDArray[np.intp], voter_index: dict[int, int]) -> ItemRow:
+    items = fusion.diagnostics.items
+    first, second = np.argsort(-fusion.posteriors[n], kind="stable")[:2].tolist()
+    return ItemRow(
+        name=visible(fusion.responses.items[n]),
+        label=first,
+        confidence=round(float(items.confidence[n]), 4),
+        second=second,
+        second_posterior=round(float(fusion.posteriors[n, second]), 4),
+        needs_another_label=bool(items.needs_another_label[n]),
+        outvoted=bool(items.outvoted[n]),
+        votes=_votes(fusion, n, rank, voter_index),
     )
 
 
 def _votes(
-    fusion: Fusion, n: int, rank: NDArray[np.intp], number: dict[int, int]
-) -> tuple[Votes, ...]:
-    """Who said what of item n, the commonest answer first; ``number`` numbers those who are named.
+    fusion: Fusion, n: int, rank: NDArray[np.intp], voter_index: dict[int, int]
+) -> tuple[ClassVotes, ...]:
+    """The votes for item n by class, most votes first.
 
-    ``rank[annotator]`` is zero for the most accurate.
+    ``rank[annotator]`` is zero for the most accurate. New voters are added to ``voter_index``,
+    ``{annotator: index}``.
     """
-    starts, annotators, labels = fusion.responses.by_item
-    cut = slice(starts[n], starts[n + 1])
-    who, said = annotators[cut], labels[cut]
-    named = np.isin(who, who[np.argsort(rank[who])[:VOTERS]])
-    classes, counts = np.unique(said, return_counts=True)
+    starts, annotators, symbols = fusion.responses.by_item
+    responses = slice(starts[n], starts[n + 1])
+    voters, reported = annotators[responses], symbols[responses]
+    named = np.isin(voters, voters[np.argsort(rank[voters])[:MAX_VOTERS]])
+    classes, counts = np.unique(reported, return_counts=True)
     return tuple(
-        Votes(
+        ClassVotes(
             int(classes[c]),
             int(counts[c]),
             tuple(
-                number.setdefault(m, len(number))
-                for m in who[named & (said == classes[c])].tolist()
+                voter_index.setdefault(m, len(voter_index))
+                for m in voters[named & (reported == classes[c])].tolist()
             ),
         )
         for c in np.argsort(-counts, kind="stable")

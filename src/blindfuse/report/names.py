@@ -1,11 +1,9 @@
-"""Names and labels as a page shows them: whatever they hold, they are short, visible text."""
+"""Names as the page shows them: short, visible text, whatever characters they contain."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
-LONGEST = 120
+MAX_NAME_LENGTH = 120
 """Characters of a name that are shown."""
 
 _VISIBLE = {
@@ -17,38 +15,24 @@ _VISIBLE = {
 }
 
 
-def shown(name: object, longest: int = LONGEST) -> str:
-    """Control characters are made visible, and what is too long is cut.
+def visible(name: object, max_length: int = MAX_NAME_LENGTH) -> str:
+    """Return a name as text, with visible control characters, cut to ``max_length``.
 
-    Marks of direction stay: the page keeps each name in a box of its own.
+    Direction marks are kept: the page isolates each name in an element of its own.
     """
     text = str(name)
     if not text.strip():
         return "(empty)"
-    return (text if len(text) <= longest else f"{text[: longest - 1]}…").translate(_VISIBLE)
+    short = text if len(text) <= max_length else f"{text[: max_length - 1]}…"
+    return short.translate(_VISIBLE)
 
 
-def distinct(names: Iterable[object], longest: int = LONGEST) -> list[str]:
-    """All of them as shown; those that look alike are numbered, since a chart tells by name."""
+def distinct_names(names: Iterable[object], max_length: int = MAX_NAME_LENGTH) -> list[str]:
+    """Return visible names and number those that look alike, since charts identify by name."""
     seen: Counter[str] = Counter()
-    found = []
-    for text in names:
-        name = shown(text, longest)
-        seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found
-
-
-def as_json(value: Any) -> str:
-    """JSON for a script element: no character in it can end the element."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def fitting(rows: Sequence[Any], room: int) -> int:
-    """How many of the first rows fit into so many bytes of JSON."""
-    for count, row in enumerate(rows):
-        room -= len(as_json(row).encode()) + 1
-        if room < 0:
-            return count
-    return len(rows)
+    distinct = []
+    for name in names:
+        text = visible(name, max_length)
+        seen[text] += 1
+        distinct.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
+    return distinct

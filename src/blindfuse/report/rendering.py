@@ -1,9 +1,8 @@
-"""From a fusion to one HTML page: what it says, its pictures, its style and its scripts."""
+"""Render the HTML page of a fusion from its contents, charts, style sheet and scripts."""
 
 import os
 from base64 import b64encode
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -11,13 +10,15 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from blindfuse.errors import BadFile
-from blindfuse.files import write_whole
+from blindfuse.files import write_atomically
 from blindfuse.fusion.compare import Comparison
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.fusion.gold_check import GoldCheck
-from blindfuse.report.charts import pictures
-from blindfuse.report.contents import Contents, gather
-from blindfuse.report.names import as_json
+from blindfuse.report.annotators import AnnotatorRow
+from blindfuse.report.charts import Chart, build_charts
+from blindfuse.report.contents import Contents, gather_contents
+from blindfuse.report.items import ItemRow
+from blindfuse.report.script_data import script_json, table_data
 from blindfuse.report.scripts import vega_script
 
 TITLE = "Fused labels"
@@ -32,15 +33,15 @@ def write_report(
     compared: Sequence[Comparison] = (),
     gold: GoldCheck | None = None,
 ) -> None:
-    """Write :func:`report_html` to a file, whole or not at all; one that is there is replaced."""
+    """Write :func:`report_html` to a file, atomically; an existing file is replaced."""
     page = report_html(fusion, title=title, notes=notes, compared=compared, gold=gold)
     try:
-        write_whole(path, page.encode())
-    except OSError as why:
+        write_atomically(path, page.encode())
+    except OSError as error:
         raise BadFile(
-            f"{os.fspath(path)} cannot be written: {why.strerror or why}. "
-            "Name a file in a folder that exists and that you may write to."
-        ) from why
+            f"{os.fspath(path)} cannot be written: {error.strerror or error}. "
+            "Choose a file in an existing folder with write permission."
+        ) from error
 
 
 def report_html(
@@ -51,51 +52,54 @@ def report_html(
     compared: Sequence[Comparison] = (),
     gold: GoldCheck | None = None,
 ) -> str:
-    """One page that needs nothing else: no network, no other file.
+    """Return one self-contained HTML page that loads nothing from the network or from disk.
 
     Parameters
     ----------
     fusion
         what ``fuse`` returned.
+    title
+        title of the page.
     notes
-        what was guessed when the answers were read, ``Read.notes``.
+        what was detected when the responses were read, ``Read.notes``.
     compared
         what ``compare`` returned.
     gold
-        what ``check_on_gold`` says of a fusion that did not see the known labels.
+        what ``check_on_gold`` returned for a fusion that was not given the gold labels.
     """
-    return render(gather(fusion, title=title, notes=notes, compared=compared, gold=gold))
+    return render(gather_contents(fusion, title=title, notes=notes, compared=compared, gold=gold))
 
 
 def render(contents: Contents) -> str:
-    """The page of these contents; the same contents give the same bytes."""
-    drawn = pictures(contents)
-    vega, own = vega_script(), _file("report.js")
+    """Return the page of these contents; the same contents give the same bytes."""
+    charts = build_charts(contents)
+    vega, own = vega_script(), _page_file("report.js")
     return _template().render(
         contents=contents,
-        pictures=drawn,
-        data=as_json(_for_the_script(contents, {name: one.spec for name, one in drawn.items()})),
-        style=_file("report.css"),
+        charts=charts,
+        data=script_json(_script_data(contents, charts)),
+        style=_page_file("report.css"),
         scripts=(vega, own),
-        policy=_policy(vega, own),
+        policy=_content_security_policy(vega, own),
     )
 
 
-def _for_the_script(contents: Contents, specs: dict[str, Any]) -> dict[str, Any]:
+def _script_data(contents: Contents, charts: Mapping[str, Chart]) -> dict[str, Any]:
+    """What ``report.js`` reads."""
     return {
         "classes": contents.classes,
-        "matrixClasses": contents.annotators.matrix_classes,
-        "annotators": [asdict(row) for row in contents.annotators.rows],
-        "items": [asdict(row) for row in contents.items.rows],
+        "matrix_classes": contents.annotators.matrix_classes,
+        "annotators": table_data(AnnotatorRow, contents.annotators.rows),
+        "items": table_data(ItemRow, contents.items.rows),
         "voters": contents.items.voters,
-        "pictures": specs,
+        "charts": {name: chart.spec for name, chart in charts.items()},
     }
 
 
-def _policy(*scripts: str) -> str:
-    """A browser that keeps to this runs these scripts, nothing else, and fetches nothing."""
+def _content_security_policy(*scripts: str) -> str:
+    """A policy that allows these scripts only, and no requests."""
     hashes = (b64encode(sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -115,5 +119,5 @@ def _template() -> Template:
     return environment.get_template("report.html")
 
 
-def _file(name: str) -> str:
+def _page_file(name: str) -> str:
     return files("blindfuse.report").joinpath("page", name).read_text(encoding="utf-8")

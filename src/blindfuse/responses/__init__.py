@@ -1,1 +1,1 @@
-"""Responses: the table of what annotators reported, as integer codes with the names beside."""
+"""The table of responses, as integer codes with names."""

@@ -1,4 +1,4 @@
-"""Frames of any library, through narwhals, as arrays of values with None for null."""
+"""Tables of any dataframe library, read through narwhals, as arrays with None for null."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,34 +8,34 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from blindfuse.errors import BadLabels, meant
+from blindfuse.errors import BadLabels, suggest
 
 
 def is_frame(data: Any) -> bool:
-    """Whether narwhals takes this for a table (arrays, lists and Series are none)."""
+    """Whether narwhals recognises the data as a table; arrays, lists and Series are not tables."""
     if isinstance(data, np.ndarray | list | tuple):
         return False
     return isinstance(_native(data), nw.DataFrame | nw.LazyFrame)
 
 
 def column_names(frame: Any) -> list[str]:
-    """The names of a frame's columns, in order."""
+    """Return the names of the columns of a frame, in order."""
     return list(_table(frame).collect_schema().names())
 
 
 def columns(frame: Any, names: Sequence[str]) -> list[NDArray[Any]]:
-    """The values of these columns; a column with nulls comes as objects, with None for null."""
+    """Return the values of these columns; a column with nulls is an array of objects with None."""
     table, present = _table(frame), column_names(frame)
     for name in names:
         if name not in present:
-            raise BadLabels(f"The table has no column {name!r}: {meant(name, present)}")
+            raise BadLabels(f"The table has no column {name!r}: {suggest(name, present)}")
     if names and isinstance(table, nw.LazyFrame):
         table = table.select(*dict.fromkeys(names)).collect()
     return [_values(table.get_column(name)) for name in names]
 
 
 def values(data: Any) -> Any:
-    """A Series of any library as an array, like a column of a frame; anything else as it is."""
+    """Convert a Series of any library to an array; return anything else unchanged."""
     series = nw.from_native(data, series_only=True, pass_through=True)
     return _values(series) if isinstance(series, nw.Series) else data
 
@@ -45,7 +45,7 @@ def _native(data: Any) -> Any:
         return nw.from_native(data, pass_through=True)
     except DuplicateError as error:
         raise BadLabels(
-            f"The table has columns of the same name: {' '.join(str(error).split())}. "
+            f"The table has several columns of the same name: {' '.join(str(error).split())}. "
             "Rename or drop all but one."
         ) from None
 
@@ -54,7 +54,7 @@ def _table(frame: Any) -> Any:
     table = _native(frame)
     if not isinstance(table, nw.DataFrame | nw.LazyFrame):
         raise BadLabels(
-            f"A {type(frame).__name__} is no table: pass a pandas, Polars, PyArrow or DuckDB "
+            f"A {type(frame).__name__} is not a table. Pass a pandas, Polars, PyArrow or DuckDB "
             "table, a matrix, or Responses."
         )
     return table
@@ -64,6 +64,6 @@ def _values(series: Any) -> NDArray[Any]:
     null = np.asarray(series.is_null().to_numpy(), dtype=bool)
     if not null.any() and (series.dtype.is_numeric() or series.dtype == nw.Boolean):
         return np.asarray(series.to_numpy())
-    found = np.fromiter(series.to_list(), dtype=object, count=len(null))
-    found[null] = None
-    return found
+    values = np.fromiter(series.to_list(), dtype=object, count=len(null))
+    values[null] = None
+    return values

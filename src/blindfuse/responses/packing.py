@@ -1,8 +1,9 @@
-"""Packed answers: those of several annotators to an item as one code.
+"""Packed responses: the responses of several annotators to an item as one code.
 
-Where every annotator answers every item, an E-step need not go through every answer. The answers of
-a few annotators together are one of a few thousand; their joint probability is looked up, and what
-they are worth is added up, once for all of them. Items with the same answers are looked at once.
+If every annotator labels every item, an E-step does not need to process each response on its own.
+The responses of a small group of annotators have a few thousand combinations. The E-step looks up
+their joint probability and adds up posteriors per combination, and processes items with the same
+responses once.
 """
 
 from dataclasses import dataclass
@@ -13,25 +14,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.kernels.compilation import lanes_of
-from blindfuse.kernels.posteriors import RUN, joint_answers
+from blindfuse.kernels.posteriors import MAX_FACTORS, joint_probabilities
 
 Floats = NDArray[np.float64]
 
-MOST_CODES = 4096
-"""Codes of a group at most: a table of them stays in the second cache."""
-FEWEST_ITEMS, ITEMS_A_CODE = 5_000, 8
-"""Items there must be, and for each code: fewer do not make up for the tables."""
+MAX_CODES = 4096
+"""Codes per group: a table of this size stays in the second-level cache."""
+MIN_ITEMS, MIN_ITEMS_PER_CODE = 5_000, 8
+"""With fewer items, computing the tables takes longer than they save."""
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
-    """Codes ``[pattern, group]``, each the row of a table that holds all groups' rows in turn.
+class PackedResponses:
+    """Complete responses with one code per pattern and group of annotators.
 
-    ``groups`` are positions of annotators. The code of a group is a number with a digit an
-    annotator, its label, to the base of the number of classes. Items with the same answers are one
-    pattern, of ``sizes[pattern]`` items (None if all are of one). Patterns come sorted, and
-    ``starts[code]`` says where those of a first code begin: what is looked up for it serves all of
-    them. ``order[item]`` has items by pattern, and ``firsts[pattern]`` where each begins there.
+    Attributes
+    ----------
+    codes
+        ``[pattern, group]``. Each code is a row of one table with the rows of all groups in turn.
+        Within a group, a code is a number with one digit per annotator, its symbol, to the base of
+        the number of classes. Patterns are sorted by their codes.
+    groups
+        positions of the annotators of each group.
+    starts
+        ``[code]``: the first pattern with this code of the first group, so that one look-up serves
+        all of them.
+    order
+        items sorted by pattern.
+    firsts
+        ``[pattern]``: the position in ``order`` of the first item of a pattern.
+    sizes
+        ``[pattern]``: number of items; None if every pattern has one.
     """
 
     codes: NDArray[np.uint16]
@@ -41,39 +54,42 @@ class Packed:
     firsts: NDArray[np.intp]
     sizes: Floats | None
 
-    def weigh(self, sizes: Floats | None) -> Floats | None:
-        """How often each pattern counts, where ``sizes[item]`` says it of items; None is once."""
-        if sizes is None:
+    def pattern_weights(self, weights: Floats | None) -> Floats | None:
+        """Return the weight of each pattern from ``weights[item]``; None means one each."""
+        if weights is None:
             return self.sizes
-        return np.asarray(np.add.reduceat(sizes[self.order], self.firsts))
+        return np.asarray(np.add.reduceat(weights[self.order], self.firsts))
 
     def tables(self, confusions: Floats, prior: Floats) -> tuple[Floats, Floats | None]:
-        """The probability of each code in each class ``[code, true]``, and what it was divided by.
+        """Return joint probabilities ``[code, true]``, and their divisors ``[code]`` or None.
 
-        The first group's rows have the prior in them. Where answers are so many that their product
-        could leave the range of numbers, rows are divided by their largest entry ``[code]``.
+        The rows of the first group include the prior. With more than MAX_FACTORS annotators their
+        product could underflow, so each row is divided by its largest entry.
         """
         K, L = confusions.shape[1:]
         sizes = [K ** len(group) for group in self.groups]
         table = np.empty((sum(sizes), L))
         begin, before = 0, prior
         for group, size in zip(self.groups, sizes, strict=True):
-            joint_answers(confusions, group, before, lanes_of(L), table[begin : begin + size])
+            joint_probabilities(confusions, group, before, lanes_of(L), table[begin : begin + size])
             begin, before = begin + size, np.ones_like(prior)
-        if len(confusions) <= RUN:
+        if len(confusions) <= MAX_FACTORS:
             return table, None
         largest = table.max(axis=1)
         table /= largest[:, None]
         return table, largest
 
-    def spread(self, sums: Floats, n_classes: int) -> tuple[Floats, Floats]:
-        """Beliefs added up by code ``[code, true]`` as counts and totals of every annotator."""
-        L = sums.shape[1]
+    def unpack_counts(self, code_counts: Floats, n_classes: int) -> tuple[Floats, Floats]:
+        """Convert expected counts ``[code, true]`` to those of annotators, and totals.
+
+        Returns ``counts[annotator, reported, true]`` and ``totals[true]``.
+        """
+        L = code_counts.shape[1]
         counts = np.empty((sum(map(len, self.groups)), n_classes, L))
         begin = 0
         for group in self.groups:
             digits = _digits(n_classes, len(group))
-            rows = sums[begin : begin + digits.shape[1]]
+            rows = code_counts[begin : begin + digits.shape[1]]
             counts[group] = (digits @ rows).reshape(len(group), n_classes, L)
             begin += len(rows)
         return counts, counts[self.groups[0][0]].sum(axis=0)
@@ -81,21 +97,22 @@ class Packed:
 
 @cache
 def _digits(base: int, size: int) -> Floats:
-    """Which codes of a group have which digits: ones in ``[(place, digit), code]``."""
+    """Return ``[(annotator, digit), code]``: one if the code has this digit, and else zero."""
     codes = np.indices([base] * size).reshape(size, 1, -1)
     return np.asarray(codes == np.arange(base)[None, :, None], dtype=float).reshape(-1, base**size)
 
 
-def pack(matrix: NDArray[Any], n_classes: int) -> Packed | None:
-    """Pack ``matrix[item, annotator]`` of labels; None where it saves nothing.
+def pack(matrix: NDArray[Any], n_classes: int) -> PackedResponses | None:
+    """Pack ``matrix[item, annotator]`` of symbols; None if packing saves nothing.
 
-    At most RUN annotators may stay outside of a group's product.
+    At most MAX_FACTORS annotators may be outside of a group: the product of their probabilities
+    with the largest entry of the group's row must not underflow.
     """
     N, M = matrix.shape
     size = 1
-    while size < M and n_classes ** (size + 1) <= min(MOST_CODES, N // ITEMS_A_CODE):
+    while size < M and n_classes ** (size + 1) <= min(MAX_CODES, N // MIN_ITEMS_PER_CODE):
         size += 1
-    if N < FEWEST_ITEMS or size < 2 or M - size > RUN:
+    if N < MIN_ITEMS or size < 2 or M - size > MAX_FACTORS:
         return None
     groups = np.array_split(np.arange(M), -(-M // size))
     codes = np.empty((len(groups), N), np.uint16)
@@ -111,9 +128,9 @@ def pack(matrix: NDArray[Any], n_classes: int) -> Packed | None:
         return None
     order = np.lexsort(codes[::-1])
     codes = codes[:, order]
-    new = np.concatenate([[True], (codes[:, 1:] != codes[:, :-1]).any(axis=0)])
-    firsts = np.flatnonzero(new)
+    is_first = np.concatenate([[True], (codes[:, 1:] != codes[:, :-1]).any(axis=0)])
+    firsts = np.flatnonzero(is_first)
     sizes = None if len(firsts) == N else np.diff(firsts, append=N).astype(float)
     patterns = np.ascontiguousarray(codes[:, firsts].T)
     starts = np.searchsorted(patterns[:, 0], np.arange(n_classes ** len(groups[0]) + 1))
-    return Packed(patterns, groups, starts, order, firsts, sizes)
+    return PackedResponses(patterns, groups, starts, order, firsts, sizes)

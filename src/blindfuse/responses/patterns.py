@@ -1,8 +1,9 @@
-"""Patterns: items that are alike are swept as one.
+"""Response patterns: items with the same responses are processed as one.
 
-Items with the same answers by the same annotators have one *pattern*. Gram matrices depend on
-who answered, not on what was said, so items given to the same set of annotators share one *panel*.
-Complete answers are one panel, and crowds that work in batches have few of either.
+Items with the same responses by the same annotators share one *pattern*. Gram matrices depend on
+which annotators responded, not on what they reported, so items with the same set of annotators
+share one *panel*. Complete responses have a single panel, and crowds that work in batches have few
+panels and patterns.
 """
 
 from dataclasses import dataclass
@@ -16,9 +17,9 @@ from blindfuse.responses.rows import Rows
 
 @dataclass(frozen=True)
 class Patterns:
-    """Distinct items: their answers by pattern and by annotator, and how many items are alike.
+    """Distinct patterns: responses by pattern and by annotator, and ``sizes``, the items of each.
 
-    They come in an order that depends on their content only, not on the order of the items.
+    The order of the patterns depends only on their content, not on the order of the items.
     """
 
     by_pattern: Rows
@@ -30,34 +31,34 @@ class Patterns:
 
 
 def response_patterns(responses: Responses) -> Patterns:
-    """Items grouped by who answered and what."""
+    """Group items by their annotators and responses."""
     return _group(responses)
 
 
 def panels(responses: Responses) -> Patterns:
-    """Items grouped by who answered; all labels are taken as zero."""
-    starts, annotators, labels = responses.by_item
-    zeros = np.zeros_like(labels)
-    unlabelled = Responses(
+    """Group items by their annotators; all symbols are set to zero."""
+    starts, annotators, symbols = responses.by_item
+    zeros = np.zeros_like(symbols)
+    same_symbol = Responses(
         responses.items, responses.annotators, responses.classes, Rows(starts, annotators, zeros)
     )
-    return _group(unlabelled)
+    return _group(same_symbol)
 
 
 def _group(responses: Responses) -> Patterns:
-    distinct, which = group_identical_items(responses)
-    return Patterns(distinct.by_item, distinct.by_annotator, np.bincount(which))
+    distinct, pattern_of = group_identical_items(responses)
+    return Patterns(distinct.by_item, distinct.by_annotator, np.bincount(pattern_of))
 
 
 def group_identical_items(responses: Responses) -> tuple[Responses, NDArray[np.intp]]:
-    """One item of each pattern, and which of them every item is like."""
-    starts, annotators, labels = responses.by_item
-    # Two patterns get the same sum of random 64-bit keys with a chance of N²/2⁶⁵: for ten million
-    # different patterns one in four hundred thousand, and then one item is taken for another.
+    """Return one item per pattern, and the position of each item's pattern among them."""
+    starts, annotators, symbols = responses.by_item
+    # Patterns are compared by sums of random 64-bit keys. Two of N different patterns have the same
+    # sum with probability N²/2⁶⁵ (1 in 400,000 for ten million); one item is then mistaken.
     shape = (responses.n_annotators, responses.n_classes)
     keys = np.random.default_rng(0).integers(2**64, size=shape, dtype=np.uint64)
-    running = np.zeros(len(labels) + 1, dtype=np.uint64)
-    np.cumsum(keys[annotators, labels], out=running[1:])
+    running = np.zeros(len(symbols) + 1, dtype=np.uint64)
+    np.cumsum(keys[annotators, symbols], out=running[1:])
     sums = running[starts[1:]] - running[starts[:-1]]
-    _, example, which = np.unique(sums, return_index=True, return_inverse=True)
-    return responses.select_items(example), which
+    _, examples, pattern_of = np.unique(sums, return_index=True, return_inverse=True)
+    return responses.select_items(examples), pattern_of

@@ -1,4 +1,4 @@
-"""Responses: who said what about which item, as integer codes with the names beside."""
+"""``Responses``: the symbols that annotators reported for items, as integer codes with names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,29 +8,29 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from blindfuse.errors import BadLabels, BadParameter, naming
+from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses import frames
 from blindfuse.responses.coding import (
     as_column,
     as_names,
     as_values,
+    check_classes,
     code_labels,
     code_names,
-    given,
-    key,
+    name_key,
     positions,
-    smallest_integer,
+    smallest_integer_dtype,
     union,
 )
-from blindfuse.responses.packing import Packed, pack
+from blindfuse.responses.packing import PackedResponses, pack
 from blindfuse.responses.rows import (
     Repeats,
     Rows,
-    frozen,
-    grouped,
+    freeze_rows,
     read_only,
-    sorted_once,
-    starts_of,
+    row_starts,
+    sort_and_deduplicate,
+    sort_into_rows,
 )
 
 Names = Sequence[Any] | NDArray[Any]
@@ -39,18 +39,19 @@ Values = ArrayLike | Sequence[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Responses:
-    """Answers of M annotators to N items in K classes, sorted by item, then by annotator.
+    """Responses of M annotators to N items in K classes, sorted by item, then by annotator.
 
-    Make one with :meth:`from_matrix`, :meth:`from_long`, :meth:`from_frame` or :meth:`from_wide`.
+    Create one with :meth:`from_matrix`, :meth:`from_long`, :meth:`from_frame` or :meth:`from_wide`.
 
     Attributes
     ----------
     items, annotators, classes
         names, in the order of the rows of every result.
     by_item
-        ``Rows`` with one row an item; ``labels`` are class codes.
+        :class:`~blindfuse.responses.rows.Rows` with one row per item: ``codes`` are annotators,
+        ``symbols`` are class codes.
     repeated
-        how many answers were dropped because their (item, annotator) pair came again.
+        number of responses that were dropped as repetitions of an (item, annotator) pair.
     """
 
     items: NDArray[Any]
@@ -62,10 +63,10 @@ class Responses:
     def __post_init__(self) -> None:
         for name in ("items", "annotators", "classes"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
-        object.__setattr__(self, "by_item", frozen(*self.by_item))
+        object.__setattr__(self, "by_item", freeze_rows(*self.by_item))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled without what can be found again, and read-only again when it comes back."""
+        """Pickle without cached properties; arrays are read-only again after unpickling."""
         return Responses, (self.items, self.annotators, self.classes, self.by_item, self.repeated)
 
     @classmethod
@@ -78,31 +79,31 @@ class Responses:
         annotators: Names | None = None,
         classes: Names | None = None,
     ) -> "Responses":
-        """From a table ``array[item, annotator]`` of labels; ``missing`` or None is no answer."""
+        """Read ``array[item, annotator]`` of labels; None and ``missing`` mean no response."""
         matrix = _as_matrix(array)
         n_items, n_annotators = matrix.shape
         annotator_names = _names_or_numbers(annotators, n_annotators, "annotators")
 
-        def place(at: int) -> str:
+        def describe(at: int) -> str:
             row, column = divmod(at, n_annotators)
-            return f"row {row}, column {naming(annotator_names[[column]])}"
+            return f"row {row}, column {list_names(annotator_names[[column]])}"
 
-        _refuse_class_as_missing(classes, missing)
-        labels, names = code_labels(matrix.reshape(-1), classes, missing, place)
-        annotator_type = smallest_integer(n_annotators, np.int16, np.int32)
+        _reject_class_as_missing(classes, missing)
+        symbols, names = code_labels(matrix.reshape(-1), classes, missing, describe)
+        annotator_type = smallest_integer_dtype(n_annotators, np.int16, np.int32)
         columns = np.arange(n_annotators, dtype=annotator_type)
         annotator_codes = np.broadcast_to(columns, matrix.shape).reshape(-1)
-        answered = labels >= 0
-        if answered.all():
+        present = symbols >= 0
+        if present.all():
             counts = np.full(n_items, n_annotators)
         else:
-            counts = np.count_nonzero(answered.reshape(matrix.shape), axis=1)
-            labels, annotator_codes = labels[answered], annotator_codes[answered]
+            counts = np.count_nonzero(present.reshape(matrix.shape), axis=1)
+            symbols, annotator_codes = symbols[present], annotator_codes[present]
         return cls(
             items=_names_or_numbers(items, n_items, "items"),
             annotators=annotator_names,
             classes=names,
-            by_item=frozen(starts_of(counts), annotator_codes, labels),
+            by_item=freeze_rows(row_starts(counts), annotator_codes, symbols),
         )
 
     @classmethod
@@ -116,26 +117,26 @@ class Responses:
         missing: Any = None,
         repeats: Repeats = "last",
     ) -> "Responses":
-        """From three columns of equal length, one row an answer.
+        """Read three columns of equal length, with one row per response.
 
-        A label of None is no answer: its item and annotator are kept all the same. ``repeats``
-        says which answer counts when an annotator labelled an item more than once.
+        A label of None or ``missing`` marks a missing response; its item and annotator are kept.
+        ``repeats`` says which response to keep if an annotator labelled an item more than once.
         """
         columns = [as_column(frames.values(column)) for column in (items, annotators, labels)]
         lengths = [f"{len(column):,}" for column in columns]
         if len(set(lengths)) > 1:
             raise BadLabels(
-                "items, annotators and labels need one entry an answer each, but have "
-                f"{lengths[0]}, {lengths[1]} and {lengths[2]}."
+                "items, annotators and labels must have the same length, but have "
+                f"{lengths[0]}, {lengths[1]} and {lengths[2]} entries. Pass one entry per response."
             )
-        _refuse_class_as_missing(classes, missing)
-        label_codes, class_names = code_labels(columns[2], classes, missing, lambda i: f"row {i}")
+        _reject_class_as_missing(classes, missing)
+        symbol_codes, class_names = code_labels(columns[2], classes, missing, lambda i: f"row {i}")
         item_codes, item_names = code_names(columns[0], "item")
         annotator_codes, annotator_names = code_names(columns[1], "annotator")
         return cls.from_codes(
             item_codes,
             annotator_codes,
-            label_codes,
+            symbol_codes,
             items=item_names,
             annotators=annotator_names,
             classes=class_names,
@@ -154,7 +155,7 @@ class Responses:
         missing: Any = None,
         repeats: Repeats = "last",
     ) -> "Responses":
-        """From a long table (pandas, Polars, DuckDB, …), one row an answer; null is no answer."""
+        """Read a long table (pandas, Polars, DuckDB, …), one row per response; null is missing."""
         columns = frames.columns(frame, [item, annotator, label])
         return cls.from_long(*columns, classes=classes, missing=missing, repeats=repeats)
 
@@ -167,15 +168,15 @@ class Responses:
         classes: Names | None = None,
         missing: Any = None,
     ) -> "Responses":
-        """From a wide table: one row an item, one column an annotator, null is no answer.
+        """Read a wide table with one row per item and one column per annotator; null is missing.
 
-        ``item`` names a column of item names; without it, items are numbered.
+        ``item`` is the column with the item names; without it, items are numbered from 0.
         """
         annotators = [name for name in frames.column_names(frame) if name != item]
         columns = frames.columns(frame, annotators if item is None else [item, *annotators])
         names = None if item is None else columns.pop(0)
         return cls.from_matrix(
-            _side_by_side(columns), missing, items=names, annotators=annotators, classes=classes
+            _stack_columns(columns), missing, items=names, annotators=annotators, classes=classes
         )
 
     @classmethod
@@ -183,42 +184,49 @@ class Responses:
         cls,
         item_codes: NDArray[Any],
         annotator_codes: NDArray[Any],
-        label_codes: NDArray[Any],
+        symbol_codes: NDArray[Any],
         *,
         items: Names,
         annotators: Names,
         classes: Names,
         repeats: Repeats = "last",
     ) -> "Responses":
-        """From codes into the given names; a label code below zero is no answer."""
+        """Create responses from codes, which are positions in the given names.
+
+        A negative symbol code marks a missing response.
+        """
         if repeats not in get_args(Repeats):
-            raise BadParameter(f"repeats={repeats!r} is none of {naming(get_args(Repeats))}.")
+            raise BadParameter(
+                f"repeats={repeats!r} must be one of {list_names(get_args(Repeats))}."
+            )
         item_names, annotator_names, class_names = (
             as_names(items),
             as_names(annotators),
-            given(classes),
+            check_classes(classes),
         )
-        answered = label_codes >= 0
-        if not answered.all():
-            item_codes, annotator_codes = item_codes[answered], annotator_codes[answered]
-            label_codes = label_codes[answered]
-        _refuse_outside(item_codes, item_names, "item")
-        _refuse_outside(annotator_codes, annotator_names, "annotator")
-        _refuse_outside(label_codes, class_names, "label")
-        by_item, repeated = sorted_once(
+        present = symbol_codes >= 0
+        if not present.all():
+            item_codes, annotator_codes = item_codes[present], annotator_codes[present]
+            symbol_codes = symbol_codes[present]
+        _reject_codes_outside(item_codes, item_names, "item")
+        _reject_codes_outside(annotator_codes, annotator_names, "annotator")
+        _reject_codes_outside(symbol_codes, class_names, "symbol")
+        by_item, repeated = sort_and_deduplicate(
             item_codes,
-            annotator_codes.astype(smallest_integer(len(annotator_names), np.int16, np.int32)),
-            label_codes.astype(smallest_integer(len(class_names), np.int8, np.int16)),
+            annotator_codes.astype(
+                smallest_integer_dtype(len(annotator_names), np.int16, np.int32)
+            ),
+            symbol_codes.astype(smallest_integer_dtype(len(class_names), np.int8, np.int16)),
             (len(item_names), len(annotator_names)),
             repeats,
         )
         if repeated and repeats == "error":
             item = int(np.argmax(np.bincount(item_codes) > np.diff(by_item.starts)))
-            his = annotator_codes[item_codes == item]
-            annotator = int(np.argmax(np.bincount(his) > 1))
+            responding = annotator_codes[item_codes == item]
+            annotator = int(np.argmax(np.bincount(responding) > 1))
             raise BadLabels(
-                f"Annotator {naming(annotator_names[[annotator]])} labelled item "
-                f"{naming(item_names[[item]])} more than once. "
+                f"Annotator {list_names(annotator_names[[annotator]])} labelled item "
+                f"{list_names(item_names[[item]])} more than once. "
                 "Pass repeats='last' or repeats='first' to keep one."
             )
         return cls(
@@ -243,132 +251,144 @@ class Responses:
 
     @property
     def n_responses(self) -> int:
-        return len(self.by_item.labels)
+        return len(self.by_item.symbols)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every annotator answered every item; then ``by_item.labels`` is the matrix."""
+        """Whether every annotator labelled every item; then ``by_item.symbols`` is the matrix."""
         return self.n_responses == self.n_items * self.n_annotators
 
     @cached_property
     def by_annotator(self) -> Rows:
-        """The same answers with one row an annotator, ``codes`` are items in ascending order."""
-        starts, annotators, labels = self.by_item
-        item_type = smallest_integer(self.n_items, np.int32, np.int64)
+        """The same responses with one row per annotator; ``codes`` are items in ascending order."""
+        starts, annotators, symbols = self.by_item
+        item_type = smallest_integer_dtype(self.n_items, np.int32, np.int64)
         items = np.repeat(np.arange(self.n_items, dtype=item_type), np.diff(starts))
-        return frozen(*grouped(annotators, items, labels, self.n_annotators))
+        return freeze_rows(*sort_into_rows(annotators, items, symbols, self.n_annotators))
 
     @property
     def responses_per_item(self) -> NDArray[np.integer[Any]]:
-        """How many answers each item has, ``(N,)``."""
+        """Number of responses to each item, ``[item]``."""
         return np.diff(self.by_item.starts)
 
     def item_of_response(self) -> NDArray[np.intp]:
-        """The position of the item of each answer, in the order of ``by_item``."""
+        """Return the position of the item of each response, in the order of ``by_item``."""
         return np.repeat(np.arange(self.n_items), self.responses_per_item)
 
     @cached_property
     def responses_per_annotator(self) -> NDArray[np.integer[Any]]:
-        """How many answers each annotator gave, ``(M,)``."""
+        """Number of responses of each annotator, ``[annotator]``."""
         if self.is_complete:
             return read_only(np.full(self.n_annotators, self.n_items))
         return read_only(np.bincount(self.by_item.codes, minlength=self.n_annotators))
 
     @cached_property
     def responses_per_class(self) -> NDArray[np.integer[Any]]:
-        """How many answers named each class, ``(K,)``."""
-        return read_only(np.bincount(self.by_item.labels, minlength=self.n_classes))
+        """Number of responses that report each class, ``[class]``."""
+        return read_only(np.bincount(self.by_item.symbols, minlength=self.n_classes))
 
     def matrix(self) -> NDArray[Any]:
-        """Class codes ``[item, annotator]``, −1 for no answer."""
+        """Return class codes ``[item, annotator]``, −1 if missing."""
         if self.is_complete:
-            return self.by_item.labels.reshape(self.n_items, self.n_annotators)
-        table = np.full((self.n_items, self.n_annotators), -1, dtype=self.by_item.labels.dtype)
-        table[self.item_of_response(), self.by_item.codes] = self.by_item.labels
-        return table
+            return self.by_item.symbols.reshape(self.n_items, self.n_annotators)
+        matrix = np.full((self.n_items, self.n_annotators), -1, dtype=self.by_item.symbols.dtype)
+        matrix[self.item_of_response(), self.by_item.codes] = self.by_item.symbols
+        return matrix
 
     @cached_property
-    def packed(self) -> Packed | None:
-        """Complete answers, several annotators' as one code; None where that saves nothing."""
+    def packed(self) -> PackedResponses | None:
+        """Complete responses, packed for the E-step; None if they are incomplete or too few."""
         return pack(self.matrix(), self.n_classes) if self.is_complete else None
 
     def select_items(self, chosen: ArrayLike) -> "Responses":
-        """The responses to the items at these positions (or in this mask), in this order."""
-        picks = _picks(chosen, self.n_items, "items")
-        counts = self.responses_per_item[picks]
-        first = np.repeat(self.by_item.starts[picks] - (np.cumsum(counts) - counts), counts)
-        answers = first + np.arange(counts.sum())
+        """Return the responses to the items at these positions, or in this mask, in this order."""
+        places = _as_positions(chosen, self.n_items, "items")
+        counts = self.responses_per_item[places]
+        first = np.repeat(self.by_item.starts[places] - (np.cumsum(counts) - counts), counts)
+        chosen_responses = first + np.arange(counts.sum())
         return Responses(
-            items=self.items[picks],
+            items=self.items[places],
             annotators=self.annotators,
             classes=self.classes,
-            by_item=frozen(
-                starts_of(counts), self.by_item.codes[answers], self.by_item.labels[answers]
+            by_item=freeze_rows(
+                row_starts(counts),
+                self.by_item.codes[chosen_responses],
+                self.by_item.symbols[chosen_responses],
             ),
         )
 
     def select_annotators(self, chosen: ArrayLike) -> "Responses":
-        """The responses of the annotators at these positions (or in this mask), in this order."""
-        picks = _picks(chosen, self.n_annotators, "annotators")
-        if len(set(picks.tolist())) < len(picks):
-            raise BadParameter("An annotator is chosen more than once. Choose each once.")
-        return self._recoded(picks, self.annotators[picks], np.arange(self.n_classes), self.classes)
+        """Return the responses of the annotators at these positions, or in this mask."""
+        places = _as_positions(chosen, self.n_annotators, "annotators")
+        if len(set(places.tolist())) < len(places):
+            raise BadParameter("An annotator is selected more than once. Select each one once.")
+        return self._recoded(
+            places, self.annotators[places], np.arange(self.n_classes), self.classes
+        )
 
-    def joined(self, *others: "Responses") -> "Responses":
-        """The items of all, in turn and numbered anew, with the annotators and classes of all."""
+    def concatenated(self, *others: "Responses") -> "Responses":
+        """Concatenate the items of several tables; items are numbered anew.
+
+        The result has the annotators and classes of all tables.
+        """
         annotators, classes = self.annotators, self.classes
         for other in others:
             annotators = union(annotators, other.annotators, "annotators")
             classes = union(classes, other.classes, "classes")
-        parts = [part.recoded(annotators, classes).by_item for part in (self, *others)]
-        counts = np.concatenate([np.diff(part.starts) for part in parts])
+        tables = [table.recoded(annotators, classes).by_item for table in (self, *others)]
+        counts = np.concatenate([np.diff(table.starts) for table in tables])
         return Responses(
             items=np.arange(len(counts)),
             annotators=annotators,
             classes=classes,
-            by_item=frozen(
-                starts_of(counts),
-                np.concatenate([part.codes for part in parts]),
-                np.concatenate([part.labels for part in parts]),
+            by_item=freeze_rows(
+                row_starts(counts),
+                np.concatenate([table.codes for table in tables]),
+                np.concatenate([table.symbols for table in tables]),
             ),
         )
 
     def recoded(self, annotators: NDArray[Any], classes: NDArray[Any]) -> "Responses":
-        """The same answers in the codes of these annotators and classes, which must hold them all.
+        """Return the same responses, coded by these annotators and classes.
 
-        This is how new items meet a model: by name, whatever their order.
+        Names are matched, so that new items can be compared with a model that has another order.
+        All annotators and classes with responses must be among the given ones.
         """
         if annotators is self.annotators and classes is self.classes:
             return self
-        annotators, classes = as_names(annotators), given(classes)
+        annotators, classes = as_names(annotators), check_classes(classes)
         annotator_at = positions(self.annotators, annotators)
         class_at = positions(self.classes, classes)
-        if _in_place(annotator_at, len(annotators)) and _in_place(class_at, len(classes)):
+        if _is_identity(annotator_at, len(annotators)) and _is_identity(class_at, len(classes)):
             return self
         unknown = (annotator_at < 0) & (self.responses_per_annotator > 0)
-        _refuse_unknown(self.annotators[unknown], annotators, "annotator")
+        _reject_unknown(self.annotators[unknown], annotators, "annotator")
         unknown = (class_at < 0) & (self.responses_per_class > 0)
-        _refuse_unknown(self.classes[unknown], classes, "class")
-        picks = np.full(len(annotators), -1)
-        picks[annotator_at[annotator_at >= 0]] = np.flatnonzero(annotator_at >= 0)
-        return self._recoded(picks, annotators, class_at, classes)
+        _reject_unknown(self.classes[unknown], classes, "class")
+        sources = np.full(len(annotators), -1)
+        sources[annotator_at[annotator_at >= 0]] = np.flatnonzero(annotator_at >= 0)
+        return self._recoded(sources, annotators, class_at, classes)
 
     def _recoded(
         self,
-        picks: NDArray[Any],
+        sources: NDArray[Any],
         annotators: NDArray[Any],
         class_at: NDArray[Any],
         classes: NDArray[Any],
     ) -> "Responses":
-        """Answers of the annotators ``picks`` (−1: one not here), labels through ``class_at``."""
+        """Recode the responses to new annotators and classes.
+
+        ``sources[new annotator]`` is the position of an annotator here, or −1, and
+        ``class_at[class]`` the new position of a class.
+        """
         code_of = np.full(self.n_annotators, -1)
-        code_of[picks[picks >= 0]] = np.flatnonzero(picks >= 0)
+        code_of[sources[sources >= 0]] = np.flatnonzero(sources >= 0)
         codes = code_of[self.by_item.codes]
         kept = codes >= 0
         return Responses.from_codes(
             self.item_of_response()[kept],
             codes[kept],
-            class_at[self.by_item.labels[kept]],
+            class_at[self.by_item.symbols[kept]],
             items=self.items,
             annotators=annotators,
             classes=classes,
@@ -376,36 +396,37 @@ class Responses:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person should know about these answers before fusing them."""
-        unanswered = self.items[self.responses_per_item == 0]
-        silent = self.annotators[self.responses_per_annotator == 0]
+        """Facts about the responses that a user should know before fusing them."""
+        empty_items = self.items[self.responses_per_item == 0]
+        inactive = self.annotators[self.responses_per_annotator == 0]
         unreported = self.classes[self.responses_per_class == 0]
         remarks = [
             (
-                len(unanswered),
-                f"items without an answer, labelled by the prior: {naming(unanswered)}",
+                len(empty_items),
+                f"items without a response, labelled by the prior: {list_names(empty_items)}",
             ),
-            (len(silent), f"annotators without an answer: {naming(silent)}"),
-            (len(unreported), f"classes that nobody reported: {naming(unreported)}"),
-            (self.repeated, "answers dropped, because their (item, annotator) pair came again"),
+            (len(inactive), f"annotators without a response: {list_names(inactive)}"),
+            (len(unreported), f"classes that no annotator reported: {list_names(unreported)}"),
+            (self.repeated, "responses dropped, because they repeat an (item, annotator) pair"),
         ]
-        return tuple(f"{count:,} {what}" for count, what in remarks if count)
+        return tuple(f"{count:,} {remark}" for count, remark in remarks if count)
 
     def __repr__(self) -> str:
         lines = [
             f"Responses: {self.n_items:,} items × {self.n_annotators:,} annotators, "
-            f"{self.n_classes:,} classes, {self.n_responses:,} labels "
-            f"({self.n_responses / max(self.n_items, 1):.1f} an item)",
+            f"{self.n_classes:,} classes, {self.n_responses:,} responses "
+            f"({self.n_responses / max(self.n_items, 1):.1f} per item)",
             *self.notes,
         ]
         return "\n  ".join(lines)
 
 
 def as_responses(data: Any, classes: NDArray[Any] | None = None) -> Responses:
-    """Whatever a caller has, as Responses.
+    """Convert a table or matrix to Responses.
 
-    Responses stay as they are; a frame with the columns ``item``, ``annotator`` and ``label`` is
-    long, any other frame is wide; anything else is a matrix with −1 for no answer.
+    Responses are returned unchanged. A frame with the columns ``item``, ``annotator`` and ``label``
+    is read as a long table, any other frame as a wide table, and anything else as a matrix with −1
+    for missing responses.
     """
     if isinstance(data, Responses):
         return data
@@ -417,9 +438,9 @@ def as_responses(data: Any, classes: NDArray[Any] | None = None) -> Responses:
 
 
 def _as_matrix(array: Any) -> NDArray[Any]:
-    """A two-dimensional array, or an error that says which row is ragged."""
+    """Convert to a two-dimensional array; an error names the first row of another length."""
     if frames.is_frame(array):
-        return _side_by_side(frames.columns(array, frames.column_names(array)))
+        return _stack_columns(frames.columns(array, frames.column_names(array)))
     try:
         matrix = as_values(array)
     except ValueError:  # rows that are arrays of different shapes
@@ -427,14 +448,14 @@ def _as_matrix(array: Any) -> NDArray[Any]:
     if matrix.ndim == 2 and matrix.shape[1]:
         return matrix
     widths = [_width(row) for row in matrix.tolist()] if matrix.ndim == 1 else []
-    odd = next((row for row, width in enumerate(widths) if width != widths[0]), None)
-    if odd is not None:
+    ragged = next((row for row, width in enumerate(widths) if width != widths[0]), None)
+    if ragged is not None:
         raise BadLabels(
-            f"Row {odd} has {widths[odd]} labels where row 0 has {widths[0]}: every row needs one "
-            "entry an annotator, with the missing marker where there is no answer."
+            f"Row {ragged} has {widths[ragged]} labels, but row 0 has {widths[0]}. Every row needs "
+            "one entry per annotator; use the missing marker for missing responses."
         )
     raise BadLabels(
-        f"A matrix [item, annotator] is needed, not an array of shape {matrix.shape}. "
+        f"Expected a matrix [item, annotator], not an array of shape {matrix.shape}. "
         "For a long table use Responses.from_long or from_frame."
     )
 
@@ -446,10 +467,10 @@ def _width(row: Any) -> int:
         return 1
 
 
-def _side_by_side(columns: list[NDArray[Any]]) -> NDArray[Any]:
-    """Columns as a matrix; of objects if their types differ, for True is not 1."""
+def _stack_columns(columns: list[NDArray[Any]]) -> NDArray[Any]:
+    """Stack columns into a matrix, of objects if their types differ, to keep True and 1 apart."""
     if not columns:
-        raise BadLabels("The wide table has no annotator column. One column each is needed.")
+        raise BadLabels("The wide table has no annotator column. Pass one column per annotator.")
     if len({column.dtype.kind for column in columns}) > 1:
         columns = [column.astype(object) for column in columns]
     return np.stack(columns, axis=1)
@@ -460,54 +481,59 @@ def _names_or_numbers(names: Names | None, count: int, kind: str) -> NDArray[Any
         return np.arange(count)
     array = as_names(names)
     if len(array) != count:
-        raise BadLabels(f"{kind}= has {len(array):,} names, but the matrix has {count:,} {kind}.")
+        raise BadLabels(
+            f"{kind}= has {len(array):,} names, but the matrix has {count:,} {kind}. "
+            "Pass one name each."
+        )
     codes, distinct = code_names(array, kind[:-1])
     if len(distinct) < count:
-        twice = distinct[np.bincount(codes) > 1]
-        raise BadLabels(f"{kind}= names {naming(twice)} more than once. Names must differ.")
+        repeated = distinct[np.bincount(codes) > 1]
+        raise BadLabels(
+            f"{kind}= contains {list_names(repeated)} more than once. Names must be unique."
+        )
     return array
 
 
-def _refuse_class_as_missing(classes: Names | None, missing: Any) -> None:
+def _reject_class_as_missing(classes: Names | None, missing: Any) -> None:
     if classes is None or missing is None:
         return
-    if key(missing) in map(key, as_names(classes).tolist()):
+    if name_key(missing) in map(name_key, as_names(classes).tolist()):
         raise BadLabels(
-            f"{missing!r} is both a class and the missing marker. Pass another missing=."
+            f"{missing!r} is both a class and the missing marker. Pass another value as missing=."
         )
 
 
-def _refuse_outside(codes: NDArray[Any], names: NDArray[Any], kind: str) -> None:
+def _reject_codes_outside(codes: NDArray[Any], names: NDArray[Any], kind: str) -> None:
     if len(codes) and (codes.min() < 0 or codes.max() >= len(names)):
         outside = codes[(codes < 0) | (codes >= len(names))]
         raise BadLabels(
-            f"There is no {kind} {naming(outside)}: codes run from 0 to {len(names) - 1:,}. "
-            "Count from zero, and name every one."
+            f"There is no {kind} {list_names(outside)}: codes run from 0 to {len(names) - 1:,}. "
+            "Number them from zero, and pass a name for each."
         )
 
 
-def _refuse_unknown(unknown: NDArray[Any], known: NDArray[Any], kind: str) -> None:
+def _reject_unknown(unknown: NDArray[Any], known: NDArray[Any], kind: str) -> None:
     if len(unknown):
         raise BadLabels(
-            f"Unknown {kind} {naming(unknown)}: the model knows {naming(known)}. "
-            "Fit again with these answers, or leave them out."
+            f"Unknown {kind} {list_names(unknown)}: the model knows {list_names(known)}. "
+            "Fit again with these responses, or leave them out."
         )
 
 
-def _in_place(found: NDArray[np.intp], count: int) -> bool:
-    return np.array_equal(found, np.arange(count))
+def _is_identity(places: NDArray[np.intp], count: int) -> bool:
+    return np.array_equal(places, np.arange(count))
 
 
-def _picks(chosen: ArrayLike, count: int, kind: str) -> NDArray[np.intp]:
-    """Positions or a mask as positions from 0."""
-    where = np.atleast_1d(np.asarray(chosen))
+def _as_positions(chosen: ArrayLike, count: int, kind: str) -> NDArray[np.intp]:
+    """Convert positions (possibly negative) or a mask to positions from 0."""
+    index = np.atleast_1d(np.asarray(chosen))
     try:
-        picks = np.arange(count)[where if where.size else []]
-        if picks.ndim == 1:
-            return picks
-        reason = f"they come in the shape {picks.shape}"
+        places = np.arange(count)[index if index.size else []]
+        if places.ndim == 1:
+            return places
+        reason = f"the selection has the shape {places.shape}"
     except IndexError as error:
         reason = str(error)
     raise BadParameter(
-        f"These {kind} cannot be chosen: {reason}. Pass positions below {count:,}, or a mask."
+        f"These {kind} cannot be selected: {reason}. Pass positions below {count:,}, or a mask."
     )

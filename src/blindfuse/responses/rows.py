@@ -1,95 +1,96 @@
-"""Rows of answers in compressed form, and how answers are sorted into them."""
+"""Responses in compressed rows (CSR), and sorting of responses into rows."""
 
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.sorting import count_rows, keep_one, scatter
+from blindfuse.kernels.sorting import count_rows, deduplicate, scatter
 from blindfuse.kernels.threads import map_threads
-from blindfuse.responses.coding import smallest_integer
+from blindfuse.responses.coding import smallest_integer_dtype
 
 Repeats = Literal["last", "first", "error"]
 
-LEAST_ANSWERS = 1_000_000
-"""Fewer are not worth a thread."""
+MIN_RESPONSES_PER_THREAD = 1_000_000
+"""With fewer responses, another thread saves no time."""
 
 
 class Rows(NamedTuple):
-    """One compressed view of the answers: row ``r`` is ``starts[r]:starts[r + 1]`` of the rest.
+    """Responses by row: row ``r`` is the slice ``starts[r]:starts[r + 1]`` of the other arrays.
 
-    ``codes`` are annotators when rows are items, and items when rows are annotators.
+    ``codes`` are annotators if rows are items, and items if rows are annotators. ``symbols`` are
+    codes of what the annotators reported.
     """
 
     starts: NDArray[Any]
     codes: NDArray[Any]
-    labels: NDArray[Any]
+    symbols: NDArray[Any]
 
 
-def grouped(
-    rows: NDArray[Any], codes: NDArray[Any], labels: NDArray[Any], n_rows: int
+def sort_into_rows(
+    rows: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any], n_rows: int
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Answers row by row, within a row as they came: starts, codes and labels."""
-    n_answers = len(rows)
+    """Sort responses into rows, stably; return the starts, codes and symbols of :class:`Rows`."""
+    n_responses = len(rows)
     counts = map_threads(
         lambda begin, end: (begin, count_rows(rows[begin:end], n_rows)),
-        n_answers,
+        n_responses,
         None,
-        LEAST_ANSWERS,
+        MIN_RESPONSES_PER_THREAD,
     )
-    starts = starts_of(sum(count for _, count in counts))
-    free, place = {}, starts[:-1]
-    for begin, count in counts:  # a piece's answers come after those of the pieces before it
-        free[begin] = place.copy()
-        place = place + count
-    row_codes, row_labels = np.empty_like(codes), np.empty_like(labels)
+    starts = row_starts(sum(count for _, count in counts))
+    free, next_free = {}, starts[:-1]
+    for begin, count in counts:  # the responses of a block come after those of earlier blocks
+        free[begin] = next_free.copy()
+        next_free = next_free + count
+    row_codes, row_symbols = np.empty_like(codes), np.empty_like(symbols)
 
-    def put(begin: int, end: int) -> None:
-        piece = rows[begin:end], codes[begin:end], labels[begin:end]
-        scatter(*piece, free[begin], row_codes, row_labels)
+    def scatter_block(begin: int, end: int) -> None:
+        block = rows[begin:end], codes[begin:end], symbols[begin:end]
+        scatter(*block, free[begin], row_codes, row_symbols)
 
-    map_threads(put, n_answers, None, LEAST_ANSWERS)
-    return starts, row_codes, row_labels
+    map_threads(scatter_block, n_responses, None, MIN_RESPONSES_PER_THREAD)
+    return starts, row_codes, row_symbols
 
 
-def sorted_once(
+def sort_and_deduplicate(
     rows: NDArray[Any],
     codes: NDArray[Any],
-    labels: NDArray[Any],
+    symbols: NDArray[Any],
     shape: tuple[int, int],
     repeats: Repeats,
 ) -> tuple[Rows, int]:
-    """Answers row by row, each row sorted by code, each code once; and how many were dropped.
+    """Sort responses into rows, by code within a row; keep one per code, and count the dropped.
 
-    ``shape`` is the number of rows and of codes. Sorted by code first, then by row: what has the
-    same row stays sorted by code, and what has the same code too, as it came.
+    ``shape`` holds the numbers of rows and of codes. Two stable sorts, first by code and then by
+    row, keep responses with the same row and code in their original order.
     """
     n_rows, n_codes = shape
-    ends, rows, labels = grouped(codes, rows, labels, n_codes)
+    ends, rows, symbols = sort_into_rows(codes, rows, symbols, n_codes)
     codes = np.repeat(np.arange(n_codes, dtype=codes.dtype), np.diff(ends))
-    starts, codes, labels = grouped(rows, codes, labels, n_rows)
+    starts, codes, symbols = sort_into_rows(rows, codes, symbols, n_rows)
     kept = np.empty(n_rows, starts.dtype)
-    total = keep_one(starts, codes, labels, repeats == "last", kept)
+    total = deduplicate(starts, codes, symbols, repeats == "last", kept)
     repeated = len(codes) - total
     if repeated:
-        starts, codes, labels = starts_of(kept), codes[:total].copy(), labels[:total].copy()
-    return frozen(starts, codes, labels), repeated
+        starts, codes, symbols = row_starts(kept), codes[:total].copy(), symbols[:total].copy()
+    return freeze_rows(starts, codes, symbols), repeated
 
 
-def starts_of(counts: NDArray[Any]) -> NDArray[Any]:
-    """Where each row starts, with the end of the last one appended."""
+def row_starts(counts: NDArray[Any]) -> NDArray[Any]:
+    """Return the start of each row, and the end of the last, from the number of entries per row."""
     starts = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=starts[1:])
-    return starts.astype(smallest_integer(int(starts[-1]), np.int32, np.int64))
+    return starts.astype(smallest_integer_dtype(int(starts[-1]), np.int32, np.int64))
 
 
-def frozen(starts: NDArray[Any], codes: NDArray[Any], labels: NDArray[Any]) -> Rows:
-    """Contiguous rows that nobody can change."""
-    return Rows(*(read_only(np.ascontiguousarray(part)) for part in (starts, codes, labels)))
+def freeze_rows(starts: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any]) -> Rows:
+    """Return contiguous, read-only rows."""
+    return Rows(*(read_only(np.ascontiguousarray(array)) for array in (starts, codes, symbols)))
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view that cannot be written to."""
+    """Return a read-only view."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -1,28 +1,27 @@
-"""Where the next sweep starts: at the last one's result, or at a mix of the past ones."""
+"""The point from which the next sweep starts: plain alternation or Anderson acceleration."""
 
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.sweeps import project_model, take_mixed_step
+from blindfuse.kernels.sweeps import anderson_step, project_model
 from blindfuse.solver.factors import Factors
 
 Floats = NDArray[np.float64]
 
-
 RIDGE = 1e-12
-"""Relative to the trace, added to the small least-squares problem of the mix."""
+"""Ridge penalty of the least-squares problem for γ, relative to its trace."""
 
 
 class Stepper(Protocol):
-    """Chooses the next point from a sweep's start, its result, and the result's objective."""
+    """Chooses where the next sweep starts, from the last sweep x → g(x) and its objective."""
 
     def next(self, point: Factors, result: Factors, objective: float) -> Factors: ...
 
 
 class Plain:
-    """The paper's alternation: go on from the result."""
+    """The paper's alternation: start from the result of the last sweep."""
 
     def next(self, point: Factors, result: Factors, objective: float) -> Factors:
         return result
@@ -31,45 +30,50 @@ class Plain:
 class Anderson:
     """Anderson acceleration of the sweep as a fixed-point map x → g(x), with a safeguard.
 
-    The next point is g(x) − Σ_i γ_i Δg_i, where γ fits the residual f = g(x) − x by the last
-    differences Δf_i of residuals, and Δg_i are those of results.
+    The next point is g(x) − Σ_i γ_i Δg_i, projected onto the simplices. γ is the least-squares fit
+    of the residual f = g(x) − x by the differences Δf_i of the last residuals, and Δg_i are the
+    differences of the last results. Residuals are weighted by the prior of their true class,
+    because entries of a rare class contribute little to the moments.
 
-    A mix of the last results is projected onto the simplices and swept. If the objective after
-    that sweep is above both of the last two, the mix is dropped: the next sweep starts from the
-    last good result, and only the two newest differences are remembered. Entries are compared on
-    the scale √π of their true class, since an entry of a rare class matters that much less to
-    the moments.
+    Safeguard: if the objective after a sweep is above both of the last two accepted ones, the step
+    is rejected. The next sweep starts from the last accepted result, and only the two newest
+    differences are kept.
     """
 
     def __init__(self, memory: int = 8) -> None:
         self.memory = memory
-        self.steps: list[Floats] = []
-        self.changes: list[Floats] = []
-        self.accepted: list[float] = []
+        self.result_differences: list[Floats] = []
+        self.residual_differences: list[Floats] = []
+        self.accepted_objectives: list[float] = []
         self.last: tuple[Factors, Floats] | None = None
+        """The last accepted result and its residual."""
 
     def next(self, point: Factors, result: Factors, objective: float) -> Factors:
-        if self.last and objective > max(self.accepted):
-            del self.steps[:-2], self.changes[:-2]
+        if self.last and objective > max(self.accepted_objectives):
+            self._keep(2)
             return self.last[0]
         residual = result.values - point.values
         if self.last:
-            self.steps.append(result.values - self.last[0].values)
-            self.changes.append(residual - self.last[1])
-            del self.steps[: -self.memory], self.changes[: -self.memory]
+            self.result_differences.append(result.values - self.last[0].values)
+            self.residual_differences.append(residual - self.last[1])
+            self._keep(self.memory)
         self.last = (result, residual)
-        self.accepted = [*self.accepted[-1:], objective]
-        if not self.steps:
+        self.accepted_objectives = [*self.accepted_objectives[-1:], objective]
+        if not self.result_differences:
             return result
-        moved = result.copy()
-        differences = np.array(self.changes), np.array(self.steps)
-        take_mixed_step(*differences, residual, _importance(result), RIDGE, moved.values)
-        project_model(moved.confusions, moved.prior)
-        return moved
+        accelerated = result.copy()
+        differences = np.array(self.residual_differences), np.array(self.result_differences)
+        anderson_step(*differences, residual, _importance(result), RIDGE, accelerated.values)
+        project_model(accelerated.confusions, accelerated.prior)
+        return accelerated
+
+    def _keep(self, count: int) -> None:
+        """Forget all but the newest differences."""
+        del self.result_differences[:-count], self.residual_differences[:-count]
 
 
 def _importance(factors: Factors) -> Floats:
-    """π of the true class for entries of confusion matrices, 1 for those of the prior."""
+    """Weights of the residuals: π_k for entries of column k, 1 for entries of the prior."""
     importance = np.ones_like(factors.values)
     importance[: -factors.n_classes].reshape(-1, factors.n_classes)[:] = factors.prior
     return importance

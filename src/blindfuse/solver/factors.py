@@ -1,4 +1,4 @@
-"""The unknowns of (21), with the multipliers of their constraints."""
+"""The unknowns of (21), with the dual variables of the ADMM."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Factors:
-    """Confusion matrices and prior as one vector, and their scaled multipliers as another.
+    """Confusion matrices and prior in one vector, and their scaled Lagrange multipliers in another.
 
-    Views into ``values``: ``confusions[m, reported, true]`` and ``prior[true]``. Views into
-    ``multipliers``: ``duals[m, true, reported]`` (the paper's Δ_m, transposed) and ``prior_dual``.
+    ``confusions[m, reported, true]`` (Γ_m) and ``prior[true]`` (π) are views of ``values``.
+    ``duals[m, true, reported]`` (Δ_mᵀ of (35)) and ``prior_dual[true]`` (δ of (30)) are views of
+    ``multipliers``. The multipliers are kept from sweep to sweep.
     """
 
     values: Floats
@@ -21,14 +22,14 @@ class Factors:
     n_classes: int
 
     @classmethod
-    def begin(
+    def pack(
         cls,
         confusions: Floats,
         prior: Floats,
         duals: Floats | None = None,
         prior_dual: Floats | None = None,
     ) -> "Factors":
-        """Factors at this point, with these multipliers; of zero, if not given."""
+        """Copy these arrays into the two vectors; the multipliers are zero if not given."""
         values = np.concatenate([confusions.ravel(), prior])
         multipliers = np.zeros_like(values)
         if duals is not None and prior_dual is not None:

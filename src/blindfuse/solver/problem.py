@@ -1,4 +1,9 @@
-"""The optimisation problem (21) in its two forms, with one interface: ``sweep(factors)``."""
+"""The optimisation problem (21) in two forms with one interface, ``sweep(factors, settings)``.
+
+A sweep solves (23) for every Γ_m in turn and then (22) for π. Both are quadratic programs with a
+Gram matrix and a right-hand side; the two forms differ only in how they compute these sums. The
+solution by ADMM, (31)–(33) and (36)–(38), is in :mod:`blindfuse.kernels.sweeps`.
+"""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -6,9 +11,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.sweeps import CACHE_LINE, sweep_labels, sweep_moments
+from blindfuse.kernels.sweeps import CACHE_LINE, sweep_moments, sweep_responses
 from blindfuse.moments.moments import Moments
-from blindfuse.moments.tuples import all_tuples, rank, tables_of
+from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
 from blindfuse.responses.patterns import panels, response_patterns
 from blindfuse.responses.responses import Responses
 from blindfuse.solver.factors import Factors
@@ -18,7 +23,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Settings:
-    """How a sweep is done: ``proximal`` is ν/λ, ``inner`` the ADMM iterations of a block."""
+    """Settings of one sweep.
+
+    Attributes
+    ----------
+    proximal
+        ν/λ, the weight of the proximal terms in (22) and (23).
+    inner
+        I, the number of ADMM iterations per block.
+    fixed_prior
+        skip (22), as in Remark 4.
+    """
 
     proximal: float = 1e-6
     inner: int = 10
@@ -26,28 +41,28 @@ class Settings:
 
 
 class Problem(Protocol):
-    """Anything that can improve factors by one sweep of Algorithm 1; it knows how many items."""
+    """A form of (21) that can make one sweep of Algorithm 1."""
 
     n_items: float
 
     def sweep(self, factors: Factors, settings: Settings) -> float:
-        """Improve the factors in place (steps 4–9) and return the objective."""
+        """Update the factors in place (steps 4–9 of Algorithm 1); return the objective."""
         ...
 
 
 class MomentProblem:
-    """(21) from explicit moments: a sweep costs O(M³K⁴), whatever the number of items."""
+    """(21) with explicit moments: O(M³K⁴) per sweep, independent of the number of items."""
 
     def __init__(self, moments: Moments, weights: str) -> None:
         self.n_items = moments.n_items
         first, second, third = moments.weights(weights)
-        self.first = first[:, None] * moments.means
-        self.second, seen_pairs = _unfold_pairs(second, moments)
-        self.third, seen_triples = _unfold_triples(third, moments)
-        self.weights = (first, seen_pairs, seen_triples)
+        self.first = first[:, None] * moments.first
+        self.second, pair_weights = _unfold_pairs(second, moments)
+        self.third, triple_weights = _unfold_triples(third, moments)
+        self.weights = (first, pair_weights, triple_weights)
         self.constant = 0.5 * float(
-            (self.first * moments.means).sum()
-            + second @ (moments.cross**2).sum(axis=(1, 2))
+            (self.first * moments.first).sum()
+            + second @ (moments.second**2).sum(axis=(1, 2))
             + third @ (moments.third**2).sum(axis=(1, 2, 3))
         )
 
@@ -63,11 +78,11 @@ class MomentProblem:
         )
 
 
-class LabelProblem:
-    """(21) weighted by numbers of co-labelled items, straight from labels: O(labels · K²) a sweep.
+class ResponseProblem:
+    """(21) weighted by numbers of items, directly from responses: O(responses · K²) per sweep.
 
-    The constant ½Σw‖moments‖² is not known, because no moment is ever formed: the objective is
-    h_N less that constant.
+    No moment is formed. The objective is therefore h_N without its constant ½Σw‖moments‖², and may
+    be negative. `docs/method.md` derives the sums.
     """
 
     def __init__(self, responses: Responses) -> None:
@@ -75,14 +90,14 @@ class LabelProblem:
         self.n_items: float = responses.n_items
         self.patterns = response_patterns(responses)
         self.panels = panels(responses)
-        self.room = (
-            _on_cache_lines(len(self.patterns), 2, K),
-            _on_cache_lines(len(self.panels), 2, K * (K + 1) // 2),
+        self.workspace = (
+            _empty_aligned(len(self.patterns), 2, K),
+            _empty_aligned(len(self.panels), 2, K * (K + 1) // 2),
         )
 
     def sweep(self, factors: Factors, settings: Settings) -> float:
         return float(
-            sweep_labels(
+            sweep_responses(
                 *self.patterns.by_pattern,
                 *self.patterns.by_annotator,
                 self.patterns.sizes,
@@ -90,37 +105,40 @@ class LabelProblem:
                 *self.panels.by_annotator,
                 self.panels.sizes,
                 self.n_items,
-                *self.room,
+                *self.workspace,
                 *_state(factors, settings),
             )
         )
 
 
 def _unfold_pairs(weights: Floats, moments: Moments) -> tuple[Floats, Floats]:
-    """Weighted cross moments as ``[m, a, (m', b)]``, and their weights as ``[m, m']``."""
-    M, K = moments.means.shape
+    """Return weighted second moments ``[m, a, (m', b)]`` and their weights ``[m, m']``."""
+    M, K = moments.first.shape
     pairs = np.argwhere(~np.eye(M, dtype=bool))
-    unfolded, seen = np.zeros((M, K, M, K)), np.zeros((M, M))
-    weighted = weights[:, None, None] * moments.cross
-    unfolded[pairs[:, 0], :, pairs[:, 1]] = tables_of(weighted, pairs, M)
-    seen[pairs[:, 0], pairs[:, 1]] = weights[rank(pairs, M)]
-    return unfolded.reshape(M, K, M * K), seen
+    unfolded, pair_weights = np.zeros((M, K, M, K)), np.zeros((M, M))
+    weighted = weights[:, None, None] * moments.second
+    unfolded[pairs[:, 0], :, pairs[:, 1]] = gather_tables(weighted, pairs, M)
+    pair_weights[pairs[:, 0], pairs[:, 1]] = weights[tuple_rank(pairs, M)]
+    return unfolded.reshape(M, K, M * K), pair_weights
 
 
 def _unfold_triples(weights: Floats, moments: Moments) -> tuple[Floats, Floats]:
-    """Third moments likewise as ``[m, a, (pair of the others, b, c)]`` and ``[m, pair]``."""
-    M, K = moments.means.shape
+    """Return weighted third moments ``[m, a, (pair, b, c)]`` and their weights ``[m, pair]``.
+
+    The pairs are those of the other annotators, in lexicographic order: T^(1) of (23) for each m.
+    """
+    M, K = moments.first.shape
     others = np.argwhere(~np.eye(M, dtype=bool))[:, 1].reshape(M, M - 1)
     pairs = others[:, all_tuples(M - 1, 2)]
     own = np.broadcast_to(np.arange(M)[:, None, None], (*pairs.shape[:2], 1))
     triples = np.concatenate([own, pairs], axis=2).reshape(-1, 3)
-    weighted = tables_of(weights[:, None, None, None] * moments.third, triples, M)
+    weighted = gather_tables(weights[:, None, None, None] * moments.third, triples, M)
     unfolded = weighted.reshape(M, -1, K, K, K).swapaxes(1, 2).reshape(M, K, -1)
-    return unfolded, weights[rank(triples, M)].reshape(M, -1)
+    return unfolded, weights[tuple_rank(triples, M)].reshape(M, -1)
 
 
 def _state(factors: Factors, settings: Settings) -> tuple[Floats | bool | float, ...]:
-    """The last arguments of both kernels: what a sweep changes in place, and how."""
+    """Return the last arguments of both kernels: the arrays to update and the settings."""
     return (
         factors.confusions,
         factors.prior,
@@ -132,9 +150,9 @@ def _state(factors: Factors, settings: Settings) -> tuple[Floats | bool | float,
     )
 
 
-def _on_cache_lines(*shape: int) -> Floats:
-    """Room for an array that begins where a cache line does, so that its rows touch few lines."""
+def _empty_aligned(*shape: int) -> Floats:
+    """Return an empty array aligned to cache lines, so that its rows span as few as possible."""
     size = int(np.prod(shape))
-    room = np.empty(size + CACHE_LINE // 8)
-    skip = -room.ctypes.data % CACHE_LINE // 8
-    return room[skip : skip + size].reshape(shape)
+    buffer = np.empty(size + CACHE_LINE // 8)
+    offset = -buffer.ctypes.data % CACHE_LINE // 8
+    return buffer[offset : offset + size].reshape(shape)

@@ -1,4 +1,4 @@
-"""Algorithm 1 from responses to confusion matrices and prior."""
+"""Algorithm 1: estimate confusion matrices and prior from responses or from their counts."""
 
 import warnings
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import NotConverged
 from blindfuse.kernels.threads import thread_count
-from blindfuse.model.alignment import Alignment, aligned
+from blindfuse.model.alignment import Alignment, find_alignment
 from blindfuse.model.model import Model
 from blindfuse.model.ordering import CanonicalOrder
 from blindfuse.model.posteriors import ExpectedCounts, count_votes
@@ -27,7 +27,7 @@ from blindfuse.responses.responses import Responses
 from blindfuse.solver.acceleration import Anderson, Plain
 from blindfuse.solver.alternate import alternate
 from blindfuse.solver.factors import Factors
-from blindfuse.solver.problem import LabelProblem, MomentProblem, Problem, Settings
+from blindfuse.solver.problem import MomentProblem, Problem, ResponseProblem, Settings
 from blindfuse.solver.starts import random_start
 from blindfuse.solver.trace import Trace
 
@@ -40,9 +40,32 @@ Acceleration = Literal["anderson"] | None
 
 @dataclass(frozen=True)
 class Options:
-    """All that can be chosen about Algorithm 1; ``prior`` is None where it is to be estimated.
+    """Options of Algorithm 1.
 
-    ``tolerance`` is None where sweeps end once they gain less than noise.
+    Attributes
+    ----------
+    start
+        ``"mv"`` (confusion matrices against the majority vote), ``"random"`` (step 2 of Algorithm
+        1), a model, or where an earlier solution ended.
+    restarts
+        number of random starts; the solution with the lowest objective is kept.
+    prior ``[class]``
+        known prior (Remark 4), or None to estimate it.
+    weights
+        ``"counts"`` weights each moment in (21) by its number of items, ``"equal"`` as the paper.
+    moments
+        ``"counts"`` forms the moments, ``"labels"`` works directly on the responses, ``"auto"``
+        takes the cheaper one.
+    acceleration
+        ``"anderson"``, or None for the paper's plain alternation.
+    alignment
+        rule of step 12, see :mod:`blindfuse.model.alignment`.
+    max_sweeps
+        maximum number of sweeps.
+    tolerance
+        see :func:`~blindfuse.solver.alternate.alternate`; None stops at the sampling noise.
+    proximal, inner
+        see :class:`~blindfuse.solver.problem.Settings`.
     """
 
     start: "Start | WarmStart" = "mv"
@@ -60,7 +83,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Solution:
-    """Aligned estimates, the multipliers of their constraints, and how they were found.
+    """Estimates with aligned classes, their dual variables, and the trace of the solver.
 
     ``duals[annotator, true, reported]`` and ``prior_dual[true]`` are those of :class:`Factors`.
     """
@@ -74,7 +97,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class WarmStart:
-    """Where an earlier solution left off."""
+    """The model and dual variables of an earlier solution, to continue from."""
 
     model: Model
     duals: Floats
@@ -84,13 +107,13 @@ class WarmStart:
 def solve(
     responses: Responses, options: Options, rng: np.random.Generator, threads: int | None = None
 ) -> Solution:
-    """Estimate Γ_m and π by (21): order, count, start, alternate, align."""
+    """Estimate Γ_m and π by (21): sort, count, start, alternate, align."""
     require_overlap(responses)
     votes = count_votes(responses, threads)
     order = CanonicalOrder.by_votes(votes)
-    problem = pose(responses, options, order, threads)
+    problem = choose_problem(responses, options, order, threads)
     starts = _starts(responses.annotators, responses.classes, options, votes, order, rng)
-    return _best_of(starts, problem, order, options, responses.n_annotators)
+    return _solve_from(starts, problem, order, options, responses.n_annotators)
 
 
 def solve_counts(
@@ -101,24 +124,24 @@ def solve_counts(
     options: Options,
     rng: np.random.Generator,
 ) -> Solution:
-    """The same from counts alone, wherever the answers that were counted are."""
+    """Estimate Γ_m and π by (21) from counts, without access to the responses."""
     order = CanonicalOrder.by_votes(votes)
     averages = moments.moments()
-    if not np.any(averages.seen_triples):
+    if not np.any(averages.items_per_triple):
         raise no_triples()
     problem = MomentProblem(averages.reordered(*order), options.weights)
     starts = _starts(annotators, classes, options, votes, order, rng)
-    return _best_of(starts, problem, order, options, len(annotators))
+    return _solve_from(starts, problem, order, options, len(annotators))
 
 
-def _best_of(
+def _solve_from(
     starts: Sequence[Factors],
     problem: Problem,
     order: CanonicalOrder,
     options: Options,
     n_annotators: int,
 ) -> Solution:
-    """Alternate from every start; the lowest objective, in the user's order, aligned."""
+    """Alternate from every start; return the solution with the lowest objective, aligned."""
     settings = Settings(options.proximal, options.inner, fixed_prior=options.prior is not None)
     runs = [
         alternate(
@@ -134,15 +157,16 @@ def _best_of(
     factors, trace = min(runs, key=lambda run: run[1].objective.min())
     if not trace.converged:
         warnings.warn(
-            f"{trace!r}. The result is usable; raise max_sweeps or tolerance to converge.",
+            f"{trace!r}. The result is usable; increase max_sweeps or tolerance to converge.",
             NotConverged,
             stacklevel=4,
         )
-    confusions, prior = order.put_back(factors.confusions, factors.prior, n_annotators)
-    duals, prior_dual = order.put_back(factors.duals, factors.prior_dual, n_annotators)
+    confusions, prior = order.undo(factors.confusions, factors.prior, n_annotators)
+    duals, prior_dual = order.undo(factors.duals, factors.prior_dual, n_annotators)
     columns = np.arange(len(prior))
-    if options.prior is None or np.ptp(options.prior) == 0:  # else the prior tells classes apart
-        columns = aligned(confusions, prior, options.alignment)
+    # A known prior with unequal entries already identifies the classes.
+    if options.prior is None or np.ptp(options.prior) == 0:
+        columns = find_alignment(confusions, prior, options.alignment)
     return Solution(
         confusions[:, :, columns],
         prior[columns] if options.prior is None else options.prior,
@@ -159,7 +183,10 @@ def solve_groups(
     rng: np.random.Generator,
     threads: int | None = None,
 ) -> tuple[Floats, Floats, list[Trace]]:
-    """Section III-E: solve (24) for each group in parallel, then average the priors."""
+    """Solve (24) for each group of annotators in parallel, then average the priors (III-E).
+
+    Returns the confusion matrices, the prior and one trace per group.
+    """
 
     def solve_group(group: NDArray[np.intp], child: np.random.Generator) -> Solution:
         return solve(responses.select_annotators(group), options, child, threads=1)
@@ -174,10 +201,10 @@ def solve_groups(
     return confusions, prior, [solution.trace for solution in solutions]
 
 
-def pose(
+def choose_problem(
     responses: Responses, options: Options, order: CanonicalOrder, threads: int | None
 ) -> Problem:
-    """(21) in the form that costs less, unless chosen: explicit moments or labels."""
+    """Return (21) in the form that the options ask for, or else in the cheaper one."""
     if options.weights == "equal" or options.moments == "counts":
         explicit = True
     else:
@@ -187,7 +214,7 @@ def pose(
         moments = MomentCounts.count(responses, threads).moments()
         return MomentProblem(moments.reordered(*order), options.weights)
     annotators, classes = responses.annotators[order.annotators], responses.classes[order.classes]
-    return LabelProblem(responses.recoded(annotators, classes))
+    return ResponseProblem(responses.recoded(annotators, classes))
 
 
 def _starts(
@@ -198,12 +225,12 @@ def _starts(
     order: CanonicalOrder,
     rng: np.random.Generator,
 ) -> list[Factors]:
-    """Factors to start from, in the solver's order."""
-    counts, totals = order.of(votes.counts, votes.totals)
+    """Return the factors to start from, in canonical order."""
+    counts, totals = order.apply(votes.counts, votes.totals)
     start = options.start
     multipliers: tuple[Floats, ...] = ()
     if isinstance(start, WarmStart):
-        multipliers = order.of(start.duals, start.prior_dual)
+        multipliers = order.apply(start.duals, start.prior_dual)
         start = start.model
     if start == "random":
         starts = [random_start(len(counts), len(totals), rng) for _ in range(options.restarts)]
@@ -211,7 +238,7 @@ def _starts(
         starts = [(vote_confusions(counts), totals / totals.sum())]
     else:
         model = start.for_annotators(annotators, classes)
-        starts = [order.of(model.confusions, model.prior)]
+        starts = [order.apply(model.confusions, model.prior)]
     if options.prior is not None:
         starts = [(confusions, options.prior[order.classes]) for confusions, _ in starts]
-    return [Factors.begin(*start, *multipliers) for start in starts]
+    return [Factors.pack(*start, *multipliers) for start in starts]

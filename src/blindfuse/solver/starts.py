@@ -9,6 +9,6 @@ Floats = NDArray[np.float64]
 def random_start(
     n_annotators: int, n_classes: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Confusion matrices and prior drawn uniformly from their simplices (step 2 of Algorithm 1)."""
+    """Draw confusion matrices and prior uniformly from their simplices."""
     columns = rng.dirichlet(np.ones(n_classes), size=(n_annotators, n_classes))
     return columns.transpose(0, 2, 1).copy(), rng.dirichlet(np.ones(n_classes))

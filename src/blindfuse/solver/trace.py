@@ -1,4 +1,4 @@
-"""What the solver did: one row a sweep, and why it stopped."""
+"""The history of the solver, one entry per sweep, and the reason why it stopped."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,10 +10,10 @@ Floats = NDArray[np.float64]
 
 Reason = Literal["converged", "stalled", "max_sweeps"]
 
-_IN_WORDS: dict[Reason, str] = {
-    "converged": "the factors no longer move",
-    "stalled": "the objective no longer falls",
-    "max_sweeps": "the limit of sweeps was reached",
+_REASON_TEXT: dict[Reason, str] = {
+    "converged": "the estimates converged",
+    "stalled": "the objective no longer decreases",
+    "max_sweeps": "the maximum number of sweeps was reached",
 }
 
 
@@ -24,12 +24,12 @@ class Trace:
     Attributes
     ----------
     objective ``[sweep]``
-        h_N of (21), weighted, after each sweep. Straight from labels it lacks the constant
+        weighted h_N of (21) after each sweep. With ``moments="labels"`` it lacks the constant
         ½Σw‖moments‖², because no moment is formed, and may be negative.
     change ``[sweep]``
-        ‖g(x) − x‖ / ‖g(x)‖ of each sweep x → g(x).
+        relative change of the estimates, ‖g(x) − x‖ / ‖g(x)‖ for a sweep x → g(x).
     seconds ``[sweep]``
-        wall time of each sweep; the very first on a machine compiles.
+        wall time of each sweep; the first on a new machine includes compilation.
     stopped
         ``"converged"``, ``"stalled"`` or ``"max_sweeps"``.
     """
@@ -50,5 +50,5 @@ class Trace:
     def __repr__(self) -> str:
         return (
             f"Trace: {self.sweeps:,} sweeps, objective {self.objective[0]:.6g} → "
-            f"{self.objective.min():.6g}, stopped because {_IN_WORDS[self.stopped]}"
+            f"{self.objective.min():.6g}, stopped because {_REASON_TEXT[self.stopped]}"
         )

@@ -1,9 +1,10 @@
 "use strict";
 
-// Everything that names hold is written as text, never as HTML.
+// Names are always written as text, never as HTML.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const ROWS = 25;
+const INITIAL_ROWS = 25;
+const MORE_ROWS = 100;
 const collator = new Intl.Collator(undefined, { numeric: true });
 
 function make(tag, attributes = {}, ...children) {
@@ -15,6 +16,8 @@ function make(tag, attributes = {}, ...children) {
 
 const isolated = (text) => make("bdi", {}, text);
 const percent = (share) => `${(100 * share).toFixed(1)}\u00a0%`;
+const records = ({ columns, rows }) =>
+  rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at]])));
 const soft = (text) => make("span", { class: "soft" }, text);
 const className = (code) => data.classes[code];
 
@@ -25,11 +28,11 @@ function cell(label, classes, ...children) {
   return make("td", attributes, ...children);
 }
 
-// A listing: rows that are searched and filtered by controls, sorted by headings, shown in part.
+// A table whose rows can be searched, filtered and sorted; it shows some rows first.
 
-class Listing {
-  constructor(id, rows, { keep, value, draw, what }) {
-    Object.assign(this, { rows, keep, value, draw, what, limit: ROWS });
+class SortableTable {
+  constructor(id, rows, { matches, value, draw, noun }) {
+    Object.assign(this, { rows, matches, value, draw, noun, limit: INITIAL_ROWS });
     this.table = document.getElementById(`${id}-table`);
     this.body = this.table.tBodies[0];
     this.status = document.getElementById(`${id}-status`);
@@ -37,20 +40,20 @@ class Listing {
     this.all = document.getElementById(`${id}-all`);
     this.controls = document.getElementById(`${id}-controls`);
     this.controls.addEventListener("submit", (event) => event.preventDefault());
-    this.controls.addEventListener("input", () => this.show(ROWS));
-    this.more.addEventListener("click", () => this.show(this.limit + 4 * ROWS));
+    this.controls.addEventListener("input", () => this.show(INITIAL_ROWS));
+    this.more.addEventListener("click", () => this.show(this.limit + MORE_ROWS));
     this.all.addEventListener("click", () => this.show(Infinity));
     for (const heading of this.table.tHead.querySelectorAll("th[data-key]")) {
       heading.querySelector("button").addEventListener("click", () => this.sort(heading));
     }
-    this.show(ROWS);
+    this.show(INITIAL_ROWS);
   }
 
   sort(heading) {
-    const other = { ascending: "descending", descending: "ascending" };
-    const now = heading.getAttribute("aria-sort");
+    const opposite = { ascending: "descending", descending: "ascending" };
+    const current = heading.getAttribute("aria-sort");
     for (const one of this.table.tHead.querySelectorAll("th")) one.removeAttribute("aria-sort");
-    heading.setAttribute("aria-sort", other[now] ?? heading.dataset.first);
+    heading.setAttribute("aria-sort", opposite[current] ?? heading.dataset.first);
     this.show(this.limit);
   }
 
@@ -64,16 +67,16 @@ class Listing {
 
   show(limit) {
     this.limit = limit;
-    const asked = new FormData(this.controls);
-    const words = asked.get("search").trim().toLowerCase();
-    const found = this.sorted(this.rows.filter((row) => this.keep(row, words, asked)));
+    const filters = new FormData(this.controls);
+    const search = filters.get("search").trim().toLowerCase();
+    const found = this.sorted(this.rows.filter((row) => this.matches(row, search, filters)));
     this.body.replaceChildren(...found.slice(0, limit).map(this.draw));
     const shown = Math.min(limit, found.length);
     const count = (n) => n.toLocaleString("en");
     this.status.textContent = found.length
-      ? `${count(shown)} of ${count(found.length)} ${this.what} shown`
-      : `No ${this.what} match.`;
-    this.more.hidden = found.length <= shown + 4 * ROWS;
+      ? `${count(shown)} of ${count(found.length)} ${this.noun} shown`
+      : `No ${this.noun} match.`;
+    this.more.hidden = found.length <= shown + MORE_ROWS;
     this.all.hidden = found.length <= shown;
     this.all.textContent = `Show all ${count(found.length)}`;
   }
@@ -82,43 +85,43 @@ class Listing {
 // Annotators
 
 function interval(row) {
-  const bar = make("span", { class: row.remarks.length ? "interval look" : "interval", "aria-hidden": "true" });
+  const bar = make("span", { class: row.remarks.length ? "interval flagged" : "interval", "aria-hidden": "true" });
   for (const [name, value] of [["--low", row.low], ["--high", row.high], ["--at", row.accuracy]]) {
     bar.style.setProperty(name, value);
   }
-  const words = make("span", { class: "hidden" }, `${percent(row.low)} to ${percent(row.high)}`);
-  return make("span", { title: words.textContent }, bar, words);
+  const text = make("span", { class: "hidden" }, `${percent(row.low)} to ${percent(row.high)}`);
+  return make("span", { title: text.textContent }, bar, text);
 }
 
 function drawAnnotator(row) {
   const name = make("button", { type: "button", class: "name", "aria-haspopup": "dialog" }, isolated(row.name));
-  const mixes = [isolated(className(row.worst)), " → ", isolated(className(row.taken_for))];
-  const drawn = make("tr", { role: "row" },
+  const worst = [isolated(className(row.worst_class)), " → ", isolated(className(row.confused_with))];
+  const element = make("tr", { role: "row" },
     cell("", "title", name),
-    cell("Labels", "number", row.labels.toLocaleString("en")),
+    cell("Responses", "number", row.responses.toLocaleString("en")),
     cell("Accuracy", "number", percent(row.accuracy)),
     cell("", "block", interval(row)),
-    cell("Worst", "block", ...mixes),
+    cell("Worst class", "block", ...worst),
     cell("", "block", ...row.remarks.map((remark) => make("span", { class: "remark" }, remark))),
   );
-  drawn.addEventListener("click", () => openAnnotator(row));
-  return drawn;
+  element.addEventListener("click", () => openAnnotator(row));
+  return element;
 }
 
 const annotatorValues = {
-  worst: (row) => className(row.worst),
+  worst_class: (row) => className(row.worst_class),
   remarks: (row) => row.remarks.length,
 };
 
-new Listing("annotator", data.annotators, {
-  what: "annotators",
+new SortableTable("annotator", records(data.annotators), {
+  noun: "annotators",
   draw: drawAnnotator,
   value: (row, key) => (annotatorValues[key] ? annotatorValues[key](row) : row[key]),
-  keep: (row, words, asked) =>
-    row.name.toLowerCase().includes(words) && (!asked.get("remarks") || row.remarks.length > 0),
+  matches: (row, search, filters) =>
+    row.name.toLowerCase().includes(search) && (!filters.get("remarks") || row.remarks.length > 0),
 });
 
-// One annotator, in a dialog
+// Details of one annotator, in a dialog
 
 const dialog = document.getElementById("annotator-dialog");
 document.getElementById("dialog-close").addEventListener("click", () => dialog.close());
@@ -127,19 +130,19 @@ dialog.addEventListener("click", (event) => {
 });
 
 function matrix(row) {
-  const codes = data.matrixClasses;
+  const codes = data.matrix_classes;
   const digits = codes.length > 10 ? 0 : 1;
   const caption = make("caption", {},
-    "In percent: where the class is that of the row, how often the annotator says that of the column.");
+    "Confusion matrix in percent: for each true class (row), how often the annotator reports each class (column).");
   if (codes.length < data.classes.length) {
     caption.append(` The ${codes.length} most common of ${data.classes.length} classes.`);
   }
-  const head = make("tr", {}, make("th", { scope: "col" }, "is ↓ says →"),
+  const head = make("tr", {}, make("th", { scope: "col" }, "true ↓ reported →"),
     ...codes.map((code) => make("th", { scope: "col" }, isolated(className(code)))));
   const body = row.matrix.map((shares, at) =>
     make("tr", {}, make("th", { scope: "row" }, isolated(className(codes[at]))),
-      ...shares.map((share, said) => {
-        const box = make("td", said === at ? { class: "right" } : {}, (share / 10).toFixed(digits));
+      ...shares.map((share, reported) => {
+        const box = make("td", reported === at ? { class: "correct" } : {}, (share / 10).toFixed(digits));
         box.style.setProperty("--p", share / 1000);
         return box;
       })));
@@ -147,30 +150,30 @@ function matrix(row) {
     make("table", { class: "matrix" }, caption, make("thead", {}, head), make("tbody", {}, ...body)));
 }
 
-function facts(row) {
-  const about = [
-    ["Labels", [row.labels.toLocaleString("en")]],
-    ["Accuracy", [`${percent(row.accuracy)}, between ${percent(row.low)} and ${percent(row.high)}`]],
-    ["Worst class", [isolated(className(row.worst)), ", most often taken for ", isolated(className(row.taken_for))]],
+function details(row) {
+  const entries = [
+    ["Responses", [row.responses.toLocaleString("en")]],
+    ["Accuracy", [`${percent(row.accuracy)} (95 % interval ${percent(row.low)} to ${percent(row.high)})`]],
+    ["Worst class", [isolated(className(row.worst_class)), ", most often confused with ", isolated(className(row.confused_with))]],
   ];
-  if (row.leans !== null) {
-    about.push(["Leans to", [isolated(className(row.leans)), `, reported in ${percent(row.lean)} of its labels too many`]]);
+  if (row.over_reported !== null) {
+    entries.push(["Reported too often", [isolated(className(row.over_reported)), ` (${percent(row.over_reported_by)} of the responses)`]]);
   }
-  if (row.misfit !== null) about.push(["Misfit", [`${row.misfit} times noise`]]);
-  if (row.remarks.length) about.push(["Remarks", [row.remarks.join(", ")]]);
+  if (row.misfit !== null) entries.push(["Misfit", [`${row.misfit} × sampling noise`]]);
+  if (row.remarks.length) entries.push(["Remarks", [row.remarks.join(", ")]]);
   if (row.partners.length) {
-    about.push(["Errs with", row.partners.flatMap((name, at) => [at ? ", " : "", isolated(name)])]);
+    entries.push(["Errors correlated with", row.partners.flatMap((name, at) => [at ? ", " : "", isolated(name)])]);
   }
-  return make("dl", { class: "said" }, ...about.map(([term, words]) =>
-    make("div", {}, make("dt", {}, term), make("dd", {}, ...words))));
+  return make("dl", { class: "paragraphs" }, ...entries.map(([term, content]) =>
+    make("div", {}, make("dt", {}, term), make("dd", {}, ...content))));
 }
 
 function openAnnotator(row) {
   document.getElementById("dialog-title").replaceChildren(isolated(row.name));
   const shown = row.matrix
     ? matrix(row)
-    : make("p", { class: "soft" }, "There is no room on this page for the confusion matrix.");
-  document.getElementById("dialog-body").replaceChildren(facts(row), shown);
+    : make("p", { class: "soft" }, "This page has no space for the confusion matrix.");
+  document.getElementById("dialog-body").replaceChildren(details(row), shown);
   dialog.showModal();
   dialog.scrollTop = 0;
 }
@@ -189,56 +192,56 @@ function drawVotes(row) {
   const summary = make("summary", {}, ...row.votes.slice(0, 4).flatMap((vote, at) =>
     [at ? ", " : "", isolated(className(vote.label)), soft(`\u00a0(${vote.count})`)]));
   if (row.votes.length > 4) summary.append(", …");
-  const who = make("dl", {}, ...row.votes.flatMap((vote) => {
+  const voters = make("dl", {}, ...row.votes.flatMap((vote) => {
     const names = vote.voters.flatMap((at, place) => [place ? ", " : "", isolated(data.voters[at])]);
     const left = vote.count - vote.voters.length;
     if (left) names.push(`${vote.voters.length ? " and " : ""}${left.toLocaleString("en")} more`);
     return [make("dt", {}, isolated(className(vote.label))), make("dd", {}, ...names)];
   }));
-  return make("details", { class: "votes" }, summary, who);
+  return make("details", { class: "votes" }, summary, voters);
 }
 
 function drawItem(row) {
   const label = [isolated(className(row.label))];
-  if (row.outvoted) label.push(" ", make("span", { class: "remark" }, "against the vote"));
+  if (row.outvoted) label.push(" ", make("span", { class: "remark" }, "against the majority vote"));
   return make("tr", { role: "row" },
     cell("", "title", itemName(row.name)),
     cell("Label", "", ...label),
-    cell("Sure", `number${row.needs ? " remark" : ""}`, percent(row.sure)),
-    cell("Or", "block", isolated(className(row.next)), soft(` (${percent(row.next_sure)})`)),
+    cell("Confidence", `number${row.needs_another_label ? " remark" : ""}`, percent(row.confidence)),
+    cell("Second class", "block", isolated(className(row.second)), soft(` (${percent(row.second_posterior)})`)),
     cell("", "block", drawVotes(row)),
   );
 }
 
 const itemValues = {
   label: (row) => className(row.label),
-  next: (row) => className(row.next),
+  second: (row) => className(row.second),
   votes: (row) => row.votes.reduce((sum, vote) => sum + vote.count, 0),
 };
 
-const labels = new Set(data.items.map((row) => row.label));
+const items = records(data.items);
+const labels = new Set(items.map((row) => row.label));
 document.querySelector("#item-controls select").append(
   ...[...labels].sort((a, b) => a - b).map((code) => make("option", { value: code }, className(code))));
 
-new Listing("item", data.items, {
-  what: "items",
+new SortableTable("item", items, {
+  noun: "items",
   draw: drawItem,
   value: (row, key) => (itemValues[key] ? itemValues[key](row) : row[key]),
-  keep: (row, words, asked) =>
-    row.name.toLowerCase().includes(words) &&
-    (!asked.get("label") || row.label === Number(asked.get("label"))) &&
-    (!asked.get("needs") || row.needs) &&
-    (!asked.get("outvoted") || row.outvoted),
+  matches: (row, search, filters) =>
+    row.name.toLowerCase().includes(search) &&
+    (!filters.get("label") || row.label === Number(filters.get("label"))) &&
+    (!filters.get("needs_another_label") || row.needs_another_label) &&
+    (!filters.get("outvoted") || row.outvoted),
 });
 
-// Pictures: expressions are interpreted, since the page's policy allows no eval.
+// Charts. Vega interprets expressions (ast), since the page's policy forbids eval. It sets the role
+// and label of the element that it draws into, so it gets an element inside the page's own.
 
-// Vega names the element that it draws into for itself, so it gets one inside the page's own.
-
-for (const [name, spec] of Object.entries(data.pictures)) {
-  const inside = make("div", { class: "drawn" });
-  document.getElementById(`picture-${name}`).append(inside);
-  vegaEmbed(inside, spec, {
+for (const [name, spec] of Object.entries(data.charts)) {
+  const canvas = make("div", { class: "canvas" });
+  document.getElementById(`chart-${name}`).append(canvas);
+  vegaEmbed(canvas, spec, {
     mode: "vega-lite",
     renderer: "svg",
     ast: true,

@@ -1,0 +1,66 @@
+"""``ParsedResponses``: the responses of a file as text, before they are encoded."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import polars as pl
+
+from blindfuse.errors import BadFile
+
+
+class GoldLabels(NamedTuple):
+    """Gold labels found beside the responses.
+
+    ``frame`` has the text columns ``item`` and ``label``; ``column`` is where they were found.
+    """
+
+    frame: pl.DataFrame
+    column: str
+
+
+@dataclass
+class ParsedResponses:
+    """The responses that a reader found.
+
+    Attributes
+    ----------
+    frame
+        text columns ``item``, ``annotator`` and ``label``, one row per response. A response with a
+        null label is missing; its item and its annotator, if any, are kept.
+    columns
+        the column or field that holds the item, the annotator and the label.
+    notes
+        what the user should know, such as the number of skipped rows.
+    missing
+        labels treated as missing, in lower case. Empty labels always are.
+    gold
+        gold labels in the same file, or None.
+    """
+
+    frame: pl.DataFrame
+    columns: dict[str, str]
+    notes: list[str] = field(default_factory=list)
+    missing: frozenset[str] = frozenset()
+    gold: GoldLabels | None = None
+
+
+@contextmanager
+def expected_structure(name: str, tool: str) -> Iterator[None]:
+    """Raise BadFile where the JSON objects lack the structure that ``tool`` writes."""
+    try:
+        yield
+    except (KeyError, AttributeError, TypeError) as error:
+        raise BadFile(
+            f"{name} does not have the structure of an export from {tool} ({error!r}). "
+            "Export it again, or pass another format=."
+        ) from error
+
+
+def count_note(count: int, text: str) -> list[str]:
+    """Return a list with the note "``count`` ``text``", or an empty list if the count is zero.
+
+    ``{s}`` in the text becomes the plural ending.
+    """
+    return [f"{count:,} {text.replace('{s}', '' if count == 1 else 's')}"] if count else []

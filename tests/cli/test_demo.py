@@ -1,0 +1,45 @@
+"""`blindfuse demo`."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import blindfuse
+from blindfuse.cli import report
+from tests.support.cli import refuse, succeed
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def test_the_demo_shows_estimated_and_true_figures_and_writes_a_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    arguments: dict[str, Any] = {}
+
+    def report_html(fusion: Any, **options: Any) -> str:
+        arguments.update(options, fusion=fusion)
+        return "page"
+
+    monkeypatch.setattr(blindfuse, "report_html", report_html, raising=False)
+    monkeypatch.setattr(report, "MAX_RESPONSES_FAST_METHODS", 0)
+    text = succeed("demo", "--report", "demo.html").stdout
+    assert Path("demo.html").read_text() == "page"
+    assert arguments["gold"].items == 1797
+    row = next(line for line in text.splitlines() if line.startswith("svm 02"))
+    estimated, true = (float(cell) for cell in row.replace("%", "").split()[-2:])
+    assert estimated == pytest.approx(true, abs=5)
+    vote, fused = (
+        float(next(line for line in text.splitlines() if line.startswith(name)).split()[-2])
+        for name in ("majority vote", "blindfuse")
+    )
+    assert fused < 0.8 * vote
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "blindfuse.datasets.digits", raising=False)
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    message = refuse("demo")
+    assert "The demo needs sklearn" in message
+    assert "pip install 'blindfuse[sklearn]'" in message

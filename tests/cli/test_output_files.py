@@ -1,0 +1,59 @@
+"""Output files: checked first, then written completely or not at all."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from blindfuse.readers import reading
+from tests.support.cli import refuse, succeed
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("kept.csv", "exists already. Pass --force"),
+        ("fused.xlsx", "must end in one of 'csv'"),
+        ("fused", "must end in one of 'csv'"),
+        ("fused.parquet.gz", "must end in one of"),
+        ("nowhere/fused.csv", "the folder nowhere does not exist"),
+        ("folder.csv", "is not a regular file"),
+    ],
+)
+def test_output_paths_are_checked_before_reading(
+    name: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("kept.csv").write_text("mine")
+    Path("folder.csv").mkdir()
+    monkeypatch.setattr(reading, "find_sources", None)  # reading would fail otherwise
+    assert message in refuse("fuse", "votes.csv", "-o", name)
+    assert Path("kept.csv").read_text() == "mine"
+
+
+def test_a_read_only_folder_is_refused_before_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("locked").mkdir()
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != "locked")
+    assert "locked is read-only" in refuse("fuse", "votes.csv", "-o", "locked/fused.csv")
+
+
+def test_force_overwrites_wherever_it_is_placed() -> None:
+    for options in (["--force", "-o", "fused.csv"], ["-o", "fused.csv", "--force"]):
+        Path("fused.csv").write_text("old")
+        succeed("fuse", "votes.csv", *options)
+        assert Path("fused.csv").read_text().startswith("item,label")
+
+
+def test_a_full_disk_leaves_every_file_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("fused.csv").write_text("old")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    options = ("-o", "fused.csv", "--model", "m.npz", "--force")
+    assert "No space left on device" in refuse("fuse", "votes.csv", *options)
+    assert Path("fused.csv").read_text() == "old"
+    assert not Path("m.npz").exists()

@@ -1,0 +1,96 @@
+"""Dependent pairs and groups: planted copiers are found, independent annotators are not."""
+
+import numpy as np
+import pytest
+from scipy.stats import false_discovery_control, median_abs_deviation, norm
+
+from blindfuse import Model, Responses, diagnose, simulate
+from blindfuse.diagnostics.dependence import FALSE_DISCOVERY_RATE, _is_outlier
+from tests.support.diagnostics_cases import GROUPS, PLANTED_PAIRS, crowd, diagnosed
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_planted_copiers_are_found(classes: int) -> None:
+    recalls, false = [], []
+    for copying in (0.3, 0.5):
+        for seed in range(3):
+            rng = np.random.default_rng(seed)
+            simulation = simulate(
+                10_000, 15, classes, rng, dependent_groups=GROUPS, copy_probability=copying
+            )
+            found, _ = diagnosed(simulation.responses)
+            pairs = {tuple(sorted(pair)) for pair in found.dependence.pairs.tolist()}
+            recalls.append(len(pairs & PLANTED_PAIRS) / len(PLANTED_PAIRS))
+            false.append(len(pairs - PLANTED_PAIRS) / max(len(pairs), 1))
+            assert found.dependence.effective_votes < 14
+    assert np.mean(recalls) >= 0.9
+    assert np.mean(false) <= 0.1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_outliers_are_those_of_benjamini_and_hochberg(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores = np.concatenate([rng.normal(size=300), rng.normal(4, 1, size=seed), [50.0] * 2])
+    spread = max(1.0, median_abs_deviation(scores, scale="normal"))
+    p_values = norm.sf((scores - np.median(scores)) / spread)
+    expected = false_discovery_control(p_values) <= FALSE_DISCOVERY_RATE
+    np.testing.assert_array_equal(_is_outlier(scores), expected)
+    assert expected.sum() >= 2
+
+
+def test_conditionally_independent_annotators_are_rarely_called_dependent() -> None:
+    crowds = [crowd(seed, n=3000, m=10).responses for seed in range(10)]
+    n_pairs = [len(diagnosed(responses)[0].dependence.pairs) for responses in crowds]
+    assert np.mean(np.array(n_pairs) > 0) <= 0.2
+
+
+def test_excess_agreement_matches_a_direct_computation() -> None:
+    responses = crowd(4, n=60, m=5, missing=0.5).responses
+    found, fitted = diagnosed(responses)
+    matrix, model = responses.matrix(), fitted.model_
+    assert found.dependence.tested.tolist() == list(range(5))
+    few = 0
+    for i, j in np.ndindex(5, 5):
+        both = (matrix[:, i] >= 0) & (matrix[:, j] >= 0)
+        if i == j or both.sum() < 20:
+            few += i != j
+            assert np.isnan(found.dependence.excess_matrix[i, j])
+            continue
+        observed = np.mean(matrix[both, i] == matrix[both, j])
+        expected = np.sum(model.confusions[i] * model.confusions[j] @ model.prior)
+        by_hand = (observed - expected) / (1 - expected)
+        assert found.dependence.excess_matrix[i, j] == pytest.approx(by_hand)
+    assert few
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_excess_of_dependent_pairs_is_that_of_the_matrix(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    responses = simulate(3000, 15, 3, rng, dependent_groups=GROUPS, copy_probability=0.5).responses
+    found = diagnosed(responses)[0].dependence
+    assert len(found.pairs)
+    np.testing.assert_array_equal(found.excess_matrix[*found.pairs.T], found.excess)
+
+
+def test_ten_copies_are_worth_one_vote() -> None:
+    """Exact copies, under a model in which each of them guesses independently."""
+    column = np.random.default_rng(0).integers(2, size=2000)
+    matrix = np.tile(column[:, None], (1, 10))
+    model = Model(np.full((10, 2, 2), 0.5), np.full(2, 0.5), np.arange(10), np.arange(2))
+    found = diagnose(Responses.from_matrix(matrix), model, np.full((2000, 2), 0.5))
+    assert found.dependence.effective_votes == pytest.approx(1.0)
+
+
+def test_the_summary_says_whether_groups_were_merged() -> None:
+    rng = np.random.default_rng(0)
+    responses = simulate(3000, 15, 3, rng, dependent_groups=GROUPS, copy_probability=0.5).responses
+    found, fitted = diagnosed(responses)
+    assert found.dependence.is_ignored
+    assert "Groups with correlated errors: 0, 1, 2;" in found.dependence.summary()
+    assert "consider keeping one annotator per group" in found.dependence.summary()
+    merged = diagnose(responses, fitted.model_, fitted.posteriors_, GROUPS).dependence
+    assert not merged.is_ignored
+    assert "counts each group as one annotator" in merged.summary()
+    independent = diagnosed(crowd(n=3000).responses)[0].dependence
+    assert not independent.is_ignored
+    assert "No pair agrees significantly more often" in independent.summary()

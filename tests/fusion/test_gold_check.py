@@ -1,0 +1,41 @@
+"""The error of a fusion on gold labels, computed a second way."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from blindfuse import BadLabels, check_on_gold, simulate
+from tests.support.report_cases import crowd, fusion_of
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_gold_check_matches_a_direct_computation(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    drawn = simulate(500, 5, 3, rng, missing=0.2)
+    posteriors = drawn.model.posteriors(drawn.responses)
+    chosen = rng.choice(500, 80, replace=False)
+    known = dict(zip(chosen.tolist(), drawn.truth[chosen].tolist(), strict=True))
+    found = check_on_gold(fusion_of(drawn.responses, posteriors, drawn.model), known)
+    wrong = np.sum(posteriors[chosen].argmax(axis=1) != drawn.truth[chosen])
+    interval = binomtest(int(wrong), 80).proportion_ci(method="wilson")
+    assert (found.error.value, found.error.low, found.error.high) == pytest.approx(
+        (wrong / 80, interval.low, interval.high)
+    )
+    lost = 0.0
+    for item, true in zip(chosen, drawn.truth[chosen], strict=True):
+        votes = Counter(drawn.responses.matrix()[item].tolist())
+        del votes[-1]
+        best = [label for label, count in votes.items() if count == max(votes.values())]
+        lost += 1 - (true in best) / len(best) if best else 1 - 1 / 3
+    assert found.vote_error.value == pytest.approx(lost / 80)
+    assert found.expected_error == pytest.approx(np.mean(1 - posteriors[chosen].max(axis=1)))
+    assert sum(one.items for one in found.bins) == 80
+    right = sum(one.items * one.accuracy.value for one in found.bins)
+    assert right == pytest.approx(80 - wrong)
+
+
+def test_an_empty_gold_is_refused() -> None:
+    with pytest.raises(BadLabels, match="at least one"):
+        check_on_gold(crowd(), {})

@@ -1,0 +1,86 @@
+"""Which method the selection rules choose, and why."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from blindfuse import (
+    DawidSkene,
+    fuse,
+    simulate,
+)
+from blindfuse.fusion.selection import select_by_prediction
+from blindfuse.metrics import error_rate
+from blindfuse.model.posteriors import vote_posteriors
+from experiments.settings import TABLE_2
+from tests.conftest import Crowds
+
+
+@pytest.mark.parametrize("missing", [0.96, 0.985])
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_is_held_out_where_errors_are_not_correlated(
+    seed: int, missing: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sparse crowd of independent annotators is taken for what it is, by EM from the vote.
+
+    With three labels an item, two kinds of items predict better by what they learn of the rest.
+    """
+    drawn = simulate(3000, 200, 3, np.random.default_rng(seed), missing=missing, skill=0.2)
+    monkeypatch.setattr("blindfuse.fusion.selection.HeldOut", None)
+    fusion = fuse(drawn.responses)
+    assert fusion.method == "DawidSkene"
+    assert "not correlated beyond chance" in fusion.why
+    plain = DawidSkene().fit(drawn.responses)
+    np.testing.assert_array_equal(fusion.posteriors, plain.posteriors_)
+
+
+def test_responses_are_held_out_where_errors_are_correlated(crowds: Crowds) -> None:
+    assert "held-out responses" in fuse(crowds["dog"].responses).why
+    assert "held-out responses" in fuse(crowds["rte"].responses).why
+
+
+def test_correlation_that_no_model_explains_is_left_to_the_vote() -> None:
+    """Answers follow one of several hidden questions that have nothing to do with the class."""
+    rng = np.random.default_rng(0)
+    n, m = 20_000, 15
+    truth = rng.integers(2, size=n)
+    hidden = rng.normal(size=(n, 4))
+    tastes = rng.normal(size=(4, m)) * 0.8
+    matrix = ((2 * truth - 1)[:, None] * 0.6 + hidden @ tastes + rng.normal(size=(n, m)) > 0) * 1
+    fusion = fuse(matrix)
+    assert fusion.method == "MajorityVote"
+    vote = error_rate(vote_posteriors(fusion.responses), truth)
+    assert error_rate(fusion.posteriors, truth) <= vote + 1e-9
+
+
+@pytest.mark.parametrize("table", [[[0, 1], [1, 1], [0, 0]], [[0, -1, -1], [1, 1, -1]]])
+def test_responses_without_overlap_are_left_to_the_vote(table: Any) -> None:
+    fusion = fuse(table)
+    assert fusion.method == "MajorityVote"
+    assert "annotator" in fusion.why
+    assert np.isfinite(fusion.posteriors).all()
+    assert fusion.summary()
+
+
+def test_order_is_used_where_it_fits(crowds: Crowds) -> None:
+    crowd = crowds["web"]
+    fusion = fuse(crowd.responses, ordered=True)
+    assert fusion.method == "KOS by thresholds"
+    assert error_rate(fusion.posteriors, crowd.truth) < 0.1
+
+
+def test_order_is_not_used_where_it_does_not(crowds: Crowds) -> None:
+    crowd = crowds["adult"]
+    fusion = fuse(crowd.responses, ordered=True)
+    assert "order of the classes was not used" in fusion.why
+    np.testing.assert_array_equal(fusion.labels, fuse(crowd.responses).labels)
+
+
+def test_the_default_rule_is_public() -> None:
+    simulation = TABLE_2.draw(1000, 0)
+    one, other = (
+        fuse(simulation.responses),
+        fuse(simulation.responses, selection=select_by_prediction),
+    )
+    np.testing.assert_array_equal(one.posteriors, other.posteriors)

@@ -1,0 +1,75 @@
+"""Confidence where errors are correlated."""
+
+import numpy as np
+import pytest
+
+from blindfuse import (
+    LatentSubtypes,
+    MixedMembership,
+    fuse,
+)
+from blindfuse.fusion.merged_groups import MERGED_GROUPS
+from blindfuse.fusion.tempering import keep_labels
+from blindfuse.metrics import calibration_error
+from blindfuse.model.posteriors import vote_posteriors
+from tests.conftest import Crowds
+
+
+def test_confidence_is_lower_where_pairs_do_not_fit_the_model(crowds: Crowds) -> None:
+    """EM keeps its labels, and is believed less, on crowds that it does not fit."""
+    for name in ("adult", "rte", "temp", "trec"):
+        crowd = crowds[name]
+        fusion = fuse(crowd.responses)
+        assert fusion.method in ("BlindEnsemble + EM", MERGED_GROUPS)
+        assert "confidences are lowered" in fusion.why
+        plain = fusion.model.posteriors(crowd.responses)
+        ours = calibration_error(fusion.posteriors, crowd.truth)
+        assert ours < 0.75 * calibration_error(plain, crowd.truth)
+        same = plain.argmax(axis=1) == fusion.posteriors.argmax(axis=1)
+        assert same.mean() > 0.97
+    for name in ("bird", "web"):
+        assert "confidences are lowered" not in fuse(crowds[name].responses).why
+
+
+def test_new_items_are_voted_on_where_the_vote_was_chosen(crowds: Crowds) -> None:
+    for name in ("fact_eval", "sp"):
+        fusion = fuse(crowds[name].responses)
+        assert fusion.method == {"fact_eval": "MajorityVote", "sp": "LatentSubtypes"}[name]
+        again = fusion.predict_proba(crowds[name].responses)
+        np.testing.assert_allclose(again, fusion.posteriors, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_keep_labels_makes_the_label_the_most_probable_class(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    beliefs, posteriors = rng.dirichlet(np.ones(4), size=(2, 500))
+    kept = keep_labels(beliefs, posteriors)
+    np.testing.assert_array_equal(kept.argmax(axis=1), beliefs.argmax(axis=1))
+    np.testing.assert_allclose(kept.sum(axis=1), 1)
+    same = beliefs.argmax(axis=1) == posteriors.argmax(axis=1)
+    np.testing.assert_allclose(kept[same], posteriors[same], rtol=1e-12)
+    differ = posteriors[~same].max(axis=1)
+    assert np.all(kept[~same].max(axis=1) < differ)  # where two methods differ, less is sure
+
+
+def test_vote_labels_get_calibrated_confidences(crowds: Crowds) -> None:
+    crowd = crowds["fact_eval"]
+    fusion = fuse(crowd.responses)
+    assert fusion.method == "MajorityVote"
+    shares = vote_posteriors(crowd.responses)
+    clear = shares.max(axis=1) == 1
+    assert np.all(fusion.posteriors[clear].argmax(axis=1) == shares[clear].argmax(axis=1))
+    mixed = MixedMembership().fit(crowd.responses).posteriors_
+    agree = mixed.argmax(axis=1) == fusion.posteriors.argmax(axis=1)
+    np.testing.assert_allclose(fusion.posteriors[agree], mixed[agree], atol=1e-12)
+
+
+def test_ambiguous_items_of_real_crowds_get_low_confidence(crowds: Crowds) -> None:
+    for name in ("cf_amt_weather", "dog", "sp", "zc_in", "zc_us"):
+        crowd = crowds[name]
+        fusion, kinds = fuse(crowd.responses), LatentSubtypes().fit(crowd.responses)
+        assert fusion.method == "LatentSubtypes"
+        np.testing.assert_array_equal(fusion.labels, kinds.labels_)
+        ours = calibration_error(fusion.posteriors, crowd.truth)
+        assert ours < 0.06
+        assert ours < 0.7 * calibration_error(kinds.posteriors_, crowd.truth)

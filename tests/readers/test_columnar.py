@@ -1,0 +1,43 @@
+"""Parquet and Arrow files: values become text, damaged files are refused."""
+
+import io
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from blindfuse import read
+from tests.support.reader_files import (
+    SMALL,
+    WRITERS,
+    assert_refused,
+    labels_by_name,
+    stream,
+    write_file,
+)
+
+
+def as_parquet(frame: pl.DataFrame) -> io.BytesIO:
+    data = io.BytesIO()
+    frame.write_parquet(data)
+    return io.BytesIO(data.getvalue())
+
+
+def test_numbers_and_booleans_become_the_same_text_as_in_json() -> None:
+    frame = pl.DataFrame({"item": [7, 8], "worker": [1.0, 2.0], "label": [True, None]})
+    lines = '{"item": 7, "worker": 1, "label": true}\n{"item": 8, "worker": 2, "label": null}\n'
+    for file in (as_parquet(frame), stream(lines)):
+        assert labels_by_name(read(file).responses) == {("7", "1"): "true"}
+
+
+@pytest.mark.parametrize("file_type", ["Parquet", "Arrow", "Arrow stream"])
+def test_damaged_files_are_refused(tmp_path: Path, file_type: str) -> None:
+    data = WRITERS[file_type](SMALL)
+    path = write_file(tmp_path, "a.parquet", data[:40])
+    assert_refused(lambda: read(path), "a.parquet is a damaged")
+    assert_refused(lambda: read(stream(b"FEA1....")), "Feather")
+
+
+def test_lists_are_not_read_as_labels() -> None:
+    frame = pl.DataFrame({"item": [1], "annotator": ["a"], "label": [["x"]]})
+    assert_refused(lambda: read(as_parquet(frame)), "label")

@@ -1,0 +1,77 @@
+"""CSV, TSV and similar files: line ends, separators, quotes, headers and encodings."""
+
+from pathlib import Path
+
+import pytest
+
+from blindfuse import read
+from tests.support.reader_files import (
+    LONG,
+    SMALL,
+    WRITERS,
+    assert_refused,
+    has_note,
+    labels_by_name,
+    stream,
+    write_file,
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LONG.replace("\n", "\r\n"),
+        LONG.replace("\n", "\r"),
+        "\ufeff" + LONG,
+        LONG.replace(",", "\t"),
+        LONG.replace(",", ";"),
+        LONG.replace(",", "|"),
+        LONG + "\n\n",
+        LONG.replace("item", " item "),
+    ],
+    ids=["CRLF", "CR", "BOM", "tabs", "semicolons", "bars", "blank lines", "spaces"],
+)
+def test_every_separator_and_line_end_gives_the_same_responses(text: str) -> None:
+    found = labels_by_name(read(stream(text)).responses)
+    assert found == labels_by_name(read(stream(LONG)).responses)
+    assert len(found) == 3
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_quotes_newlines_and_letters_are_kept(end: str) -> None:
+    text = f'item,annotator,label{end}"a\nb","Ünal ""Ü""",да{end}"a\nb",李,"нет, нет"{end}'
+    found = labels_by_name(read(stream(text)).responses)
+    assert found == {("a\nb", 'Ünal "Ü"'): "да", ("a\nb", "李"): "нет, нет"}
+    stray = 'item,annotator,label\n5" pipe,ann,x\n6" pipe,ann,y\n'
+    items = [item for item, _ in labels_by_name(read(stream(stray)).responses)]
+    assert items == ['5" pipe', '6" pipe']
+
+
+def test_columns_of_a_table_without_header_are_numbered() -> None:
+    found = read(stream("NOUN,VERB,\nVERB,,VERB\nNOUN,NOUN,VERB\n"))
+    assert found.responses.annotators.tolist() == ["0", "1", "2"]
+    assert found.responses.matrix().tolist() == [[0, 1, -1], [1, -1, 1], [0, 0, 1]]
+    assert has_note(found, "no header")
+    rows = stream("i,a,x\ni,b,y\nj,a,x\nj,b,y\n")
+    long = read(rows, format="long", item="0", annotator="1", label="2")
+    assert long.responses.items.tolist() == ["i", "j"]
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_errors_about_invalid_utf8_give_the_byte_and_the_line(tmp_path: Path, early: bool) -> None:
+    before = LONG.encode() + b"" if early else LONG.encode() + b"9,ann,x\n" * 200_000
+    place, line = len(before) + 2, before.count(b"\n") + 1
+    path = write_file(tmp_path, "a.csv", before + b"7,\xe9va,x\n")
+    assert_refused(
+        lambda: read(path), "byte 0xe9", f"position {place:,}", f"line {line:,}", "UTF-8"
+    )
+    lines = WRITERS["JSONL"](SMALL) + b'\n{"item": "\xe9"}\n'
+    assert_refused(lambda: read(write_file(tmp_path, "a.jsonl", lines)), "0xe9", "line 4")
+    assert_refused(lambda: read(stream(LONG.encode("utf-16"))), "UTF-16")
+
+
+def test_errors_about_malformed_rows_give_the_line(tmp_path: Path) -> None:
+    too_long = write_file(tmp_path, "a.csv", LONG + "1,2,3,4\n")
+    assert_refused(lambda: read(too_long), "a.csv, line 5", "4 cells")
+    open_quote = write_file(tmp_path, "b.csv", LONG + '1,"2,3\n')
+    assert_refused(lambda: read(open_quote), "b.csv, line", "quotes")

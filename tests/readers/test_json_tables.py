@@ -1,0 +1,42 @@
+"""JSON documents and JSON lines: structure, line numbers and surrogates."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from blindfuse import BadFile, read
+from tests.support.reader_files import SMALL, WRITERS, assert_refused, stream, write_file
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", "[]", '{"a": ', "[" * 100_000, '[{"a": 1}, 3]', "{}"])
+def test_json_that_is_not_a_list_of_objects_is_refused(text: str) -> None:
+    assert_refused(lambda: read(stream(text)))
+
+
+def test_errors_in_json_lines_give_the_line(tmp_path: Path) -> None:
+    lines = WRITERS["JSONL"](SMALL)
+    early = write_file(tmp_path, "a.jsonl", lines + b"\n{oops\n")
+    assert_refused(lambda: read(early), "a.jsonl, line 4")
+    many = lines + b"\n" + b"\n".join([lines] * 20_000) + b"\n[1]\n"
+    assert_refused(lambda: read(write_file(tmp_path, "b.jsonl", many)), "b.jsonl, line 60,004")
+
+
+@pytest.mark.parametrize("key", ["item", "annotator", "label"])
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("in_lines", [False, True])
+def test_unpaired_surrogates_are_refused(key: str, late: bool, in_lines: bool) -> None:
+    """JSON may escape one half of a surrogate pair, which is not valid text."""
+    rows = [{"item": f"i{n}", "annotator": "a", "label": "x"} for n in range(2000)]
+    rows[1500 if late else 0][key] = "\ud800"
+    text = "\n".join(map(json.dumps, rows)) if in_lines else json.dumps(rows)
+    with pytest.raises(BadFile, match="surrogates not allowed"):
+        read(io.BytesIO(text.encode()))
+
+
+def test_paired_surrogates_are_one_character() -> None:
+    rows = [{"item": "\U0001f600", "annotator": "a", "label": label} for label in "xy"]
+    text = "\n".join(map(json.dumps, rows))
+    assert "\\ud83d\\ude00" in text
+    assert read(io.BytesIO(text.encode())).responses.items.tolist() == ["\U0001f600"]

@@ -1,0 +1,66 @@
+"""Partitions of a long table hold the same responses as the whole table."""
+
+from pathlib import Path
+
+import pytest
+
+from blindfuse import BadFile, Responses, read
+from blindfuse.readers.partitions import read_partitions
+from tests.support.long_tables import shuffled_votes, write_table
+
+
+def cells(responses: Responses) -> dict[tuple[str, str], str]:
+    """Return the responses as ``{(item, annotator): label}``."""
+    items = responses.items[responses.item_of_response()]
+    annotators = responses.annotators[responses.by_item.codes]
+    labels = responses.classes[responses.by_item.symbols]
+    return {(i, a): k for i, a, k in zip(items, annotators, labels, strict=True)}
+
+
+@pytest.mark.parametrize("extension", ["csv", "tsv", "parquet", "arrow"])
+def test_partitions_hold_the_same_responses(tmp_path: Path, extension: str) -> None:
+    for seed in range(3):
+        path = write_table(shuffled_votes(seed), tmp_path / f"votes{seed}.{extension}")
+        whole = read(path)
+        size = path.stat().st_size
+        for partition_bytes in (size // 7, 2 * size):
+            with read_partitions(path, partition_bytes=partition_bytes) as partitions:
+                tables = list(partitions())
+                assert len(tables) == len(partitions.files) <= 8
+                assert (len(tables) > 2) == (partition_bytes < size)
+                assert partitions.columns == whole.columns
+                folder = partitions.files[0].parents[1]
+            assert not folder.exists()
+            joined: dict[tuple[str, str], str] = {}
+            for table in tables:
+                assert not joined.keys() & cells(table).keys()
+                assert not {i for i, _ in joined} & {i for i, _ in cells(table)}
+                joined |= cells(table)
+            assert joined == cells(whole.responses)
+
+
+def test_several_files_are_one_table(tmp_path: Path) -> None:
+    frame = shuffled_votes()
+    paths = [write_table(frame[start::3], tmp_path / f"{start}.csv") for start in range(3)]
+    with read_partitions(paths, partition_bytes=20_000) as partitions:
+        joined = {cell: label for table in partitions() for cell, label in cells(table).items()}
+    assert joined.keys() == cells(read(paths).responses).keys()
+
+
+@pytest.mark.parametrize("name", ["votes.csv.gz", "votes.json"])
+def test_files_that_cannot_be_scanned_are_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name.endswith("gz"):
+        shuffled_votes().write_csv(path, compression="gzip")
+    else:
+        path.write_bytes(shuffled_votes().write_ndjson().encode())
+    with pytest.raises(BadFile, match="cannot be read in partitions"), read_partitions(path):
+        pass
+
+
+def test_rows_that_are_too_long_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("item,annotator,label\n" + "i,a,x\n" * 50 + "i,a,x,y,z\n" + "j,b,y\n" * 50)
+    message = r"votes\.csv cannot be read in partitions"
+    with pytest.raises(BadFile, match=message), read_partitions(path):
+        pass

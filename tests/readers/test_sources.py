@@ -1,0 +1,134 @@
+"""Paths, patterns, folders, archives, gzip and pipes, and those that cannot be read."""
+
+import gzip
+import io
+import sys
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from blindfuse import BadFile, BadParameter, read
+from blindfuse.readers import sources
+from tests.support.reader_files import (
+    LONG,
+    WRITERS,
+    Rows,
+    as_archive,
+    assert_refused,
+    labels_by_name,
+    stream,
+    write_file,
+)
+
+WIDE = b"item,ann,bob,cy\ni1,yes,no,yes\n007,no,,no\ni3,yes,yes,\n"
+
+
+def test_patterns_folders_archives_and_several_files_are_read(tmp_path: Path) -> None:
+    one = write_file(tmp_path, "a.csv", "item,annotator,label\n1,ann,x\n")
+    two = write_file(tmp_path, "b.csv.gz", gzip.compress(b"label,item,annotator\ny,1,bob\n"))
+    write_file(tmp_path, "README.md", "not a table")
+    packed = tmp_path / "all.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("sub/b.csv", "item,annotator,label\n1,ann,x\n1,bob,y\n")
+        archive.writestr("notes.md", "not a table")
+    expected = {("1", "ann"): "x", ("1", "bob"): "y"}
+    for paths in ([one, str(two)], str(tmp_path / "*.csv*"), tmp_path, packed):
+        found: Any = read(paths)  # type: ignore[arg-type]
+        assert labels_by_name(found.responses) == expected
+
+
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    for data in (LONG.encode(), gzip.compress(LONG.encode())):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+        assert len(labels_by_name(read("-").responses)) == 3
+
+
+def test_an_existing_file_name_with_brackets_is_not_a_pattern(tmp_path: Path) -> None:
+    for name, content in (("a[1].csv", LONG.encode()), ("b[1].parquet", b"")):
+        rows: Rows = [("007", "ann", "1e5"), ("007", "bob", "x"), ("1e5", "ann", "x")]
+        path = write_file(tmp_path, name, content or WRITERS["Parquet"](rows))
+        assert len(labels_by_name(read(path).responses)) == 3
+
+
+def test_paths_that_do_not_exist_are_refused(tmp_path: Path) -> None:
+    write_file(tmp_path, "crowd.csv", LONG)
+    assert_refused(
+        lambda: read(tmp_path / "crowds.csv"), "not found", "Did you mean", "crowd.csv'?"
+    )
+    assert_refused(lambda: read(tmp_path / "no" / "a.csv"), "The folder", "does not exist")
+    assert_refused(lambda: read(str(tmp_path / "*.tsv")), "No file matches", "*.tsv", "pattern")
+    (tmp_path / "empty").mkdir()
+    assert_refused(lambda: read(tmp_path / "empty"), "contains no file")
+    assert_refused(lambda: read([]), "No file is given", kind=BadParameter)
+    assert_refused(lambda: read(3), "3 is not a path", kind=BadParameter)  # type: ignore[arg-type]
+    assert_refused(lambda: read(io.StringIO(LONG)), "binary", kind=BadParameter)
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\n", gzip.compress(b"")])
+def test_empty_files_are_refused(tmp_path: Path, content: bytes) -> None:
+    assert_refused(lambda: read(write_file(tmp_path, "a.csv", content)), "a.csv is empty")
+
+
+def test_truncated_and_damaged_gzip_data_are_refused(tmp_path: Path) -> None:
+    packed = gzip.compress(LONG.encode() * 1000)
+    truncated = write_file(tmp_path, "a.csv.gz", packed[:-20])
+    assert_refused(lambda: read(truncated), "a.csv.gz is truncated gzip")
+    damaged = write_file(tmp_path, "b.csv.gz", packed[:30] + b"\x00\xff\x00" + packed[33:])
+    assert_refused(lambda: read(damaged), "b.csv.gz is damaged gzip")
+
+
+def test_decompression_bombs_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "MAX_UNPACKED_BYTES", 1 << 20)
+    zeros = b"0" * (1 << 24)
+    assert_refused(lambda: read(stream(gzip.compress(zeros))), "200 times its size")
+    assert_refused(lambda: read(stream(as_archive({"a.csv": zeros}))), "200 times its size")
+    members = {f"{n}.csv": b"0" * (1 << 19) for n in range(40)}
+    assert_refused(lambda: read(stream(as_archive(members))), "200 times its size")
+
+
+def test_gzip_members_of_an_archive_share_its_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten members of a megabyte each, all zeros, are small in gzip and smaller in zip."""
+    packed = gzip.compress(b"item,a,b\n" + b"0,0,0\n" * 200_000)
+    archive = as_archive({f"{n}.csv.gz": packed for n in range(10)})
+    monkeypatch.setattr(sources, "MAX_UNPACKED_BYTES", 1 << 22)
+    monkeypatch.setattr(sources, "MAX_UNPACKED_RATIO", 1)
+    with pytest.raises(BadFile, match="unpacks to more than"):
+        read(io.BytesIO(archive))
+    with zipfile.ZipFile(io.BytesIO(archive)) as members:
+        assert len(members.namelist()) == 10
+
+
+@pytest.mark.parametrize("name", ["../a.csv", "/etc/a.csv", "x/../../a.csv", "..\\a.csv"])
+def test_archives_with_paths_outside_of_them_are_refused(name: str) -> None:
+    assert_refused(lambda: read(stream(as_archive({name: LONG.encode()}))), "outside")
+
+
+def test_damaged_locked_and_large_archives_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = as_archive({"a.csv": LONG.encode() * 100})
+    assert_refused(lambda: read(write_file(tmp_path, "a.zip", packed[:-30])), "damaged zip")
+    assert_refused(lambda: read(stream(as_archive({"a.md": b"x"}))), "contains no file")
+    locked = bytearray(packed)
+    locked[6] |= 1
+    locked[packed.index(b"PK\x01\x02") + 8] |= 1
+    assert_refused(lambda: read(stream(bytes(locked))), "cannot be unpacked")
+    monkeypatch.setattr(sources, "MAX_MEMBERS", 2)
+    assert_refused(
+        lambda: read(stream(as_archive({f"{n}.csv": b"x" for n in range(3)}))), "3 files"
+    )
+
+
+def test_an_archive_whose_directory_points_before_its_start_is_refused() -> None:
+    whole = as_archive({"a.csv": WIDE})
+    with pytest.raises(BadFile, match="damaged zip archive"):
+        read(io.BytesIO(whole[:4] + whole[60:]))
+
+
+def test_archives_within_archives_are_refused() -> None:
+    inner = as_archive({"a.csv": WIDE})
+    with pytest.raises(BadFile, match=r"b\.csv is an archive within an archive"):
+        read(io.BytesIO(as_archive({"b.csv": inner})))

@@ -1,0 +1,34 @@
+"""Responses, problems and starting points for the tests of the solver."""
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse import MomentCounts, NotConverged, Responses, simulate
+from blindfuse.solver.factors import Factors
+from blindfuse.solver.problem import MomentProblem, ResponseProblem
+from blindfuse.solver.solve import Options, Solution, solve
+from blindfuse.solver.starts import random_start
+
+Floats = NDArray[np.float64]
+
+
+def crowd(seed: int, n: int = 400, m: int = 6, k: int = 3, missing: float = 0.3) -> Responses:
+    return simulate(n, m, k, np.random.default_rng(seed), missing=missing).responses
+
+
+def random_factors(responses: Responses, seed: int) -> Factors:
+    rng = np.random.default_rng(seed)
+    return Factors.pack(*random_start(responses.n_annotators, responses.n_classes, rng))
+
+
+def both_problems(responses: Responses) -> tuple[MomentProblem, ResponseProblem]:
+    moments = MomentCounts.count(responses).moments()
+    return MomentProblem(moments, "counts"), ResponseProblem(responses)
+
+
+def solve_without_warning(responses: Responses, options: Options, seed: int = 0) -> Solution:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        return solve(responses, options, np.random.default_rng(seed))

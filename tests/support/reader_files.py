@@ -1,0 +1,128 @@
+"""Write and read small files of responses, and check notes and errors."""
+
+import csv
+import gzip
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from blindfuse import BadFile, BlindfuseError, Read, Responses, read
+
+Rows = list[tuple[str, str, str]]
+"""Item, annotator, label."""
+
+COLUMNS = ("item", "annotator", "label")
+LONG = "item,annotator,label\n007,ann,1e5\n007,bob,x\n1e5,ann,x\n"
+SMALL: Rows = [("i", "a", "x"), ("i", "b", "y"), ("j", "a", "x")]
+
+
+def labels_by_name(responses: Responses) -> dict[tuple[str, str], str]:
+    """Return ``{(item, annotator): label}``."""
+    return {
+        (str(responses.items[n]), str(responses.annotators[m])): str(responses.classes[code])
+        for (n, m), code in np.ndenumerate(responses.matrix())
+        if code >= 0
+    }
+
+
+def write_file(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def stream(content: str | bytes) -> io.BytesIO:
+    return io.BytesIO(content.encode() if isinstance(content, str) else content)
+
+
+def as_csv(rows: Rows, separator: str = ",") -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=separator, quoting=csv.QUOTE_ALL)
+    writer.writerows([COLUMNS, *rows])
+    return text.getvalue().encode()
+
+
+def as_json_lines(records: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records).encode()
+
+
+def as_table(rows: list[dict[str, Any]], separator: str = ",") -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), delimiter=separator)
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def as_archive(members: dict[str, bytes]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+def _escaped_json_lines(rows: Rows) -> bytes:
+    records = (dict(zip(COLUMNS, row, strict=True)) for row in rows)
+    return "\n".join(json.dumps(record) for record in records).encode()
+
+
+def _by_polars(method: str) -> Callable[[Rows], bytes]:
+    def write(rows: Rows) -> bytes:
+        data = io.BytesIO()
+        schema = dict.fromkeys(COLUMNS, pl.String)
+        getattr(pl.DataFrame(rows, schema=schema, orient="row"), method)(data)
+        return data.getvalue()
+
+    return write
+
+
+WRITERS: dict[str, Callable[[Rows], bytes]] = {
+    "CSV": as_csv,
+    "TSV": lambda rows: as_csv(rows, "\t"),
+    "semicolons": lambda rows: as_csv(rows, ";"),
+    "JSONL": _escaped_json_lines,
+    "JSON": lambda rows: b"[" + _escaped_json_lines(rows).replace(b"\n", b",") + b"]",
+    "Parquet": _by_polars("write_parquet"),
+    "Arrow": _by_polars("write_ipc"),
+    "Arrow stream": _by_polars("write_ipc_stream"),
+    "gzip": lambda rows: gzip.compress(as_csv(rows)),
+}
+"""Functions that write a long table, by file type."""
+
+
+def read_json(document: Any, **options: Any) -> Read:
+    return read(stream(json.dumps(document, ensure_ascii=False)), **options)
+
+
+def read_json_lines(records: list[dict[str, Any]], **options: Any) -> Read:
+    return read(stream("".join(json.dumps(record) + "\n" for record in records)), **options)
+
+
+def read_table(rows: list[dict[str, str]], separator: str = ",", **options: Any) -> Read:
+    return read(stream(as_table(rows, separator)), **options)
+
+
+def has_note(found: Read, text: str) -> bool:
+    return any(text in note for note in found.notes)
+
+
+def assert_refused(
+    make: Callable[[], Any], *words: str, kind: type[BlindfuseError] = BadFile
+) -> None:
+    """Assert that the call raises an error of this kind, in one line that contains the words."""
+    with pytest.raises(BlindfuseError) as caught:
+        make()
+    message = str(caught.value)
+    assert type(caught.value) is kind, message
+    assert "\n" not in message
+    assert len(message) < 600
+    for word in words:
+        assert word in message
