@@ -98,3 +98,8 @@ def test_no_file_in_the_repository_contains_a_local_path() -> None:
     for name in tracked:
         text = (ROOT / name).read_text(errors="ignore")
         assert not re.search(r"(?<![\w.])/(?:work|root|home)/", text), name
+
+
+def test_the_citation_names_this_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {blindfuse.__version__}\n" in citation

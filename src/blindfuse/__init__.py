@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from blindfuse.simulation import Simulation as Simulation
     from blindfuse.simulation import simulate as simulate
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 _MODULES = {
     **ESTIMATOR_MODULES,

@@ -91,7 +91,7 @@ def test_a_method_by_name_takes_parameters_and_gold() -> None:
     fusion = fuse(simulation.responses, selection=rule, gold=gold)
     assert fusion.labels.tolist() == fitted.labels_.tolist()
     assert fusion.labels[:40].tolist() == list(gold.values())
-    with pytest.raises(BadParameter, match="no parameter 'prior_model'.*It has no parameters"):
+    with pytest.raises(BadParameter, match=r"no parameter 'prior_model'.*It has no parameters"):
         fuse(simulation.responses, selection=select_method("vote", MajorityVote, prior_model=None))
 
 

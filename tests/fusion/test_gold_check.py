@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binomtest
 
 from blindfuse import BadLabels, check_on_gold, simulate
+from blindfuse.report.contents import gather_contents
 from tests.support.report_cases import crowd, fusion_of
 
 
@@ -39,3 +40,18 @@ def test_gold_check_matches_a_direct_computation(seed: int) -> None:
 def test_an_empty_gold_is_refused() -> None:
     with pytest.raises(BadLabels, match="at least one"):
         check_on_gold(crowd(), {})
+
+
+@pytest.mark.parametrize(("power", "advises"), [(1, False), (20, True)])
+def test_an_expected_error_below_the_measured_interval_is_not_to_be_trusted(
+    power: int, advises: bool
+) -> None:
+    drawn = simulate(2000, 5, 3, np.random.default_rng(0), skill=0.1)
+    posteriors = drawn.model.posteriors(drawn.responses) ** power
+    posteriors /= posteriors.sum(axis=1, keepdims=True)
+    fusion = fusion_of(drawn.responses, posteriors, drawn.model)
+    check = check_on_gold(fusion, dict(enumerate(drawn.truth.tolist())))
+    assert ("trust the measured" in check.summary()) == advises
+    contents = gather_contents(fusion, title="", gold=check)
+    assert any(one.heading == "Gold labels" for one in contents.warnings) == advises
+    assert contents.key_figures[0].value == f"{100 * check.error.value:.1f}\u00a0%"

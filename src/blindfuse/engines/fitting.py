@@ -159,9 +159,7 @@ def _default_method(names: Names, size: TableSize) -> ModelEstimator:
     return DawidSkene(start="blind")
 
 
-def _resolve_start(
-    partitions: Partitions, method: EMEstimator, size: TableSize
-) -> InitialState:
+def _resolve_start(partitions: Partitions, method: EMEstimator, size: TableSize) -> InitialState:
     """Return the start of EM; one that must be fitted is fitted to a sample of items.
 
     Items are sampled by the hash of their names, so the sample does not depend on the partitions.

@@ -61,8 +61,14 @@ class GoldCheck:
             f"{100 * self.error.value:.1f} % of the labels are wrong on {self.items:,} gold items "
             f"({100 * self.error.low:.1f} to {100 * self.error.high:.1f} %), fused without them; "
             f"majority vote: {100 * self.vote_error.value:.1f} %. Confidences are off by "
-            f"{100 * self.calibration_error:.1f} points on average."
+            f"{100 * self.calibration_error:.1f} points on average.{self._advice}"
         )
+
+    @property
+    def _advice(self) -> str:
+        if self.expected_error >= self.error.low:
+            return ""
+        return " The expected error below is too low: trust the measured one."
 
 
 def check_on_gold(blind: Fusion, gold: Mapping[Any, Any]) -> GoldCheck:

@@ -216,7 +216,9 @@ def admm(gram, target, block, dual, proximal, inner):
 
 @kernel
 def _update_confusion(gram, target, prior, confusion, dual, proximal, inner):
-    """Scale the sums of (36) by Π, and update one Γ_m in place.
+    """Solve (23), the subproblem of one Γ_m, in place (step 5 of Algorithm 1).
+
+    The sums of (36) are scaled by Π first.
 
     ``gram`` [true, true] and ``target`` [true, reported] are given without Π and are overwritten;
     ``dual`` [true, reported] is updated.
@@ -236,7 +238,10 @@ def _update_confusion(gram, target, prior, confusion, dual, proximal, inner):
 
 @kernel
 def _update_prior(gram, target, prior, dual, proximal, inner, fixed):
-    """Update π by (31) in place, unless it is known (Remark 4); return the objective."""
+    """Solve (22), the subproblem of π, by (31) in place (step 8 of Algorithm 1).
+
+    A known π is left as it is (Remark 4). Return the objective.
+    """
     K = prior.size
     block = prior.copy().reshape((K, 1))
     right = target.reshape((K, 1))

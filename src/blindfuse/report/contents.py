@@ -134,10 +134,11 @@ def gather_contents(
         ),
         method=fusion.method,
         why=visible(fusion.why, MAX_PARAGRAPH_LENGTH),
-        key_figures=_key_figures(fusion),
+        key_figures=_key_figures(fusion, gold),
         paragraphs=paragraphs,
         warnings=(
             *_method_warnings(fusion),
+            *_gold_warnings(gold),
             *(paragraph for paragraph in paragraphs if paragraph.warning),
         ),
         notes=tuple(
@@ -160,12 +161,13 @@ def _shortened(paragraph: Paragraph) -> Paragraph:
     return replace(paragraph, text=visible(paragraph.text, MAX_PARAGRAPH_LENGTH))
 
 
-def _key_figures(fusion: Fusion) -> tuple[KeyFigure, ...]:
+def _key_figures(fusion: Fusion, gold: GoldCheck | None) -> tuple[KeyFigure, ...]:
     diagnostics, n = fusion.diagnostics, fusion.responses.n_items
     dependence, fit = diagnostics.dependence, diagnostics.fit
     needing = diagnostics.items.needs_another_label.sum()
     outvoted = diagnostics.items.outvoted.sum()
     return (
+        *_gold_figures(gold),
         KeyFigure(f"{100 * diagnostics.expected_error.error:.1f}\u00a0%", "expected error"),
         KeyFigure(f"{needing:,}", f"items need another label ({100 * needing / n:.0f} %)"),
         KeyFigure(
@@ -181,6 +183,26 @@ def _key_figures(fusion: Fusion) -> tuple[KeyFigure, ...]:
             f"misfit relative to sampling noise: {fit.verdict}",
         ),
     )
+
+
+def _gold_figures(gold: GoldCheck | None) -> tuple[KeyFigure, ...]:
+    """The measured error, which comes before the expected one."""
+    if gold is None:
+        return ()
+    measured = f"{100 * gold.error.value:.1f}\u00a0%"
+    return (KeyFigure(measured, f"error measured on {gold.items:,} gold labels"),)
+
+
+def _gold_warnings(gold: GoldCheck | None) -> tuple[Paragraph, ...]:
+    """The warning that the measured error is above what was expected."""
+    if gold is None or gold.expected_error >= gold.error.low:
+        return ()
+    text = (
+        f"{100 * gold.error.value:.1f} % of the labels are wrong on gold labels "
+        f"({100 * gold.error.low:.1f} to {100 * gold.error.high:.1f} %), and "
+        f"{100 * gold.expected_error:.1f} % were expected to be. Trust the measured error."
+    )
+    return (Paragraph("Gold labels", text, warning=True),)
 
 
 def _method_warnings(fusion: Fusion) -> tuple[Paragraph, ...]:
