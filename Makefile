@@ -83,7 +83,7 @@ reproduce: .venv/demo  ## the paper's tables and figures in docs/: hours; resume
 	$(BIN)/python -m experiments all --out docs $(if $(BLINDFUSE_DATA),--data $(BLINDFUSE_DATA))
 
 bench: .venv-bench/peers  ## the figures of docs/benchmarks.md, beside other libraries
-	.venv-bench/bin/python benchmarks/run.py $(SECTIONS)
+	PYTHONPATH=. .venv-bench/bin/python benchmarks/run.py $(SECTIONS)
 
 clean:
 	rm -rf .venv .venv-bench .venv-engines .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .cache dist site

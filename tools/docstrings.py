@@ -13,6 +13,7 @@ from typing import Any
 import griffe
 
 import blindfuse
+from blindfuse.estimators.registry import ESTIMATOR_MODULES
 
 _SECTION = re.compile(r"^(Parameters|Attributes)\n-+\n", re.MULTILINE)
 _HEADING = re.compile(r"^(\w+)\n-+$", re.MULTILINE)
@@ -22,7 +23,12 @@ _NAME = re.compile(r"``.*?``|[A-Za-z_]\w*")
 
 
 class MarkdownDocstrings(griffe.Extension):
-    """Converts every docstring when it is loaded."""
+    """Converts every docstring when it is loaded, and adds the methods that the registry lists."""
+
+    def on_package(self, *, pkg: Any, **_: Any) -> None:
+        if pkg.path == blindfuse.__name__:
+            for name, module in ESTIMATOR_MODULES.items():
+                pkg.set_member(name, griffe.Alias(name, f"{pkg.path}.{module}.{name}"))
 
     def on_object(self, *, obj: Any, **_: Any) -> None:
         if obj.docstring is not None:

@@ -82,8 +82,9 @@ def _text(rows: "list[Comparison]", n_gold: int) -> "list[RenderableType]":
     return blocks + [text(f"{row.method} was not run: {row.failed}", "dim") for row in failed]
 
 
-def _rank(row: "Comparison") -> tuple[float, float]:
-    return (1.0 if row.error is None else row.error), row.seconds or 0.0
+def _rank(row: "Comparison") -> float:
+    """Errors in ascending order; ties keep the order of the registry, failed methods come last."""
+    return 1.0 if row.error is None else row.error
 
 
 def _table(rows: "list[Comparison]") -> "Table":

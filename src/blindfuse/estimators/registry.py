@@ -1,6 +1,7 @@
 """The registry of methods, which the package, `compare`, the CLI, the tests and the docs read.
 
-Files to touch for a new method: its module in this folder, this file (one import and one entry),
+Files to touch for a new method: its module in this folder, this file (an import for type checkers,
+``__all__`` and one entry of ``ENTRIES``),
 and its test.
 """
 
@@ -14,29 +15,48 @@ from blindfuse.errors import BadParameter, suggest
 
 if TYPE_CHECKING:
     from blindfuse.estimators.base import Estimator
-    from blindfuse.estimators.bayesian_dawid_skene import BayesianDawidSkene as BayesianDawidSkene
-    from blindfuse.estimators.blind_ensemble import BlindEnsemble as BlindEnsemble
-    from blindfuse.estimators.dawid_skene import DawidSkene as DawidSkene
-    from blindfuse.estimators.eigen_ratio import EigenRatio as EigenRatio
-    from blindfuse.estimators.glad import GLAD as GLAD
-    from blindfuse.estimators.kos import KOS as KOS
-    from blindfuse.estimators.latent_subtypes import LatentSubtypes as LatentSubtypes
-    from blindfuse.estimators.mace import MACE as MACE
-    from blindfuse.estimators.majority_vote import MajorityVote as MajorityVote
-    from blindfuse.estimators.mixed_membership import MixedMembership as MixedMembership
-    from blindfuse.estimators.mmsr import MMSR as MMSR
-    from blindfuse.estimators.one_coin import OneCoin as OneCoin
-    from blindfuse.estimators.oracle import Oracle as Oracle
-    from blindfuse.estimators.single_best import SingleBest as SingleBest
-    from blindfuse.estimators.spectral import Spectral as Spectral
-    from blindfuse.estimators.spectral_meta_learner import (
-        SpectralMetaLearner as SpectralMetaLearner,
-    )
-    from blindfuse.estimators.triangular_estimation import (
-        TriangularEstimation as TriangularEstimation,
-    )
-    from blindfuse.estimators.wawa import Wawa as Wawa
-    from blindfuse.estimators.zero_based_skill import ZeroBasedSkill as ZeroBasedSkill
+    from blindfuse.estimators.bayesian_dawid_skene import BayesianDawidSkene
+    from blindfuse.estimators.blind_ensemble import BlindEnsemble
+    from blindfuse.estimators.dawid_skene import DawidSkene
+    from blindfuse.estimators.eigen_ratio import EigenRatio
+    from blindfuse.estimators.glad import GLAD
+    from blindfuse.estimators.kos import KOS
+    from blindfuse.estimators.latent_subtypes import LatentSubtypes
+    from blindfuse.estimators.mace import MACE
+    from blindfuse.estimators.majority_vote import MajorityVote
+    from blindfuse.estimators.mixed_membership import MixedMembership
+    from blindfuse.estimators.mmsr import MMSR
+    from blindfuse.estimators.one_coin import OneCoin
+    from blindfuse.estimators.oracle import Oracle
+    from blindfuse.estimators.single_best import SingleBest
+    from blindfuse.estimators.spectral import Spectral
+    from blindfuse.estimators.spectral_meta_learner import SpectralMetaLearner
+    from blindfuse.estimators.triangular_estimation import TriangularEstimation
+    from blindfuse.estimators.wawa import Wawa
+    from blindfuse.estimators.zero_based_skill import ZeroBasedSkill
+
+__all__ = [
+    "GLAD",
+    "KOS",
+    "MACE",
+    "MMSR",
+    "BayesianDawidSkene",
+    "BlindEnsemble",
+    "DawidSkene",
+    "EigenRatio",
+    "LatentSubtypes",
+    "MajorityVote",
+    "MixedMembership",
+    "OneCoin",
+    "Oracle",
+    "SingleBest",
+    "Spectral",
+    "SpectralMetaLearner",
+    "TriangularEstimation",
+    "Wawa",
+    "ZeroBasedSkill",
+]
+"""The estimator classes, which ``blindfuse`` exports."""
 
 _OVERLAP = "three annotators who share items"
 
