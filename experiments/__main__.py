@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from blindfuse import BadParameter, BlindfuseError
+from blindfuse.cli.system import describe_system_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -71,6 +72,11 @@ def command(
         _reproduce(names, runs, quick, data, out, only_estimate)
     except BlindfuseError as error:
         raise InvalidInput(str(error)) from error
+    except (OSError, MemoryError) as error:
+        message = describe_system_error(error)
+        if message is None:
+            raise
+        raise InvalidInput(message) from error
 
 
 def _reproduce(

@@ -66,7 +66,7 @@ def test_responses_without_overlap_are_left_to_the_vote(table: Any) -> None:
 def test_order_is_used_where_it_fits(crowds: Crowds) -> None:
     crowd = crowds["web"]
     fusion = fuse(crowd.responses, ordered=True)
-    assert fusion.method == "KOS by thresholds"
+    assert fusion.method == "KOS, ordered"
     assert error_rate(fusion.posteriors, crowd.truth) < 0.1
 
 
