@@ -9,8 +9,8 @@ import blindfuse
 from blindfuse import BadParameter, DawidSkene, MajorityVote, simulate
 from blindfuse.estimators.em import EMStart
 from blindfuse.metrics import confusion_error, error_rate
+from blindfuse.model.annotator_prior import learn_annotator_prior
 from blindfuse.model.posteriors import count_votes
-from blindfuse.model.shrinkage import learned_pseudo_counts
 from experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2, Setting
 from tests.conftest import Crowds
 from tests.estimators.crowds import crowd
@@ -130,20 +130,17 @@ def test_em_after_blind_ensemble_is_as_good_as_the_oracle(setting: Setting) -> N
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_learned_pseudo_counts_hardly_depend_on_the_start(seed: int) -> None:
-    """Starts at votes and at moments end at nearly the same pseudo-counts and model."""
+def test_the_learned_prior_hardly_depends_on_the_start(seed: int) -> None:
+    """Starts at votes and at moments end at nearly the same prior and model."""
     responses = FIGURE_3.draw(10_000, seed).responses
     starts: tuple[EMStart, EMStart] = "mv", "blind"
     ends = [DawidSkene(start=start).fit(responses) for start in starts]
-    far, near = (
-        np.abs(np.log(learned_pseudo_counts(first) / learned_pseudo_counts(second))).max()
-        for first, second in (
-            (count_votes(responses).counts, ends[1].model_.expected_counts(responses).counts),
-            (
-                ends[0].model_.expected_counts(responses).counts,
-                ends[1].model_.expected_counts(responses).counts,
-            ),
+    from_votes, one, other = (
+        learn_annotator_prior(counts)[0].skill.spread
+        for counts in (
+            count_votes(responses).counts,
+            *(end.model_.expected_counts(responses).counts for end in ends),
         )
     )
-    assert near < far / 4
+    assert abs(one - other) < abs(from_votes - other) / 4
     assert np.abs(ends[0].model_.confusions - ends[1].model_.confusions).max() < 0.02

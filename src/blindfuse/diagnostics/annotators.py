@@ -1,15 +1,21 @@
-"""Accuracy of each annotator with an interval, and flags for adversaries and spammers."""
+"""Accuracy of each annotator with an interval, and flags for adversaries and spammers.
+
+Intervals are those of the hierarchical prior of :mod:`blindfuse.model.annotator_prior`, with the
+information of every response reduced by how uncertain the class of its item is.
+"""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, expit, logit, ndtri
+from scipy.special import betaincinv, chdtri
 
 from blindfuse.errors import list_names
+from blindfuse.kernels.annotator_evidence import add_evidence
+from blindfuse.model.annotator_prior import learn_annotator_prior
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import count_posteriors, posterior_products
+from blindfuse.model.posteriors import count_posteriors
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -18,11 +24,12 @@ INTERVAL_LEVEL = 0.95
 """Confidence level of the accuracy intervals."""
 INDEPENDENCE_LEVEL = 0.05
 """Significance level of the test that an annotator's responses depend on the class."""
-MAX_INFORMATION_ENTRIES = 4_000_000
-"""Entries of the information matrices that are inverted at once."""
-PSEUDO_COUNT = 1.0
-"""Responses per class added to each annotator's information, so that a class without responses
-has a finite interval."""
+BLOCK_CELLS = 1_000_000
+"""Cells of confusion matrices that are tested at once."""
+MIN_DISTANCE = 1e-3
+"""Smallest distance of an accuracy from zero and one, in its variance."""
+MIN_BETA_SIZE = 2.0
+"""Smallest sum of the parameters of an interval's beta distribution: the uniform one has 2."""
 
 FLAGS = {
     "adversary": "worse than chance",
@@ -99,12 +106,12 @@ class Annotators:
 
 
 def rate_annotators(responses: Responses, model: Model, posteriors: Floats) -> Annotators:
-    """Rate annotators; intervals are by the delta method on the logit of the accuracy."""
+    """Rate annotators: accuracies with intervals, worst confusions, biases and flags."""
     K = responses.n_classes
     counts = count_posteriors(responses, posteriors).counts
+    evidence = _collect_evidence(responses, model, posteriors)
     accuracy = model.accuracies
-    products = posterior_products(responses, posteriors)
-    low, high = _intervals(accuracy, _variances(model, products, responses.n_items))
+    low, high = _intervals(accuracy, _variances(model, counts, evidence, responses.n_items))
     worst_class, confused_with = _worst_confusions(model.confusions)
     reported, true = counts.sum(axis=2), counts.sum(axis=1)
     totals = np.maximum(reported.sum(axis=1, keepdims=True), 1.0)
@@ -112,7 +119,7 @@ def rate_annotators(responses: Responses, model: Model, posteriors: Floats) -> A
     responding = responses.responses_per_annotator > 0
     constant = responding & (np.count_nonzero(reported, axis=1) == 1) & (totals[:, 0] > K)
     adversary = responding & (high < chance)
-    uninformative = ~_is_informative(counts, reported) & (totals[:, 0] > 5 * K)
+    uninformative = ~_are_informative(evidence.others) & (totals[:, 0] > 5 * K)
     return Annotators(
         names=responses.annotators,
         classes=responses.classes,
@@ -129,12 +136,33 @@ def rate_annotators(responses: Responses, model: Model, posteriors: Floats) -> A
     )
 
 
+class Evidence(NamedTuple):
+    """Sums over each annotator's responses; see :func:`add_evidence`.
+
+    ``others[m, reported, true]`` counts responses by what all others say about the item;
+    ``squares[m, true]`` and ``right_squares[m, true]`` add squared posteriors.
+    """
+
+    others: Floats
+    squares: Floats
+    right_squares: Floats
+
+
+def _collect_evidence(responses: Responses, model: Model, posteriors: Floats) -> Evidence:
+    M, K = responses.n_annotators, responses.n_classes
+    evidence = Evidence(np.zeros((M, K, K)), np.zeros((M, K)), np.zeros((M, K)))
+    add_evidence(*responses.by_item, 0, responses.n_items, posteriors, model.confusions, *evidence)
+    return evidence
+
+
 def _intervals(accuracy: Floats, variances: Floats) -> tuple[Floats, Floats]:
-    """Limits ``[annotator]`` of the interval around each accuracy."""
-    z = ndtri(0.5 + INTERVAL_LEVEL / 2)
-    inside = np.clip(accuracy, 1e-4, 1 - 1e-4)
-    width = z * np.sqrt(variances) / (inside * (1 - inside))
-    return expit(logit(inside) - width), expit(logit(inside) + width)
+    """Limits ``[annotator]`` of the interval: quantiles of a beta distribution of these moments."""
+    inside = np.clip(accuracy, MIN_DISTANCE, 1 - MIN_DISTANCE)
+    size = np.maximum(inside * (1 - inside) / variances - 1, MIN_BETA_SIZE)
+    tail = (1 - INTERVAL_LEVEL) / 2
+    shape = inside * size, (1 - inside) * size
+    low, high = betaincinv(*shape, tail), betaincinv(*shape, 1 - tail)
+    return np.minimum(low, accuracy), np.maximum(high, accuracy)
 
 
 def _worst_confusions(confusions: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -146,50 +174,60 @@ def _worst_confusions(confusions: Floats) -> tuple[NDArray[np.intp], NDArray[np.
     return worst, columns.argmax(axis=1)
 
 
-def _variances(model: Model, products: Floats, n_items: int) -> Floats:
-    """Variance of each accuracy, ``[annotator]``.
+def _variances(model: Model, counts: Floats, evidence: Evidence, n_items: int) -> Floats:
+    """Variance of each accuracy Σ_k π_k d_k, ``[annotator]``.
 
-    With posterior w, an item's score for the logits of Γ_m is s(a, k) = w_k (1[f = a] − Γ_m(a, k)).
-    The observed information of Γ_m is Σ_n s sᵀ, which accounts for the unknown class of the item
-    (Louis 1982). The gradient of the accuracy is π_k Γ(k, k) (1[a = k] − Γ(a, k)). The class prior
-    adds Σ_k π_k (Γ(k, k) − accuracy)²/N.
+    Given the skill, d_k = Γ(k, k) varies as a beta distribution with n_k + s responses; the skill
+    α varies by one over its information Σ_k n_k s / (n_k + s) μ_k (1 − μ_k) + 1/τ², and moves
+    d_k by s / (n_k + s) μ_k (1 − μ_k). n_k are effective numbers of responses. The class prior adds
+    Σ_k π_k (d_k − accuracy)²/N.
     """
-    K = len(model.prior)
-    step = max(1, MAX_INFORMATION_ENTRIES // K**4)
-    blocks = [slice(begin, begin + step) for begin in range(0, len(products), step)]
-    by_confusions = [
-        _confusion_variances(model.confusions[b], model.prior, products[b]) for b in blocks
-    ]
+    prior, skills = learn_annotator_prior(counts)
+    skill = prior.skill
     recalls = np.einsum("mkk->mk", model.confusions)
+    n = _effective_responses(recalls, evidence)
+    mu = skill.expected_accuracies(skills)
+    slope = skill.strength / (n + skill.strength) * mu * (1 - mu)
+    information = (n * slope).sum(axis=1) + 1 / skill.spread**2
+    given_skill = (model.prior**2 * recalls * (1 - recalls) / (n + skill.strength + 1)).sum(axis=1)
+    by_skill = (model.prior * slope).sum(axis=1) ** 2 / information
     by_prior = (recalls - model.accuracies[:, None]) ** 2 @ model.prior / n_items
-    return np.asarray(np.concatenate(by_confusions) + by_prior)
+    return np.asarray(given_skill + by_skill + by_prior)
 
 
-def _confusion_variances(confusions: Floats, prior: Floats, products: Floats) -> Floats:
-    """The part of the variance that is due to the confusion matrices, ``[annotator]``."""
-    M, K = confusions.shape[:2]
-    identity = np.eye(K)
-    residual = identity[:, :, None] - confusions[:, None]  # [annotator, reported, a, k]
-    scores = np.einsum("mfkl,mfak->mfakl", products, residual)
-    information = np.einsum("mfakl,mfbl->makbl", scores, residual, optimize=True)
-    multinomial = np.einsum("ab,mak->makb", identity, confusions)
-    multinomial -= np.einsum("mak,mbk->makb", confusions, confusions)
-    for k in range(K):
-        information[:, :, k, :, k] += PSEUDO_COUNT * multinomial[:, :, k]
-    recalls = np.einsum("mkk->mk", confusions)
-    gradient = ((prior * recalls)[:, None] * (identity - confusions)).reshape(M, K * K)
-    inverse = np.linalg.pinv(information.reshape(M, K * K, K * K), rcond=1e-10, hermitian=True)
-    return np.asarray(np.einsum("mx,mxy,my->m", gradient, inverse, gradient))
+def _effective_responses(recalls: Floats, evidence: Evidence) -> Floats:
+    """Responses ``[annotator, true]`` of certain class that would be as informative.
+
+    The observed information about d = Γ(k, k) is Σ_n w_nk² (1[f = k] − d)² / (d (1 − d))² (Louis
+    1982): it leaves out what is unknown about the class of the items. Its mean is Σ_n w_nk². The
+    smaller of the two is taken, because each can exceed the information by chance.
+    """
+    d = np.clip(recalls, MIN_DISTANCE, 1 - MIN_DISTANCE)
+    wrong_squares = evidence.squares - evidence.right_squares
+    observed = evidence.right_squares * (1 - d) / d + wrong_squares * d / (1 - d)
+    return np.minimum(observed, evidence.squares)
 
 
-def _is_informative(counts: Floats, reported: Floats) -> NDArray[np.bool_]:
-    """Whether responses depend on the class, by a χ² test of independence, ``[annotator]``."""
+def _are_informative(counts: Floats) -> NDArray[np.bool_]:
+    """Whether responses depend on the class, ``[annotator]``: a χ² test of independence each.
+
+    ``counts[m, reported, true]`` are by what all other annotators say, so that an annotator who
+    guesses does not agree with itself.
+    """
+    M, K, _ = counts.shape
+    step = max(1, BLOCK_CELLS // K**2)
+    blocks = [_is_informative(counts[begin : begin + step]) for begin in range(0, M, step)]
+    return np.concatenate(blocks)
+
+
+def _is_informative(counts: Floats) -> NDArray[np.bool_]:
+    reported, true = counts.sum(axis=2), counts.sum(axis=1)
     total = np.maximum(reported.sum(axis=1)[:, None, None], 1e-9)
-    expected = reported[:, :, None] * counts.sum(axis=1)[:, None, :] / total
+    expected = reported[:, :, None] * true[:, None, :] / total
     terms = np.divide(
         (counts - expected) ** 2, expected, out=np.zeros_like(counts), where=expected > 0
     )
     rows = np.count_nonzero(reported > 0, axis=1) - 1
-    columns = np.count_nonzero(counts.sum(axis=1) > 1e-9, axis=1) - 1
+    columns = np.count_nonzero(true > 1e-9, axis=1) - 1
     freedom = np.maximum(rows * columns, 1)
     return np.asarray(terms.sum(axis=(1, 2)) > chdtri(freedom, INDEPENDENCE_LEVEL))

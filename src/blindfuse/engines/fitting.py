@@ -120,7 +120,7 @@ def fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble) -> Model:
     method._check_parameters()
     require_memory(*map(len, partitions.names))
     estimate = method._solve_statistics(count_moments(partitions)).model
-    model, method.pseudo_counts_ = shrink_model(
+    model, method.shrinkage_ = shrink_model(
         estimate,
         method.shrinkage,
         lambda: partitions.map_sum(partial(_expected_counts, model=estimate)).counts,

@@ -4,7 +4,7 @@ import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, NotConverged, list_names
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
-from blindfuse.model.shrinkage import learned_pseudo_counts, pooled_pseudo_counts, shrink
+from blindfuse.model.shrinkage import Shrinkage, ShrinkageOption, make_shrinkage
 from blindfuse.parameters import (
     Constraint,
     any_of,
@@ -25,7 +25,6 @@ from blindfuse.parameters import (
 from blindfuse.responses.responses import Responses, as_responses
 
 Floats = NDArray[np.float64]
-Shrinkage = Literal["learned"] | float | None
 
 SHRINKAGE = optional(one_of("learned"), at_least(0))
 CLASS_PRIOR = any_of(one_of("estimated", "uniform"), probabilities())
@@ -220,27 +219,20 @@ def fixed_prior(name: str, prior: Any, n_classes: int) -> Floats | None:
     return fixed
 
 
-def pseudo_counts(shrinkage: Shrinkage, counts: Floats) -> Floats:
-    """Return pseudo-counts ``[reported, true]``: learned from the counts, or of a given sum."""
-    if isinstance(shrinkage, str):
-        return learned_pseudo_counts(counts)
-    return pooled_pseudo_counts(counts, 0.0 if shrinkage is None else float(shrinkage))
-
-
 def shrink_model(
-    estimate: Model, shrinkage: Shrinkage, count_expected: Callable[[], Floats]
-) -> tuple[Model, Floats]:
-    """Shrink confusion matrices towards their mean; return the model and the pseudo-counts.
+    estimate: Model, option: ShrinkageOption, count_expected: Callable[[], Floats]
+) -> tuple[Model, Shrinkage | None]:
+    """Shrink the confusion matrices of an estimate; return the model and the prior.
 
     ``count_expected`` returns the expected counts ``[annotator, reported, true]`` under the
-    estimate. It is not called if ``shrinkage`` is None.
+    estimate, from which the prior is learned. It is not called if ``option`` is None.
     """
-    if shrinkage is None:
-        return estimate, np.zeros_like(estimate.confusions[0])
+    if option is None:
+        return estimate, None
     counts = count_expected()
-    pseudo = pseudo_counts(shrinkage, counts)
-    confusions = shrink(estimate.confusions, counts, pseudo)
-    return Model(confusions, estimate.prior, estimate.annotators, estimate.classes), pseudo
+    shrinkage = make_shrinkage(option, counts)
+    confusions = shrinkage.shrink(counts.sum(axis=1, keepdims=True) * estimate.confusions)
+    return Model(confusions, estimate.prior, estimate.annotators, estimate.classes), shrinkage
 
 
 def warn_not_converged(method: Estimator, max_iter: int) -> None:

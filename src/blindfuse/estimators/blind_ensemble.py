@@ -12,7 +12,6 @@ from blindfuse.estimators.base import (
     CLASS_PRIOR,
     SEED,
     SHRINKAGE,
-    Shrinkage,
     fixed_prior,
     require_two_classes,
     shrink_model,
@@ -20,6 +19,7 @@ from blindfuse.estimators.base import (
 from blindfuse.estimators.streaming import Arrays, StreamEstimator
 from blindfuse.model.alignment import Alignment
 from blindfuse.model.model import Model, Rule
+from blindfuse.model.shrinkage import Shrinkage, ShrinkageOption
 from blindfuse.moments.moment_statistics import MomentStatistics
 from blindfuse.parameters import (
     Constraint,
@@ -99,8 +99,8 @@ class BlindEnsemble(StreamEstimator):
         in the order of the responses' items and classes.
     trace_, stopped_
         history of the solver (one per group with ``groups``), and why it stopped.
-    pseudo_counts_ ``[reported, true]``
-        the pseudo-counts that ``shrinkage`` added to every annotator.
+    shrinkage_
+        the prior that ``shrinkage`` asked for, or None.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class BlindEnsemble(StreamEstimator):
 
     trace_: Trace | list[Trace]
     stopped_: str
-    pseudo_counts_: Floats
+    shrinkage_: Shrinkage | None
 
     _statistics_class = MomentStatistics
 
@@ -148,7 +148,7 @@ class BlindEnsemble(StreamEstimator):
         groups: int | Sequence[Sequence[int]] | None = None,
         acceleration: Acceleration = "anderson",
         alignment: Alignment = "majority",
-        shrinkage: Shrinkage = "learned",
+        shrinkage: ShrinkageOption = "learned",
         max_sweeps: int = 1000,
         tolerance: float | None = None,
         proximal: float = 1e-6,
@@ -191,7 +191,7 @@ class BlindEnsemble(StreamEstimator):
             confusions, prior, self.trace_ = solve_groups(table, groups, options, rng, self.threads)
             self.stopped_ = ", ".join(sorted({trace.stopped for trace in self.trace_}))
         estimate = Model(confusions, prior, table.annotators, table.classes)
-        model, self.pseudo_counts_ = shrink_model(
+        model, self.shrinkage_ = shrink_model(
             estimate, self.shrinkage, lambda: estimate.expected_counts(table, self.threads).counts
         )
         return model
@@ -220,7 +220,7 @@ class BlindEnsemble(StreamEstimator):
         estimate = solution.model
         n_responses = statistics.moments.singles.sum(axis=1)
         expected = n_responses[:, None, None] * estimate.prior * estimate.confusions
-        model, self.pseudo_counts_ = shrink_model(estimate, self.shrinkage, lambda: expected)
+        model, self.shrinkage_ = shrink_model(estimate, self.shrinkage, lambda: expected)
         return model, {
             "estimated": estimate.confusions,
             "duals": solution.duals,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import SHRINKAGE, Shrinkage, pseudo_counts, require_two_classes
+from blindfuse.estimators.base import SHRINKAGE, require_two_classes
 from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart, make_e_step
 from blindfuse.estimators.streaming import Arrays, StreamEstimator
 from blindfuse.model.model import Model, Rule
@@ -15,10 +15,9 @@ from blindfuse.model.posteriors import (
     ExpectedCounts,
     count_posteriors,
     expected_counts,
-    safe_log,
     vote_posteriors,
 )
-from blindfuse.model.shrinkage import normalize_columns
+from blindfuse.model.shrinkage import PseudoCounts, ShrinkageOption, make_shrinkage
 from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.parameters import Constraint, array_at_least, at_least, instance_of, optional
 from blindfuse.responses.coding import positions
@@ -91,7 +90,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
         class_prior: Literal["estimated", "uniform"] | Sequence[float] | Floats = "estimated",
         start: EMStart = "mv",
         pseudo_count: float = 0.0,
-        shrinkage: Shrinkage = "learned",
+        shrinkage: ShrinkageOption = "learned",
         prior_model: Model | None = None,
         prior_count: float = 20.0,
         weights: Floats | None = None,
@@ -134,29 +133,41 @@ class DawidSkene(EMEstimator, StreamEstimator):
     def _initialize_m_step(
         self, annotators: NDArray[Any], classes: NDArray[Any], expected: ExpectedCounts
     ) -> None:
-        """Set the pseudo-counts ``[annotator, reported, true]``."""
-        pooled = pseudo_counts(self.shrinkage, expected.counts) + self.pseudo_count
-        self._pseudo_counts = np.broadcast_to(pooled, expected.counts.shape)
+        """Set the priors: the earlier model for annotators that it has, else shrinkage."""
+        self._known = np.zeros(len(annotators), dtype=bool)
         if self.prior_model is not None:
+            self._known = positions(annotators, self.prior_model.annotators) >= 0
             earlier = self.prior_model.for_annotators(annotators, classes)
-            is_known = positions(annotators, self.prior_model.annotators) >= 0
-            own = self.prior_count * earlier.confusions + self.pseudo_count
-            self._pseudo_counts = np.where(is_known[:, None, None], own, self._pseudo_counts)
+            own = self.prior_count * earlier.confusions[self._known]
+            self._earlier = PseudoCounts(own + self.pseudo_count)
+        new = expected.counts[~self._known]
+        self._shrinkage = make_shrinkage(self.shrinkage, new if len(new) else expected.counts)
 
     @property
     def _initializes_again(self) -> bool:
         return isinstance(self.shrinkage, str)
 
     def _m_step(self, expected: ExpectedCounts) -> EMParameters:
-        """Γ_m(a, k) ∝ expected counts plus pseudo-counts; an empty column is uniform."""
-        confusions = normalize_columns(expected.counts + self._pseudo_counts)
+        """Γ_m from expected counts and its prior; an empty column without a prior is uniform."""
         prior = self._estimate_prior(expected)
-        # Not by BLAS, whose threads would busy-wait between iterations.
-        log_prior = float((self._pseudo_counts * safe_log(confusions)).sum())
+        confusions, log_prior = self._shrunk(expected.counts)
         if self.weights is None:
             return EMParameters(confusions, prior, (confusions, prior), log_prior)
         evidence = confusions ** self.weights[:, None, None]
         return EMParameters(confusions, prior, (evidence, prior), log_prior)
+
+    def _shrunk(self, counts: Floats) -> tuple[Floats, float]:
+        """Confusion matrices from the counts, and their log density under the priors."""
+        if not self._known.any():
+            confusions = self._shrinkage.shrink(counts + self.pseudo_count)
+            return confusions, self._shrinkage.log_density(confusions)
+        confusions, log_prior = np.empty_like(counts), 0.0
+        for rows, shrinkage in ((self._known, self._earlier), (~self._known, self._shrinkage)):
+            if rows.any():
+                extra = 0.0 if rows is self._known else self.pseudo_count
+                confusions[rows] = shrinkage.shrink(counts[rows] + extra)
+                log_prior += shrinkage.log_density(confusions[rows])
+        return confusions, log_prior
 
 
 def _extend_model(last: Model, annotators: NDArray[Any], classes: NDArray[Any]) -> Model:

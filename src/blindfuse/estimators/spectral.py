@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from blindfuse.errors import RankTooLow
-from blindfuse.estimators.base import SEED, SHRINKAGE, ModelEstimator, Shrinkage, shrink_model
+from blindfuse.estimators.base import SEED, SHRINKAGE, ModelEstimator, shrink_model
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.ordering import CanonicalOrder
 from blindfuse.model.posteriors import (
@@ -18,7 +18,7 @@ from blindfuse.model.posteriors import (
     count_votes,
     weighted_votes,
 )
-from blindfuse.model.shrinkage import normalize_columns, vote_confusions
+from blindfuse.model.shrinkage import Shrinkage, ShrinkageOption, normalize_columns, vote_confusions
 from blindfuse.moments.requirements import require_overlap
 from blindfuse.parameters import Constraint, integer_at_least
 from blindfuse.responses.responses import Responses
@@ -68,12 +68,12 @@ class Spectral(ModelEstimator):
         the fitted :class:`Model` and its result.
     fallback_
         why the majority vote was used instead, or None.
-    pseudo_counts_ ``[reported, true]``
-        the pseudo-counts that ``shrinkage`` added to every annotator.
+    shrinkage_
+        the prior that ``shrinkage`` asked for, or None.
     """
 
     fallback_: str | None
-    pseudo_counts_: Floats
+    shrinkage_: Shrinkage | None
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "shrinkage": SHRINKAGE,
@@ -84,7 +84,7 @@ class Spectral(ModelEstimator):
     def __init__(
         self,
         *,
-        shrinkage: Shrinkage = "learned",
+        shrinkage: ShrinkageOption = "learned",
         restarts: int = 20,
         seed: int | None = 0,
         rule: Rule = "map",
@@ -110,7 +110,7 @@ class Spectral(ModelEstimator):
                 warnings.warn(f"Spectral: {self.fallback_}", RankTooLow, stacklevel=2)
             confusions, prior = _vote_model(votes)
         estimate = Model(confusions, prior, table.annotators, table.classes)
-        model, self.pseudo_counts_ = shrink_model(
+        model, self.shrinkage_ = shrink_model(
             estimate, self.shrinkage, lambda: estimate.expected_counts(table, self.threads).counts
         )
         return self._store(model, table)

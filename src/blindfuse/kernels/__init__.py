@@ -5,14 +5,14 @@ in parallel. A kernel calls only kernels of its own module, ``compilation`` and 
 cache notices a change of the module itself, but not of another module that was compiled into it.
 
 - ``compilation``: decorators that compile kernels, and instructions that Numba does not offer
-- ``vectors``: one row of class probabilities as a vector in registers
+- ``vectors``: one row of class probabilities, in registers or in memory
 - ``threads``: splits loops among threads
 - ``sorting``: sorts responses into rows by counting
 - ``hash_codes``: integer codes for hashed values
 - ``moment_counts``: counts of responses, pairs and triples of responses
 - ``sweeps``: one sweep of Algorithm 1
 - ``posteriors``: posteriors of items and expected counts of annotators
-- ``dirichlet``: the likelihood of counts under Dirichlet distributions, with derivatives
+- ``annotator_evidence``: what responses say about each annotator, given posteriors
 - ``glad``: posteriors and parameter steps of GLAD
 - ``mixed_membership``: variational posteriors of the mixed-membership model
 - ``pairs``: responses of pairs of annotators, compared with a model

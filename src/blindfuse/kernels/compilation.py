@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 FAST_MATH = {"reassoc", "contract", "nsz"}
 """LLVM flags that let a sum run in several SIMD lanes. NaN and infinity keep their meaning."""
@@ -38,9 +40,18 @@ LN_2, LN_2_REST = 0.693147180369123816490, 1.90821492927058770002e-10
 """The logarithm of two: its leading 32 bits and the remainder."""
 
 
-def lanes_of(count: int) -> tuple[float, ...]:
-    """Return a tuple with ``count`` entries, for which a kernel is compiled: one per class."""
-    return (0.0,) * count
+MAX_LANES = 32
+"""Classes for whose number a kernel is compiled; with more, one kernel serves all numbers."""
+
+
+def lanes_of(count: int) -> tuple[tuple[()], ...] | NDArray[np.float64]:
+    """Return an object of length ``count``, the number of classes, that tells kernels about rows.
+
+    Up to MAX_LANES it is a tuple, whose length is part of its type, so that a row of classes is a
+    vector in registers. Its entries are empty, because others would become arguments of every
+    function. Above it is an array, and rows are in memory (see ``blindfuse.kernels.vectors``).
+    """
+    return ((),) * count if count <= MAX_LANES else np.empty(count)
 
 
 @intrinsic

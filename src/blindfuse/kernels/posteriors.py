@@ -3,8 +3,9 @@
 Posteriors come from the majority vote or from a model. They are either stored, or added at once to
 ``counts[annotator, reported, true]`` and ``totals[true]``, the expected counts.
 
-Kernels with an inner loop over classes take ``lanes``, a tuple with one entry per class: its length
-is part of its type, so that a row of classes is a vector in registers. Likewise ``long`` is an
+Kernels with an inner loop over classes take ``lanes``, of one entry per class. Few classes are a
+tuple: its length is part of its type, so that a row of classes is a vector in registers. Many
+classes are an array, and rows are in memory (see ``blindfuse.kernels.vectors``). ``long`` is an
 empty tuple if no item has more than MAX_FACTORS responses, and the code for such items is then left
 out. Indices are unsigned in inner loops, because Numba checks signed ones for negative values.
 """
@@ -14,7 +15,17 @@ import math
 import numpy as np
 
 from blindfuse.kernels.compilation import inlined, kernel, logarithm
-from blindfuse.kernels.vectors import filled, load, plus, store, times, total
+from blindfuse.kernels.vectors import (
+    copied,
+    dot,
+    filled,
+    load,
+    plus_scaled,
+    scaled,
+    store,
+    times,
+    total,
+)
 
 MIN_PROBABILITY = 1e-10
 """Lower limit of probabilities in a model: below it, a single response would be a veto."""
@@ -73,7 +84,7 @@ def _long_posterior(annotators, symbols, begin, end, confusions, prior, lanes, p
         posterior[k] = math.log(prior[k])
     while begin < end:
         stop = min(begin + np.uint64(MAX_FACTORS), end)
-        one = filled(1.0, lanes)
+        one = filled(1.0, product, lanes)
         store(product, 0, _multiply(annotators, symbols, begin, stop, confusions, lanes, one))
         for k in range(len(lanes)):
             posterior[k] += math.log(product[k])
@@ -101,10 +112,10 @@ def _posterior(starts, annotators, symbols, n, confusions, prior, lanes, long, b
         )
         posterior = load(buffer, 0, lanes)
     else:
-        first = load(prior, 0, lanes)
+        first = copied(prior, 0, buffer, lanes)
         posterior = _multiply(annotators, symbols, begin, end, confusions, lanes, first)
     factor = total(posterior)
-    return times(posterior, filled(1.0 / factor, lanes)), exponent, factor
+    return scaled(posterior, 1.0 / factor), exponent, factor
 
 
 @inlined
@@ -134,10 +145,10 @@ def _sum_of_logs(numbers, count, weights, first):
 
 
 @inlined
-def _add_to(array, row, vector, lanes):
-    """Add a vector to one row of an array."""
+def _add_to(array, row, added, factor, lanes):
+    """Multiply the classes of ``added`` by ``factor`` and add them to one row of an array."""
     at = np.uint64(row) * np.uint64(len(lanes))
-    store(array, at, plus(load(array, at, lanes), vector))
+    store(array, at, plus_scaled(load(array, at, lanes), added, factor))
 
 
 @inlined
@@ -145,8 +156,8 @@ def _add_item(starts, annotators, symbols, n, lanes, posterior, counts, totals):
     """Add the posterior of item n to the counts of its responses and to the totals."""
     for response in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
         m, a = np.uint64(annotators[response]), np.uint64(symbols[response])
-        _add_to(counts, m * np.uint64(counts.shape[1]) + a, posterior, lanes)
-    _add_to(totals, 0, posterior, lanes)
+        _add_to(counts, m * np.uint64(counts.shape[1]) + a, posterior, 1.0, lanes)
+    _add_to(totals, 0, posterior, 1.0, lanes)
 
 
 @kernel
@@ -197,17 +208,6 @@ def posterior_counts(starts, annotators, symbols, first, last, posteriors, lanes
 
 
 @kernel
-def posterior_products(starts, annotators, symbols, first, last, posteriors, lanes, products):
-    """Add up products of two classes' posteriors to ``products[annotator, reported, k, l]``."""
-    for n in range(first, last):
-        for response in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
-            m, a = np.uint64(annotators[response]), np.uint64(symbols[response])
-            for k in range(len(lanes)):
-                for l in range(len(lanes)):
-                    products[m, a, k, l] += posteriors[n, k] * posteriors[n, l]
-
-
-@kernel
 def model_posteriors(
     starts, annotators, symbols, first, last, confusions, prior, lanes, long, posteriors
 ):
@@ -232,15 +232,16 @@ def joint_probabilities(confusions, group, prior, lanes, table):
     so that no row is overwritten before it is used.
     """
     K, L = np.uint64(confusions.shape[1]), np.uint64(len(lanes))
+    buffer = np.empty(len(lanes))
     store(table, 0, load(prior, 0, lanes))
     rows = 1
     for m in group:
         for row in range(rows - 1, -1, -1):
-            before = load(table, np.uint64(row) * L, lanes)
+            before = np.uint64(row) * L
             for a in range(K):
                 response = load(confusions, (np.uint64(m) * K + (K - 1 - a)) * L, lanes)
                 at = np.uint64(row) * K + (K - 1 - a)
-                store(table, at * L, times(before, response))
+                store(table, at * L, times(copied(table, before, buffer, lanes), response))
         rows *= confusions.shape[1]
 
 
@@ -252,21 +253,21 @@ def packed_counts(codes, first, last, tables, lanes, weights, code_counts):
     responses of a group. ``weights[pattern]`` is the number of items with this pattern; None
     means one each.
     """
-    factors = np.empty(LOG_BLOCK)
+    factors, buffer = np.empty(LOG_BLOCK), np.empty(len(lanes))
     log_likelihood, begin = 0.0, first
     for n in range(first, last):
         if n - begin == LOG_BLOCK:
             log_likelihood += _sum_of_logs(factors, LOG_BLOCK, weights, begin)
             begin = n
-        posterior = load(tables, np.uint64(codes[n, 0]) * np.uint64(len(lanes)), lanes)
+        row = np.uint64(codes[n, 0]) * np.uint64(len(lanes))
+        posterior = copied(tables, row, buffer, lanes)
         for group in range(1, codes.shape[1]):
             row = np.uint64(codes[n, group]) * np.uint64(len(lanes))
             posterior = times(posterior, load(tables, row, lanes))
         factor = factors[n - begin] = total(posterior)
         scale = 1.0 / factor if weights is None else weights[n] / factor
-        posterior = times(posterior, filled(scale, lanes))
         for group in range(codes.shape[1]):
-            _add_to(code_counts, codes[n, group], posterior, lanes)
+            _add_to(code_counts, codes[n, group], posterior, scale, lanes)
     return log_likelihood + _sum_of_logs(factors, last - begin, weights, begin)
 
 
@@ -278,22 +279,22 @@ def packed_pair_counts(starts, codes, first, last, tables, lanes, weights, code_
     multiplied by ``tables``: a pattern adds to the row of one group only the probability from the
     other group's row, divided by the total.
     """
-    factors = np.empty(LOG_BLOCK)
+    factors, buffer = np.empty(LOG_BLOCK), np.empty(len(lanes))
     log_likelihood, begin = 0.0, np.uint64(starts[first])
     for code in range(first, last):
         own = load(tables, np.uint64(code) * np.uint64(len(lanes)), lanes)
-        own_count = filled(0.0, lanes)
+        own_count = filled(0.0, buffer, lanes)
         for n in range(np.uint64(starts[code]), np.uint64(starts[code + 1])):
             if n - begin == np.uint64(LOG_BLOCK):
                 log_likelihood += _sum_of_logs(factors, LOG_BLOCK, weights, begin)
                 begin = n
             other = np.uint64(codes[n, 1])
             probability = load(tables, other * np.uint64(len(lanes)), lanes)
-            factor = factors[n - begin] = total(times(own, probability))
-            scale = filled(1.0 / factor if weights is None else weights[n] / factor, lanes)
-            own_count = plus(own_count, times(probability, scale))
-            _add_to(code_counts, other, times(own, scale), lanes)
-        _add_to(code_counts, code, own_count, lanes)
+            factor = factors[n - begin] = dot(own, probability)
+            scale = 1.0 / factor if weights is None else weights[n] / factor
+            own_count = plus_scaled(own_count, probability, scale)
+            _add_to(code_counts, other, own, scale, lanes)
+        _add_to(code_counts, code, own_count, 1.0, lanes)
     rest = np.uint64(starts[last]) - begin
     return log_likelihood + _sum_of_logs(factors, rest, weights, begin)
 
@@ -317,6 +318,6 @@ def model_counts(
             log_likelihood, product = _accumulate(factor, log_likelihood + exponent, product)
         else:
             log_likelihood += weights[n] * (exponent + math.log(factor))
-            posterior = times(posterior, filled(weights[n], lanes))
+            posterior = scaled(posterior, weights[n])
         _add_item(starts, annotators, symbols, n, lanes, posterior, counts, totals)
     return log_likelihood + math.log(product)

@@ -123,24 +123,6 @@ def count_posteriors(
     return _sum_over_items(responses, L, threads, kernels.posterior_counts, *inputs)
 
 
-def posterior_products(
-    responses: Responses, posteriors: Floats, threads: int | None = None
-) -> Floats:
-    """Return Σ_n w_nk w_nl over each annotator's responses, ``[annotator, reported, k, l]``.
-
-    w_nk is the posterior probability of class k for item n.
-    """
-    M, K, L = responses.n_annotators, responses.n_classes, posteriors.shape[1]
-
-    def sum_block(begin: int, end: int) -> Floats:
-        products = np.zeros((M, K, L, L))
-        arguments = posteriors, lanes_of(L), products
-        kernels.posterior_products(*responses.by_item, begin, end, *arguments)
-        return products
-
-    return reduce(add, map_threads(sum_block, responses.n_items, threads, MIN_ITEMS_PER_THREAD))
-
-
 def compute_posteriors(
     responses: Responses, confusions: Floats, prior: Floats, threads: int | None = None
 ) -> tuple[Floats, float]:
