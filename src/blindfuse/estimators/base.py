@@ -139,16 +139,17 @@ class PosteriorEstimator(Estimator):
         return self._name_labels(self.predict_proba(responses))
 
     def predict_proba(self, responses: Any) -> Floats:
+        return self._posteriors(self._recode(responses))
+
+    def _recode(self, responses: Any) -> Responses:
+        """Return responses in the codes of ``fit``."""
         self._check_fitted()
         table = as_responses(responses, classes=self.classes_)
-        return self._posteriors(table.recoded(self.annotators_, self.classes_))
-
-    def _class_codes(self, posteriors: Floats) -> NDArray[np.intp]:
-        """Return the code of the most probable class per item; ties go to the first class."""
-        return most_likely(posteriors)
+        return table.recoded(self.annotators_, self.classes_)
 
     def _name_labels(self, posteriors: Floats) -> NDArray[Any]:
-        return np.asarray(self.classes_[self._class_codes(posteriors)])
+        """Return the most probable class per item; ties go to the first class."""
+        return np.asarray(self.classes_[most_likely(posteriors)])
 
 
 class ModelEstimator(Estimator):

@@ -11,7 +11,7 @@ class MajorityVote(VotingEstimator):
     """The majority vote: each item gets the class that most annotators report.
 
     All annotators have the same weight. ``ties_`` marks the items where several classes have most
-    votes; such a tie goes to the class that was reported more often overall, then to the first.
+    votes; such a tie goes to the class whose annotators agree more often with the majority vote.
 
     Examples
     --------

@@ -1,12 +1,12 @@
 """Weighted voting: how annotators' weights turn into labels, and how ties are broken."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.estimators.base import PosteriorEstimator
-from blindfuse.model.posteriors import most_likely, weighted_votes
+from blindfuse.model.posteriors import count_votes, most_likely, weighted_votes
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -22,24 +22,33 @@ class VotingEstimator(PosteriorEstimator):
     posteriors_ ``[item, class]``
         shares of the weighted votes; the overall share of each class for items without votes.
     ties_ ``[item]``
-        whether several classes share the largest number of votes. A tie goes to the class that
-        was reported more often overall, then to the first in the order of classes.
+        whether several classes share the largest number of votes. A tie goes to the class whose
+        annotators agree more often with the majority vote (their ``agreement_`` is added up), then
+        to the class that is reported more often overall, then to the first.
+    agreement_ ``[annotator]``
+        share of the annotator's responses that equal the majority vote; a tie counts in part.
     """
 
     prior_: Floats
     weights_: Floats
     ties_: NDArray[np.bool_]
+    agreement_: Floats
 
     def _store(self, responses: Responses, weights: Floats) -> Self:
         """Store these weights, and the result of the vote with them."""
         self.annotators_, self.classes_ = responses.annotators, responses.classes
         self.prior_ = responses.responses_per_class / responses.n_responses
         self.weights_ = weights
+        agreed = np.einsum("mkk->m", count_votes(responses).counts)
+        self.agreement_ = agreed / np.maximum(responses.responses_per_annotator, 1)
         self.posteriors_ = self._posteriors(responses)
-        best = self.posteriors_.max(axis=1, keepdims=True)
-        self.ties_ = np.count_nonzero(self.posteriors_ == best, axis=1) > 1
-        self.labels_ = self._name_labels(self.posteriors_)
+        self.ties_ = np.count_nonzero(_winners(self.posteriors_), axis=1) > 1
+        self.labels_ = self.classes_[self._winning_codes(responses, self.posteriors_)]
         return self
+
+    def predict(self, responses: Any) -> NDArray[Any]:
+        table = self._recode(responses)
+        return np.asarray(self.classes_[self._winning_codes(table, self._posteriors(table))])
 
     def _posteriors(self, responses: Responses) -> Floats:
         votes = weighted_votes(responses, np.maximum(self.weights_, 0.0))
@@ -50,10 +59,22 @@ class VotingEstimator(PosteriorEstimator):
         posteriors = np.broadcast_to(self.prior_, votes.shape).copy()
         return np.asarray(np.divide(votes, total, out=posteriors, where=total > 0))
 
-    def _class_codes(self, posteriors: Floats) -> NDArray[np.intp]:
-        """Return the class with most votes; ties go to the more common class, then the first."""
-        winners = posteriors == posteriors.max(axis=1, keepdims=True)
-        return most_likely(np.where(winners, self.prior_, -1.0))
+    def _winning_codes(self, responses: Responses, posteriors: Floats) -> NDArray[np.intp]:
+        """Return the code of the class with most votes per item, with ties broken."""
+        winners = _winners(posteriors)
+        tied = np.flatnonzero(np.count_nonzero(winners, axis=1) > 1)
+        codes = most_likely(posteriors)
+        if len(tied):
+            support = weighted_votes(responses.select_items(tied), self.agreement_)
+            # Rounded, because sums of equal numbers in another order may differ in the last digit.
+            supported = _winners(np.where(winners[tied], np.round(support, 9), -1.0))
+            codes[tied] = most_likely(np.where(supported, self.prior_, -1.0))
+        return codes
+
+
+def _winners(scores: Floats) -> NDArray[np.bool_]:
+    """Which classes have the largest score of the item, ``[item, class]``."""
+    return np.asarray(scores == scores.max(axis=1, keepdims=True))
 
 
 def agreement_with(responses: Responses, class_codes: NDArray[np.intp]) -> Floats:

@@ -23,4 +23,5 @@ class Wawa(VotingEstimator):
     def fit(self, responses: Any) -> Self:
         table = self._check_input(responses)
         self._store(table, np.ones(table.n_annotators))
-        return self._store(table, agreement_with(table, self._class_codes(self.posteriors_)))
+        codes = self._winning_codes(table, self.posteriors_)
+        return self._store(table, agreement_with(table, codes))

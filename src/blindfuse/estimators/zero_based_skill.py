@@ -52,7 +52,8 @@ class ZeroBasedSkill(VotingEstimator):
         for iteration in range(self.max_iter):
             self._store(table, weights)
             rate = self.learning_rate * 0.5 ** (iteration // self.halve_every)
-            step = rate * (agreement_with(table, self._class_codes(self.posteriors_)) - weights)
+            codes = self._winning_codes(table, self.posteriors_)
+            step = rate * (agreement_with(table, codes) - weights)
             weights = weights + step
             if np.abs(step).max() <= self.tolerance:
                 break

@@ -12,6 +12,8 @@ from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.held_out import sample_items
 from blindfuse.model.model import Model
+from blindfuse.model.posteriors import most_likely
+from blindfuse.responses.canonical import CanonicalResponses
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -20,12 +22,12 @@ PosteriorsOf = Callable[[Responses], Floats]
 
 @dataclass(frozen=True, eq=False)
 class FuseContext:
-    """The responses to fuse, and everything else that the caller of ``fuse`` gave.
+    """The responses to fuse, in canonical order, and what else the caller of ``fuse`` gave.
 
     Attributes
     ----------
-    rng
-        random numbers for folds and samples.
+    seed
+        random seed of the samples of items that large tables are compared on.
     gold
         gold labels of some items, ``{item: label}``, which are held fixed.
     prior_model, prior_count
@@ -33,15 +35,11 @@ class FuseContext:
     """
 
     responses: Responses
-    rng: np.random.Generator
+    seed: int = 0
     gold: Mapping[Any, Any] | None = None
     prior_model: Model | None = None
     prior_count: float = 20.0
     threads: int | None = None
-
-    def spawn(self) -> "FuseContext":
-        """The same context with random numbers of its own."""
-        return replace(self, rng=self.rng.spawn(1)[0])
 
     def fit_dawid_skene(self, **parameters: Any) -> DawidSkene:
         """Fit Dawid–Skene with these parameters, the gold labels and the prior model."""
@@ -59,7 +57,7 @@ class FuseContext:
 
         Models of conditionally independent annotators are far too confident there.
         """
-        return MixedMembership(threads=self.threads).fit(sample_items(self.responses, self.rng))
+        return MixedMembership(threads=self.threads).fit(sample_items(self.responses, self.seed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +89,39 @@ class Choice:
     labels: NDArray[np.intp] | None = None
     posteriors_of: PosteriorsOf | None = None
     groups: tuple[tuple[int, ...], ...] = ()
+
+    def label_codes(self) -> NDArray[np.intp]:
+        """Class codes of the labels, ``[item]``; of equally probable classes, the first."""
+        return most_likely(self.posteriors) if self.labels is None else self.labels.copy()
+
+
+def choice_in_input_order(
+    choice: Choice, canonical: CanonicalResponses, table: Responses
+) -> Choice:
+    """The choice that a rule made for canonical responses, in the order of the input ``table``.
+
+    Its labels are given, because ties between classes depend on their order.
+    """
+    if canonical.responses is table:
+        return choice
+    item_at, class_at = np.argsort(canonical.items), np.argsort(canonical.classes)
+    inner = choice.posteriors_of or choice.model.posteriors
+
+    def posteriors_of(new: Responses) -> Floats:
+        """Posteriors of new responses that are coded by the input's annotators and classes."""
+        known = new.recoded(canonical.responses.annotators, canonical.responses.classes)
+        return inner(known)[:, class_at]
+
+    return replace(
+        choice,
+        model=choice.model.for_annotators(table.annotators, table.classes),
+        posteriors=choice.posteriors[item_at][:, class_at],
+        labels=canonical.classes[choice.label_codes()][item_at],
+        posteriors_of=posteriors_of,
+        groups=tuple(
+            tuple(sorted(canonical.annotators[list(group)].tolist())) for group in choice.groups
+        ),
+    )
 
 
 SelectionRule = Callable[[FuseContext], Choice]

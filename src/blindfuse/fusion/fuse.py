@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
 from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import check_responses
-from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule
+from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule, choice_in_input_order
 from blindfuse.fusion.selection import select_by_prediction, select_by_thresholds
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
+from blindfuse.parameters import integer_at_least
+from blindfuse.responses.canonical import canonicalize
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses, as_responses
 
@@ -106,10 +108,13 @@ def fuse(
     prior_model: Model | None = None,
     prior_count: float = 20.0,
     selection: SelectionRule | None = None,
-    seed: int | None = 0,
+    seed: int = 0,
     threads: int | None = None,
 ) -> Fusion:
     """Fuse responses without ground truth, by the method that the responses themselves justify.
+
+    The result depends neither on the order of items, annotators and classes nor on their names. Of
+    classes that are equally probable, the one that is reported most often becomes the label.
 
     Parameters
     ----------
@@ -125,7 +130,8 @@ def fuse(
         the rule that chooses the method; by default
         :func:`blindfuse.fusion.selection.select_by_prediction`.
     seed
-        random seed of the folds in which responses are held out.
+        random seed of the sample of items on which methods are compared, if there are more than
+        500,000 responses; the result for smaller tables does not depend on it.
     threads
         maximum number of threads; None for all cores.
 
@@ -135,17 +141,17 @@ def fuse(
     >>> fuse([[0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]]).labels.tolist()
     [0, 1, 0, 1, 0, 1]
     """
+    integer_at_least(0).check("seed", seed)
     table = check_responses(responses)
     gold_items, gold_classes = gold_codes(table, gold or {})
-    rng = np.random.default_rng(seed)
-    context = FuseContext(table, rng, gold, prior_model, prior_count, threads)
     use_order = ordered and table.n_classes > 2
     select = selection or (select_by_thresholds if use_order else select_by_prediction)
+    canonical = canonicalize(table, keep_classes=ordered, threads=threads)
+    context = FuseContext(canonical.responses, seed, gold, prior_model, prior_count, threads)
     with single_threaded_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
-        choice = select(context)
-    posteriors = choice.posteriors
-    labels = most_likely(posteriors) if choice.labels is None else choice.labels.copy()
+        choice = choice_in_input_order(select(context), canonical, table)
+    posteriors, labels = choice.posteriors, choice.label_codes()
     if len(gold_items):
         posteriors = posteriors.copy()
         posteriors[gold_items] = np.eye(table.n_classes)[gold_classes]

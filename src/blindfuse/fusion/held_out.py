@@ -15,6 +15,7 @@ from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.latent_subtypes import LatentSubtypes
 from blindfuse.model.posteriors import safe_log
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
+from blindfuse.responses.canonical import sample_by_content
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -77,13 +78,14 @@ class HeldOutScores:
 class HeldOut:
     """Responses divided into folds, each predicted by models fitted to the other folds.
 
-    Folds are added until ENOUGH_PREDICTED responses are held out.
+    Folds are added until ENOUGH_PREDICTED responses are held out. Responses are in canonical order,
+    so which fold a response is in depends on the content of the table only.
     """
 
-    def __init__(self, responses: Responses, rng: np.random.Generator) -> None:
-        sample = sample_items(responses, rng)
+    def __init__(self, responses: Responses, seed: int) -> None:
+        sample = sample_items(responses, seed)
         items = sample.item_of_response()
-        fold = rng.integers(FOLDS, size=sample.n_responses)
+        fold = np.random.default_rng(0).integers(FOLDS, size=sample.n_responses)
         self._folds: list[tuple[Responses, Cells]] = []
         predicted = 0
         for k in np.unique(fold):  # a small table may leave folds empty
@@ -119,12 +121,11 @@ class HeldOut:
         return Gain(float(differences.mean()), float(np.sqrt(np.sum(deviations**2)) / n))
 
 
-def sample_items(responses: Responses, rng: np.random.Generator) -> Responses:
-    """The responses, or those of randomly chosen items with about MAX_RESPONSES in total."""
+def sample_items(responses: Responses, seed: int) -> Responses:
+    """The responses, or those of a random sample of items with about MAX_RESPONSES in total."""
     if responses.n_responses <= MAX_RESPONSES:
         return responses
-    count = int(responses.n_items * MAX_RESPONSES / responses.n_responses)
-    return responses.select_items(np.sort(rng.choice(responses.n_items, count, replace=False)))
+    return sample_by_content(responses, MAX_RESPONSES / responses.n_responses, seed)
 
 
 def fit_independent(threads: int | None) -> Callable[[Responses], LatentFit]:

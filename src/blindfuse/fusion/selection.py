@@ -15,6 +15,7 @@ from blindfuse.estimators.base import Estimator
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.kos import KOS
 from blindfuse.estimators.latent_subtypes import LatentSubtypes
+from blindfuse.estimators.wawa import Wawa
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule
 from blindfuse.fusion.held_out import Gain, HeldOut, fit_independent, fit_subtypes
 from blindfuse.fusion.merged_groups import merge_groups
@@ -46,9 +47,9 @@ def select_by_prediction(context: FuseContext) -> Choice:
     try:
         require_overlap(responses)
     except NotIdentifiable as refusal:
-        return _select_vote(context, None, refusal.reason)
+        return _select_vote(context, Wawa().fit(responses), refusal.reason)
     pairs = count_pairs(responses)
-    merged = merge_groups(context.spawn(), pairs, SIGNIFICANT_Z)
+    merged = merge_groups(context, pairs, SIGNIFICANT_Z)
     if merged is not None:
         return merged
     # EM from the vote ends as well where errors are not correlated, and costs less than moments
@@ -59,7 +60,7 @@ def select_by_prediction(context: FuseContext) -> Choice:
     if errors.z <= SIGNIFICANT_Z:
         reason = f"errors on the same item are not correlated beyond chance ({errors})"
         return _select_independent(context, fitted, pairs, reason)
-    held_out = HeldOut(responses, context.rng)
+    held_out = HeldOut(responses, context.seed)
     one = held_out.predict(fit_independent(context.threads))
     two = held_out.predict(fit_subtypes(2, context.threads))
     second = held_out.gain(two, over=one)
@@ -172,18 +173,18 @@ def _select_subtypes(context: FuseContext, second: Gain, third: Gain) -> Choice:
     )
 
 
-def _select_vote(context: FuseContext, fitted: DawidSkene | None, why: str) -> Choice:
-    """The vote's labels; a fitted model or the prior of the votes breaks ties."""
+def _select_vote(context: FuseContext, tie_breaker: Estimator, why: str) -> Choice:
+    """The vote's labels; a fitted method breaks ties."""
     responses = context.responses
     votes = count_votes(responses)
     prior = (votes.totals + 1 / len(votes.totals)) / (votes.totals.sum() + 1)
-    by_votes = VotePosteriors(prior if fitted is None else fitted, context.mixed_membership)
+    by_votes = VotePosteriors(tie_breaker, context.mixed_membership)
     return Choice(
         "MajorityVote",
         why,
         Model(vote_confusions(votes.counts), prior, responses.annotators, responses.classes),
         by_votes(responses),
-        np.empty(0) if fitted is None else fitted.log_likelihoods_,
+        getattr(tie_breaker, "log_likelihoods_", np.empty(0)),
         posteriors_of=by_votes,
     )
 

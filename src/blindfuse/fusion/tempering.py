@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from blindfuse.diagnostics.fit import measure_fit
 from blindfuse.diagnostics.pairs import Pairs
-from blindfuse.estimators.dawid_skene import DawidSkene
+from blindfuse.estimators.base import Estimator
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
 from blindfuse.model.posteriors import most_likely, weighted_votes
@@ -29,17 +29,15 @@ TIE_MARGIN = 1e-6
 class VotePosteriors:
     """The vote's labels with the confidence of ``mixed``.
 
-    ``tie_breaker`` is a prior ``[class]`` or a method; its posteriors count less than one vote.
+    ``tie_breaker`` is a fitted method, whose posteriors count less than one vote.
     """
 
-    tie_breaker: Floats | DawidSkene
+    tie_breaker: Estimator
     mixed: MixedMembership
 
     def __call__(self, responses: Responses) -> Floats:
-        extra = self.tie_breaker
-        if isinstance(extra, DawidSkene):
-            extra = extra.predict_proba(responses)
-        return keep_labels(weighted_votes(responses) + extra, self.mixed.predict_proba(responses))
+        scores = weighted_votes(responses) + self.tie_breaker.predict_proba(responses)
+        return keep_labels(scores, self.mixed.predict_proba(responses))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,134 @@
+"""An order of items, annotators and classes that depends on the responses only.
+
+Sums of floating-point numbers depend on the order of their terms, folds on the positions of the
+responses, and ties on the order of the classes. Responses in canonical order give the same result
+however the rows of the input were sorted and whatever its annotators and classes are called.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.kernels.content_order import add_hashes, hash_items, permute_rows
+from blindfuse.kernels.threads import map_threads
+from blindfuse.responses.responses import Responses
+from blindfuse.responses.rows import freeze_rows, row_starts
+
+Hashes = NDArray[np.uint64]
+Order = NDArray[np.intp]
+
+ROUNDS = 2
+"""Times that hashes of annotators and classes are refined by those of the items they are in. One
+round tells annotators apart unless they gave as many responses to the same kinds of items."""
+MIN_ITEMS_PER_THREAD = 20_000
+"""With fewer items per thread, starting the thread costs more than it saves."""
+MAX_REORDERED = 2_000_000
+"""Responses up to which a table is reordered. Reordering a larger one would take as long as fusing
+it, and its sums depend on the order in their last digits only."""
+
+
+@dataclass(frozen=True, eq=False)
+class CanonicalResponses:
+    """Responses in canonical order.
+
+    ``items``, ``annotators`` and ``classes`` are the positions that each of them had before.
+    Annotators are sorted by their number of responses, classes by the number of responses that
+    report them, most first; items, and whatever is equal, by a hash of the responses.
+    """
+
+    responses: Responses
+    items: Order
+    annotators: Order
+    classes: Order
+
+
+def canonicalize(
+    responses: Responses, *, keep_classes: bool = False, threads: int | None = None
+) -> CanonicalResponses:
+    """Return the responses in canonical order; ``keep_classes`` leaves the classes as they are.
+
+    Only annotators, items and classes that could be exchanged without any change of the table keep
+    the order of the input, and so do all in a table of more than MAX_REORDERED responses.
+    """
+    if responses.n_responses > MAX_REORDERED:
+        sizes = responses.n_items, responses.n_annotators, responses.n_classes
+        return CanonicalResponses(responses, *map(np.arange, sizes))
+    item_hashes, annotator_hashes, class_hashes = _hash_content(responses, keep_classes, threads)
+    items = np.argsort(item_hashes, kind="stable")
+    annotators = np.lexsort((annotator_hashes, -responses.responses_per_annotator))
+    classes = np.arange(responses.n_classes)
+    if not keep_classes:
+        classes = np.lexsort((class_hashes, -responses.responses_per_class))
+    table = _permute(responses, items, annotators, classes, threads)
+    return CanonicalResponses(table, items, annotators, classes)
+
+
+def sample_by_content(responses: Responses, share: float, seed: int) -> Responses:
+    """Return about this share of the items, in canonical order.
+
+    Which ones depends on the responses and the seed, but not on the order of the input.
+    """
+    item_hashes, _, _ = _hash_content(responses, False, None)
+    rng = np.random.default_rng(seed)
+    factor = rng.integers(2**63, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    drawn = (item_hashes * factor) >> np.uint64(11)  # the lowest bits hardly depend on the seed
+    return canonicalize(responses.select_items(drawn < share * 2.0**53)).responses
+
+
+def _hash_content(
+    responses: Responses, keep_classes: bool, threads: int | None
+) -> tuple[Hashes, Hashes, Hashes]:
+    """Hashes of the items, annotators and classes, by colour refinement.
+
+    Annotators and classes begin with their numbers of responses. The hash of an item depends on
+    those of its annotators and of what they report, and the other way round.
+    """
+    table = responses.by_item
+    items = np.empty(responses.n_items, np.uint64)
+    annotators = responses.responses_per_annotator.astype(np.uint64)
+    classes = responses.responses_per_class.astype(np.uint64)
+    if keep_classes:
+        classes = np.arange(responses.n_classes, dtype=np.uint64)
+
+    def fill_items() -> None:
+        map_threads(
+            lambda first, last: hash_items(*table, first, last, annotators, classes, items),
+            responses.n_items,
+            threads,
+            MIN_ITEMS_PER_THREAD,
+        )
+
+    for _ in range(ROUNDS):
+        fill_items()
+        refined = annotators.copy(), classes.copy()
+        add_hashes(*table, items, annotators, classes, *refined)
+        annotators, classes = refined
+    fill_items()
+    return items, annotators, classes
+
+
+def _permute(
+    responses: Responses, items: Order, annotators: Order, classes: Order, threads: int | None
+) -> Responses:
+    """The responses with items, annotators and classes in these orders."""
+    table = responses.by_item
+    starts = row_starts(responses.responses_per_item[items])
+    codes, symbols = np.empty_like(table.codes), np.empty_like(table.symbols)
+    new_codes = np.argsort(annotators).astype(codes.dtype)
+    new_symbols = np.argsort(classes).astype(symbols.dtype)
+    map_threads(
+        lambda first, last: permute_rows(
+            *table, items, first, last, new_codes, new_symbols, starts, codes, symbols
+        ),
+        responses.n_items,
+        threads,
+        MIN_ITEMS_PER_THREAD,
+    )
+    return Responses(
+        responses.items[items],
+        responses.annotators[annotators],
+        responses.classes[classes],
+        freeze_rows(starts, codes, symbols),
+        responses.repeated,
+    )
