@@ -1,19 +1,22 @@
 """Estimated accuracies of annotators: on simulated crowds with known skills, and on public ones."""
 
 import os
-import sys
 import warnings
 from pathlib import Path
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse import DawidSkene, Fusion, OneCoin, fuse
+from blindfuse import DawidSkene, Fusion, OneCoin, Responses, fuse
 from blindfuse.datasets import Crowd, load
 from blindfuse.metrics import error_rate
+from blindfuse.responses.coding import positions
+from children import in_child, process_memory
 from experiments.skilled_crowds import FAMILIES, N_SPECIAL, Family, skilled_crowd
-from report import Check, Section, to_text
+from report import Check, Section
+from tests.support.shuffling import shuffle
 
 Floats = NDArray[np.float64]
 
@@ -31,10 +34,18 @@ MIN_GOLD = 20
 """Gold responses from which on an annotator's measured accuracy is compared."""
 
 
+ERRORS_BEFORE = {"fewer than four": 14.794, "four or more": 21.910}
+"""Mean error of DawidSkene in percent in version 0.1, by number of classes, without weak
+supervision (sets that begin with ws_)."""
+CORRELATION_BEFORE = 0.87
+"""Median correlation of estimated and measured accuracies by `fuse` in version 0.1."""
+
+
 class Ratings(NamedTuple):
-    """Figures of one crowd."""
+    """Figures of one crowd; ``possible`` is the correlation that known classes would give."""
 
     correlation: float
+    possible: float
     spread: float
     coverage: float
     guessers: float
@@ -52,8 +63,10 @@ def rate(family: Family, n_classes: int, n_responses: int, seed: int) -> Ratings
             error_rate(method.fit(crowd.responses).posteriors_, crowd.truth) for method in rivals
         ]
     rated, true = fusion.diagnostics.annotators, crowd.model.accuracies
+    measured, _ = measured_accuracies(crowd.responses, crowd.truth)
     return Ratings(
         float(np.corrcoef(rated.accuracy, true)[0, 1]),
+        float(np.corrcoef(measured, true)[0, 1]),
         float(rated.accuracy.std() / true.std()),
         float(np.mean((rated.low <= true) & (true <= rated.high))),
         float(rated.accuracy[:N_SPECIAL].mean()),
@@ -62,26 +75,26 @@ def rate(family: Family, n_classes: int, n_responses: int, seed: int) -> Ratings
     )
 
 
-def simulated(sizes: list[tuple[Family, int, int]] | None = None) -> Section:
+def simulated() -> Section:
     """Guessers, correlation, spread and coverage where the true accuracies are known."""
     section = Section(
         "Annotators: estimated accuracies of simulated crowds",
         [
-            *("family", "classes", "responses", "correlation", "spread", "coverage"),
-            *("guessers", "error", "best of one-coin and full"),
+            *("family", "classes", "responses", "correlation", "with known classes", "spread"),
+            *("coverage", "guessers", "error", "best of one-coin and full"),
         ],
         note="Means of ten crowds of 40 annotators, about six responses per item; five guess (in "
         "the adversarial family they avoid the true class). Spread is the standard deviation of "
         "estimated over true accuracies, coverage that of 95 % intervals.",
     )
-    for family, n_classes, n_responses in sizes or SIZES:
+    for family, n_classes, n_responses in SIZES:
         found = [rate(family, n_classes, n_responses, seed) for seed in SEEDS]
         mean = Ratings(*np.mean(found, axis=0).tolist())
         section.rows.append(
             [
                 *(family, str(n_classes), f"{n_responses:,}"),
-                *(f"{value:.3f}" for value in mean[:4]),
-                *(f"{100 * value:.1f} %" for value in mean[4:]),
+                *(f"{value:.3f}" for value in mean[:5]),
+                *(f"{100 * value:.1f} %" for value in mean[5:]),
             ]
         )
         name = f"{family}, K = {n_classes}, {n_responses:,} responses"
@@ -89,31 +102,28 @@ def simulated(sizes: list[tuple[Family, int, int]] | None = None) -> Section:
             Check(f"{name}: coverage", mean.coverage, 0.98),
             Check(f"{name}: coverage", mean.coverage, 0.92, at_most=False),
             Check(f"{name}: error over the best", mean.error / mean.best_error, 1.02),
+            Check(f"{name}: correlation", mean.correlation, 0.98, at_most=False),
+            Check(f"{name}: |spread − 1|", abs(mean.spread - 1), 0.15),
         ]
-        if n_responses >= 300:
-            section.checks += [
-                Check(f"{name}: correlation", mean.correlation, 0.98, at_most=False),
-                Check(f"{name}: |spread − 1|", abs(mean.spread - 1), 0.15),
-            ]
         if family == "coin" and n_classes >= 10:
             section.checks.append(Check(f"{name}: guessers", mean.guessers, 0.2))
-        print(" ".join(section.rows[-1]), flush=True)
     return section
 
 
-def measured_accuracies(crowd: Crowd) -> tuple[Floats, NDArray[np.intp]]:
+def measured_accuracies(
+    responses: Responses, truth: NDArray[np.intp]
+) -> tuple[Floats, NDArray[np.intp]]:
     """Shares of correct responses on gold items, and their numbers, ``[annotator]`` each."""
-    responses = crowd.responses
     items = responses.item_of_response()
-    has_gold = crowd.truth[items] >= 0
-    right = responses.by_item.symbols == crowd.truth[items]
+    has_gold = truth[items] >= 0
+    right = responses.by_item.symbols == truth[items]
     annotators, M = responses.by_item.codes, responses.n_annotators
     number = np.bincount(annotators[has_gold], minlength=M)
     correct = np.bincount(annotators[has_gold & right], minlength=M)
     return correct / np.maximum(number, 1), number
 
 
-def public(names: list[str] | None = None) -> Section:
+def public() -> Section:
     """Estimated beside measured accuracies, and errors of Dawid–Skene, on public crowds."""
     section = Section(
         "Annotators: estimated and measured accuracies of public crowds",
@@ -125,35 +135,136 @@ def public(names: list[str] | None = None) -> Section:
     if folder is None:
         section.note = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
         return section
-    for name in names or sorted(path.name for path in (Path(folder) / "crowd").iterdir()):
+    errors: dict[str, list[float]] = {name: [] for name in ERRORS_BEFORE}
+    correlations = []
+    for name in sorted(path.name for path in (Path(folder) / "crowd").iterdir()):
         crowd = load(name, folder)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            error = error_rate(DawidSkene().fit(crowd.responses).posteriors_, crowd.truth)
-            figures = compared(fuse(crowd.responses), crowd)
-        size = [str(crowd.responses.n_classes), f"{crowd.responses.n_annotators:,}"]
-        section.rows.append([name, *size, *figures, f"{100 * error:.2f} %"])
-        print(" ".join(section.rows[-1]), flush=True)
+            error = 100 * error_rate(DawidSkene().fit(crowd.responses).posteriors_, crowd.truth)
+            figures = compare_ratings(fuse(crowd.responses), crowd)
+        K, M = crowd.responses.n_classes, crowd.responses.n_annotators
+        shown = ["–"] * 3 if figures is None else [f"{figure:.2f}" for figure in figures]
+        section.rows.append([name, str(K), f"{M:,}", *shown, f"{error:.2f} %"])
+        if name.startswith("ws_"):
+            continue
+        errors["fewer than four" if K < 4 else "four or more"].append(error)
+        if figures is not None:
+            correlations.append(figures.correlation)
+            factor = max(figures.spread, 1 / figures.spread)
+            section.checks.append(Check(f"{name}: spread, factor", factor, 1.5))
+        if name == "web":
+            section.checks.append(Check("web: error of DawidSkene, %", error, 16))
+    section.checks += [
+        Check(f"mean error of DawidSkene, {classes} classes, %", float(np.mean(found)), before)
+        for (classes, found), before in zip(errors.items(), ERRORS_BEFORE.values(), strict=True)
+    ]
+    median = float(np.median(correlations))
+    section.checks.append(Check("median correlation", median, CORRELATION_BEFORE, at_most=False))
     return section
 
 
-def compared(fusion: Fusion, crowd: Crowd) -> list[str]:
-    accuracy, number = measured_accuracies(crowd)
+class Compared(NamedTuple):
+    """Estimated compared with measured accuracies; ``spread`` is without sampling noise."""
+
+    correlation: float
+    spread: float
+    coverage: float
+
+
+def compare_ratings(fusion: Fusion, crowd: Crowd) -> Compared | None:
+    accuracy, number = measured_accuracies(crowd.responses, crowd.truth)
     chosen = number >= MIN_GOLD
     if np.count_nonzero(chosen) < 5:
-        return ["–"] * 3
+        return None
     rated = fusion.diagnostics.annotators
     estimated, measured = rated.accuracy[chosen], accuracy[chosen]
     noise = np.mean(measured * (1 - measured) / number[chosen])
-    spread = estimated.std() / np.sqrt(max(measured.var() - noise, 1e-9))
     inside = (rated.low[chosen] <= measured) & (measured <= rated.high[chosen])
-    correlation = np.corrcoef(estimated, measured)[0, 1]
-    return [f"{correlation:.2f}", f"{spread:.2f}", f"{inside.mean():.2f}"]
+    return Compared(
+        float(np.corrcoef(estimated, measured)[0, 1]),
+        float(estimated.std() / np.sqrt(max(measured.var() - noise, 1e-9))),
+        float(inside.mean()),
+    )
 
 
-if __name__ == "__main__":
-    if sys.argv[1] == "public":
-        print(to_text(public(sys.argv[2:])))
-    else:
-        chosen = [(a, int(b), int(c)) for a, b, c in (one.split("-") for one in sys.argv[2:])]
-        print(to_text(simulated(chosen)))  # type: ignore[arg-type]
+def order() -> Section:
+    """Labels of public crowds with rows, annotators and classes shuffled and renamed."""
+    section = Section(
+        "Order: labels that differ when rows, annotators and classes are shuffled",
+        ["set", "items", "largest number of different labels", "method"],
+        note="Five orders and names each, with another seed of `fuse`.",
+    )
+    folder = os.environ.get("BLINDFUSE_DATA")
+    if folder is None:
+        section.note = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
+        return section
+    for name in sorted(path.name for path in (Path(folder) / "crowd").iterdir()):
+        responses = load(name, folder).responses
+        fusion = fuse(responses)
+        expected = positions(fusion.labels, responses.classes)
+        differing = 0
+        for seed in range(1, 6):
+            other = shuffle(responses, seed)
+            found = other.restore(fuse(other.responses, seed=seed).labels)
+            differing = max(differing, int(np.count_nonzero(found != expected)))
+        section.rows.append([name, f"{responses.n_items:,}", str(differing), fusion.method])
+        section.checks.append(Check(f"{name}: labels that differ", differing, 0))
+    return section
+
+
+DIAGNOSED = [
+    (2_000, 20, 50),
+    (2_000, 20, 100),
+    (2_000, 20, 300),
+    (200, 20, 203),
+    (20_000, 5_000, 50),
+    (400_000, 1_000_000, 10),
+]
+"""Items, annotators and classes."""
+
+
+def diagnostics() -> Section:
+    """Time and memory of the diagnostics, compared with those of the fusion."""
+    section = Section(
+        "Diagnostics: time and memory compared with the fusion",
+        ["items", "annotators", "classes", "seconds / fusion's", "peak memory / fusion's"],
+    )
+    for size in DIAGNOSED:
+        fused, diagnosed, before, after = in_child(time_diagnostics, *size, timeout=1200)
+        row = [*(f"{one:,}" for one in size), f"{diagnosed / fused:.2f}", f"{after / before:.2f}"]
+        section.rows.append(row)
+        name = f"{size[1]:,} annotators, K = {size[2]}"
+        section.checks += [
+            Check(f"{name}: seconds beyond the fusion's", diagnosed - fused, 1),
+            Check(f"{name}: peak memory / fusion's", after / before, 2),
+        ]
+    return section
+
+
+def time_diagnostics(n_items: int, n_annotators: int, n_classes: int) -> tuple[float, ...]:
+    """Seconds of fusion and diagnostics, and the peak memory of the process after each."""
+    _ = fuse(_sparse_crowd(60, 20, n_classes)).diagnostics  # compile
+    responses = _sparse_crowd(n_items, n_annotators, n_classes)
+    started = perf_counter()
+    fusion = fuse(responses)
+    fused, before = perf_counter(), process_memory("VmHWM")
+    _ = fusion.diagnostics
+    return fused - started, perf_counter() - fused, before, process_memory("VmHWM")
+
+
+def _sparse_crowd(n_items: int, n_annotators: int, n_classes: int) -> Responses:
+    """Five responses per item by annotators with accuracies of 30 to 95 %."""
+    rng, per_item = np.random.default_rng(0), 5
+    truth = np.repeat(rng.integers(n_classes, size=n_items), per_item)
+    first = rng.integers(n_annotators, size=n_items)[:, None]
+    annotators = (first + np.arange(per_item) * (n_annotators // per_item)) % n_annotators
+    right = rng.random(truth.size) < rng.uniform(0.3, 0.95, n_annotators)[annotators.ravel()]
+    return Responses.from_codes(
+        np.repeat(np.arange(n_items), per_item),
+        annotators.ravel(),
+        np.where(right, truth, rng.integers(n_classes, size=truth.size)),
+        items=np.arange(n_items),
+        annotators=np.arange(n_annotators),
+        classes=np.arange(n_classes),
+    )

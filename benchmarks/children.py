@@ -52,10 +52,10 @@ def additional_memory(function: Callable[[], object]) -> float:
     """Return the peak memory in MiB that a call needs beyond that of the process before it."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # return freed memory, or this call would reuse it
-    before = _memory("VmRSS")
+    before = process_memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # reset the recorded peak
     function()
-    return _memory("VmHWM") - before
+    return process_memory("VmHWM") - before
 
 
 def peak_memory_of(code: str, *arguments: str) -> float:
@@ -70,8 +70,8 @@ def peak_memory_of(code: str, *arguments: str) -> float:
     )
 
 
-def _memory(field: str) -> float:
-    """Return a field of the status of this process in MiB."""
+def process_memory(field: str) -> float:
+    """Return a field of the status of this process in MiB: VmRSS is now, VmHWM at its peak."""
     return _mebibytes(field, Path("/proc/self/status").read_text())
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import accuracy
+import annotators
 import crowd_kit
 import machine_limits
 import reading
@@ -40,6 +41,10 @@ SECTIONS: list[Callable[[], Section]] = [
     trust.copying,
     trust.intervals,
     trust.ordered,
+    annotators.simulated,
+    annotators.public,
+    annotators.order,
+    annotators.diagnostics,
     trust.choosing_labels,
     voting.classifiers,
     speed.response_sweeps,

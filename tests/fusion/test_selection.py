@@ -13,6 +13,7 @@ from blindfuse import (
 from blindfuse.fusion.selection import select_by_prediction
 from blindfuse.metrics import error_rate
 from blindfuse.model.posteriors import vote_posteriors
+from experiments.ordinal_crowds import ORDINAL_KINDS, OrdinalKind, ordinal_crowd
 from experiments.settings import TABLE_2
 from tests.conftest import Crowds
 
@@ -63,11 +64,21 @@ def test_responses_without_overlap_are_left_to_the_vote(table: Any) -> None:
     assert fusion.summary()
 
 
-def test_order_is_used_where_it_fits(crowds: Crowds) -> None:
-    crowd = crowds["web"]
-    fusion = fuse(crowd.responses, ordered=True)
-    assert fusion.method == "KOS, ordered"
-    assert error_rate(fusion.posteriors, crowd.truth) < 0.1
+@pytest.mark.parametrize("kind", ORDINAL_KINDS)
+def test_order_never_hurts_and_helps_where_perception_is_noisy(kind: OrdinalKind) -> None:
+    errors, expected, used = [], [], []
+    for seed in range(6):
+        drawn = ordinal_crowd(kind, 600, 20, seed)
+        fusion, unordered = fuse(drawn.responses, ordered=True), fuse(drawn.responses)
+        errors.append([error_rate(one.posteriors, drawn.truth) for one in (fusion, unordered)])
+        expected.append(fusion.diagnostics.expected_error.error)
+        used.append(fusion.method == "OrdinalDawidSkene")
+    with_order, without = np.mean(errors, axis=0)
+    assert with_order <= 1.02 * without
+    assert np.mean(expected) == pytest.approx(with_order, rel=0.3)
+    if kind == "noise":
+        assert np.mean(used) > 0.8
+        assert with_order <= 0.9 * without
 
 
 def test_order_is_not_used_where_it_does_not(crowds: Crowds) -> None:

@@ -177,7 +177,9 @@ class EMEstimator(ModelEstimator):
         """
         table = self._check_input(responses)
         unlabelled, gold_counts, is_gold, truth = _split_gold(table, gold or {}, self.threads)
-        expected = self._initial_counts(unlabelled, self._resolve_start(table)) + gold_counts
+        expected = self._initial_counts(unlabelled, self._resolve_start(table))
+        if gold_counts is not None:
+            expected += gold_counts
         e_step = make_e_step(unlabelled, self.threads, gold_counts)
         model = self._run_em(e_step, expected, table.n_responses, table.annotators, table.classes)
         self._store(model, table)
@@ -272,13 +274,13 @@ def _fit_blind_start(
 
 def _split_gold(
     responses: Responses, gold: Mapping[Any, Any], threads: int | None
-) -> tuple[Responses, ExpectedCounts, NDArray[np.intp], NDArray[np.intp]]:
+) -> tuple[Responses, ExpectedCounts | None, NDArray[np.intp], NDArray[np.intp]]:
     """Return the items without gold, the counts of the others, their positions and classes."""
     positions, truth = gold_codes(responses, gold)
+    if not len(positions):
+        return responses, None, positions, truth
     one_hot = np.eye(responses.n_classes)[truth]
     gold_counts = count_posteriors(responses.select_items(positions), one_hot, threads)
-    if not len(positions):
-        return responses, gold_counts, positions, truth
     unlabelled = np.ones(responses.n_items, dtype=bool)
     unlabelled[positions] = False
     return responses.select_items(unlabelled), gold_counts, positions, truth

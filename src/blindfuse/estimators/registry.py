@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from blindfuse.estimators.mmsr import MMSR
     from blindfuse.estimators.one_coin import OneCoin
     from blindfuse.estimators.oracle import Oracle
+    from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
     from blindfuse.estimators.single_best import SingleBest
     from blindfuse.estimators.spectral import Spectral
     from blindfuse.estimators.spectral_meta_learner import SpectralMetaLearner
@@ -49,6 +50,7 @@ __all__ = [
     "MixedMembership",
     "OneCoin",
     "Oracle",
+    "OrdinalDawidSkene",
     "SingleBest",
     "Spectral",
     "SpectralMetaLearner",
@@ -122,6 +124,7 @@ ENTRIES = (
     ),
     Method("Spectral", "spectral", "responses × classes³", _OVERLAP),
     Method("OneCoin", "one_coin", _EM),
+    Method("OrdinalDawidSkene", "ordinal_dawid_skene", _EM, "ordered classes"),
     Method("BayesianDawidSkene", "bayesian_dawid_skene", _EM),
     Method("LatentSubtypes", "latent_subtypes", "responses × classes × subtypes per iteration"),
     Method("MixedMembership", "mixed_membership", _EM),

@@ -13,7 +13,7 @@ from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
 from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import check_responses
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule, choice_in_input_order
-from blindfuse.fusion.selection import select_by_prediction, select_by_thresholds
+from blindfuse.fusion.selection import select_by_order, select_by_prediction
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
@@ -74,7 +74,8 @@ class Fusion:
     @cached_property
     def diagnostics(self) -> Diagnostics:
         """How far the result can be trusted; computed when first used."""
-        return diagnose(self.responses, self.model, self.posteriors, self.groups)
+        with single_threaded_blas():
+            return diagnose(self.responses, self.model, self.posteriors, self.groups)
 
     def predict_proba(self, responses: Any) -> Floats:
         """Posteriors ``[item, class]`` of new items by the same annotators, by the same method.
@@ -145,7 +146,7 @@ def fuse(
     table = check_responses(responses)
     gold_items, gold_classes = gold_codes(table, gold or {})
     use_order = ordered and table.n_classes > 2
-    select = selection or (select_by_thresholds if use_order else select_by_prediction)
+    select = selection or (select_by_order if use_order else select_by_prediction)
     canonical = canonicalize(table, keep_classes=ordered, threads=threads)
     context = FuseContext(canonical.responses, seed, gold, prior_model, prior_count, threads)
     with single_threaded_blas(), warnings.catch_warnings():

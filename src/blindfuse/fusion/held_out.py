@@ -7,11 +7,13 @@ compared response by response.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.estimators.dawid_skene import DawidSkene
+from blindfuse.estimators.em import EMEstimator
 from blindfuse.estimators.latent_subtypes import LatentSubtypes
 from blindfuse.model.posteriors import safe_log
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
@@ -128,14 +130,14 @@ def sample_items(responses: Responses, seed: int) -> Responses:
     return sample_by_content(responses, MAX_RESPONSES / responses.n_responses, seed)
 
 
-def fit_independent(threads: int | None) -> Callable[[Responses], LatentFit]:
-    """Return a function that fits Dawid–Skene: independence given the class."""
+def fit_independent(
+    threads: int | None, method: type[EMEstimator] = DawidSkene, **parameters: Any
+) -> Callable[[Responses], LatentFit]:
+    """Return a function that fits a model in which responses are independent given the class."""
 
     def fit(responses: Responses) -> LatentFit:
-        method = DawidSkene(
-            shrinkage=DEFAULT_PSEUDO_COUNT, tolerance=HELD_OUT_TOLERANCE, threads=threads
-        )
-        fitted = method.fit(responses)
+        estimator = method(tolerance=HELD_OUT_TOLERANCE, threads=threads, **parameters)  # type: ignore[call-arg]
+        fitted = estimator.fit(responses)
         return LatentFit(fitted.posteriors_, fitted.model_.confusions)
 
     return fit

@@ -48,7 +48,7 @@ def merge_groups(context: FuseContext, pairs: PairCounts, significant_z: float) 
     if not sizes or max(sizes) >= responses.n_responses / 2:
         return None
     held_out = HeldOut(_one_per_group(responses, groups), context.seed)
-    one = held_out.predict(fit_independent(threads))
+    one = held_out.predict(fit_independent(threads, shrinkage=DEFAULT_PSEUDO_COUNT))
     two = held_out.predict(fit_subtypes(2, threads))
     if held_out.gain(two, over=one).z > significant_z:
         return None

@@ -13,16 +13,16 @@ from blindfuse.diagnostics.pairs import PairCounts, count_pairs
 from blindfuse.errors import NotIdentifiable
 from blindfuse.estimators.base import Estimator
 from blindfuse.estimators.dawid_skene import DawidSkene
-from blindfuse.estimators.kos import KOS
 from blindfuse.estimators.latent_subtypes import LatentSubtypes
+from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
 from blindfuse.estimators.wawa import Wawa
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule
 from blindfuse.fusion.held_out import Gain, HeldOut, fit_independent, fit_subtypes
 from blindfuse.fusion.merged_groups import merge_groups
 from blindfuse.fusion.tempering import TemperedPosteriors, VotePosteriors, temper_misfit
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import count_posteriors, count_votes, most_likely
-from blindfuse.model.shrinkage import vote_confusions
+from blindfuse.model.posteriors import count_posteriors, count_votes
+from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT, vote_confusions
 from blindfuse.moments.requirements import counting_is_cheaper, require_overlap
 from blindfuse.responses.coding import positions
 from blindfuse.responses.responses import Responses
@@ -61,7 +61,7 @@ def select_by_prediction(context: FuseContext) -> Choice:
         reason = f"errors on the same item are not correlated beyond chance ({errors})"
         return _select_independent(context, fitted, pairs, reason)
     held_out = HeldOut(responses, context.seed)
-    one = held_out.predict(fit_independent(context.threads))
+    one = held_out.predict(fit_independent(context.threads, shrinkage=DEFAULT_PSEUDO_COUNT))
     two = held_out.predict(fit_subtypes(2, context.threads))
     second = held_out.gain(two, over=one)
     if second.z <= SIGNIFICANT_Z:
@@ -79,33 +79,32 @@ def select_by_prediction(context: FuseContext) -> Choice:
     return _select_vote(context, context.fit_dawid_skene() if by_counts else fitted, why)
 
 
-def select_by_thresholds(context: FuseContext) -> Choice:
-    """For ordered classes: one question "above class l?" per class, if that fits as well.
+def select_by_order(context: FuseContext) -> Choice:
+    """For ordered classes: :class:`OrdinalDawidSkene` if it predicts held-out responses better.
 
-    The labels of :class:`KOS` by thresholds give confusion matrices. They are used if they make the
-    responses at least as likely as EM from the vote does, which maximises nothing else.
+    It is compared with :class:`DawidSkene`, which does not know the order. If the order does not
+    help, the choice is that of :func:`select_by_prediction`.
     """
-    responses, threads = context.responses, context.threads
-    thresholds = KOS(ordered=True).fit(responses)
-    model = _model_of_labels(responses, most_likely(thresholds.posteriors_), threads)
-    by_order = model.log_likelihood(responses, threads)
-    by_em = context.fit_dawid_skene().log_likelihoods_[-1]
-    if by_order < by_em:
+    held_out = HeldOut(context.responses, context.seed)
+    by_order = held_out.predict(fit_independent(context.threads, OrdinalDawidSkene))
+    gain = held_out.gain(by_order, over=held_out.predict(fit_independent(context.threads)))
+    if gain.z <= SIGNIFICANT_Z:
         choice = select_by_prediction(context)
-        why = f"{choice.why} The order of the classes was not used, because thresholds fit worse."
+        why = (
+            f"{choice.why} The order of the classes was not used, because a model of it predicts "
+            f"held-out responses no better ({gain})."
+        )
         return replace(choice, why=why)
-    why = (
-        'The classes are ordered, and one question "above this class?" per class fits the '
-        f"responses better than unordered classes, by {by_order - by_em:,.0f} in log-likelihood."
+    fitted = OrdinalDawidSkene(threads=context.threads).fit(context.responses, context.gold)
+    choice = Choice(
+        "OrdinalDawidSkene",
+        f"Annotators confuse neighbouring classes: a model of that predicts held-out responses "
+        f"better than one of unordered classes ({gain}).",
+        fitted.model_,
+        fitted.posteriors_,
+        fitted.log_likelihoods_,
     )
-    return Choice(
-        "KOS, ordered",
-        why,
-        model,
-        thresholds.posteriors_,
-        np.empty(0),
-        posteriors_of=thresholds.predict_proba,
-    )
+    return temper_misfit(choice, context, count_pairs(context.responses).compare_with(choice.model))
 
 
 def select_method(

@@ -20,7 +20,7 @@ Order = NDArray[np.intp]
 
 ROUNDS = 2
 """Times that hashes of annotators and classes are refined by those of the items they are in. One
-round tells annotators apart unless they gave as many responses to the same kinds of items."""
+round tells annotators apart unless their items have the same numbers of responses per class."""
 MIN_ITEMS_PER_THREAD = 20_000
 """With fewer items per thread, starting the thread costs more than it saves."""
 MAX_REORDERED = 2_000_000
