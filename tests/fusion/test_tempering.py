@@ -8,10 +8,11 @@ from blindfuse import (
     MixedMembership,
     fuse,
 )
+from blindfuse.fusion.bounded_correction import BOUNDED_CORRECTION
 from blindfuse.fusion.merged_groups import MERGED_GROUPS
 from blindfuse.fusion.tempering import keep_labels
 from blindfuse.metrics import calibration_error
-from blindfuse.model.posteriors import vote_posteriors
+from blindfuse.model.posteriors import vote_posteriors, weighted_votes
 from tests.conftest import Crowds
 
 
@@ -34,7 +35,7 @@ def test_confidence_is_lower_where_pairs_do_not_fit_the_model(crowds: Crowds) ->
 def test_new_items_are_voted_on_where_the_vote_was_chosen(crowds: Crowds) -> None:
     for name in ("fact_eval", "sp"):
         fusion = fuse(crowds[name].responses)
-        assert fusion.method == {"fact_eval": "MajorityVote", "sp": "LatentSubtypes"}[name]
+        assert fusion.method == {"fact_eval": BOUNDED_CORRECTION, "sp": "LatentSubtypes"}[name]
         again = fusion.predict_proba(crowds[name].responses)
         np.testing.assert_allclose(again, fusion.posteriors, atol=1e-9)
 
@@ -55,9 +56,10 @@ def test_keep_labels_makes_the_label_the_most_probable_class(seed: int) -> None:
 def test_vote_labels_get_calibrated_confidences(crowds: Crowds) -> None:
     crowd = crowds["fact_eval"]
     fusion = fuse(crowd.responses)
-    assert fusion.method == "MajorityVote"
-    shares = vote_posteriors(crowd.responses)
-    clear = shares.max(axis=1) == 1
+    assert fusion.method == BOUNDED_CORRECTION
+    shares, votes = vote_posteriors(crowd.responses), weighted_votes(crowd.responses)
+    *_, second, first = np.sort(votes, axis=1).T
+    clear = first - second > 1  # five votes can be corrected by one
     assert np.all(fusion.posteriors[clear].argmax(axis=1) == shares[clear].argmax(axis=1))
     mixed = MixedMembership().fit(crowd.responses).posteriors_
     agree = mixed.argmax(axis=1) == fusion.posteriors.argmax(axis=1)

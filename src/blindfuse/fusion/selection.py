@@ -8,22 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics.correlated_errors import score_correlated_errors
-from blindfuse.diagnostics.pairs import PairCounts, count_pairs
-from blindfuse.errors import NotIdentifiable
+from blindfuse.diagnostics.pairs import count_pairs
+from blindfuse.errors import NotIdentifiable, list_names
 from blindfuse.estimators.base import Estimator
-from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.latent_subtypes import LatentSubtypes
+from blindfuse.estimators.mace import MACE
 from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
-from blindfuse.estimators.wawa import Wawa
+from blindfuse.fusion.bounded_correction import correct_votes, describe_posteriors, only_vote
+from blindfuse.fusion.camps import find_camps
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule
-from blindfuse.fusion.held_out import Gain, HeldOut, fit_independent, fit_subtypes
+from blindfuse.fusion.evidence import Evidence
+from blindfuse.fusion.guards import describe_changes, object_to_labels
+from blindfuse.fusion.held_out import HeldOut, fit_independent
 from blindfuse.fusion.merged_groups import merge_groups
-from blindfuse.fusion.tempering import TemperedPosteriors, VotePosteriors, temper_misfit
+from blindfuse.fusion.tempering import TemperedPosteriors, temper_misfit
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import count_posteriors, count_votes
-from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT, vote_confusions
-from blindfuse.moments.requirements import counting_is_cheaper, require_overlap
+from blindfuse.model.posteriors import count_posteriors
+from blindfuse.model.shrinkage import vote_confusions
+from blindfuse.moments.requirements import require_overlap
 from blindfuse.responses.coding import positions
 from blindfuse.responses.responses import Responses
 
@@ -31,52 +33,185 @@ Floats = NDArray[np.float64]
 
 SIGNIFICANT_Z = 2.0
 """Standard errors by which evidence against the simpler model must differ from zero."""
+MIN_ONE_SIDED = 0.5
+"""Share of responses by one-sided annotators from which on a table counts as weak supervision."""
+MIN_SUBTYPE_RESPONSES = 5
+"""Responses to one item that two subtypes per class need to be determined."""
 
 
 def select_by_prediction(context: FuseContext) -> Choice:
-    """The simplest model that predicts held-out responses as well as a richer one.
+    """The first step of LADDER that chooses a method: the simplest that the responses justify."""
+    evidence = Evidence(context)
+    for step in LADDER:
+        choice = step(evidence)
+        if choice is not None:
+            changes = describe_changes(choice.label_codes(), evidence.votes)
+            return replace(choice, why=f"{choice.why} {changes}")
+    raise AssertionError("the last step always chooses")
 
-    1. Groups of annotators with correlated errors, the rest conditionally independent: EM with
-       each group merged into one annotator.
-    2. Annotators conditionally independent, because errors on the same item are not correlated or
-       because two subtypes per class predict no better than one: the paper's method and EM.
-    3. Two subtypes per class predict better, three do not: :class:`LatentSubtypes`.
-    4. Otherwise the majority vote, in which a fitted model only breaks ties.
-    """
-    responses = context.responses
+
+def vote_without_overlap(evidence: Evidence) -> Choice | None:
+    """The vote where too few annotators share items for any model to be determined."""
     try:
-        require_overlap(responses)
+        require_overlap(evidence.responses)
     except NotIdentifiable as refusal:
-        return _select_vote(context, Wawa().fit(responses), refusal.reason)
-    pairs = count_pairs(responses)
-    merged = merge_groups(context, pairs, SIGNIFICANT_Z)
-    if merged is not None:
-        return merged
-    # EM from the vote ends as well where errors are not correlated, and costs less than moments
-    # of many annotators.
-    by_counts = counting_is_cheaper(responses)
-    fitted = context.fit_dawid_skene(start="blind" if by_counts else "mv")
-    errors = score_correlated_errors(responses, fitted.model_, fitted.posteriors_, context.threads)
-    if errors.z <= SIGNIFICANT_Z:
-        reason = f"errors on the same item are not correlated beyond chance ({errors})"
-        return _select_independent(context, fitted, pairs, reason)
-    held_out = HeldOut(responses, context.seed)
-    one = held_out.predict(fit_independent(context.threads, shrinkage=DEFAULT_PSEUDO_COUNT))
-    two = held_out.predict(fit_subtypes(2, context.threads))
-    second = held_out.gain(two, over=one)
-    if second.z <= SIGNIFICANT_Z:
-        reason = f"a second subtype per class predicts held-out responses no better ({second})"
-        fitted = fitted if by_counts else context.fit_dawid_skene(start="blind")
-        return _select_independent(context, fitted, pairs, reason)
-    third = held_out.gain(held_out.predict(fit_subtypes(3, context.threads)), over=two)
-    if third.z <= SIGNIFICANT_Z:
-        return _select_subtypes(context, second, third)
+        return only_vote(evidence, refusal.reason)
+    return None
+
+
+def use_one_sided_sources(evidence: Evidence) -> Choice | None:
+    """:class:`MACE` where most responses come from annotators who report few of the classes.
+
+    Such sources (labelling functions, keyword rules) abstain rather than report another class.
+    Their confusion matrices are not determined, and EM would give all items to one class.
+    """
+    share = one_sided_share(evidence.responses)
+    if share < MIN_ONE_SIDED:
+        return None
+    fitted = MACE(threads=evidence.context.threads).fit(evidence.responses)
     why = (
-        "No model explains the correlated errors: two subtypes per class predict held-out "
-        f"responses better than one ({second}), and three better than two ({third}). The majority "
-        "vote is used, and a fitted model only breaks ties."
+        f"{100 * share:.0f} % of the responses come from annotators who report at most half of the "
+        "classes, so confusion matrices are not determined."
     )
-    return _select_vote(context, context.fit_dawid_skene() if by_counts else fitted, why)
+    return _guarded(
+        evidence,
+        Choice("MACE", why, fitted.model_, fitted.posteriors_, fitted.log_likelihoods_),
+    )
+
+
+def merge_dependent_groups(evidence: Evidence) -> Choice | None:
+    """EM in which each group of annotators with correlated errors is merged into one."""
+    choice = merge_groups(evidence.context, evidence.pairs, SIGNIFICANT_Z)
+    return None if choice is None else _guarded(evidence, choice)
+
+
+def settle_camps(evidence: Evidence) -> Choice | None:
+    """The vote where annotators form two camps, or the camp that gold labels decide for."""
+    context, responses = evidence.context, evidence.responses
+    pairs = evidence.pairs.compare_with(evidence.dawid_skene.model_)
+    camps = find_camps(responses, pairs, context.threads)
+    if camps is None:
+        return None
+    side = camps.settled_by(context)
+    if side is None:
+        return only_vote(evidence, f"{camps.describe()} The majority vote is used meanwhile.")
+    posteriors = camps.fits[side].posteriors_
+    chosen = responses.annotators[camps.members[side]]
+    why = f"{camps.describe()} The gold labels decide for the camp of {list_names(chosen)}."
+    model = describe_posteriors(responses, posteriors, context.threads)
+    return Choice("DawidSkene of one camp", why, model, posteriors, np.empty(0))
+
+
+def use_independence(evidence: Evidence) -> Choice | None:
+    """EM where errors on the same item are not correlated, and pairs of annotators fit as well.
+
+    Two diagnostics must agree: the score test of correlated errors (or, where it is significant,
+    the prediction of held-out responses) and the pairwise agreement.
+    """
+    errors, fit = evidence.correlated_errors, evidence.fit
+    if fit.verdict == "does not fit":
+        evidence.refusals.append(
+            f"Pairwise agreement deviates from conditional independence by {fit.misfit:.2g} × the "
+            "sampling noise."
+        )
+        return None
+    if errors.z <= SIGNIFICANT_Z:
+        fitted = evidence.dawid_skene
+        reason = f"errors on the same item are not correlated beyond chance ({errors})"
+    elif evidence.second_subtype.z <= SIGNIFICANT_Z:
+        fitted = evidence.after_blind_ensemble
+        reason = (
+            "a second subtype per class predicts held-out responses no better "
+            f"({evidence.second_subtype})"
+        )
+    else:
+        return None
+    choice = Choice(
+        "BlindEnsemble + EM" if fitted.start == "blind" else "DawidSkene",
+        f"Annotators appear conditionally independent: {reason}.",
+        fitted.model_,
+        fitted.posteriors_,
+        fitted.log_likelihoods_,
+    )
+    tempered = temper_misfit(choice, evidence.context, evidence.pairs.compare_with(choice.model))
+    return _guarded(evidence, tempered, fits=fit.holds)
+
+
+def use_subtypes(evidence: Evidence) -> Choice | None:
+    """:class:`LatentSubtypes` where two subtypes per class explain the correlated errors.
+
+    Two subtypes per class are 2K latent classes; by Kruskal's condition (Section III), four
+    annotators do not determine them, five do.
+    """
+    context, responses = evidence.context, evidence.responses
+    second = evidence.second_subtype
+    if second.z <= SIGNIFICANT_Z:
+        return None
+    if responses.responses_per_item.max(initial=0) < MIN_SUBTYPE_RESPONSES:
+        evidence.refusals.append(
+            f"Errors are correlated on ambiguous items, but fewer than {MIN_SUBTYPE_RESPONSES} "
+            "responses per item do not determine subtypes of the classes."
+        )
+        return None
+    third = evidence.third_subtype
+    if third.z > SIGNIFICANT_Z:
+        evidence.refusals.append(
+            "No model explains the correlated errors: two subtypes per class predict held-out "
+            f"responses better than one ({second}), and three better than two ({third})."
+        )
+        return None
+    fitted = LatentSubtypes(threads=context.threads).fit(responses)
+    tempered = TemperedPosteriors(fitted.predict_proba, context.mixed_membership)
+    why = (
+        "Errors are correlated on ambiguous items: a second subtype per class predicts held-out "
+        f"responses better ({second}), and a third does not ({third})."
+    )
+    return _guarded(
+        evidence,
+        Choice(
+            "LatentSubtypes",
+            why,
+            fitted.model_,
+            tempered(responses),
+            fitted.log_likelihoods_,
+            posteriors_of=tempered,
+        ),
+    )
+
+
+LADDER: tuple[Callable[[Evidence], Choice | None], ...] = (
+    vote_without_overlap,
+    use_one_sided_sources,
+    settle_camps,
+    merge_dependent_groups,
+    use_independence,
+    use_subtypes,
+    correct_votes,
+)
+"""The steps of the default rule, in order. A step returns its choice, or None."""
+
+
+def one_sided_share(responses: Responses) -> float:
+    """The share of responses by annotators who report at most half of the classes."""
+    M, K = responses.n_annotators, responses.n_classes
+    cells = responses.by_item.codes.astype(np.int64) * K + responses.by_item.symbols
+    reported = np.bincount(cells, minlength=M * K).reshape(M, K)
+    one_sided = np.count_nonzero(reported, axis=1) <= K / 2
+    return float(reported[one_sided].sum() / max(responses.n_responses, 1))
+
+
+def _guarded(evidence: Evidence, choice: Choice, *, fits: bool = False) -> Choice | None:
+    """The choice, or None if a guard objects; the objection becomes a refusal.
+
+    ``fits`` says that pairwise agreement supports the model; it may then overrule majorities.
+    """
+    objection = object_to_labels(
+        choice.label_codes(), evidence.votes, evidence.responses.classes, fits
+    )
+    if objection is None:
+        return choice
+    evidence.refusals.append(f"{choice.method} was not used, because it {objection}.")
+    return None
 
 
 def select_by_order(context: FuseContext) -> Choice:
@@ -139,53 +274,6 @@ def select_method(
         )
 
     return select
-
-
-def _select_independent(
-    context: FuseContext, fitted: DawidSkene, pairs: PairCounts, reason: str
-) -> Choice:
-    """EM from the paper's method or from the vote, less confident where pairs do not fit."""
-    choice = Choice(
-        "BlindEnsemble + EM" if fitted.start == "blind" else "DawidSkene",
-        f"Annotators appear conditionally independent: {reason}.",
-        fitted.model_,
-        fitted.posteriors_,
-        fitted.log_likelihoods_,
-    )
-    return temper_misfit(choice, context, pairs.compare_with(choice.model))
-
-
-def _select_subtypes(context: FuseContext, second: Gain, third: Gain) -> Choice:
-    fitted = LatentSubtypes(threads=context.threads).fit(context.responses)
-    tempered = TemperedPosteriors(fitted.predict_proba, context.mixed_membership)
-    why = (
-        "Errors are correlated on ambiguous items: a second subtype per class predicts held-out "
-        f"responses better ({second}), and a third does not ({third})."
-    )
-    return Choice(
-        "LatentSubtypes",
-        why,
-        fitted.model_,
-        tempered(context.responses),
-        fitted.log_likelihoods_,
-        posteriors_of=tempered,
-    )
-
-
-def _select_vote(context: FuseContext, tie_breaker: Estimator, why: str) -> Choice:
-    """The vote's labels; a fitted method breaks ties."""
-    responses = context.responses
-    votes = count_votes(responses)
-    prior = (votes.totals + 1 / len(votes.totals)) / (votes.totals.sum() + 1)
-    by_votes = VotePosteriors(tie_breaker, context.mixed_membership)
-    return Choice(
-        "MajorityVote",
-        why,
-        Model(vote_confusions(votes.counts), prior, responses.annotators, responses.classes),
-        by_votes(responses),
-        getattr(tie_breaker, "log_likelihoods_", np.empty(0)),
-        posteriors_of=by_votes,
-    )
 
 
 def _model_of_labels(responses: Responses, labels: NDArray[np.intp], threads: int | None) -> Model:

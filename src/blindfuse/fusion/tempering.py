@@ -13,31 +13,15 @@ from numpy.typing import NDArray
 
 from blindfuse.diagnostics.fit import measure_fit
 from blindfuse.diagnostics.pairs import Pairs
-from blindfuse.estimators.base import Estimator
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
-from blindfuse.model.posteriors import most_likely, weighted_votes
+from blindfuse.model.posteriors import most_likely
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
 TIE_MARGIN = 1e-6
 """Relative lead of the kept label over a class that would otherwise be more probable."""
-
-
-@dataclass(frozen=True, eq=False)
-class VotePosteriors:
-    """The vote's labels with the confidence of ``mixed``.
-
-    ``tie_breaker`` is a fitted method, whose posteriors count less than one vote.
-    """
-
-    tie_breaker: Estimator
-    mixed: MixedMembership
-
-    def __call__(self, responses: Responses) -> Floats:
-        scores = weighted_votes(responses) + self.tie_breaker.predict_proba(responses)
-        return keep_labels(scores, self.mixed.predict_proba(responses))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,113 @@
+"""Guards: what no model may do to the majority vote, however likely it makes the responses.
+
+A guard compares labels with the votes and returns an objection, a clause that completes "The model
+was not used, because it …", or None. The thresholds are conventional.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.errors import list_names
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+Guard = Callable[[Codes, Floats, NDArray[np.object_]], str | None]
+
+MIN_CLASS_ITEMS = 10
+"""Items that the vote must give to a class for it to count as filled."""
+MIN_CLASS_SHARE = 0.01
+"""Share of the items that the vote must give to a class for it to count as filled."""
+EMPTY_SHARE = 0.1
+"""Share of its votes below which a class is nearly empty."""
+MAX_OVERRULED = 0.1
+"""Share of all items in which majorities beyond sampling noise may be overruled."""
+
+
+def object_to_labels(
+    labels: Codes, votes: Floats, classes: NDArray[np.object_], fits: bool = False
+) -> str | None:
+    """Return the first objection to the labels ``[item]``, given ``votes[item, class]``.
+
+    A model that ``fits`` the pairwise agreement of annotators may move the class prior and overrule
+    majorities, but not empty a class.
+    """
+    voted = votes.sum(axis=1) > 0
+    for guard in GUARDS[:1] if fits else GUARDS:
+        objection = guard(labels[voted], votes[voted], classes)
+        if objection is not None:
+            return objection
+    return None
+
+
+def empties_a_class(labels: Codes, votes: Floats, classes: NDArray[np.object_]) -> str | None:
+    """Object if a class that the vote fills gets fewer than a tenth of its items."""
+    by_vote = _vote_shares(votes).sum(axis=0)
+    by_label = np.bincount(labels, minlength=len(classes))
+    filled = by_vote >= max(MIN_CLASS_ITEMS, MIN_CLASS_SHARE * len(labels))
+    emptied = filled & (by_label < EMPTY_SHARE * by_vote)
+    if not emptied.any():
+        return None
+    k = int(np.argmax(np.where(emptied, by_vote, 0)))
+    return (
+        f"gives class {list_names(classes[[k]])} {by_label[k]:,} items, where the vote gives it "
+        f"{by_vote[k]:,.0f}"
+    )
+
+
+def moves_the_prior(labels: Codes, votes: Floats, classes: NDArray[np.object_]) -> str | None:
+    """Object if more items move between classes than have close votes.
+
+    Only close votes can be wrong by sampling noise, so noise cannot explain a larger move.
+    """
+    by_vote = _vote_shares(votes).mean(axis=0)
+    by_label = np.bincount(labels, minlength=len(classes)) / len(labels)
+    moved = np.abs(by_vote - by_label).sum() / 2
+    close = np.mean(vote_margins(votes) <= np.sqrt(votes.sum(axis=1)))
+    if moved <= close:
+        return None
+    return (
+        f"moves {100 * moved:.0f} % of the items to other classes, where only {100 * close:.0f} % "
+        "have close votes"
+    )
+
+
+def overrules_majorities(labels: Codes, votes: Floats, classes: NDArray[np.object_]) -> str | None:
+    """Object if labels trail the vote's winner by more than √n of n votes on many items."""
+    trailing = votes.max(axis=1) - votes[np.arange(len(labels)), labels]
+    share = float(np.mean(trailing > np.sqrt(votes.sum(axis=1))))
+    if share <= MAX_OVERRULED:
+        return None
+    return f"overrules clear majorities on {100 * share:.0f} % of the items"
+
+
+GUARDS: tuple[Guard, ...] = (empties_a_class, moves_the_prior, overrules_majorities)
+
+
+def vote_margins(votes: Floats) -> Floats:
+    """Lead of the class with most votes over the second, ``[item]``."""
+    *_, second, first = np.sort(votes, axis=1).T
+    return np.asarray(first - second)
+
+
+def describe_changes(labels: Codes, votes: Floats) -> str:
+    """In how many items the labels differ from the vote, and how large its margins were there."""
+    trailing = votes.max(axis=1) - votes[np.arange(len(labels)), labels]
+    changed = trailing > 0
+    count = int(np.count_nonzero(changed))
+    if count == 0:
+        return "No label differs from the majority vote, apart from ties."
+    close = trailing[changed] <= np.sqrt(votes[changed].sum(axis=1))
+    noun = "label differs" if count == 1 else "labels differ"
+    return (
+        f"{count:,} of {len(labels):,} {noun} from the majority vote, "
+        f"{int(np.count_nonzero(close)):,} of them where its lead was within sampling noise (√n of "
+        "n votes)."
+    )
+
+
+def _vote_shares(votes: Floats) -> Floats:
+    """The majority vote as shares ``[item, class]``; tied classes share an item."""
+    winners = votes == votes.max(axis=1, keepdims=True)
+    return np.asarray(winners / winners.sum(axis=1, keepdims=True))

@@ -1,0 +1,92 @@
+"""Guards: each on a table that is made for it."""
+
+import numpy as np
+import pytest
+
+from blindfuse import Responses, fuse, simulate
+from blindfuse.fusion.guards import (
+    describe_changes,
+    empties_a_class,
+    moves_the_prior,
+    object_to_labels,
+    overrules_majorities,
+    vote_margins,
+)
+
+CLASSES = np.array(["no", "yes"], dtype=object)
+
+
+def votes_of(*rows: tuple[int, int], times: int = 50) -> np.ndarray:
+    """Votes ``[item, class]``: every row as often as ``times``."""
+    return np.repeat(np.array(rows, dtype=float), times, axis=0)
+
+
+def test_a_class_that_the_vote_fills_must_not_become_empty() -> None:
+    votes = votes_of((5, 0), (0, 5))
+    objection = empties_a_class(np.zeros(100, dtype=int), votes, CLASSES)
+    assert objection == "gives class 'yes' 0 items, where the vote gives it 50"
+    assert empties_a_class(votes.argmax(axis=1), votes, CLASSES) is None
+
+
+def test_a_class_with_few_votes_may_become_empty() -> None:
+    votes = np.concatenate([votes_of((5, 0), times=100), votes_of((0, 5), times=5)])
+    assert empties_a_class(np.zeros(105, dtype=int), votes, CLASSES) is None
+
+
+def test_the_prior_must_not_move_further_than_close_votes_allow() -> None:
+    votes = votes_of((9, 0), (5, 4), (0, 9), times=40)
+    labels = votes.argmax(axis=1)
+    labels[40:80] = 1
+    assert moves_the_prior(labels, votes, CLASSES) is None
+    labels[:20] = 1
+    assert "50 % of the items to other classes" in str(moves_the_prior(labels, votes, CLASSES))
+
+
+def test_clear_majorities_must_not_be_overruled_on_many_items() -> None:
+    votes = votes_of((9, 0), (0, 9))
+    labels = votes.argmax(axis=1)
+    labels[:5], labels[50:55] = 1, 0
+    assert overrules_majorities(labels, votes, CLASSES) is None
+    labels[:10], labels[50:60] = 1, 0
+    assert "on 20 % of the items" in str(overrules_majorities(labels, votes, CLASSES))
+    assert object_to_labels(labels, votes, CLASSES, fits=True) is None
+
+
+def test_items_without_votes_do_not_count() -> None:
+    votes = np.concatenate([votes_of((5, 0), (0, 5)), np.zeros((1000, 2))])
+    labels = np.zeros(1100, dtype=int)
+    labels[50:100] = 1
+    assert object_to_labels(labels, votes, CLASSES) is None
+
+
+def test_margins_and_changes_written_out() -> None:
+    votes = np.array([[5.0, 0.0], [3.0, 2.0], [2.0, 2.0], [9.0, 0.0]])
+    np.testing.assert_array_equal(vote_margins(votes), [5, 1, 0, 9])
+    assert describe_changes(np.array([0, 0, 1, 0]), votes).startswith("No label differs")
+    text = describe_changes(np.array([0, 1, 1, 1]), votes)
+    assert text.startswith("2 of 4 labels differ from the majority vote, 1 of them where")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_sided_sources_do_not_empty_a_class(seed: int) -> None:
+    """Labelling functions that know one class each and abstain on most items."""
+    rng = np.random.default_rng(seed)
+    n_classes = 2 + seed % 3
+    truth = rng.integers(n_classes, size=800)
+    columns = []
+    for source in range(3 * n_classes):
+        own = source % n_classes
+        fires = np.where(truth == own, rng.random(800) < 0.45, rng.random(800) < 0.06)
+        columns.append(np.where(fires, own, -1))
+    responses = Responses.from_matrix(np.column_stack(columns), classes=np.arange(n_classes))
+    fusion = fuse(responses)
+    assert fusion.method == "MACE"
+    labelled = responses.responses_per_item > 0
+    found = np.bincount(fusion.labels[labelled], minlength=n_classes) / labelled.sum()
+    true = np.bincount(truth[labelled], minlength=n_classes) / labelled.sum()
+    assert np.abs(found - true).max() < 0.15
+
+
+def test_why_says_how_many_labels_differ_from_the_vote() -> None:
+    drawn = simulate(500, 9, 3, np.random.default_rng(0), skill=0.1)
+    assert "from the majority vote" in fuse(drawn.responses).why
