@@ -11,6 +11,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from blindfuse.kernels.cache import KernelCache
+
 FAST_MATH = {"reassoc", "contract", "nsz"}
 """LLVM flags that let a sum run in several SIMD lanes. NaN and infinity keep their meaning."""
 
@@ -29,8 +31,9 @@ def _compiled(
     function: Callable[..., Any], inline: Literal["never", "always"]
 ) -> Callable[..., Any]:
     compiled: Callable[..., Any] = numba.njit(
-        cache=True, nogil=True, error_model="numpy", fastmath=FAST_MATH, inline=inline
+        nogil=True, error_model="numpy", fastmath=FAST_MATH, inline=inline
     )(function)
+    compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
     return compiled
 
 
