@@ -1,4 +1,4 @@
-"""Atomic writing of files, and the cache folder."""
+"""Atomic writing of files, the cache folder, and the limit on what a packed file unpacks to."""
 
 import os
 import time
@@ -8,6 +8,15 @@ from glob import escape
 from pathlib import Path
 
 from platformdirs import user_cache_path
+
+from blindfuse.errors import BadParameter
+
+MAX_UNPACKED_BYTES = 1 << 28
+MAX_UNPACKED_RATIO = 200
+"""A packed file may unpack to MAX_UNPACKED_BYTES or to MAX_UNPACKED_RATIO times its size, whichever
+is more. Tables usually compress to a tenth of their size."""
+UNPACKED_VARIABLE = "BLINDFUSE_MAX_UNPACKED_BYTES"
+"""The environment variable that raises the limit."""
 
 STALE_SECONDS = 3600.0
 """Age at which a temporary file is taken to be abandoned, by this machine or another."""
@@ -44,6 +53,23 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file so that no other process ever sees it half written."""
     with atomic_paths(Path(path)) as (temporary,):
         temporary.write_bytes(content)
+
+
+def unpacked_limit(size: int) -> int:
+    """Return the number of bytes that a packed file of this size may unpack to."""
+    chosen = os.environ.get(UNPACKED_VARIABLE, "")
+    if chosen and not chosen.isdecimal():
+        raise BadParameter(f"{UNPACKED_VARIABLE}={chosen} must be a number of bytes.")
+    return max(MAX_UNPACKED_BYTES, MAX_UNPACKED_RATIO * size, int(chosen or 0))
+
+
+def too_large_message(name: object, unpacked: str) -> str:
+    """Return the message about a file that exceeds the limit; ``unpacked`` ends in "more"."""
+    return (
+        f"{name} unpacks to {unpacked} than the limit of {MAX_UNPACKED_RATIO} times its size "
+        f"(and at least {MAX_UNPACKED_BYTES:,} bytes). It may be damaged or malicious. If it is "
+        f"right, set {UNPACKED_VARIABLE} to the number of bytes to allow."
+    )
 
 
 def cache_folder() -> Path:

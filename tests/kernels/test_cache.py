@@ -1,8 +1,9 @@
-"""The disk cache of kernels: read-only, full and damaged ones lead to compilation, not to errors."""
+"""The disk cache of kernels: a read-only, full or damaged one leads to compilation, no error."""
 
 import errno
 import logging
 import os
+import pickle
 import random
 import shutil
 import subprocess
@@ -85,7 +86,7 @@ def test_a_damaged_file_is_compiled_again_and_replaced(
 def test_a_file_that_is_right_but_cannot_be_rebuilt_is_compiled_again(folder: Path) -> None:
     compilations()
     [path] = folder.iterdir()
-    content = kernel_cache.dumps(("not", "a", "compile result"))
+    content = pickle.dumps(("not", "a", "compile result"))
     path.write_bytes(kernel_cache.KernelCache(double)._digest(content) + content)
     assert compilations() == 1
 
@@ -96,7 +97,7 @@ def test_files_of_other_sources_or_of_another_numba_are_compiled_again(
     compilations()
     for version in ("0.0.1", "0.0.2"):
         with monkeypatch.context() as patched:
-            patched.setattr(kernel_cache.numba, "__version__", version)
+            patched.setattr(numba, "__version__", version)
             kernel_cache._sources.cache_clear()
             assert compilations() == 1
             assert compilations() == 0

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from blindfuse.kernels import posteriors as kernels
 from blindfuse.kernels.compilation import lanes_of
 from blindfuse.kernels.threads import map_threads
+from blindfuse.model.checks import check_shape
 from blindfuse.responses.packing import PackedResponses
 from blindfuse.responses.responses import Responses
 
@@ -109,6 +110,7 @@ def weighted_votes(responses: Responses, weights: Floats | None = None) -> Float
 
 def most_likely(posteriors: Floats) -> NDArray[np.intp]:
     """Return the most probable class of each item, ``[item]``; ties go to the first class."""
+    check_shape(posteriors, "posteriors", (len(posteriors), max(1, np.shape(posteriors)[-1])))
     codes = np.empty(len(posteriors), dtype=np.intp)
     kernels.argmax_rows(posteriors, codes)
     return codes
@@ -118,7 +120,8 @@ def count_posteriors(
     responses: Responses, posteriors: Floats, threads: int | None = None
 ) -> ExpectedCounts:
     """Return the expected counts under given posteriors ``[item, class]``."""
-    L = posteriors.shape[1]
+    L = np.shape(posteriors)[-1]
+    check_shape(posteriors, "posteriors", (responses.n_items, L))
     inputs = np.ascontiguousarray(posteriors, dtype=float), lanes_of(L)
     return _sum_over_items(responses, L, threads, kernels.posterior_counts, *inputs)
 
@@ -131,7 +134,7 @@ def compute_posteriors(
     P(class k given the responses to item n) ∝ π_k Π_m Γ_m(f_m(n), k).
     """
     posteriors = np.empty((responses.n_items, len(prior)))
-    model = _floored(confusions), _floored(prior), lanes_of(len(prior)), _long(responses)
+    model = (*_checked(responses, confusions, prior), lanes_of(len(prior)), _long(responses))
     log_likelihoods = map_threads(
         lambda begin, end: kernels.model_posteriors(
             *responses.by_item, begin, end, *model, posteriors
@@ -155,12 +158,12 @@ def expected_counts(
     ``confusions`` need not sum to one over the reported symbols. ``sizes[item]`` is the weight of
     each item (one, if not given).
     """
-    L = len(prior)
+    L, parameters = len(prior), _checked(responses, confusions, prior)
+    if sizes is not None:
+        check_shape(sizes, "sizes", (responses.n_items,))
     if responses.packed is not None:
-        return _packed_expected_counts(
-            responses.packed, _floored(confusions), _floored(prior), threads, sizes
-        )
-    model = _floored(confusions), _floored(prior), lanes_of(L), _long(responses), sizes
+        return _packed_expected_counts(responses.packed, *parameters, threads, sizes)
+    model = *parameters, lanes_of(L), _long(responses), sizes
     return _sum_over_items(responses, L, threads, kernels.model_counts, *model)
 
 
@@ -217,6 +220,14 @@ def _sum_over_items(
 def safe_log(probabilities: Floats) -> Floats:
     """Return logarithms with the same floor on probabilities as the kernels, so all are finite."""
     return np.asarray(np.log(_floored(probabilities)))
+
+
+def _checked(responses: Responses, confusions: Floats, prior: Floats) -> tuple[Floats, Floats]:
+    """Return floored confusion matrices and prior; raise BadModel if they do not fit."""
+    shape = responses.n_annotators, responses.n_classes, len(prior)
+    check_shape(confusions, "confusions", shape)
+    check_shape(prior, "prior", (len(prior),))
+    return _floored(confusions), _floored(prior)
 
 
 def _floored(probabilities: Floats) -> Floats:

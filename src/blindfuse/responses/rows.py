@@ -5,6 +5,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.errors import BadLabels
 from blindfuse.kernels.sorting import count_rows, deduplicate, scatter
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.coding import smallest_integer_dtype
@@ -74,7 +75,7 @@ def sort_and_deduplicate(
     repeated = len(codes) - total
     if repeated:
         starts, codes, symbols = row_starts(kept), codes[:total].copy(), symbols[:total].copy()
-    return freeze_rows(starts, codes, symbols), repeated
+    return Rows(starts, codes, symbols), repeated
 
 
 def row_starts(counts: NDArray[Any]) -> NDArray[Any]:
@@ -82,6 +83,84 @@ def row_starts(counts: NDArray[Any]) -> NDArray[Any]:
     starts = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=starts[1:])
     return starts.astype(smallest_integer_dtype(int(starts[-1]), np.int32, np.int64))
+
+
+def check_rows(rows: Rows, shape: tuple[int, int, int]) -> Rows:
+    """Return rows that kernels can process; raise BadLabels if an index would be out of bounds.
+
+    Kernels do not check indices, so every table is checked here, in one pass over each array.
+    ``shape`` holds the numbers of rows, codes and symbols. Codes ascend within a row.
+    """
+    n_rows, n_codes, n_symbols = shape
+    starts, codes, symbols = (
+        as_codes(array, name) for array, name in zip(rows, Rows._fields, strict=True)
+    )
+    if not len(starts) == n_rows + 1 or not len(codes) == len(symbols):
+        raise BadLabels(
+            f"{n_rows:,} rows need {n_rows + 1:,} starts, and as many codes as symbols, but there "
+            f"are {len(starts):,}, {len(codes):,} and {len(symbols):,}. {_USE_A_CONSTRUCTOR}"
+        )
+    if starts[0] != 0 or starts[-1] != len(codes) or np.any(starts[1:] < starts[:-1]):
+        raise BadLabels(
+            f"starts must ascend from 0 to {len(codes):,}, the number of codes. "
+            f"{_USE_A_CONSTRUCTOR}"
+        )
+    if not are_below(codes, n_codes) or not are_below(symbols, n_symbols):
+        raise BadLabels(
+            f"codes must be from 0 to {n_codes - 1:,}, and symbols from 0 to {n_symbols - 1:,}. "
+            f"{_USE_A_CONSTRUCTOR}"
+        )
+    if not _ascend_within_rows(starts, codes):
+        raise BadLabels(f"codes must ascend within every row. {_USE_A_CONSTRUCTOR}")
+    return freeze_rows(
+        starts.astype(smallest_integer_dtype(len(codes), np.int32, np.int64), copy=False),
+        codes.astype(annotator_dtype(n_codes), copy=False),
+        symbols.astype(symbol_dtype(n_symbols), copy=False),
+    )
+
+
+_USE_A_CONSTRUCTOR = "Create the table with Responses.from_long or from_codes."
+
+
+def annotator_dtype(n_annotators: int) -> np.dtype[Any]:
+    """Return the integer type of annotator codes; kernels are compiled for few types."""
+    return smallest_integer_dtype(n_annotators, np.int16, np.int32)
+
+
+def symbol_dtype(n_symbols: int) -> np.dtype[Any]:
+    """Return the integer type of symbol codes; kernels are compiled for few types."""
+    return smallest_integer_dtype(n_symbols, np.int8, np.int16)
+
+
+def as_codes(values: Any, name: str) -> NDArray[Any]:
+    """Return a one-dimensional array of integers in native byte order; raise BadLabels if not."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        array = np.empty(1, dtype=object)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise BadLabels(
+            f"{name} must be a one-dimensional array of integers, not {array.dtype} of shape "
+            f"{array.shape}. Pass codes, or use Responses.from_long for names."
+        )
+    native = array.dtype.newbyteorder("=") if array.dtype.kind in "iu" else np.dtype(np.intp)
+    return array.astype(native, copy=False)
+
+
+def are_below(codes: NDArray[Any], limit: int) -> bool:
+    """Return whether all codes are from 0 to ``limit − 1``.
+
+    Read as unsigned numbers, negative ones are large, so that one pass suffices.
+    """
+    unsigned = codes.view(codes.dtype.str.replace("i", "u"))
+    return not len(codes) or int(unsigned.max()) < limit
+
+
+def _ascend_within_rows(starts: NDArray[Any], codes: NDArray[Any]) -> bool:
+    ascend = codes[1:] > codes[:-1]
+    inner = starts[(starts > 0) & (starts < len(codes))]
+    ascend[inner - 1] = True  # from one row to the next
+    return bool(ascend.all())
 
 
 def freeze_rows(starts: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any]) -> Rows:
