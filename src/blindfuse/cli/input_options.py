@@ -1,5 +1,6 @@
 """``InputOptions``: the files of responses that a command reads, and how it reads them."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,9 +66,14 @@ class InputOptions:
     def title(self) -> str:
         """A short name for the files."""
         first, *others = (
-            "standard input" if file == "-" else Path(file).name for file in self.files
+            "standard input" if file == "-" else _as_text(Path(file).name) for file in self.files
         )
         return f"{first} and {len(others):,} more" if others else first
+
+
+def _as_text(name: str) -> str:
+    """Return a file name without the bytes that are not UTF-8, so that it can be written."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def read_gold_for(data: "blindfuse.Read", path: str, screen: "Screen") -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from blindfuse.cli.options import force_option, seed_option
-from blindfuse.cli.output_files import OutputFile, is_stdout, refuse_duplicates, write_all
+from blindfuse.cli.output_files import OutputFile, is_stdout, write_all
 
 if TYPE_CHECKING:
     import polars as pl
@@ -109,7 +109,6 @@ def command(
     from blindfuse.cli.tables import as_csv, writer
     from blindfuse.simulation import simulate
 
-    refuse_duplicates(output, truth)
     if not 0 <= copiers < annotators:
         raise click.UsageError(f"--copiers must be from 0 to {annotators - 1}.")
     simulation = simulate(

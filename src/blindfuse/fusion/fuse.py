@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
 from blindfuse.errors import NotConverged
-from blindfuse.estimators.base import check_responses
+from blindfuse.estimators.base import SEED, check_responses
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule
 from blindfuse.fusion.selection import select_by_prediction, select_by_thresholds
 from blindfuse.kernels.threads import single_threaded_blas
@@ -135,8 +135,9 @@ def fuse(
     >>> fuse([[0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]]).labels.tolist()
     [0, 1, 0, 1, 0, 1]
     """
+    SEED.check("seed", seed)
     table = check_responses(responses)
-    gold_items, gold_classes = gold_codes(table, gold or {})
+    gold_items, gold_classes = gold_codes(table, gold)
     rng = np.random.default_rng(seed)
     context = FuseContext(table, rng, gold, prior_model, prior_count, threads)
     use_order = ordered and table.n_classes > 2

@@ -174,7 +174,18 @@ def _unpack(name: str, content: Path | bytes) -> list[Source]:
         raise BadFile(
             f"{name} cannot be read: {error.strerror or error}. Check the file."
         ) from None
-    return [Source(name, content)]
+    return [Source(name, _readable(content))]
+
+
+def _readable(content: Path | bytes) -> Path | bytes:
+    """Return the content itself if the name of its file is not UTF-8, which Polars cannot open."""
+    if isinstance(content, bytes):
+        return content
+    try:
+        str(content).encode()
+    except UnicodeEncodeError:
+        return content.read_bytes()
+    return content
 
 
 def _printable(name: str) -> str:
