@@ -64,7 +64,7 @@ def _as_array(value: Any) -> NDArray[Any]:
 def _retyped(array: NDArray[Any], mutator: Mutator) -> Any:
     try:
         return array.astype(mutator.rng.choice(TYPES))
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         return array
 
 
