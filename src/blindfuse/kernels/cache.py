@@ -91,11 +91,14 @@ class KernelCache(NullCache):
 
 
 def _folders(source_folder: Path) -> list[Path]:
-    """Return the folders to read from and to write to, in this order."""
-    folders = [source_folder / "__pycache__", cache_folder() / _unique_name(source_folder)]
-    chosen = getattr(config, "CACHE_DIR", "")  # NUMBA_CACHE_DIR
+    """Return the folders to read from and to write to, in this order.
+
+    NUMBA_CACHE_DIR replaces the others, so that a test or a benchmark can start without a cache.
+    """
+    chosen = getattr(config, "CACHE_DIR", "")
     if chosen:
-        folders.insert(0, Path(chosen).absolute() / _unique_name(source_folder))
+        return [Path(chosen).absolute() / _unique_name(source_folder)]
+    folders = [source_folder / "__pycache__", cache_folder() / _unique_name(source_folder)]
     return [folder for folder in folders if folder.is_absolute()]  # no "~" without a home folder
 
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels
-from blindfuse.kernels.sorting import count_rows, deduplicate, scatter
+from blindfuse.kernels.compilation import MIN_COMPILED
+from blindfuse.kernels.sorting import count_rows, scatter
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.coding import smallest_integer_dtype
 
@@ -33,6 +34,9 @@ def sort_into_rows(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Sort responses into rows, stably; return the starts, codes and symbols of :class:`Rows`."""
     n_responses = len(rows)
+    if n_responses < MIN_COMPILED:
+        order = np.argsort(rows, kind="stable")
+        return row_starts(np.bincount(rows, minlength=n_rows)), codes[order], symbols[order]
     counts = map_threads(
         lambda begin, end: (begin, count_rows(rows[begin:end], n_rows)),
         n_responses,
@@ -70,12 +74,13 @@ def sort_and_deduplicate(
     ends, rows, symbols = sort_into_rows(codes, rows, symbols, n_codes)
     codes = np.repeat(np.arange(n_codes, dtype=codes.dtype), np.diff(ends))
     starts, codes, symbols = sort_into_rows(rows, codes, symbols, n_rows)
-    kept = np.empty(n_rows, starts.dtype)
-    total = deduplicate(starts, codes, symbols, repeats == "last", kept)
-    repeated = len(codes) - total
-    if repeated:
-        starts, codes, symbols = row_starts(kept), codes[:total].copy(), symbols[:total].copy()
-    return Rows(starts, codes, symbols), repeated
+    is_first = _differ_from_previous(starts, codes)
+    if is_first.all():
+        return Rows(starts, codes, symbols), 0
+    first = np.flatnonzero(is_first)
+    kept = np.append(first[1:], len(codes)) - 1 if repeats == "last" else first
+    starts = row_starts(np.diff(np.searchsorted(first, starts)))
+    return Rows(starts, codes[first], symbols[kept]), len(codes) - len(first)
 
 
 def row_starts(counts: NDArray[Any]) -> NDArray[Any]:
@@ -157,10 +162,22 @@ def are_below(codes: NDArray[Any], limit: int) -> bool:
 
 
 def _ascend_within_rows(starts: NDArray[Any], codes: NDArray[Any]) -> bool:
-    ascend = codes[1:] > codes[:-1]
-    inner = starts[(starts > 0) & (starts < len(codes))]
-    ascend[inner - 1] = True  # from one row to the next
-    return bool(ascend.all())
+    return bool(_compare_with_previous(np.greater, starts, codes).all())
+
+
+def _differ_from_previous(starts: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return whether each code differs from the one before it in the same row."""
+    return _compare_with_previous(np.not_equal, starts, codes)
+
+
+def _compare_with_previous(
+    compare: Any, starts: NDArray[Any], codes: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Compare each code with the one before it; the first of every row counts as True."""
+    result = np.empty(len(codes), dtype=bool)
+    compare(codes[1:], codes[:-1], out=result[1:])
+    result[starts[starts < len(codes)]] = True
+    return result
 
 
 def freeze_rows(starts: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any]) -> Rows:
