@@ -34,6 +34,7 @@ COMMANDS = {
     "simulate": "Simulate responses with known true labels.",
     "demo": "Fuse the labels of weak classifiers for handwritten digits.",
     "methods": "List the methods that --method accepts.",
+    "warmup": "Compile the kernels now, so that later runs start faster.",
     "datasets": "List public crowdsourcing datasets with true labels.",
 }
 """Every command with its short help, which is shown without importing the command."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from blindfuse import Simulation
+    from blindfuse import Responses, Simulation
 
 Proportion = click.FloatRange(0, 1)
 
@@ -122,7 +122,7 @@ def command(
         dependent_groups=[range(copiers + 1)] if copiers else [],
         copy_probability=copy_probability,
     )
-    responses = _response_frame(simulation)
+    responses = response_frame(simulation.responses)
     frames = {} if truth is None else {truth: _truth_frame(simulation)}
     if not is_stdout(output):
         frames[output] = responses
@@ -131,14 +131,14 @@ def command(
         write_stdout(as_csv(responses))
 
 
-def _response_frame(simulation: "Simulation") -> "pl.DataFrame":
+def response_frame(responses: "Responses") -> "pl.DataFrame":
     """Return one row per response."""
     import polars as pl
 
-    rows = simulation.responses.by_item
+    rows = responses.by_item
     return pl.DataFrame(
         {
-            "item": _names("i", simulation.responses.item_of_response()),
+            "item": _names("i", responses.item_of_response()),
             "annotator": _names("a", rows.codes),
             "label": _names("", rows.symbols),
         }

@@ -11,6 +11,7 @@ import logging
 import os
 import pickle
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,19 @@ NOT_KEPT = (
 _DIGEST_BYTES = 32
 
 
+@dataclass
+class CacheUsage:
+    """What this process compiled, what it loaded, where it was kept, and why it was not."""
+
+    compiled: int = 0
+    loaded: int = 0
+    folders: set[Path] = field(default_factory=set)
+    problem: str = ""
+
+
+usage = CacheUsage()
+
+
 class KernelCache(NullCache):
     """The machine code of one kernel, one file per signature and processor."""
 
@@ -49,7 +63,9 @@ class KernelCache(NullCache):
             try:
                 reduced = self._read(folder / name)
                 if reduced is not None:
-                    return CompileResult._rebuild(target_context, *reduced)
+                    rebuilt = CompileResult._rebuild(target_context, *reduced)
+                    usage.loaded += 1
+                    return rebuilt
             except Exception:  # unpickling and LLVM have no common base error
                 continue
         _log_once(logging.INFO, COMPILING)
@@ -57,17 +73,21 @@ class KernelCache(NullCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the machine code of a signature in the first folder that accepts it."""
+        usage.compiled += 1
         name = self._file_name(sig, data.codegen)
         content = dumps(data._reduce())
         problems = []
         for folder in _folders(self._source.parent):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                return write_atomically(folder / name, self._digest(content) + content)
+                write_atomically(folder / name, self._digest(content) + content)
+                usage.folders.add(folder)
+                return
             except OSError as error:
                 problems.append(error.strerror or str(error))
         reason = problems[0] if problems else "this user has no cache folder"
-        return _log_once(logging.WARNING, NOT_KEPT.format(reason=reason))
+        usage.problem = NOT_KEPT.format(reason=reason)
+        _log_once(logging.WARNING, usage.problem)
 
     def _file_name(self, sig: Any, codegen: Any) -> str:
         key = repr((sig, codegen.magic_tuple())).encode()
