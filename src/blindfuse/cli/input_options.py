@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import blindfuse
+from blindfuse.cli.cold_start import compile_in_background
 from blindfuse.cli.system import free_memory
 from blindfuse.errors import BadFile, list_names
 
@@ -33,6 +34,7 @@ class InputOptions:
         self, screen: "Screen", step: "Step", classes: Sequence[Any] | None = None
     ) -> "blindfuse.Read":
         """Read the responses and print the notes; ``classes`` apply unless the user named some."""
+        compile_in_background()
         step(f"reading {self.title}")
         data = self._read(classes)
         screen.note(*data.notes)

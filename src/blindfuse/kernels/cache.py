@@ -23,6 +23,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from blindfuse.files import cache_folder, write_atomically
+from blindfuse.kernels import compile_lock
 
 logger = logging.getLogger("blindfuse")
 
@@ -56,25 +57,45 @@ class KernelCache(NullCache):
         self._source = Path(function.__code__.co_filename)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the machine code for a signature, or None if it has to be compiled."""
+        """Return the machine code for a signature, or None if it has to be compiled.
+
+        If another process compiles it at this moment, wait for it.
+        """
         target_context.refresh()
         name = self._file_name(sig, target_context.codegen())
+        found = self._find(name, target_context)
+        if found is None and compile_lock.acquire(self._lock_folder, name):
+            found = self._find(name, target_context)
+        if found is None:
+            _log_once(logging.INFO, COMPILING)
+            return None
+        compile_lock.release(self._lock_folder, name)
+        usage.loaded += 1
+        return found
+
+    def _find(self, name: str, target_context: Any) -> Any:
+        """Return the machine code in the first folder that has it; None if no folder has."""
         for folder in _folders(self._source.parent):
             try:
                 reduced = self._read(folder / name)
                 if reduced is not None:
-                    rebuilt = CompileResult._rebuild(target_context, *reduced)
-                    usage.loaded += 1
-                    return rebuilt
+                    return CompileResult._rebuild(target_context, *reduced)
             except Exception:  # unpickling and LLVM have no common base error
                 continue
-        _log_once(logging.INFO, COMPILING)
         return None
+
+    @property
+    def _lock_folder(self) -> Path:
+        return _shared_folder(self._source.parent)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the machine code of a signature in the first folder that accepts it."""
         usage.compiled += 1
         name = self._file_name(sig, data.codegen)
+        self._save(name, data)
+        compile_lock.release(self._lock_folder, name)
+
+    def _save(self, name: str, data: Any) -> None:
         content = dumps(data._reduce())
         problems = []
         for folder in _folders(self._source.parent):
@@ -85,8 +106,7 @@ class KernelCache(NullCache):
                 return
             except OSError as error:
                 problems.append(error.strerror or str(error))
-        reason = problems[0] if problems else "this user has no cache folder"
-        usage.problem = NOT_KEPT.format(reason=reason)
+        usage.problem = NOT_KEPT.format(reason=problems[0])
         _log_once(logging.WARNING, usage.problem)
 
     def _file_name(self, sig: Any, codegen: Any) -> str:
@@ -95,19 +115,40 @@ class KernelCache(NullCache):
         return f"{self._source.stem}.{self._function.__qualname__}.{short}.kernel"
 
     def _read(self, path: Path) -> Any:
+        data = self._content(path)
+        return None if data is None else pickle.loads(data)
+
+    def _content(self, path: Path) -> bytes | None:
         """Return the content of a file; None if it is absent, unreadable, damaged or outdated."""
         try:
             content = path.read_bytes()
         except OSError:
             return None
         digest, data = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-        return pickle.loads(data) if digest == self._digest(data) else None
+        return data if digest == self._digest(data) else None
 
     def _digest(self, data: bytes) -> bytes:
         """Return a checksum of the data, the sources and the version of Numba."""
         state = hashlib.blake2b(_sources(self._source), digest_size=_DIGEST_BYTES)
         state.update(data)
         return state.digest()
+
+
+def is_missing(kernel: Any) -> bool:
+    """Return whether a kernel is compiled for no signature yet, and can be kept once it is."""
+    function, cached = kernel.py_func, kernel._cache
+    folders = _folders(cached._source.parent)
+    pattern = f"{cached._source.stem}.{function.__qualname__}.*.kernel"
+    files = [path for folder in folders for path in folder.glob(pattern)]
+    return compile_lock.is_available(_shared_folder(cached._source.parent)) and all(
+        cached._content(path) is None for path in files
+    )
+
+
+def _shared_folder(source_folder: Path) -> Path:
+    """Return the first folder in which processes can wait for each other's kernels."""
+    folders = _folders(source_folder)
+    return next(filter(compile_lock.is_available, folders), folders[0])
 
 
 def _folders(source_folder: Path) -> list[Path]:

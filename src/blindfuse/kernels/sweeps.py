@@ -71,10 +71,10 @@ def project_model(confusions, prior):
         for k in range(K):
             for a in range(K):
                 column[a] = confusions[m, a, k]
-            project(column, 0, K)
+            project(column, np.int64(0), K)  # a literal 0 would be another signature
             for a in range(K):
                 confusions[m, a, k] = column[a]
-    project(prior, 0, K)
+    project(prior, np.int64(0), K)
 
 
 @kernel

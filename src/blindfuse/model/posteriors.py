@@ -270,10 +270,10 @@ def _floored(probabilities: Floats) -> Floats:
     return np.maximum(probabilities, kernels.MIN_PROBABILITY, order="C")
 
 
-def _long(responses: Responses) -> tuple[float, ...]:
-    """A tuple that tells the kernels whether to compile the code for items with many responses.
+def _long(responses: Responses) -> bool | None:
+    """Return None if no item has more responses than can be multiplied without underflow.
 
-    It is empty unless some item has more responses than can be multiplied without underflow.
+    Kernels are then compiled without the code for such items.
     """
     longest = responses.responses_per_item.max(initial=0)
-    return (0.0,) if longest > kernels.MAX_FACTORS else ()
+    return True if longest > kernels.MAX_FACTORS else None
