@@ -7,6 +7,7 @@ cache on disk (``blindfuse.kernels.cache``), which waits for kernels that are be
 import atexit
 import subprocess
 import sys
+from contextlib import suppress
 
 
 def compile_in_background() -> None:
@@ -17,13 +18,14 @@ def compile_in_background() -> None:
 
     if thread_count(None) < 2 or not is_missing(admm):
         return
-    process = subprocess.Popen(
-        [sys.executable, "-m", __name__],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    atexit.register(process.kill)
+    with suppress(OSError):  # without another process, this one compiles everything
+        process = subprocess.Popen(
+            [sys.executable, "-m", "blindfuse.cli.cold_start"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        atexit.register(process.kill)
 
 
 def main() -> None:
