@@ -109,6 +109,19 @@ def test_files_of_other_sources_or_of_another_numba_are_compiled_again(
     assert len(files(folder)) == 1  # a new version replaces the old file
 
 
+def test_a_change_of_another_kernel_module_is_noticed(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kernels are compiled into each other, so the sources of all of them count."""
+    sources = tmp_path_factory.mktemp("kernels")
+    monkeypatch.setattr(kernel_cache, "__file__", str(sources / "cache.py"))
+    for text in ("one", "two"):
+        (sources / "other.py").write_text(text)
+        kernel_cache._sources.cache_clear()
+        assert (compilations(), compilations()) == (1, 0)
+    kernel_cache._sources.cache_clear()
+
+
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])
 def test_a_folder_that_cannot_be_written_is_reported_once(
     folder: Path, code: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
