@@ -77,16 +77,6 @@ def test_an_unknown_name_raises_an_attribute_error() -> None:
         blindfuse.Nothing  # noqa: B018
 
 
-def test_a_kernel_calls_only_kernels_of_its_own_module() -> None:
-    """Numba's cache on disk does not notice if a kernel in another module changes.
-
-    The modules that generate machine instructions are exceptions.
-    """
-    for path in (ROOT / "src/blindfuse/kernels").glob("*.py"):
-        imported = re.findall(r"from blindfuse\.(\S+) import", path.read_text())
-        assert set(imported) <= {"kernels.compilation", "kernels.vectors", "errors"}
-
-
 def test_docstring_examples() -> None:
     assert doctest.testmod(blind_ensemble, raise_on_error=True).attempted > 0
 

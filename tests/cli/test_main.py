@@ -28,8 +28,10 @@ pytestmark = pytest.mark.usefixtures("folder")
         ),
         (
             ["fuse", "votes.csv", "-o", "a.csv", "--annotators", "a.csv"],
-            "Two outputs have the same path",
+            "Two outputs are the same file: 'a.csv', 'a.csv'",
         ),
+        (["fuse", "votes.csv", "--seed", "-1"], "--seed"),
+        (["simulate", "--seed", "-1"], "--seed"),
         (["fuse"], "Missing argument 'FILE…'"),
         (["fuze", "votes.csv"], "did you mean 'fuse'?"),
         (["--nothing"], "--nothing"),

@@ -57,3 +57,33 @@ def test_a_full_disk_leaves_every_file_unchanged(monkeypatch: pytest.MonkeyPatch
     assert "No space left on device" in refuse("fuse", "votes.csv", *options)
     assert Path("fused.csv").read_text() == "old"
     assert not Path("m.npz").exists()
+
+
+@pytest.mark.parametrize("other", ["./fused.csv", "sub/../fused.csv", "link.csv", "hard.csv"])
+@pytest.mark.parametrize("exists", [False, True])
+def test_two_outputs_that_are_one_file_are_refused_before_reading(
+    other: str, exists: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("sub").mkdir()
+    Path("link.csv").symlink_to("fused.csv")
+    if exists or other == "hard.csv":
+        Path("fused.csv").write_text("old")
+        Path("hard.csv").hardlink_to("fused.csv")
+    monkeypatch.setattr(reading, "find_sources", None)  # reading would fail otherwise
+    arguments = ("-o", "fused.csv", "--annotators", other, "--force")
+    assert "Two outputs are the same file" in refuse("fuse", "votes.csv", *arguments)
+    arguments = ("-o", other, "--truth", "fused.csv", "--force")
+    assert "Two outputs are the same file" in refuse("simulate", *arguments)
+
+
+@pytest.mark.parametrize("length", [200, 245, 249, 251])
+@pytest.mark.parametrize("letter", ["x", "é"])
+def test_long_names_can_be_written(length: int, letter: str) -> None:
+    name = letter * (length // len(letter.encode())) + ".csv"
+    for _ in range(2):
+        succeed("fuse", "votes.csv", "-o", name, "--force")
+        assert Path(name).read_text().startswith("item,label")
+
+
+def test_names_that_are_too_long_for_the_file_system_are_refused() -> None:
+    assert "Choose a shorter name." in refuse("fuse", "votes.csv", "-o", "x" * 252 + ".csv")

@@ -80,12 +80,24 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(disk)], check=True)
 
 
-@pytest.mark.parametrize("output", ["f.csv", "f.parquet"])
-def test_a_full_disk(votes: Path, small_disk: Path, output: str) -> None:
-    command = ["fuse", str(votes), "-q", "-o", output, "--report", "r.html"]
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        ["-o", "f.csv"],
+        ["-o", "f.csv.gz"],
+        ["-o", "f.jsonl"],
+        ["-o", "f.parquet"],
+        ["--report", "r.html"],
+        ["--model", "m.npz", "-o", "f.parquet"],
+    ],
+    ids=" ".join,
+)
+def test_a_full_disk(votes: Path, small_disk: Path, outputs: list[str]) -> None:
+    (small_disk / "filler").write_bytes(b"0" * 12_000)
+    command = ["fuse", str(votes), "-q", *outputs]
     message = refusal(run(*command, folder=small_disk))
     assert "cannot be written: No space left on device. Free some space" in message
-    assert list(small_disk.iterdir()) == []
+    assert [path.name for path in small_disk.iterdir()] == ["filler"]
 
 
 def test_experiments_on_a_full_disk_continue_when_there_is_space(small_disk: Path) -> None:

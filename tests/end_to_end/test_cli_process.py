@@ -123,7 +123,8 @@ def test_a_closed_pipe_ends_the_command_quietly(command: list[str], tmp_path: Pa
     assert "Traceback" not in process.stderr
 
 
-def test_an_interrupt_leaves_no_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_leaves_no_file(number: int, code: int, tmp_path: Path) -> None:
     votes = ["simulate", "--items", "600000", "--annotators", "12", "-o", "votes.parquet"]
     assert run(*votes, folder=tmp_path).returncode == 0
     (tmp_path / "kept.csv").write_text("old")
@@ -138,12 +139,100 @@ def test_an_interrupt_leaves_no_file(tmp_path: Path) -> None:
     ) as process:
         assert process.stderr is not None
         assert b"read as" in process.stderr.readline()  # the fit begins
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         rest = process.stderr.read()
-    assert process.returncode == 130
+    assert process.returncode == code
     assert b"Traceback" not in rest
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.csv", "votes.parquet"]
     assert (tmp_path / "kept.csv").read_text() == "old"
+
+
+WRITING = """
+import os, signal, sys
+from pathlib import Path
+from blindfuse.cli import tables
+from blindfuse.cli.main import main
+
+def stop(path, writers):
+    path.write_text("half")
+    os.kill(os.getpid(), signal.SIGTERM)
+
+tables.write_buffered = stop
+sys.argv = "blindfuse fuse votes.csv -q --force -o fused.csv --model m.npz".split()
+main()
+"""
+
+
+def test_a_signal_while_files_are_written_leaves_no_partial_file(tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text(run("simulate", "--items", "50").stdout)
+    (tmp_path / "fused.csv").write_text("old")
+    process = subprocess.run([sys.executable, "-c", WRITING], cwd=tmp_path, check=False)
+    assert process.returncode == 143
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fused.csv", "votes.csv"]
+    assert (tmp_path / "fused.csv").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (["fuse", "votes.csv"], 2),
+        (["fuse", "votes.csv", "--json"], 2),
+        (["fuse", "votes.csv", "-o", "-"], 2),
+        (["simulate"], 2),
+        (["methods"], 2),
+        (["--help"], 2),
+        (["fuse", "--help"], 2),
+        (["--version"], 2),
+        (["fuse", "votes.csv", "-q", "-o", "fused.csv"], 0),
+        (["simulate", "-o", "simulated.csv"], 0),
+    ],
+)
+def test_a_closed_standard_output(command: list[str], code: int, tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text(run("simulate", "--items", "50").stdout)
+    process = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", *BLINDFUSE, *command],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert process.returncode == code, process.stderr
+    lines = [line for line in process.stderr.splitlines() if not line.startswith("·")]
+    closed = "blindfuse: Bad file descriptor. Standard output is closed; redirect it to a file"
+    assert [line.startswith(closed) for line in lines] == [True] * (code == 2)
+
+
+@pytest.mark.parametrize("closed", [">&- 2>&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_other_closed_streams_do_not_matter(closed: str, tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text(run("simulate", "--items", "50").stdout)
+    for command, code in (
+        (["fuse", "votes.csv", "-q", "-o", "fused.csv"], 0),
+        (["fuse", "nothing.csv"], 2),
+    ):
+        shell = ["sh", "-c", f'"$@" {closed}', "sh", *BLINDFUSE, *command]
+        process = subprocess.run(shell, capture_output=True, cwd=tmp_path, check=False)
+        assert process.returncode == code
+    assert (tmp_path / "fused.csv").read_text().startswith("item,label,")
+
+
+def test_file_names_that_are_not_utf_8(tmp_path: Path) -> None:
+    """Bytes in the name of a file are not changed, and shown as escapes."""
+    (tmp_path / "votes.csv").write_text(run("simulate", "--items", "50").stdout)
+    odd = os.fsdecode(b"\xff\xfe")
+    names = [f"{odd}.{extension}" for extension in ("csv", "html", "jsonl.gz", "npz")]
+    (tmp_path / "votes.csv").rename(tmp_path / f"votes{odd}.csv")
+    fused, report, annotators, model = names
+    options = ["-o", fused, "--report", report, "--annotators", annotators, "--model", model]
+    process = run("fuse", f"votes{odd}.csv", *options, folder=tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert {os.fsencode(name) for name in names} < {
+        os.fsencode(path.name) for path in tmp_path.iterdir()
+    }
+    process = run("fuse", f"votes{odd}.csv", "-q", "-o", f"{odd}.parquet", folder=tmp_path)
+    assert process.returncode == 0, process.stderr
+    missing = run("fuse", f"none{odd}.csv", folder=tmp_path)
+    assert missing.returncode == 2
+    assert missing.stderr.startswith("blindfuse: none")
 
 
 def cpu_seconds(command: list[str]) -> float:

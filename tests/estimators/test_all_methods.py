@@ -270,3 +270,42 @@ def test_reaching_max_iter_warns_where_convergence_is_reported(method: type[Esti
     with pytest.warns(NotConverged, match=rf"{method.__name__} did not converge in 1 iterations"):
         fitted.fit(responses)
     assert fitted.stopped_ == "max_iter"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)
+def test_fit_accepts_no_y_as_scikit_learn_calls_it(method: type[Estimator]) -> None:
+    responses = crowd(n=200, k=2).responses
+    fit: Any = method().fit
+    expected = fit(responses).posteriors_
+    np.testing.assert_array_equal(fit(responses, None).posteriors_, expected)
+    np.testing.assert_array_equal(fit(responses, y=None).posteriors_, expected)
+    truth = np.zeros(responses.n_items, dtype=int)
+    for arguments in ((truth,), (truth.tolist(),)):
+        with pytest.raises(BadParameter, match=r"true labels|gold labels must be a dictionary"):
+            fit(responses, *arguments)
+        with pytest.raises(BadParameter, match="y was given"):
+            fit(responses, y=arguments[0])
+        with pytest.raises(BadParameter, match="y was given"):
+            method().fit_predict(responses, *arguments)
+
+
+@pytest.mark.parametrize("gold", [["x"], [("i", "x")], np.array([0]), "gold.csv", 3, {"a"}])
+def test_gold_labels_must_be_a_dictionary(gold: Any) -> None:
+    votes = [[0, 0, 1], [1, 1, 1], [0, 1, 0], [1, 0, 1]]
+    pandas = pytest.importorskip("pandas")
+    for value in (gold, pandas.Series([0, 1])):
+        for call in (blindfuse.DawidSkene().fit, blindfuse.GLAD().fit, blindfuse.fuse):
+            with pytest.raises(BadParameter, match="must be a dictionary"):
+                call(votes, gold=value)
+        with pytest.raises(BadParameter, match="must be a dictionary"):
+            blindfuse.compare(votes, value)
+        with pytest.raises(BadParameter, match="must be a dictionary"):
+            blindfuse.check_on_gold(blindfuse.fuse(votes), value)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, "0"])
+def test_the_seed_of_fuse_is_checked(seed: Any) -> None:
+    votes = [[0, 0, 1], [1, 1, 1], [0, 1, 0], [1, 0, 1]]
+    for call in (blindfuse.fuse, lambda votes, seed: blindfuse.fuse_stream([votes], seed=seed)):
+        with pytest.raises(BadParameter, match="seed="):
+            call(votes, seed=seed)

@@ -14,7 +14,7 @@ vectors = arrays(np.float64, st.integers(1, 12), elements=st.floats(-50, 50))
 
 def projected(vector: NDArray[np.float64]) -> NDArray[np.float64]:
     result = np.array(vector, dtype=float)
-    project(result)
+    project(result, 0, len(result))
     return result
 
 

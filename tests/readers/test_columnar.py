@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from blindfuse import read
+from blindfuse import files, read
 from tests.support.reader_files import (
     SMALL,
     WRITERS,
@@ -41,3 +41,28 @@ def test_damaged_files_are_refused(tmp_path: Path, file_type: str) -> None:
 def test_lists_are_not_read_as_labels() -> None:
     frame = pl.DataFrame({"item": [1], "annotator": ["a"], "label": [["x"]]})
     assert_refused(lambda: read(as_parquet(frame)), "label")
+
+
+@pytest.mark.parametrize("file_type", ["parquet", "ipc", "ipc_stream"])
+def test_a_file_of_many_equal_rows_is_refused_unless_the_limit_is_raised(
+    file_type: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 1 << 20)
+    path, n_rows = tmp_path / "bomb", 3_000_000
+    frame = pl.DataFrame({name: pl.repeat("x", n_rows, eager=True) for name in "abc"})
+    frame = frame.rename({"a": "item", "b": "annotator", "c": "label"})
+    getattr(frame, f"write_{file_type}")(path, compression="zstd")
+    words = "200 times its size", "set BLINDFUSE_MAX_UNPACKED_BYTES"
+    assert_refused(lambda: read(path), *words)
+    assert_refused(lambda: read(stream(path.read_bytes())), *words)
+    monkeypatch.setenv("BLINDFUSE_MAX_UNPACKED_BYTES", str(10**9))
+    assert read(path).responses.n_responses == 1
+
+
+def test_a_legitimate_table_compresses_far_less() -> None:
+    """Sorted items and few distinct values, at the size where the limit begins to bind."""
+    n_rows = (files.MAX_UNPACKED_BYTES // 24) * 3 // 2
+    item = pl.int_range(n_rows, eager=True) // 3
+    frame = pl.DataFrame({"item": item, "annotator": item % 7, "label": item % 2})
+    file = as_parquet(frame)
+    assert files.unpacked_limit(len(file.getvalue())) > 2 * 24 * n_rows

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from blindfuse import BadFile, BadParameter, read
+from blindfuse import BadFile, BadParameter, files, read
 from blindfuse.readers import sources
 from tests.support.reader_files import (
     LONG,
@@ -81,7 +81,7 @@ def test_truncated_and_damaged_gzip_data_are_refused(tmp_path: Path) -> None:
 
 
 def test_decompression_bombs_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "MAX_UNPACKED_BYTES", 1 << 20)
+    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 1 << 20)
     zeros = b"0" * (1 << 24)
     assert_refused(lambda: read(stream(gzip.compress(zeros))), "200 times its size")
     assert_refused(lambda: read(stream(as_archive({"a.csv": zeros}))), "200 times its size")
@@ -93,9 +93,9 @@ def test_gzip_members_of_an_archive_share_its_size_limit(monkeypatch: pytest.Mon
     """Ten members of a megabyte each, all zeros, are small in gzip and smaller in zip."""
     packed = gzip.compress(b"item,a,b\n" + b"0,0,0\n" * 200_000)
     archive = as_archive({f"{n}.csv.gz": packed for n in range(10)})
-    monkeypatch.setattr(sources, "MAX_UNPACKED_BYTES", 1 << 22)
-    monkeypatch.setattr(sources, "MAX_UNPACKED_RATIO", 1)
-    with pytest.raises(BadFile, match="unpacks to more than"):
+    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 1 << 22)
+    monkeypatch.setattr(files, "MAX_UNPACKED_RATIO", 1)
+    with pytest.raises(BadFile, match="unpacks to more than the limit"):
         read(io.BytesIO(archive))
     with zipfile.ZipFile(io.BytesIO(archive)) as members:
         assert len(members.namelist()) == 10

@@ -21,8 +21,10 @@ def test_threads_sort_and_deduplicate_as_one_does(
     expected = sorted(place)
     items, codes = np.array(cells, dtype=np.int32).reshape(-1, 2).T
     responses = items, codes, np.arange(len(cells))
-    for min_responses in (1, len(cells) + 1):  # one block per thread, and one block
+    sizes = (0, 1), (0, len(cells) + 1), (len(cells) + 1, 1)
+    for min_compiled, min_responses in sizes:  # one block per thread, one block, and NumPy
         with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(rows, "MIN_COMPILED", min_compiled)
             patch.setattr(rows, "MIN_RESPONSES_PER_THREAD", min_responses)
             found, repeated = rows.sort_and_deduplicate(*responses, (6, 71), repeats)
         assert np.repeat(np.arange(6), np.diff(found.starts)).tolist() == [c[0] for c in expected]

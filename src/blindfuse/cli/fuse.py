@@ -7,7 +7,7 @@ import click
 from blindfuse.cli.fuse_options import FuseOptions
 from blindfuse.cli.input_options import InputOptions
 from blindfuse.cli.options import with_fuse_options, with_input_options, with_output_options
-from blindfuse.cli.output_files import FileWriter, OutputFile, refuse_duplicates
+from blindfuse.cli.output_files import FileWriter, OutputFile
 from blindfuse.cli.output_options import OutputOptions
 from blindfuse.cli.report import report_writer
 from blindfuse.errors import BadFile, BadParameter
@@ -73,7 +73,6 @@ def command(
     from blindfuse.cli.summary import json_document, summary_table
     from blindfuse.cli.tables import annotator_frame, fused_frame, writer
 
-    refuse_duplicates(output.path, report, annotators, model)
     reason = inputs.reason_to_partition() if partitioned is None else None
     if partitioned or reason:
         from blindfuse.cli.fuse_partitions import fuse_partitions

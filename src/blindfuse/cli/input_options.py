@@ -1,11 +1,13 @@
 """``InputOptions``: the files of responses that a command reads, and how it reads them."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import blindfuse
+from blindfuse.cli.cold_start import compile_in_background
 from blindfuse.cli.system import free_memory
 from blindfuse.errors import BadFile, list_names
 
@@ -32,6 +34,7 @@ class InputOptions:
         self, screen: "Screen", step: "Step", classes: Sequence[Any] | None = None
     ) -> "blindfuse.Read":
         """Read the responses and print the notes; ``classes`` apply unless the user named some."""
+        compile_in_background()
         step(f"reading {self.title}")
         data = self._read(classes)
         screen.note(*data.notes)
@@ -65,9 +68,14 @@ class InputOptions:
     def title(self) -> str:
         """A short name for the files."""
         first, *others = (
-            "standard input" if file == "-" else Path(file).name for file in self.files
+            "standard input" if file == "-" else _as_text(Path(file).name) for file in self.files
         )
         return f"{first} and {len(others):,} more" if others else first
+
+
+def _as_text(name: str) -> str:
+    """Return a file name without the bytes that are not UTF-8, so that it can be written."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def read_gold_for(data: "blindfuse.Read", path: str, screen: "Screen") -> dict[str, str]:

@@ -6,12 +6,14 @@ Exit codes:
 - 2: the input is invalid, or the system refuses (disk full, out of memory). One line on standard
   error says what to do.
 - 130: interrupted.
+- 143: terminated (SIGTERM); no partial files are left.
 - 141: the reader of standard output has closed the pipe.
 - 1: a bug, with a traceback.
 """
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -32,11 +34,12 @@ COMMANDS = {
     "simulate": "Simulate responses with known true labels.",
     "demo": "Fuse the labels of weak classifiers for handwritten digits.",
     "methods": "List the methods that --method accepts.",
+    "warmup": "Compile the kernels now, so that later runs start faster.",
     "datasets": "List public crowdsourcing datasets with true labels.",
 }
 """Every command with its short help, which is shown without importing the command."""
 
-EXIT_INVALID, EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 2, 130, 141
+EXIT_INVALID, EXIT_INTERRUPTED, EXIT_BROKEN_PIPE, EXIT_TERMINATED = 2, 130, 141, 143
 
 
 class Commands(click.Group):
@@ -92,7 +95,35 @@ class Commands(click.Group):
             sys.exit(EXIT_INVALID)
         except click.Abort:
             sys.exit(EXIT_INTERRUPTED)
+        except OSError as error:  # help or the version cannot be printed
+            _drop_output()
+            click.echo(f"blindfuse: {describe_system_error(error) or error}", err=True)
+            sys.exit(EXIT_INVALID)
         sys.exit(code or 0)
+
+
+def _open_closed_streams() -> None:
+    """Open standard output and error if the caller closed them; otherwise files take their place.
+
+    Writing to a closed standard output remains an error, but only if a command writes to it.
+    """
+    if sys.stdin is None:
+        sys.stdin = _open_null(os.O_RDONLY, "r")
+    if sys.stdout is None:
+        sys.stdout = _open_null(os.O_RDONLY, "w")
+    if sys.stderr is None:
+        sys.stderr = _open_null(os.O_WRONLY, "w")
+
+
+def _open_null(flags: int, mode: str) -> Any:
+    """Open the null device at the first free descriptor, which is that of the closed stream."""
+    return open(os.open(os.devnull, flags), mode, encoding="utf-8", closefd=False)
+
+
+def _terminate(number: int, frame: object) -> NoReturn:
+    """End the program as an error would, so that temporary files are removed."""
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(EXIT_TERMINATED)
 
 
 def _drop_output() -> None:
@@ -140,6 +171,8 @@ def blindfuse() -> None:
 
 def main() -> NoReturn:
     """Run the command line interface."""
+    _open_closed_streams()
+    signal.signal(signal.SIGTERM, _terminate)
     for stream in (sys.stdout, sys.stderr):  # names may not be encodable in this terminal
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     blindfuse.main(prog_name="blindfuse")

@@ -47,7 +47,9 @@ class Method(click.ParamType[str]):
         return find_method(value)
 
 
-seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(0), metavar="N", default=0, show_default=True, help="Random seed."
+)
 threads_option = click.option(
     "--threads",
     type=click.IntRange(1),

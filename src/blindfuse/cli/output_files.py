@@ -24,7 +24,7 @@ class OutputFile(click.ParamType[Path]):
     """A path to write to, refused at once if it cannot be written; ``-`` is standard output."""
 
     name = "FILE"
-    _FORCE = "blindfuse.force"
+    _FORCE, _TARGETS = "blindfuse.force", "blindfuse.targets"
 
     def __init__(self, extensions: Sequence[str] = TABLES, *, stdout: bool = False) -> None:
         self.extensions = extensions
@@ -39,25 +39,48 @@ class OutputFile(click.ParamType[Path]):
         path = Path(value)
         if str(value) == "-" and self.stdout:
             return path
+        target = Path(os.path.realpath(path))  # a symbolic link is kept, and its target written
         force = ctx is not None and ctx.meta.get(self._FORCE, False)
         if file_extension(path) not in self.extensions:
             raise BadParameter(
                 f"{path} must end in one of {list_names(self.extensions)}: the extension chooses "
                 "the format."
             )
-        if not path.parent.is_dir():
+        folder = target.parent if path.is_symlink() else path.parent
+        if not folder.is_dir():
             raise BadFile(
-                f"{path} cannot be written: the folder {path.parent} does not exist. Create it."
+                f"{path} cannot be written: the folder {folder} does not exist. Create it."
             )
         if path.exists() and not path.is_file():
             raise BadFile(f"{path} is not a regular file. Choose another name.")
         if path.exists() and not force:
             raise BadFile(f"{path} exists already. Pass --force to overwrite it.")
-        if not os.access(path.parent, os.W_OK):
+        if not os.access(folder, os.W_OK):
             raise BadFile(
-                f"{path} cannot be written: {path.parent} is read-only. Choose another folder."
+                f"{path} cannot be written: {folder} is read-only. Choose another folder."
             )
+        if ctx is not None and param is not None:
+            self._refuse_shared_target(param, path, ctx.meta.setdefault(self._TARGETS, {}))
         return path
+
+    @staticmethod
+    def _refuse_shared_target(
+        param: click.Parameter, path: Path, targets: dict[str | None, Path]
+    ) -> None:
+        """Raise an error if another option of the command writes the same file."""
+        for name, other in targets.items():
+            if name != param.name and _are_one_file(path, other):
+                raise BadParameter(
+                    f"Two outputs are the same file: {list_names([str(other), str(path)])}. "
+                    "Rename one of them."
+                )
+        targets[param.name] = path
+
+
+def _are_one_file(one: Path, other: Path) -> bool:
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def file_extension(path: Path) -> str:
@@ -69,15 +92,6 @@ def file_extension(path: Path) -> str:
 def is_stdout(path: Path | None) -> bool:
     """Return whether this path stands for standard output."""
     return path is not None and str(path) == "-"
-
-
-def refuse_duplicates(*paths: Path | None) -> None:
-    """Raise an error if two outputs have the same path."""
-    given = [path.absolute() for path in paths if path is not None]
-    if len(set(given)) < len(given):
-        raise BadParameter(
-            f"Two outputs have the same path: {list_names(map(str, given))}. Rename one of them."
-        )
 
 
 def write_all(outputs: dict[Path, FileWriter]) -> None:

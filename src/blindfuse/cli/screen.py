@@ -6,6 +6,7 @@ are untrusted: they are never interpreted as markup, and control characters are 
 """
 
 import json
+import logging
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -64,7 +65,28 @@ class Screen:
 
     @contextmanager
     def progress(self, steps: int | None = None) -> Iterator[Step]:
-        """Show the current step of longer work on a terminal, with a bar if ``steps`` is known."""
+        """Show the current step of longer work on a terminal, with a bar if ``steps`` is known.
+
+        What the library logs meanwhile is shown as notes.
+        """
+        with self._logs_as_notes(), self._progress(steps) as step:
+            yield step
+
+    @contextmanager
+    def _logs_as_notes(self) -> Iterator[None]:
+        """Show messages of the library as notes; on a terminal, also those about what it does."""
+        logger, handler = logging.getLogger("blindfuse"), _NoteHandler(self)
+        level = logger.level
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO if self._stderr.is_terminal else logging.WARNING)
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+
+    @contextmanager
+    def _progress(self, steps: int | None) -> Iterator[Step]:
         if self.quiet or not self._stderr.is_terminal:
             yield lambda step: None
             return
@@ -82,6 +104,17 @@ class Screen:
             start.cancel()
             start.join()
             progress.stop()
+
+
+class _NoteHandler(logging.Handler):
+    """Shows log records as notes on a screen."""
+
+    def __init__(self, screen: Screen) -> None:
+        super().__init__()
+        self._screen = screen
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._screen.note(record.getMessage())
 
 
 def write_stdout(data: bytes) -> None:

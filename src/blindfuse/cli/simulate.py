@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from blindfuse.cli.options import force_option, seed_option
-from blindfuse.cli.output_files import OutputFile, is_stdout, refuse_duplicates, write_all
+from blindfuse.cli.output_files import OutputFile, is_stdout, write_all
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from blindfuse import Simulation
+    from blindfuse import Responses, Simulation
 
 Proportion = click.FloatRange(0, 1)
 
@@ -109,7 +109,6 @@ def command(
     from blindfuse.cli.tables import as_csv, writer
     from blindfuse.simulation import simulate
 
-    refuse_duplicates(output, truth)
     if not 0 <= copiers < annotators:
         raise click.UsageError(f"--copiers must be from 0 to {annotators - 1}.")
     simulation = simulate(
@@ -123,7 +122,7 @@ def command(
         dependent_groups=[range(copiers + 1)] if copiers else [],
         copy_probability=copy_probability,
     )
-    responses = _response_frame(simulation)
+    responses = response_frame(simulation.responses)
     frames = {} if truth is None else {truth: _truth_frame(simulation)}
     if not is_stdout(output):
         frames[output] = responses
@@ -132,14 +131,14 @@ def command(
         write_stdout(as_csv(responses))
 
 
-def _response_frame(simulation: "Simulation") -> "pl.DataFrame":
+def response_frame(responses: "Responses") -> "pl.DataFrame":
     """Return one row per response."""
     import polars as pl
 
-    rows = simulation.responses.by_item
+    rows = responses.by_item
     return pl.DataFrame(
         {
-            "item": _names("i", simulation.responses.item_of_response()),
+            "item": _names("i", responses.item_of_response()),
             "annotator": _names("a", rows.codes),
             "label": _names("", rows.symbols),
         }

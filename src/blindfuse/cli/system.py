@@ -25,6 +25,7 @@ _REMEDIES = {
     errno.EISDIR: _OTHER_PATH,
     errno.ELOOP: _OTHER_PATH,
     errno.ENAMETOOLONG: "Choose a shorter name.",
+    errno.EBADF: "Standard output is closed; redirect it to a file or to /dev/null.",
     errno.EIO: "The disk may be broken.",
     errno.EMFILE: "Raise the limit on open files (ulimit -n).",
     errno.ENFILE: "Close other programs.",

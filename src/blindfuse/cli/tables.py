@@ -1,6 +1,7 @@
 """Results as data frames, and data frames as files."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
@@ -77,7 +78,7 @@ def writer(frame: pl.DataFrame, target: Path) -> FileWriter:
     """Return a function that writes the frame in the format of the target's extension."""
     if file_extension(target) != "parquet":
         return text_writer([frame], target)
-    return lambda path: frame.write_parquet(path)
+    return lambda path: write_buffered(path, [frame.write_parquet])
 
 
 def text_writer(frames: Iterable[pl.DataFrame], target: Path) -> FileWriter:
@@ -86,21 +87,33 @@ def text_writer(frames: Iterable[pl.DataFrame], target: Path) -> FileWriter:
     is_gzip = target.name.lower().endswith(".gz")
     compression: Literal["gzip", "uncompressed"] = "gzip" if is_gzip else "uncompressed"
 
-    def write(path: Path) -> None:
-        with path.open("wb") as file:
-            for number, frame in enumerate(map(_rounded, frames)):
-                if extension in ("jsonl", "ndjson"):
-                    frame.write_ndjson(file, compression=compression)
-                else:
-                    separator = "\t" if extension == "tsv" else ","
-                    frame.write_csv(
-                        file,
-                        separator=separator,
-                        include_header=number == 0,
-                        compression=compression,
-                    )
+    def write_frame(number: int, frame: pl.DataFrame, file: BytesIO) -> None:
+        if extension in ("jsonl", "ndjson"):
+            frame.write_ndjson(file, compression=compression)
+        else:
+            separator = "\t" if extension == "tsv" else ","
+            is_first = number == 0
+            frame.write_csv(
+                file, separator=separator, include_header=is_first, compression=compression
+            )
 
-    return write
+    return lambda path: write_buffered(
+        path,
+        (partial(write_frame, *numbered) for numbered in enumerate(map(_rounded, frames))),
+    )
+
+
+def write_buffered(path: Path, writers: Iterable[Callable[[BytesIO], Any]]) -> None:
+    """Write what each function writes to a buffer.
+
+    Polars reports a full disk as an error of the Parquet format, and cannot open a path that is
+    not UTF-8, so Python writes the file.
+    """
+    with path.open("wb") as file:
+        for write in writers:
+            buffer = BytesIO()
+            write(buffer)
+            file.write(buffer.getbuffer())
 
 
 def as_csv(frame: pl.DataFrame) -> bytes:

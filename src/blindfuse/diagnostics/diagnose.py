@@ -13,6 +13,7 @@ from blindfuse.diagnostics.fit import Fit, measure_fit
 from blindfuse.diagnostics.identifiability import Identifiability, check_identifiability
 from blindfuse.diagnostics.items import Items, rate_items
 from blindfuse.diagnostics.pairs import count_pairs
+from blindfuse.model.checks import check_numbers
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 
@@ -72,6 +73,8 @@ def diagnose(
     ``groups`` are positions of annotators that the method merged because their errors are
     correlated. Their agreement does not count against the fit, but is still listed as dependence.
     """
+    shape = responses.n_items, responses.n_classes
+    posteriors = check_numbers(posteriors, "posteriors", shape, minimum=0).astype(float)
     known = model.for_annotators(responses.annotators, responses.classes)
     pairs = count_pairs(responses).compare_with(known)
     return Diagnostics(

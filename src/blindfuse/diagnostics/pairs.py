@@ -87,8 +87,9 @@ class PairCounts:
         confusions = model.confusions[self.annotators]
         indices = np.empty((2, M * (M - 1) // 2), dtype=np.intp)
         columns = np.empty((5, M * (M - 1) // 2))
+        lanes = lanes_of(K, int(self.n_responses.sum()))
         n = compare_with_model(
-            self.counts, confusions, model.prior, min_common, lanes_of(K), *indices, *columns
+            self.counts, confusions, model.prior, min_common, lanes, *indices, *columns
         )
         return Pairs(self.annotators, K, self.n_responses, *indices[:, :n], *columns[:, :n])
 

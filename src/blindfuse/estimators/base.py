@@ -4,6 +4,7 @@ import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
@@ -48,6 +49,11 @@ class Estimator(ABC):
     _constraints: ClassVar[dict[str, Constraint]] = {}
     """The allowed values of each constructor parameter; those of base classes are inherited."""
 
+    def __init_subclass__(cls, **extra: Any) -> None:
+        super().__init_subclass__(**extra)
+        if "fit" in vars(cls):
+            cls.fit = _refuse_truth(vars(cls)["fit"])  # type: ignore[method-assign]
+
     @abstractmethod
     def fit(self, responses: Any) -> Self:
         """Estimate the parameters of the annotators and label the items."""
@@ -60,9 +66,9 @@ class Estimator(ABC):
     def predict_proba(self, responses: Any) -> Floats:
         """Return posteriors ``[item, class]`` of new items, from annotators seen by ``fit``."""
 
-    def fit_predict(self, responses: Any) -> NDArray[Any]:
-        """Fit the method and return the labels of the items, ``[item]``."""
-        return self.fit(responses).labels_
+    def fit_predict(self, responses: Any, y: None = None) -> NDArray[Any]:
+        """Fit the method and return the labels of the items, ``[item]``; ``y`` must be None."""
+        return self.fit(responses, y=y).labels_  # type: ignore[call-arg]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; ``deep`` exists for scikit-learn and has no effect."""
@@ -117,6 +123,24 @@ class Estimator(ABC):
     def _check_fitted(self) -> None:
         if not hasattr(self, self._fitted_attribute):
             raise NotFitted(f"This {type(self).__name__} is not fitted yet. Call fit first.")
+
+
+def _refuse_truth(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Let ``fit`` accept ``y=None``, as scikit-learn calls it, and refuse any other ``y``."""
+    takes_gold = "gold" in inspect.signature(fit).parameters
+
+    @wraps(fit)
+    def checked(self: Estimator, responses: Any, *args: Any, y: Any = None, **options: Any) -> Any:
+        if args and not takes_gold:
+            y, *args = args  # type: ignore[assignment]
+        if y is not None:
+            raise BadParameter(
+                f"{type(self).__name__} does not learn from true labels, but y was given. Leave y "
+                "out; fuse(responses, gold={item: label}) uses known labels."
+            )
+        return fit(self, responses, *args, **options)
+
+    return checked
 
 
 class PosteriorEstimator(Estimator):
@@ -242,7 +266,7 @@ def warn_not_converged(method: Estimator, max_iter: int) -> None:
         f"{type(method).__name__} did not converge in {max_iter} iterations. "
         "The result is usable; raise max_iter or tolerance to converge.",
         NotConverged,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 

@@ -115,6 +115,11 @@ class BlindEnsemble(StreamEstimator):
     shrinkage_: Shrinkage | None
 
     _statistics_class = MomentStatistics
+    _solver_state_axes: ClassVar[dict[str, str]] = {
+        "estimated": "mkk",
+        "duals": "mkk",
+        "prior_dual": "k",
+    }
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "prior": CLASS_PRIOR,

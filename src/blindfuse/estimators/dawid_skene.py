@@ -153,6 +153,11 @@ class DawidSkene(EMEstimator, StreamEstimator):
         confusions, log_prior = self._shrunk(expected.counts)
         if self.weights is None:
             return EMParameters(confusions, prior, (confusions, prior), log_prior)
+        if self.weights.shape != (len(confusions),):
+            raise BadParameter(
+                f"weights= has the shape {self.weights.shape}, but there are {len(confusions):,} "
+                "annotators. Pass one weight per annotator."
+            )
         evidence = confusions ** self.weights[:, None, None]
         return EMParameters(confusions, prior, (evidence, prior), log_prior)
 

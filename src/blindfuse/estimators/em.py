@@ -176,7 +176,7 @@ class EMEstimator(ModelEstimator):
         ``gold`` maps items to their known labels, which are held fixed.
         """
         table = self._check_input(responses)
-        unlabelled, gold_counts, is_gold, truth = _split_gold(table, gold or {}, self.threads)
+        unlabelled, gold_counts, is_gold, truth = _split_gold(table, gold, self.threads)
         expected = self._initial_counts(unlabelled, self._resolve_start(table))
         if gold_counts is not None:
             expected += gold_counts
@@ -273,7 +273,7 @@ def _fit_blind_start(
 
 
 def _split_gold(
-    responses: Responses, gold: Mapping[Any, Any], threads: int | None
+    responses: Responses, gold: Mapping[Any, Any] | None, threads: int | None
 ) -> tuple[Responses, ExpectedCounts | None, NDArray[np.intp], NDArray[np.intp]]:
     """Return the items without gold, the counts of the others, their positions and classes."""
     positions, truth = gold_codes(responses, gold)

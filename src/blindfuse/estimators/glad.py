@@ -93,7 +93,7 @@ class GLAD(PosteriorEstimator):
         table = self._check_input(responses)
         prior = fixed_prior("class_prior", self.class_prior, table.n_classes)
         known = np.full(table.n_items, -1)
-        positions, truth = gold_codes(table, gold or {})
+        positions, truth = gold_codes(table, gold)
         known[positions] = truth
         self.annotators_, self.classes_ = table.annotators, table.classes
         self.skills_ = np.full(table.n_annotators, PRIOR_MEAN)

@@ -54,7 +54,7 @@ class Oracle(ModelEstimator):
             raise BadParameter("Oracle needs either model= or truth=, not both. Pass one of them.")
         if self.model is not None:
             return self._store(self.model.for_annotators(table.annotators, table.classes), table)
-        positions, codes = gold_codes(table, self.truth or {})
+        positions, codes = gold_codes(table, self.truth)
         one_hot = np.eye(table.n_classes)[codes]
         counted = count_posteriors(table.select_items(positions), one_hot, self.threads)
         confusions, prior = normalize_columns(counted.counts), counted.totals / counted.totals.sum()

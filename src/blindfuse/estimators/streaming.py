@@ -6,8 +6,9 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
-from blindfuse.errors import BadLabels, BadParameter
+from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
 from blindfuse.estimators.base import ModelEstimator
+from blindfuse.model.checks import check_numbers
 from blindfuse.model.model import Model
 from blindfuse.model.saving import damaged_file_error, load_arrays, save_arrays
 from blindfuse.parameters import optional, positive
@@ -34,6 +35,8 @@ class StreamEstimator(ModelEstimator):
     _solver_state: Arrays
 
     _statistics_class: ClassVar[Any]
+    _solver_state_axes: ClassVar[dict[str, str]] = {}
+    """Arrays that the next warm start needs, with their axes: ``m`` annotators, ``k`` classes."""
 
     @abstractmethod
     def _refit(self, statistics: Any, last: Model | None) -> tuple[Model, Arrays]:
@@ -118,14 +121,26 @@ class StreamEstimator(ModelEstimator):
             names = as_names(header["annotators"]), as_names(header["classes"])
             model = Model(arrays.pop("confusions"), arrays.pop("prior"), *names)
             statistics = self._statistics_class.from_arrays(*names, arrays)
-            counted = statistics.arrays()
-            solver_state = {name: array for name, array in arrays.items() if name not in counted}
+            solver_state = self._check_solver_state(arrays, *model.confusions.shape[:2])
             batches, fixed = int(header["batches"]), names[1] if header["fixed"] else None
-        except (KeyError, TypeError, AttributeError) as reason:
+            if batches < 1:
+                raise damaged_file_error(path, self._format())
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as reason:
+            if isinstance(reason, BlindfuseError):
+                raise
             raise damaged_file_error(path, self._format()) from reason
         self.statistics_, self.batches_, self._classes = statistics, batches, fixed
         self.model_, self._solver_state = model, solver_state
         return self
+
+    @classmethod
+    def _check_solver_state(cls, arrays: Arrays, n_annotators: int, n_classes: int) -> Arrays:
+        """Return the arrays that the next warm start needs, after checking them."""
+        sizes = {"m": n_annotators, "k": n_classes}
+        return {
+            name: check_numbers(arrays[name], name, tuple(sizes[axis] for axis in axes))
+            for name, axes in cls._solver_state_axes.items()
+        }
 
     def _update(self, statistics: Any, batches: int, classes: NDArray[Any] | None) -> Self:
         """Refit the model to these statistics; nothing changes unless that succeeds."""

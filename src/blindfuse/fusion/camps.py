@@ -62,7 +62,7 @@ class Camps:
 
     def settled_by(self, context: FuseContext) -> int | None:
         """The camp that agrees with more of the gold labels; None if they do not decide."""
-        items, truth = gold_codes(self.responses, context.gold or {})
+        items, truth = gold_codes(self.responses, context.gold)
         hits = [
             int(np.count_nonzero(fit.posteriors_[items].argmax(axis=1) == truth))
             for fit in self.fits

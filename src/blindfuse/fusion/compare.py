@@ -51,7 +51,7 @@ def compare(
     ``report`` is called with the name of each method before it runs.
     """
     table = check_responses(responses)
-    positions, codes = gold_codes(table, truth or {})
+    positions, codes = gold_codes(table, truth)
     report("fuse")
     began = perf_counter()
     fusion = fused or fuse(table)

@@ -144,7 +144,7 @@ def fuse(
     """
     integer_at_least(0).check("seed", seed)
     table = check_responses(responses)
-    gold_items, gold_classes = gold_codes(table, gold or {})
+    gold_items, gold_classes = gold_codes(table, gold)
     use_order = ordered and table.n_classes > 2
     select = selection or (select_by_order if use_order else select_by_prediction)
     canonical = canonicalize(table, keep_classes=ordered, threads=threads)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
+from blindfuse.estimators.base import SEED
 from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.model.posteriors import most_likely
 from blindfuse.responses.responses import Responses, as_responses
@@ -89,6 +90,7 @@ def fuse_stream(
     >>> [chunk.labels.tolist() for chunk in stream]
     [[0, 1, 0], [1, 0, 1]]
     """
+    SEED.check("seed", seed)
     again = _repeatable(chunks)
     sample = _Sample(max_responses, np.random.default_rng(seed))
     for chunk in again():

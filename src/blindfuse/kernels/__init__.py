@@ -1,10 +1,11 @@
 """Compiled loops (Numba, cached on disk): arrays in, arrays out; no names and no objects.
 
 All kernels release the GIL, so that threads can work on blocks of items or on groups of annotators
-in parallel. A kernel calls only kernels of its own module, ``compilation`` and ``vectors``: Numba's
-cache notices a change of the module itself, but not of another module that was compiled into it.
+in parallel.
 
 - ``compilation``: decorators that compile kernels, and instructions that Numba does not offer
+- ``cache``: machine code of kernels on disk
+- ``compile_lock``: processes that wait for each other's kernels
 - ``vectors``: one row of class probabilities, in registers or in memory
 - ``threads``: splits loops among threads
 - ``sorting``: sorts responses into rows by counting

@@ -11,6 +11,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from blindfuse.kernels.cache import KernelCache
+
 FAST_MATH = {"reassoc", "contract", "nsz"}
 """LLVM flags that let a sum run in several SIMD lanes. NaN and infinity keep their meaning."""
 
@@ -29,8 +31,9 @@ def _compiled(
     function: Callable[..., Any], inline: Literal["never", "always"]
 ) -> Callable[..., Any]:
     compiled: Callable[..., Any] = numba.njit(
-        cache=True, nogil=True, error_model="numpy", fastmath=FAST_MATH, inline=inline
+        nogil=True, error_model="numpy", fastmath=FAST_MATH, inline=inline
     )(function)
+    compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
     return compiled
 
 
@@ -40,18 +43,26 @@ LN_2, LN_2_REST = 0.693147180369123816490, 1.90821492927058770002e-10
 """The logarithm of two: its leading 32 bits and the remainder."""
 
 
+MIN_COMPILED = 20_000
+"""Responses from which compiling a kernel of its own pays. Smaller tables use NumPy where it is
+almost as fast, and kernels for any number of classes, so that a first run compiles less."""
+
 MAX_LANES = 32
 """Classes for whose number a kernel is compiled; with more, one kernel serves all numbers."""
 
 
-def lanes_of(count: int) -> tuple[tuple[()], ...] | NDArray[np.float64]:
+def lanes_of(
+    count: int, n_responses: int = MIN_COMPILED
+) -> tuple[tuple[()], ...] | NDArray[np.float64]:
     """Return an object of length ``count``, the number of classes, that tells kernels about rows.
 
     Up to MAX_LANES it is a tuple, whose length is part of its type, so that a row of classes is a
     vector in registers. Its entries are empty, because others would become arguments of every
-    function. Above it is an array, and rows are in memory (see ``blindfuse.kernels.vectors``).
+    function. With more classes, and for small tables, it is an array, and rows are in memory (see
+    ``blindfuse.kernels.vectors``).
     """
-    return ((),) * count if count <= MAX_LANES else np.empty(count)
+    in_registers = count <= MAX_LANES and n_responses >= MIN_COMPILED
+    return ((),) * count if in_registers else np.empty(count)
 
 
 @intrinsic

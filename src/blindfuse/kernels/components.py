@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from blindfuse.kernels.compilation import kernel
+from blindfuse.kernels.compilation import inlined, kernel
 
 
-@kernel
+@inlined
 def _root(parents, node):
     """Return the root of a node's tree (union-find), and halve the path to it."""
     while parents[node] != node:
@@ -20,7 +20,9 @@ def connected_components(starts, annotators, n_annotators):
 
     ``starts`` and ``annotators`` are the responses by item.
     """
-    parents = np.arange(n_annotators)
+    parents = np.empty(n_annotators, np.int64)
+    for annotator in range(n_annotators):
+        parents[annotator] = annotator
     for item in range(starts.size - 1):
         for response in range(starts[item] + 1, starts[item + 1]):
             one = _root(parents, np.int64(annotators[response - 1]))

@@ -1,8 +1,11 @@
 """Integer codes for hashed values, in the order of their first appearance."""
 
-import numpy as np
+from typing import Any
 
-from blindfuse.kernels.compilation import kernel, prefetch
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.kernels.compilation import MIN_COMPILED, kernel, prefetch
 
 PREFETCH_DISTANCE = 16
 """How many look-ups ahead a cache line is prefetched."""
@@ -35,9 +38,20 @@ def _fill(hashes, at, table, firsts, count, codes):
     return at, count
 
 
-@kernel
-def factorize_hashes(hashes):
+def factorize_hashes(hashes: NDArray[np.uint64]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return one code per 64-bit hash, and the position of the first hash of each code."""
+    if len(hashes) >= MIN_COMPILED:
+        codes, firsts = _factorize(hashes)
+        return codes, firsts
+    _, firsts, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order))
+    return rank[inverse], firsts[order]
+
+
+@kernel
+def _factorize(hashes):
     codes = np.empty(hashes.size, np.int32)
     firsts = np.empty(1 << 9, np.int64)
     table = np.zeros((1 << 10, 2), np.uint64)

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from blindfuse.kernels.compilation import kernel
+from blindfuse.kernels.compilation import inlined, kernel
 
 MAX_ITERATIONS = 30
 """Updates of an item's membership; few items need more than ten."""
@@ -16,7 +16,7 @@ TOLERANCE = 1e-4
 """The iteration stops when no entry of the membership changes by more."""
 
 
-@kernel
+@inlined
 def _digamma(x):
     """Return ψ(x) for x > 0: the asymptotic series above 6, reached by ψ(x) = ψ(x + 1) − 1/x."""
     value = 0.0

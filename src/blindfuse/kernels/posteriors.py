@@ -5,9 +5,9 @@ Posteriors come from the majority vote or from a model. They are either stored, 
 
 Kernels with an inner loop over classes take ``lanes``, of one entry per class. Few classes are a
 tuple: its length is part of its type, so that a row of classes is a vector in registers. Many
-classes are an array, and rows are in memory (see ``blindfuse.kernels.vectors``). ``long`` is an
-empty tuple if no item has more than MAX_FACTORS responses, and the code for such items is then left
-out. Indices are unsigned in inner loops, because Numba checks signed ones for negative values.
+classes are an array, and rows are in memory (see ``blindfuse.kernels.vectors``). ``long`` is
+None if no item has more than MAX_FACTORS responses, and the code for such items is then left out.
+Indices are unsigned in inner loops, because Numba checks signed ones for negative values.
 """
 
 import math
@@ -106,7 +106,10 @@ def _posterior(starts, annotators, symbols, n, confusions, prior, lanes, long, b
     """
     begin, end = np.uint64(starts[n]), np.uint64(starts[n + 1])
     exponent = 0.0
-    if len(long) and end - begin > np.uint64(MAX_FACTORS):
+    if long is None:
+        first = copied(prior, 0, buffer, lanes)
+        posterior = _multiply(annotators, symbols, begin, end, confusions, lanes, first)
+    elif end - begin > np.uint64(MAX_FACTORS):
         exponent += _long_posterior(
             annotators, symbols, begin, end, confusions, prior, lanes, buffer
         )

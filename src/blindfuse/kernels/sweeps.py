@@ -2,7 +2,8 @@
 
 As a function of one block X, the objective is ½ tr(Xᵀ G X) − tr(Bᵀ X) plus a constant. G and B are
 computed from explicit moments or directly from the responses; the same ADMM then updates the block.
-Loops are written out, because Numba compiles them in a tenth of the time of array expressions.
+Loops are written out, because Numba compiles them in a tenth of the time of array expressions,
+copies, reshapes and assignments to slices.
 
 =========  ==================================  =====================================
 paper      variable                            meaning
@@ -19,7 +20,7 @@ P_m        ``grams[m]``                        Γ_mᵀ Γ_m
 
 import numpy as np
 
-from blindfuse.kernels.compilation import kernel, prefetch
+from blindfuse.kernels.compilation import inlined, kernel, prefetch
 
 INNER_TOLERANCE = 1e-8
 """Squared relative residual at which the inner ADMM of Appendix A stops."""
@@ -35,22 +36,21 @@ CACHE_LINE = 64
 
 
 @kernel
-def project(vector):
-    """Project a vector onto the probability simplex, in place: the operator P of (32) and (37).
+def project(vector, begin, end):
+    """Project entries ``begin … end − 1`` onto the simplex, in place: P of (32) and (37).
 
     The projection is max(v − θ, 0), where θ makes it sum to one. Starting with all entries and
     dropping those that θ makes negative finds θ in at most K iterations, without sorting.
     """
-    K = vector.size
     total = 0.0
-    for k in range(K):
+    for k in range(begin, end):
         total += vector[k]
-    count = K
+    count = end - begin
     threshold = (total - 1.0) / count
-    for _ in range(K):
+    for _ in range(begin, end):
         total = 0.0
         kept = 0
-        for k in range(K):
+        for k in range(begin, end):
             if vector[k] > threshold:
                 total += vector[k]
                 kept += 1
@@ -58,7 +58,7 @@ def project(vector):
             break
         count = kept
         threshold = (total - 1.0) / count
-    for k in range(K):
+    for k in range(begin, end):
         vector[k] = max(vector[k] - threshold, 0.0)
 
 
@@ -71,10 +71,10 @@ def project_model(confusions, prior):
         for k in range(K):
             for a in range(K):
                 column[a] = confusions[m, a, k]
-            project(column)
+            project(column, np.int64(0), K)  # a literal 0 would be another signature
             for a in range(K):
                 confusions[m, a, k] = column[a]
-    project(prior)
+    project(prior, np.int64(0), K)
 
 
 @kernel
@@ -100,35 +100,6 @@ def _dot(left, right):
     for j in range(left.size):
         total += left[j] * right[j]
     return total
-
-
-@kernel
-def anderson_step(changes, steps, residual, importance, ridge, values):
-    """Take one step of Anderson acceleration: subtract Σ_i γ_i ``steps[i]`` from ``values``.
-
-    γ minimises Σ_j importance_j (f_j − Σ_i γ_i Δf_ij)², where f is ``residual`` and Δf ``changes``,
-    with a ridge penalty relative to the trace, so that the solution is unique. Uses loops rather
-    than BLAS, which would start its threads for such small matrices.
-    """
-    I, J = changes.shape
-    normal = np.zeros((I, I))
-    right = np.zeros(I)
-    weighted = np.empty(J)
-    trace = 0.0
-    for i in range(I):
-        for j in range(J):
-            weighted[j] = importance[j] * changes[i, j]
-        for l in range(i + 1):
-            normal[i, l] = normal[l, i] = _dot(weighted, changes[l])
-        right[i] = _dot(weighted, residual)
-        trace += normal[i, i]
-    for i in range(I):
-        normal[i, i] += ridge * trace + 1e-300
-    invert(normal)
-    for i in range(I):
-        weight = _dot(normal[i], right)
-        for j in range(J):
-            values[j] -= weight * steps[i, j]
 
 
 @kernel
@@ -165,17 +136,20 @@ def admm(gram, target, block, dual, proximal, inner):
         trace += gram[k, k]
     penalty = max(trace / K, 1e-300)
     proximal_weight = proximal * penalty
-    inverse = gram.copy()
+    inverse = np.empty((K, K))
     constant = np.empty((K, C))
-    previous = block.copy()
+    previous = np.empty((K, C))
     for k in range(K):
+        for l in range(K):
+            inverse[k, l] = gram[k, l]
         inverse[k, k] += penalty + proximal_weight
         for c in range(C):
+            previous[k, c] = block[k, c]
             constant[k, c] = target[k, c] + proximal_weight * block[k, c]
     invert(inverse)
     before = quadratic(gram, target, block)
     free = np.empty((K, C))
-    moved_to = np.empty((K, C))
+    moved_to = np.empty(K * C)
     right = np.empty((K, C))
     for iteration in range(inner * MAX_EXTENSION):
         for k in range(K):
@@ -189,19 +163,18 @@ def admm(gram, target, block, dual, proximal, inner):
                 for c in range(C):
                     free[k, c] += factor * right[l, c]
             for c in range(C):
-                moved_to[k, c] = free[k, c] - dual[k, c]
-        if C == 1:
-            project(moved_to.reshape(K))
-        else:
-            for k in range(K):
-                project(moved_to[k])
+                moved_to[k * C + c] = free[k, c] - dual[k, c]
+        size_of_simplex = K if C == 1 else C
+        for begin in range(0, K * C, size_of_simplex):
+            project(moved_to, begin, begin + size_of_simplex)
         gap = moved = size = dual_size = 0.0
         for k in range(K):
             for c in range(C):
-                gap += (moved_to[k, c] - free[k, c]) ** 2
-                moved += (moved_to[k, c] - block[k, c]) ** 2
-                block[k, c] = moved_to[k, c]
-                dual[k, c] += moved_to[k, c] - free[k, c]
+                new = moved_to[k * C + c]
+                gap += (new - free[k, c]) ** 2
+                moved += (new - block[k, c]) ** 2
+                block[k, c] = new
+                dual[k, c] += new - free[k, c]
                 size += block[k, c] ** 2
                 dual_size += dual[k, c] ** 2
         converged = gap <= INNER_TOLERANCE * size and moved <= INNER_TOLERANCE * max(
@@ -214,7 +187,7 @@ def admm(gram, target, block, dual, proximal, inner):
             block[k, c] = previous[k, c]
 
 
-@kernel
+@inlined
 def _update_confusion(gram, target, prior, confusion, dual, proximal, inner):
     """Solve (23), the subproblem of one Γ_m, in place (step 5 of Algorithm 1).
 
@@ -236,19 +209,20 @@ def _update_confusion(gram, target, prior, confusion, dual, proximal, inner):
             confusion[l, k] = block[k, l]
 
 
-@kernel
+@inlined
 def _update_prior(gram, target, prior, dual, proximal, inner, fixed):
     """Solve (22), the subproblem of π, by (31) in place (step 8 of Algorithm 1).
 
     A known π is left as it is (Remark 4). Return the objective.
     """
     K = prior.size
-    block = prior.copy().reshape((K, 1))
-    right = target.reshape((K, 1))
+    block, right, column = np.empty((K, 1)), np.empty((K, 1)), np.empty((K, 1))
+    for k in range(K):
+        block[k, 0], right[k, 0], column[k, 0] = prior[k], target[k], dual[k]
     if not fixed:
-        admm(gram, right, block, dual.reshape((K, 1)), proximal, inner)
+        admm(gram, right, block, column, proximal, inner)
         for k in range(K):
-            prior[k] = block[k, 0]
+            prior[k], dual[k] = block[k, 0], column[k, 0]
     return quadratic(gram, right, block)
 
 
@@ -406,27 +380,26 @@ def sweep_moments(
 
 
 @kernel
-def _pack_gram(confusion, packed):
-    """Fill ``packed`` with the upper triangle of P_m = Γ_mᵀ Γ_m, row by row."""
-    K = confusion.shape[0]
+def _pack_gram(confusions, m, grams):
+    """Fill ``grams[m, 0]`` with the upper triangle of P_m = Γ_mᵀ Γ_m, row by row."""
+    K = confusions.shape[1]
     at = 0
     for k in range(K):
         for l in range(k, K):
             total = 0.0
             for a in range(K):
-                total += confusion[a, k] * confusion[a, l]
-            packed[at] = total
+                total += confusions[m, a, k] * confusions[m, a, l]
+            grams[m, 0, at] = total
             at += 1
 
 
-@kernel
+@inlined
 def _unpack_gram(packed, scale, gram):
-    """Fill ``gram`` with the symmetric matrix of this upper triangle, scaled."""
-    K = gram.shape[0]
+    """Fill ``gram`` with the symmetric matrix of the upper triangle ``packed[0]``, scaled."""
     at = 0
-    for k in range(K):
-        for l in range(k, K):
-            gram[k, l] = gram[l, k] = packed[at] * scale
+    for k in range(gram.shape[0]):
+        for l in range(k, gram.shape[0]):
+            gram[k, l] = gram[l, k] = packed[0, at] * scale
             at += 1
 
 
@@ -437,7 +410,8 @@ def _polynomials(starts, annotators, symbols, rows, polynomials):
     They are the elementary symmetric polynomials of the group's ``rows[annotator, symbol, k]``.
     """
     for group in range(starts.size - 1):
-        polynomials[group] = 0.0
+        for k in range(rows.shape[2]):
+            polynomials[group, 0, k] = polynomials[group, 1, k] = 0.0
         for at in range(starts[group], starts[group + 1]):
             m, a = annotators[at], symbols[at]
             for k in range(rows.shape[2]):
@@ -447,9 +421,11 @@ def _polynomials(starts, annotators, symbols, rows, polynomials):
 
 @kernel
 def _sum_all(starts, annotators, symbols, rows, sizes, total):
-    """Add Σ over groups of size · (e₁ + e₂ + e₃), with the polynomials of degrees 1 to 3."""
+    """Fill ``total[0]`` with Σ over groups of size · (e₁ + e₂ + e₃), polynomials of degrees 1–3."""
     L = rows.shape[2]
     one, two, three = np.empty(L), np.empty(L), np.empty(L)
+    for k in range(L):
+        total[0, k] = 0.0
     for group in range(starts.size - 1):
         for k in range(L):
             one[k] = two[k] = three[k] = 0.0
@@ -460,10 +436,10 @@ def _sum_all(starts, annotators, symbols, rows, sizes, total):
                 two[k] += rows[m, a, k] * one[k]
                 one[k] += rows[m, a, k]
         for k in range(L):
-            total[k] += sizes[group] * (one[k] + two[k] + three[k])
+            total[0, k] += sizes[group] * (one[k] + two[k] + three[k])
 
 
-@kernel
+@inlined
 def _prefetch_group(polynomials, sizes, group):
     """Prefetch the polynomials and the size of a group."""
     for offset in range(0, 16 * polynomials.shape[2], CACHE_LINE):
@@ -522,35 +498,36 @@ def sweep_responses(
     L = K * (K + 1) // 2
     grams = np.empty((M, 1, L))
     for m in range(M):
-        _pack_gram(confusions[m], grams[m, 0])
+        _pack_gram(confusions, m, grams)
     _polynomials(starts, annotators, symbols, confusions, by_pattern)
     _polynomials(panel_starts, members, panel_zeros, grams, by_panel)
-    reported = np.empty((K, K))
-    packed = np.empty((1, L))
-    target = np.empty((K, K))
-    gram = np.empty((K, K))
+    reported, packed = np.empty((K, K)), np.empty((1, L))
+    old, old_gram = np.empty((K, K)), np.empty((1, L))
+    target, gram = np.empty((K, K)), np.empty((K, K))
     for m in range(M):
-        reported[:] = 0.0
-        packed[:] = 0.0
+        for a in range(K):
+            for k in range(K):
+                reported[a, k] = 0.0
+                old[a, k] = confusions[m, a, k]
+        for at in range(L):
+            packed[0, at] = 0.0
+            old_gram[0, at] = grams[m, 0, at]
         begin, end = annotator_starts[m], annotator_starts[m + 1]
         first, last = member_starts[m], member_starts[m + 1]
-        old = confusions[m].copy()
-        old_gram = grams[m].copy()
         _sum_others(begin, end, patterns, pattern_symbols, old, by_pattern, sizes, reported)
         _sum_others(first, last, panels, member_zeros, old_gram, by_panel, panel_sizes, packed)
-        _unpack_gram(packed[0], 1.0 / n_items, gram)
+        _unpack_gram(packed, 1.0 / n_items, gram)
         for k in range(K):
             for a in range(K):
                 target[k, a] = reported[a, k] / n_items
         _update_confusion(gram, target, prior, confusions[m], duals[m], proximal, inner)
-        _pack_gram(confusions[m], grams[m, 0])
+        _pack_gram(confusions, m, grams)
         _replace(begin, end, patterns, pattern_symbols, old, confusions[m], by_pattern, sizes)
         _replace(first, last, panels, member_zeros, old_gram, grams[m], by_panel, panel_sizes)
-    total = np.zeros(K)
+    total = np.empty((1, K))
     _sum_all(starts, annotators, symbols, confusions, sizes, total)
+    _sum_all(panel_starts, members, panel_zeros, grams, panel_sizes, packed)
+    _unpack_gram(packed, 1.0 / n_items, gram)
     for k in range(K):
-        total[k] /= n_items
-    packed[:] = 0.0
-    _sum_all(panel_starts, members, panel_zeros, grams, panel_sizes, packed[0])
-    _unpack_gram(packed[0], 1.0 / n_items, gram)
-    return _update_prior(gram, total, prior, prior_dual, proximal, inner, fixed)
+        total[0, k] /= n_items
+    return _update_prior(gram, total[0], prior, prior_dual, proximal, inner, fixed)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadModel, BadParameter, list_names
+from blindfuse.model.checks import check_numbers
 from blindfuse.model.posteriors import (
     ExpectedCounts,
     compute_posteriors,
@@ -15,7 +16,7 @@ from blindfuse.model.posteriors import (
     most_likely,
 )
 from blindfuse.model.saving import damaged_file_error, load_arrays, save_arrays
-from blindfuse.responses.coding import as_names, positions
+from blindfuse.responses.coding import as_column, as_names, positions
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -48,13 +49,15 @@ class Model:
     weights: Floats | None = None
 
     def __post_init__(self) -> None:
+        for name in ("annotators", "classes"):
+            object.__setattr__(self, name, as_column(getattr(self, name)))
         M, K = len(self.annotators), len(self.classes)
         _check_probabilities(self.confusions, (M, K, K), axis=1, name="confusions")
         _check_probabilities(self.prior, (K,), axis=0, name="prior")
-        if self.weights is not None and (
-            self.weights.shape != (M,) or not np.all(self.weights >= 0)
-        ):
-            raise BadModel(f"weights must be {M} nonnegative numbers, one per annotator.")
+        if self.weights is not None:
+            check_numbers(self.weights, "weights", (M,), minimum=0)
+        for name in ("confusions", "prior"):  # kernels are compiled for contiguous arrays
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name)))
 
     @property
     def weighted_confusions(self) -> Floats:

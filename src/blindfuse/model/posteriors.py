@@ -6,7 +6,7 @@ The number of classes in a model may differ from the number of symbols that anno
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.kernels import posteriors as kernels
-from blindfuse.kernels.compilation import lanes_of
+from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
 from blindfuse.kernels.threads import map_threads
+from blindfuse.model.checks import check_shape
 from blindfuse.responses.packing import PackedResponses
 from blindfuse.responses.responses import Responses
 
@@ -58,16 +59,26 @@ def vote_posteriors(responses: Responses, threads: int | None = None) -> Floats:
     The winning class has probability one; tied classes share it equally. The row of an item
     without responses is zero.
     """
-    posteriors = np.empty((responses.n_items, responses.n_classes))
+    return _vote_units(responses, threads) / kernels.UNITS_PER_VOTE
+
+
+def _vote_units(responses: Responses, threads: int | None) -> Floats:
+    """Return the majority vote ``[item, class]`` in units of 1/720720 vote."""
+    if responses.n_responses < MIN_COMPILED:
+        votes = weighted_votes(responses)
+        most = votes.max(axis=1, keepdims=True)
+        wins = votes == most
+        share = np.floor(kernels.UNITS_PER_VOTE / wins.sum(axis=1, keepdims=True))
+        return np.where(wins & (most > 0), share, 0.0)
+    units = np.empty((responses.n_items, responses.n_classes))
+    lanes = lanes_of(responses.n_classes, responses.n_responses)
     map_threads(
-        lambda begin, end: kernels.vote_posteriors(
-            *responses.by_item, begin, end, lanes_of(responses.n_classes), posteriors
-        ),
+        lambda begin, end: kernels.vote_posteriors(*responses.by_item, begin, end, lanes, units),
         responses.n_items,
         threads,
         MIN_ITEMS_PER_THREAD,
     )
-    return posteriors / kernels.UNITS_PER_VOTE
+    return units
 
 
 def count_votes(responses: Responses, threads: int | None = None) -> ExpectedCounts:
@@ -83,8 +94,11 @@ def count_vote_units(responses: Responses, threads: int | None = None) -> Expect
 
     Shares of tied classes are whole numbers of units, so sums over items are exact.
     """
+    if responses.n_responses < MIN_COMPILED:
+        return _count_small(responses, _vote_units(responses, threads))
     K = responses.n_classes
-    return _sum_over_items(responses, K, threads, kernels.vote_counts, lanes_of(K))
+    lanes = lanes_of(K, responses.n_responses)
+    return _sum_over_items(responses, K, threads, kernels.vote_counts, lanes)
 
 
 def votes_from_units(units: ExpectedCounts) -> ExpectedCounts:
@@ -109,6 +123,9 @@ def weighted_votes(responses: Responses, weights: Floats | None = None) -> Float
 
 def most_likely(posteriors: Floats) -> NDArray[np.intp]:
     """Return the most probable class of each item, ``[item]``; ties go to the first class."""
+    check_shape(posteriors, "posteriors", (len(posteriors), max(1, np.shape(posteriors)[-1])))
+    if len(posteriors) < MIN_COMPILED:
+        return np.asarray(np.argmax(posteriors, axis=1))
     codes = np.empty(len(posteriors), dtype=np.intp)
     kernels.argmax_rows(posteriors, codes)
     return codes
@@ -118,8 +135,12 @@ def count_posteriors(
     responses: Responses, posteriors: Floats, threads: int | None = None
 ) -> ExpectedCounts:
     """Return the expected counts under given posteriors ``[item, class]``."""
-    L = posteriors.shape[1]
-    inputs = np.ascontiguousarray(posteriors, dtype=float), lanes_of(L)
+    L = np.shape(posteriors)[-1]
+    check_shape(posteriors, "posteriors", (responses.n_items, L))
+    if responses.n_responses < MIN_COMPILED:
+        return _count_small(responses, posteriors)
+    lanes = lanes_of(L, responses.n_responses)
+    inputs = np.ascontiguousarray(posteriors, dtype=float), lanes
     return _sum_over_items(responses, L, threads, kernels.posterior_counts, *inputs)
 
 
@@ -131,7 +152,8 @@ def compute_posteriors(
     P(class k given the responses to item n) ∝ π_k Π_m Γ_m(f_m(n), k).
     """
     posteriors = np.empty((responses.n_items, len(prior)))
-    model = _floored(confusions), _floored(prior), lanes_of(len(prior)), _long(responses)
+    lanes = lanes_of(len(prior), responses.n_responses)
+    model = *_checked(responses, confusions, prior), lanes, _long(responses)
     log_likelihoods = map_threads(
         lambda begin, end: kernels.model_posteriors(
             *responses.by_item, begin, end, *model, posteriors
@@ -155,12 +177,16 @@ def expected_counts(
     ``confusions`` need not sum to one over the reported symbols. ``sizes[item]`` is the weight of
     each item (one, if not given).
     """
-    L = len(prior)
+    L, parameters = len(prior), _checked(responses, confusions, prior)
+    if sizes is not None:
+        check_shape(sizes, "sizes", (responses.n_items,))
     if responses.packed is not None:
-        return _packed_expected_counts(
-            responses.packed, _floored(confusions), _floored(prior), threads, sizes
-        )
-    model = _floored(confusions), _floored(prior), lanes_of(L), _long(responses), sizes
+        return _packed_expected_counts(responses.packed, *parameters, threads, sizes)
+    if responses.n_responses < MIN_COMPILED and sizes is None:
+        posteriors, log_likelihood = compute_posteriors(responses, confusions, prior, threads)
+        return replace(_count_small(responses, posteriors), log_likelihood=log_likelihood)
+    lanes = lanes_of(L, responses.n_responses)
+    model = *parameters, lanes, _long(responses), sizes
     return _sum_over_items(responses, L, threads, kernels.model_counts, *model)
 
 
@@ -196,6 +222,18 @@ def _packed_expected_counts(
     return ExpectedCounts(*packed.unpack_counts(sums, confusions.shape[1]), log_likelihood)
 
 
+def _count_small(responses: Responses, posteriors: Floats) -> ExpectedCounts:
+    """Return the expected counts by NumPy, whose sums are in the same order as the kernel's."""
+    M, R, L = responses.n_annotators, responses.n_classes, posteriors.shape[1]
+    _, annotators, symbols = responses.by_item
+    cells = annotators.astype(np.intp) * R + symbols
+    items = responses.item_of_response()
+    counts = np.empty((M * R, L))
+    for k in range(L):
+        counts[:, k] = np.bincount(cells, posteriors[items, k], minlength=M * R)
+    return ExpectedCounts(counts.reshape(M, R, L), posteriors.sum(axis=0))
+
+
 def _sum_over_items(
     responses: Responses,
     n_true: int,
@@ -219,15 +257,23 @@ def safe_log(probabilities: Floats) -> Floats:
     return np.asarray(np.log(_floored(probabilities)))
 
 
+def _checked(responses: Responses, confusions: Floats, prior: Floats) -> tuple[Floats, Floats]:
+    """Return floored confusion matrices and prior; raise BadModel if they do not fit."""
+    shape = responses.n_annotators, responses.n_classes, len(prior)
+    check_shape(confusions, "confusions", shape)
+    check_shape(prior, "prior", (len(prior),))
+    return _floored(confusions), _floored(prior)
+
+
 def _floored(probabilities: Floats) -> Floats:
     """Probabilities raised to the kernels' minimum, so that no single response is a veto."""
     return np.maximum(probabilities, kernels.MIN_PROBABILITY, order="C")
 
 
-def _long(responses: Responses) -> tuple[float, ...]:
-    """A tuple that tells the kernels whether to compile the code for items with many responses.
+def _long(responses: Responses) -> bool | None:
+    """Return None if no item has more responses than can be multiplied without underflow.
 
-    It is empty unless some item has more responses than can be multiplied without underflow.
+    Kernels are then compiled without the code for such items.
     """
     longest = responses.responses_per_item.max(initial=0)
-    return (0.0,) if longest > kernels.MAX_FACTORS else ()
+    return True if longest > kernels.MAX_FACTORS else None

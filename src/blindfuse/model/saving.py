@@ -1,31 +1,20 @@
 """Versioned ``.npz`` files: arrays with a JSON header, written atomically and without pickle."""
 
 import json
+import math
 import os
 import zipfile
-import zlib
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from blindfuse.errors import BadModel
-from blindfuse.files import atomic_paths
+from blindfuse.errors import BadModel, BlindfuseError
+from blindfuse.files import atomic_paths, too_large_message, unpacked_limit
 
 VERSION = 2
-
-_READ_ERRORS = (
-    OSError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    EOFError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 def save_arrays(
@@ -45,7 +34,10 @@ def load_arrays(
     Raise :class:`BadModel` for any other file.
     """
     try:
-        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
+        with open(path, "rb") as raw:
+            _check_sizes(path, raw)
+            raw.seek(0)
+            file = np.load(raw, allow_pickle=False)
             header = json.loads(str(file["header"]))
             if header.get("format") != format or header.get("version") != VERSION:
                 raise BadModel(
@@ -56,10 +48,35 @@ def load_arrays(
             return header, {name: file[name] for name in file.files if name != "header"}
     except FileNotFoundError:
         raise BadModel(f"The file {path} does not exist. Check the path.") from None
-    except BadModel:
+    except (BlindfuseError, MemoryError):
         raise
-    except _READ_ERRORS as error:
+    except OSError as error:
+        raise BadModel(f"{path} cannot be read: {error.strerror or error}.") from error
+    except Exception as error:  # zipfile, its decompressors and NumPy have no common base error
         raise damaged_file_error(path, format) from error
+
+
+def _check_sizes(path: str | os.PathLike[str], raw: IO[bytes]) -> None:
+    """Raise an error if the file unpacks to too much, or an array is larger than its content.
+
+    NumPy allocates the memory for an array before it reads the content.
+    """
+    with zipfile.ZipFile(raw) as archive:
+        members = archive.infolist()
+        unpacked = sum(member.file_size for member in members)
+        if unpacked > unpacked_limit(os.fstat(raw.fileno()).st_size):
+            raise BadModel(too_large_message(path, f"{unpacked:,} bytes, more"))
+        for member in members:
+            with archive.open(member) as file:
+                if _array_bytes(file) > member.file_size:
+                    raise ValueError(f"{member.filename} is shorter than its array")
+
+
+def _array_bytes(file: IO[bytes]) -> int:
+    """Return the size of the array in a ``.npy`` file, as its header states it."""
+    versions = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    shape, _, dtype = versions[npy.read_magic(file)](file)
+    return math.prod(shape) * dtype.itemsize
 
 
 def damaged_file_error(path: str | os.PathLike[str], format: str) -> BadModel:

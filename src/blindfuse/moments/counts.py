@@ -1,5 +1,6 @@
 """Counts of symbols per annotator, pair and triple: exact integers that can be added."""
 
+import math
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from blindfuse.errors import BadLabels
 from blindfuse.kernels.moment_counts import BLOCK_WORDS, count_tuples
 from blindfuse.kernels.threads import map_threads
+from blindfuse.model.checks import check_shape, matrix_shape
 from blindfuse.moments.moments import Moments
 from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
 from blindfuse.responses.responses import Responses
@@ -40,6 +42,11 @@ class MomentCounts:
     singles: Counts
     pairs: Counts
     triples: Counts
+
+    def __post_init__(self) -> None:
+        M, K = matrix_shape(self.singles, "singles")
+        check_shape(self.pairs, "pairs", (math.comb(M, 2), K, K))
+        check_shape(self.triples, "triples", (math.comb(M, 3), K, K, K))
 
     @classmethod
     def count(cls, responses: Responses, threads: int | None = None) -> "MomentCounts":

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.model.checks import check_numbers
 from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.rows import Rows, freeze_rows
+from blindfuse.responses.rows import Rows
 
 MIN_PATTERN_SIZE = 1e-6
 """A discounted pattern with fewer items than this is dropped."""
@@ -85,6 +86,8 @@ class EMStatistics:
         cls, annotators: NDArray[Any], classes: NDArray[Any], arrays: Mapping[str, NDArray[Any]]
     ) -> "EMStatistics":
         """Return the statistics that :meth:`arrays` was called on."""
-        rows = freeze_rows(*(arrays[name] for name in Rows._fields))
-        items = np.arange(len(arrays["sizes"]))
-        return cls(Responses(items, annotators, classes, rows), arrays["sizes"])
+        n_patterns = np.size(arrays["sizes"])
+        sizes = check_numbers(arrays["sizes"], "sizes", (n_patterns,), minimum=0)
+        rows = Rows(*(arrays[name] for name in Rows._fields))
+        patterns = Responses(np.arange(n_patterns), annotators, classes, rows)
+        return cls(patterns, sizes.astype(np.float64))

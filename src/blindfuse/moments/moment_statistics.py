@@ -1,5 +1,6 @@
 """Sufficient statistics of Algorithm 1: counts of moments and of majority votes."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.model.checks import check_numbers
 from blindfuse.model.posteriors import ExpectedCounts, count_vote_units, votes_from_units
 from blindfuse.moments.counts import MomentCounts
 from blindfuse.responses.coding import positions, union
@@ -107,11 +109,17 @@ class MomentStatistics:
         cls, annotators: NDArray[Any], classes: NDArray[Any], arrays: Mapping[str, NDArray[Any]]
     ) -> "MomentStatistics":
         """Return the statistics that :meth:`arrays` was called on."""
-        return cls(
-            annotators,
-            classes,
-            ExpectedCounts(arrays["vote_counts"], arrays["vote_totals"]),
-            MomentCounts(
-                arrays["n_items"].item(), arrays["singles"], arrays["pairs"], arrays["triples"]
-            ),
+        M, K = len(annotators), len(classes)
+        shapes = {
+            "vote_counts": (M, K, K),
+            "vote_totals": (K,),
+            "n_items": (),
+            "singles": (M, K),
+            "pairs": (math.comb(M, 2), K, K),
+            "triples": (math.comb(M, 3), K, K, K),
+        }
+        vote_counts, vote_totals, n_items, *tables = (
+            check_numbers(arrays[name], name, shape, minimum=0) for name, shape in shapes.items()
         )
+        votes = ExpectedCounts(vote_counts.astype(float), vote_totals.astype(float))
+        return cls(annotators, classes, votes, MomentCounts(n_items.item(), *tables))

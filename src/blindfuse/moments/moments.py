@@ -1,11 +1,13 @@
 """Sample moments (17)–(19) and (25) of the responses, and the objective (21) that matches them."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.model.checks import check_shape, matrix_shape
 from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
 
 Counts = NDArray[Any]
@@ -37,6 +39,15 @@ class Moments:
     items_per_annotator: Counts
     items_per_pair: Counts
     items_per_triple: Counts
+
+    def __post_init__(self) -> None:
+        M, K = matrix_shape(self.first, "first")
+        n_pairs, n_triples = math.comb(M, 2), math.comb(M, 3)
+        check_shape(self.second, "second", (n_pairs, K, K))
+        check_shape(self.third, "third", (n_triples, K, K, K))
+        check_shape(self.items_per_annotator, "items_per_annotator", (M,))
+        check_shape(self.items_per_pair, "items_per_pair", (n_pairs,))
+        check_shape(self.items_per_triple, "items_per_triple", (n_triples,))
 
     def reordered(self, annotators: NDArray[np.intp], classes: NDArray[np.intp]) -> "Moments":
         """Return the moments of the annotators and classes at these positions, in this order."""

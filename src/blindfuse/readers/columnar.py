@@ -7,8 +7,12 @@ from contextlib import contextmanager
 import polars as pl
 
 from blindfuse.errors import BadFile
+from blindfuse.files import too_large_message, unpacked_limit
 from blindfuse.readers.sources import Source
 from blindfuse.readers.tables import SAMPLE_ROWS, Table, check_columns, to_text
+
+MIN_BYTES_PER_VALUE = 8
+"""Memory per value: text of up to twelve bytes takes 16, and most other types take 8."""
 
 _MAGIC = {
     b"PAR1": "Parquet",
@@ -43,7 +47,9 @@ def open_columnar(source: Source) -> Table:
     file_type = str(columnar_type(source))
     with _polars_errors(source, file_type):
         frame = _scan(source, file_type)
-        check_columns(source.name, frame.collect_schema().names())
+        columns = frame.collect_schema().names()
+        check_columns(source.name, columns)
+        _check_rows(source, frame, len(columns))
         sample = frame.head(SAMPLE_ROWS).collect()
 
     def load(columns: Sequence[str]) -> pl.DataFrame:
@@ -55,6 +61,22 @@ def open_columnar(source: Source) -> Table:
         return frame.select(pl.col(column).cast(pl.String) for column in columns)
 
     return Table(source, file_type, _sample_to_text(source.name, sample), load, scan=scan)
+
+
+def _check_rows(source: Source, frame: pl.LazyFrame, n_columns: int) -> None:
+    """Raise BadFile if the file claims far more rows than its size suggests.
+
+    Equal values take almost no space in a file, but MIN_BYTES_PER_VALUE each in memory, and Polars
+    aborts the process when memory runs out.
+    """
+    n_rows = int(frame.select(pl.len()).collect().item())
+    if n_rows > _max_rows(source, n_columns):
+        unpacked = f"{n_rows:,} rows of {n_columns} columns, which take more"
+        raise BadFile(too_large_message(source.name, unpacked))
+
+
+def _max_rows(source: Source, n_columns: int) -> int:
+    return unpacked_limit(source.size) // (MIN_BYTES_PER_VALUE * max(1, n_columns))
 
 
 @contextmanager
@@ -76,7 +98,10 @@ def _scan(source: Source, file_type: str) -> pl.LazyFrame:
         return pl.scan_parquet(file, glob=False)
     if file_type == "Arrow":
         return pl.scan_ipc(file, glob=False)
-    return pl.read_ipc_stream(file).lazy()
+    n_columns = pl.read_ipc_stream(file, n_rows=1).width
+    # A stream does not state its number of rows, so reading stops at the first that is too many.
+    again = io.BytesIO(content) if isinstance(content, bytes) else content
+    return pl.read_ipc_stream(again, n_rows=_max_rows(source, n_columns) + 1).lazy()
 
 
 def _sample_to_text(name: str, sample: pl.DataFrame) -> pl.DataFrame:

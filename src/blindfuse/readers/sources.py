@@ -15,17 +15,13 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from blindfuse.errors import BadFile, BadParameter, BlindfuseError, list_names
+from blindfuse.files import too_large_message, unpacked_limit
 
 FileInput = str | os.PathLike[str] | IO[bytes]
 """A path or a binary stream."""
 
 HEAD_BYTES = 1 << 20
 """Number of bytes that file types and columns are detected from."""
-
-MAX_UNPACKED_BYTES = 1 << 28
-MAX_UNPACKED_RATIO = 200
-"""A packed file may unpack to MAX_UNPACKED_BYTES or to MAX_UNPACKED_RATIO times its size, whichever
-is more. Tables usually compress to a tenth of their size."""
 
 MAX_MEMBERS = 10_000
 """Maximum number of files in an archive."""
@@ -68,6 +64,11 @@ class Source:
     def fits_in_head(self) -> bool:
         """Whether the head is the complete content."""
         return len(self.head) < HEAD_BYTES
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        return len(self.content) if isinstance(self.content, bytes) else self.content.stat().st_size
 
     def read(self) -> bytes:
         """Return all bytes."""
@@ -166,14 +167,25 @@ def _unpack(name: str, content: Path | bytes) -> list[Source]:
             start = file.read(4)
             file.seek(0)
             if start.startswith(_GZIP):
-                return [Source(name, _unpack_gzip(name, file, _unpacked_limit(size)))]
+                return [Source(name, _unpack_gzip(name, file, unpacked_limit(size)))]
             if start.startswith(_ZIP):
-                return _unpack_zip(name, file, _unpacked_limit(size))
+                return _unpack_zip(name, file, unpacked_limit(size))
     except OSError as error:
         raise BadFile(
             f"{name} cannot be read: {error.strerror or error}. Check the file."
         ) from None
-    return [Source(name, content)]
+    return [Source(name, _readable(content))]
+
+
+def _readable(content: Path | bytes) -> Path | bytes:
+    """Return the content itself if the name of its file is not UTF-8, which Polars cannot open."""
+    if isinstance(content, bytes):
+        return content
+    try:
+        str(content).encode()
+    except UnicodeEncodeError:
+        return content.read_bytes()
+    return content
 
 
 def _printable(name: str) -> str:
@@ -245,18 +257,11 @@ def _check_members(name: str, members: Sequence[str]) -> None:
         )
 
 
-def _unpacked_limit(size: int) -> int:
-    return max(MAX_UNPACKED_BYTES, MAX_UNPACKED_RATIO * size)
-
-
 def _read_at_most(name: str, unpacked: IO[bytes] | gzip.GzipFile, limit: int) -> bytes:
     """Read in blocks; raise BadFile as soon as there are more than ``limit`` bytes."""
     data = bytearray()
     while block := unpacked.read(_BLOCK_BYTES):
         data += block
         if len(data) > limit:
-            raise BadFile(
-                f"{name} unpacks to more than {MAX_UNPACKED_RATIO} times its size, which suggests "
-                "a damaged or malicious file. If it is right, unpack it first."
-            )
+            raise BadFile(too_large_message(name, "more"))
     return bytes(data)

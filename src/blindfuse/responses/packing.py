@@ -71,7 +71,8 @@ class PackedResponses:
         table = np.empty((sum(sizes), L))
         begin, before = 0, prior
         for group, size in zip(self.groups, sizes, strict=True):
-            joint_probabilities(confusions, group, before, lanes_of(L), table[begin : begin + size])
+            rows = table[begin : begin + size]
+            joint_probabilities(confusions, group, before, lanes_of(L), rows)
             begin, before = begin + size, np.ones_like(prior)
         if len(confusions) <= MAX_FACTORS:
             return table, None

@@ -26,11 +26,16 @@ from blindfuse.responses.packing import PackedResponses, pack
 from blindfuse.responses.rows import (
     Repeats,
     Rows,
+    annotator_dtype,
+    are_below,
+    as_codes,
+    check_rows,
     freeze_rows,
     read_only,
     row_starts,
     sort_and_deduplicate,
     sort_into_rows,
+    symbol_dtype,
 )
 
 Names = Sequence[Any] | NDArray[Any]
@@ -62,8 +67,9 @@ class Responses:
 
     def __post_init__(self) -> None:
         for name in ("items", "annotators", "classes"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-        object.__setattr__(self, "by_item", freeze_rows(*self.by_item))
+            object.__setattr__(self, name, read_only(as_column(getattr(self, name))))
+        shape = len(self.items), len(self.annotators), len(self.classes)
+        object.__setattr__(self, "by_item", check_rows(Rows(*self.by_item), shape))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without cached properties; arrays are read-only again after unpickling."""
@@ -90,8 +96,7 @@ class Responses:
 
         _reject_class_as_missing(classes, missing)
         symbols, names = code_labels(matrix.reshape(-1), classes, missing, describe)
-        annotator_type = smallest_integer_dtype(n_annotators, np.int16, np.int32)
-        columns = np.arange(n_annotators, dtype=annotator_type)
+        columns = np.arange(n_annotators, dtype=annotator_dtype(n_annotators))
         annotator_codes = np.broadcast_to(columns, matrix.shape).reshape(-1)
         present = symbols >= 0
         if present.all():
@@ -103,7 +108,7 @@ class Responses:
             items=_names_or_numbers(items, n_items, "items"),
             annotators=annotator_names,
             classes=names,
-            by_item=freeze_rows(row_starts(counts), annotator_codes, symbols),
+            by_item=Rows(row_starts(counts), annotator_codes, symbols),
         )
 
     @classmethod
@@ -204,6 +209,9 @@ class Responses:
             as_names(annotators),
             check_classes(classes),
         )
+        item_codes, annotator_codes, symbol_codes = _as_codes_of_equal_length(
+            item_codes, annotator_codes, symbol_codes
+        )
         present = symbol_codes >= 0
         if not present.all():
             item_codes, annotator_codes = item_codes[present], annotator_codes[present]
@@ -213,10 +221,8 @@ class Responses:
         _reject_codes_outside(symbol_codes, class_names, "symbol")
         by_item, repeated = sort_and_deduplicate(
             item_codes,
-            annotator_codes.astype(
-                smallest_integer_dtype(len(annotator_names), np.int16, np.int32)
-            ),
-            symbol_codes.astype(smallest_integer_dtype(len(class_names), np.int8, np.int16)),
+            annotator_codes.astype(annotator_dtype(len(annotator_names))),
+            symbol_codes.astype(symbol_dtype(len(class_names))),
             (len(item_names), len(annotator_names)),
             repeats,
         )
@@ -310,7 +316,7 @@ class Responses:
             items=self.items[places],
             annotators=self.annotators,
             classes=self.classes,
-            by_item=freeze_rows(
+            by_item=Rows(
                 row_starts(counts),
                 self.by_item.codes[chosen_responses],
                 self.by_item.symbols[chosen_responses],
@@ -341,7 +347,7 @@ class Responses:
             items=np.arange(len(counts)),
             annotators=annotators,
             classes=classes,
-            by_item=freeze_rows(
+            by_item=Rows(
                 row_starts(counts),
                 np.concatenate([table.codes for table in tables]),
                 np.concatenate([table.symbols for table in tables]),
@@ -503,8 +509,20 @@ def _reject_class_as_missing(classes: Names | None, missing: Any) -> None:
         )
 
 
+def _as_codes_of_equal_length(*columns: Any) -> list[NDArray[Any]]:
+    names = ("item_codes", "annotator_codes", "symbol_codes")
+    arrays = [as_codes(column, name) for column, name in zip(columns, names, strict=True)]
+    if len({len(array) for array in arrays}) > 1:
+        lengths = ", ".join(f"{len(array):,}" for array in arrays)
+        raise BadLabels(
+            f"{', '.join(names)} must have the same length, but have {lengths} entries. "
+            "Pass one entry per response."
+        )
+    return arrays
+
+
 def _reject_codes_outside(codes: NDArray[Any], names: NDArray[Any], kind: str) -> None:
-    if len(codes) and (codes.min() < 0 or codes.max() >= len(names)):
+    if not are_below(codes, len(names)):
         outside = codes[(codes < 0) | (codes >= len(names))]
         raise BadLabels(
             f"There is no {kind} {list_names(outside)}: codes run from 0 to {len(names) - 1:,}. "
@@ -526,13 +544,13 @@ def _is_identity(places: NDArray[np.intp], count: int) -> bool:
 
 def _as_positions(chosen: ArrayLike, count: int, kind: str) -> NDArray[np.intp]:
     """Convert positions (possibly negative) or a mask to positions from 0."""
-    index = np.atleast_1d(np.asarray(chosen))
     try:
+        index = np.atleast_1d(np.asarray(chosen))
         places = np.arange(count)[index if index.size else []]
         if places.ndim == 1:
             return places
         reason = f"the selection has the shape {places.shape}"
-    except IndexError as error:
+    except (IndexError, ValueError) as error:
         reason = str(error)
     raise BadParameter(
         f"These {kind} cannot be selected: {reason}. Pass positions below {count:,}, or a mask."

@@ -5,7 +5,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.sorting import count_rows, deduplicate, scatter
+from blindfuse.errors import BadLabels
+from blindfuse.kernels.compilation import MIN_COMPILED
+from blindfuse.kernels.sorting import count_rows, scatter
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.coding import smallest_integer_dtype
 
@@ -32,6 +34,9 @@ def sort_into_rows(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Sort responses into rows, stably; return the starts, codes and symbols of :class:`Rows`."""
     n_responses = len(rows)
+    if n_responses < MIN_COMPILED:
+        order = np.argsort(rows, kind="stable")
+        return row_starts(np.bincount(rows, minlength=n_rows)), codes[order], symbols[order]
     counts = map_threads(
         lambda begin, end: (begin, count_rows(rows[begin:end], n_rows)),
         n_responses,
@@ -69,12 +74,13 @@ def sort_and_deduplicate(
     ends, rows, symbols = sort_into_rows(codes, rows, symbols, n_codes)
     codes = np.repeat(np.arange(n_codes, dtype=codes.dtype), np.diff(ends))
     starts, codes, symbols = sort_into_rows(rows, codes, symbols, n_rows)
-    kept = np.empty(n_rows, starts.dtype)
-    total = deduplicate(starts, codes, symbols, repeats == "last", kept)
-    repeated = len(codes) - total
-    if repeated:
-        starts, codes, symbols = row_starts(kept), codes[:total].copy(), symbols[:total].copy()
-    return freeze_rows(starts, codes, symbols), repeated
+    is_first = _differ_from_previous(starts, codes)
+    if is_first.all():
+        return Rows(starts, codes, symbols), 0
+    first = np.flatnonzero(is_first)
+    kept = np.append(first[1:], len(codes)) - 1 if repeats == "last" else first
+    starts = row_starts(np.diff(np.searchsorted(first, starts)))
+    return Rows(starts, codes[first], symbols[kept]), len(codes) - len(first)
 
 
 def row_starts(counts: NDArray[Any]) -> NDArray[Any]:
@@ -82,6 +88,96 @@ def row_starts(counts: NDArray[Any]) -> NDArray[Any]:
     starts = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=starts[1:])
     return starts.astype(smallest_integer_dtype(int(starts[-1]), np.int32, np.int64))
+
+
+def check_rows(rows: Rows, shape: tuple[int, int, int]) -> Rows:
+    """Return rows that kernels can process; raise BadLabels if an index would be out of bounds.
+
+    Kernels do not check indices, so every table is checked here, in one pass over each array.
+    ``shape`` holds the numbers of rows, codes and symbols. Codes ascend within a row.
+    """
+    n_rows, n_codes, n_symbols = shape
+    starts, codes, symbols = (
+        as_codes(array, name) for array, name in zip(rows, Rows._fields, strict=True)
+    )
+    if not len(starts) == n_rows + 1 or not len(codes) == len(symbols):
+        raise BadLabels(
+            f"{n_rows:,} rows need {n_rows + 1:,} starts, and as many codes as symbols, but there "
+            f"are {len(starts):,}, {len(codes):,} and {len(symbols):,}. {_USE_A_CONSTRUCTOR}"
+        )
+    if starts[0] != 0 or starts[-1] != len(codes) or np.any(starts[1:] < starts[:-1]):
+        raise BadLabels(
+            f"starts must ascend from 0 to {len(codes):,}, the number of codes. "
+            f"{_USE_A_CONSTRUCTOR}"
+        )
+    if not are_below(codes, n_codes) or not are_below(symbols, n_symbols):
+        raise BadLabels(
+            f"codes must be from 0 to {n_codes - 1:,}, and symbols from 0 to {n_symbols - 1:,}. "
+            f"{_USE_A_CONSTRUCTOR}"
+        )
+    if not _ascend_within_rows(starts, codes):
+        raise BadLabels(f"codes must ascend within every row. {_USE_A_CONSTRUCTOR}")
+    return freeze_rows(
+        starts.astype(smallest_integer_dtype(len(codes), np.int32, np.int64), copy=False),
+        codes.astype(annotator_dtype(n_codes), copy=False),
+        symbols.astype(symbol_dtype(n_symbols), copy=False),
+    )
+
+
+_USE_A_CONSTRUCTOR = "Create the table with Responses.from_long or from_codes."
+
+
+def annotator_dtype(n_annotators: int) -> np.dtype[Any]:
+    """Return the integer type of annotator codes; kernels are compiled for few types."""
+    return smallest_integer_dtype(n_annotators, np.int16, np.int32)
+
+
+def symbol_dtype(n_symbols: int) -> np.dtype[Any]:
+    """Return the integer type of symbol codes; kernels are compiled for few types."""
+    return smallest_integer_dtype(n_symbols, np.int8, np.int16)
+
+
+def as_codes(values: Any, name: str) -> NDArray[Any]:
+    """Return a one-dimensional array of integers in native byte order; raise BadLabels if not."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        array = np.empty(1, dtype=object)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise BadLabels(
+            f"{name} must be a one-dimensional array of integers, not {array.dtype} of shape "
+            f"{array.shape}. Pass codes, or use Responses.from_long for names."
+        )
+    native = array.dtype.newbyteorder("=") if array.dtype.kind in "iu" else np.dtype(np.intp)
+    return array.astype(native, copy=False)
+
+
+def are_below(codes: NDArray[Any], limit: int) -> bool:
+    """Return whether all codes are from 0 to ``limit − 1``.
+
+    Read as unsigned numbers, negative ones are large, so that one pass suffices.
+    """
+    unsigned = codes.view(codes.dtype.str.replace("i", "u"))
+    return not len(codes) or int(unsigned.max()) < limit
+
+
+def _ascend_within_rows(starts: NDArray[Any], codes: NDArray[Any]) -> bool:
+    return bool(_compare_with_previous(np.greater, starts, codes).all())
+
+
+def _differ_from_previous(starts: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return whether each code differs from the one before it in the same row."""
+    return _compare_with_previous(np.not_equal, starts, codes)
+
+
+def _compare_with_previous(
+    compare: Any, starts: NDArray[Any], codes: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Compare each code with the one before it; the first of every row counts as True."""
+    result = np.empty(len(codes), dtype=bool)
+    compare(codes[1:], codes[:-1], out=result[1:])
+    result[starts[starts < len(codes)]] = True
+    return result
 
 
 def freeze_rows(starts: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any]) -> Rows:

@@ -5,7 +5,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.sweeps import anderson_step, project_model
+from blindfuse.kernels.sweeps import project_model
 from blindfuse.solver.factors import Factors
 
 Floats = NDArray[np.float64]
@@ -62,14 +62,28 @@ class Anderson:
         if not self.result_differences:
             return result
         accelerated = result.copy()
-        differences = np.array(self.residual_differences), np.array(self.result_differences)
-        anderson_step(*differences, residual, _importance(result), RIDGE, accelerated.values)
+        changes, steps = np.array(self.residual_differences), np.array(self.result_differences)
+        weights = _weights(changes, residual, _importance(result))
+        accelerated.values[:] -= np.einsum("i,ij->j", weights, steps)
         project_model(accelerated.confusions, accelerated.prior)
         return accelerated
 
     def _keep(self, count: int) -> None:
         """Forget all but the newest differences."""
         del self.result_differences[:-count], self.residual_differences[:-count]
+
+
+def _weights(changes: Floats, residual: Floats, importance: Floats) -> Floats:
+    """Return the γ that minimise Σ_j importance_j (f_j − Σ_i γ_i Δf_ij)², f being ``residual``.
+
+    Δf is ``changes[i, j]``. A ridge penalty, relative to the trace, makes the solution unique.
+    Products are computed by einsum, because BLAS would start its threads for such small matrices.
+    """
+    weighted = importance * changes
+    normal = np.einsum("ij,lj->il", weighted, changes)
+    ridge = RIDGE * np.trace(normal) + 1e-300
+    right = np.einsum("ij,j->i", weighted, residual)
+    return np.asarray(np.linalg.solve(normal + ridge * np.eye(len(normal)), right))
 
 
 def _importance(factors: Factors) -> Floats:

@@ -1,0 +1,117 @@
+"""``blindfuse warmup``: compile the kernels before the first run, for instance in an image."""
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import click
+
+from blindfuse.errors import BadFile
+
+if TYPE_CHECKING:
+    from blindfuse import Responses
+
+LARGE_ITEMS, SMALL_ITEMS, ANNOTATORS = 6_000, 300, 9
+"""Tables above and below the size from which kernels are compiled per number of classes."""
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  blindfuse warmup
+  blindfuse warmup --max-classes 4
+  NUMBA_CACHE_DIR=/opt/kernels blindfuse warmup
+"""
+)
+@click.option(
+    "--max-classes",
+    type=click.IntRange(2, 32),
+    default=10,
+    show_default=True,
+    metavar="K",
+    help="Compile for large tables of 2 to K classes.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
+def command(max_classes: int, quiet: bool) -> None:
+    """Compile what `blindfuse fuse` needs, and keep it on disk, so that no later run compiles.
+
+    Small tables of any number of classes are covered. Large tables have kernels for each number of
+    classes. The machine code is kept in the folder of the package, or in NUMBA_CACHE_DIR if that is
+    set, and works for all users of this machine type who can read the folder.
+    """
+    from blindfuse.cli.screen import Screen
+    from blindfuse.kernels import cache
+
+    screen, started = Screen(quiet=quiet), perf_counter()
+    with screen.progress(max_classes) as step:
+        step("compiling for small tables")
+        _fuse_small_tables()
+        for n_classes in range(2, max_classes + 1):
+            step(f"compiling for {n_classes} classes")
+            _fuse_large_tables(n_classes)
+    if cache.usage.problem:
+        raise BadFile(cache.usage.problem)
+    seconds, folders = perf_counter() - started, sorted(map(str, cache.usage.folders))
+    if not cache.usage.compiled:
+        screen.show(f"All {cache.usage.loaded:,} kernels were compiled already.")
+    else:
+        screen.show(
+            f"Compiled {cache.usage.compiled:,} kernels in {seconds:.0f} s, and kept them in "
+            f"{', '.join(folders)}."
+        )
+
+
+def _fuse_small_tables() -> None:
+    """Run what may be used on a table that is too small for kernels of its own."""
+    from blindfuse.estimators.blind_ensemble import BlindEnsemble
+    from blindfuse.estimators.dawid_skene import DawidSkene
+
+    responses = _simulate(SMALL_ITEMS, 3, missing=0.4)
+    _fuse(responses)
+    BlindEnsemble(moments="labels", tolerance=0.1).fit(responses)
+    BlindEnsemble(moments="counts", tolerance=0.1).fit(responses)
+    DawidSkene(tolerance=0.1).fit(_simulate(40, 3, missing=0.0, n_annotators=30))
+
+
+def _fuse_large_tables(n_classes: int) -> None:
+    """Run what may be used on a large table: incomplete, complete, and read from a file."""
+    from io import BytesIO
+
+    from blindfuse.cli.simulate import response_frame
+    from blindfuse.cli.tables import as_csv
+    from blindfuse.readers.reading import read
+
+    incomplete = _simulate(LARGE_ITEMS, n_classes, missing=0.5)
+    _fuse(incomplete)
+    _fuse(_simulate(LARGE_ITEMS, n_classes, missing=0.0))
+    if n_classes == 2:
+        read(BytesIO(as_csv(response_frame(incomplete))))
+
+
+def _fuse(responses: "Responses") -> None:
+    """Fuse the responses, by the method for correlated errors too, and compute the diagnostics."""
+    import warnings
+
+    from blindfuse.errors import NotConverged
+    from blindfuse.estimators.latent_subtypes import LatentSubtypes
+    from blindfuse.estimators.majority_vote import MajorityVote
+    from blindfuse.estimators.mixed_membership import MixedMembership
+    from blindfuse.fusion.fuse import fuse
+
+    fuse(responses).diagnostics.summary()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        for subtypes in (2, 3):
+            LatentSubtypes(subtypes=subtypes, max_iter=2).fit(responses)
+        MixedMembership(max_iter=2).fit(responses)
+        MajorityVote().fit(responses)
+
+
+def _simulate(
+    n_items: int, n_classes: int, missing: float, n_annotators: int = ANNOTATORS
+) -> "Responses":
+    import numpy as np
+
+    from blindfuse.simulation import simulate
+
+    rng = np.random.default_rng(0)
+    return simulate(n_items, n_annotators, n_classes, rng, skill=0.5, missing=missing).responses

@@ -1,0 +1,80 @@
+"""Small tables are processed by NumPy and by kernels for any number of classes, with one result."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from blindfuse import Responses, fuse, simulate
+from blindfuse.kernels import compilation, hash_codes
+from blindfuse.model import posteriors
+from blindfuse.responses import rows
+
+MODULES = (compilation, hash_codes, posteriors, rows)
+
+
+def both_ways(make: Callable[[], Any]) -> Iterator[Any]:
+    """Return what a function returns if all tables are large, and if all are small."""
+    for minimum in (0, 10**9):
+        with pytest.MonkeyPatch.context() as patch:
+            for module in MODULES:
+                patch.setattr(module, "MIN_COMPILED", minimum)
+            yield make()
+
+
+@pytest.fixture(params=range(4))
+def responses(request: pytest.FixtureRequest) -> Responses:
+    rng = np.random.default_rng(request.param)
+    table = simulate(60, 35, 2 + request.param % 2, rng, missing=0.2 * request.param).responses
+    return table.select_items(np.arange(60) != 7)
+
+
+def test_codes_of_hashes_are_in_order_of_appearance() -> None:
+    rng = np.random.default_rng(0)
+    for size in (0, 1, 5, 3000):
+        hashes = rng.integers(2**64, size=300, dtype=np.uint64)[rng.integers(300, size=size)]
+        kernel, small = both_ways(partial(hash_codes.factorize_hashes, hashes))
+        for one, other in zip(kernel, small, strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert kernel[0].dtype == small[0].dtype == np.int32
+
+
+def test_votes_are_equal(responses: Responses) -> None:
+    for count in (posteriors.vote_posteriors, posteriors.count_vote_units):
+        kernel, small = both_ways(partial(count, responses))
+        if isinstance(kernel, posteriors.ExpectedCounts):
+            np.testing.assert_array_equal(kernel.counts, small.counts)
+            np.testing.assert_array_equal(kernel.totals, small.totals)
+        else:
+            np.testing.assert_array_equal(kernel, small)
+
+
+def test_posteriors_and_expected_counts_are_equal(responses: Responses) -> None:
+    rng = np.random.default_rng(0)
+    K, M = responses.n_classes, responses.n_annotators
+    for L in (K, 2 * K):
+        confusions = rng.dirichlet(np.ones(K), size=(M, L)).transpose(0, 2, 1)
+        model = confusions, rng.dirichlet(np.ones(L))
+        kernel, small = both_ways(partial(posteriors.compute_posteriors, responses, *model))
+        np.testing.assert_allclose(kernel[0], small[0], rtol=1e-12)
+        assert kernel[1] == pytest.approx(small[1], rel=1e-12)
+        given = small[0]
+        for make in (
+            partial(posteriors.expected_counts, responses, *model),
+            partial(posteriors.count_posteriors, responses, given),
+        ):
+            kernel, small = both_ways(make)
+            np.testing.assert_allclose(kernel.counts, small.counts, rtol=1e-10, atol=1e-12)
+            np.testing.assert_allclose(kernel.totals, small.totals, rtol=1e-10)
+            assert kernel.log_likelihood == pytest.approx(small.log_likelihood, rel=1e-12)
+        kernel, small = both_ways(partial(posteriors.most_likely, given))
+        np.testing.assert_array_equal(kernel, small)
+
+
+def test_a_fusion_is_the_same(responses: Responses) -> None:
+    kernel, small = both_ways(partial(fuse, responses))
+    assert kernel.method == small.method
+    np.testing.assert_array_equal(kernel.labels, small.labels)
+    np.testing.assert_allclose(kernel.posteriors, small.posteriors, atol=1e-6)

@@ -1,0 +1,287 @@
+"""Random arrays for every loader and every public constructor that takes arrays.
+
+``python -m tests.support.fuzzed_arrays SEED COUNT`` runs in a process of its own, so that a crash
+is seen as a failure. What is accepted is also used, so that it reaches the kernels. Every error
+must be a BlindfuseError.
+"""
+
+import random
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse import (
+    BlindEnsemble,
+    DawidSkene,
+    Model,
+    MomentCounts,
+    Moments,
+    Responses,
+    diagnose,
+    simulate,
+)
+from blindfuse.errors import BlindfuseError
+from blindfuse.model.saving import load_arrays, save_arrays
+from blindfuse.responses.rows import Rows
+
+N, M, K = 40, 4, 3
+TYPES = [
+    *("i1", "i2", "i4", "i8", "u1", "u4", "u8", ">i4", ">f8", "f4", "f8"),
+    *("c16", "?", "U3", "O", "M8[s]", "V8"),
+]
+NUMBERS = [-1, -2, 0, 1, 7, 127, 128, -(2**15), 2**31, 2**62, 1e300, np.nan, np.inf, -np.inf, 0.5]
+
+Use = Callable[[], Any]
+Target = Callable[["Mutator"], Use]
+
+
+class Mutator:
+    """Changes some of the arrays that it is given, in one of many ways."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.numpy = np.random.default_rng(seed)
+
+    def __call__(self, array: Any) -> Any:
+        for _ in range(self.rng.choice([0, 0, 1, 1, 2])):
+            array = self.rng.choice(MUTATIONS)(_as_array(array), self)
+        return array
+
+    def all(self, *arrays: Any) -> list[Any]:
+        return [self(array) for array in arrays]
+
+
+def _as_array(value: Any) -> NDArray[Any]:
+    return np.asarray(value, dtype=None if isinstance(value, np.ndarray) else object)
+
+
+def _retyped(array: NDArray[Any], mutator: Mutator) -> Any:
+    try:
+        return array.astype(mutator.rng.choice(TYPES))
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        return array
+
+
+def _with_another_number(array: NDArray[Any], mutator: Mutator) -> Any:
+    changed = array.copy()
+    if changed.size:
+        try:
+            changed.flat[mutator.rng.randrange(changed.size)] = mutator.rng.choice(NUMBERS)
+        except (TypeError, ValueError, OverflowError):
+            return array
+    return changed
+
+
+def _shortened(array: NDArray[Any], mutator: Mutator) -> Any:
+    return array[: mutator.rng.randrange(len(array) + 1)] if array.ndim else array
+
+
+def _lengthened(array: NDArray[Any], mutator: Mutator) -> Any:
+    return np.concatenate([array, array[: mutator.rng.choice([1, 3, None])]]) if array.ndim else []
+
+
+def _reshaped(array: NDArray[Any], mutator: Mutator) -> Any:
+    shapes = [(-1,), (1, -1), (-1, 1), array.shape[::-1]]
+    return array.reshape(mutator.rng.choice(shapes)) if array.size else array.reshape(0, 3)
+
+
+def _strided(array: NDArray[Any], mutator: Mutator) -> Any:
+    return np.repeat(array, 2, axis=0)[::2] if array.ndim else array
+
+
+def _reversed(array: NDArray[Any], mutator: Mutator) -> Any:
+    return array[::-1] if array.ndim else array
+
+
+def _in_fortran_order(array: NDArray[Any], mutator: Mutator) -> Any:
+    return np.asfortranarray(array)
+
+
+def _broadcast(array: NDArray[Any], mutator: Mutator) -> Any:
+    return np.broadcast_to(array[:1], array.shape) if array.ndim and len(array) else array
+
+
+def _shuffled(array: NDArray[Any], mutator: Mutator) -> Any:
+    return array[mutator.numpy.permutation(len(array))] if array.ndim else array
+
+
+def _as_list(array: NDArray[Any], mutator: Mutator) -> Any:
+    return array.tolist()
+
+
+def _replaced(array: NDArray[Any], mutator: Mutator) -> Any:
+    return mutator.rng.choice([None, 3, "text", [], {}, [[1], [2, 3]], object()])
+
+
+MUTATIONS = [
+    _retyped,
+    _with_another_number,
+    _with_another_number,
+    _shortened,
+    _lengthened,
+    _reshaped,
+    _strided,
+    _reversed,
+    _in_fortran_order,
+    _broadcast,
+    _shuffled,
+    _as_list,
+    _replaced,
+]
+
+SIMULATION = simulate(N, M, K, np.random.default_rng(0), missing=0.3)
+TABLE, MODEL = SIMULATION.responses, SIMULATION.model
+COUNTS = MomentCounts.count(TABLE)
+MOMENTS = COUNTS.moments()
+METHODS = [DawidSkene(max_iter=2), BlindEnsemble(max_sweeps=2)]
+FOLDER = Path(tempfile.mkdtemp())
+for method in METHODS:
+    method.partial_fit(TABLE).save_state(FOLDER / type(method).__name__)
+MODEL.save(FOLDER / "Model")
+
+
+def _fit(responses: Responses, mutator: Mutator) -> Any:
+    return mutator.rng.choice(METHODS).fit(responses).predict_proba(responses)
+
+
+def from_codes(mutator: Mutator) -> Use:
+    codes = mutator.all(TABLE.item_of_response(), TABLE.by_item.codes, TABLE.by_item.symbols)
+    names = mutator.all(TABLE.items, TABLE.annotators, TABLE.classes)
+    items, annotators, classes = names if mutator.rng.random() < 0.3 else _names(TABLE)
+    return lambda: _fit(
+        Responses.from_codes(*codes, items=items, annotators=annotators, classes=classes), mutator
+    )
+
+
+def from_rows(mutator: Mutator) -> Use:
+    rows = mutator.all(*TABLE.by_item)
+    names: Any = mutator.all(*_names(TABLE)) if mutator.rng.random() < 0.3 else _names(TABLE)
+    return lambda: _fit(Responses(names[0], names[1], names[2], Rows(*rows)), mutator)
+
+
+def from_matrix(mutator: Mutator) -> Use:
+    matrix = mutator(TABLE.matrix())
+    return lambda: _fit(Responses.from_matrix(matrix), mutator)
+
+
+def from_long(mutator: Mutator) -> Use:
+    columns = mutator.all(TABLE.item_of_response(), TABLE.by_item.codes, TABLE.by_item.symbols)
+    return lambda: _fit(Responses.from_long(*columns), mutator)
+
+
+def selections(mutator: Mutator) -> Use:
+    items, annotators = mutator.all(np.arange(N), np.arange(M))
+    return lambda: _fit(TABLE.select_items(items).select_annotators(annotators), mutator)
+
+
+def models(mutator: Mutator) -> Use:
+    weights = mutator.rng.choice([np.ones(M), None])
+    fields = MODEL.confusions, MODEL.prior, MODEL.annotators, MODEL.classes, weights
+    arrays: Any = mutator.all(*fields)
+    return lambda: Model(*arrays).posteriors(TABLE)
+
+
+def moment_counts(mutator: Mutator) -> Use:
+    tables = mutator.all(COUNTS.singles, COUNTS.pairs, COUNTS.triples)
+    return lambda: (MomentCounts(N, *tables) + COUNTS).moments()
+
+
+def moments(mutator: Mutator) -> Use:
+    arrays = mutator.all(*list(vars(MOMENTS).values())[1:])
+    return lambda: Moments(N, *arrays).objective(MODEL.confusions, MODEL.prior)
+
+
+def diagnostics(mutator: Mutator) -> Use:
+    posteriors = mutator(MODEL.posteriors(TABLE))
+    return lambda: diagnose(TABLE, MODEL, posteriors).summary()
+
+
+def parameters(mutator: Mutator) -> Use:
+    weights, prior = mutator.all(np.ones(M), np.full(K, 1 / K))
+    if mutator.rng.random() < 0.5:
+        return lambda: DawidSkene(weights=weights, class_prior=prior, max_iter=2).fit(TABLE)
+    return lambda: BlindEnsemble(prior=prior, max_sweeps=2).fit(TABLE)
+
+
+def saved_arrays(mutator: Mutator) -> Use:
+    """Files of the right format with other arrays in them."""
+    name = mutator.rng.choice(["DawidSkene", "BlindEnsemble", "Model"])
+    format = "blindfuse model" if name == "Model" else f"blindfuse state of {name}"
+    header, arrays = load_arrays(FOLDER / name, format)
+    changed = mutator.rng.sample(sorted(arrays), mutator.rng.randrange(1, 3))
+    for key in changed:
+        arrays[key] = mutator(arrays[key])
+        if _as_array(arrays[key]).dtype.kind == "O":  # would be pickled
+            del arrays[key]
+    if mutator.rng.random() < 0.2:
+        key = mutator.rng.choice(sorted(set(header) - {"format", "version"}))
+        header[key] = mutator.rng.choice([[], [1, 2], "text", None, -1, {}, [[1], [2]], 10**30])
+    path = FOLDER / "changed"
+    save_arrays(path, format, header, arrays)
+    return lambda: _load(name, path)
+
+
+def saved_bytes(mutator: Mutator) -> Use:
+    """Files with other bytes in them."""
+    name = mutator.rng.choice(["DawidSkene", "BlindEnsemble", "Model"])
+    content = bytearray((FOLDER / name).read_bytes())
+    for _ in range(mutator.rng.randrange(1, 20)):
+        content[mutator.rng.randrange(len(content))] = mutator.rng.randrange(256)
+    if mutator.rng.random() < 0.2:
+        del content[mutator.rng.randrange(len(content)) :]
+    path = FOLDER / "damaged"
+    path.write_bytes(content)
+    return lambda: _load(name, path)
+
+
+def _load(name: str, path: Path) -> Any:
+    if name == "Model":
+        return Model.load(path).posteriors(TABLE)
+    method: Any = DawidSkene(max_iter=2) if name == "DawidSkene" else BlindEnsemble(max_sweeps=2)
+    return method.load_state(path).partial_fit(TABLE).merge(method)
+
+
+def _names(table: Responses) -> list[NDArray[Any]]:
+    return [table.items, table.annotators, table.classes]
+
+
+TARGETS: list[Target] = [
+    from_codes,
+    from_rows,
+    from_matrix,
+    from_long,
+    selections,
+    models,
+    moment_counts,
+    moments,
+    diagnostics,
+    parameters,
+    saved_arrays,
+    saved_bytes,
+]
+
+
+def main(seed: int, count: int) -> None:
+    """Run this many cases; print how many were accepted, and stop at the first wrong error."""
+    warnings.simplefilter("ignore")
+    accepted = 0
+    with np.errstate(all="ignore"):
+        for number in range(seed, seed + count):
+            target = TARGETS[number % len(TARGETS)]
+            print(f"\r{number} {target.__name__} ", end="", file=sys.stderr)  # named in a crash
+            try:
+                target(Mutator(number))()
+                accepted += 1
+            except BlindfuseError:
+                continue
+    print(accepted)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
