@@ -122,7 +122,8 @@ def test_a_wide_table_can_have_an_item_column(library: Library) -> None:
 @every_library
 def test_repeats_in_a_frame_are_handled_like_those_in_a_list(library: Library) -> None:
     table = library({"item": ["i", "i"], "annotator": ["a", "a"], "label": ["x", "y"]})
-    assert reported_matrix(Responses.from_frame(table)) == [[(str, "y")]]
+    assert reported_matrix(Responses.from_frame(table, classes=["x", "y"])) == [[None]]
+    assert reported_matrix(Responses.from_frame(table, repeats="last")) == [[(str, "y")]]
     assert reported_matrix(Responses.from_frame(table, repeats="first")) == [[(str, "x")]]
     assert Responses.from_frame(table).repeated == 1
     assert "'a'" in error_message(lambda: Responses.from_frame(table, repeats="error"))

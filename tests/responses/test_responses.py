@@ -1,7 +1,9 @@
 """Responses: construction, selection, notes, and the input that is rejected."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable
+from random import Random
 from types import FrameType
 from typing import Any
 
@@ -195,12 +197,39 @@ def test_repeats_keep_the_last_or_the_first_response(rows: list[tuple[int, int, 
         responses = Responses.from_long(*columns, repeats=repeats)  # type: ignore[arg-type]
         assert reported(responses) == expected
         assert responses.repeated == n_repeated
-        assert any("dropped" in note for note in responses.notes) == (n_repeated > 0)
-    assert reported(Responses.from_long(*columns)) == last
+        assert any("repeated" in note for note in responses.notes) == (n_repeated > 0)
     if n_repeated:
         error_message(lambda: Responses.from_long(*columns, repeats="error"))
     else:
         assert reported(Responses.from_long(*columns, repeats="error")) == last
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.sampled_from("abc")), min_size=1),
+    st.randoms(use_true_random=False),
+)
+def test_the_most_frequent_response_counts_whatever_the_order(
+    rows: list[tuple[int, int, str]], random: Random
+) -> None:
+    counts: dict[tuple[int, int], Counter[str]] = {}
+    for item, annotator, label in rows:
+        counts.setdefault((item, annotator), Counter())[label] += 1
+    expected, n_tied = {}, 0
+    for cell, times in counts.items():
+        (label, best), *others = times.most_common()
+        if others and others[0][1] == best:
+            n_tied += 1
+        else:
+            expected[cell] = (str, label)
+    for _ in range(3):
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        responses = Responses.from_long(*columns, classes=list("abc"))
+        assert reported(responses) == expected
+        assert responses.repeated == len(rows) - len(counts)
+        assert responses.contradictory == n_tied
+        noted = any(f"{n_tied} contradictory" in note for note in responses.notes)
+        assert noted == (n_tied > 0)
+        random.shuffle(rows)
 
 
 def test_repeats_error_names_annotator_and_item() -> None:
@@ -380,8 +409,9 @@ def test_repr_has_counts_and_notes() -> None:
         "2 items",
         "2 annotators",
         "3 classes",
-        "3 responses (1.5 per item)",
-        "1 responses dropped",
+        "2 responses (1.0 per item)",
+        "1 repeated response:",
+        "1 contradictory response treated as missing",
     ):
         assert text_part in text
     assert "1,500 items" in repr(four_classes(np.zeros((1500, 2), np.int8)))

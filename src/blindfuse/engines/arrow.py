@@ -110,17 +110,15 @@ def group_by_item(
 ) -> tuple[pa.Array, Responses]:
     """Return the distinct items of a partition and its responses, with items as row numbers.
 
-    The partition must hold all responses to its items. Rows of a distributed table have no order,
-    so where an annotator labelled an item more than once, the last label in the order of the
-    classes is kept.
+    The partition must hold all responses to its items. Where an annotator labelled an item more
+    than once, the most frequent label counts, because rows of a distributed table have no order.
     """
     encoded = _plain_array(items).dictionary_encode()
     _reject_nulls(encoded.null_count, "item", "item")
-    order = np.argsort(labels, kind="stable")
     responses = Responses.from_codes(
-        encoded.indices.to_numpy(zero_copy_only=False)[order],
-        annotators[order],
-        labels[order],
+        encoded.indices.to_numpy(zero_copy_only=False),
+        annotators,
+        labels,
         items=np.arange(len(encoded.dictionary)),
         annotators=names.annotators,
         classes=names.classes,

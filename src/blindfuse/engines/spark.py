@@ -59,7 +59,7 @@ def fit(
     ----------
     table
         one row per response, in any order. Where an annotator labelled an item more than once, the
-        last label in the order of the classes is kept.
+        most frequent label counts, and a tie is treated as missing.
     item, annotator, label
         names of the columns.
     method

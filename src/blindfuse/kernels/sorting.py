@@ -33,24 +33,3 @@ def scatter(rows, codes, symbols, free, row_codes, row_symbols):
         row_codes[target] = codes[at]
         row_symbols[target] = symbols[at]
         free[rows[at]] = target + 1
-
-
-@kernel
-def deduplicate(starts, codes, symbols, keep_last, kept):
-    """Keep each code of a row once, with its first or its last symbol, and close the gaps.
-
-    The codes of a row are in ascending order. Fills ``kept[row]`` with the number of codes that
-    the row keeps, and returns their sum.
-    """
-    target = 0
-    for row in range(kept.size):
-        begin = target
-        for at in range(starts[row], starts[row + 1]):
-            if target == begin or codes[at] != codes[target - 1]:
-                codes[target] = codes[at]
-                symbols[target] = symbols[at]
-                target += 1
-            elif keep_last:
-                symbols[target - 1] = symbols[at]
-        kept[row] = target - begin
-    return target

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 from blindfuse.errors import BadFile
 from blindfuse.readers.detection import ColumnOptions
 from blindfuse.readers.nested_values import first_choice
-from blindfuse.readers.parsed_responses import ParsedResponses, count_note, expected_structure
+from blindfuse.readers.parsed_responses import ParsedResponses, expected_structure
 from blindfuse.readers.questions import Row, select_from_rows
 from blindfuse.readers.tables import Record, Table, load_records
+from blindfuse.responses.notes import count_note
 
 NAME = "argilla"
 TITLE = "Argilla records"

@@ -7,8 +7,9 @@ import polars as pl
 from blindfuse.errors import BadFile
 from blindfuse.readers.detection import ColumnOptions, detect_column, existing_column
 from blindfuse.readers.nested_values import first_choices
-from blindfuse.readers.parsed_responses import ParsedResponses, count_note
+from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.tables import Table, load_columns
+from blindfuse.responses.notes import count_note
 
 NAME = "doccano"
 TITLE = "a doccano export"

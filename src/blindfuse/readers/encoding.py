@@ -13,11 +13,12 @@ from blindfuse.errors import BadFile, list_names
 from blindfuse.kernels.hash_codes import factorize_hashes
 from blindfuse.kernels.threads import thread_count
 from blindfuse.readers.detection import is_categorical
-from blindfuse.readers.parsed_responses import ParsedResponses, count_note
+from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.tables import Table
 from blindfuse.responses.coding import MAX_CLASSES, code_labels
+from blindfuse.responses.notes import count_note
+from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.responses import Names, Responses
-from blindfuse.responses.rows import Repeats
 
 _ROLES = ("item", "annotator", "label")
 _BLOCK_ROWS = 1 << 18
@@ -45,14 +46,7 @@ def encode(
         classes=class_names,
         repeats=repeats,
     )
-    repeated = (
-        f"repeated response{{s}} dropped: the {repeats} response per item and annotator is kept"
-    )
-    return responses, [
-        *notes,
-        *count_note(responses.repeated, repeated),
-        *_overlap_note(responses),
-    ]
+    return responses, [*notes, *responses.repeat_notes, *_overlap_note(responses)]
 
 
 def factorize(column: pl.Series) -> Factor:

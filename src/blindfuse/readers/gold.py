@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from blindfuse.errors import BadFile, list_names
 from blindfuse.readers.detection import detect_column, existing_column, gold_column, require_column
 from blindfuse.readers.opening import open_table
-from blindfuse.readers.parsed_responses import ParsedResponses, count_note
+from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.sources import FileInput, find_sources
 from blindfuse.readers.tables import Table, load_columns
+from blindfuse.responses.notes import count_note
 
 
 def read_gold(

@@ -17,11 +17,11 @@ from blindfuse.readers.nested_values import (
 from blindfuse.readers.parsed_responses import (
     GoldLabels,
     ParsedResponses,
-    count_note,
     expected_structure,
 )
 from blindfuse.readers.questions import Row, question_column, select_from_rows
 from blindfuse.readers.tables import Record, Table, load_columns, load_records
+from blindfuse.responses.notes import count_note
 
 NAME = "label-studio"
 TITLE = "a Label Studio export"

@@ -12,9 +12,10 @@ import polars as pl
 from blindfuse.errors import BadFile
 from blindfuse.readers.detection import ColumnOptions, existing_column
 from blindfuse.readers.json_tables import cell_text, parse_json
-from blindfuse.readers.parsed_responses import ParsedResponses, count_note
+from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.questions import question_column
 from blindfuse.readers.tables import Table, check_columns, load_columns
+from blindfuse.responses.notes import count_note
 
 NAME = "mturk"
 TITLE = "Mechanical Turk results"

@@ -56,11 +56,3 @@ def expected_structure(name: str, tool: str) -> Iterator[None]:
             f"{name} does not have the structure of an export from {tool} ({error!r}). "
             "Export it again, or pass another format=."
         ) from error
-
-
-def count_note(count: int, text: str) -> list[str]:
-    """Return a list with the note "``count`` ``text``", or an empty list if the count is zero.
-
-    ``{s}`` in the text becomes the plural ending.
-    """
-    return [f"{count:,} {text.replace('{s}', '' if count == 1 else 's')}"] if count else []

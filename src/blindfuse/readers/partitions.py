@@ -38,7 +38,7 @@ class Partitions:
     def __call__(self) -> Iterator[Responses]:
         for file in self.files:
             parsed = ParsedResponses(pl.read_parquet(file, glob=False), self.columns)
-            yield encode(self.table, parsed, self.classes, "last")[0]
+            yield encode(self.table, parsed, self.classes, "most_frequent")[0]
 
 
 @contextmanager
@@ -54,8 +54,8 @@ def read_partitions(
     """Split the items of long tables into partitions, which are deleted on exit.
 
     Files must be CSV, TSV, Parquet or Arrow, and neither compressed nor piped. Columns are detected
-    as in :func:`blindfuse.read`; if an annotator labelled an item more than once, the last response
-    is kept. ``partition_bytes`` defaults to ``PARTITION_BYTES``.
+    as in :func:`blindfuse.read`; if an annotator labelled an item more than once, the most frequent
+    response counts. ``partition_bytes`` defaults to ``PARTITION_BYTES``.
     """
     tables = [open_table(source) for source in find_sources(paths)]
     columns = detect_columns(tables[0], ColumnOptions(item, annotator, label))

@@ -12,8 +12,8 @@ from blindfuse.readers.reader import Reader
 from blindfuse.readers.registry import READERS
 from blindfuse.readers.sources import FileInput, find_sources
 from blindfuse.readers.tables import Table
+from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.responses import Names, Responses
-from blindfuse.responses.rows import Repeats
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ def read(
     label: str | None = None,
     question: str | None = None,
     classes: Names | None = None,
-    repeats: Repeats = "last",
+    repeats: Repeats = "most_frequent",
 ) -> Read:
     """Read the responses in one file, or in several files of the same format.
 
@@ -71,7 +71,8 @@ def read(
     classes
         the classes, in the order you want; by default those that occur, sorted.
     repeats
-        which response is kept if an annotator labelled an item more than once.
+        which response counts if an annotator labelled an item more than once: the most frequent
+        one (a tie is treated as missing), the ``"last"`` or the ``"first"``; ``"error"`` refuses.
     """
     if format is not None and format not in READERS:
         formats = list_names(READERS, len(READERS))

@@ -15,8 +15,9 @@ from blindfuse.readers.detection import (
     existing_column,
     gold_column,
 )
-from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses, count_note
+from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
 from blindfuse.readers.tables import Table, load_columns
+from blindfuse.responses.notes import count_note
 
 NAME = "wide"
 TITLE = "a wide table"

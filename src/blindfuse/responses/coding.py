@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from blindfuse.errors import BadLabels, list_names
+from blindfuse.responses.keys import is_null, key_value, name_key
 
 MAX_CLASSES = 1000
 """More classes than this mean that the wrong column was chosen."""
 
 _SMALL_RANGE = 64
-_NAN = float("nan")
 
 
 def smallest_integer_dtype(largest: int, *candidates: type[np.signedinteger[Any]]) -> np.dtype[Any]:
@@ -62,7 +62,7 @@ def code_names(values: ArrayLike, kind: str) -> tuple[NDArray[Any], NDArray[Any]
     """
     array = as_column(values)
     codes, distinct = _factorize(array)
-    nameless = [code for code, name in enumerate(distinct) if _is_null(name)]
+    nameless = [code for code, name in enumerate(distinct) if is_null(name)]
     if nameless:
         row = int(np.flatnonzero(codes == nameless[0])[0])
         raise BadLabels(
@@ -127,7 +127,7 @@ def code_labels(
 def check_classes(classes: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     """Return the classes that a user lists, in that order; raise BadLabels if they are invalid."""
     names = _check_class_count(as_names(classes))
-    values = [_value(name_key(name)) for name in names.tolist()]
+    values = [key_value(name_key(name)) for name in names.tolist()]
     if not values:
         raise BadLabels("classes= is empty. List all classes, or leave it out.")
     invalid = [
@@ -145,28 +145,6 @@ def check_classes(classes: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
             "0). List each class once."
         )
     return names
-
-
-def name_key(value: Any) -> Any:
-    """Return a dictionary key that separates True, 1 and '1', but not 1 and 1.0, nor two NaNs."""
-    if type(value) is str or value is None:
-        return value
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, str):
-        return str.__str__(value)
-    try:
-        hash(value)
-    except TypeError:
-        raise BadLabels(
-            f"{short(value)} is a {type(value).__name__}, which cannot be a label or a name. "
-            "Convert it to text, a whole number or a boolean."
-        ) from None
-    if isinstance(value, float | np.floating):
-        if value != value:
-            return float, _NAN
-        return (int, int(value)) if value.is_integer() else (float, float(value))
-    return None if _is_null(value) else (type(value), value)
 
 
 def positions(names: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
@@ -200,19 +178,6 @@ def _is_text(name: Any) -> bool:
     return isinstance(name, str)
 
 
-def _value(key: Any) -> Any:
-    """Return the value of a name key."""
-    return key[1] if type(key) is tuple else key
-
-
-def _is_null(value: Any) -> bool:
-    """Whether this is None, or does not equal itself, like NaN, NaT and pandas' NA."""
-    try:
-        return value is None or bool(value != value)
-    except TypeError:
-        return True
-
-
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:
     """Convert an array of objects to numbers or booleans, if all values have one such type."""
     types = set(map(type, array.reshape(-1).tolist()))
@@ -243,7 +208,7 @@ def _factorize(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     seen: dict[Any, int] = {}
     keys = map(name_key, values.tolist())
     codes = np.fromiter((seen.setdefault(key, len(seen)) for key in keys), np.intp, values.size)
-    return codes, np.fromiter(map(_value, seen), dtype=object, count=len(seen))
+    return codes, np.fromiter(map(key_value, seen), dtype=object, count=len(seen))
 
 
 def _reject_invalid_labels(
@@ -256,7 +221,7 @@ def _reject_invalid_labels(
     """Reject NaN, fractions and negative numbers, unless they are classes, and other types."""
     allowed = set() if classes is None else {name_key(name) for name in classes.tolist()}
     for code in np.flatnonzero(present):
-        value = _value(name_key(distinct[code]))
+        value = key_value(name_key(distinct[code]))
         if isinstance(value, str) or name_key(value) in allowed:
             continue
         if not isinstance(value, int | float):
@@ -284,7 +249,7 @@ def _sorted_classes(
     if distinct.dtype.kind in "iu" and len(distinct) <= _SMALL_RANGE:
         occurs = [np.any(codes == code) for code in range(len(distinct))]
         present = present & np.array(occurs, dtype=bool)
-    values = [_value(name_key(value)) for value in distinct[present].tolist()]
+    values = [key_value(name_key(value)) for value in distinct[present].tolist()]
     if not values:
         raise BadLabels(
             "There are no labels, so there is nothing to fuse. Check the missing marker."

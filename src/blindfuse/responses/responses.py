@@ -1,7 +1,7 @@
 """``Responses``: the symbols that annotators reported for items, as integer codes with names."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, get_args
 
@@ -17,14 +17,15 @@ from blindfuse.responses.coding import (
     check_classes,
     code_labels,
     code_names,
-    name_key,
     positions,
     smallest_integer_dtype,
     union,
 )
+from blindfuse.responses.keys import name_key
+from blindfuse.responses.notes import count_note
 from blindfuse.responses.packing import PackedResponses, pack
+from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.rows import (
-    Repeats,
     Rows,
     freeze_rows,
     read_only,
@@ -51,7 +52,12 @@ class Responses:
         :class:`~blindfuse.responses.rows.Rows` with one row per item: ``codes`` are annotators,
         ``symbols`` are class codes.
     repeated
-        number of responses that were dropped as repetitions of an (item, annotator) pair.
+        number of responses beyond the first per item and annotator, of which one is kept.
+    contradictory
+        number of pairs of item and annotator whose repeated responses have no most frequent one;
+        they are treated as missing.
+    remarks
+        notes about the conversion of the user's values to codes.
     """
 
     items: NDArray[Any]
@@ -59,6 +65,8 @@ class Responses:
     classes: NDArray[Any]
     by_item: Rows
     repeated: int = 0
+    contradictory: int = 0
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("items", "annotators", "classes"):
@@ -67,7 +75,7 @@ class Responses:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without cached properties; arrays are read-only again after unpickling."""
-        return Responses, (self.items, self.annotators, self.classes, self.by_item, self.repeated)
+        return Responses, tuple(getattr(self, one.name) for one in fields(self))
 
     @classmethod
     def from_matrix(
@@ -115,12 +123,13 @@ class Responses:
         *,
         classes: Names | None = None,
         missing: Any = None,
-        repeats: Repeats = "last",
+        repeats: Repeats = "most_frequent",
     ) -> "Responses":
         """Read three columns of equal length, with one row per response.
 
         A label of None or ``missing`` marks a missing response; its item and annotator are kept.
-        ``repeats`` says which response to keep if an annotator labelled an item more than once.
+        If an annotator labelled an item more than once, the most frequent response counts, and a
+        tie is treated as missing; ``repeats`` may be ``"last"``, ``"first"`` or ``"error"``.
         """
         columns = [as_column(frames.values(column)) for column in (items, annotators, labels)]
         lengths = [f"{len(column):,}" for column in columns]
@@ -153,7 +162,7 @@ class Responses:
         label: str = "label",
         classes: Names | None = None,
         missing: Any = None,
-        repeats: Repeats = "last",
+        repeats: Repeats = "most_frequent",
     ) -> "Responses":
         """Read a long table (pandas, Polars, DuckDB, …), one row per response; null is missing."""
         columns = frames.columns(frame, [item, annotator, label])
@@ -189,7 +198,8 @@ class Responses:
         items: Names,
         annotators: Names,
         classes: Names,
-        repeats: Repeats = "last",
+        repeats: Repeats = "most_frequent",
+        remarks: Sequence[str] = (),
     ) -> "Responses":
         """Create responses from codes, which are positions in the given names.
 
@@ -211,7 +221,7 @@ class Responses:
         _reject_codes_outside(item_codes, item_names, "item")
         _reject_codes_outside(annotator_codes, annotator_names, "annotator")
         _reject_codes_outside(symbol_codes, class_names, "symbol")
-        by_item, repeated = sort_and_deduplicate(
+        resolved = sort_and_deduplicate(
             item_codes,
             annotator_codes.astype(
                 smallest_integer_dtype(len(annotator_names), np.int16, np.int32)
@@ -220,21 +230,23 @@ class Responses:
             (len(item_names), len(annotator_names)),
             repeats,
         )
-        if repeated and repeats == "error":
-            item = int(np.argmax(np.bincount(item_codes) > np.diff(by_item.starts)))
+        if resolved.repeated and repeats == "error":
+            item = int(np.argmax(np.bincount(item_codes) > np.diff(resolved.starts)))
             responding = annotator_codes[item_codes == item]
             annotator = int(np.argmax(np.bincount(responding) > 1))
             raise BadLabels(
                 f"Annotator {list_names(annotator_names[[annotator]])} labelled item "
                 f"{list_names(item_names[[item]])} more than once. "
-                "Pass repeats='last' or repeats='first' to keep one."
+                "Pass repeats='most_frequent', 'last' or 'first' to keep one."
             )
         return cls(
             items=item_names,
             annotators=annotator_names,
             classes=class_names,
-            by_item=by_item,
-            repeated=repeated,
+            by_item=freeze_rows(*resolved[:3]),
+            repeated=resolved.repeated,
+            contradictory=resolved.contradictory,
+            remarks=tuple(remarks),
         )
 
     @property
@@ -407,9 +419,22 @@ class Responses:
             ),
             (len(inactive), f"annotators without a response: {list_names(inactive)}"),
             (len(unreported), f"classes that no annotator reported: {list_names(unreported)}"),
-            (self.repeated, "responses dropped, because they repeat an (item, annotator) pair"),
         ]
-        return tuple(f"{count:,} {remark}" for count, remark in remarks if count)
+        counted = (f"{count:,} {remark}" for count, remark in remarks if count)
+        return (*self.remarks, *counted, *self.repeat_notes)
+
+    @property
+    def repeat_notes(self) -> tuple[str, ...]:
+        """Notes about annotators who labelled an item more than once."""
+        return (
+            *count_note(self.repeated, "repeated response{s}: one per item and annotator counts"),
+            *count_note(
+                self.contradictory,
+                "contradictory response{s} treated as missing, because an annotator labelled the "
+                "item more than once and no label is the most frequent. Pass repeats='last' or "
+                "'first' (--repeats) to keep one",
+            ),
+        )
 
     def __repr__(self) -> str:
         lines = [

@@ -1,15 +1,14 @@
 """Responses in compressed rows (CSR), and sorting of responses into rows."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.sorting import count_rows, deduplicate, scatter
+from blindfuse.kernels.sorting import count_rows, scatter
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.coding import smallest_integer_dtype
-
-Repeats = Literal["last", "first", "error"]
+from blindfuse.responses.repeats import Repeats, Resolved, resolve_repeats
 
 MIN_RESPONSES_PER_THREAD = 1_000_000
 """With fewer responses, another thread saves no time."""
@@ -59,8 +58,8 @@ def sort_and_deduplicate(
     symbols: NDArray[Any],
     shape: tuple[int, int],
     repeats: Repeats,
-) -> tuple[Rows, int]:
-    """Sort responses into rows, by code within a row; keep one per code, and count the dropped.
+) -> Resolved:
+    """Sort responses into rows, by code within a row, and keep one per code.
 
     ``shape`` holds the numbers of rows and of codes. Two stable sorts, first by code and then by
     row, keep responses with the same row and code in their original order.
@@ -68,13 +67,7 @@ def sort_and_deduplicate(
     n_rows, n_codes = shape
     ends, rows, symbols = sort_into_rows(codes, rows, symbols, n_codes)
     codes = np.repeat(np.arange(n_codes, dtype=codes.dtype), np.diff(ends))
-    starts, codes, symbols = sort_into_rows(rows, codes, symbols, n_rows)
-    kept = np.empty(n_rows, starts.dtype)
-    total = deduplicate(starts, codes, symbols, repeats == "last", kept)
-    repeated = len(codes) - total
-    if repeated:
-        starts, codes, symbols = row_starts(kept), codes[:total].copy(), symbols[:total].copy()
-    return freeze_rows(starts, codes, symbols), repeated
+    return resolve_repeats(*sort_into_rows(rows, codes, symbols, n_rows), repeats)
 
 
 def row_starts(counts: NDArray[Any]) -> NDArray[Any]:
