@@ -23,7 +23,7 @@ from tests.responses.cases import COLUMNS, error_message, four_classes, reported
 
 VOCABULARIES: list[list[Any]] = [
     ["no", "yes", "perhaps"],
-    ["007", "1e5", " 7"],
+    ["007", "1e5", "seven"],
     [False, True],
     [0, 1, 2],
     [3, 40, 500],
@@ -387,14 +387,15 @@ def test_items_and_annotators_without_responses_are_kept_and_noted() -> None:
         [["x", None], [None, None], ["y", None]], items=["i", "j", "k"], annotators=["ann", "bob"]
     )
     assert responses.matrix().tolist() == [[0, -1], [-1, -1], [1, -1]]
-    empty, inactive = responses.notes
+    cells, empty, inactive = responses.notes
+    assert cells == "4 empty labels treated as missing"
     assert "1 items without a response" in empty
     assert "'j'" in empty
     assert "1 annotators without a response" in inactive
     assert "'bob'" in inactive
     long = Responses.from_long(["i", "j"], ["ann", "bob"], ["x", None])
     assert long.items.tolist() == ["i", "j"]
-    assert len(long.notes) == 2
+    assert len(long.notes) == 3
 
 
 def test_notes_list_at_most_five_names() -> None:
@@ -532,7 +533,10 @@ def test_data_that_is_not_a_matrix_is_rejected(array: Any) -> None:
 def test_names_of_a_matrix_must_be_unique_and_complete(kind: str) -> None:
     def named(*names: Any) -> str:
         return error_message(
-            lambda: Responses.from_matrix(np.eye(3, dtype=int), **{kind: list(names)})
+            lambda: Responses.from_matrix(
+                np.eye(3, dtype=int),
+                **{kind: list(names)},  # type: ignore[arg-type]
+            )
         )
 
     assert "'a'" in named("a", "b", "a")

@@ -33,20 +33,13 @@ def fuse_partitions(
     model: Path | None,
 ) -> None:
     """Estimate the model from a sample of the items, then label and write each partition."""
-    _refuse_unsupported(inputs, options, output, report)
+    _refuse_unsupported(options, output, report)
     screen = output.screen
     with screen.progress() as step:
         step(f"partitioning the items of {inputs.title}")
-        with read_partitions(
-            inputs.files,
-            item=inputs.item,
-            annotator=next(iter(inputs.annotator), None),
-            label=inputs.label,
-            classes=inputs.classes,
-        ) as partitions:
+        with read_partitions(inputs.files, **inputs.reading_options()) as partitions:
             n_partitions = len(partitions.files)
-            columns = ", ".join(f"{role} = {name!r}" for role, name in partitions.columns.items())
-            screen.note(f"read as a long table, in {n_partitions:,} partitions: {columns}")
+            screen.note(*partitions.notes, f"split into {n_partitions:,} partitions")
             step("estimating the model from a sample of the items")
             stream = fuse_stream(
                 partitions,
@@ -55,6 +48,7 @@ def fuse_partitions(
                 threads=options.threads,
                 selection=options.selection_rule(),
             )
+            screen.note(*partitions.repeat_notes)
             outputs: dict[Path, FileWriter] = {}
             if output.path is not None:
                 outputs[output.path] = _label_writer(stream, output.path, n_partitions, step)
@@ -67,19 +61,12 @@ def fuse_partitions(
     screen.note_written(*outputs)
 
 
-def _refuse_unsupported(
-    inputs: InputOptions, options: FuseOptions, output: OutputOptions, report: Path | None
-) -> None:
+def _refuse_unsupported(options: FuseOptions, output: OutputOptions, report: Path | None) -> None:
     """Raise an error for options that need all responses at once."""
     if report or options.gold or options.prior_model or output.as_json or is_stdout(output.path):
         raise BadParameter(
             "--report, --gold, --prior-model, --json and -o - cannot be used with partitions. "
             "Leave them out."
-        )
-    if len(inputs.annotator) > 1 or inputs.format not in (None, "long") or inputs.question:
-        raise BadParameter(
-            "Only long tables with one question can be read in partitions. Leave out --format, "
-            "--question and more than one --annotator."
         )
     if output.path is not None and (
         file_extension(output.path) not in COMPRESSIBLE or output.path.suffix == ".gz"

@@ -8,7 +8,8 @@ import polars as pl
 
 from blindfuse.errors import BadFile
 from blindfuse.readers.sources import Source
-from blindfuse.readers.tables import SAMPLE_ROWS, Table, check_columns, to_text
+from blindfuse.readers.tables import Record, Table, check_columns, text_expression, to_text
+from blindfuse.responses.detection import SAMPLE_ROWS
 
 _MAGIC = {
     b"PAR1": "Parquet",
@@ -52,9 +53,14 @@ def open_columnar(source: Source) -> Table:
         return to_text(source.name, rows)
 
     def scan(columns: Sequence[str]) -> pl.LazyFrame:
-        return frame.select(pl.col(column).cast(pl.String) for column in columns)
+        schema = frame.collect_schema()
+        return frame.select(text_expression(column, schema[column]) for column in columns)
 
-    return Table(source, file_type, _sample_to_text(source.name, sample), load, scan=scan)
+    def records() -> Iterator[Record]:
+        with _polars_errors(source, file_type):
+            yield from frame.collect().iter_rows(named=True)
+
+    return Table(source, file_type, to_text(source.name, sample), load, records, scan)
 
 
 @contextmanager
@@ -77,9 +83,3 @@ def _scan(source: Source, file_type: str) -> pl.LazyFrame:
     if file_type == "Arrow":
         return pl.scan_ipc(file, glob=False)
     return pl.read_ipc_stream(file).lazy()
-
-
-def _sample_to_text(name: str, sample: pl.DataFrame) -> pl.DataFrame:
-    """Convert the sample to text, without list columns, which cannot be converted."""
-    lists = [column.name for column in sample if isinstance(column.dtype, pl.List | pl.Array)]
-    return to_text(name, sample.drop(lists))

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.detection import is_known_name
 from blindfuse.readers.sources import Source
-from blindfuse.readers.tables import SAMPLE_ROWS, Table, check_column_count, check_columns
+from blindfuse.readers.tables import Table, check_column_count, check_columns
+from blindfuse.responses.detection import SAMPLE_ROWS, is_known_name
 
 _SEPARATORS = ",\t;|"
 _FILE_TYPES = {

@@ -11,7 +11,8 @@ import polars as pl
 from blindfuse.errors import BadFile
 from blindfuse.readers.delimited import check_utf8, decode_head
 from blindfuse.readers.sources import Source
-from blindfuse.readers.tables import SAMPLE_ROWS, Record, Table, check_columns
+from blindfuse.readers.tables import Record, Table, cell_text, check_columns
+from blindfuse.responses.detection import SAMPLE_ROWS
 
 _BOM = b"\xef\xbb\xbf"
 _LINES_EXTENSIONS = ("jsonl", "ndjson")
@@ -105,13 +106,6 @@ def _to_frame(name: str, records: Sequence[Record]) -> pl.DataFrame:
     columns = check_columns(name, list(dict.fromkeys(key for record in records for key in record)))
     cells = {column: [cell_text(record.get(column)) for record in records] for column in columns}
     return pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String))
-
-
-def cell_text(value: Any) -> str | None:
-    """Return a parsed value as the text of a cell: text and null as they are, the rest as JSON."""
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _is_json_value(text: str) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.detection import ColumnOptions, existing_column
 from blindfuse.readers.nested_values import (
     first_choice,
     first_choices,
@@ -21,6 +20,7 @@ from blindfuse.readers.parsed_responses import (
 )
 from blindfuse.readers.questions import Row, question_column, select_from_rows
 from blindfuse.readers.tables import Record, Table, load_columns, load_records
+from blindfuse.responses.detection import ColumnOptions, existing_column
 from blindfuse.responses.notes import count_note
 
 NAME = "label-studio"
@@ -48,7 +48,6 @@ _METADATA = frozenset(
     ]
 )
 _CANCELLED = "cancelled annotation{s} skipped"
-_SEVERAL = "response{s} with several choices: only the first is used"
 
 
 def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
@@ -78,7 +77,7 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
             for who, results, is_gold in _annotations(task, annotator, counts):
                 labels = [(asked, name, who, label) for asked, label in _labels(results, counts)]
                 (gold if is_gold else rows).extend(labels)
-    frame, question = select_from_rows(tables[0].name, rows, options.label or options.question)
+    frame, question = select_from_rows(tables[0].name, rows, options.with_label_as_question())
     return ParsedResponses(
         frame,
         {"item": item, "annotator": annotator, "label": question},
@@ -89,8 +88,8 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
                 counts["gold"],
                 "annotation{s} marked as ground truth used as gold labels, not as responses",
             ),
-            *count_note(counts["several"], _SEVERAL),
         ],
+        several=counts["several"],
         gold=_gold_of_question(gold, question) if gold else None,
     )
 
@@ -161,5 +160,6 @@ def _read_short(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespon
             label=chosen,
         ),
         columns,
-        [*count_note(len(frame) - len(kept), _CANCELLED), *count_note(several, _SEVERAL)],
+        count_note(len(frame) - len(kept), _CANCELLED),
+        several=several,
     )

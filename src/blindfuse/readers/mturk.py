@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.detection import ColumnOptions, existing_column
-from blindfuse.readers.json_tables import cell_text, parse_json
+from blindfuse.readers.json_tables import parse_json
 from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.questions import question_column
-from blindfuse.readers.tables import Table, check_columns, load_columns
+from blindfuse.readers.tables import Table, cell_text, check_columns, load_columns
+from blindfuse.responses.detection import ColumnOptions, existing_column
 from blindfuse.responses.notes import count_note
 
 NAME = "mturk"

@@ -33,8 +33,10 @@ class ParsedResponses:
         the column or field that holds the item, the annotator and the label.
     notes
         what the user should know, such as the number of skipped rows.
-    missing
-        labels treated as missing, in lower case. Empty labels always are.
+    abstain
+        whether −1 may mark a missing response, as in wide tables of numbers.
+    several
+        number of responses with several labels, of which the first is used.
     gold
         gold labels in the same file, or None.
     """
@@ -42,7 +44,8 @@ class ParsedResponses:
     frame: pl.DataFrame
     columns: dict[str, str]
     notes: list[str] = field(default_factory=list)
-    missing: frozenset[str] = frozenset()
+    abstain: bool = False
+    several: int = 0
     gold: GoldLabels | None = None
 
 

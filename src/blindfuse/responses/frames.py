@@ -1,6 +1,8 @@
 """Tables of any dataframe library, read through narwhals, as arrays with None for null."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -8,7 +10,9 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from blindfuse.errors import BadLabels, suggest
+from blindfuse.errors import BadLabels, BlindfuseError, suggest
+from blindfuse.responses.detection import SAMPLE_ROWS
+from blindfuse.responses.keys import is_null
 
 
 def is_frame(data: Any) -> bool:
@@ -16,6 +20,44 @@ def is_frame(data: Any) -> bool:
     if isinstance(data, np.ndarray | list | tuple):
         return False
     return isinstance(_native(data), nw.DataFrame | nw.LazyFrame)
+
+
+@dataclass(frozen=True)
+class FrameSample:
+    """A frame, of which detection reads the names of the columns and some rows."""
+
+    frame: Any
+    name: str = "The table"
+    call: str = "Responses.from_frame"
+    error: type[BlindfuseError] = BadLabels
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns, in order."""
+        return column_names(self.frame)
+
+    def texts(self, column: str) -> list[str | None]:
+        """Return the first rows of a column as text, None for null."""
+        (values,) = columns(_table(self.frame).head(SAMPLE_ROWS).to_native(), [column])
+        return [None if is_null(value) else str(value) for value in values.tolist()]
+
+
+def with_index(frame: Any) -> Any:
+    """Return a pandas frame with the named levels of its index as columns; others unchanged."""
+    names = [name for name in getattr(getattr(frame, "index", None), "names", []) if name]
+    if not names or not is_frame(frame) or set(names) & set(frame.columns):
+        return frame
+    return frame.reset_index(level=names)
+
+
+def index_values(frame: Any) -> NDArray[Any] | None:
+    """Return the index of a pandas frame if it names the rows: without repetition, not 0, 1, …."""
+    index = getattr(frame, "index", None)
+    if index is None or not is_frame(frame) or not getattr(index, "is_unique", False):
+        return None
+    values = np.asarray(index)
+    is_row_number = values.dtype.kind in "iu" and np.array_equal(values, np.arange(len(values)))
+    return None if is_row_number or values.ndim != 1 else values
 
 
 def column_names(frame: Any) -> list[str]:

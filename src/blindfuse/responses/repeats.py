@@ -5,6 +5,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.responses.notes import count_note
+
 Repeats = Literal["most_frequent", "last", "first", "error"]
 """Values of ``repeats=``. Only ``"last"`` and ``"first"`` depend on the order of the rows."""
 
@@ -70,3 +72,16 @@ def _most_frequent(runs: NDArray[Any], symbols: NDArray[Any]) -> tuple[NDArray[A
     is_tied = (best > 0) & (run_of_pair[second] == run_of_pair[best])
     is_tied &= counts[second] == counts[best]
     return run_of_pair[best], np.where(is_tied, -1, symbol_of_pair[best])
+
+
+def repeat_notes(repeated: int, contradictory: int) -> list[str]:
+    """Return notes about annotators who labelled an item more than once."""
+    return [
+        *count_note(repeated, "repeated response{s}: one per item and annotator counts"),
+        *count_note(
+            contradictory,
+            "contradictory response{s} treated as missing, because an annotator labelled the item "
+            "more than once and no label is the most frequent. Pass repeats='last' or 'first' "
+            "(--repeats) to keep one",
+        ),
+    ]

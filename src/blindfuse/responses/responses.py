@@ -1,7 +1,7 @@
 """``Responses``: the symbols that annotators reported for items, as integer codes with names."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, get_args
 
@@ -21,10 +21,17 @@ from blindfuse.responses.coding import (
     smallest_integer_dtype,
     union,
 )
-from blindfuse.responses.keys import name_key
-from blindfuse.responses.notes import count_note
+from blindfuse.responses.detection import (
+    ColumnOptions,
+    WideColumns,
+    gold_column,
+    is_long,
+    long_columns,
+    wide_columns,
+)
+from blindfuse.responses.keys import key_value, name_key
 from blindfuse.responses.packing import PackedResponses, pack
-from blindfuse.responses.repeats import Repeats
+from blindfuse.responses.repeats import Repeats, repeat_notes
 from blindfuse.responses.rows import (
     Rows,
     freeze_rows,
@@ -33,6 +40,7 @@ from blindfuse.responses.rows import (
     sort_and_deduplicate,
     sort_into_rows,
 )
+from blindfuse.responses.values import LabelOptions
 
 Names = Sequence[Any] | NDArray[Any]
 Values = ArrayLike | Sequence[Any]
@@ -86,9 +94,25 @@ class Responses:
         items: Names | None = None,
         annotators: Names | None = None,
         classes: Names | None = None,
+        keep_na: bool = False,
+        fold_case: bool = False,
     ) -> "Responses":
-        """Read ``array[item, annotator]`` of labels; None and ``missing`` mean no response."""
-        matrix = _as_matrix(array)
+        """Read ``array[item, annotator]`` of labels.
+
+        None, NaN, ``missing`` and masked entries mean no response. ``missing``, ``keep_na`` and
+        ``fold_case`` are those of :meth:`from_long`.
+        """
+        options = label_options(classes, missing, keep_na, fold_case)
+        return cls._from_matrix(_as_matrix(array), items, annotators, options)
+
+    @classmethod
+    def _from_matrix(
+        cls,
+        matrix: NDArray[Any],
+        items: Names | None,
+        annotators: Names | None,
+        options: LabelOptions,
+    ) -> "Responses":
         n_items, n_annotators = matrix.shape
         annotator_names = _names_or_numbers(annotators, n_annotators, "annotators")
 
@@ -96,8 +120,7 @@ class Responses:
             row, column = divmod(at, n_annotators)
             return f"row {row}, column {list_names(annotator_names[[column]])}"
 
-        _reject_class_as_missing(classes, missing)
-        symbols, names = code_labels(matrix.reshape(-1), classes, missing, describe)
+        symbols, names, remarks = code_labels(matrix.reshape(-1), options, describe)
         annotator_type = smallest_integer_dtype(n_annotators, np.int16, np.int32)
         columns = np.arange(n_annotators, dtype=annotator_type)
         annotator_codes = np.broadcast_to(columns, matrix.shape).reshape(-1)
@@ -112,6 +135,7 @@ class Responses:
             annotators=annotator_names,
             classes=names,
             by_item=freeze_rows(row_starts(counts), annotator_codes, symbols),
+            remarks=tuple(remarks),
         )
 
     @classmethod
@@ -123,33 +147,58 @@ class Responses:
         *,
         classes: Names | None = None,
         missing: Any = None,
+        keep_na: bool = False,
+        fold_case: bool = False,
         repeats: Repeats = "most_frequent",
     ) -> "Responses":
         """Read three columns of equal length, with one row per response.
 
-        A label of None or ``missing`` marks a missing response; its item and annotator are kept.
-        If an annotator labelled an item more than once, the most frequent response counts, and a
-        tie is treated as missing; ``repeats`` may be ``"last"``, ``"first"`` or ``"error"``.
+        Labels are converted as those of files: outer white space is removed, and None, NaN, texts
+        such as ``NA`` or ``null`` and failed verdicts such as ``error`` are missing. The item and
+        the annotator of a missing response are kept.
+
+        Parameters
+        ----------
+        classes
+            the classes, in the order you want; by default the labels that occur, sorted.
+        missing
+            a value, or a list of values, that is treated as missing, too.
+        keep_na
+            whether ``NA``, ``null``, ``error`` and the like are classes.
+        fold_case
+            whether labels that differ only by case or Unicode form are one class.
+        repeats
+            which response counts if an annotator labelled an item more than once: the most
+            frequent one (a tie is treated as missing), the ``"last"`` or the ``"first"``;
+            ``"error"`` raises an error.
         """
-        columns = [as_column(frames.values(column)) for column in (items, annotators, labels)]
+        options = label_options(classes, missing, keep_na, fold_case)
+        return cls._from_columns([items, annotators, labels], options, repeats)
+
+    @classmethod
+    def _from_columns(
+        cls, values: Sequence[Any], options: LabelOptions, repeats: Repeats
+    ) -> "Responses":
+        """Read the items, the annotators and the labels of a long table."""
+        columns = [as_column(frames.values(column)) for column in values]
         lengths = [f"{len(column):,}" for column in columns]
         if len(set(lengths)) > 1:
             raise BadLabels(
                 "items, annotators and labels must have the same length, but have "
                 f"{lengths[0]}, {lengths[1]} and {lengths[2]} entries. Pass one entry per response."
             )
-        _reject_class_as_missing(classes, missing)
-        symbol_codes, class_names = code_labels(columns[2], classes, missing, lambda i: f"row {i}")
+        labelled = code_labels(columns[2], options, lambda i: f"row {i}")
         item_codes, item_names = code_names(columns[0], "item")
         annotator_codes, annotator_names = code_names(columns[1], "annotator")
         return cls.from_codes(
             item_codes,
             annotator_codes,
-            symbol_codes,
+            labelled.codes,
             items=item_names,
             annotators=annotator_names,
-            classes=class_names,
+            classes=labelled.classes,
             repeats=repeats,
+            remarks=labelled.notes,
         )
 
     @classmethod
@@ -157,16 +206,43 @@ class Responses:
         cls,
         frame: Any,
         *,
-        item: str = "item",
-        annotator: str = "annotator",
-        label: str = "label",
+        item: str | None = None,
+        annotator: str | Sequence[str] | None = None,
+        label: str | None = None,
         classes: Names | None = None,
         missing: Any = None,
+        keep_na: bool = False,
+        fold_case: bool = False,
         repeats: Repeats = "most_frequent",
     ) -> "Responses":
-        """Read a long table (pandas, Polars, DuckDB, …), one row per response; null is missing."""
-        columns = frames.columns(frame, [item, annotator, label])
-        return cls.from_long(*columns, classes=classes, missing=missing, repeats=repeats)
+        """Read a long or a wide table of pandas, Polars, PyArrow or DuckDB.
+
+        A long table has one row per response, a wide table one row per item and one column per
+        annotator. Columns are detected by name and by content, as in files, and ``notes`` say what
+        was detected. A named index of pandas counts as a column.
+
+        Parameters
+        ----------
+        item, annotator, label
+            names of columns; by default they are detected. For a wide table, ``annotator`` may be
+            a list of columns.
+        classes, missing, keep_na, fold_case, repeats
+            as in :meth:`from_long`.
+        """
+        frame = frames.with_index(frame)
+        sample, options = frames.FrameSample(frame), ColumnOptions(item, annotator, label)
+        if not is_long(sample, options):
+            labels = label_options(classes, missing, keep_na, fold_case, abstain=True)
+            found = wide_columns([sample], options)
+            notes = found.notes if len(found.annotators) < len(sample.columns) else []
+            return cls._from_wide(frame, found, labels, [*notes, *_gold_note(found.gold)])
+        columns = long_columns(sample, options)
+        labels = label_options(classes, missing, keep_na, fold_case)
+        values = frames.columns(frame, list(columns.values()))
+        responses = cls._from_columns(values, labels, repeats)
+        gold = gold_column([sample], list(columns.values()))
+        notes = [*_detection_note(columns, options), *_gold_note(gold)]
+        return replace(responses, remarks=(*notes, *responses.remarks))
 
     @classmethod
     def from_wide(
@@ -176,17 +252,29 @@ class Responses:
         item: str | None = None,
         classes: Names | None = None,
         missing: Any = None,
+        keep_na: bool = False,
+        fold_case: bool = False,
     ) -> "Responses":
-        """Read a wide table with one row per item and one column per annotator; null is missing.
+        """Read a wide table with one row per item, in which every column is an annotator.
 
-        ``item`` is the column with the item names; without it, items are numbered from 0.
+        ``item`` is the column with the item names; without it, items are named by the index of
+        pandas or numbered from 0. The other parameters are those of :meth:`from_long`.
         """
+        frame = frames.with_index(frame) if item is not None else frame
         annotators = [name for name in frames.column_names(frame) if name != item]
-        columns = frames.columns(frame, annotators if item is None else [item, *annotators])
-        names = None if item is None else columns.pop(0)
-        return cls.from_matrix(
-            _stack_columns(columns), missing, items=names, annotators=annotators, classes=classes
-        )
+        labels = label_options(classes, missing, keep_na, fold_case)
+        return cls._from_wide(frame, WideColumns(item, annotators, None, []), labels, [])
+
+    @classmethod
+    def _from_wide(
+        cls, frame: Any, found: WideColumns, options: LabelOptions, notes: Sequence[str]
+    ) -> "Responses":
+        """Read the given columns of a wide table."""
+        names = found.annotators if found.item is None else [found.item, *found.annotators]
+        columns = frames.columns(frame, names)
+        items = frames.index_values(frame) if found.item is None else columns.pop(0)
+        responses = cls._from_matrix(_stack_columns(columns), items, found.annotators, options)
+        return replace(responses, remarks=(*notes, *responses.remarks))
 
     @classmethod
     def from_codes(
@@ -426,15 +514,7 @@ class Responses:
     @property
     def repeat_notes(self) -> tuple[str, ...]:
         """Notes about annotators who labelled an item more than once."""
-        return (
-            *count_note(self.repeated, "repeated response{s}: one per item and annotator counts"),
-            *count_note(
-                self.contradictory,
-                "contradictory response{s} treated as missing, because an annotator labelled the "
-                "item more than once and no label is the most frequent. Pass repeats='last' or "
-                "'first' (--repeats) to keep one",
-            ),
-        )
+        return tuple(repeat_notes(self.repeated, self.contradictory))
 
     def __repr__(self) -> str:
         lines = [
@@ -449,17 +529,14 @@ class Responses:
 def as_responses(data: Any, classes: NDArray[Any] | None = None) -> Responses:
     """Convert a table or matrix to Responses.
 
-    Responses are returned unchanged. A frame with the columns ``item``, ``annotator`` and ``label``
-    is read as a long table, any other frame as a wide table, and anything else as a matrix with −1
-    for missing responses.
+    Responses are returned unchanged. A frame is read by :meth:`Responses.from_frame`, anything else
+    as a matrix with −1 for missing responses.
     """
     if isinstance(data, Responses):
         return data
-    if not frames.is_frame(data):
-        return Responses.from_matrix(data, classes=classes)
-    if {"item", "annotator", "label"} <= set(frames.column_names(data)):
+    if frames.is_frame(data):
         return Responses.from_frame(data, classes=classes)
-    return Responses.from_wide(data, classes=classes)
+    return Responses.from_matrix(data, classes=classes)
 
 
 def _as_matrix(array: Any) -> NDArray[Any]:
@@ -483,6 +560,21 @@ def _as_matrix(array: Any) -> NDArray[Any]:
         f"Expected a matrix [item, annotator], not an array of shape {matrix.shape}. "
         "For a long table use Responses.from_long or from_frame."
     )
+
+
+def _detection_note(columns: Mapping[str, str], options: ColumnOptions) -> list[str]:
+    """Return a note about columns of other names than the user's or those of their roles."""
+    named = (options.item, options.annotator, options.label)
+    if all(column in (role, *named) for role, column in columns.items()):
+        return []
+    found = ", ".join(f"{role} = {column!r}" for role, column in columns.items())
+    return [f"read as a long table: {found} (detected)"]
+
+
+def _gold_note(column: str | None) -> list[str]:
+    if column is None:
+        return []
+    return [f"{column!r} looks like gold labels and is not read: pass them to fuse as gold="]
 
 
 def _width(row: Any) -> int:
@@ -519,13 +611,20 @@ def _names_or_numbers(names: Names | None, count: int, kind: str) -> NDArray[Any
     return array
 
 
-def _reject_class_as_missing(classes: Names | None, missing: Any) -> None:
-    if classes is None or missing is None:
-        return
-    if name_key(missing) in map(name_key, as_names(classes).tolist()):
+def label_options(
+    classes: Names | None, missing: Any, keep_na: bool, fold_case: bool, abstain: bool = False
+) -> LabelOptions:
+    """Return what the user says about labels; ``missing`` is one value or several."""
+    several = isinstance(missing, list | tuple | set | frozenset)
+    markers = tuple(missing) if several else (missing,)
+    names = None if classes is None else as_names(classes).tolist()
+    both = {name_key(one) for one in markers} & {name_key(name) for name in names or ()} - {None}
+    if both:
         raise BadLabels(
-            f"{missing!r} is both a class and the missing marker. Pass another value as missing=."
+            f"{list_names(map(key_value, both))} is both a class and the missing marker. "
+            "Pass another value as missing=."
         )
+    return LabelOptions(names, markers, keep_na, fold_case, abstain)
 
 
 def _reject_codes_outside(codes: NDArray[Any], names: NDArray[Any], kind: str) -> None:
