@@ -1,12 +1,14 @@
-"""Find the files to read: paths, patterns, folders, archives, gzip and pipes."""
+"""Find the files to read: paths, patterns, folders, archives, compressed files and pipes."""
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -46,6 +48,21 @@ _EXTENSIONS = [
 ]
 _BLOCK_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"
+_COMPRESSIONS: dict[bytes, tuple[str, Callable[[IO[bytes]], IO[bytes]]]] = {
+    _GZIP: ("gzip", lambda file: gzip.GzipFile(fileobj=file)),  # type: ignore[dict-item, return-value]
+    b"BZh": ("bzip2", lambda file: bz2.BZ2File(file)),  # type: ignore[dict-item, return-value]
+    b"\xfd7zXZ\x00": ("xz", lambda file: lzma.LZMAFile(file)),  # type: ignore[dict-item, return-value]
+}
+"""Compressed files by their first bytes: the name of the compression, and what reads it."""
+_COMPRESSED = (".gz", ".bz2", ".xz")
+_REFUSED = {
+    b"\x28\xb5\x2f\xfd": ("Zstandard", "unzstd"),
+    b"7z\xbc\xaf\x27\x1c": ("7-Zip", "7z x"),
+    b"Rar!": ("RAR", "unrar x"),
+    b"\xd0\xcf\x11\xe0": ("an old Excel or Office file", ""),
+    b"SQLite format 3": ("an SQLite database", ""),
+}
+"""First bytes of files that are not read: what they are, and the program that unpacks them."""
 _ZIP = b"PK\x03\x04", b"PK\x05\x06"
 
 
@@ -75,16 +92,15 @@ class Source:
 
     @property
     def extension(self) -> str:
-        """The extension in lower case, without ``.gz``: ``csv`` for ``crowd.csv.gz``."""
-        name = self.name.lower().removesuffix(".gz")
+        """The extension in lower case, without ``.gz`` and the like: ``csv`` for ``a.csv.gz``."""
+        name = _uncompressed(self.name.lower())
         return name.rpartition(".")[2] if "." in name else ""
 
     @property
     def stem(self) -> str:
         """The name without folders and extensions: ``ann`` for ``export.zip: out/ann.jsonl``."""
         name = PurePosixPath(self.name.rpartition(": ")[2].replace(os.sep, "/")).name
-        name = name[:-3] if name.lower().endswith(".gz") else name
-        return PurePosixPath(name).stem
+        return PurePosixPath(_uncompressed(name)).stem
 
 
 def find_sources(paths: FileInput | Iterable[FileInput]) -> list[Source]:
@@ -147,8 +163,13 @@ def _not_found(path: Path) -> str:
     return f"{path} is not found. {hint}"
 
 
+def _uncompressed(name: str) -> str:
+    ending = next((one for one in _COMPRESSED if name.lower().endswith(one)), "")
+    return name.removesuffix(name[len(name) - len(ending) :]) if ending else name
+
+
 def _is_table(name: str) -> bool:
-    plain = name.lower().removesuffix(".gz")
+    plain = _uncompressed(name.lower())
     return not name.startswith(".") and plain.rpartition(".")[2] in _EXTENSIONS
 
 
@@ -157,16 +178,17 @@ def _readable_file() -> str:
 
 
 def _unpack(name: str, content: Path | bytes) -> list[Source]:
-    """Return the file itself, the content of a gzip file, or the members of a zip archive."""
+    """Return the file itself, the content of a compressed file, or the members of an archive."""
     name = _printable(name)
     try:
         with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as file:
             size = file.seek(0, io.SEEK_END)
             file.seek(0)
-            start = file.read(4)
+            start = file.read(16)
             file.seek(0)
-            if start.startswith(_GZIP):
-                return [Source(name, _unpack_gzip(name, file, _unpacked_limit(size)))]
+            _refuse_unsupported(name, start)
+            if start.startswith(tuple(_COMPRESSIONS)):
+                return [Source(name, _uncompress(name, file, _unpacked_limit(size)))]
             if start.startswith(_ZIP):
                 return _unpack_zip(name, file, _unpacked_limit(size))
     except OSError as error:
@@ -180,15 +202,29 @@ def _printable(name: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in name)
 
 
-def _unpack_gzip(name: str, file: IO[bytes], limit: int) -> bytes:
+def _refuse_unsupported(name: str, start: bytes) -> None:
+    """Raise BadFile for archives and databases that are recognized, but not read."""
+    for magic, (what, program) in _REFUSED.items():
+        if start.startswith(magic) and program:
+            raise BadFile(f"{name} is compressed by {what}. Unpack it with `{program} {name}`.")
+        if start.startswith(magic):
+            raise BadFile(f"{name} is {what}. Export the table as CSV.")
+
+
+def _uncompress(name: str, file: IO[bytes], limit: int) -> bytes:
+    start = file.read(8)
+    file.seek(0)
+    what, reader = next(one for magic, one in _COMPRESSIONS.items() if start.startswith(magic))
     try:
-        with gzip.GzipFile(fileobj=file) as unpacked:
+        with reader(file) as unpacked:
             return _read_at_most(name, unpacked, limit)
     except EOFError:
-        raise BadFile(f"{name} is truncated gzip data. Download or export it again.") from None
-    except (gzip.BadGzipFile, zlib.error) as error:
+        raise BadFile(f"{name} is truncated {what} data. Download or export it again.") from None
+    except (OSError, zlib.error, lzma.LZMAError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise BadFile(
-            f"{name} is damaged gzip data ({error}). Download or export it again."
+            f"{name} is damaged {what} data ({error}). Download or export it again."
         ) from None
 
 
@@ -223,11 +259,11 @@ def _unpack_zip(name: str, file: IO[bytes], limit: int) -> list[Source]:
 
 
 def _member(archive: str, name: str, data: bytes, limit: int) -> Source:
-    """Return one file of an archive. It may be compressed with gzip, but not be an archive."""
+    """Return one file of an archive. It may be compressed, but not be an archive."""
     if data.startswith(_ZIP):
         raise BadFile(f"{name} is an archive within an archive. Unpack {archive} first.")
-    is_packed = data.startswith(_GZIP)
-    return Source(name, _unpack_gzip(name, io.BytesIO(data), limit) if is_packed else data)
+    is_packed = data.startswith(tuple(_COMPRESSIONS))
+    return Source(name, _uncompress(name, io.BytesIO(data), limit) if is_packed else data)
 
 
 def _check_members(name: str, members: Sequence[str]) -> None:
@@ -249,7 +285,7 @@ def _unpacked_limit(size: int) -> int:
     return max(MAX_UNPACKED_BYTES, MAX_UNPACKED_RATIO * size)
 
 
-def _read_at_most(name: str, unpacked: IO[bytes] | gzip.GzipFile, limit: int) -> bytes:
+def _read_at_most(name: str, unpacked: IO[bytes], limit: int) -> bytes:
     """Read in blocks; raise BadFile as soon as there are more than ``limit`` bytes."""
     data = bytearray()
     while block := unpacked.read(_BLOCK_BYTES):

@@ -1,6 +1,7 @@
 """Wide tables: one row per item, one column per annotator."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -8,10 +9,55 @@ import polars as pl
 from blindfuse.errors import BadParameter
 from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
 from blindfuse.readers.tables import Table, load_columns
-from blindfuse.responses.detection import ColumnOptions, wide_columns
+from blindfuse.responses.coding import MAX_CLASSES
+from blindfuse.responses.detection import (
+    ColumnOptions,
+    gold_column,
+    wide_candidates,
+    wide_columns,
+)
 
 NAME = "wide"
 TITLE = "a wide table"
+
+
+@dataclass(frozen=True)
+class _LoadedTable:
+    """A table whose candidate columns were loaded, so that detection sees all rows."""
+
+    table: Table
+    frame: pl.DataFrame
+
+    error = Table.error
+    call = Table.call
+
+    @property
+    def name(self) -> str:
+        return self.table.name
+
+    @property
+    def columns(self) -> list[str]:
+        return self.table.columns
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.frame)
+
+    def texts(self, column: str) -> list[str | None]:
+        """Return the first rows of a column."""
+        return self.table.texts(column)
+
+    def value_counts(self, column: str) -> dict[str, int] | None:
+        """Count the distinct values of a column; None if there are too many classes."""
+        values = self.frame[column].drop_nulls()
+        if values.n_unique() > MAX_CLASSES:
+            return None
+        return dict(values.value_counts().iter_rows())
+
+    def is_unique(self, column: str) -> bool:
+        """Return whether every row has another value, and none is null."""
+        values = self.frame[column]
+        return values.n_unique() == len(values) and not values.null_count()
 
 
 def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
@@ -25,10 +71,12 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
         raise BadParameter(
             "The labels of a wide table are in its cells: leave out label= and question=."
         )
-    found = wide_columns(tables, options)
+    gold = gold_column(tables, options.annotators)
+    named, candidates = wide_candidates(tables[0], options)
+    wanted = [*filter(None, (named, gold)), tables[0].columns[0], *candidates]
+    frame = load_columns(tables, wanted)
+    found = wide_columns(_LoadedTable(tables[0], frame), options, gold)
     item, gold = found.item, found.gold
-    used = [column for column in (item, gold, *found.annotators) if column is not None]
-    frame = load_columns(tables, used)
     items = pl.Series(range(len(frame))).cast(pl.String) if item is None else frame[item]
     return ParsedResponses(
         _to_long(frame, items, found.annotators),

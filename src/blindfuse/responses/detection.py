@@ -6,7 +6,7 @@ decide.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -47,6 +47,20 @@ class SampledTable(Protocol):
     def call(self) -> str: ...
     def texts(self, column: str) -> Sequence[str | None]:
         """Return the first rows of a column as text, None for null."""
+
+
+class CountedTable(SampledTable, Protocol):
+    """A table of which detection also counts the values of whole columns."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that ``value_counts`` counts."""
+
+    def value_counts(self, column: str) -> Mapping[str, int] | None:
+        """Count the distinct values of a column as text; None if there are too many classes."""
+
+    def is_unique(self, column: str) -> bool:
+        """Return whether every row has another value, and none is null."""
 
 
 @dataclass(frozen=True)
@@ -284,18 +298,12 @@ class WideColumns:
         ]
 
 
-def wide_columns(tables: Sequence[SampledTable], options: ColumnOptions) -> WideColumns:
-    """Return the columns of a wide table; all columns that hold labels are annotators.
-
-    Columns whose names or values suggest texts, ids, dates, numbers, gold labels or results are
-    not annotators, unless the user names them.
-    """
-    table, named = tables[0], options.annotators
+def wide_candidates(table: SampledTable, options: ColumnOptions) -> tuple[str | None, list[str]]:
+    """Return the item column that is named or detected by name, and the possible annotators."""
+    named = [existing_column(table, name) for name in options.annotators]
+    item = _item_column(table, options.item, named)
     if named:
-        annotators = [existing_column(table, name) for name in named]
-        item = _item_column(table, options.item, annotators)
-        return WideColumns(item, annotators, gold_column(tables, [*annotators, str(item)]), [])
-    item = _item_column(table, options.item, ())
+        return item, named
     others = [column for column in table.columns if column != item]
     candidates = [column for column in others if not _is_descriptive(column)]
     if not candidates:
@@ -303,11 +311,27 @@ def wide_columns(tables: Sequence[SampledTable], options: ColumnOptions) -> Wide
             f"{table.name} has no column with labels, only {list_names(table.columns)}. "
             "A wide table needs one column per annotator; name them with annotator=."
         )
+    return item, candidates
+
+
+def wide_columns(
+    table: CountedTable, options: ColumnOptions, gold: str | None = None
+) -> WideColumns:
+    """Return the columns of a wide table; all columns that hold labels are annotators.
+
+    ``gold`` is the column of gold labels. Columns whose names or values suggest texts, ids, dates,
+    numbers, gold labels or results are not annotators, unless the user names them.
+    """
+    item, candidates = wide_candidates(table, options)
+    if gold == item or gold in candidates:
+        gold = None
+    if options.annotators:
+        return WideColumns(item, candidates, gold, [])
     annotators = _columns_of_labels(table, candidates)
     if item is None and options.item is None:
         item = _identifying_column(table, annotators)
-    gold = gold_column(tables, [str(item)])
-    skipped = [one for one in others if one not in annotators and one not in (gold, item)]
+    used = {item, gold, *annotators}
+    skipped = [column for column in table.columns if column not in used]
     return WideColumns(item, annotators, gold, skipped)
 
 
@@ -319,12 +343,12 @@ def _item_column(table: SampledTable, named: str | None, annotators: Sequence[st
     return found
 
 
-def _identifying_column(table: SampledTable, annotators: Collection[str]) -> str | None:
+def _identifying_column(table: CountedTable, annotators: Collection[str]) -> str | None:
     """Return the first column if it holds one value per row, such as a text or a path."""
     first = table.columns[0]
-    texts = table.texts(first)
-    is_unique = None not in texts and len(set(texts)) == len(texts) >= _MIN_ROWS
-    return first if is_unique and first not in annotators else None
+    if first in annotators or table.n_rows < _MIN_ROWS or not table.is_unique(first):
+        return None
+    return first
 
 
 def _is_descriptive(column: str) -> bool:
@@ -337,20 +361,19 @@ def _is_descriptive(column: str) -> bool:
     )
 
 
-def _columns_of_labels(table: SampledTable, candidates: Sequence[str]) -> list[str]:
+def _columns_of_labels(table: CountedTable, candidates: Sequence[str]) -> list[str]:
     """Return the columns that share their values with others, as annotators do.
 
     Too few rows or columns do not show that, and are all taken for annotators.
     """
-    if len(candidates) < 2 or len(table.texts(candidates[0])) < _MIN_ROWS:
+    if len(candidates) < 2 or table.n_rows < _MIN_ROWS:
         return list(candidates)
-    counts = {column: _value_counts(table.texts(column)) for column in candidates}
-    columns_with = Counter(value for values in counts.values() for value in values)
-    found = [
-        name for name in candidates if _holds_labels(counts[name], columns_with, len(candidates))
-    ]
+    counts = {column: _label_counts(table.value_counts(column)) for column in candidates}
+    columns_with = Counter(value for values in counts.values() for value in values or ())
+    single = [one for one in candidates if _may_abstain(counts[one], table.n_rows)]
+    others = [one for one in candidates if one not in single]
+    found = [one for one in others if _holds_labels(counts[one], columns_with, len(candidates))]
     chosen = _largest_group(table, found, counts)
-    single = [one for one in candidates if _is_single_class(table.texts(one), counts[one])]
     if not chosen and len(single) < 2:
         raise table.error(
             f"{table.name}: no two of the columns {list_names(candidates)} share labels, so it is "
@@ -360,22 +383,26 @@ def _columns_of_labels(table: SampledTable, candidates: Sequence[str]) -> list[s
     return [column for column in candidates if column in chosen or column in single]
 
 
-def _value_counts(texts: Sequence[str | None]) -> Counter[str]:
+def _label_counts(values: Mapping[str, int] | None) -> Counter[str] | None:
     """Count the distinct values that may be labels, in a plain spelling."""
-    trimmed = (trim(text) for text in texts if text is not None)
-    return Counter(
-        plain_numeral(text) if NUMERAL.fullmatch(text) else text.casefold()
-        for text in trimmed
-        if text and text not in MISSING_MARKERS
-    )
+    if values is None:
+        return None
+    counts: Counter[str] = Counter()
+    for value, count in values.items():
+        text = trim(value)
+        if text and text not in MISSING_MARKERS:
+            counts[plain_numeral(text) if NUMERAL.fullmatch(text) else text.casefold()] += count
+    return counts
 
 
-def _holds_labels(values: Counter[str], columns_with: Counter[str], n_columns: int) -> bool:
+def _holds_labels(values: Counter[str] | None, columns_with: Counter[str], n_columns: int) -> bool:
     """Return whether values repeat, and half of the cells hold values of other columns.
 
     Many distinct values must occur in two other columns, because two columns of numbers, such as
     lengths and counts, share some by chance.
     """
+    if values is None:
+        return False
     n_cells, n_distinct = values.total(), len(values)
     if n_distinct > _FEW_VALUES and n_distinct > n_cells / 2:
         return False
@@ -384,18 +411,20 @@ def _holds_labels(values: Counter[str], columns_with: Counter[str], n_columns: i
     return 2 * shared >= n_cells > 0
 
 
-def _is_single_class(texts: Sequence[str | None], values: Counter[str]) -> bool:
-    """Return whether this may be a labelling function that knows one class and abstains."""
-    return len(values) == 1 and values.total() < len(texts)
+def _may_abstain(values: Counter[str] | None, n_rows: int) -> bool:
+    """Return whether this may be a labelling function that knows one class, or never fired."""
+    if values is None or len(values) > 1:
+        return False
+    return values.total() != 1 and values.total() < n_rows
 
 
 def _largest_group(
-    table: SampledTable, columns: Sequence[str], counts: dict[str, Counter[str]]
+    table: SampledTable, columns: Sequence[str], counts: Mapping[str, Counter[str] | None]
 ) -> list[str]:
     """Return the most columns that are connected by shared values; a tie is ambiguous."""
     groups: list[tuple[list[str], set[str]]] = []
     for column in columns:
-        members, values = [column], set(counts[column])
+        members, values = [column], set(counts[column] or ())
         for group in [one for one in groups if one[1] & values]:
             groups.remove(group)
             members, values = group[0] + members, values | group[1]

@@ -1,5 +1,6 @@
 """Tables of any dataframe library, read through narwhals, as arrays with None for null."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BlindfuseError, suggest
+from blindfuse.responses.coding import MAX_CLASSES
 from blindfuse.responses.detection import SAMPLE_ROWS
 from blindfuse.responses.keys import is_null
 
@@ -20,6 +22,10 @@ def is_frame(data: Any) -> bool:
     if isinstance(data, np.ndarray | list | tuple):
         return False
     return isinstance(_native(data), nw.DataFrame | nw.LazyFrame)
+
+
+MAX_SAMPLED_ROWS = 20_000
+"""Maximum number of rows of which the values of a frame are counted."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +42,34 @@ class FrameSample:
         """The names of the columns, in order."""
         return column_names(self.frame)
 
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows that ``value_counts`` counts."""
+        return len(self._sample(self.columns[0])) if self.columns else 0
+
     def texts(self, column: str) -> list[str | None]:
         """Return the first rows of a column as text, None for null."""
         (values,) = columns(_table(self.frame).head(SAMPLE_ROWS).to_native(), [column])
-        return [None if is_null(value) else str(value) for value in values.tolist()]
+        return _texts(values)
+
+    def value_counts(self, column: str) -> Counter[str] | None:
+        """Count the distinct values of a column as text; None if there are too many classes."""
+        counts = Counter(text for text in _texts(self._sample(column)) if text is not None)
+        return counts if len(counts) <= MAX_CLASSES else None
+
+    def is_unique(self, column: str) -> bool:
+        """Return whether every row has another value, and none is null."""
+        texts = _texts(columns(self.frame, [column])[0])
+        return None not in texts and len(set(texts)) == len(texts)
+
+    def _sample(self, column: str) -> NDArray[Any]:
+        """Return rows from the whole column, evenly spaced."""
+        (values,) = columns(self.frame, [column])
+        return values[:: 1 + len(values) // MAX_SAMPLED_ROWS]
+
+
+def _texts(values: NDArray[Any]) -> list[str | None]:
+    return [None if is_null(value) else str(value) for value in values.tolist()]
 
 
 def with_index(frame: Any) -> Any:

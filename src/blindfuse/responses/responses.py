@@ -233,7 +233,7 @@ class Responses:
         sample, options = frames.FrameSample(frame), ColumnOptions(item, annotator, label)
         if not is_long(sample, options):
             labels = label_options(classes, missing, keep_na, fold_case, abstain=True)
-            found = wide_columns([sample], options)
+            found = wide_columns(sample, options, gold_column([sample], options.annotators))
             notes = found.notes if len(found.annotators) < len(sample.columns) else []
             return cls._from_wide(frame, found, labels, [*notes, *_gold_note(found.gold)])
         columns = long_columns(sample, options)
