@@ -22,6 +22,7 @@ from blindfuse.diagnostics.items import rate_items
 from blindfuse.errors import BadParameter
 from blindfuse.fusion.fuse_stream import FusedStream, fuse_stream
 from blindfuse.readers.partitions import read_partitions
+from blindfuse.responses.sanity import sanity_notes
 
 
 def fuse_partitions(
@@ -48,7 +49,7 @@ def fuse_partitions(
                 threads=options.threads,
                 selection=options.selection_rule(),
             )
-            screen.note(*partitions.repeat_notes)
+            screen.note(*partitions.repeat_notes, *sanity_notes(stream.fusion.responses))
             outputs: dict[Path, FileWriter] = {}
             if output.path is not None:
                 outputs[output.path] = _label_writer(stream, output.path, n_partitions, step)

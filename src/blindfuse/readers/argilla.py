@@ -1,4 +1,4 @@
-"""Argilla records in JSON: nested, as ``records.to_json`` writes them, or flat, as in datasets.
+"""Argilla records in JSON or Parquet: nested, as in ``records.to_json``, or flat, as in datasets.
 
 Responses of people are in ``responses``, those of models in ``suggestions``, named by their agent.
 """

@@ -15,12 +15,22 @@ from blindfuse.readers.tables import Table, check_column_count, check_columns
 from blindfuse.responses.detection import SAMPLE_ROWS, is_known_name
 
 _SEPARATORS = ",\t;|"
+_RARE_SEPARATORS = ": "
+"""Used only where the usual ones do not give at least two columns."""
 _FILE_TYPES = {
     ",": "CSV",
     "\t": "TSV",
     ";": "CSV with semicolons",
     "|": "CSV with vertical bars",
+    ":": "text with colons",
+    " ": "text with spaces",
 }
+
+
+_NO_HEADER = (
+    "no header found: columns are numbered from 0 (name them as in --item 0 --annotator 1 "
+    "--label 2)"
+)
 
 
 class _Layout(NamedTuple):
@@ -63,7 +73,7 @@ def open_delimited(source: Source) -> Table:
         _sample(rows, layout),
         load,
         scan=scan if can_scan else None,
-        notes=() if layout.has_header else ("no header found: columns are numbered from 0",),
+        notes=() if layout.has_header else (_NO_HEADER,),
     )
 
 
@@ -96,8 +106,6 @@ def _sample(rows: Sequence[Sequence[str]], layout: _Layout) -> pl.DataFrame:
 def decode_head(source: Source) -> str:
     """Decode the head up to its last complete line; raise BadFile if it is not UTF-8."""
     head = source.head.removeprefix(b"\xef\xbb\xbf")
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise BadFile(f"{source.name} is UTF-16 text. Save it as UTF-8.")
     lines = head if source.fits_in_head else head[: head.rfind(b"\n") + 1] or head[:-4]
     try:
         return lines.decode()
@@ -133,9 +141,12 @@ def _detect_separator(text: str, is_complete: bool) -> str:
         width = max(widths, default=0)
         return len(set(widths)) == 1 and width > 1, len(widths), width
 
-    consistent = [separator for separator in _SEPARATORS if score(separator)[0]]
-    if consistent:
-        return max(consistent, key=lambda separator: score(separator)[1:])
+    for separators in (_SEPARATORS, _RARE_SEPARATORS):
+        consistent = [separator for separator in separators if score(separator)[0]]
+        if consistent:
+            return max(consistent, key=lambda separator: score(separator)[1:])
+        if any(score(separator)[2] > 1 for separator in separators):
+            break
     return max(_SEPARATORS, key=lambda separator: score(separator)[2])
 
 
@@ -156,10 +167,23 @@ def _first_rows(text: str, separator: str, is_complete: bool) -> list[list[str]]
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first row has a known column name or a cell that never occurs again."""
-    cells_below = {cell for row in rows[1:] for cell in row}
-    first = [cell for cell in rows[0] if cell]
-    return len(rows) == 1 or any(map(is_known_name, first)) or not set(first) <= cells_below
+    """Return whether the first row names the columns.
+
+    It does if it has a known column name or counts the columns, as pandas does, or if none of its
+    cells occurs again in its column, and some cell nowhere.
+    """
+    first = [cell.strip() for cell in rows[0]]
+    if len(rows) == 1 or any(map(is_known_name, first)) or _counts_columns(first):
+        return True
+    below = [{row[at].strip() for row in rows[1:] if at < len(row)} for at in range(len(first))]
+    again = any(cell in cells for cell, cells in zip(first, below, strict=True) if cell)
+    return not again and not {cell for cell in first if cell} <= set[str]().union(*below)
+
+
+def _counts_columns(cells: Sequence[str]) -> bool:
+    """Return whether these are 0, 1, 2, …, after an empty cell for the row numbers, if any."""
+    counted = cells[1:] if not cells[0] else cells
+    return len(counted) > 2 and list(counted) == [str(place) for place in range(len(counted))]
 
 
 def _padded(row: Sequence[str], width: int) -> list[str]:

@@ -24,10 +24,13 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 def open_json(source: Source) -> Table:
     """Return the objects of a JSON file as a table; nested values become JSON text."""
     start = decode_head(source).lstrip()
-    first_line = start.partition("\n")[0]
-    if start.startswith("{") and (
-        _is_json_value(first_line) or source.extension in _LINES_EXTENSIONS
-    ):
+    first_line, _, others = start.partition("\n")
+    if not start.startswith("{"):
+        return _open_document(source)
+    is_one_line = source.fits_in_head and not others.strip()
+    if source.extension not in _LINES_EXTENSIONS and is_one_line:
+        return _open_document(source)
+    if source.extension in _LINES_EXTENSIONS or _is_json_value(first_line):
         return _open_lines(source)
     return _open_document(source)
 
@@ -91,15 +94,44 @@ def _open_document(source: Source) -> Table:
 
 
 def _find_objects(document: Any) -> list[Any]:
-    """Return the document if it is a list, its only list of objects, or the object itself."""
+    """Return the rows of a document as objects.
+
+    The document is a list of objects; an object with one list of objects, such as ``results``; a
+    table by columns, as pandas writes it; or a single object.
+    """
     if isinstance(document, list):
         return document
-    lists = [
-        value
-        for value in document.values()
-        if isinstance(value, list) and value and isinstance(value[0], dict)
-    ]
-    return lists[0] if len(lists) == 1 and len(document) <= 3 else [document]
+    if "data" in document and _TASK_LISTS & document.keys():
+        return [document]  # one task of Label Studio
+    lists = [value for value in document.values() if _is_list_of_objects(value)]
+    if len(lists) == 1:
+        return list(lists[0])
+    return _rows_of_columns(document) or [document]
+
+
+_TASK_LISTS = {"annotations", "completions", "predictions"}
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _rows_of_columns(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of ``{column: {row: value}}``, ``{column: [value]}`` or pandas' "split"."""
+    if {"columns", "data"} <= document.keys() <= {"columns", "index", "data"}:
+        names, rows = document["columns"], document["data"]
+        if isinstance(rows, list) and all(isinstance(row, list) for row in rows):
+            return [dict(zip(map(str, names), row, strict=False)) for row in rows]
+    columns = list(document.values())
+    if len(columns) > 1 and all(isinstance(one, dict) for one in columns):
+        keys = list(columns[0])
+        if keys and all(list(one) == keys for one in columns):
+            return [{name: document[name][key] for name in document} for key in keys]
+    if len(columns) > 1 and all(isinstance(one, list) for one in columns):
+        lengths = {len(one) for one in columns}
+        if len(lengths) == 1 and 0 not in lengths:
+            return [dict(zip(document, row, strict=True)) for row in zip(*columns, strict=True)]
+    return []
 
 
 def _to_frame(name: str, records: Sequence[Record]) -> pl.DataFrame:

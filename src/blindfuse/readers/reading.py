@@ -16,6 +16,7 @@ from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.responses import Names, Responses, label_options
+from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.values import LabelOptions
 
 
@@ -103,6 +104,7 @@ def read(
         *encoding_notes,
         *responses.repeat_notes,
         *overlap_note(responses),
+        *sanity_notes(responses),
         *gold_notes,
     ]
     return Read(responses, reader.NAME, parsed.columns, tuple(notes), gold)

@@ -48,10 +48,10 @@ _EXTENSIONS = [
 ]
 _BLOCK_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"
-_COMPRESSIONS: dict[bytes, tuple[str, Callable[[IO[bytes]], IO[bytes]]]] = {
-    _GZIP: ("gzip", lambda file: gzip.GzipFile(fileobj=file)),  # type: ignore[dict-item, return-value]
-    b"BZh": ("bzip2", lambda file: bz2.BZ2File(file)),  # type: ignore[dict-item, return-value]
-    b"\xfd7zXZ\x00": ("xz", lambda file: lzma.LZMAFile(file)),  # type: ignore[dict-item, return-value]
+_COMPRESSIONS: dict[bytes, tuple[str, Callable[[IO[bytes]], Any]]] = {
+    _GZIP: ("gzip", gzip.open),
+    b"BZh": ("bzip2", bz2.open),
+    b"\xfd7zXZ\x00": ("xz", lzma.open),
 }
 """Compressed files by their first bytes: the name of the compression, and what reads it."""
 _COMPRESSED = (".gz", ".bz2", ".xz")
@@ -101,6 +101,31 @@ class Source:
         """The name without folders and extensions: ``ann`` for ``export.zip: out/ann.jsonl``."""
         name = PurePosixPath(self.name.rpartition(": ")[2].replace(os.sep, "/")).name
         return PurePosixPath(_uncompressed(name)).stem
+
+
+def as_utf8(source: Source) -> Source:
+    """Return a file of UTF-16 text as UTF-8, with or without a byte-order mark; others as is."""
+    encoding = _utf16_encoding(source.head)
+    if encoding is None:
+        return source
+    try:
+        text = source.read().decode(encoding)
+    except UnicodeDecodeError:
+        raise BadFile(f"{source.name} is damaged UTF-16 text. Save it as UTF-8.") from None
+    return Source(source.name, text.removeprefix("\ufeff").encode())
+
+
+def _utf16_encoding(head: bytes) -> str | None:
+    """Return the encoding of UTF-16 text, of which every other byte is mostly zero."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") and head[:4] != b"\xff\xfe\x00\x00":
+        return "utf-16"
+    start = head[:2000]
+    n_pairs = len(start) // 2
+    for first, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        zeros, others = start[first::2].count(0), start[1 - first :: 2].count(0)
+        if n_pairs > 1 and 2 * zeros > n_pairs and not others:
+            return encoding
+    return None
 
 
 def find_sources(paths: FileInput | Iterable[FileInput]) -> list[Source]:
@@ -235,6 +260,8 @@ def _unpack_zip(name: str, file: IO[bytes], limit: int) -> list[Source]:
         with zipfile.ZipFile(file) as archive:
             members = [one for one in archive.infolist() if not one.is_dir()]
             _check_members(name, [one.filename for one in members])
+            if any(one.filename == "xl/workbook.xml" for one in members):
+                raise BadFile(f"{name} is an Excel workbook. Save the sheet as CSV (UTF-8).")
             for member in sorted(members, key=lambda one: one.filename):
                 base = PurePosixPath(member.filename).name
                 if member.filename.startswith("__MACOSX/") or not _is_table(base):

@@ -300,6 +300,8 @@ class WideColumns:
 
 def wide_candidates(table: SampledTable, options: ColumnOptions) -> tuple[str | None, list[str]]:
     """Return the item column that is named or detected by name, and the possible annotators."""
+    if not table.columns:
+        raise table.error(f"{table.name} has no annotator column. Pass one column per annotator.")
     named = [existing_column(table, name) for name in options.annotators]
     item = _item_column(table, options.item, named)
     if named:
