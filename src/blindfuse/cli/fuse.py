@@ -90,7 +90,9 @@ def command(
         data = inputs.read(screen, step)
         fused = options.fuse(data, screen, step)
         if annotators is not None:
-            other_files[annotators] = writer(annotator_frame(fused.fusion), annotators)
+            other_files[annotators] = writer(
+                annotator_frame(fused.fusion), annotators, output.spreadsheet
+            )
         if model is not None:
             other_files[model] = fused.fusion.model.save
         if report is not None:

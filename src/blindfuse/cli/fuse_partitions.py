@@ -52,9 +52,13 @@ def fuse_partitions(
             screen.note(*partitions.repeat_notes, *sanity_notes(stream.fusion.responses))
             outputs: dict[Path, FileWriter] = {}
             if output.path is not None:
-                outputs[output.path] = _label_writer(stream, output.path, n_partitions, step)
+                outputs[output.path] = _label_writer(
+                    stream, output.path, n_partitions, step, output.spreadsheet
+                )
             if annotators is not None:
-                outputs[annotators] = writer(annotator_frame(stream.fusion), annotators)
+                outputs[annotators] = writer(
+                    annotator_frame(stream.fusion), annotators, output.spreadsheet
+                )
             if model is not None:
                 outputs[model] = stream.fusion.model.save
             write_all(outputs)
@@ -77,7 +81,9 @@ def _refuse_unsupported(options: FuseOptions, output: OutputOptions, report: Pat
         )
 
 
-def _label_writer(stream: FusedStream, target: Path, n_partitions: int, step: Step) -> FileWriter:
+def _label_writer(
+    stream: FusedStream, target: Path, n_partitions: int, step: Step, spreadsheet: bool
+) -> FileWriter:
     """Return a function that writes the labels of one partition after another."""
 
     def frames() -> Iterator[pl.DataFrame]:
@@ -89,7 +95,7 @@ def _label_writer(stream: FusedStream, target: Path, n_partitions: int, step: St
                 responses.items, chunk.labels, chunk.posteriors, responses.classes, ratings
             )
 
-    return text_writer(frames(), target)
+    return text_writer(frames(), target, spreadsheet)
 
 
 def _show(stream: FusedStream, automatic: bool, screen: Screen) -> None:

@@ -189,15 +189,16 @@ def with_fuse_options(command: Command) -> Command:
 
 
 def with_output_options(rows: str) -> Callable[[Command], Command]:
-    """Pass ``-o``, ``--json`` and ``--quiet`` to a command as ``output``.
+    """Pass ``-o``, ``--spreadsheet``, ``--json`` and ``--quiet`` to a command as ``output``.
 
     ``rows`` says in the help what the rows of the table are.
     """
 
     def decorate(command: Command) -> Command:
         @wraps(command)
-        def wrapped(output: Any, as_json: Any, quiet: Any, **others: Any) -> Any:
-            return command(output=OutputOptions(output, as_json, quiet), **others)
+        def wrapped(output: Any, as_json: Any, quiet: Any, spreadsheet: Any, **others: Any) -> Any:
+            options = OutputOptions(output, as_json, quiet, spreadsheet)
+            return command(output=options, **others)
 
         return _add_options(
             wrapped,
@@ -208,6 +209,12 @@ def with_output_options(rows: str) -> Callable[[Command], Command]:
                     type=OutputFile(stdout=True),
                     help=f"Write {rows}: .csv, .tsv, .jsonl (or these with .gz) or .parquet; "
                     "- is standard output.",
+                ),
+                click.option(
+                    "--spreadsheet",
+                    is_flag=True,
+                    help="Write cells that begin with =, +, - or @ as text ('=…), so that a "
+                    "spreadsheet does not run them as formulas.",
                 ),
                 json_option,
                 click.option("-q", "--quiet", is_flag=True, help="Print only data and errors."),

@@ -63,7 +63,7 @@ def labels_of_objects(table: str, column: pl.Series) -> tuple[pl.Series, list[st
 
     That is their only field, or the likeliest one by name; other objects are refused.
     """
-    is_object = column.str.contains(r"^\s*\{").fill_null(False)
+    is_object = column.str.starts_with("{").fill_null(False)
     if not is_object.any():
         return column, []
     objects = [_parse_object(text) for text in column.filter(is_object).unique().head(1000)]

@@ -29,36 +29,36 @@ def resolve_repeats(
     starts: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any], repeats: Repeats
 ) -> Resolved:
     """Keep one response per row and code; the codes of a row must be in ascending order."""
-    equals_previous = np.zeros(len(codes) + 1, dtype=bool)  # the last entry is always False
+    equals_previous = np.zeros(len(codes) + 1, dtype=bool)  # the last entry stays False
     np.equal(codes[1:], codes[:-1], out=equals_previous[1:-1])
     equals_previous[starts] = False
-    repeated = int(np.count_nonzero(equals_previous))
-    if not repeated:
+    again = np.flatnonzero(equals_previous)
+    if not len(again):
         return Resolved(starts, codes, symbols)
-    is_first = ~equals_previous[:-1]
-    kept, contradictory = is_first, 0
+    dropped, n_tied = again, 0
     if repeats == "last":
-        kept = ~equals_previous[1:]
+        dropped = again - 1
     elif repeats == "most_frequent":
-        in_run = equals_previous[:-1] | equals_previous[1:]
-        runs, winners = _most_frequent(np.cumsum(is_first)[in_run], symbols[in_run])
-        firsts = np.flatnonzero(is_first)[runs - 1]
+        firsts = again[np.diff(again, prepend=-1) != 1] - 1
+        members = np.concatenate([firsts, again])
+        run_of_member = np.searchsorted(firsts, members, side="right") - 1
         symbols = symbols.copy()
-        symbols[firsts] = winners
-        kept[firsts[winners < 0]] = False
-        contradictory = int(np.count_nonzero(winners < 0))
-    kept_before = np.concatenate(([0], np.cumsum(kept)))
+        symbols[firsts], is_tied = _most_frequent(run_of_member, symbols[members])
+        n_tied = int(np.count_nonzero(is_tied))
+        dropped = np.sort(np.concatenate([again, firsts[is_tied]]))
     return Resolved(
-        kept_before[starts].astype(starts.dtype),
-        codes[kept],
-        symbols[kept],
-        repeated,
-        contradictory,
+        (starts - np.searchsorted(dropped, starts)).astype(starts.dtype),
+        np.delete(codes, dropped),
+        np.delete(symbols, dropped),
+        len(again),
+        n_tied,
     )
 
 
-def _most_frequent(runs: NDArray[Any], symbols: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the distinct runs in ascending order and the mode of each, −1 if it is tied."""
+def _most_frequent(
+    runs: NDArray[Any], symbols: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return a most frequent symbol of each run, and whether another one is as frequent."""
     n_symbols = int(symbols.max()) + 1
     pairs, counts = np.unique(runs * n_symbols + symbols, return_counts=True)
     run_of_pair, symbol_of_pair = np.divmod(pairs, n_symbols)
@@ -66,12 +66,10 @@ def _most_frequent(runs: NDArray[Any], symbols: NDArray[Any]) -> tuple[NDArray[A
     run_of_pair, symbol_of_pair, counts = (
         array[order] for array in (run_of_pair, symbol_of_pair, counts)
     )
-    is_last = np.append(run_of_pair[1:] != run_of_pair[:-1], True)
-    best = np.flatnonzero(is_last)
+    best = np.flatnonzero(np.append(run_of_pair[1:] != run_of_pair[:-1], True))
     second = np.maximum(best - 1, 0)
-    is_tied = (best > 0) & (run_of_pair[second] == run_of_pair[best])
-    is_tied &= counts[second] == counts[best]
-    return run_of_pair[best], np.where(is_tied, -1, symbol_of_pair[best])
+    is_tied = (second < best) & (run_of_pair[second] == run_of_pair[best])
+    return symbol_of_pair[best], is_tied & (counts[second] == counts[best])
 
 
 def repeat_notes(repeated: int, contradictory: int) -> list[str]:

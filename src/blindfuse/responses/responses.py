@@ -40,6 +40,7 @@ from blindfuse.responses.rows import (
     sort_and_deduplicate,
     sort_into_rows,
 )
+from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.values import LabelOptions
 
 Names = Sequence[Any] | NDArray[Any]
@@ -509,7 +510,7 @@ class Responses:
             (len(unreported), f"classes that no annotator reported: {list_names(unreported)}"),
         ]
         counted = (f"{count:,} {remark}" for count, remark in remarks if count)
-        return (*self.remarks, *counted, *self.repeat_notes)
+        return (*self.remarks, *counted, *self.repeat_notes, *sanity_notes(self))
 
     @property
     def repeat_notes(self) -> tuple[str, ...]:

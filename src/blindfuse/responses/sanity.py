@@ -6,14 +6,16 @@ mistake, so they are notes that name the option to set.
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import list_names
-from blindfuse.responses.responses import Responses
 from blindfuse.responses.values import NUMERAL
+
+if TYPE_CHECKING:
+    from blindfuse.responses.responses import Responses
 
 MIN_CLASSES = 10
 """With fewer classes, their number and their form are not suspicious."""
@@ -21,19 +23,19 @@ MIN_CLASSES = 10
 MIN_ITEMS = 30
 """Items that an annotator must share with others before agreement is suspicious."""
 
-MAX_CELLS = 2_000_000
+MAX_CELLS = 500_000
 """Size of the sample in which agreement is counted: responses times classes."""
 
 _ID = re.compile(r"[A-Za-z]{0,8}[-_ ]?\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-fA-F]{16,}")
 _MANY_WORDS = 5
 
 
-def sanity_notes(responses: Responses) -> list[str]:
+def sanity_notes(responses: "Responses") -> list[str]:
     """Return a note for every sign that a column was mistaken."""
     return [*_class_notes(responses), *_agreement_notes(responses)]
 
 
-def _class_notes(responses: Responses) -> list[str]:
+def _class_notes(responses: "Responses") -> list[str]:
     """Return a note if the classes are too many, or look like numbers, ids or sentences."""
     texts = [str(name) for name in responses.classes.tolist()]
     n_classes, examples = len(texts), list_names(responses.classes, 3)
@@ -61,7 +63,7 @@ def _share(texts: Sequence[str], has: Any) -> float:
     return sum(1 for text in texts if has(text)) / len(texts)
 
 
-def _agreement_notes(responses: Responses) -> list[str]:
+def _agreement_notes(responses: "Responses") -> list[str]:
     """Return notes about annotators who agree with nobody, or always with the others' vote."""
     if responses.n_annotators < 3 or not responses.n_responses:
         return []
@@ -78,10 +80,11 @@ def _agreement_notes(responses: Responses) -> list[str]:
     shared, agreeing = count(n_others > 0), count(reported > 0)
     decided, following = count(is_decided), count(is_decided & (reported == best))
     alone = (shared >= MIN_ITEMS) & (agreeing == 0)
-    always = (decided >= MIN_ITEMS) & (following == decided)
+    is_complete = 10 * sample.responses_per_annotator >= 9 * sample.n_items
+    always = is_complete & (decided >= MIN_ITEMS) & (following == decided)
     others = ~always & (decided > 0)
     notes = []
-    if alone.any():
+    if 0 < 2 * np.count_nonzero(alone) < np.count_nonzero(shared):  # sources may know one class
         notes.append(
             f"Check the annotators: {list_names(responses.annotators[alone])} agree with nobody. "
             "If these are not annotators, name the annotators with --annotator (annotator= in "
@@ -100,14 +103,14 @@ def _column(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.intp)[:, None]
 
 
-def _sample(responses: Responses) -> Responses:
+def _sample(responses: "Responses") -> "Responses":
     """Return the responses to evenly spaced items."""
     cells = responses.n_responses * responses.n_classes
     step = 1 + cells // MAX_CELLS
     return responses.select_items(np.arange(0, responses.n_items, step)) if step > 1 else responses
 
 
-def _votes_of_others(responses: Responses) -> NDArray[np.int32]:
+def _votes_of_others(responses: "Responses") -> NDArray[np.int32]:
     """Count the other responses to the item of each response, ``[response, class]``."""
     votes = np.zeros((responses.n_items, responses.n_classes), dtype=np.int32)
     items, symbols = responses.item_of_response(), responses.by_item.symbols
