@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -80,6 +81,7 @@ def open_delimited(source: Source) -> Table:
 def _detect_layout(source: Source, text: str) -> tuple[list[list[str]], _Layout]:
     """Return the first rows of the text, and its layout."""
     first_line = text.partition("\n")[0]
+    _refuse_other_text(source, text)
     check_column_count(source.name, max(map(first_line.count, _SEPARATORS)))
     is_tsv = source.extension in ("tsv", "tab")
     separator = "\t" if is_tsv else _detect_separator(text, source.fits_in_head)
@@ -92,6 +94,20 @@ def _detect_layout(source: Source, text: str) -> tuple[list[list[str]], _Layout]
     names = rows[0] if has_header else [str(place) for place in range(max(map(len, rows)))]
     names = check_columns(source.name, [name.strip() for name in names])
     return rows, _Layout(separator, has_header, names)
+
+
+def _refuse_other_text(source: Source, text: str) -> None:
+    """Raise BadFile for text that looks like a table only at first sight."""
+    first_line, _, others = text.lstrip().partition("\n")
+    if re.fullmatch(r"sep=.", first_line.strip(), re.IGNORECASE):
+        raise BadFile(
+            f"{source.name} begins with {first_line.strip()!r}, which only Excel understands. "
+            "Delete the first line."
+        )
+    if re.fullmatch(r"[|\s:-]*-[|\s:-]*", others.partition("\n")[0]) and "|" in first_line:
+        raise BadFile(f"{source.name} is a Markdown table. Save it as CSV.")
+    if re.match(r"<(!doctype|html|\?xml|table)\b", first_line, re.IGNORECASE):
+        raise BadFile(f"{source.name} is HTML or XML. Export the table as CSV.")
 
 
 def _sample(rows: Sequence[Sequence[str]], layout: _Layout) -> pl.DataFrame:

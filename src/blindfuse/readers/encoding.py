@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -26,27 +26,53 @@ Factor = tuple[NDArray[np.int32], pl.Series]
 """``codes[row]``, and ``values[code]``."""
 
 
+class NameForm(NamedTuple):
+    """Whether all names are whole numbers, and whether some have a decimal point."""
+
+    are_whole: bool = True
+    have_points: bool = False
+
+    @classmethod
+    def of(cls, names: pl.Series) -> "NameForm":
+        """Describe these names; empty names do not count."""
+        if not _are_whole(names.head(100)):  # saves a look at all names
+            return cls(False)
+        return cls(_are_whole(names), bool(names.str.contains(".", literal=True).any()))
+
+    def joined(self, other: "NameForm") -> "NameForm":
+        """Describe the names of two partitions."""
+        return NameForm(self.are_whole and other.are_whole, self.have_points or other.have_points)
+
+    @property
+    def are_floats(self) -> bool:
+        """Whether names are whole numbers, of which some are written as floats."""
+        return self.are_whole and self.have_points
+
+
+def _are_whole(names: pl.Series) -> bool:
+    return bool(names.str.strip_chars(TRIMMED).str.contains(WHOLE_NUMERAL + "|^$").all())
+
+
 def encode(
     table: Table,
     parsed: ParsedResponses,
     options: LabelOptions,
     repeats: Repeats,
-    whole_numbers: Mapping[str, bool] | None = None,
+    forms: Mapping[str, NameForm] | None = None,
 ) -> tuple[Responses, list[str]]:
-    """Return the responses, and notes about the conversion of labels.
+    """Return the responses, and notes about the conversion of labels and names.
 
-    ``whole_numbers`` says for ``"item"`` and ``"annotator"`` whether all names in the file are
-    whole numbers; by default, whether those in this table are.
+    ``forms`` describes the items and annotators of the whole file; by default, those of this table.
     """
     columns = [parsed.frame[role] for role in _ROLES]
     with ThreadPoolExecutor(thread_count(None)) as pool:
         item, annotator, label = pool.map(factorize, columns)
     labels, class_names, notes = _encode_labels(table, parsed, label, options)
-    whole = whole_numbers or {}
-    items, item_names = _encode_names(table, item, labels, "item", whole.get("item"))
-    annotators, annotator_names = _encode_names(
-        table, annotator, labels, "annotator", whole.get("annotator")
-    )
+    if forms is None:
+        forms = {"item": NameForm.of(item[1]), "annotator": NameForm.of(annotator[1])}
+        notes = [*notes, *name_notes(forms)]
+    items, item_names = _encode_names(table, item, labels, "item", forms)
+    annotators, annotator_names = _encode_names(table, annotator, labels, "annotator", forms)
     responses = Responses.from_codes(
         items,
         annotators,
@@ -133,11 +159,15 @@ def _too_many_classes(table: Table, parsed: ParsedResponses, values: pl.Series) 
 
 
 def _encode_names(
-    table: Table, column: Factor, labels: NDArray[Any], role: str, whole_numbers: bool | None
+    table: Table,
+    column: Factor,
+    labels: NDArray[Any],
+    role: str,
+    forms: Mapping[str, NameForm],
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return codes (−1 for an empty name) and names. Only missing responses may lack a name."""
     codes, values = column
-    names = plain_name_series(values, whole_numbers)
+    names = plain_name_series(values, forms[role])
     if names is not values:
         code_of_name, names = factorize(names)
         codes = code_of_name[codes]
@@ -159,18 +189,21 @@ def _row(table: Table, at: int) -> str:
     return f"{table.name}, row {at + 1:,}" if table.row_numbers else f"{table.name}: a row"
 
 
-def plain_name_series(names: pl.Series, whole_numbers: bool | None = None) -> pl.Series:
+def plain_name_series(names: pl.Series, form: NameForm | None = None) -> pl.Series:
     """As ``plain_names``, for many names; the same object is returned if nothing changes."""
-    trimmed = names.str.strip_chars(TRIMMED)
-    if trimmed.str.contains(".", literal=True).any():
-        whole = are_whole_numbers(trimmed) if whole_numbers is None else whole_numbers
-        trimmed = plain_numbers(trimmed) if whole else trimmed
-    return trimmed if names.ne_missing(trimmed).any() else names
+    plain = names.str.strip_chars(TRIMMED)
+    if (form or NameForm.of(names)).are_floats:
+        plain = plain_numbers(plain)
+    return plain if names.ne_missing(plain).any() else names
 
 
-def are_whole_numbers(names: pl.Series) -> bool:
-    """Return whether all names are whole numbers, where empty names do not count."""
-    return bool(names.str.strip_chars(TRIMMED).str.contains(WHOLE_NUMERAL + "|^$").all())
+def name_notes(forms: Mapping[str, NameForm]) -> list[str]:
+    """Return a note for every role whose names are whole numbers written as floats."""
+    return [
+        f"{role}s are whole numbers, so that 7.0 and 7 are one {role}"
+        for role, form in forms.items()
+        if form.are_floats
+    ]
 
 
 Text = TypeVar("Text", pl.Series, pl.Expr)

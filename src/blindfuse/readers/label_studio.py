@@ -138,11 +138,28 @@ def _labels(results: list[Record], counts: Counter[str]) -> Iterator[tuple[str, 
         yield result["from_name"], label
 
 
+def _possible_questions(table: Table, item: str) -> list[str]:
+    """Return the columns that may hold labels: not metadata, and not data of the tasks.
+
+    Data of a task is the same in all of its rows, and nearly every task has other data.
+    """
+    others = [column for column in table.columns if column not in _METADATA]
+    n_tasks = table.sample[item].n_unique()
+
+    def is_data(column: str) -> bool:
+        n_values = table.sample[column].n_unique()
+        pairs = table.sample.select(item, column).n_unique()
+        return pairs == n_tasks > 2 and 2 * n_values > n_tasks
+
+    return [column for column in others if not is_data(column)] or others
+
+
 def _read_short(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     table = tables[0]
-    candidates = [column for column in table.columns if column not in _METADATA]
+    item = existing_column(table, options.item or "id")
+    candidates = _possible_questions(table, item)
     columns = {
-        "item": existing_column(table, options.item or "id"),
+        "item": item,
         "annotator": existing_column(table, str(options.annotator or "annotator")),
         "label": question_column(table, candidates, "", options),
     }

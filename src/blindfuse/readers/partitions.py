@@ -17,7 +17,7 @@ import polars as pl
 
 from blindfuse.errors import BadFile
 from blindfuse.readers import long
-from blindfuse.readers.encoding import are_whole_numbers, encode, plain_numbers
+from blindfuse.readers.encoding import NameForm, encode, name_notes, plain_numbers
 from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.questions import check_question, several_questions
 from blindfuse.readers.reading import open_tables, several_note, summary, text_label_options
@@ -58,13 +58,13 @@ class Partitions:
     _tables: Sequence[Table]
     _options: ColumnOptions
     _labels: LabelOptions
-    _whole_numbers: Mapping[str, bool]
+    _forms: Mapping[str, NameForm]
     _repeated: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def __call__(self) -> Iterator[Responses]:
         for file, table in zip(self.files, self._tables, strict=True):
             parsed = long.read([table], self._options)
-            responses, _ = encode(table, parsed, self._labels, self.repeats, self._whole_numbers)
+            responses, _ = encode(table, parsed, self._labels, self.repeats, self._forms)
             self._repeated[file] = responses.repeated, responses.contradictory
             yield responses
 
@@ -128,6 +128,7 @@ def read_partitions(
             *values.notes,
             *several_note(values.several),
             *label_notes,
+            *name_notes(values.forms),
         ]
         if used["gold"] is not None:
             notes.append(
@@ -142,7 +143,7 @@ def read_partitions(
             partitions,
             options,
             labels,
-            values.whole_numbers,
+            values.forms,
         )
 
 
@@ -153,7 +154,7 @@ class _ValueSummary:
         self.columns: dict[str, str] = {}
         self.notes: list[str] = []
         self.several = 0
-        self.whole_numbers = {"item": True, "annotator": True}
+        self.forms = {"item": NameForm(), "annotator": NameForm()}
         self._labels: Counter[str | None] = Counter()
 
     def add(self, parsed: ParsedResponses) -> None:
@@ -161,8 +162,8 @@ class _ValueSummary:
         self.columns = parsed.columns
         self.notes = list(dict.fromkeys([*self.notes, *parsed.notes]))
         self.several += parsed.several
-        for role, so_far in self.whole_numbers.items():
-            self.whole_numbers[role] = so_far and are_whole_numbers(parsed.frame[role])
+        for role, form in self.forms.items():
+            self.forms[role] = form.joined(NameForm.of(parsed.frame[role].unique()))
         has_annotator = parsed.frame["annotator"].is_not_null()
         counts = parsed.frame.group_by("label").agg(pl.len())
         reported = parsed.frame.filter(has_annotator).group_by("label").agg(pl.len())

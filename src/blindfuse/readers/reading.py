@@ -67,7 +67,8 @@ def read(
     ----------
     paths
         a path, a pattern such as ``votes/*.csv``, a folder, a zip archive, ``-`` for standard
-        input, a binary stream, or several of these. Files may be compressed with gzip.
+        input, a binary stream, or several of these. Files may be compressed with
+        gzip, bzip2 or xz.
     format
         the name of a format, such as ``"long"`` or ``"toloka"`` (see the page on file formats).
         By default it is detected from the content.

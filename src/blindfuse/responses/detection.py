@@ -12,6 +12,7 @@ from typing import Protocol
 
 from blindfuse.errors import BadParameter, BlindfuseError, list_names, suggest
 from blindfuse.responses.coding import MAX_CLASSES
+from blindfuse.responses.notes import count_note
 from blindfuse.responses.values import MISSING_MARKERS, NUMERAL, plain_numeral, trim
 
 SAMPLE_ROWS = 1000
@@ -154,6 +155,10 @@ def _words(column: str) -> list[str]:
     return [word for word in re.split(r"[\W_]+", spaced.casefold()) if word]
 
 
+def _singular(column: str) -> str:
+    return base_name(column).removesuffix("s")
+
+
 def is_known_name(column: str) -> bool:
     """Return whether the name is one of those that detection knows."""
     base = base_name(column)
@@ -184,7 +189,7 @@ def _candidates(role: str, table: SampledTable, taken: Collection[str] = ()) -> 
     if role in free:
         return [role]
     for tier in _TIERS[role]:
-        candidates = [column for column in free if base_name(column) in tier]
+        candidates = [column for column in free if {base_name(column), _singular(column)} & tier]
         if candidates:
             return _likelier(role, candidates, table)
     return []
@@ -287,14 +292,16 @@ class WideColumns:
     @property
     def notes(self) -> list[str]:
         """The annotators that were found, and the columns that are not annotators."""
-        found = f"{len(self.annotators):,} annotator columns: {list_names(self.annotators)}"
-        if not self.skipped:
-            return [found]
-        names = list_names(self.skipped)
         return [
-            found,
-            f"{len(self.skipped):,} columns not read as annotators, by their names or values: "
-            f"{names}. Name the annotators with annotator= (--annotator) if this is wrong",
+            *count_note(
+                len(self.annotators), f"annotator column{{s}}: {list_names(self.annotators)}"
+            ),
+            *count_note(
+                len(self.skipped),
+                "column{s} not read as annotators, by their names or values: "
+                f"{list_names(self.skipped)}. Name the annotators with annotator= (--annotator) if "
+                "this is wrong",
+            ),
         ]
 
 

@@ -86,15 +86,16 @@ def _agreement_notes(responses: "Responses") -> list[str]:
     notes = []
     if 0 < 2 * np.count_nonzero(alone) < np.count_nonzero(shared):  # sources may know one class
         notes.append(
-            f"Check the annotators: {list_names(responses.annotators[alone])} agree with nobody. "
-            "If these are not annotators, name the annotators with --annotator (annotator= in "
+            f"Check the annotators: nobody agrees with {list_names(responses.annotators[alone])}. "
+            "If a column is not an annotator, name the annotators with --annotator (annotator= in "
             "Python)"
         )
     if always.any() and others.any() and 20 * following[others].sum() < 19 * decided[others].sum():
         notes.append(
-            f"Check the annotators: {list_names(responses.annotators[always])} always agree with "
-            "the vote of the others, as gold labels or a fused result would. If this is not an "
-            "annotator, name the annotators with --annotator (annotator= in Python)"
+            "Check the annotators: the vote of the others always agrees with "
+            f"{list_names(responses.annotators[always])}, as with gold labels or a fused result. "
+            "If a column is not an annotator, name the annotators with --annotator (annotator= in "
+            "Python)"
         )
     return notes
 

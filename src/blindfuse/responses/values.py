@@ -165,7 +165,7 @@ class LabelRules:
         if len(others) < 2:
             return
         self._drop(_is_failed, _KEEP_NA)
-        suspects = [label for label in self._distinct() if _is_suspect(label)]
+        suspects = sorted(label for label in self._distinct() if _is_suspect(label))
         if suspects and not self._given:
             self.notes.append(
                 f"read as classes: {list_names(suspects)}. If they mark failed verdicts, pass "
@@ -175,7 +175,7 @@ class LabelRules:
     def _drop(self, is_missing: Callable[[Any], bool], remedy: str) -> None:
         before = list(self.labels)
         dropped = self._replace(lambda label: None if is_missing(label) else label)
-        words = list_names(dict.fromkeys(before[place] for place in dropped))
+        words = list_names(sorted({before[place] for place in dropped}, key=str))
         self.notes += count_note(
             self._count(dropped), f"label{{s}} treated as missing: {words}{remedy}"
         )
@@ -217,9 +217,9 @@ class LabelRules:
             return
         if not self.options.fold_case:
             self.notes.append(
-                f"{len(groups):,} labels occur in spellings that differ only by case or Unicode "
-                f"form, and each is a class: {list_names(groups[0])}. Pass --fold-case "
-                "(fold_case=True in Python) to read them as one"
+                "labels that differ only by case or Unicode form are different classes: "
+                f"{list_names(spelling for group in groups for spelling in group)}. "
+                "Pass --fold-case (fold_case=True in Python) to read them as one"
             )
             return
         count_of: Counter[str] = Counter()
@@ -300,4 +300,4 @@ def _groups(texts: Iterable[str], key: Callable[[str], str]) -> list[list[str]]:
     groups: dict[str, list[str]] = {}
     for text in texts:
         groups.setdefault(key(text), []).append(text)
-    return [sorted(group) for group in groups.values() if len(group) > 1]
+    return sorted(sorted(group) for group in groups.values() if len(group) > 1)
