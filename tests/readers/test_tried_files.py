@@ -17,10 +17,11 @@ def cells(tables: list[Responses]) -> dict[tuple[str, str], str]:
 
 
 def is_converted(path: Path) -> bool:
-    """Whether the file is compressed, JSON or UTF-16, which cannot be read piece by piece."""
+    """Whether the file is compressed, JSON, UTF-16 or of R, and cannot be read in partitions."""
     start = path.read_bytes()[:4]
-    is_plain_text = path.suffix in (".csv", ".tsv", ".txt") and 0 not in start
-    return not is_plain_text and path.suffix != ".parquet"
+    is_text = path.suffix in (".csv", ".tsv", ".txt") and 0 not in start
+    has_row_names = b'\n"1" ' in path.read_bytes()
+    return has_row_names or not (is_text or path.suffix == ".parquet")
 
 
 @every_file

@@ -10,7 +10,7 @@ from blindfuse import Responses
 from blindfuse.responses.values import (
     FAILED_VERDICTS,
     MISSING_MARKERS,
-    POSSIBLY_FAILED,
+    POSSIBLY_MISSING,
     TRIMMED,
     LabelOptions,
     LabelRules,
@@ -86,7 +86,7 @@ def test_failed_verdicts_are_missing_unless_they_are_classes(word: str) -> None:
         assert convert(["no error", spelling]) == (["no error", spelling], "")
 
 
-@pytest.mark.parametrize("word", sorted(POSSIBLY_FAILED))
+@pytest.mark.parametrize("word", sorted(POSSIBLY_MISSING))
 def test_words_that_are_often_classes_are_kept_with_a_note(word: str) -> None:
     labels, notes = convert(["A", "B", word])
     assert labels == ["A", "B", word]

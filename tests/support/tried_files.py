@@ -249,6 +249,17 @@ def _values() -> list[TriedFile]:
             options={"keep_na": True},
         ),
         TriedFile(
+            "a person: missing labels written as ?",
+            {"votes.csv": as_table(with_missing("?"))},
+            {(i, a): LABELS.get((i, a), "?") for i in ITEMS for a in ANNOTATORS},
+            ["read as classes: '?'", "--missing ?"],
+        ),
+        TriedFile(
+            "the same, with --missing ?",
+            {"votes.csv": as_table(with_missing("?"))},
+            options={"missing": "?"},
+        ),
+        TriedFile(
             "labels and items with outer white space",
             {
                 "votes.csv": as_table(
@@ -533,6 +544,28 @@ def _headers() -> list[TriedFile]:
             ["no header found"],
         ),
         TriedFile(
+            "CSV files that were joined with their headers",
+            {"votes.csv": LONG + LONG[: LONG.index(b"\n") + 1] * 2},
+            LABELS,
+            ["2 repeated header rows skipped"],
+        ),
+        TriedFile(
+            "R: write.table, with row names that the header does not name",
+            {
+                "votes.txt": b"item annotator label\n"
+                + b"".join(
+                    f'"{n}" {" ".join(row.values())}\n'.encode()
+                    for n, row in enumerate(long_rows(), 1)
+                )
+            },
+        ),
+        TriedFile(
+            "text with one column",
+            {"votes.txt": b"cat\ndog\ncat\ncow\n" * 5},
+            None,
+            ["only one column"],
+        ),
+        TriedFile(
             "Excel: CSV that begins with sep=;",
             {"votes.csv": b"sep=;\r\n" + as_table(long_rows(), ";")},
             None,
@@ -592,6 +625,14 @@ def _vote(item: str) -> str:
 def _files() -> list[TriedFile]:
     records = long_rows()
     columns = {name: [row[name] for row in records] for name in records[0]}
+    by_item = {
+        item: {who: LABELS[item, who] for who in ANNOTATORS if (item, who) in LABELS}
+        for item in ITEMS
+    }
+    nested = [
+        {"id": item, "annotations": [{"by": who, "value": label} for who, label in one.items()]}
+        for item, one in by_item.items()
+    ]
     compact = json.dumps({"model": "x", "results": records}).encode()
     zstandard = b"\x28\xb5\x2f\xfd" + bytes(range(100))
     workbook = as_archive({"xl/workbook.xml": b"<x/>", "[Content_Types].xml": b"<x/>"})
@@ -609,6 +650,23 @@ def _files() -> list[TriedFile]:
             for orient in ("columns", "records", "split")
         ),
         TriedFile("JSON by columns", {"votes.json": json.dumps(columns).encode()}),
+        TriedFile(
+            "jq: JSON objects one after another",
+            {"votes.json": "\n".join(json.dumps(row, indent=2) for row in records).encode()},
+        ),
+        TriedFile(
+            "JSON object {item: {annotator: label}}",
+            {"votes.json": json.dumps(by_item).encode()},
+        ),
+        TriedFile(
+            "JSON records with a list of annotations each",
+            {"votes.json": json.dumps(nested).encode()},
+            None,
+            ["'annotations' holds nested values", "one row per response"],
+        ),
+        TriedFile(
+            "LLM: JSON in a code fence", {"votes.json": b"```json\n[]\n```\n"}, None, ["```"]
+        ),
         TriedFile(
             "Excel: Unicode text (UTF-16 with a byte-order mark)",
             {"votes.txt": as_table(records, "\t").decode().encode("utf-16")},

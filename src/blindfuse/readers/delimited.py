@@ -67,7 +67,8 @@ def open_delimited(source: Source) -> Table:
         )
         return frame.select(columns)
 
-    can_scan = isinstance(source.content, Path) and not has_old_mac_lines
+    is_regular = len(rows[0]) == len(layout.names) and not has_old_mac_lines
+    can_scan = isinstance(source.content, Path) and is_regular
     return Table(
         source,
         _FILE_TYPES[layout.separator],
@@ -92,8 +93,22 @@ def _detect_layout(source: Source, text: str) -> tuple[list[list[str]], _Layout]
         )
     has_header = _has_header(rows)
     names = rows[0] if has_header else [str(place) for place in range(max(map(len, rows)))]
+    if has_header and _has_row_names(rows):
+        names = ["", *names]
     names = check_columns(source.name, [name.strip() for name in names])
+    if len(names) == 1 and len(rows) > 1:
+        raise BadFile(
+            f"{source.name} has only one column, {names[0][:80]!r}. Separate the columns by commas "
+            "or tabs."
+        )
     return rows, _Layout(separator, has_header, names)
+
+
+def _has_row_names(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether R wrote row names, a first column that the header does not name."""
+    names = [row[0] for row in rows[1:]]
+    is_longer = {len(row) for row in rows[1:]} == {len(rows[0]) + 1}
+    return is_longer and len(set(names)) == len(names)
 
 
 def _refuse_other_text(source: Source, text: str) -> None:
@@ -155,7 +170,9 @@ def _detect_separator(text: str, is_complete: bool) -> str:
     def score(separator: str) -> tuple[bool, int, int]:
         widths = [len(row) for row in _first_rows(start, separator, is_complete) if row][:20]
         width = max(widths, default=0)
-        return len(set(widths)) == 1 and width > 1, len(widths), width
+        is_shifted = bool(widths) and {*widths[1:], widths[0] + 1} == {width} and width > 2
+        is_consistent = len(set(widths)) == 1 and width > 1
+        return is_consistent or is_shifted, len(widths), width
 
     for separators in (_SEPARATORS, _RARE_SEPARATORS):
         consistent = [separator for separator in separators if score(separator)[0]]
@@ -246,7 +263,8 @@ def _all_rows(source: Source, separator: str, width: int) -> Iterator[list[str]]
             if len(row) > width:
                 raise BadFile(
                     f"{source.name}, line {reader.line_num:,}: {len(row)} cells, but the first "
-                    f"row has {width}. Quote cells that contain {separator!r}."
+                    f"row has {width}. Quote cells that contain {separator!r}, and delete lines "
+                    "above the header."
                 )
             if row:
                 yield _padded(row, width)

@@ -12,11 +12,12 @@ from blindfuse.errors import BadFile
 from blindfuse.readers.delimited import check_utf8, decode_head
 from blindfuse.readers.sources import Source
 from blindfuse.readers.tables import Record, Table, cell_text, check_columns
-from blindfuse.responses.detection import SAMPLE_ROWS
+from blindfuse.responses.detection import SAMPLE_ROWS, is_known_name
 
 _BOM = b"\xef\xbb\xbf"
 _LINES_EXTENSIONS = ("jsonl", "ndjson")
 
+_SPACE = re.compile(r"\s*")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 """An escaped surrogate: valid JSON, but text only as one half of a pair."""
 
@@ -84,6 +85,8 @@ def _open_document(source: Source) -> Table:
     data = source.read().removeprefix(_BOM)
     document = _parse_or_none(data)
     if document is None:
+        document = _parse_joined(data)
+    if document is None:
         raise BadFile(f"{source.name} is not JSON: {_parse_error(data)}. Export it again.")
     objects = _find_objects(document)
     if not any(objects) or not all(isinstance(one, dict) for one in objects):
@@ -106,7 +109,9 @@ def _find_objects(document: Any) -> list[Any]:
     lists = [value for value in document.values() if _is_list_of_objects(value)]
     if len(lists) == 1:
         return list(lists[0])
-    return _rows_of_columns(document) or [document]
+    if any(not isinstance(value, dict | list) for value in document.values()):
+        return [document]
+    return _rows_of_columns(document)
 
 
 _TASK_LISTS = {"annotations", "completions", "predictions"}
@@ -124,14 +129,35 @@ def _rows_of_columns(document: dict[str, Any]) -> list[dict[str, Any]]:
             return [dict(zip(map(str, names), row, strict=False)) for row in rows]
     columns = list(document.values())
     if len(columns) > 1 and all(isinstance(one, dict) for one in columns):
-        keys = list(columns[0])
-        if keys and all(list(one) == keys for one in columns):
-            return [{name: document[name][key] for name in document} for key in keys]
+        return _rows_of_objects(document)
     if len(columns) > 1 and all(isinstance(one, list) for one in columns):
         lengths = {len(one) for one in columns}
         if len(lengths) == 1 and 0 not in lengths:
             return [dict(zip(document, row, strict=True)) for row in zip(*columns, strict=True)]
     return []
+
+
+def _rows_of_objects(document: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of ``{column: {row: value}}`` or ``{row: {column: value}}``.
+
+    Rows are those that are numbered, or have no known column names, or are more.
+    """
+    inner = list(dict.fromkeys(key for one in document.values() for key in one))
+    if _are_rows(list(document), inner):
+        return [{"": row, **values} for row, values in document.items()]
+    rows = [{name: document[name].get(key) for name in document} for key in inner]
+    are_numbered = inner == [str(number) for number in range(len(inner))]
+    return (
+        rows if are_numbered else [{"": key, **row} for key, row in zip(inner, rows, strict=True)]
+    )
+
+
+def _are_rows(names: Sequence[str], others: Sequence[str]) -> bool:
+    """Return whether these names are those of rows, and the others those of columns."""
+    for is_column, is_row in ((others, names), (names, others)):
+        if any(map(is_known_name, is_column)) or all(one.isdecimal() for one in is_row):
+            return is_row is names
+    return len(names) > len(others)
 
 
 def _to_frame(name: str, records: Sequence[Record]) -> pl.DataFrame:
@@ -155,6 +181,20 @@ def parse_json(text: bytes) -> Any:
     if _SURROGATE.search(text):  # encoding fails unless they are paired
         json.dumps(value, ensure_ascii=False).encode()
     return value
+
+
+def _parse_joined(text: bytes) -> list[Any] | None:
+    """Return the objects of a document that consists of several, as jq writes them."""
+    decoder, document, at = json.JSONDecoder(), text.decode().strip(), 0
+    objects: list[Any] = []
+    try:
+        while at < len(document):
+            value, at = decoder.raw_decode(document, at)
+            objects.append(value)
+            at = _SPACE.match(document, at).end()  # type: ignore[union-attr]
+    except (ValueError, RecursionError):
+        return None
+    return objects if len(objects) > 1 and all(isinstance(one, dict) for one in objects) else None
 
 
 def _parse_or_none(text: bytes) -> Any:

@@ -13,7 +13,7 @@ from blindfuse.readers.nested_values import (
 )
 from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
 from blindfuse.readers.questions import select_question
-from blindfuse.readers.tables import Table, load_columns
+from blindfuse.readers.tables import Table, load_columns, without_headers
 from blindfuse.responses.detection import (
     QUESTION_NAMES,
     ColumnOptions,
@@ -39,7 +39,8 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     columns = {role: str(used[role]) for role in ("item", "annotator", "label")}
     question, gold, field = used["question"], used["gold"], _split_path(table, options.label)[1]
     roles = {column: role for role, column in used.items() if column is not None}
-    frame = load_columns(tables, list(roles)).rename(roles)
+    frame, header_notes = without_headers(load_columns(tables, list(roles)))
+    frame = frame.rename(roles)
     labels, several, notes = _labels(table, frame["label"].alias(columns["label"]), field)
     frame = frame.with_columns(
         *(names_of_objects(frame[role]) for role in ("item", "annotator")), label=labels
@@ -53,7 +54,9 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     else:
         responses = frame.select("item", "annotator", "label")
     gold_labels = None if gold is None else GoldLabels(frame.select("item", label="gold"), gold)
-    return ParsedResponses(responses, columns, notes, several=several, gold=gold_labels)
+    return ParsedResponses(
+        responses, columns, header_notes + notes, several=several, gold=gold_labels
+    )
 
 
 def columns_of_roles(tables: Sequence[Table], options: ColumnOptions) -> dict[str, str | None]:

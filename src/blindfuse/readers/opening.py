@@ -11,6 +11,8 @@ from blindfuse.readers.tables import Table
 def open_table(source: Source) -> Table:
     """Return the table in a file: Parquet or Arrow, JSON, or delimited text."""
     source = as_utf8(source)
+    if source.head.lstrip().startswith(b"```"):
+        raise BadFile(f"{source.name} begins with '```'. Delete the first and the last line.")
     if columnar_type(source) is not None:
         return open_columnar(source)
     if is_json(source):

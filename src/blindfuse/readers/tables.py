@@ -11,6 +11,7 @@ import polars as pl
 from blindfuse.errors import BadFile, list_names
 from blindfuse.readers.sources import Source
 from blindfuse.responses.detection import repeats_as_classes
+from blindfuse.responses.notes import count_note
 
 MAX_COLUMNS = 20_000
 
@@ -75,6 +76,15 @@ def load_columns(tables: Sequence[Table], columns: Sequence[str]) -> pl.DataFram
     if not all(column.null_count() for column in frame):
         return frame
     return frame.filter(~pl.all_horizontal(pl.all().is_null()))
+
+
+def without_headers(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Drop rows that repeat the header, as in files that were joined, and return a note."""
+    if not (frame[frame.columns[0]] == frame.columns[0]).any():
+        return frame, []
+    is_header = pl.all_horizontal(pl.col(name) == name for name in frame.columns).fill_null(False)
+    kept = frame.filter(~is_header)
+    return kept, count_note(len(frame) - len(kept), "repeated header row{s} skipped")
 
 
 def check_same_columns(tables: Sequence[Table], wanted: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ import polars as pl
 
 from blindfuse.errors import BadParameter
 from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
-from blindfuse.readers.tables import Table, load_columns
+from blindfuse.readers.tables import Table, load_columns, without_headers
 from blindfuse.responses.coding import MAX_CLASSES
 from blindfuse.responses.detection import (
     ColumnOptions,
@@ -74,7 +74,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     gold = gold_column(tables, options.annotators)
     named, candidates = wide_candidates(tables[0], options)
     wanted = [*filter(None, (named, gold)), tables[0].columns[0], *candidates]
-    frame = load_columns(tables, wanted)
+    frame, header_notes = without_headers(load_columns(tables, wanted))
     found = wide_columns(_LoadedTable(tables[0], frame), options, gold)
     item, gold = found.item, found.gold
     items = pl.Series(range(len(frame))).cast(pl.String) if item is None else frame[item]
@@ -85,7 +85,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
             "annotator": "column name",
             "label": "cell value",
         },
-        found.notes,
+        header_notes + found.notes,
         abstain=True,
         gold=None
         if gold is None

@@ -151,6 +151,8 @@ def code_distinct(
         describes where ``values[i]`` first occurs, for error messages; None if it does not occur.
     """
     named = None if options.classes is None else check_classes(options.classes)
+    if named is None and len(values) > 10 * MAX_CLASSES:  # no rule joins that many
+        _check_class_count(as_names([value for value in values if not is_null(value)]))
     rules = LabelRules(values, counts, options)
     _reject_invalid_labels(rules.labels, named, where)
     names = _sorted_classes(rules.labels) if named is None else named

@@ -212,12 +212,23 @@ def require_column(
     """As ``detect_column``, with an error if no column is found."""
     column = detect_column(role, table, named, taken)
     if column is None:
+        nested = [one for one in table.columns if _is_nested(table.texts(one))]
+        if nested:
+            raise table.error(
+                f"{table.name}: no column name looks like the {role}, but column "
+                f"{list_names(nested)} holds nested values. Write one row per response, with the "
+                "columns item, annotator and label."
+            )
         raise table.error(
             f"{table.name}: no column name looks like the {role}: {suggest(role, table.columns)} "
             f"Pass item=, annotator= and label= to {table.call}, or, for a wide table, "
             "annotator=[…] with one column per annotator."
         )
     return column
+
+
+def _is_nested(texts: Sequence[str | None]) -> bool:
+    return any(text.startswith(("{", "[")) for text in texts[:10] if text)
 
 
 def existing_column(table: SampledTable, column: str) -> str:

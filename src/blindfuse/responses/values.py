@@ -47,8 +47,15 @@ FAILED_VERDICTS = frozenset(
 """Labels treated as missing, because a judge or its program failed; spaces and hyphens equal
 underscores, and case does not matter."""
 
-POSSIBLY_FAILED = frozenset(["failed", "failure", "invalid", "none", "refusal", "refused"])
-"""Labels that are often classes and sometimes failed verdicts. They are read as classes."""
+POSSIBLY_MISSING = frozenset(
+    [
+        *("failed", "failure", "invalid", "none", "refusal", "refused"),
+        *("?", "-", "--", ".", "na", "n.a.", "abstain", "blank", "empty", "missing", "skip"),
+        *("skipped", "unlabeled", "unlabelled"),
+    ]
+)
+"""Labels that are often classes and sometimes mark failed verdicts or missing responses. They are
+read as classes, with a note."""
 
 TRIMMED = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -168,7 +175,7 @@ class LabelRules:
         suspects = sorted(label for label in self._distinct() if _is_suspect(label))
         if suspects and not self._given:
             self.notes.append(
-                f"read as classes: {list_names(suspects)}. If they mark failed verdicts, pass "
+                f"read as classes: {list_names(suspects)}. If they mark missing responses, pass "
                 f"--missing {suspects[0]} (missing={suspects[0]!r} in Python)"
             )
 
@@ -280,13 +287,11 @@ def _is_failed(label: Any) -> bool:
 
 
 def _is_suspect(label: Any) -> bool:
-    return isinstance(label, str) and (
-        _words(label) in POSSIBLY_FAILED | FAILED_VERDICTS or label.upper() in ("NA", "N/A", "NULL")
-    )
+    return isinstance(label, str) and _words(label) in POSSIBLY_MISSING | FAILED_VERDICTS
 
 
 def _words(label: str) -> str:
-    return re.sub(r"[\s-]+", "_", label.casefold())
+    return re.sub(r"(?<=\w)[\s-]+(?=\w)", "_", label.casefold())
 
 
 def _whole_number(label: Any) -> int | None:
