@@ -187,6 +187,8 @@ def _parse_joined(text: bytes) -> list[Any] | None:
     """Return the objects of a document that consists of several, as jq writes them."""
     decoder, document, at = json.JSONDecoder(), text.decode().strip(), 0
     objects: list[Any] = []
+    if _SURROGATE.search(text):  # rare, and may be unpaired
+        return None
     try:
         while at < len(document):
             value, at = decoder.raw_decode(document, at)
