@@ -894,7 +894,7 @@ def table() -> str:
     parts = []
     for group, tried_files in GROUPS.items():
         rows = "".join(f"| {_cell(tried.source)} | {_outcome(tried)} |\n" for tried in tried_files)
-        parts.append(f"### {group}\n\n| file | what happens |\n|---|---|\n{rows}")
+        parts.append(f"#### {group}\n\n| file | what happens |\n|---|---|\n{rows}")
     return "\n".join(parts)
 
 

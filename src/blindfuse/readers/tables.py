@@ -52,7 +52,7 @@ class Table:
     row_numbers: bool = True
 
     error = BadFile
-    call = "blindfuse.read"
+    call = ""
 
     def texts(self, column: str) -> list[str | None]:
         """Return the first rows of a column."""

@@ -53,19 +53,32 @@ def as_names(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     return as_column(names).copy()
 
 
-def code_names(values: ArrayLike, kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
+def as_plain_names(names: NDArray[Any]) -> NDArray[Any]:
+    """Return names without outer white space, and whole numbers without a fraction."""
+    values = names.tolist()
+    if names.dtype.kind not in "OUT" or not all(isinstance(name, str) for name in values):
+        return names
+    return np.fromiter(plain_names(values), dtype=object, count=len(values))
+
+
+def code_names(
+    values: ArrayLike, kind: str, plain: bool = True
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the codes and the names of items or annotators, in order of first appearance.
 
     Parameters
     ----------
     kind
         ``"item"`` or ``"annotator"``, for error messages.
+    plain
+        whether names are trimmed, and whole numbers of equal value are one name.
     """
     array = as_column(values)
     codes, distinct = _factorize(array)
-    if array.dtype.kind in "OUT":
+    if array.dtype.kind in "OUT" and plain:
         codes, distinct = _join_names(codes, distinct)
-    nameless = [code for code, name in enumerate(distinct) if is_null(name) or name == ""]
+    empty = ("",) if plain else ()
+    nameless = [code for code, name in enumerate(distinct) if is_null(name) or name in empty]
     if nameless:
         row = int(np.flatnonzero(codes == nameless[0])[0])
         raise BadLabels(

@@ -35,7 +35,7 @@ class SampledTable(Protocol):
     error
         the class of the errors that detection raises.
     call
-        the function that takes the column names, such as ``blindfuse.read``.
+        " to " and the function that takes the names of the columns, if it must be named.
     """
 
     @property
@@ -178,7 +178,7 @@ def detect_column(
     if len(candidates) > 1:
         raise table.error(
             f"{table.name}: the {role} may be in column {list_names(candidates)}. "
-            f"Pass {role}= to {table.call}, as in {role}={candidates[0]!r}."
+            f"Pass {role}={table.call}, as in {role}={candidates[0]!r}."
         )
     return candidates[0] if candidates else None
 
@@ -221,8 +221,8 @@ def require_column(
             )
         raise table.error(
             f"{table.name}: no column name looks like the {role}: {suggest(role, table.columns)} "
-            f"Pass item=, annotator= and label= to {table.call}, or, for a wide table, "
-            "annotator=[…] with one column per annotator."
+            f"Pass item=, annotator= and label={table.call}, or name all columns of a wide table "
+            "by annotator=."
         )
     return column
 
@@ -397,8 +397,8 @@ def _columns_of_labels(table: CountedTable, candidates: Sequence[str]) -> list[s
     if not chosen and len(single) < 2:
         raise table.error(
             f"{table.name}: no two of the columns {list_names(candidates)} share labels, so it is "
-            f"not a wide table. Pass item=, annotator= and label= to {table.call} for a long "
-            "table, or annotator=[…] with one column per annotator."
+            f"not a wide table. Pass item=, annotator= and label={table.call} for a long "
+            "table, or name all annotators of a wide table by annotator=."
         )
     return [column for column in candidates if column in chosen or column in single]
 
@@ -453,7 +453,6 @@ def _largest_group(
     if len(groups) > 1 and len(groups[0][0]) == len(groups[1][0]):
         raise table.error(
             f"{table.name}: the annotators may be {list_names(groups[0][0])}, or "
-            f"{list_names(groups[1][0])}. Pass annotator=[…] to {table.call}, with one column per "
-            "annotator."
+            f"{list_names(groups[1][0])}. Name all of them by passing annotator={table.call}."
         )
     return groups[0][0] if groups else []

@@ -34,7 +34,7 @@ class FrameSample:
 
     frame: Any
     name: str = "The table"
-    call: str = "Responses.from_frame"
+    call: str = " to Responses.from_frame"
     error: type[BlindfuseError] = BadLabels
 
     @cached_property

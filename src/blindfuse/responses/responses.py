@@ -13,6 +13,7 @@ from blindfuse.responses import frames
 from blindfuse.responses.coding import (
     as_column,
     as_names,
+    as_plain_names,
     as_values,
     check_classes,
     code_labels,
@@ -273,7 +274,7 @@ class Responses:
         """Read the given columns of a wide table."""
         names = found.annotators if found.item is None else [found.item, *found.annotators]
         columns = frames.columns(frame, names)
-        items = frames.index_values(frame) if found.item is None else columns.pop(0)
+        items = frames.index_values(frame) if found.item is None else as_plain_names(columns.pop(0))
         responses = cls._from_matrix(_stack_columns(columns), items, found.annotators, options)
         return replace(responses, remarks=(*notes, *responses.remarks))
 
@@ -603,7 +604,7 @@ def _names_or_numbers(names: Names | None, count: int, kind: str) -> NDArray[Any
             f"{kind}= has {len(array):,} names, but the matrix has {count:,} {kind}. "
             "Pass one name each."
         )
-    codes, distinct = code_names(array, kind[:-1])
+    codes, distinct = code_names(array, kind[:-1], plain=False)
     if len(distinct) < count:
         repeated = distinct[np.bincount(codes) > 1]
         raise BadLabels(
