@@ -200,5 +200,8 @@ def test_lists_matrices_and_frames_follow_the_rules() -> None:
         assert responses.n_classes == 2
         assert responses.n_responses == 3
         assert any("'NA'" in note for note in responses.notes)
+    numbered = Responses.from_long(["1", "1.0", "2"], list("aba"), list("xyx"))
+    assert numbered.items.tolist() == ["1", "2"]
+    assert any("7.0 and 7 are one item" in note for note in numbered.notes)
     kept = Responses.from_long([1, 2, 3], [1, 1, 1], ["NA", "x", "?"], keep_na=True, missing="?")
     assert kept.classes.tolist() == ["NA", "x"]

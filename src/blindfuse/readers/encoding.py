@@ -17,7 +17,7 @@ from blindfuse.readers.tables import Table, is_categorical
 from blindfuse.responses.coding import MAX_CLASSES, CodedLabels, code_distinct
 from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.values import TRIMMED, WHOLE_NUMERAL, LabelOptions
+from blindfuse.responses.values import TRIMMED, WHOLE_NUMERAL, LabelOptions, whole_number_note
 
 _ROLES = ("item", "annotator", "label")
 _BLOCK_ROWS = 1 << 18
@@ -199,11 +199,7 @@ def plain_name_series(names: pl.Series, form: NameForm | None = None) -> pl.Seri
 
 def name_notes(forms: Mapping[str, NameForm]) -> list[str]:
     """Return a note for every role whose names are whole numbers written as floats."""
-    return [
-        f"{role}s are whole numbers, so that 7.0 and 7 are one {role}"
-        for role, form in forms.items()
-        if form.are_floats
-    ]
+    return [whole_number_note(role) for role, form in forms.items() if form.are_floats]
 
 
 Text = TypeVar("Text", pl.Series, pl.Expr)

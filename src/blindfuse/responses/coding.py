@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.keys import is_null, key_value, name_key
-from blindfuse.responses.values import LabelOptions, LabelRules, plain_names
+from blindfuse.responses.values import (
+    LabelOptions,
+    LabelRules,
+    plain_names,
+    trim,
+    whole_number_note,
+)
 
 MAX_CLASSES = 1000
 """More classes than this mean that the wrong column was chosen."""
@@ -61,10 +67,16 @@ def as_plain_names(names: NDArray[Any]) -> NDArray[Any]:
     return np.fromiter(plain_names(values), dtype=object, count=len(values))
 
 
-def code_names(
-    values: ArrayLike, kind: str, plain: bool = True
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the codes and the names of items or annotators, in order of first appearance.
+class CodedNames(NamedTuple):
+    """Codes of names; the names, in order of first appearance; and notes about the conversion."""
+
+    codes: NDArray[Any]
+    names: NDArray[Any]
+    notes: list[str]
+
+
+def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
+    """Return the codes and the names of items or annotators.
 
     Parameters
     ----------
@@ -75,8 +87,9 @@ def code_names(
     """
     array = as_column(values)
     codes, distinct = _factorize(array)
+    notes: list[str] = []
     if array.dtype.kind in "OUT" and plain:
-        codes, distinct = _join_names(codes, distinct)
+        codes, distinct, notes = _join_names(codes, distinct, kind)
     empty = ("",) if plain else ()
     nameless = [code for code, name in enumerate(distinct) if is_null(name) or name in empty]
     if nameless:
@@ -85,24 +98,26 @@ def code_names(
             f"Row {row} has no {kind}, but every label needs one. Fill it in or drop the row."
         )
     if array.dtype.kind in "OUT":
-        return codes, distinct
+        return CodedNames(codes, distinct, notes)
     present, first = np.unique(codes, return_index=True)
     order = np.argsort(first)
     rank = np.empty(len(distinct), dtype=np.intp)
     rank[present[order]] = np.arange(len(present))
-    return rank[codes], distinct[present[order]]
+    return CodedNames(rank[codes], distinct[present[order]], notes)
 
 
-def _join_names(codes: NDArray[Any], distinct: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _join_names(codes: NDArray[Any], distinct: NDArray[Any], kind: str) -> CodedNames:
     """Join names that are equal when trimmed, or as whole numbers."""
     names = distinct.tolist()
     if not all(isinstance(name, str) for name in names):
-        return codes, distinct
+        return CodedNames(codes, distinct, [])
     plain = plain_names(names)
     if plain == names:
-        return codes, distinct
+        return CodedNames(codes, distinct, [])
     code_of_name, joined = _factorize(np.fromiter(plain, dtype=object, count=len(plain)))
-    return code_of_name[codes], joined
+    are_numbers = any(trim(name) != one for name, one in zip(names, plain, strict=True))
+    notes = [whole_number_note(kind)] if are_numbers else []
+    return CodedNames(code_of_name[codes], joined, notes)
 
 
 class CodedLabels(NamedTuple):

@@ -190,17 +190,16 @@ class Responses:
                 f"{lengths[0]}, {lengths[1]} and {lengths[2]} entries. Pass one entry per response."
             )
         labelled = code_labels(columns[2], options, lambda i: f"row {i}")
-        item_codes, item_names = code_names(columns[0], "item")
-        annotator_codes, annotator_names = code_names(columns[1], "annotator")
+        item, annotator = code_names(columns[0], "item"), code_names(columns[1], "annotator")
         return cls.from_codes(
-            item_codes,
-            annotator_codes,
+            item.codes,
+            annotator.codes,
             labelled.codes,
-            items=item_names,
-            annotators=annotator_names,
+            items=item.names,
+            annotators=annotator.names,
             classes=labelled.classes,
             repeats=repeats,
-            remarks=labelled.notes,
+            remarks=[*labelled.notes, *item.notes, *annotator.notes],
         )
 
     @classmethod
@@ -604,7 +603,7 @@ def _names_or_numbers(names: Names | None, count: int, kind: str) -> NDArray[Any
             f"{kind}= has {len(array):,} names, but the matrix has {count:,} {kind}. "
             "Pass one name each."
         )
-    codes, distinct = code_names(array, kind[:-1], plain=False)
+    codes, distinct, _ = code_names(array, kind[:-1], plain=False)
     if len(distinct) < count:
         repeated = distinct[np.bincount(codes) > 1]
         raise BadLabels(

@@ -271,6 +271,11 @@ def plain_names(names: Sequence[str]) -> list[str]:
     return trimmed
 
 
+def whole_number_note(role: str) -> str:
+    """Return the note for names that are whole numbers, some of them written as floats."""
+    return f"{role}s are whole numbers, so that 7.0 and 7 are one {role}"
+
+
 _IS_WHOLE = re.compile(WHOLE_NUMERAL).match
 
 
