@@ -84,6 +84,7 @@ def test_failed_verdicts_are_missing_unless_they_are_classes(word: str) -> None:
         assert convert(["A", "B", spelling], keep_na=True)[0] == ["A", "B", spelling]
         assert convert(["A", "B", spelling], classes=["A", "B", spelling])[0][2] == spelling
         assert convert(["no error", spelling]) == (["no error", spelling], "")
+        assert convert([spelling, "A"], classes=["A"])[0] == [None, "A"]
 
 
 @pytest.mark.parametrize("word", sorted(POSSIBLY_MISSING))

@@ -168,8 +168,8 @@ class LabelRules:
         if self.options.keep_na:
             return
         self._drop(lambda label: label in MISSING_MARKERS, _KEEP_NA)
-        others = [label for label in self._alphabet() if not _is_suspect(label)]
-        if len(others) < 2:
+        others = [label for label in self._distinct() if not _is_suspect(label)]
+        if len(others) < 2 and not self._given:
             return
         self._drop(_is_failed, _KEEP_NA)
         suspects = sorted(label for label in self._distinct() if _is_suspect(label))
