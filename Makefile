@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .PHONY: demo docs test test-browser test-engines test-instructions chromium valgrind lint types \
-	layers bench reproduce clean tests/instructions/counts.json docs/output
+	layers bench reproduce clean tests/instructions/counts.json docs/output docs/formats.md
 
 .venv/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -62,6 +62,9 @@ valgrind:
 
 docs/output: .venv/dev  ## renew the output that README and the tutorials show
 	$(BIN)/python tools/doc_examples.py README.md docs/index.md docs/tutorials/*.md
+
+docs/formats.md: .venv/dev  ## renew the tables of files that were tried
+	$(BIN)/python -m tests.support.tried_files
 
 docs/report.png: .venv/browser chromium  ## the picture of a report in README
 	$(BIN)/python -m tests.browser.picture $@

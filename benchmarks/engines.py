@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from blindfuse.engines.arrow import Names, encode_column, group_by_item, with_hashed_items
+from blindfuse.engines.arrow import (
+    Names,
+    encode_annotators,
+    encode_labels,
+    group_by_item,
+    with_hashed_items,
+)
 from blindfuse.model.model import Model
 from blindfuse.moments.moment_statistics import MomentStatistics
 from blindfuse.responses.responses import Responses
@@ -96,8 +102,8 @@ def _encode(table: pa.Table, names: Names) -> pa.Table:
     return pa.table(
         {
             "item": table["item"],
-            "annotator": encode_column(table["annotator"], names.annotators, "Annotators"),
-            "label": encode_column(table["label"], names.classes, "Labels").astype(np.int16),
+            "annotator": encode_annotators(table["annotator"], names),
+            "label": encode_labels(table["label"], names).astype(np.int16),
         }
     )
 

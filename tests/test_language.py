@@ -55,6 +55,7 @@ BANNED = {
 ALLOWED = {
     # Fields and values of the formats that are read.
     "readers": {"answer", "Answer", "answers", "performer"},
+    "detection.py": {"answer", "performer"},
     "formats.md": {"answer", "Answer", "answers", "performer"},
 }
 """Words that may appear in files below a folder, or in a file, of this name."""

@@ -143,18 +143,14 @@ def test_other_methods_column_names_and_types_and_an_empty_partition(engine: Eng
     assert dict(zip(found["photo"], found["label"], strict=True)) == expected
 
 
-def test_the_last_class_of_repeated_labels_is_kept(engine: Engine) -> None:
+def test_the_most_frequent_of_repeated_labels_counts(engine: Engine) -> None:
     frame = labels_frame(seed=9, n_items=200)
-    repeated = frame.iloc[:150].assign(label="dog")
-    table = engine.table(split(pd.concat([repeated, frame]), 3))
-    fitted = engine.module.fit(table)
-    kept = (
-        pd.concat([repeated, frame])
-        .sort_values("label")
-        .drop_duplicates(["item", "annotator"], keep="last")
-    )
-    assert fitted.repeated == 150
-    assert_same_model(fitted.model, BlindEnsemble(moments="counts").fit(kept).model_)
+    twice = pd.concat([frame.iloc[:150].assign(label="dog"), frame, frame.iloc[50:100]])
+    fitted = engine.module.fit(engine.table(split(twice, 3)))
+    responses = Responses.from_frame(twice)
+    assert (fitted.repeated, fitted.contradictory) == (200, responses.contradictory)
+    assert fitted.contradictory > 0
+    assert_same_model(fitted.model, BlindEnsemble(moments="counts").fit(responses).model_)
 
 
 def test_a_killed_worker_does_not_change_the_result(

@@ -11,6 +11,7 @@ from tests.support.reader_files import (
     SMALL,
     WRITERS,
     assert_refused,
+    has_note,
     labels_by_name,
     stream,
     write_file,
@@ -38,11 +39,6 @@ def test_damaged_files_are_refused(tmp_path: Path, file_type: str) -> None:
     assert_refused(lambda: read(stream(b"FEA1....")), "Feather")
 
 
-def test_lists_are_not_read_as_labels() -> None:
-    frame = pl.DataFrame({"item": [1], "annotator": ["a"], "label": [["x"]]})
-    assert_refused(lambda: read(as_parquet(frame)), "label")
-
-
 @pytest.mark.parametrize("file_type", ["parquet", "ipc", "ipc_stream"])
 def test_a_file_of_many_equal_rows_is_refused_unless_the_limit_is_raised(
     file_type: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -66,3 +62,11 @@ def test_a_legitimate_table_compresses_far_less() -> None:
     frame = pl.DataFrame({"item": item, "annotator": item % 7, "label": item % 2})
     file = as_parquet(frame)
     assert files.unpacked_limit(len(file.getvalue())) > 2 * 24 * n_rows
+
+
+def test_the_first_of_a_list_of_labels_is_read() -> None:
+    labels = [["x"], ["x", "y"], []]
+    frame = pl.DataFrame({"item": [1, 2, 3], "annotator": ["a", "a", "a"], "label": labels})
+    found = read(as_parquet(frame))
+    assert labels_by_name(found.responses) == {("1", "a"): "x", ("2", "a"): "x"}
+    assert has_note(found, "1 response with several labels: only the first is used")

@@ -60,6 +60,6 @@ def test_columns_that_do_not_exist_are_refused_with_a_suggestion() -> None:
     assert_refused(lambda: read(stream("ann,bob\nx,y\n"), item="zzz"), "'zzz'")
     assert_refused(lambda: read(stream(LONG), question="colour"), "'question'")
     assert_refused(
-        lambda: read(stream("id,label\n1,x\n2,y\n")), "annotator", "'id', 'label'", "wide"
+        lambda: read(stream("id,label\n1,x\n2,y\n")), "annotator", "'id', 'label'", "wide table"
     )
     assert_refused(lambda: read(stream(LONG), item="label", label="label"), "two of")

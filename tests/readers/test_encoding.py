@@ -65,12 +65,16 @@ def test_empty_labels_keep_their_item_and_are_counted() -> None:
     assert has_note(found, "2 empty labels treated as missing")
 
 
-def test_the_first_or_the_last_of_repeated_responses_is_kept() -> None:
+def test_the_most_frequent_the_first_or_the_last_response_counts() -> None:
     text = "item,annotator,label\ni,a,x\nj,a,y\ni,a,y\n"
-    last, first = read(stream(text)), read(stream(text), repeats="first")
+    last, first = (read(stream(text), repeats=one) for one in ("last", "first"))
+    tied = read(stream(text))
     assert labels_by_name(last.responses)["i", "a"] == "y"
     assert labels_by_name(first.responses)["i", "a"] == "x"
-    assert has_note(first, "1 repeated response dropped: the first")
+    assert has_note(first, "1 repeated response:")
+    assert ("i", "a") not in labels_by_name(tied.responses)
+    assert has_note(tied, "1 contradictory response treated as missing")
+    assert has_note(tied, "--repeats")
 
 
 def test_repeated_responses_can_be_refused() -> None:
@@ -100,10 +104,16 @@ def test_too_many_classes_suggest_another_label_column() -> None:
 
 
 def test_too_many_classes_in_a_wide_table_suggest_the_annotators() -> None:
-    rows = (f"{n},{'long ' * 50}{n},x,{n % 3}\n" for n in range(2000))
-    text = "id,remark,ann,bob\n" + "".join(rows)
-    assert_refused(lambda: read(stream(text)), "2,004 different", "annotator=", "'ann', 'bob'")
-    assert read(stream(text), format="wide", annotator=["ann", "bob"]).responses.n_classes == 4
+    rows = (f"{n},long {n},{n % 2},{n % 3}\n" for n in range(2000))
+    text = "id,story,ann,bob\n" + "".join(rows)
+    named = ["story", "ann", "bob"]
+    assert_refused(
+        lambda: read(stream(text), format="wide", annotator=named),
+        "2,003 different",
+        "annotator=",
+        "'ann', 'bob'",
+    )
+    assert read(stream(text)).responses.annotators.tolist() == ["ann", "bob"]
     assert read(stream(text), format="wide", annotator="bob").responses.items[0] == "0"
 
 

@@ -66,7 +66,7 @@ def test_cancelled_annotations_are_skipped_and_empty_ones_and_several_choices_co
     assert labels_by_name(found.responses) == {("1", "1"): "x", ("2", "2"): "x"}
     assert has_note(found, "1 cancelled annotation skipped")
     assert has_note(found, "1 annotation without a result")
-    assert has_note(found, "1 response with several choices")
+    assert has_note(found, "1 response with several labels")
 
 
 def test_repeated_annotations_older_exports_and_other_item_fields_are_read() -> None:
@@ -76,7 +76,8 @@ def test_repeated_annotations_older_exports_and_other_item_fields_are_read() -> 
         label_studio_annotation(1, label_studio_choice("y")),
     )
     found = read_json([repeated])
-    assert labels_by_name(found.responses) == {("1", "1"): "y"}
+    assert labels_by_name(found.responses) == {}
+    assert labels_by_name(read_json([repeated], repeats="last").responses) == {("1", "1"): "y"}
     assert found.responses.repeated == 1
     completions = [label_studio_annotation(1, label_studio_choice("x"))]
     older = {"id": 4, "data": {"text": "a"}, "completions": completions}
@@ -115,7 +116,7 @@ def test_the_first_of_several_choices_is_used_in_short_exports() -> None:
     rows = [{**row, "mood": {"choices": [row["mood"], "z"]}} for row in LABEL_STUDIO_SHORT[:2]]
     found = read_json(rows, question="mood")
     assert labels_by_name(found.responses) == {("1", "1"): "x", ("1", "2"): "y"}
-    assert has_note(found, "2 responses with several choices")
+    assert has_note(found, "2 responses with several labels")
 
 
 def test_ground_truth_annotations_are_gold_labels_of_their_question() -> None:

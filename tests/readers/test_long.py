@@ -53,5 +53,7 @@ def test_annotators_that_are_json_objects_are_named_by_their_fields() -> None:
 
 def test_a_list_of_annotator_columns_is_refused() -> None:
     assert_refused(
-        lambda: read(stream(LONG), annotator=["annotator"]), "annotator=", kind=BadParameter
+        lambda: read(stream(LONG), format="long", annotator=["annotator"]),
+        "annotator=",
+        kind=BadParameter,
     )

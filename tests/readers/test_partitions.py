@@ -1,10 +1,15 @@
 """Partitions of a long table hold the same responses as the whole table."""
 
+import tempfile
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from blindfuse import BadFile, Responses, read
+from blindfuse import BadFile, BlindfuseError, Responses, read
 from blindfuse.readers.partitions import read_partitions
 from tests.support.long_tables import shuffled_votes, write_table
 
@@ -64,3 +69,48 @@ def test_rows_that_are_too_long_are_refused(tmp_path: Path) -> None:
     message = r"votes\.csv cannot be read in partitions"
     with pytest.raises(BadFile, match=message), read_partitions(path):
         pass
+
+
+# Names and labels that the rules of values join, drop or keep apart.
+ITEMS = st.sampled_from(["1", "1.0", "01", "q1", "q1 ", " q1", "NA", "7.0", "7"])
+NAMES = st.sampled_from(["ann", "ann ", "Ann", "2", "2.0", "none"])
+VALUES = st.sampled_from(
+    ["1", "1.0", "2", "-1", "cat", "Cat", "cat ", "NA", "null", "error", "invalid", "?", None, ""]
+)
+WHOLE_NUMBERS = st.sampled_from(["1", "1.0", "2", "2.0", "30"])
+
+
+@pytest.mark.parametrize("extension", ["csv", "parquet"])
+@pytest.mark.parametrize("items", [ITEMS, WHOLE_NUMBERS], ids=["items", "whole numbers"])
+@settings(max_examples=40)
+@given(data=st.data())
+def test_any_values_are_read_alike_in_partitions(
+    extension: str, items: st.SearchStrategy[str], data: st.DataObject
+) -> None:
+    rows = data.draw(st.lists(st.tuples(items, NAMES, VALUES), min_size=1, max_size=25))
+    flags = {name: data.draw(st.booleans()) for name in ("keep_na", "fold_case")}
+    options: dict[str, Any] = {**flags, "missing": data.draw(st.sampled_from([None, "?"]))}
+    schema = dict.fromkeys(("item", "annotator", "label"), pl.String)
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_table(frame, Path(folder) / f"votes.{extension}")
+        try:
+            whole = read(path, **options)
+        except BlindfuseError:
+            with (
+                pytest.raises(BlindfuseError),
+                read_partitions(path, partition_bytes=20, **options) as partitions,
+            ):
+                list(partitions())
+            return
+        with read_partitions(path, partition_bytes=20, **options) as partitions:
+            tables = list(partitions())
+    joined = {cell: label for table in tables for cell, label in cells(table).items()}
+    assert joined == cells(whole.responses)
+    assert sum(len(table.items) for table in tables) == whole.responses.n_items
+    assert all(table.classes.tolist() == whole.responses.classes.tolist() for table in tables)
+    checks = ("Check", "no item has more")
+    expected = [note for note in whole.notes if not note.startswith(checks)]
+    assert [*partitions.notes, *partitions.repeat_notes] == expected
+    long = Responses.from_long(*(frame[name].to_list() for name in schema), **options)
+    assert cells(long) == cells(whole.responses)

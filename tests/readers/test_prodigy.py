@@ -24,7 +24,7 @@ def test_choices_are_read() -> None:
         ("9", "set-cy"): "1",
     }
     assert has_note(found, "1 ignored response skipped")
-    assert has_note(found, "1 response with several choices")
+    assert has_note(found, "1 response with several labels")
 
 
 def test_binary_answers_about_one_label_are_read() -> None:

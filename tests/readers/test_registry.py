@@ -3,10 +3,10 @@
 import pytest
 
 from blindfuse import read
-from blindfuse.readers.detection import ColumnOptions
 from blindfuse.readers.opening import open_table
 from blindfuse.readers.registry import READERS
 from blindfuse.readers.sources import find_sources
+from blindfuse.responses.detection import ColumnOptions
 from tests.support.reader_files import LONG, assert_refused, stream
 
 

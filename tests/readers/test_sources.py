@@ -1,7 +1,10 @@
 """Paths, patterns, folders, archives, gzip and pipes, and those that cannot be read."""
 
+import bz2
+import contextlib
 import gzip
 import io
+import lzma
 import sys
 import zipfile
 from pathlib import Path
@@ -132,3 +135,21 @@ def test_archives_within_archives_are_refused() -> None:
     inner = as_archive({"a.csv": WIDE})
     with pytest.raises(BadFile, match=r"b\.csv is an archive within an archive"):
         read(io.BytesIO(as_archive({"b.csv": inner})))
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_files_are_read_and_damaged_ones_refused(compress: Any) -> None:
+    data = compress(LONG.encode() * 3)
+    assert read(stream(data)).responses.n_items == 2
+    for cut in range(7, len(data), 5):
+        assert_refused(lambda: read(stream(data[:cut])))  # noqa: B023
+    wrong = bytearray(data)
+    wrong[len(data) // 2] ^= 0xFF
+    with contextlib.suppress(BadFile):
+        assert read(stream(bytes(wrong))).responses.n_items == 2
+
+
+def test_bombs_of_every_compression_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "MAX_UNPACKED_BYTES", 10_000)
+    for compress in (gzip.compress, bz2.compress, lzma.compress):
+        assert_refused(lambda: read(stream(compress(b"a,b\n" * 10**6))), "200 times")  # noqa: B023

@@ -56,8 +56,9 @@ def test_columns_of_texts_and_gold_labels_are_skipped() -> None:
         ("007", "bob"): "y",
         ("8", "bob"): "y",
     }
-    assert has_note(found, "2 columns skipped")
-    assert has_note(found, "'text', 'gold'")
+    assert has_note(found, "2 annotator columns: 'ann', 'bob'")
+    assert has_note(found, "1 column not read as annotators, by their names or values: 'text'")
+    assert found.gold == {"007": "x", "8": "y"}
     chosen = read(stream(text), format="wide", annotator=["gold", "bob"])
     assert chosen.responses.annotators.tolist() == ["gold", "bob"]
 

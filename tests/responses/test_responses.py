@@ -1,7 +1,9 @@
 """Responses: construction, selection, notes, and the input that is rejected."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable
+from random import Random
 from types import FrameType
 from typing import Any
 
@@ -21,7 +23,7 @@ from tests.responses.cases import COLUMNS, error_message, four_classes, reported
 
 VOCABULARIES: list[list[Any]] = [
     ["no", "yes", "perhaps"],
-    ["007", "1e5", " 7"],
+    ["007", "1e5", "seven"],
     [False, True],
     [0, 1, 2],
     [3, 40, 500],
@@ -195,12 +197,39 @@ def test_repeats_keep_the_last_or_the_first_response(rows: list[tuple[int, int, 
         responses = Responses.from_long(*columns, repeats=repeats)  # type: ignore[arg-type]
         assert reported(responses) == expected
         assert responses.repeated == n_repeated
-        assert any("dropped" in note for note in responses.notes) == (n_repeated > 0)
-    assert reported(Responses.from_long(*columns)) == last
+        assert any("repeated" in note for note in responses.notes) == (n_repeated > 0)
     if n_repeated:
         error_message(lambda: Responses.from_long(*columns, repeats="error"))
     else:
         assert reported(Responses.from_long(*columns, repeats="error")) == last
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.sampled_from("abc")), min_size=1),
+    st.randoms(use_true_random=False),
+)
+def test_the_most_frequent_response_counts_whatever_the_order(
+    rows: list[tuple[int, int, str]], random: Random
+) -> None:
+    counts: dict[tuple[int, int], Counter[str]] = {}
+    for item, annotator, label in rows:
+        counts.setdefault((item, annotator), Counter())[label] += 1
+    expected, n_tied = {}, 0
+    for cell, times in counts.items():
+        (label, best), *others = times.most_common()
+        if others and others[0][1] == best:
+            n_tied += 1
+        else:
+            expected[cell] = (str, label)
+    for _ in range(3):
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        responses = Responses.from_long(*columns, classes=list("abc"))
+        assert reported(responses) == expected
+        assert responses.repeated == len(rows) - len(counts)
+        assert responses.contradictory == n_tied
+        noted = any(f"{n_tied} contradictory" in note for note in responses.notes)
+        assert noted == (n_tied > 0)
+        random.shuffle(rows)
 
 
 def test_repeats_error_names_annotator_and_item() -> None:
@@ -358,14 +387,15 @@ def test_items_and_annotators_without_responses_are_kept_and_noted() -> None:
         [["x", None], [None, None], ["y", None]], items=["i", "j", "k"], annotators=["ann", "bob"]
     )
     assert responses.matrix().tolist() == [[0, -1], [-1, -1], [1, -1]]
-    empty, inactive = responses.notes
+    cells, empty, inactive = responses.notes
+    assert cells == "4 empty labels treated as missing"
     assert "1 items without a response" in empty
     assert "'j'" in empty
     assert "1 annotators without a response" in inactive
     assert "'bob'" in inactive
     long = Responses.from_long(["i", "j"], ["ann", "bob"], ["x", None])
     assert long.items.tolist() == ["i", "j"]
-    assert len(long.notes) == 2
+    assert len(long.notes) == 3
 
 
 def test_notes_list_at_most_five_names() -> None:
@@ -380,8 +410,9 @@ def test_repr_has_counts_and_notes() -> None:
         "2 items",
         "2 annotators",
         "3 classes",
-        "3 responses (1.5 per item)",
-        "1 responses dropped",
+        "2 responses (1.0 per item)",
+        "1 repeated response:",
+        "1 contradictory response treated as missing",
     ):
         assert text_part in text
     assert "1,500 items" in repr(four_classes(np.zeros((1500, 2), np.int8)))
@@ -502,7 +533,10 @@ def test_data_that_is_not_a_matrix_is_rejected(array: Any) -> None:
 def test_names_of_a_matrix_must_be_unique_and_complete(kind: str) -> None:
     def named(*names: Any) -> str:
         return error_message(
-            lambda: Responses.from_matrix(np.eye(3, dtype=int), **{kind: list(names)})
+            lambda: Responses.from_matrix(
+                np.eye(3, dtype=int),
+                **{kind: list(names)},  # type: ignore[arg-type]
+            )
         )
 
     assert "'a'" in named("a", "b", "a")

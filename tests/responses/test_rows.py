@@ -26,8 +26,8 @@ def test_threads_sort_and_deduplicate_as_one_does(
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(rows, "MIN_COMPILED", min_compiled)
             patch.setattr(rows, "MIN_RESPONSES_PER_THREAD", min_responses)
-            found, repeated = rows.sort_and_deduplicate(*responses, (6, 71), repeats)
+            found = rows.sort_and_deduplicate(*responses, (6, 71), repeats)
         assert np.repeat(np.arange(6), np.diff(found.starts)).tolist() == [c[0] for c in expected]
         assert found.codes.tolist() == [cell[1] for cell in expected]
         assert found.symbols.tolist() == [place[cell] for cell in expected]
-        assert repeated == len(cells) - len(place)
+        assert found.repeated == len(cells) - len(place)

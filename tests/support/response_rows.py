@@ -2,12 +2,13 @@
 
 from hypothesis import strategies as st
 
+from blindfuse.responses.values import MISSING_MARKERS, trim
 from tests.support.reader_files import Rows
 
 names = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=8
-).filter(lambda name: name.strip() == name)
-labels = names.filter(lambda name: name.casefold() != "nan")
+).filter(lambda name: name.strip() == name == trim(name))
+labels = names.filter(lambda name: name not in MISSING_MARKERS and name[0] not in "[{")
 
 
 @st.composite

@@ -56,8 +56,8 @@ def command(
 
     A FILE is a long or wide table (CSV, TSV, JSON lines, Parquet, Arrow), an export of Label
     Studio, Toloka, MTurk, Prodigy, Argilla or doccano, or a file of LLM judgements. It may also be
-    a glob pattern, a folder, a .gz or .zip file, or - for standard input. The columns are detected
-    by name, and a note reports which ones were used.
+    a glob pattern, a folder, a .gz, .bz2, .xz or .zip file, or - for standard input. The columns
+    are detected by name and content, and notes report which ones were used.
 
     The output has the columns item, label, confidence (the posterior probability of the label),
     margin (its lead over the second most probable class), needs_another_label, and p_CLASS for
@@ -89,7 +89,9 @@ def command(
         data = inputs.read(screen, step)
         fused = options.fuse(data, screen, step)
         if annotators is not None:
-            other_files[annotators] = writer(annotator_frame(fused.fusion), annotators)
+            other_files[annotators] = writer(
+                annotator_frame(fused.fusion), annotators, output.spreadsheet
+            )
         if model is not None:
             other_files[model] = fused.fusion.model.save
         if report is not None:

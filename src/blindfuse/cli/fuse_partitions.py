@@ -22,6 +22,7 @@ from blindfuse.diagnostics.items import rate_items
 from blindfuse.errors import BadParameter
 from blindfuse.fusion.fuse_stream import FusedStream, fuse_stream
 from blindfuse.readers.partitions import read_partitions
+from blindfuse.responses.sanity import sanity_notes
 
 
 def fuse_partitions(
@@ -33,20 +34,13 @@ def fuse_partitions(
     model: Path | None,
 ) -> None:
     """Estimate the model from a sample of the items, then label and write each partition."""
-    _refuse_unsupported(inputs, options, output, report)
+    _refuse_unsupported(options, output, report)
     screen = output.screen
     with screen.progress() as step:
         step(f"partitioning the items of {inputs.title}")
-        with read_partitions(
-            inputs.files,
-            item=inputs.item,
-            annotator=next(iter(inputs.annotator), None),
-            label=inputs.label,
-            classes=inputs.classes,
-        ) as partitions:
+        with read_partitions(inputs.files, **inputs.reading_options()) as partitions:
             n_partitions = len(partitions.files)
-            columns = ", ".join(f"{role} = {name!r}" for role, name in partitions.columns.items())
-            screen.note(f"read as a long table, in {n_partitions:,} partitions: {columns}")
+            screen.note(*partitions.notes, f"split into {n_partitions:,} partitions")
             step("estimating the model from a sample of the items")
             stream = fuse_stream(
                 partitions,
@@ -55,11 +49,16 @@ def fuse_partitions(
                 threads=options.threads,
                 selection=options.selection_rule(),
             )
+            screen.note(*partitions.repeat_notes, *sanity_notes(stream.fusion.responses))
             outputs: dict[Path, FileWriter] = {}
             if output.path is not None:
-                outputs[output.path] = _label_writer(stream, output.path, n_partitions, step)
+                outputs[output.path] = _label_writer(
+                    stream, output.path, n_partitions, step, output.spreadsheet
+                )
             if annotators is not None:
-                outputs[annotators] = writer(annotator_frame(stream.fusion), annotators)
+                outputs[annotators] = writer(
+                    annotator_frame(stream.fusion), annotators, output.spreadsheet
+                )
             if model is not None:
                 outputs[model] = stream.fusion.model.save
             write_all(outputs)
@@ -67,19 +66,12 @@ def fuse_partitions(
     screen.note_written(*outputs)
 
 
-def _refuse_unsupported(
-    inputs: InputOptions, options: FuseOptions, output: OutputOptions, report: Path | None
-) -> None:
+def _refuse_unsupported(options: FuseOptions, output: OutputOptions, report: Path | None) -> None:
     """Raise an error for options that need all responses at once."""
     if report or options.gold or options.prior_model or output.as_json or is_stdout(output.path):
         raise BadParameter(
             "--report, --gold, --prior-model, --json and -o - cannot be used with partitions. "
             "Leave them out."
-        )
-    if len(inputs.annotator) > 1 or inputs.format not in (None, "long") or inputs.question:
-        raise BadParameter(
-            "Only long tables with one question can be read in partitions. Leave out --format, "
-            "--question and more than one --annotator."
         )
     if output.path is not None and (
         file_extension(output.path) not in COMPRESSIBLE or output.path.suffix == ".gz"
@@ -89,7 +81,9 @@ def _refuse_unsupported(
         )
 
 
-def _label_writer(stream: FusedStream, target: Path, n_partitions: int, step: Step) -> FileWriter:
+def _label_writer(
+    stream: FusedStream, target: Path, n_partitions: int, step: Step, spreadsheet: bool
+) -> FileWriter:
     """Return a function that writes the labels of one partition after another."""
 
     def frames() -> Iterator[pl.DataFrame]:
@@ -101,7 +95,7 @@ def _label_writer(stream: FusedStream, target: Path, n_partitions: int, step: St
                 responses.items, chunk.labels, chunk.posteriors, responses.classes, ratings
             )
 
-    return text_writer(frames(), target)
+    return text_writer(frames(), target, spreadsheet)
 
 
 def _show(stream: FusedStream, automatic: bool, screen: Screen) -> None:

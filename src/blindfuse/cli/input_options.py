@@ -13,6 +13,7 @@ from blindfuse.errors import BadFile, list_names
 
 if TYPE_CHECKING:
     from blindfuse.cli.screen import Screen, Step
+    from blindfuse.responses.repeats import Repeats
 
 MEMORY_PER_FILE_BYTE = 4
 """Bytes of memory needed per byte of a file while it is read and fused."""
@@ -29,6 +30,10 @@ class InputOptions:
     label: str | None
     question: str | None
     classes: Sequence[str] | None
+    missing: Sequence[str]
+    keep_na: bool
+    fold_case: bool
+    repeats: "Repeats"
 
     def read(
         self, screen: "Screen", step: "Step", classes: Sequence[Any] | None = None
@@ -36,21 +41,25 @@ class InputOptions:
         """Read the responses and print the notes; ``classes`` apply unless the user named some."""
         compile_in_background()
         step(f"reading {self.title}")
-        data = self._read(classes)
+        data = blindfuse.read(self.files, **self.reading_options(classes))
         screen.note(*data.notes)
         return data
 
-    def _read(self, classes: Sequence[Any] | None) -> "blindfuse.Read":
+    def reading_options(self, classes: Sequence[Any] | None = None) -> dict[str, Any]:
+        """Return the keyword arguments of ``blindfuse.read`` and ``read_partitions``."""
         several = len(self.annotator) > 1
-        return blindfuse.read(
-            self.files,
-            format=self.format,
-            item=self.item,
-            annotator=self.annotator if several else next(iter(self.annotator), None),
-            label=self.label,
-            question=self.question,
-            classes=self.classes or classes,
-        )
+        return {
+            "format": self.format,
+            "item": self.item,
+            "annotator": self.annotator if several else next(iter(self.annotator), None),
+            "label": self.label,
+            "question": self.question,
+            "classes": self.classes or classes,
+            "missing": list(self.missing),
+            "keep_na": self.keep_na,
+            "fold_case": self.fold_case,
+            "repeats": self.repeats,
+        }
 
     def reason_to_partition(self) -> str | None:
         """Return why the files are read in partitions; None if they fit into memory."""
@@ -80,7 +89,7 @@ def _as_text(name: str) -> str:
 
 def read_gold_for(data: "blindfuse.Read", path: str, screen: "Screen") -> dict[str, str]:
     """Read gold labels from a file; items without responses are left out, with a note."""
-    gold = blindfuse.read_gold(path)
+    gold = blindfuse.read_gold(path, classes=data.responses.classes)
     items = set(data.responses.items.tolist())
     unknown = [item for item in gold if item not in items]
     if len(unknown) == len(gold):

@@ -15,10 +15,13 @@ from blindfuse.cli.output_options import OutputOptions
 Command = Callable[..., Any]
 
 FORMATS = (
-    *("label-studio", "toloka", "mturk", "prodigy", "argilla", "doccano", "judge"),
+    *("label-studio", "toloka", "mturk", "prodigy", "argilla", "doccano"),
     *("long", "wide"),
 )
 """The formats of ``blindfuse.read``, listed here so that ``--help`` need not import it."""
+
+REPEATS = ("most_frequent", "last", "first", "error")
+"""The values of ``repeats=`` of ``blindfuse.read``, listed here for the same reason."""
 
 EXISTING_FILE = click.Path(exists=True, dir_okay=False)
 
@@ -82,9 +85,12 @@ def with_input_options(command: Command) -> Command:
     @wraps(command)
     def wrapped(
         files: Any, format: Any, item: Any, annotator: Any, label: Any, question: Any, classes: Any,
-        **others: Any,
+        missing: Any, keep_na: Any, fold_case: Any, repeats: Any, **others: Any,
     ) -> Any:  # fmt: skip
-        inputs = InputOptions(files, format, item, annotator, label, question, classes)
+        inputs = InputOptions(
+            files, format, item, annotator, label, question, classes, missing or (), keep_na,
+            fold_case, repeats,
+        )  # fmt: skip
         return command(inputs=inputs, **others)
 
     return _add_options(
@@ -112,6 +118,30 @@ def with_input_options(command: Command) -> Command:
                 "--classes",
                 type=Classes(),
                 help="All classes, in your order.  [default: the labels in the file, sorted]",
+            ),
+            click.option(
+                "--missing",
+                type=Classes(),
+                help="Labels treated as missing, in addition to empty labels, NA, null and the "
+                "like, and failed verdicts such as error.",
+            ),
+            click.option(
+                "--keep-na",
+                is_flag=True,
+                help="Read NA, null, error and the like as classes.",
+            ),
+            click.option(
+                "--fold-case",
+                is_flag=True,
+                help="Read labels that differ only by case or Unicode form as one class.",
+            ),
+            click.option(
+                "--repeats",
+                type=click.Choice(REPEATS),
+                default=REPEATS[0],
+                show_default=True,
+                help="The response that counts if an annotator labelled an item more than once; "
+                "error refuses the file.",
             ),
         ],
     )
@@ -161,15 +191,16 @@ def with_fuse_options(command: Command) -> Command:
 
 
 def with_output_options(rows: str) -> Callable[[Command], Command]:
-    """Pass ``-o``, ``--json`` and ``--quiet`` to a command as ``output``.
+    """Pass ``-o``, ``--spreadsheet``, ``--json`` and ``--quiet`` to a command as ``output``.
 
     ``rows`` says in the help what the rows of the table are.
     """
 
     def decorate(command: Command) -> Command:
         @wraps(command)
-        def wrapped(output: Any, as_json: Any, quiet: Any, **others: Any) -> Any:
-            return command(output=OutputOptions(output, as_json, quiet), **others)
+        def wrapped(output: Any, as_json: Any, quiet: Any, spreadsheet: Any, **others: Any) -> Any:
+            options = OutputOptions(output, as_json, quiet, spreadsheet)
+            return command(output=options, **others)
 
         return _add_options(
             wrapped,
@@ -180,6 +211,12 @@ def with_output_options(rows: str) -> Callable[[Command], Command]:
                     type=OutputFile(stdout=True),
                     help=f"Write {rows}: .csv, .tsv, .jsonl (or these with .gz) or .parquet; "
                     "- is standard output.",
+                ),
+                click.option(
+                    "--spreadsheet",
+                    is_flag=True,
+                    help="Write cells that begin with =, +, - or @ as text ('=…), so that a "
+                    "spreadsheet does not run them as formulas.",
                 ),
                 json_option,
                 click.option("-q", "--quiet", is_flag=True, help="Print only data and errors."),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from blindfuse.cli.output_files import FileWriter, is_stdout, write_all
+from blindfuse.cli.output_files import FileWriter, file_extension, is_stdout, write_all
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,20 +16,27 @@ if TYPE_CHECKING:
 
     from blindfuse.cli.screen import Screen
 
+_CELLS = ("csv", "tsv")
+"""Extensions of the tables that spreadsheets open."""
+
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """The values of ``-o``, ``--json`` and ``--quiet``."""
+    """The values of ``-o``, ``--json``, ``--quiet`` and ``--spreadsheet``."""
 
     path: Path | None
     as_json: bool
     quiet: bool
+    spreadsheet: bool
 
     def __post_init__(self) -> None:
         if self.as_json and is_stdout(self.path):
             raise click.UsageError(
                 "--json and -o - both write to standard output. Leave one of them out."
             )
+        is_text = self.path is None or is_stdout(self.path) or file_extension(self.path) in _CELLS
+        if self.spreadsheet and not is_text:
+            raise click.UsageError("--spreadsheet is for .csv and .tsv files. Leave it out.")
 
     @cached_property
     def screen(self) -> "Screen":
@@ -51,10 +58,10 @@ class OutputOptions:
 
         outputs = dict(other_files or {})
         if self.path is not None and not is_stdout(self.path):
-            outputs[self.path] = writer(frame, self.path)
+            outputs[self.path] = writer(frame, self.path, self.spreadsheet)
         write_all(outputs)
         if is_stdout(self.path):
-            write_stdout(as_csv(frame))
+            write_stdout(as_csv(frame, self.spreadsheet))
         if self.as_json:
             write_json(document())
         else:

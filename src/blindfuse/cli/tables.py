@@ -74,15 +74,20 @@ def annotator_frame(fusion: Fusion) -> pl.DataFrame:
     return frame.sort("accuracy", maintain_order=True)
 
 
-def writer(frame: pl.DataFrame, target: Path) -> FileWriter:
+def writer(frame: pl.DataFrame, target: Path, spreadsheet: bool = False) -> FileWriter:
     """Return a function that writes the frame in the format of the target's extension."""
     if file_extension(target) != "parquet":
-        return text_writer([frame], target)
+        return text_writer([frame], target, spreadsheet)
     return lambda path: write_buffered(path, [frame.write_parquet])
 
 
-def text_writer(frames: Iterable[pl.DataFrame], target: Path) -> FileWriter:
-    """Return a function that writes frames with the same columns to one text file."""
+def text_writer(
+    frames: Iterable[pl.DataFrame], target: Path, spreadsheet: bool = False
+) -> FileWriter:
+    """Return a function that writes frames with the same columns to one text file.
+
+    With ``spreadsheet``, CSV and TSV have no cell that a spreadsheet runs as a formula.
+    """
     extension = file_extension(target)
     is_gzip = target.name.lower().endswith(".gz")
     compression: Literal["gzip", "uncompressed"] = "gzip" if is_gzip else "uncompressed"
@@ -92,9 +97,9 @@ def text_writer(frames: Iterable[pl.DataFrame], target: Path) -> FileWriter:
             frame.write_ndjson(file, compression=compression)
         else:
             separator = "\t" if extension == "tsv" else ","
-            is_first = number == 0
-            frame.write_csv(
-                file, separator=separator, include_header=is_first, compression=compression
+            cells = without_formulas(frame) if spreadsheet else frame
+            cells.write_csv(
+                file, separator=separator, include_header=number == 0, compression=compression
             )
 
     return lambda path: write_buffered(
@@ -116,16 +121,24 @@ def write_buffered(path: Path, writers: Iterable[Callable[[BytesIO], Any]]) -> N
             file.write(buffer.getbuffer())
 
 
-def as_csv(frame: pl.DataFrame) -> bytes:
+def as_csv(frame: pl.DataFrame, spreadsheet: bool = False) -> bytes:
     """Return the frame as CSV, for a pipe."""
     buffer = BytesIO()
-    _rounded(frame).write_csv(buffer)
+    _rounded(without_formulas(frame) if spreadsheet else frame).write_csv(buffer)
     return buffer.getvalue()
 
 
 def as_rows(frame: pl.DataFrame) -> Sequence[dict[str, Any]]:
     """Return the frame as a list of objects, for JSON."""
     return _rounded(frame).to_dicts()
+
+
+def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with an apostrophe before texts that a spreadsheet runs as formulas."""
+    text = pl.selectors.string()
+    is_formula = text.str.contains(r"^[=+\-@\t\r]")
+    safe = frame.with_columns(pl.when(is_formula).then("'" + text).otherwise(text).name.keep())
+    return safe.rename({name: f"'{name}" for name in frame.columns if name[:1] in "=+-@\t\r"})
 
 
 def _rounded(frame: pl.DataFrame) -> pl.DataFrame:

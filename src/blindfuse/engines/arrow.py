@@ -1,6 +1,6 @@
 """Arrow columns of a distributed table: their distinct names, their codes and their responses."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
 from blindfuse.responses.coding import MAX_CLASSES, as_column, as_names, code_labels, positions
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.values import LabelOptions, LabelRules
 
 
 class Columns(NamedTuple):
@@ -84,22 +85,47 @@ class ColumnSummary:
                 f"({list_names(labels[:3])}, …). Is this the label column?"
             )
         location = f"column {columns.label!r}"
-        _, class_names = code_labels(as_column(labels), classes, None, lambda _: location)
-        return Names(as_names(_sort_annotators(self.annotators, columns.annotator)), class_names)
+        coded = code_labels(as_column(labels), LabelOptions(classes), lambda _: location)
+        return Names(as_names(_sort_annotators(self.annotators, columns.annotator)), coded.classes)
 
 
-def encode_column(column: pa.Array, names: NDArray[Any], kind: str) -> NDArray[np.int32]:
-    """Return each value's position in ``names``, −1 for null; raise an error for other values."""
+def encode_annotators(column: pa.Array, names: Names) -> NDArray[np.int32]:
+    """Return each annotator's code; raise an error for annotators without one."""
+    return _encode(column, names.annotators, lambda values: values, "Annotators")
+
+
+def encode_labels(column: pa.Array, names: Names) -> NDArray[np.int32]:
+    """Return each label's class code, −1 if it is missing; raise an error for other labels.
+
+    Labels are converted as those of :meth:`blindfuse.Responses.from_long`.
+    """
+    options = LabelOptions(names.classes.tolist())
+    return _encode(
+        column,
+        names.classes,
+        lambda values: LabelRules(values, lambda: [0] * len(values), options).labels,
+        "Labels",
+    )
+
+
+def _encode(
+    column: pa.Array,
+    names: NDArray[Any],
+    convert: Callable[[list[Any]], list[Any]],
+    kind: str,
+) -> NDArray[np.int32]:
+    """Return each converted value's position in ``names``, −1 for null."""
     encoded = _plain_array(column).dictionary_encode()
-    distinct = encoded.dictionary
-    codes = np.append(positions(as_column(distinct.to_pylist()), names), -1)
+    distinct = encoded.dictionary.to_pylist()
+    values = convert(distinct)
+    codes = np.append(positions(as_column(values), names), -1)
     indices = pc.fill_null(encoded.indices, len(distinct)).to_numpy(zero_copy_only=False)
     used = np.unique(indices[indices < len(distinct)])
-    unknown = used[codes[used] < 0]
-    if len(unknown):
-        values = [distinct[int(index)].as_py() for index in unknown]
+    unknown = [at for at in used.tolist() if codes[at] < 0 and values[at] is not None]
+    if unknown:
         raise BadLabels(
-            f"{kind} {list_names(values)} are not in the model, which has {list_names(names)}. "
+            f"{kind} {list_names(distinct[at] for at in unknown)} are not in the model, which has "
+            f"{list_names(names)}. "
             "Drop those rows, or fit a model on a table that contains them."
         )
     return np.asarray(codes[indices], dtype=np.int32)
@@ -110,17 +136,15 @@ def group_by_item(
 ) -> tuple[pa.Array, Responses]:
     """Return the distinct items of a partition and its responses, with items as row numbers.
 
-    The partition must hold all responses to its items. Rows of a distributed table have no order,
-    so where an annotator labelled an item more than once, the last label in the order of the
-    classes is kept.
+    The partition must hold all responses to its items. Where an annotator labelled an item more
+    than once, the most frequent label counts, because rows of a distributed table have no order.
     """
     encoded = _plain_array(items).dictionary_encode()
     _reject_nulls(encoded.null_count, "item", "item")
-    order = np.argsort(labels, kind="stable")
     responses = Responses.from_codes(
-        encoded.indices.to_numpy(zero_copy_only=False)[order],
-        annotators[order],
-        labels[order],
+        encoded.indices.to_numpy(zero_copy_only=False),
+        annotators,
+        labels,
         items=np.arange(len(encoded.dictionary)),
         annotators=names.annotators,
         classes=names.classes,

@@ -16,7 +16,8 @@ from blindfuse.engines.arrow import (
     Columns,
     ColumnSummary,
     Names,
-    encode_column,
+    encode_annotators,
+    encode_labels,
     group_by_item,
     label_items,
     with_hashed_items,
@@ -48,7 +49,7 @@ def fit(
     ----------
     table
         one row per response, in any order. Where an annotator labelled an item more than once, the
-        last label in the order of the classes is kept.
+        most frequent label counts, and a tie is treated as missing.
     item, annotator, label
         names of the columns.
     method
@@ -146,8 +147,8 @@ def _summarize(frame: pd.DataFrame, columns: Columns) -> ColumnSummary:
 
 
 def _encode(frame: pd.DataFrame, columns: Columns, names: Names) -> pd.DataFrame:
-    annotators = encode_column(_to_arrow(frame, columns.annotator), names.annotators, "Annotators")
-    labels = encode_column(_to_arrow(frame, columns.label), names.classes, "Labels")
+    annotators = encode_annotators(_to_arrow(frame, columns.annotator), names)
+    labels = encode_labels(_to_arrow(frame, columns.label), names)
     items = frame[columns.item].reset_index(drop=True)
     rows = {"item": items, "annotator": annotators, "label": labels.astype(np.int16)}
     return pd.DataFrame(rows)

@@ -57,17 +57,21 @@ class TableSize:
     n_items: int
     n_responses: int
     repeated: int
+    contradictory: int
 
     @classmethod
     def of(cls, partition: Responses) -> "TableSize":
         """Return the size of a partition."""
-        return cls(partition.n_items, partition.n_responses, partition.repeated)
+        return cls(
+            partition.n_items, partition.n_responses, partition.repeated, partition.contradictory
+        )
 
     def __add__(self, other: "TableSize") -> "TableSize":
         return TableSize(
             self.n_items + other.n_items,
             self.n_responses + other.n_responses,
             self.repeated + other.repeated,
+            self.contradictory + other.contradictory,
         )
 
 
@@ -84,7 +88,9 @@ class FitResult:
     n_items, n_responses
         size of the table.
     repeated
-        number of labels that were ignored because their (item, annotator) pair occurs again.
+        number of labels beyond the first per item and annotator; the most frequent one counts.
+    contradictory
+        number of items and annotators without a most frequent label, treated as missing.
     """
 
     model: Model
@@ -92,9 +98,12 @@ class FitResult:
     n_items: int
     n_responses: int
     repeated: int
+    contradictory: int
 
     def __repr__(self) -> str:
-        repeated = f", {self.repeated:,} repeated labels dropped" if self.repeated else ""
+        repeated = f", {self.repeated:,} repeated labels" if self.repeated else ""
+        if self.contradictory:
+            repeated += f", {self.contradictory:,} contradictory pairs treated as missing"
         return f"{self.n_responses:,} labels of {self.n_items:,} items{repeated}\n{self.method!r}"
 
 
@@ -112,7 +121,14 @@ def fit_partitions(partitions: Partitions, method: ModelEstimator | None = None)
             f"method={method!r} cannot be fitted to a distributed table. "
             "Pass BlindEnsemble or an EM method such as DawidSkene, or leave it out."
         )
-    return FitResult(method.model_, method, size.n_items, size.n_responses, size.repeated)
+    return FitResult(
+        method.model_,
+        method,
+        size.n_items,
+        size.n_responses,
+        size.repeated,
+        size.contradictory,
+    )
 
 
 def fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble) -> Model:

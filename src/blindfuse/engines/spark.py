@@ -22,7 +22,8 @@ from blindfuse.engines.arrow import (
     Columns,
     ColumnSummary,
     Names,
-    encode_column,
+    encode_annotators,
+    encode_labels,
     group_by_item,
     label_items,
     with_hashed_items,
@@ -59,7 +60,7 @@ def fit(
     ----------
     table
         one row per response, in any order. Where an annotator labelled an item more than once, the
-        last label in the order of the classes is kept.
+        most frequent label counts, and a tie is treated as missing.
     item, annotator, label
         names of the columns.
     method
@@ -184,8 +185,8 @@ def _encode(batches: Batches, names: Names) -> Batches:
         yield pa.record_batch(
             {
                 "item": items,
-                "annotator": encode_column(annotators, names.annotators, "Annotators"),
-                "label": encode_column(labels, names.classes, "Labels").astype(np.int16),
+                "annotator": encode_annotators(annotators, names),
+                "label": encode_labels(labels, names).astype(np.int16),
             }
         )
 

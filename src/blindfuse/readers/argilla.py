@@ -1,4 +1,4 @@
-"""Argilla records in JSON: nested, as ``records.to_json`` writes them, or flat, as in datasets.
+"""Argilla records in JSON or Parquet: nested, as in ``records.to_json``, or flat, as in datasets.
 
 Responses of people are in ``responses``, those of models in ``suggestions``, named by their agent.
 """
@@ -8,11 +8,12 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.detection import ColumnOptions
 from blindfuse.readers.nested_values import first_choice
-from blindfuse.readers.parsed_responses import ParsedResponses, count_note, expected_structure
+from blindfuse.readers.parsed_responses import ParsedResponses, expected_structure
 from blindfuse.readers.questions import Row, select_from_rows
 from blindfuse.readers.tables import Record, Table, load_records
+from blindfuse.responses.detection import ColumnOptions
+from blindfuse.responses.notes import count_note
 
 NAME = "argilla"
 TITLE = "Argilla records"
@@ -52,13 +53,10 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
                     skipped += 1
                 elif not isinstance(label, dict | list):
                     rows.append((response.question, name, response.annotator, label))
-    frame, question = select_from_rows(table.name, rows, options.label or options.question)
+    frame, question = select_from_rows(table.name, rows, options.with_label_as_question())
     columns = {"item": item, "annotator": "user_id or agent", "label": question}
-    notes = [
-        *count_note(skipped, "draft or discarded response{s} skipped"),
-        *count_note(several, "response{s} with several choices: only the first is used"),
-    ]
-    return ParsedResponses(frame, columns, notes)
+    notes = count_note(skipped, "draft or discarded response{s} skipped")
+    return ParsedResponses(frame, columns, notes, several=several)
 
 
 def _is_flat(column: str) -> bool:

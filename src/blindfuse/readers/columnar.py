@@ -9,7 +9,8 @@ import polars as pl
 from blindfuse.errors import BadFile
 from blindfuse.files import too_large_message, unpacked_limit
 from blindfuse.readers.sources import Source
-from blindfuse.readers.tables import SAMPLE_ROWS, Table, check_columns, to_text
+from blindfuse.readers.tables import Record, Table, check_columns, text_expression, to_text
+from blindfuse.responses.detection import SAMPLE_ROWS
 
 MIN_BYTES_PER_VALUE = 8
 """Memory per value: text of up to twelve bytes takes 16, and most other types take 8."""
@@ -58,9 +59,14 @@ def open_columnar(source: Source) -> Table:
         return to_text(source.name, rows)
 
     def scan(columns: Sequence[str]) -> pl.LazyFrame:
-        return frame.select(pl.col(column).cast(pl.String) for column in columns)
+        schema = frame.collect_schema()
+        return frame.select(text_expression(column, schema[column]) for column in columns)
 
-    return Table(source, file_type, _sample_to_text(source.name, sample), load, scan=scan)
+    def records() -> Iterator[Record]:
+        with _polars_errors(source, file_type):
+            yield from frame.collect().iter_rows(named=True)
+
+    return Table(source, file_type, to_text(source.name, sample), load, records, scan)
 
 
 def _check_rows(source: Source, frame: pl.LazyFrame, n_columns: int) -> None:
@@ -102,9 +108,3 @@ def _scan(source: Source, file_type: str) -> pl.LazyFrame:
     # A stream does not state its number of rows, so reading stops at the first that is too many.
     again = io.BytesIO(content) if isinstance(content, bytes) else content
     return pl.read_ipc_stream(again, n_rows=_max_rows(source, n_columns) + 1).lazy()
-
-
-def _sample_to_text(name: str, sample: pl.DataFrame) -> pl.DataFrame:
-    """Convert the sample to text, without list columns, which cannot be converted."""
-    lists = [column.name for column in sample if isinstance(column.dtype, pl.List | pl.Array)]
-    return to_text(name, sample.drop(lists))

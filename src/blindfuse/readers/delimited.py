@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -10,17 +11,27 @@ from typing import NamedTuple
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.detection import is_known_name
 from blindfuse.readers.sources import Source
-from blindfuse.readers.tables import SAMPLE_ROWS, Table, check_column_count, check_columns
+from blindfuse.readers.tables import Table, check_column_count, check_columns
+from blindfuse.responses.detection import SAMPLE_ROWS, is_known_name
 
 _SEPARATORS = ",\t;|"
+_RARE_SEPARATORS = ": "
+"""Used only where the usual ones do not give at least two columns."""
 _FILE_TYPES = {
     ",": "CSV",
     "\t": "TSV",
     ";": "CSV with semicolons",
     "|": "CSV with vertical bars",
+    ":": "text with colons",
+    " ": "text with spaces",
 }
+
+
+_NO_HEADER = (
+    "no header found: columns are numbered from 0 (name them as in --item 0 --annotator 1 "
+    "--label 2)"
+)
 
 
 class _Layout(NamedTuple):
@@ -56,20 +67,22 @@ def open_delimited(source: Source) -> Table:
         )
         return frame.select(columns)
 
-    can_scan = isinstance(source.content, Path) and not has_old_mac_lines
+    is_regular = len(rows[0]) == len(layout.names) and not has_old_mac_lines
+    can_scan = isinstance(source.content, Path) and is_regular
     return Table(
         source,
         _FILE_TYPES[layout.separator],
         _sample(rows, layout),
         load,
         scan=scan if can_scan else None,
-        notes=() if layout.has_header else ("no header found: columns are numbered from 0",),
+        notes=() if layout.has_header else (_NO_HEADER,),
     )
 
 
 def _detect_layout(source: Source, text: str) -> tuple[list[list[str]], _Layout]:
     """Return the first rows of the text, and its layout."""
     first_line = text.partition("\n")[0]
+    _refuse_other_text(source, text)
     check_column_count(source.name, max(map(first_line.count, _SEPARATORS)))
     is_tsv = source.extension in ("tsv", "tab")
     separator = "\t" if is_tsv else _detect_separator(text, source.fits_in_head)
@@ -80,8 +93,36 @@ def _detect_layout(source: Source, text: str) -> tuple[list[list[str]], _Layout]
         )
     has_header = _has_header(rows)
     names = rows[0] if has_header else [str(place) for place in range(max(map(len, rows)))]
+    if has_header and _has_row_names(rows):
+        names = ["", *names]
     names = check_columns(source.name, [name.strip() for name in names])
+    if len(names) == 1 and len(rows) > 1:
+        raise BadFile(
+            f"{source.name} has only one column, {names[0][:80]!r}. Separate the columns by commas "
+            "or tabs."
+        )
     return rows, _Layout(separator, has_header, names)
+
+
+def _has_row_names(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether R wrote row names, a first column that the header does not name."""
+    names = [row[0] for row in rows[1:]]
+    is_longer = {len(row) for row in rows[1:]} == {len(rows[0]) + 1}
+    return is_longer and len(set(names)) == len(names)
+
+
+def _refuse_other_text(source: Source, text: str) -> None:
+    """Raise BadFile for text that looks like a table only at first sight."""
+    first_line, _, others = text.lstrip().partition("\n")
+    if re.fullmatch(r"sep=.", first_line.strip(), re.IGNORECASE):
+        raise BadFile(
+            f"{source.name} begins with {first_line.strip()!r}, which only Excel understands. "
+            "Delete the first line."
+        )
+    if re.fullmatch(r"[|\s:-]*-[|\s:-]*", others.partition("\n")[0]) and "|" in first_line:
+        raise BadFile(f"{source.name} is a Markdown table. Save it as CSV.")
+    if re.match(r"<(!doctype|html|\?xml|table)\b", first_line, re.IGNORECASE):
+        raise BadFile(f"{source.name} is HTML or XML. Export the table as CSV.")
 
 
 def _sample(rows: Sequence[Sequence[str]], layout: _Layout) -> pl.DataFrame:
@@ -96,8 +137,6 @@ def _sample(rows: Sequence[Sequence[str]], layout: _Layout) -> pl.DataFrame:
 def decode_head(source: Source) -> str:
     """Decode the head up to its last complete line; raise BadFile if it is not UTF-8."""
     head = source.head.removeprefix(b"\xef\xbb\xbf")
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise BadFile(f"{source.name} is UTF-16 text. Save it as UTF-8.")
     lines = head if source.fits_in_head else head[: head.rfind(b"\n") + 1] or head[:-4]
     try:
         return lines.decode()
@@ -131,11 +170,16 @@ def _detect_separator(text: str, is_complete: bool) -> str:
     def score(separator: str) -> tuple[bool, int, int]:
         widths = [len(row) for row in _first_rows(start, separator, is_complete) if row][:20]
         width = max(widths, default=0)
-        return len(set(widths)) == 1 and width > 1, len(widths), width
+        is_shifted = bool(widths) and {*widths[1:], widths[0] + 1} == {width} and width > 2
+        is_consistent = len(set(widths)) == 1 and width > 1
+        return is_consistent or is_shifted, len(widths), width
 
-    consistent = [separator for separator in _SEPARATORS if score(separator)[0]]
-    if consistent:
-        return max(consistent, key=lambda separator: score(separator)[1:])
+    for separators in (_SEPARATORS, _RARE_SEPARATORS):
+        consistent = [separator for separator in separators if score(separator)[0]]
+        if consistent:
+            return max(consistent, key=lambda separator: score(separator)[1:])
+        if any(score(separator)[2] > 1 for separator in separators):
+            break
     return max(_SEPARATORS, key=lambda separator: score(separator)[2])
 
 
@@ -156,10 +200,23 @@ def _first_rows(text: str, separator: str, is_complete: bool) -> list[list[str]]
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first row has a known column name or a cell that never occurs again."""
-    cells_below = {cell for row in rows[1:] for cell in row}
-    first = [cell for cell in rows[0] if cell]
-    return len(rows) == 1 or any(map(is_known_name, first)) or not set(first) <= cells_below
+    """Return whether the first row names the columns.
+
+    It does if it has a known column name or counts the columns, as pandas does, or if none of its
+    cells occurs again in its column, and some cell nowhere.
+    """
+    first = [cell.strip() for cell in rows[0]]
+    if len(rows) == 1 or any(map(is_known_name, first)) or _counts_columns(first):
+        return True
+    below = [{row[at].strip() for row in rows[1:] if at < len(row)} for at in range(len(first))]
+    again = any(cell in cells for cell, cells in zip(first, below, strict=True) if cell)
+    return not again and not {cell for cell in first if cell} <= set[str]().union(*below)
+
+
+def _counts_columns(cells: Sequence[str]) -> bool:
+    """Return whether these are 0, 1, 2, …, after an empty cell for the row numbers, if any."""
+    counted = cells[1:] if not cells[0] else cells
+    return len(counted) > 2 and list(counted) == [str(place) for place in range(len(counted))]
 
 
 def _padded(row: Sequence[str], width: int) -> list[str]:
@@ -206,7 +263,8 @@ def _all_rows(source: Source, separator: str, width: int) -> Iterator[list[str]]
             if len(row) > width:
                 raise BadFile(
                     f"{source.name}, line {reader.line_num:,}: {len(row)} cells, but the first "
-                    f"row has {width}. Quote cells that contain {separator!r}."
+                    f"row has {width}. Quote cells that contain {separator!r}, and delete lines "
+                    "above the header."
                 )
             if row:
                 yield _padded(row, width)

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.detection import ColumnOptions, detect_column, existing_column
 from blindfuse.readers.nested_values import first_choices
-from blindfuse.readers.parsed_responses import ParsedResponses, count_note
+from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.tables import Table, load_columns
+from blindfuse.responses.detection import ColumnOptions, detect_column, existing_column
 
 NAME = "doccano"
 TITLE = "a doccano export"
@@ -46,5 +46,5 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     return ParsedResponses(
         frame.select(item=pl.col(item), annotator="annotator", label=chosen),
         {"item": item, "annotator": "file name", "label": label},
-        count_note(several, "response{s} with several labels: only the first is used"),
+        several=several,
     )

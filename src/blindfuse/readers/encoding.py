@@ -1,9 +1,9 @@
 """Encode text columns as the integer codes of ``Responses``, without a Python step per row."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from blindfuse.errors import BadFile, list_names
 from blindfuse.kernels.hash_codes import factorize_hashes
 from blindfuse.kernels.threads import thread_count
-from blindfuse.readers.detection import is_categorical
-from blindfuse.readers.parsed_responses import ParsedResponses, count_note
-from blindfuse.readers.tables import Table
-from blindfuse.responses.coding import MAX_CLASSES, code_labels
-from blindfuse.responses.responses import Names, Responses
-from blindfuse.responses.rows import Repeats
+from blindfuse.readers.parsed_responses import ParsedResponses
+from blindfuse.readers.tables import Table, is_categorical
+from blindfuse.responses.coding import MAX_CLASSES, CodedLabels, code_distinct
+from blindfuse.responses.repeats import Repeats
+from blindfuse.responses.responses import Responses
+from blindfuse.responses.values import TRIMMED, WHOLE_NUMERAL, LabelOptions, whole_number_note
 
 _ROLES = ("item", "annotator", "label")
 _BLOCK_ROWS = 1 << 18
@@ -26,16 +26,53 @@ Factor = tuple[NDArray[np.int32], pl.Series]
 """``codes[row]``, and ``values[code]``."""
 
 
+class NameForm(NamedTuple):
+    """Whether all names are whole numbers, and whether some have a decimal point."""
+
+    are_whole: bool = True
+    have_points: bool = False
+
+    @classmethod
+    def of(cls, names: pl.Series) -> "NameForm":
+        """Describe these names; empty names do not count."""
+        if not _are_whole(names.head(100)):  # saves a look at all names
+            return cls(False)
+        return cls(_are_whole(names), bool(names.str.contains(".", literal=True).any()))
+
+    def joined(self, other: "NameForm") -> "NameForm":
+        """Describe the names of two partitions."""
+        return NameForm(self.are_whole and other.are_whole, self.have_points or other.have_points)
+
+    @property
+    def are_floats(self) -> bool:
+        """Whether names are whole numbers, of which some are written as floats."""
+        return self.are_whole and self.have_points
+
+
+def _are_whole(names: pl.Series) -> bool:
+    return bool(names.str.strip_chars(TRIMMED).str.contains(WHOLE_NUMERAL + "|^$").all())
+
+
 def encode(
-    table: Table, parsed: ParsedResponses, classes: Names | None, repeats: Repeats
+    table: Table,
+    parsed: ParsedResponses,
+    options: LabelOptions,
+    repeats: Repeats,
+    forms: Mapping[str, NameForm] | None = None,
 ) -> tuple[Responses, list[str]]:
-    """Return the responses, and notes about missing and repeated ones."""
+    """Return the responses, and notes about the conversion of labels and names.
+
+    ``forms`` describes the items and annotators of the whole file; by default, those of this table.
+    """
     columns = [parsed.frame[role] for role in _ROLES]
     with ThreadPoolExecutor(thread_count(None)) as pool:
         item, annotator, label = pool.map(factorize, columns)
-    labels, class_names, notes = _encode_labels(table, parsed, label, classes)
-    items, item_names = _encode_names(table, item, labels, "item")
-    annotators, annotator_names = _encode_names(table, annotator, labels, "annotator")
+    labels, class_names, notes = _encode_labels(table, parsed, label, options)
+    if forms is None:
+        forms = {"item": NameForm.of(item[1]), "annotator": NameForm.of(annotator[1])}
+        notes = [*notes, *name_notes(forms)]
+    items, item_names = _encode_names(table, item, labels, "item", forms)
+    annotators, annotator_names = _encode_names(table, annotator, labels, "annotator", forms)
     responses = Responses.from_codes(
         items,
         annotators,
@@ -45,14 +82,7 @@ def encode(
         classes=class_names,
         repeats=repeats,
     )
-    repeated = (
-        f"repeated response{{s}} dropped: the {repeats} response per item and annotator is kept"
-    )
-    return responses, [
-        *notes,
-        *count_note(responses.repeated, repeated),
-        *_overlap_note(responses),
-    ]
+    return responses, notes
 
 
 def factorize(column: pl.Series) -> Factor:
@@ -79,56 +109,34 @@ def _reproduces(codes: NDArray[np.int32], values: pl.Series, column: pl.Series) 
 
 
 def _encode_labels(
-    table: Table, parsed: ParsedResponses, label: Factor, classes: Names | None
-) -> tuple[NDArray[Any], NDArray[Any], list[str]]:
+    table: Table, parsed: ParsedResponses, label: Factor, options: LabelOptions
+) -> CodedLabels:
     """Return class codes (−1 for missing), the classes, and notes about missing labels."""
     codes, values = label
     if len(values) > MAX_CLASSES:
         raise BadFile(_too_many_classes(table, parsed, values))
-    texts = values.to_list()
-    named = None if classes is None else [str(one) for one in classes]
-    is_empty = [_is_empty(text) for text in texts]
-    is_missing = [
-        text is not None and text.casefold() in parsed.missing and text not in (named or ())
-        for text in texts
-    ]
-    reported = [
-        text for text, *skipped in zip(texts, is_empty, is_missing, strict=True) if not any(skipped)
-    ]
-    if not reported and named is None:
+
+    def counts() -> list[int]:
+        return [int(one) for one in count_labels(parsed, label)]
+
+    def where(code: int) -> str:
+        return _row(table, int(np.argmax(codes == code)))
+
+    coded = code_distinct(values.to_list(), counts, options, where)
+    if not len(coded.classes):
         raise BadFile(
             f"{table.name} contains no labels, so there is nothing to fuse. Check the label column."
         )
-    kept = [text if text in reported else None for text in texts]
-    class_of_value, names = code_labels(
-        np.array(kept, dtype=object),
-        named if named is not None else _sorted_labels(reported),
-        None,
-        lambda at: f"{table.name}, row {int(np.argmax(codes == at)) + 1:,}",
-    )
-    has_annotator = parsed.frame["annotator"].is_not_null().to_numpy()
-    empty, missing = (
-        int(np.count_nonzero(np.array(which)[codes] & has_annotator)) if any(which) else 0
-        for which in (is_empty, is_missing)
-    )
-    words = [text for text, skipped in zip(texts, is_missing, strict=True) if skipped]
-    notes = [
-        *count_note(empty, "empty label{s} treated as missing"),
-        *count_note(missing, f"label{{s}} treated as missing: {list_names(words)}"),
-    ]
-    return class_of_value[codes], names, notes
+    return coded._replace(codes=coded.codes[codes])
 
 
-def _is_empty(text: str | None) -> bool:
-    return text is None or text.strip().casefold() in ("", "nan")
-
-
-def _sorted_labels(labels: Sequence[str]) -> list[str]:
-    """Sort labels as text, or by value if all are numbers, so that 10 comes after 9."""
-    try:
-        return sorted(labels, key=lambda label: (float(label), label))
-    except ValueError:
-        return sorted(labels)
+def count_labels(parsed: ParsedResponses, label: Factor) -> NDArray[np.intp]:
+    """Return how often each distinct label was reported; rows without annotator do not count."""
+    codes, values = label
+    annotator = parsed.frame["annotator"]
+    if annotator.null_count():
+        codes = codes[annotator.is_not_null().to_numpy()]
+    return np.bincount(codes, minlength=len(values))
 
 
 def _too_many_classes(table: Table, parsed: ParsedResponses, values: pl.Series) -> str:
@@ -151,25 +159,52 @@ def _too_many_classes(table: Table, parsed: ParsedResponses, values: pl.Series) 
 
 
 def _encode_names(
-    table: Table, column: Factor, labels: NDArray[Any], role: str
+    table: Table,
+    column: Factor,
+    labels: NDArray[Any],
+    role: str,
+    forms: Mapping[str, NameForm],
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return codes (−1 for an empty name) and names. Only missing responses may lack a name."""
     codes, values = column
-    is_empty = (values.is_null() | (values == "").fill_null(True)).to_numpy()
+    names = plain_name_series(values, forms[role])
+    if names is not values:
+        code_of_name, names = factorize(names)
+        codes = code_of_name[codes]
+    is_empty = (names.is_null() | (names == "").fill_null(True)).to_numpy()
     if not is_empty.any():
-        return codes, values.to_numpy()
-    code_of_value = np.where(is_empty, -1, np.cumsum(~is_empty) - 1)
-    nameless = (code_of_value[codes] < 0) & (labels >= 0)
+        return codes, names.to_numpy()
+    code_of_name = np.where(is_empty, -1, np.cumsum(~is_empty) - 1)
+    nameless = (code_of_name[codes] < 0) & (labels >= 0)
     if nameless.any():
         raise BadFile(
-            f"{table.name}, row {int(np.argmax(nameless)) + 1:,} has a label but no {role}. "
+            f"{_row(table, int(np.argmax(nameless)))} has a label but no {role}. "
             "Fill it in or drop the row."
         )
-    return code_of_value[codes], values.filter(~is_empty).to_numpy()
+    return code_of_name[codes], names.filter(~is_empty).to_numpy()
 
 
-def _overlap_note(responses: Responses) -> list[str]:
-    """Return a note if no item has two responses, as when the item column holds row numbers."""
-    if responses.n_items > 1 and responses.responses_per_item.max(initial=0) <= 1:
-        return ["no item has more than one response: check that the item column is right"]
-    return []
+def _row(table: Table, at: int) -> str:
+    """Describe a row, for messages; partitions do not know its number."""
+    return f"{table.name}, row {at + 1:,}" if table.row_numbers else f"{table.name}: a row"
+
+
+def plain_name_series(names: pl.Series, form: NameForm | None = None) -> pl.Series:
+    """As ``plain_names``, for many names; the same object is returned if nothing changes."""
+    plain = names.str.strip_chars(TRIMMED)
+    if (form or NameForm.of(names)).are_floats:
+        plain = plain_numbers(plain)
+    return plain if names.ne_missing(plain).any() else names
+
+
+def name_notes(forms: Mapping[str, NameForm]) -> list[str]:
+    """Return a note for every role whose names are whole numbers written as floats."""
+    return [whole_number_note(role) for role, form in forms.items() if form.are_floats]
+
+
+Text = TypeVar("Text", pl.Series, pl.Expr)
+
+
+def plain_numbers(names: Text) -> Text:
+    """Return whole numbers without a fraction: ``7`` for ``7.0``; other names unchanged."""
+    return names.str.replace(r"^(-?(?:0|[1-9][0-9]*))\.0+$", "$1").str.replace("^-0$", "0")

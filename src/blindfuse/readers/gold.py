@@ -1,21 +1,35 @@
 """Gold labels: in a file of their own, or beside the responses."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadFile, list_names
-from blindfuse.readers.detection import detect_column, existing_column, gold_column, require_column
+from blindfuse.readers.encoding import plain_name_series
 from blindfuse.readers.opening import open_table
-from blindfuse.readers.parsed_responses import ParsedResponses, count_note
+from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.sources import FileInput, find_sources
 from blindfuse.readers.tables import Table, load_columns
+from blindfuse.responses.detection import (
+    detect_column,
+    existing_column,
+    gold_column,
+    require_column,
+)
+from blindfuse.responses.notes import count_note
+from blindfuse.responses.responses import Names
+from blindfuse.responses.values import LabelOptions, LabelRules
 
 
 def read_gold(
-    paths: FileInput | Iterable[FileInput], *, item: str | None = None, label: str | None = None
+    paths: FileInput | Iterable[FileInput],
+    *,
+    item: str | None = None,
+    label: str | None = None,
+    classes: Names | None = None,
 ) -> dict[str, str]:
     """Read gold labels from one or several files, as ``{item: label}``.
 
@@ -27,12 +41,16 @@ def read_gold(
         column names. By default they are detected by name, and a column named ``truth``, ``gold``
         or similar is preferred to one named ``label``. If the file has two columns, the other one
         is the item.
+    classes
+        the classes of the responses: a label is then written as its class is, ``1`` for ``1.0``,
+        and is not treated as missing if it is a class named ``NA`` or the like.
     """
     tables = [open_table(source) for source in find_sources(paths)]
     columns = _columns(tables[0], item, label)
     frame = load_columns(tables, columns)
     frame = frame.rename(dict(zip(columns, ("item", "label"), strict=True)))
-    gold, conflicting = _one_label_per_item(frame)
+    names = None if classes is None else [str(name) for name in classes]
+    gold, conflicting = _one_label_per_item(frame, LabelOptions(names))
     name = tables[0].name
     if conflicting:
         raise BadFile(
@@ -47,7 +65,7 @@ def read_gold(
 
 
 def matching_gold(
-    parsed: ParsedResponses, classes: NDArray[Any]
+    parsed: ParsedResponses, options: LabelOptions, classes: NDArray[Any]
 ) -> tuple[dict[str, str], list[str]]:
     """Return the gold labels that came with the responses, and notes about them.
 
@@ -57,7 +75,7 @@ def matching_gold(
     if parsed.gold is None:
         return {}, []
     frame, column = parsed.gold
-    labels, conflicting = _one_label_per_item(frame)
+    labels, conflicting = _one_label_per_item(frame, replace(options, classes=classes.tolist()))
     if conflicting:
         items = list_names(conflicting, 3)
         return {}, [f"{column!r} not used as gold labels: several values for item {items}"]
@@ -86,10 +104,17 @@ def _columns(table: Table, item: str | None, label: str | None) -> tuple[str, st
     return require_column("item", table, item, [label_column]), label_column
 
 
-def _one_label_per_item(frame: pl.DataFrame) -> tuple[dict[str, str], list[str]]:
+def _one_label_per_item(
+    frame: pl.DataFrame, options: LabelOptions
+) -> tuple[dict[str, str], list[str]]:
     """Return the label of each item that has one, and the items with several different labels."""
-    text = pl.col("label").str.strip_chars()
-    labelled = frame.filter(~text.str.to_lowercase().is_in(["", "nan"])).drop_nulls()
-    pairs = labelled.unique(maintain_order=True)
+    values = frame["label"].unique(maintain_order=True)
+    labels = LabelRules(values.to_list(), lambda: [0] * len(values), options).labels
+    converted = pl.Series(labels, dtype=pl.String)
+    frame = frame.select(
+        item=plain_name_series(frame["item"]),
+        label=frame["label"].replace_strict(values, converted, return_dtype=pl.String),
+    )
+    pairs = frame.filter(pl.col("item") != "").drop_nulls().unique(maintain_order=True)
     conflicting = pairs.filter(pl.col("item").is_duplicated())["item"]
     return dict(pairs.iter_rows()), conflicting.unique(maintain_order=True).to_list()

@@ -11,11 +11,13 @@ import polars as pl
 from blindfuse.errors import BadFile
 from blindfuse.readers.delimited import check_utf8, decode_head
 from blindfuse.readers.sources import Source
-from blindfuse.readers.tables import SAMPLE_ROWS, Record, Table, check_columns
+from blindfuse.readers.tables import Record, Table, cell_text, check_columns
+from blindfuse.responses.detection import SAMPLE_ROWS, is_known_name
 
 _BOM = b"\xef\xbb\xbf"
 _LINES_EXTENSIONS = ("jsonl", "ndjson")
 
+_SPACE = re.compile(r"\s*")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 """An escaped surrogate: valid JSON, but text only as one half of a pair."""
 
@@ -23,10 +25,13 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 def open_json(source: Source) -> Table:
     """Return the objects of a JSON file as a table; nested values become JSON text."""
     start = decode_head(source).lstrip()
-    first_line = start.partition("\n")[0]
-    if start.startswith("{") and (
-        _is_json_value(first_line) or source.extension in _LINES_EXTENSIONS
-    ):
+    first_line, _, others = start.partition("\n")
+    if not start.startswith("{"):
+        return _open_document(source)
+    is_one_line = source.fits_in_head and not others.strip()
+    if source.extension not in _LINES_EXTENSIONS and is_one_line:
+        return _open_document(source)
+    if source.extension in _LINES_EXTENSIONS or _is_json_value(first_line):
         return _open_lines(source)
     return _open_document(source)
 
@@ -80,6 +85,8 @@ def _open_document(source: Source) -> Table:
     data = source.read().removeprefix(_BOM)
     document = _parse_or_none(data)
     if document is None:
+        document = _parse_joined(data)
+    if document is None:
         raise BadFile(f"{source.name} is not JSON: {_parse_error(data)}. Export it again.")
     objects = _find_objects(document)
     if not any(objects) or not all(isinstance(one, dict) for one in objects):
@@ -90,28 +97,73 @@ def _open_document(source: Source) -> Table:
 
 
 def _find_objects(document: Any) -> list[Any]:
-    """Return the document if it is a list, its only list of objects, or the object itself."""
+    """Return the rows of a document as objects.
+
+    The document is a list of objects; an object with one list of objects, such as ``results``; a
+    table by columns, as pandas writes it; or a single object.
+    """
     if isinstance(document, list):
         return document
-    lists = [
-        value
-        for value in document.values()
-        if isinstance(value, list) and value and isinstance(value[0], dict)
-    ]
-    return lists[0] if len(lists) == 1 and len(document) <= 3 else [document]
+    if "data" in document and _TASK_LISTS & document.keys():
+        return [document]  # one task of Label Studio
+    lists = [value for value in document.values() if _is_list_of_objects(value)]
+    if len(lists) == 1:
+        return list(lists[0])
+    if any(not isinstance(value, dict | list) for value in document.values()):
+        return [document]
+    return _rows_of_columns(document)
+
+
+_TASK_LISTS = {"annotations", "completions", "predictions"}
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _rows_of_columns(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of ``{column: {row: value}}``, ``{column: [value]}`` or pandas' "split"."""
+    if {"columns", "data"} <= document.keys() <= {"columns", "index", "data"}:
+        names, rows = document["columns"], document["data"]
+        if isinstance(rows, list) and all(isinstance(row, list) for row in rows):
+            return [dict(zip(map(str, names), row, strict=False)) for row in rows]
+    columns = list(document.values())
+    if len(columns) > 1 and all(isinstance(one, dict) for one in columns):
+        return _rows_of_objects(document)
+    if len(columns) > 1 and all(isinstance(one, list) for one in columns):
+        lengths = {len(one) for one in columns}
+        if len(lengths) == 1 and 0 not in lengths:
+            return [dict(zip(document, row, strict=True)) for row in zip(*columns, strict=True)]
+    return []
+
+
+def _rows_of_objects(document: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of ``{column: {row: value}}`` or ``{row: {column: value}}``.
+
+    Rows are those that are numbered, or have no known column names, or are more.
+    """
+    inner = list(dict.fromkeys(key for one in document.values() for key in one))
+    if _are_rows(list(document), inner):
+        return [{"": row, **values} for row, values in document.items()]
+    rows = [{name: document[name].get(key) for name in document} for key in inner]
+    are_numbered = inner == [str(number) for number in range(len(inner))]
+    return (
+        rows if are_numbered else [{"": key, **row} for key, row in zip(inner, rows, strict=True)]
+    )
+
+
+def _are_rows(names: Sequence[str], others: Sequence[str]) -> bool:
+    """Return whether these names are those of rows, and the others those of columns."""
+    for is_column, is_row in ((others, names), (names, others)):
+        if any(map(is_known_name, is_column)) or all(one.isdecimal() for one in is_row):
+            return is_row is names
+    return len(names) > len(others)
 
 
 def _to_frame(name: str, records: Sequence[Record]) -> pl.DataFrame:
     columns = check_columns(name, list(dict.fromkeys(key for record in records for key in record)))
     cells = {column: [cell_text(record.get(column)) for record in records] for column in columns}
     return pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String))
-
-
-def cell_text(value: Any) -> str | None:
-    """Return a parsed value as the text of a cell: text and null as they are, the rest as JSON."""
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _is_json_value(text: str) -> bool:
@@ -129,6 +181,22 @@ def parse_json(text: bytes) -> Any:
     if _SURROGATE.search(text):  # encoding fails unless they are paired
         json.dumps(value, ensure_ascii=False).encode()
     return value
+
+
+def _parse_joined(text: bytes) -> list[Any] | None:
+    """Return the objects of a document that consists of several, as jq writes them."""
+    decoder, document, at = json.JSONDecoder(), text.decode().strip(), 0
+    objects: list[Any] = []
+    if _SURROGATE.search(text):  # rare, and may be unpaired
+        return None
+    try:
+        while at < len(document):
+            value, at = decoder.raw_decode(document, at)
+            objects.append(value)
+            at = _SPACE.match(document, at).end()  # type: ignore[union-attr]
+    except (ValueError, RecursionError):
+        return None
+    return objects if len(objects) > 1 and all(isinstance(one, dict) for one in objects) else None
 
 
 def _parse_or_none(text: bytes) -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.detection import ColumnOptions, existing_column
 from blindfuse.readers.nested_values import (
     first_choice,
     first_choices,
@@ -17,11 +16,12 @@ from blindfuse.readers.nested_values import (
 from blindfuse.readers.parsed_responses import (
     GoldLabels,
     ParsedResponses,
-    count_note,
     expected_structure,
 )
 from blindfuse.readers.questions import Row, question_column, select_from_rows
 from blindfuse.readers.tables import Record, Table, load_columns, load_records
+from blindfuse.responses.detection import ColumnOptions, existing_column
+from blindfuse.responses.notes import count_note
 
 NAME = "label-studio"
 TITLE = "a Label Studio export"
@@ -48,7 +48,6 @@ _METADATA = frozenset(
     ]
 )
 _CANCELLED = "cancelled annotation{s} skipped"
-_SEVERAL = "response{s} with several choices: only the first is used"
 
 
 def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
@@ -78,7 +77,7 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
             for who, results, is_gold in _annotations(task, annotator, counts):
                 labels = [(asked, name, who, label) for asked, label in _labels(results, counts)]
                 (gold if is_gold else rows).extend(labels)
-    frame, question = select_from_rows(tables[0].name, rows, options.label or options.question)
+    frame, question = select_from_rows(tables[0].name, rows, options.with_label_as_question())
     return ParsedResponses(
         frame,
         {"item": item, "annotator": annotator, "label": question},
@@ -89,8 +88,8 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
                 counts["gold"],
                 "annotation{s} marked as ground truth used as gold labels, not as responses",
             ),
-            *count_note(counts["several"], _SEVERAL),
         ],
+        several=counts["several"],
         gold=_gold_of_question(gold, question) if gold else None,
     )
 
@@ -139,11 +138,28 @@ def _labels(results: list[Record], counts: Counter[str]) -> Iterator[tuple[str, 
         yield result["from_name"], label
 
 
+def _possible_questions(table: Table, item: str) -> list[str]:
+    """Return the columns that may hold labels: not metadata, and not data of the tasks.
+
+    Data of a task is the same in all of its rows, and nearly every task has other data.
+    """
+    others = [column for column in table.columns if column not in _METADATA]
+    n_tasks = table.sample[item].n_unique()
+
+    def is_data(column: str) -> bool:
+        n_values = table.sample[column].n_unique()
+        pairs = table.sample.select(item, column).n_unique()
+        return pairs == n_tasks > 2 and 2 * n_values > n_tasks
+
+    return [column for column in others if not is_data(column)] or others
+
+
 def _read_short(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     table = tables[0]
-    candidates = [column for column in table.columns if column not in _METADATA]
+    item = existing_column(table, options.item or "id")
+    candidates = _possible_questions(table, item)
     columns = {
-        "item": existing_column(table, options.item or "id"),
+        "item": item,
         "annotator": existing_column(table, str(options.annotator or "annotator")),
         "label": question_column(table, candidates, "", options),
     }
@@ -161,5 +177,6 @@ def _read_short(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespon
             label=chosen,
         ),
         columns,
-        [*count_note(len(frame) - len(kept), _CANCELLED), *count_note(several, _SEVERAL)],
+        count_note(len(frame) - len(kept), _CANCELLED),
+        several=several,
     )

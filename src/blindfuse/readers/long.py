@@ -1,23 +1,28 @@
 """Long tables: one row per response, with columns for the item, the annotator and the label."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
-from blindfuse.errors import BadFile, BadParameter
-from blindfuse.readers.detection import (
+from blindfuse.readers.nested_values import (
+    field_of_objects,
+    first_choices,
+    labels_of_objects,
+    names_of_objects,
+)
+from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
+from blindfuse.readers.questions import select_question
+from blindfuse.readers.tables import Table, load_columns, without_headers
+from blindfuse.responses.detection import (
     QUESTION_NAMES,
     ColumnOptions,
     base_name,
-    detect_column,
     existing_column,
     gold_column,
-    require_column,
+    is_long,
+    long_columns,
 )
-from blindfuse.readers.nested_values import names_of_objects
-from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
-from blindfuse.readers.questions import select_question
-from blindfuse.readers.tables import Table, load_columns
 
 NAME = "long"
 TITLE = "a long table"
@@ -25,48 +30,61 @@ TITLE = "a long table"
 
 def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
     """Return whether a label column is named or detected, or an annotator column is detected."""
-    if options.label is not None:
-        return True
-    table = tables[0]
-    return any(detect_column(role, table, None) is not None for role in ("annotator", "label"))
+    return is_long(tables[0], options)
 
 
 def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     """Return one response per row, for one question if the table contains several."""
-    table = tables[0]
-    columns = detect_columns(table, options)
-    question = _question_column(table, columns, options)
-    gold = gold_column(tables, list(columns.values()))
-    used = {**columns, "question": question, "gold": gold}
+    table, used = tables[0], columns_of_roles(tables, options)
+    columns = {role: str(used[role]) for role in ("item", "annotator", "label")}
+    question, gold, field = used["question"], used["gold"], _split_path(table, options.label)[1]
     roles = {column: role for role, column in used.items() if column is not None}
-    frame = load_columns(tables, list(roles)).rename(roles)
-    frame = frame.with_columns(names_of_objects(frame[role]) for role in ("item", "annotator"))
-    if question and (options.question is not None or _has_several_questions(frame)):
-        responses, chosen = select_question(table.name, frame, options.question)
+    frame, header_notes = without_headers(load_columns(tables, list(roles)))
+    frame = frame.rename(roles)
+    labels, several, notes = _labels(table, frame["label"].alias(columns["label"]), field)
+    frame = frame.with_columns(
+        *(names_of_objects(frame[role]) for role in ("item", "annotator")), label=labels
+    )
+    if field:
+        columns["label"] = f"{columns['label']}.{field}"
+    if question and (options.question is not None or has_several_questions(frame)):
+        responses, chosen = select_question(table.name, frame, options)
         columns["question"] = f"{chosen!r} in column {question!r}"
         frame = frame.filter(pl.col("question") == chosen)
     else:
         responses = frame.select("item", "annotator", "label")
     gold_labels = None if gold is None else GoldLabels(frame.select("item", label="gold"), gold)
-    return ParsedResponses(responses, columns, gold=gold_labels)
+    return ParsedResponses(
+        responses, columns, header_notes + notes, several=several, gold=gold_labels
+    )
 
 
-def detect_columns(table: Table, options: ColumnOptions) -> dict[str, str]:
-    """Return the columns of item, annotator and label; no column has two roles."""
-    if not isinstance(options.annotator, str | None):
-        raise BadParameter("A long table has one annotator column: pass annotator= as text.")
-    named = {"annotator": options.annotator, "label": options.label, "item": options.item}
-    found: dict[str, str] = {}
-    for role, column in named.items():  # detected in this order
-        taken = {*filter(None, named.values()), *found.values()}
-        found[role] = require_column(role, table, column, taken)
-    columns = {role: found[role] for role in ("item", "annotator", "label")}
-    if len(set(columns.values())) < 3:
-        raise BadFile(
-            f"{table.name}: one column cannot have two of the roles {columns}. "
-            "Name three different columns."
-        )
-    return columns
+def columns_of_roles(tables: Sequence[Table], options: ColumnOptions) -> dict[str, str | None]:
+    """Return the columns of item, annotator, label, question and gold labels."""
+    table = tables[0]
+    label, _ = _split_path(table, options.label)
+    columns = long_columns(table, replace(options, label=label))
+    question = _question_column(table, columns, options)
+    gold = gold_column(tables, list(columns.values()))
+    return {**columns, "question": question, "gold": gold}
+
+
+def _split_path(table: Table, label: str | None) -> tuple[str | None, str]:
+    """Split ``verdict.grade`` into a column and a field, if there is no column of that name."""
+    if label is None or label in table.columns:
+        return label, ""
+    column, _, field = label.partition(".")
+    return (column, field) if field and column in table.columns else (label, "")
+
+
+def _labels(table: Table, column: pl.Series, field: str) -> tuple[pl.Series, int, list[str]]:
+    """Return the labels as text, where they may be JSON objects or lists; count longer lists."""
+    if field:
+        column, notes = field_of_objects(column, field), list[str]()
+    else:
+        column, notes = labels_of_objects(table.name, column)
+    chosen, several = first_choices(column)
+    return chosen, several, notes
 
 
 def _question_column(table: Table, columns: dict[str, str], options: ColumnOptions) -> str | None:
@@ -77,6 +95,6 @@ def _question_column(table: Table, columns: dict[str, str], options: ColumnOptio
     return candidates[0] if candidates else None
 
 
-def _has_several_questions(frame: pl.DataFrame) -> bool:
+def has_several_questions(frame: pl.DataFrame) -> bool:
     """Return whether some item has several questions; otherwise they are texts of the items."""
     return frame.select("item", "question").n_unique() > frame["item"].n_unique()

@@ -10,11 +10,12 @@ from typing import Any
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.detection import ColumnOptions, existing_column
-from blindfuse.readers.json_tables import cell_text, parse_json
-from blindfuse.readers.parsed_responses import ParsedResponses, count_note
+from blindfuse.readers.json_tables import parse_json
+from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.questions import question_column
-from blindfuse.readers.tables import Table, check_columns, load_columns
+from blindfuse.readers.tables import Table, cell_text, check_columns, load_columns
+from blindfuse.responses.detection import ColumnOptions, existing_column
+from blindfuse.responses.notes import count_note
 
 NAME = "mturk"
 TITLE = "Mechanical Turk results"
@@ -42,18 +43,23 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     status = [_STATUS] if _STATUS in table.columns else []
     frame = load_columns(tables, [item, annotator, *given, *named, *status])
     kept = frame.filter(pl.col(_STATUS).ne_missing("Rejected")) if status else frame
-    questions = _one_column_per_question(table.name, kept.select(*given, *named))
+    questions, several = _one_column_per_question(table.name, kept.select(*given, *named))
     sample = Table(table.source, table.file_type, questions, questions.select)
     label = named[0] if named else question_column(sample, questions.columns, _PREFIX, options)
     return ParsedResponses(
         kept.select(item=pl.col(item), annotator=pl.col(annotator), label=questions[label]),
         {"item": item, "annotator": annotator, "label": label},
         count_note(len(frame) - len(kept), "rejected assignment{s} skipped"),
+        several=several.get(label, 0),
     )
 
 
-def _one_column_per_question(name: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Expand ``Answer.taskAnswers``, and join the columns of the choices of a question."""
+def _one_column_per_question(name: str, frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Return one column per question, and the numbers of responses with several choices.
+
+    ``Answer.taskAnswers`` is expanded, the columns of the choices of a question are joined, and
+    ``Answer.q.label`` becomes ``Answer.q``.
+    """
     if _JSON in frame.columns:
         parsed = pl.DataFrame(
             [_parse_answers(name, row, text) for row, text in enumerate(frame[_JSON], 1)],
@@ -62,24 +68,30 @@ def _one_column_per_question(name: str, frame: pl.DataFrame) -> pl.DataFrame:
         others = frame.drop(_JSON)
         check_columns(name, [*others.columns, *parsed.columns])
         frame = pl.concat([others, parsed], how="horizontal")
-    choices = _choice_columns(frame)
-    chosen = [
-        pl.coalesce(
-            pl.when(pl.col(column) == "true").then(pl.lit(column.rpartition(".")[2]))
-            for column in columns
-        ).alias(question)
-        for question, columns in choices.items()
-    ]
-    return frame.with_columns(chosen).drop([one for columns in choices.values() for one in columns])
+    several = {}
+    for question, columns in _choice_columns(frame).items():
+        ticks = frame.select(pl.col(columns).str.to_lowercase() == "true")
+        choices = [
+            pl.when(ticks[column]).then(pl.lit(column.rpartition(".")[2])) for column in columns
+        ]
+        several[question] = int((ticks.sum_horizontal() > 1).sum())
+        frame = frame.with_columns(pl.coalesce(choices).alias(question)).drop(columns)
+    labels = {one: one.removesuffix(".label") for one in frame.columns if one.endswith(".label")}
+    free = {one: short for one, short in labels.items() if short not in frame.columns}
+    return frame.rename(free), several
 
 
 def _choice_columns(frame: pl.DataFrame) -> dict[str, list[str]]:
-    """Return the columns of ``true`` and ``false``, by question."""
+    """Return the columns of ``true`` and ``false``, by question.
+
+    A single box has no other choices: its ``true`` and ``false`` are the labels.
+    """
     choices: dict[str, list[str]] = {}
     for column in frame.columns:
-        if column.count(".") > 1 and frame[column].drop_nulls().is_in(["true", "false"]).all():
+        values = frame[column].drop_nulls().str.to_lowercase()
+        if column.count(".") > 1 and values.is_in(["true", "false"]).all():
             choices.setdefault(column.rpartition(".")[0], []).append(column)
-    return choices
+    return {question: columns for question, columns in choices.items() if len(columns) > 1}
 
 
 def _parse_answers(name: str, row: int, text: str | None) -> dict[str, str | None]:

@@ -1,12 +1,20 @@
 """Text for values that are nested in JSON: objects with a name, and lists of choices."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
+from blindfuse.errors import BadFile, list_names
+
 _NAME_KEYS = ("email", "username", "name", "id")
 _LABEL_KEYS = ("email", "username", "name", "label", "value", "id")
+_VERDICT_KEYS = (
+    *("label", "verdict", "choice", "answer", "class", "category", "decision", "value"),
+    *("rating", "grade", "score", "result", "name"),
+)
+"""Fields that hold the label where it is an object with several fields, the likeliest first."""
 
 
 def name_of(value: Any) -> str | None:
@@ -48,3 +56,47 @@ def first_choices(column: pl.Series) -> tuple[pl.Series, int]:
         return column, 0
     firsts = pl.select(pl.when(is_list).then(choices.list.first()).otherwise(column)).to_series()
     return firsts, int((choices.list.len() > 1).sum())
+
+
+def labels_of_objects(table: str, column: pl.Series) -> tuple[pl.Series, list[str]]:
+    """Replace JSON objects in a label column by the field that holds the label.
+
+    That is their only field, or the likeliest one by name; other objects are refused.
+    """
+    is_object = column.str.starts_with("{").fill_null(False)
+    if not is_object.any():
+        return column, []
+    objects = [_parse_object(text) for text in column.filter(is_object).unique().head(1000)]
+    if not all(objects):  # text that only looks like an object
+        return column, []
+    fields = dict.fromkeys(key for one in objects for key in one)
+    shared = [key for key in fields if all(_is_label(one.get(key)) for one in objects)]
+    named = [key for key in _VERDICT_KEYS if key in shared]
+    chosen = next(iter(shared if len(fields) == 1 else named), None)
+    if chosen is None:
+        example = f"{column.name}.{next(iter(fields), 'field')}"
+        raise BadFile(
+            f"{table}: column {column.name!r} holds objects with the fields {list_names(fields)}, "
+            f"none of which is clearly the label. Name one, as in label={example!r}."
+        )
+    values = field_of_objects(column, chosen)
+    labels = pl.select(pl.when(is_object).then(values).otherwise(column)).to_series()
+    return labels.alias(column.name), [f"labels are objects: their field {chosen!r} is read"]
+
+
+def field_of_objects(column: pl.Series, field: str) -> pl.Series:
+    """Return one field of the JSON objects in a text column; null where it is absent."""
+    quoted = field.replace("\\", "\\\\").replace("'", "\\'")
+    return column.str.json_path_match(f"$['{quoted}']")
+
+
+def _parse_object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _is_label(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)

@@ -4,12 +4,15 @@ from blindfuse.errors import BadFile
 from blindfuse.readers.columnar import columnar_type, open_columnar
 from blindfuse.readers.delimited import open_delimited
 from blindfuse.readers.json_tables import is_json, open_json
-from blindfuse.readers.sources import Source
+from blindfuse.readers.sources import Source, as_utf8
 from blindfuse.readers.tables import Table
 
 
 def open_table(source: Source) -> Table:
     """Return the table in a file: Parquet or Arrow, JSON, or delimited text."""
+    source = as_utf8(source)
+    if source.head.lstrip().startswith(b"```"):
+        raise BadFile(f"{source.name} begins with '```'. Delete the first and the last line.")
     if columnar_type(source) is not None:
         return open_columnar(source)
     if is_json(source):

@@ -33,8 +33,10 @@ class ParsedResponses:
         the column or field that holds the item, the annotator and the label.
     notes
         what the user should know, such as the number of skipped rows.
-    missing
-        labels treated as missing, in lower case. Empty labels always are.
+    abstain
+        whether −1 may mark a missing response, as in wide tables of numbers.
+    several
+        number of responses with several labels, of which the first is used.
     gold
         gold labels in the same file, or None.
     """
@@ -42,7 +44,8 @@ class ParsedResponses:
     frame: pl.DataFrame
     columns: dict[str, str]
     notes: list[str] = field(default_factory=list)
-    missing: frozenset[str] = frozenset()
+    abstain: bool = False
+    several: int = 0
     gold: GoldLabels | None = None
 
 
@@ -56,11 +59,3 @@ def expected_structure(name: str, tool: str) -> Iterator[None]:
             f"{name} does not have the structure of an export from {tool} ({error!r}). "
             "Export it again, or pass another format=."
         ) from error
-
-
-def count_note(count: int, text: str) -> list[str]:
-    """Return a list with the note "``count`` ``text``", or an empty list if the count is zero.
-
-    ``{s}`` in the text becomes the plural ending.
-    """
-    return [f"{count:,} {text.replace('{s}', '' if count == 1 else 's')}"] if count else []

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.detection import ColumnOptions, existing_column
 from blindfuse.readers.nested_values import first_choices
-from blindfuse.readers.parsed_responses import ParsedResponses, count_note
+from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.questions import select_question
 from blindfuse.readers.tables import Table, load_columns
+from blindfuse.responses.detection import ColumnOptions, existing_column
+from blindfuse.responses.notes import count_note
 
 NAME = "prodigy"
 TITLE = "a Prodigy export"
@@ -44,7 +45,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     if label and label != "label":
         _add_choices(parsed, kept, label)
     else:
-        _add_answers(parsed, kept, table.name, options.question)
+        _add_answers(parsed, kept, table.name, options)
     return parsed
 
 
@@ -63,15 +64,15 @@ def _add_choices(parsed: ParsedResponses, rows: pl.DataFrame, column: str) -> No
     label = pl.when(rows["answer"] == "accept").then(chosen)
     parsed.frame = parsed.frame.with_columns(label=label)
     parsed.columns["label"] = column
-    parsed.notes += count_note(several, "response{s} with several choices: only the first is used")
+    parsed.several = several
 
 
 def _add_answers(
-    parsed: ParsedResponses, rows: pl.DataFrame, name: str, question: str | None
+    parsed: ParsedResponses, rows: pl.DataFrame, name: str, options: ColumnOptions
 ) -> None:
     """Use the answer (accept or reject) as the label, for one value of the column ``label``."""
     has_questions = "label" in rows.columns
     questions = rows["label"] if has_questions else pl.lit("answer")
     frame = parsed.frame.with_columns(label=rows["answer"], question=questions)
-    parsed.frame, chosen = select_question(name, frame, question)
+    parsed.frame, chosen = select_question(name, frame, options)
     parsed.columns["label"] = f"answer to {chosen!r}"

@@ -6,32 +6,32 @@ from typing import Any
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names, suggest
-from blindfuse.readers.detection import ColumnOptions, existing_column, is_categorical
 from blindfuse.readers.nested_values import name_of
-from blindfuse.readers.tables import Table
+from blindfuse.readers.tables import Table, is_categorical
+from blindfuse.responses.detection import ColumnOptions, existing_column
 
 Row = tuple[str | None, Any, Any, Any]
 """Question, item, annotator, label. A row without a question only declares its item."""
 
 
 def select_from_rows(
-    name: str, rows: Iterable[Row], question: str | None
+    name: str, rows: Iterable[Row], options: ColumnOptions
 ) -> tuple[pl.DataFrame, str]:
     """As ``select_question``, for rows with values of any type."""
     cells = [[name_of(cell) for cell in row] for row in rows]
     schema = dict.fromkeys(("question", "item", "annotator", "label"), pl.String)
-    return select_question(name, pl.DataFrame(cells, schema=schema, orient="row"), question)
+    return select_question(name, pl.DataFrame(cells, schema=schema, orient="row"), options)
 
 
 def select_question(
-    name: str, frame: pl.DataFrame, question: str | None
+    name: str, frame: pl.DataFrame, options: ColumnOptions
 ) -> tuple[pl.DataFrame, str]:
     """Return the responses to one question, and the question.
 
     That is the question the user named, the only one, or the only one with categorical labels.
     Items without a response to it are kept, with a null annotator and a null label.
     """
-    chosen = _choose(name, frame, question)
+    chosen = _choose(name, frame, options)
     is_response = (pl.col("question") == chosen) & pl.col("label").is_not_null()
     numbered = frame.with_row_index("row")
     responses = numbered.filter(is_response)
@@ -43,12 +43,12 @@ def select_question(
     return rows.select("item", "annotator", "label"), chosen
 
 
-def _choose(name: str, frame: pl.DataFrame, question: str | None) -> str:
+def _choose(name: str, frame: pl.DataFrame, options: ColumnOptions) -> str:
     questions: list[str] = frame["question"].drop_nulls().unique(maintain_order=True).to_list()
-    if question is not None:
-        if question not in questions:
-            raise BadFile(f"{name} has no question {question!r}: {suggest(question, questions)}")
-        return question
+    if options.question is not None:
+        if not options.question_exists:
+            check_question(name, options.question, questions)
+        return options.question
     if not questions:
         raise BadFile(
             f"{name} contains no response that names a class, so there is nothing to fuse. "
@@ -58,15 +58,22 @@ def _choose(name: str, frame: pl.DataFrame, question: str | None) -> str:
         return questions[0]
     categorical = [one for one in questions if is_categorical(_labels(frame, one))]
     if len(categorical) != 1:
-        raise BadFile(_several(name, questions))
+        raise BadFile(several_questions(name, questions))
     return categorical[0]
+
+
+def check_question(name: str, question: str, questions: Sequence[str]) -> None:
+    """Raise BadFile if the question is not among those of the file."""
+    if question not in questions:
+        raise BadFile(f"{name} has no question {question!r}: {suggest(question, questions)}")
 
 
 def _labels(frame: pl.DataFrame, question: str) -> pl.Series:
     return frame.filter(pl.col("question") == question)["label"]
 
 
-def _several(name: str, questions: Sequence[str]) -> str:
+def several_questions(name: str, questions: Sequence[str]) -> str:
+    """Return the message for a file with several questions, none of which is chosen."""
     return (
         f"{name} contains several questions: {list_names(questions)}. "
         f"Pass question=, as in question={questions[0]!r}."
@@ -95,6 +102,8 @@ def question_column(
     found = categorical if len(candidates) > 1 and len(categorical) == 1 else list(candidates)
     if len(found) > 1:
         raise BadFile(
-            _several(table.name, [one.removeprefix(prefix) for one in categorical or found])
+            several_questions(
+                table.name, [one.removeprefix(prefix) for one in categorical or found]
+            )
         )
     return found[0]

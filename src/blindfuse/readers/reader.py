@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from blindfuse.readers.detection import ColumnOptions
 from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.tables import Table
+from blindfuse.responses.detection import ColumnOptions
 
 
 class Reader(Protocol):

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from blindfuse.errors import BadParameter, list_names
-from blindfuse.readers.detection import ColumnOptions
 from blindfuse.readers.encoding import encode
 from blindfuse.readers.gold import matching_gold
 from blindfuse.readers.opening import open_table
@@ -12,8 +12,12 @@ from blindfuse.readers.reader import Reader
 from blindfuse.readers.registry import READERS
 from blindfuse.readers.sources import FileInput, find_sources
 from blindfuse.readers.tables import Table
-from blindfuse.responses.responses import Names, Responses
-from blindfuse.responses.rows import Repeats
+from blindfuse.responses.detection import ColumnOptions
+from blindfuse.responses.notes import count_note
+from blindfuse.responses.repeats import Repeats
+from blindfuse.responses.responses import Names, Responses, label_options
+from blindfuse.responses.sanity import sanity_notes
+from blindfuse.responses.values import LabelOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,18 +52,23 @@ def read(
     label: str | None = None,
     question: str | None = None,
     classes: Names | None = None,
-    repeats: Repeats = "last",
+    missing: Any = None,
+    keep_na: bool = False,
+    fold_case: bool = False,
+    repeats: Repeats = "most_frequent",
 ) -> Read:
     """Read the responses in one file, or in several files of the same format.
 
-    Names and labels are kept as the text in the file: ``007`` and ``1e5`` are not converted to
-    numbers. Classes are sorted as text, or by value if all of them are numbers.
+    Names and labels are kept as the text in the file, without outer white space: ``007`` and
+    ``1e5`` are not converted to numbers. Only where all labels are plain numbers, ``1.0`` and ``1``
+    are one class. Classes are sorted as text, or by value if all of them are numbers.
 
     Parameters
     ----------
     paths
         a path, a pattern such as ``votes/*.csv``, a folder, a zip archive, ``-`` for standard
-        input, a binary stream, or several of these. Files may be compressed with gzip.
+        input, a binary stream, or several of these. Files may be compressed with
+        gzip, bzip2 or xz.
     format
         the name of a format, such as ``"long"`` or ``"toloka"`` (see the page on file formats).
         By default it is detected from the content.
@@ -70,34 +79,72 @@ def read(
         the question to read, if the file contains several.
     classes
         the classes, in the order you want; by default those that occur, sorted.
+    missing
+        a label, or a list of labels, treated as missing, in addition to empty labels, ``NA``,
+        ``null`` and the like, and failed verdicts such as ``error``.
+    keep_na
+        whether ``NA``, ``null``, ``error`` and the like are classes.
+    fold_case
+        whether labels that differ only by case or Unicode form are one class.
     repeats
-        which response is kept if an annotator labelled an item more than once.
+        which response counts if an annotator labelled an item more than once: the most frequent
+        one (a tie is treated as missing), the ``"last"`` or the ``"first"``; ``"error"`` refuses.
     """
-    if format is not None and format not in READERS:
-        formats = list_names(READERS, len(READERS))
-        raise BadParameter(f"Unknown format {format!r}. Choose one of {formats}.")
     options = ColumnOptions(item, annotator, label, question)
-    tables = [open_table(source) for source in find_sources(paths)]
-    reader = READERS[format] if format else _detect_format(tables, options)
+    tables, reader = open_tables(paths, format, options)
     parsed = reader.read(tables, options)
-    responses, encoding_notes = encode(tables[0], parsed, classes, repeats)
-    gold, gold_notes = matching_gold(parsed, responses.classes)
+    labels = text_label_options(classes, missing, keep_na, fold_case, parsed.abstain)
+    responses, encoding_notes = encode(tables[0], parsed, labels, repeats)
+    gold, gold_notes = matching_gold(parsed, labels, responses.classes)
     all_named = bool(format and item and annotator and label)
     notes = [
-        _summary(reader, tables, parsed.columns, detected=not all_named),
+        summary(reader, tables, parsed.columns, detected=not all_named),
         *dict.fromkeys(note for table in tables for note in table.notes),
         *parsed.notes,
+        *several_note(parsed.several),
         *encoding_notes,
+        *responses.repeat_notes,
+        *overlap_note(responses),
+        *sanity_notes(responses),
         *gold_notes,
     ]
     return Read(responses, reader.NAME, parsed.columns, tuple(notes), gold)
 
 
-def _detect_format(tables: Sequence[Table], options: ColumnOptions) -> Reader:
-    return next(reader for reader in READERS.values() if reader.recognizes(tables, options))
+def open_tables(
+    paths: FileInput | Iterable[FileInput], format: str | None, options: ColumnOptions
+) -> tuple[list[Table], Reader]:
+    """Open all files and return them with the reader of their format, detected if not given."""
+    if format is not None and format not in READERS:
+        formats = list_names(READERS, len(READERS))
+        raise BadParameter(f"Unknown format {format!r}. Choose one of {formats}.")
+    tables = [open_table(source) for source in find_sources(paths)]
+    if format is not None:
+        return tables, READERS[format]
+    return tables, next(one for one in READERS.values() if one.recognizes(tables, options))
 
 
-def _summary(
+def text_label_options(
+    classes: Names | None, missing: Any, keep_na: bool, fold_case: bool, abstain: bool
+) -> LabelOptions:
+    """Return what the user says about labels, with the classes as text."""
+    names = None if classes is None else [str(name) for name in classes]
+    return label_options(names, missing, keep_na, fold_case, abstain)
+
+
+def several_note(several: int) -> list[str]:
+    """Return a note if responses had several labels."""
+    return count_note(several, "response{s} with several labels: only the first is used")
+
+
+def overlap_note(responses: Responses) -> list[str]:
+    """Return a note if no item has two responses, as when the item column holds row numbers."""
+    if responses.n_items > 1 and responses.responses_per_item.max(initial=0) <= 1:
+        return ["no item has more than one response: check that the item column is right"]
+    return []
+
+
+def summary(
     reader: Reader, tables: Sequence[Table], columns: Mapping[str, str], detected: bool
 ) -> str:
     """Return the first note: the format, the file types and the columns."""

@@ -3,7 +3,6 @@
 from blindfuse.readers import (
     argilla,
     doccano,
-    judges,
     label_studio,
     long,
     mturk,
@@ -20,7 +19,6 @@ _MODULES: tuple[Reader, ...] = (
     prodigy,
     argilla,
     doccano,
-    judges,
     long,
     wide,
 )

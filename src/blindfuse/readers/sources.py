@@ -1,12 +1,14 @@
-"""Find the files to read: paths, patterns, folders, archives, gzip and pipes."""
+"""Find the files to read: paths, patterns, folders, archives, compressed files and pipes."""
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -42,6 +44,21 @@ _EXTENSIONS = [
 ]
 _BLOCK_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"
+_COMPRESSIONS: dict[bytes, tuple[str, Callable[[IO[bytes]], Any]]] = {
+    _GZIP: ("gzip", gzip.open),
+    b"BZh": ("bzip2", bz2.open),
+    b"\xfd7zXZ\x00": ("xz", lzma.open),
+}
+"""Compressed files by their first bytes: the name of the compression, and what reads it."""
+_COMPRESSED = (".gz", ".bz2", ".xz")
+_REFUSED = {
+    b"\x28\xb5\x2f\xfd": ("Zstandard", "unzstd"),
+    b"7z\xbc\xaf\x27\x1c": ("7-Zip", "7z x"),
+    b"Rar!": ("RAR", "unrar x"),
+    b"\xd0\xcf\x11\xe0": ("an old Excel or Office file", ""),
+    b"SQLite format 3": ("an SQLite database", ""),
+}
+"""First bytes of files that are not read: what they are, and the program that unpacks them."""
 _ZIP = b"PK\x03\x04", b"PK\x05\x06"
 
 
@@ -76,16 +93,40 @@ class Source:
 
     @property
     def extension(self) -> str:
-        """The extension in lower case, without ``.gz``: ``csv`` for ``crowd.csv.gz``."""
-        name = self.name.lower().removesuffix(".gz")
+        """The extension in lower case, without ``.gz`` and the like: ``csv`` for ``a.csv.gz``."""
+        name = _uncompressed(self.name.lower())
         return name.rpartition(".")[2] if "." in name else ""
 
     @property
     def stem(self) -> str:
         """The name without folders and extensions: ``ann`` for ``export.zip: out/ann.jsonl``."""
         name = PurePosixPath(self.name.rpartition(": ")[2].replace(os.sep, "/")).name
-        name = name[:-3] if name.lower().endswith(".gz") else name
-        return PurePosixPath(name).stem
+        return PurePosixPath(_uncompressed(name)).stem
+
+
+def as_utf8(source: Source) -> Source:
+    """Return a file of UTF-16 text as UTF-8, with or without a byte-order mark; others as is."""
+    encoding = _utf16_encoding(source.head)
+    if encoding is None:
+        return source
+    try:
+        text = source.read().decode(encoding)
+    except UnicodeDecodeError:
+        raise BadFile(f"{source.name} is damaged UTF-16 text. Save it as UTF-8.") from None
+    return Source(source.name, text.removeprefix("\ufeff").encode())
+
+
+def _utf16_encoding(head: bytes) -> str | None:
+    """Return the encoding of UTF-16 text, of which every other byte is mostly zero."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") and head[:4] != b"\xff\xfe\x00\x00":
+        return "utf-16"
+    start = head[:2000]
+    n_pairs = len(start) // 2
+    for first, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        zeros, others = start[first::2].count(0), start[1 - first :: 2].count(0)
+        if n_pairs > 1 and 2 * zeros > n_pairs and not others:
+            return encoding
+    return None
 
 
 def find_sources(paths: FileInput | Iterable[FileInput]) -> list[Source]:
@@ -148,8 +189,13 @@ def _not_found(path: Path) -> str:
     return f"{path} is not found. {hint}"
 
 
+def _uncompressed(name: str) -> str:
+    ending = next((one for one in _COMPRESSED if name.lower().endswith(one)), "")
+    return name.removesuffix(name[len(name) - len(ending) :]) if ending else name
+
+
 def _is_table(name: str) -> bool:
-    plain = name.lower().removesuffix(".gz")
+    plain = _uncompressed(name.lower())
     return not name.startswith(".") and plain.rpartition(".")[2] in _EXTENSIONS
 
 
@@ -158,16 +204,17 @@ def _readable_file() -> str:
 
 
 def _unpack(name: str, content: Path | bytes) -> list[Source]:
-    """Return the file itself, the content of a gzip file, or the members of a zip archive."""
+    """Return the file itself, the content of a compressed file, or the members of an archive."""
     name = _printable(name)
     try:
         with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as file:
             size = file.seek(0, io.SEEK_END)
             file.seek(0)
-            start = file.read(4)
+            start = file.read(16)
             file.seek(0)
-            if start.startswith(_GZIP):
-                return [Source(name, _unpack_gzip(name, file, unpacked_limit(size)))]
+            _refuse_unsupported(name, start)
+            if start.startswith(tuple(_COMPRESSIONS)):
+                return [Source(name, _uncompress(name, file, unpacked_limit(size)))]
             if start.startswith(_ZIP):
                 return _unpack_zip(name, file, unpacked_limit(size))
     except OSError as error:
@@ -192,15 +239,29 @@ def _printable(name: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in name)
 
 
-def _unpack_gzip(name: str, file: IO[bytes], limit: int) -> bytes:
+def _refuse_unsupported(name: str, start: bytes) -> None:
+    """Raise BadFile for archives and databases that are recognized, but not read."""
+    for magic, (what, program) in _REFUSED.items():
+        if start.startswith(magic) and program:
+            raise BadFile(f"{name} is compressed by {what}. Unpack it with `{program} {name}`.")
+        if start.startswith(magic):
+            raise BadFile(f"{name} is {what}. Export the table as CSV.")
+
+
+def _uncompress(name: str, file: IO[bytes], limit: int) -> bytes:
+    start = file.read(8)
+    file.seek(0)
+    what, reader = next(one for magic, one in _COMPRESSIONS.items() if start.startswith(magic))
     try:
-        with gzip.GzipFile(fileobj=file) as unpacked:
+        with reader(file) as unpacked:
             return _read_at_most(name, unpacked, limit)
     except EOFError:
-        raise BadFile(f"{name} is truncated gzip data. Download or export it again.") from None
-    except (gzip.BadGzipFile, zlib.error) as error:
+        raise BadFile(f"{name} is truncated {what} data. Download or export it again.") from None
+    except (OSError, zlib.error, lzma.LZMAError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise BadFile(
-            f"{name} is damaged gzip data ({error}). Download or export it again."
+            f"{name} is damaged {what} data ({error}). Download or export it again."
         ) from None
 
 
@@ -211,6 +272,8 @@ def _unpack_zip(name: str, file: IO[bytes], limit: int) -> list[Source]:
         with zipfile.ZipFile(file) as archive:
             members = [one for one in archive.infolist() if not one.is_dir()]
             _check_members(name, [one.filename for one in members])
+            if any(one.filename == "xl/workbook.xml" for one in members):
+                raise BadFile(f"{name} is an Excel workbook. Save the sheet as CSV (UTF-8).")
             for member in sorted(members, key=lambda one: one.filename):
                 base = PurePosixPath(member.filename).name
                 if member.filename.startswith("__MACOSX/") or not _is_table(base):
@@ -235,11 +298,11 @@ def _unpack_zip(name: str, file: IO[bytes], limit: int) -> list[Source]:
 
 
 def _member(archive: str, name: str, data: bytes, limit: int) -> Source:
-    """Return one file of an archive. It may be compressed with gzip, but not be an archive."""
+    """Return one file of an archive. It may be compressed, but not be an archive."""
     if data.startswith(_ZIP):
         raise BadFile(f"{name} is an archive within an archive. Unpack {archive} first.")
-    is_packed = data.startswith(_GZIP)
-    return Source(name, _unpack_gzip(name, io.BytesIO(data), limit) if is_packed else data)
+    is_packed = data.startswith(tuple(_COMPRESSIONS))
+    return Source(name, _uncompress(name, io.BytesIO(data), limit) if is_packed else data)
 
 
 def _check_members(name: str, members: Sequence[str]) -> None:
@@ -257,7 +320,7 @@ def _check_members(name: str, members: Sequence[str]) -> None:
         )
 
 
-def _read_at_most(name: str, unpacked: IO[bytes] | gzip.GzipFile, limit: int) -> bytes:
+def _read_at_most(name: str, unpacked: IO[bytes], limit: int) -> bytes:
     """Read in blocks; raise BadFile as soon as there are more than ``limit`` bytes."""
     data = bytearray()
     while block := unpacked.read(_BLOCK_BYTES):

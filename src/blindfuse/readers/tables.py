@@ -1,5 +1,6 @@
 """``Table``: a file of any type as a table of text, with a sample and with all rows on demand."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +10,8 @@ import polars as pl
 
 from blindfuse.errors import BadFile, list_names
 from blindfuse.readers.sources import Source
-
-SAMPLE_ROWS = 1000
-"""Number of rows that detection looks at."""
+from blindfuse.responses.detection import repeats_as_classes
+from blindfuse.responses.notes import count_note
 
 MAX_COLUMNS = 20_000
 
@@ -38,6 +38,8 @@ class Table:
         be read in partitions.
     notes
         what the user should know about the file.
+    row_numbers
+        whether rows are in the order of the file, so that messages can number them.
     """
 
     source: Source
@@ -47,6 +49,14 @@ class Table:
     records: Callable[[], Iterator[Record]] | None = None
     scan: Callable[[Sequence[str]], pl.LazyFrame] | None = None
     notes: tuple[str, ...] = ()
+    row_numbers: bool = True
+
+    error = BadFile
+    call = ""
+
+    def texts(self, column: str) -> list[str | None]:
+        """Return the first rows of a column."""
+        return self.sample[column].to_list()
 
     @property
     def name(self) -> str:
@@ -60,6 +70,25 @@ class Table:
 def load_columns(tables: Sequence[Table], columns: Sequence[str]) -> pl.DataFrame:
     """Return all rows of these columns in all tables, without rows that are entirely empty."""
     wanted = list(dict.fromkeys(columns))
+    check_same_columns(tables, wanted)
+    frames = [table.load(wanted) for table in tables]
+    frame = frames[0] if len(frames) == 1 else pl.concat(frames)
+    if not all(column.null_count() for column in frame):
+        return frame
+    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
+
+
+def without_headers(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Drop rows that repeat the header, as in files that were joined, and return a note."""
+    if not (frame[frame.columns[0]] == frame.columns[0]).any():
+        return frame, []
+    is_header = pl.all_horizontal(pl.col(name) == name for name in frame.columns).fill_null(False)
+    kept = frame.filter(~is_header)
+    return kept, count_note(len(frame) - len(kept), "repeated header row{s} skipped")
+
+
+def check_same_columns(tables: Sequence[Table], wanted: Sequence[str]) -> None:
+    """Raise BadFile if one of the tables lacks one of these columns."""
     for table in tables:
         lacking = [column for column in wanted if column not in table.columns]
         if lacking:
@@ -67,11 +96,6 @@ def load_columns(tables: Sequence[Table], columns: Sequence[str]) -> pl.DataFram
                 f"{table.name} has no column {list_names(lacking)}, but {tables[0].name} has. "
                 "Read files with different columns one by one."
             )
-    frames = [table.load(wanted) for table in tables]
-    frame = frames[0] if len(frames) == 1 else pl.concat(frames)
-    if not all(column.null_count() for column in frame):
-        return frame
-    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
 def load_records(tables: Sequence[Table]) -> Iterator[Record]:
@@ -80,6 +104,12 @@ def load_records(tables: Sequence[Table]) -> Iterator[Record]:
         if table.records is None:
             raise BadFile(f"{table.name} is {table.file_type}, not JSON. Pass another format=.")
         yield from table.records()
+
+
+def is_categorical(values: pl.Series) -> bool:
+    """Return whether values repeat as classes do."""
+    responses = values.drop_nulls()
+    return repeats_as_classes(responses.n_unique(), len(responses))
 
 
 def check_columns(name: str, columns: Sequence[str]) -> list[str]:
@@ -106,11 +136,11 @@ def check_column_count(name: str, count: int) -> None:
 
 
 def to_text(name: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Convert every column to text: whole floats as integers, NaN as null, objects as JSON."""
+    """Convert every column to text, as ``text_expression`` does."""
     texts = []
     for column in frame:
         try:
-            texts.append(_column_to_text(column))
+            texts.append(frame.select(text_expression(column.name, column.dtype)).to_series())
         except pl.exceptions.PolarsError:
             raise BadFile(
                 f"{name}: column {column.name!r} holds {column.dtype}, which cannot be converted "
@@ -119,11 +149,30 @@ def to_text(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(texts)
 
 
-def _column_to_text(column: pl.Series) -> pl.Series:
-    if column.dtype.is_float():
-        column = column.fill_nan(None)
-        if (column == column.cast(pl.Int64, strict=False)).all():
-            column = column.cast(pl.Int64)
-    if isinstance(column.dtype, pl.Struct):
+def text_expression(name: str, dtype: pl.DataType) -> pl.Expr:
+    """Return a column as text: whole floats as integers, NaN as null, nested values as JSON.
+
+    The text of a value depends on nothing else, so that partitions agree with the whole table.
+    """
+    column = pl.col(name)
+    if dtype.is_float():
+        whole = column.cast(pl.Int64, strict=False)
+        text = pl.when(column == whole).then(whole.cast(pl.String))
+        return text.otherwise(column.fill_nan(None).cast(pl.String)).alias(name)
+    if isinstance(dtype, pl.Struct):
         return column.struct.json_encode()
+    if isinstance(dtype, pl.List | pl.Array):
+        return column.map_batches(_lists_to_json, return_dtype=pl.String)
     return column.cast(pl.String)
+
+
+def _lists_to_json(column: pl.Series) -> pl.Series:
+    texts = [None if cell is None else cell_text(cell) for cell in column.to_list()]
+    return pl.Series(column.name, texts, dtype=pl.String)
+
+
+def cell_text(value: Any) -> str | None:
+    """Return a parsed value as the text of a cell: text and null as they are, the rest as JSON."""
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)

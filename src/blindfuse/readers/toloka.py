@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names
-from blindfuse.readers.detection import ColumnOptions, existing_column
-from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses, count_note
+from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
 from blindfuse.readers.questions import question_column
 from blindfuse.readers.tables import Table, load_columns
+from blindfuse.responses.detection import ColumnOptions, existing_column
+from blindfuse.responses.notes import count_note
 
 NAME = "toloka"
 TITLE = "Toloka results"

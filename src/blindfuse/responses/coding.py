@@ -3,18 +3,25 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from reprlib import repr as short
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from blindfuse.errors import BadLabels, list_names
+from blindfuse.responses.keys import is_null, key_value, name_key
+from blindfuse.responses.values import (
+    LabelOptions,
+    LabelRules,
+    plain_names,
+    trim,
+    whole_number_note,
+)
 
 MAX_CLASSES = 1000
 """More classes than this mean that the wrong column was chosen."""
 
 _SMALL_RANGE = 64
-_NAN = float("nan")
 
 
 def smallest_integer_dtype(largest: int, *candidates: type[np.signedinteger[Any]]) -> np.dtype[Any]:
@@ -52,82 +59,149 @@ def as_names(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     return as_column(names).copy()
 
 
-def code_names(values: ArrayLike, kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the codes and the names of items or annotators, in order of first appearance.
+def as_plain_names(names: NDArray[Any]) -> NDArray[Any]:
+    """Return names without outer white space, and whole numbers without a fraction."""
+    values = names.tolist()
+    if names.dtype.kind not in "OUT" or not all(isinstance(name, str) for name in values):
+        return names
+    return np.fromiter(plain_names(values), dtype=object, count=len(values))
+
+
+class CodedNames(NamedTuple):
+    """Codes of names; the names, in order of first appearance; and notes about the conversion."""
+
+    codes: NDArray[Any]
+    names: NDArray[Any]
+    notes: list[str]
+
+
+def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
+    """Return the codes and the names of items or annotators.
 
     Parameters
     ----------
     kind
         ``"item"`` or ``"annotator"``, for error messages.
+    plain
+        whether names are trimmed, and whole numbers of equal value are one name.
     """
     array = as_column(values)
     codes, distinct = _factorize(array)
-    nameless = [code for code, name in enumerate(distinct) if _is_null(name)]
+    notes: list[str] = []
+    if array.dtype.kind in "OUT" and plain:
+        codes, distinct, notes = _join_names(codes, distinct, kind)
+    empty = ("",) if plain else ()
+    nameless = [code for code, name in enumerate(distinct) if is_null(name) or name in empty]
     if nameless:
         row = int(np.flatnonzero(codes == nameless[0])[0])
         raise BadLabels(
             f"Row {row} has no {kind}, but every label needs one. Fill it in or drop the row."
         )
     if array.dtype.kind in "OUT":
-        return codes, distinct
+        return CodedNames(codes, distinct, notes)
     present, first = np.unique(codes, return_index=True)
     order = np.argsort(first)
     rank = np.empty(len(distinct), dtype=np.intp)
     rank[present[order]] = np.arange(len(present))
-    return rank[codes], distinct[present[order]]
+    return CodedNames(rank[codes], distinct[present[order]], notes)
+
+
+def _join_names(codes: NDArray[Any], distinct: NDArray[Any], kind: str) -> CodedNames:
+    """Join names that are equal when trimmed, or as whole numbers."""
+    names = distinct.tolist()
+    if not all(isinstance(name, str) for name in names):
+        return CodedNames(codes, distinct, [])
+    plain = plain_names(names)
+    if plain == names:
+        return CodedNames(codes, distinct, [])
+    code_of_name, joined = _factorize(np.fromiter(plain, dtype=object, count=len(plain)))
+    are_numbers = any(trim(name) != one for name, one in zip(names, plain, strict=True))
+    notes = [whole_number_note(kind)] if are_numbers else []
+    return CodedNames(code_of_name[codes], joined, notes)
+
+
+class CodedLabels(NamedTuple):
+    """Class codes, −1 if missing; the classes; and notes about the conversion."""
+
+    codes: NDArray[Any]
+    classes: NDArray[Any]
+    notes: list[str]
 
 
 def code_labels(
-    values: NDArray[Any],
-    classes: Sequence[Any] | NDArray[Any] | None,
-    missing: Any,
-    describe: Callable[[int], str],
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return class codes, −1 if missing, and the classes, sorted unless given.
+    values: NDArray[Any], options: LabelOptions, describe: Callable[[int], str]
+) -> CodedLabels:
+    """Return the class codes of labels, with the classes sorted unless given.
 
     Parameters
     ----------
     values
         labels, one-dimensional.
-    missing
-        the value that marks a missing response, in addition to None.
     describe
         describes position ``i`` in the user's table, for error messages.
     """
     if values.dtype.kind in "cmMV":
         raise BadLabels(f"Labels of type {values.dtype} are not supported. Convert them to text.")
-    named = None if classes is None else check_classes(classes)
     codes, distinct = _factorize(values)
-    keys, missing_keys = [name_key(value) for value in distinct.tolist()], (None, name_key(missing))
-    present = np.array([key not in missing_keys for key in keys], dtype=bool)
-    _reject_invalid_labels(codes, distinct, present, named, describe)
-    names = _sorted_classes(codes, distinct, present) if named is None else named
-    code_of = {name_key(name): code for code, name in enumerate(names.tolist())}
-    class_codes = np.array(
-        [
-            code_of.get(key, -2) if is_label else -1
-            for key, is_label in zip(keys, present, strict=True)
-        ],
-        dtype=smallest_integer_dtype(len(names), np.int8, np.int16),
-    )
-    unknown = [code for code in np.flatnonzero(class_codes == -2) if np.any(codes == code)]
-    if unknown:
-        where = describe(int(np.flatnonzero(codes == unknown[0])[0]))
+
+    def where(code: int) -> str | None:
+        at = np.flatnonzero(codes == code)
+        return describe(int(at[0])) if at.size else None
+
+    def counts() -> list[int]:
+        return [int(one) for one in np.bincount(codes, minlength=len(distinct))]
+
+    coded = code_distinct(_occurring(codes, distinct), counts, options, where)
+    if not len(coded.classes):
         raise BadLabels(
-            f"Labels {list_names(distinct[unknown])} ({where}) are not among the classes "
+            "There are no labels, so there is nothing to fuse. Check the missing marker."
+        )
+    if np.array_equal(coded.codes, np.arange(len(coded.codes))) and (
+        codes.dtype == coded.codes.dtype
+    ):
+        return coded._replace(codes=codes.copy())
+    return coded._replace(codes=coded.codes[codes])
+
+
+def code_distinct(
+    values: Sequence[Any],
+    counts: Callable[[], Sequence[int]],
+    options: LabelOptions,
+    where: Callable[[int], str | None],
+) -> CodedLabels:
+    """Return the class codes of distinct values; without any label, there are no classes.
+
+    Parameters
+    ----------
+    counts
+        returns how often each value was reported.
+    where
+        describes where ``values[i]`` first occurs, for error messages; None if it does not occur.
+    """
+    named = None if options.classes is None else check_classes(options.classes)
+    if named is None and len(values) > 10 * MAX_CLASSES:  # no rule joins that many
+        _check_class_count(as_names([value for value in values if not is_null(value)]))
+    rules = LabelRules(values, counts, options)
+    _reject_invalid_labels(rules.labels, named, where)
+    names = _sorted_classes(rules.labels) if named is None else named
+    code_of = {name_key(name): code for code, name in enumerate(names.tolist())}
+    code_of[None] = -1
+    codes = [code_of.get(name_key(label), -2) for label in rules.labels]
+    unknown = [at for at, code in enumerate(codes) if code == -2 and where(at) is not None]
+    if unknown:
+        labels = dict.fromkeys(rules.labels[at] for at in unknown)
+        raise BadLabels(
+            f"Labels {list_names(labels)} ({where(unknown[0])}) are not among the classes "
             f"{list_names(names)}. Add them to classes=, or mark them as missing."
         )
-    if np.array_equal(class_codes, np.arange(len(class_codes))) and (
-        codes.dtype == class_codes.dtype
-    ):
-        return codes.copy(), names
-    return class_codes[codes], names
+    dtype = smallest_integer_dtype(len(names), np.int8, np.int16)
+    return CodedLabels(np.array(codes, dtype=dtype), names, rules.notes)
 
 
 def check_classes(classes: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     """Return the classes that a user lists, in that order; raise BadLabels if they are invalid."""
     names = _check_class_count(as_names(classes))
-    values = [_value(name_key(name)) for name in names.tolist()]
+    values = [key_value(name_key(name)) for name in names.tolist()]
     if not values:
         raise BadLabels("classes= is empty. List all classes, or leave it out.")
     invalid = [
@@ -145,28 +219,6 @@ def check_classes(classes: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
             "0). List each class once."
         )
     return names
-
-
-def name_key(value: Any) -> Any:
-    """Return a dictionary key that separates True, 1 and '1', but not 1 and 1.0, nor two NaNs."""
-    if type(value) is str or value is None:
-        return value
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, str):
-        return str.__str__(value)
-    try:
-        hash(value)
-    except TypeError:
-        raise BadLabels(
-            f"{short(value)} is a {type(value).__name__}, which cannot be a label or a name. "
-            "Convert it to text, a whole number or a boolean."
-        ) from None
-    if isinstance(value, float | np.floating):
-        if value != value:
-            return float, _NAN
-        return (int, int(value)) if value.is_integer() else (float, float(value))
-    return None if _is_null(value) else (type(value), value)
 
 
 def positions(names: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
@@ -200,19 +252,6 @@ def _is_text(name: Any) -> bool:
     return isinstance(name, str)
 
 
-def _value(key: Any) -> Any:
-    """Return the value of a name key."""
-    return key[1] if type(key) is tuple else key
-
-
-def _is_null(value: Any) -> bool:
-    """Whether this is None, or does not equal itself, like NaN, NaT and pandas' NA."""
-    try:
-        return value is None or bool(value != value)
-    except TypeError:
-        return True
-
-
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:
     """Convert an array of objects to numbers or booleans, if all values have one such type."""
     types = set(map(type, array.reshape(-1).tolist()))
@@ -243,26 +282,28 @@ def _factorize(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     seen: dict[Any, int] = {}
     keys = map(name_key, values.tolist())
     codes = np.fromiter((seen.setdefault(key, len(seen)) for key in keys), np.intp, values.size)
-    return codes, np.fromiter(map(_value, seen), dtype=object, count=len(seen))
+    return codes, np.fromiter(map(key_value, seen), dtype=object, count=len(seen))
+
+
+def _occurring(codes: NDArray[Any], distinct: NDArray[Any]) -> list[Any]:
+    """Return the distinct values, with None for those in a small range that do not occur."""
+    values: list[Any] = distinct.tolist()
+    if distinct.dtype.kind in "iu" and len(distinct) <= _SMALL_RANGE:
+        return [value if np.any(codes == code) else None for code, value in enumerate(values)]
+    return values
 
 
 def _reject_invalid_labels(
-    codes: NDArray[Any],
-    distinct: NDArray[Any],
-    present: NDArray[np.bool_],
-    classes: NDArray[Any] | None,
-    describe: Callable[[int], str],
+    labels: Sequence[Any], classes: NDArray[Any] | None, where: Callable[[int], str | None]
 ) -> None:
-    """Reject NaN, fractions and negative numbers, unless they are classes, and other types."""
+    """Reject fractions and negative numbers, unless they are classes, and other types."""
     allowed = set() if classes is None else {name_key(name) for name in classes.tolist()}
-    for code in np.flatnonzero(present):
-        value = _value(name_key(distinct[code]))
-        if isinstance(value, str) or name_key(value) in allowed:
+    for at, label in enumerate(labels):
+        value = key_value(name_key(label))
+        if value is None or isinstance(value, str) or name_key(value) in allowed:
             continue
         if not isinstance(value, int | float):
             rule = f"is a {type(value).__name__}, which cannot be a class: convert it to text"
-        elif value != value:
-            rule = "is NaN: if it marks a missing response, pass missing=float('nan')"
         elif isinstance(value, float):
             rule = "is not a whole number: labels are classes, so round it or convert it to text"
         elif value < 0:
@@ -272,25 +313,17 @@ def _reject_invalid_labels(
             )
         else:
             continue
-        at = np.flatnonzero(codes == code)
-        if at.size:
-            raise BadLabels(f"Label {list_names([value])} ({describe(int(at[0]))}) {rule}.")
+        raise BadLabels(f"Label {list_names([value])} ({where(at)}) {rule}.")
 
 
-def _sorted_classes(
-    codes: NDArray[Any], distinct: NDArray[Any], present: NDArray[np.bool_]
-) -> NDArray[Any]:
-    """Return the distinct labels that occur, sorted."""
-    if distinct.dtype.kind in "iu" and len(distinct) <= _SMALL_RANGE:
-        occurs = [np.any(codes == code) for code in range(len(distinct))]
-        present = present & np.array(occurs, dtype=bool)
-    values = [_value(name_key(value)) for value in distinct[present].tolist()]
+def _sorted_classes(labels: Sequence[Any]) -> NDArray[Any]:
+    """Return the distinct labels, sorted: by value if all are numbers, so that 10 follows 9."""
+    keys = dict.fromkeys(name_key(label) for label in labels if label is not None)
+    values = [key_value(key) for key in keys]
     if not values:
-        raise BadLabels(
-            "There are no labels, so there is nothing to fuse. Check the missing marker."
-        )
+        return np.empty(0, dtype=object)
     try:
-        ordered = sorted(values)
+        ordered = _sort_texts(values) if isinstance(values[0], str) else sorted(values)
     except TypeError:
         ordered = []
     if not ordered or len({isinstance(value, bool) for value in values}) > 1:
@@ -299,6 +332,13 @@ def _sorted_classes(
             "Convert them all to text, numbers or booleans, or list them in classes=[…]."
         )
     return _check_class_count(as_names(ordered))
+
+
+def _sort_texts(texts: Sequence[str]) -> list[str]:
+    try:
+        return sorted(texts, key=lambda text: (float(text), text))
+    except ValueError:
+        return sorted(texts)
 
 
 def _check_class_count(names: NDArray[Any]) -> NDArray[Any]:

@@ -1,6 +1,9 @@
 """Tables of any dataframe library, read through narwhals, as arrays with None for null."""
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -8,7 +11,10 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from blindfuse.errors import BadLabels, suggest
+from blindfuse.errors import BadLabels, BlindfuseError, suggest
+from blindfuse.responses.coding import MAX_CLASSES
+from blindfuse.responses.detection import SAMPLE_ROWS
+from blindfuse.responses.keys import is_null
 
 
 def is_frame(data: Any) -> bool:
@@ -16,6 +22,72 @@ def is_frame(data: Any) -> bool:
     if isinstance(data, np.ndarray | list | tuple):
         return False
     return isinstance(_native(data), nw.DataFrame | nw.LazyFrame)
+
+
+MAX_SAMPLED_ROWS = 20_000
+"""Maximum number of rows of which the values of a frame are counted."""
+
+
+@dataclass(frozen=True)
+class FrameSample:
+    """A frame, of which detection reads the names of the columns and some rows."""
+
+    frame: Any
+    name: str = "The table"
+    call: str = " to Responses.from_frame"
+    error: type[BlindfuseError] = BadLabels
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns, in order."""
+        return column_names(self.frame)
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows that ``value_counts`` counts."""
+        return len(self._sample(self.columns[0])) if self.columns else 0
+
+    def texts(self, column: str) -> list[str | None]:
+        """Return the first rows of a column as text, None for null."""
+        (values,) = columns(_table(self.frame).head(SAMPLE_ROWS).to_native(), [column])
+        return _texts(values)
+
+    def value_counts(self, column: str) -> Counter[str] | None:
+        """Count the distinct values of a column as text; None if there are too many classes."""
+        counts = Counter(text for text in _texts(self._sample(column)) if text is not None)
+        return counts if len(counts) <= MAX_CLASSES else None
+
+    def is_unique(self, column: str) -> bool:
+        """Return whether every row has another value, and none is null."""
+        texts = _texts(columns(self.frame, [column])[0])
+        return None not in texts and len(set(texts)) == len(texts)
+
+    def _sample(self, column: str) -> NDArray[Any]:
+        """Return rows from the whole column, evenly spaced."""
+        (values,) = columns(self.frame, [column])
+        return values[:: 1 + len(values) // MAX_SAMPLED_ROWS]
+
+
+def _texts(values: NDArray[Any]) -> list[str | None]:
+    return [None if is_null(value) else str(value) for value in values.tolist()]
+
+
+def with_index(frame: Any) -> Any:
+    """Return a pandas frame with the named levels of its index as columns; others unchanged."""
+    names = [name for name in getattr(getattr(frame, "index", None), "names", []) if name]
+    if not names or not is_frame(frame) or set(names) & set(frame.columns):
+        return frame
+    return frame.reset_index(level=names)
+
+
+def index_values(frame: Any) -> NDArray[Any] | None:
+    """Return the index of a pandas frame if it names the rows: without repetition, not 0, 1, …."""
+    index = getattr(frame, "index", None)
+    if index is None or not is_frame(frame) or not getattr(index, "is_unique", False):
+        return None
+    values = np.asarray(index)
+    is_row_number = values.dtype.kind in "iu" and np.array_equal(values, np.arange(len(values)))
+    return None if is_row_number or values.ndim != 1 else values
 
 
 def column_names(frame: Any) -> list[str]:

@@ -1,7 +1,7 @@
 """``Responses``: the symbols that annotators reported for items, as integer codes with names."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, get_args
 
@@ -13,18 +13,27 @@ from blindfuse.responses import frames
 from blindfuse.responses.coding import (
     as_column,
     as_names,
+    as_plain_names,
     as_values,
     check_classes,
     code_labels,
     code_names,
-    name_key,
     positions,
     smallest_integer_dtype,
     union,
 )
+from blindfuse.responses.detection import (
+    ColumnOptions,
+    WideColumns,
+    gold_column,
+    is_long,
+    long_columns,
+    wide_columns,
+)
+from blindfuse.responses.keys import key_value, name_key
 from blindfuse.responses.packing import PackedResponses, pack
+from blindfuse.responses.repeats import Repeats, repeat_notes
 from blindfuse.responses.rows import (
-    Repeats,
     Rows,
     annotator_dtype,
     are_below,
@@ -37,6 +46,8 @@ from blindfuse.responses.rows import (
     sort_into_rows,
     symbol_dtype,
 )
+from blindfuse.responses.sanity import sanity_notes
+from blindfuse.responses.values import LabelOptions
 
 Names = Sequence[Any] | NDArray[Any]
 Values = ArrayLike | Sequence[Any]
@@ -56,7 +67,12 @@ class Responses:
         :class:`~blindfuse.responses.rows.Rows` with one row per item: ``codes`` are annotators,
         ``symbols`` are class codes.
     repeated
-        number of responses that were dropped as repetitions of an (item, annotator) pair.
+        number of responses beyond the first per item and annotator, of which one is kept.
+    contradictory
+        number of pairs of item and annotator whose repeated responses have no most frequent one;
+        they are treated as missing.
+    remarks
+        notes about the conversion of the user's values to codes.
     """
 
     items: NDArray[Any]
@@ -64,6 +80,8 @@ class Responses:
     classes: NDArray[Any]
     by_item: Rows
     repeated: int = 0
+    contradictory: int = 0
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("items", "annotators", "classes"):
@@ -73,7 +91,7 @@ class Responses:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without cached properties; arrays are read-only again after unpickling."""
-        return Responses, (self.items, self.annotators, self.classes, self.by_item, self.repeated)
+        return Responses, tuple(getattr(self, one.name) for one in fields(self))
 
     @classmethod
     def from_matrix(
@@ -84,9 +102,25 @@ class Responses:
         items: Names | None = None,
         annotators: Names | None = None,
         classes: Names | None = None,
+        keep_na: bool = False,
+        fold_case: bool = False,
     ) -> "Responses":
-        """Read ``array[item, annotator]`` of labels; None and ``missing`` mean no response."""
-        matrix = _as_matrix(array)
+        """Read ``array[item, annotator]`` of labels.
+
+        None, NaN, ``missing`` and masked entries mean no response. ``missing``, ``keep_na`` and
+        ``fold_case`` are those of :meth:`from_long`.
+        """
+        options = label_options(classes, missing, keep_na, fold_case)
+        return cls._from_matrix(_as_matrix(array), items, annotators, options)
+
+    @classmethod
+    def _from_matrix(
+        cls,
+        matrix: NDArray[Any],
+        items: Names | None,
+        annotators: Names | None,
+        options: LabelOptions,
+    ) -> "Responses":
         n_items, n_annotators = matrix.shape
         annotator_names = _names_or_numbers(annotators, n_annotators, "annotators")
 
@@ -94,8 +128,7 @@ class Responses:
             row, column = divmod(at, n_annotators)
             return f"row {row}, column {list_names(annotator_names[[column]])}"
 
-        _reject_class_as_missing(classes, missing)
-        symbols, names = code_labels(matrix.reshape(-1), classes, missing, describe)
+        symbols, names, remarks = code_labels(matrix.reshape(-1), options, describe)
         columns = np.arange(n_annotators, dtype=annotator_dtype(n_annotators))
         annotator_codes = np.broadcast_to(columns, matrix.shape).reshape(-1)
         present = symbols >= 0
@@ -109,6 +142,7 @@ class Responses:
             annotators=annotator_names,
             classes=names,
             by_item=Rows(row_starts(counts), annotator_codes, symbols),
+            remarks=tuple(remarks),
         )
 
     @classmethod
@@ -120,32 +154,57 @@ class Responses:
         *,
         classes: Names | None = None,
         missing: Any = None,
-        repeats: Repeats = "last",
+        keep_na: bool = False,
+        fold_case: bool = False,
+        repeats: Repeats = "most_frequent",
     ) -> "Responses":
         """Read three columns of equal length, with one row per response.
 
-        A label of None or ``missing`` marks a missing response; its item and annotator are kept.
-        ``repeats`` says which response to keep if an annotator labelled an item more than once.
+        Labels are converted as those of files: outer white space is removed, and None, NaN, texts
+        such as ``NA`` or ``null`` and failed verdicts such as ``error`` are missing. The item and
+        the annotator of a missing response are kept.
+
+        Parameters
+        ----------
+        classes
+            the classes, in the order you want; by default the labels that occur, sorted.
+        missing
+            a value, or a list of values, that is treated as missing, too.
+        keep_na
+            whether ``NA``, ``null``, ``error`` and the like are classes.
+        fold_case
+            whether labels that differ only by case or Unicode form are one class.
+        repeats
+            which response counts if an annotator labelled an item more than once: the most
+            frequent one (a tie is treated as missing), the ``"last"`` or the ``"first"``;
+            ``"error"`` raises an error.
         """
-        columns = [as_column(frames.values(column)) for column in (items, annotators, labels)]
+        options = label_options(classes, missing, keep_na, fold_case)
+        return cls._from_columns([items, annotators, labels], options, repeats)
+
+    @classmethod
+    def _from_columns(
+        cls, values: Sequence[Any], options: LabelOptions, repeats: Repeats
+    ) -> "Responses":
+        """Read the items, the annotators and the labels of a long table."""
+        columns = [as_column(frames.values(column)) for column in values]
         lengths = [f"{len(column):,}" for column in columns]
         if len(set(lengths)) > 1:
             raise BadLabels(
                 "items, annotators and labels must have the same length, but have "
                 f"{lengths[0]}, {lengths[1]} and {lengths[2]} entries. Pass one entry per response."
             )
-        _reject_class_as_missing(classes, missing)
-        symbol_codes, class_names = code_labels(columns[2], classes, missing, lambda i: f"row {i}")
-        item_codes, item_names = code_names(columns[0], "item")
-        annotator_codes, annotator_names = code_names(columns[1], "annotator")
+        labelled = code_labels(columns[2], options, lambda i: f"row {i}")
+        item, annotator = code_names(columns[0], "item"), code_names(columns[1], "annotator")
         return cls.from_codes(
-            item_codes,
-            annotator_codes,
-            symbol_codes,
-            items=item_names,
-            annotators=annotator_names,
-            classes=class_names,
+            item.codes,
+            annotator.codes,
+            labelled.codes,
+            items=item.names,
+            annotators=annotator.names,
+            classes=labelled.classes,
             repeats=repeats,
+            remarks=[*labelled.notes, *item.notes, *annotator.notes],
         )
 
     @classmethod
@@ -153,16 +212,43 @@ class Responses:
         cls,
         frame: Any,
         *,
-        item: str = "item",
-        annotator: str = "annotator",
-        label: str = "label",
+        item: str | None = None,
+        annotator: str | Sequence[str] | None = None,
+        label: str | None = None,
         classes: Names | None = None,
         missing: Any = None,
-        repeats: Repeats = "last",
+        keep_na: bool = False,
+        fold_case: bool = False,
+        repeats: Repeats = "most_frequent",
     ) -> "Responses":
-        """Read a long table (pandas, Polars, DuckDB, …), one row per response; null is missing."""
-        columns = frames.columns(frame, [item, annotator, label])
-        return cls.from_long(*columns, classes=classes, missing=missing, repeats=repeats)
+        """Read a long or a wide table of pandas, Polars, PyArrow or DuckDB.
+
+        A long table has one row per response, a wide table one row per item and one column per
+        annotator. Columns are detected by name and by content, as in files, and ``notes`` say what
+        was detected. A named index of pandas counts as a column.
+
+        Parameters
+        ----------
+        item, annotator, label
+            names of columns; by default they are detected. For a wide table, ``annotator`` may be
+            a list of columns.
+        classes, missing, keep_na, fold_case, repeats
+            as in :meth:`from_long`.
+        """
+        frame = frames.with_index(frame)
+        sample, options = frames.FrameSample(frame), ColumnOptions(item, annotator, label)
+        if not is_long(sample, options):
+            labels = label_options(classes, missing, keep_na, fold_case, abstain=True)
+            found = wide_columns(sample, options, gold_column([sample], options.annotators))
+            notes = found.notes if len(found.annotators) < len(sample.columns) else []
+            return cls._from_wide(frame, found, labels, [*notes, *_gold_note(found.gold)])
+        columns = long_columns(sample, options)
+        labels = label_options(classes, missing, keep_na, fold_case)
+        values = frames.columns(frame, list(columns.values()))
+        responses = cls._from_columns(values, labels, repeats)
+        gold = gold_column([sample], list(columns.values()))
+        notes = [*_detection_note(columns, options), *_gold_note(gold)]
+        return replace(responses, remarks=(*notes, *responses.remarks))
 
     @classmethod
     def from_wide(
@@ -172,17 +258,29 @@ class Responses:
         item: str | None = None,
         classes: Names | None = None,
         missing: Any = None,
+        keep_na: bool = False,
+        fold_case: bool = False,
     ) -> "Responses":
-        """Read a wide table with one row per item and one column per annotator; null is missing.
+        """Read a wide table with one row per item, in which every column is an annotator.
 
-        ``item`` is the column with the item names; without it, items are numbered from 0.
+        ``item`` is the column with the item names; without it, items are named by the index of
+        pandas or numbered from 0. The other parameters are those of :meth:`from_long`.
         """
+        frame = frames.with_index(frame) if item is not None else frame
         annotators = [name for name in frames.column_names(frame) if name != item]
-        columns = frames.columns(frame, annotators if item is None else [item, *annotators])
-        names = None if item is None else columns.pop(0)
-        return cls.from_matrix(
-            _stack_columns(columns), missing, items=names, annotators=annotators, classes=classes
-        )
+        labels = label_options(classes, missing, keep_na, fold_case)
+        return cls._from_wide(frame, WideColumns(item, annotators, None, []), labels, [])
+
+    @classmethod
+    def _from_wide(
+        cls, frame: Any, found: WideColumns, options: LabelOptions, notes: Sequence[str]
+    ) -> "Responses":
+        """Read the given columns of a wide table."""
+        names = found.annotators if found.item is None else [found.item, *found.annotators]
+        columns = frames.columns(frame, names)
+        items = frames.index_values(frame) if found.item is None else as_plain_names(columns.pop(0))
+        responses = cls._from_matrix(_stack_columns(columns), items, found.annotators, options)
+        return replace(responses, remarks=(*notes, *responses.remarks))
 
     @classmethod
     def from_codes(
@@ -194,7 +292,8 @@ class Responses:
         items: Names,
         annotators: Names,
         classes: Names,
-        repeats: Repeats = "last",
+        repeats: Repeats = "most_frequent",
+        remarks: Sequence[str] = (),
     ) -> "Responses":
         """Create responses from codes, which are positions in the given names.
 
@@ -219,28 +318,30 @@ class Responses:
         _reject_codes_outside(item_codes, item_names, "item")
         _reject_codes_outside(annotator_codes, annotator_names, "annotator")
         _reject_codes_outside(symbol_codes, class_names, "symbol")
-        by_item, repeated = sort_and_deduplicate(
+        resolved = sort_and_deduplicate(
             item_codes,
             annotator_codes.astype(annotator_dtype(len(annotator_names))),
             symbol_codes.astype(symbol_dtype(len(class_names))),
             (len(item_names), len(annotator_names)),
             repeats,
         )
-        if repeated and repeats == "error":
-            item = int(np.argmax(np.bincount(item_codes) > np.diff(by_item.starts)))
+        if resolved.repeated and repeats == "error":
+            item = int(np.argmax(np.bincount(item_codes) > np.diff(resolved.starts)))
             responding = annotator_codes[item_codes == item]
             annotator = int(np.argmax(np.bincount(responding) > 1))
             raise BadLabels(
                 f"Annotator {list_names(annotator_names[[annotator]])} labelled item "
                 f"{list_names(item_names[[item]])} more than once. "
-                "Pass repeats='last' or repeats='first' to keep one."
+                "Pass repeats='most_frequent', 'last' or 'first' to keep one."
             )
         return cls(
             items=item_names,
             annotators=annotator_names,
             classes=class_names,
-            by_item=by_item,
-            repeated=repeated,
+            by_item=freeze_rows(*resolved[:3]),
+            repeated=resolved.repeated,
+            contradictory=resolved.contradictory,
+            remarks=tuple(remarks),
         )
 
     @property
@@ -413,9 +514,14 @@ class Responses:
             ),
             (len(inactive), f"annotators without a response: {list_names(inactive)}"),
             (len(unreported), f"classes that no annotator reported: {list_names(unreported)}"),
-            (self.repeated, "responses dropped, because they repeat an (item, annotator) pair"),
         ]
-        return tuple(f"{count:,} {remark}" for count, remark in remarks if count)
+        counted = (f"{count:,} {remark}" for count, remark in remarks if count)
+        return (*self.remarks, *counted, *self.repeat_notes, *sanity_notes(self))
+
+    @property
+    def repeat_notes(self) -> tuple[str, ...]:
+        """Notes about annotators who labelled an item more than once."""
+        return tuple(repeat_notes(self.repeated, self.contradictory))
 
     def __repr__(self) -> str:
         lines = [
@@ -430,17 +536,14 @@ class Responses:
 def as_responses(data: Any, classes: NDArray[Any] | None = None) -> Responses:
     """Convert a table or matrix to Responses.
 
-    Responses are returned unchanged. A frame with the columns ``item``, ``annotator`` and ``label``
-    is read as a long table, any other frame as a wide table, and anything else as a matrix with −1
-    for missing responses.
+    Responses are returned unchanged. A frame is read by :meth:`Responses.from_frame`, anything else
+    as a matrix with −1 for missing responses.
     """
     if isinstance(data, Responses):
         return data
-    if not frames.is_frame(data):
-        return Responses.from_matrix(data, classes=classes)
-    if {"item", "annotator", "label"} <= set(frames.column_names(data)):
+    if frames.is_frame(data):
         return Responses.from_frame(data, classes=classes)
-    return Responses.from_wide(data, classes=classes)
+    return Responses.from_matrix(data, classes=classes)
 
 
 def _as_matrix(array: Any) -> NDArray[Any]:
@@ -464,6 +567,21 @@ def _as_matrix(array: Any) -> NDArray[Any]:
         f"Expected a matrix [item, annotator], not an array of shape {matrix.shape}. "
         "For a long table use Responses.from_long or from_frame."
     )
+
+
+def _detection_note(columns: Mapping[str, str], options: ColumnOptions) -> list[str]:
+    """Return a note about columns of other names than the user's or those of their roles."""
+    named = (options.item, options.annotator, options.label)
+    if all(column in (role, *named) for role, column in columns.items()):
+        return []
+    found = ", ".join(f"{role} = {column!r}" for role, column in columns.items())
+    return [f"read as a long table: {found} (detected)"]
+
+
+def _gold_note(column: str | None) -> list[str]:
+    if column is None:
+        return []
+    return [f"{column!r} looks like gold labels and is not read: pass them to fuse as gold="]
 
 
 def _width(row: Any) -> int:
@@ -491,7 +609,7 @@ def _names_or_numbers(names: Names | None, count: int, kind: str) -> NDArray[Any
             f"{kind}= has {len(array):,} names, but the matrix has {count:,} {kind}. "
             "Pass one name each."
         )
-    codes, distinct = code_names(array, kind[:-1])
+    codes, distinct, _ = code_names(array, kind[:-1], plain=False)
     if len(distinct) < count:
         repeated = distinct[np.bincount(codes) > 1]
         raise BadLabels(
@@ -500,13 +618,20 @@ def _names_or_numbers(names: Names | None, count: int, kind: str) -> NDArray[Any
     return array
 
 
-def _reject_class_as_missing(classes: Names | None, missing: Any) -> None:
-    if classes is None or missing is None:
-        return
-    if name_key(missing) in map(name_key, as_names(classes).tolist()):
+def label_options(
+    classes: Names | None, missing: Any, keep_na: bool, fold_case: bool, abstain: bool = False
+) -> LabelOptions:
+    """Return what the user says about labels; ``missing`` is one value or several."""
+    several = isinstance(missing, list | tuple | set | frozenset)
+    markers = tuple(missing) if several else (missing,)
+    names = None if classes is None else as_names(classes).tolist()
+    both = {name_key(one) for one in markers} & {name_key(name) for name in names or ()} - {None}
+    if both:
         raise BadLabels(
-            f"{missing!r} is both a class and the missing marker. Pass another value as missing=."
+            f"{list_names(map(key_value, both))} is both a class and the missing marker. "
+            "Pass another value as missing=."
         )
+    return LabelOptions(names, markers, keep_na, fold_case, abstain)
 
 
 def _as_codes_of_equal_length(*columns: Any) -> list[NDArray[Any]]:

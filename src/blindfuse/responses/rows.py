@@ -1,6 +1,6 @@
 """Responses in compressed rows (CSR), and sorting of responses into rows."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,7 @@ from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.sorting import count_rows, scatter
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.coding import smallest_integer_dtype
-
-Repeats = Literal["last", "first", "error"]
+from blindfuse.responses.repeats import Repeats, Resolved, resolve_repeats
 
 MIN_RESPONSES_PER_THREAD = 1_000_000
 """With fewer responses, another thread saves no time."""
@@ -64,8 +63,8 @@ def sort_and_deduplicate(
     symbols: NDArray[Any],
     shape: tuple[int, int],
     repeats: Repeats,
-) -> tuple[Rows, int]:
-    """Sort responses into rows, by code within a row; keep one per code, and count the dropped.
+) -> Resolved:
+    """Sort responses into rows, by code within a row, and keep one per code.
 
     ``shape`` holds the numbers of rows and of codes. Two stable sorts, first by code and then by
     row, keep responses with the same row and code in their original order.
@@ -73,14 +72,7 @@ def sort_and_deduplicate(
     n_rows, n_codes = shape
     ends, rows, symbols = sort_into_rows(codes, rows, symbols, n_codes)
     codes = np.repeat(np.arange(n_codes, dtype=codes.dtype), np.diff(ends))
-    starts, codes, symbols = sort_into_rows(rows, codes, symbols, n_rows)
-    is_first = _differ_from_previous(starts, codes)
-    if is_first.all():
-        return Rows(starts, codes, symbols), 0
-    first = np.flatnonzero(is_first)
-    kept = np.append(first[1:], len(codes)) - 1 if repeats == "last" else first
-    starts = row_starts(np.diff(np.searchsorted(first, starts)))
-    return Rows(starts, codes[first], symbols[kept]), len(codes) - len(first)
+    return resolve_repeats(*sort_into_rows(rows, codes, symbols, n_rows), repeats)
 
 
 def row_starts(counts: NDArray[Any]) -> NDArray[Any]:

@@ -1,0 +1,121 @@
+"""Signs that columns were mistaken: classes that are not classes, annotators that are not.
+
+The checks are cheap, and looked at before anything is fused or written. None of them proves a
+mistake, so they are notes that name the option to set.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.errors import list_names
+from blindfuse.responses.values import NUMERAL
+
+if TYPE_CHECKING:
+    from blindfuse.responses.responses import Responses
+
+MIN_CLASSES = 10
+"""With fewer classes, their number and their form are not suspicious."""
+
+MIN_ITEMS = 30
+"""Items that an annotator must share with others before agreement is suspicious."""
+
+MAX_CELLS = 500_000
+"""Size of the sample in which agreement is counted: responses times classes."""
+
+_ID = re.compile(r"[A-Za-z]{0,8}[-_ ]?\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-fA-F]{16,}")
+_MANY_WORDS = 5
+
+
+def sanity_notes(responses: "Responses") -> list[str]:
+    """Return a note for every sign that a column was mistaken."""
+    return [*_class_notes(responses), *_agreement_notes(responses)]
+
+
+def _class_notes(responses: "Responses") -> list[str]:
+    """Return a note if the classes are too many, or look like numbers, ids or sentences."""
+    texts = [str(name) for name in responses.classes.tolist()]
+    n_classes, examples = len(texts), list_names(responses.classes, 3)
+    if n_classes < MIN_CLASSES:
+        return []
+    remedy = "If this is not the label column, pass --label (label= in Python)"
+    if _share(texts, lambda text: len(text.split()) >= _MANY_WORDS) > 0.5:
+        return [f"Check the labels: the {n_classes:,} classes are sentences ({examples}). {remedy}"]
+    if all(NUMERAL.fullmatch(text) for text in texts) and n_classes > 2 * MIN_CLASSES:
+        return [
+            f"Check the labels: the {n_classes:,} classes are numbers ({examples}). {remedy}; "
+            "if they are scores, round them to a few levels"
+        ]
+    if _share(texts, lambda text: _ID.fullmatch(text) is not None) > 0.8 and n_classes > 20:
+        return [f"Check the labels: the {n_classes:,} classes look like ids ({examples}). {remedy}"]
+    if 4 * n_classes > responses.n_items:
+        return [
+            f"Check the labels: there are {n_classes:,} classes ({examples}) for "
+            f"{responses.n_items:,} items. {remedy}"
+        ]
+    return []
+
+
+def _share(texts: Sequence[str], has: Any) -> float:
+    return sum(1 for text in texts if has(text)) / len(texts)
+
+
+def _agreement_notes(responses: "Responses") -> list[str]:
+    """Return notes about annotators who agree with nobody, or always with the others' vote."""
+    if responses.n_annotators < 3 or not responses.n_responses:
+        return []
+    sample = _sample(responses)
+    votes = _votes_of_others(sample)
+    annotators = sample.by_item.codes
+    reported = np.take_along_axis(votes, _column(sample.by_item.symbols), axis=1)[:, 0]
+    n_others, best = votes.sum(axis=1), votes.max(axis=1)
+    is_decided = (n_others > 1) & (np.count_nonzero(votes == _column(best), axis=1) == 1)
+
+    def count(chosen: NDArray[np.bool_]) -> NDArray[np.intp]:
+        return np.bincount(annotators[chosen], minlength=sample.n_annotators)
+
+    shared, agreeing = count(n_others > 0), count(reported > 0)
+    decided, following = count(is_decided), count(is_decided & (reported == best))
+    alone = (shared >= MIN_ITEMS) & (agreeing == 0)
+    is_complete = 10 * sample.responses_per_annotator >= 9 * sample.n_items
+    always = is_complete & (decided >= MIN_ITEMS) & (following == decided)
+    others = ~always & (decided > 0)
+    notes = []
+    if 0 < 2 * np.count_nonzero(alone) < np.count_nonzero(shared):  # sources may know one class
+        notes.append(
+            f"Check the annotators: nobody agrees with {list_names(responses.annotators[alone])}. "
+            "If a column is not an annotator, name the annotators with --annotator (annotator= in "
+            "Python)"
+        )
+    if always.any() and others.any() and 20 * following[others].sum() < 19 * decided[others].sum():
+        notes.append(
+            "Check the annotators: the vote of the others always agrees with "
+            f"{list_names(responses.annotators[always])}, as with gold labels or a fused result. "
+            "If a column is not an annotator, name the annotators with --annotator (annotator= in "
+            "Python)"
+        )
+    return notes
+
+
+def _column(values: NDArray[Any]) -> NDArray[Any]:
+    return values.astype(np.intp)[:, None]
+
+
+def _sample(responses: "Responses") -> "Responses":
+    """Return the responses to evenly spaced items."""
+    cells = responses.n_responses * responses.n_classes
+    step = 1 + cells // MAX_CELLS
+    return responses.select_items(np.arange(0, responses.n_items, step)) if step > 1 else responses
+
+
+def _votes_of_others(responses: "Responses") -> NDArray[np.int32]:
+    """Count the other responses to the item of each response, ``[response, class]``."""
+    votes = np.zeros((responses.n_items, responses.n_classes), dtype=np.int32)
+    items, symbols = responses.item_of_response(), responses.by_item.symbols
+    np.add.at(votes, (items, symbols), 1)
+    others = votes[items]
+    others[np.arange(len(symbols)), symbols] -= 1
+    return others

@@ -1,0 +1,175 @@
+"""Frames as people have them: which columns hold items, annotators and labels."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from blindfuse import Responses, fuse
+from blindfuse.responses.responses import as_responses
+from tests.responses.cases import error_message
+
+LIBRARIES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "polars lazy": pl.LazyFrame,
+    "pyarrow": pa.table,
+}
+every_library = pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES.keys())
+
+N_ITEMS = 60
+
+
+def annotators(n: int = 3, words: tuple[Any, ...] = ("cat", "dog", "cow")) -> dict[str, Any]:
+    """Columns of labels that agree in four of five items."""
+    rng = np.random.default_rng(n)
+    truth = rng.integers(0, len(words), N_ITEMS)
+    columns = {}
+    for m in range(n):
+        is_wrong = rng.random(N_ITEMS) < 0.2
+        codes = np.where(is_wrong, rng.integers(0, len(words), N_ITEMS), truth)
+        columns[f"ann{m}"] = [words[code] for code in codes]
+    return columns
+
+
+def long_columns() -> dict[str, list[Any]]:
+    wide = annotators()
+    rows = [(f"t{n}", name, wide[name][n]) for n in range(N_ITEMS) for name in wide]
+    return dict(zip(("task", "worker", "label"), map(list, zip(*rows, strict=True)), strict=True))
+
+
+# Long frames
+
+
+@every_library
+def test_the_columns_of_crowd_kit_are_a_long_table(library: Any) -> None:
+    responses = as_responses(library(long_columns()))
+    assert (responses.n_items, responses.n_annotators, responses.n_classes) == (N_ITEMS, 3, 3)
+    assert "item = 'task', annotator = 'worker', label = 'label'" in responses.notes[0]
+
+
+@every_library
+def test_the_usual_column_names_need_no_note(library: Any) -> None:
+    columns = dict(zip(("item", "annotator", "label"), long_columns().values(), strict=True))
+    assert Responses.from_frame(library(columns)).notes == ()
+
+
+@every_library
+@pytest.mark.parametrize("name", ["truth", "gold_label", "ground_truth"])
+def test_gold_labels_beside_the_responses_are_noted_and_not_read(library: Any, name: str) -> None:
+    columns = long_columns()
+    responses = as_responses(library({**columns, name: columns["label"]}))
+    assert responses.n_annotators == 3
+    assert any(f"{name!r} looks like gold labels" in note for note in responses.notes)
+    wide = as_responses(library({**annotators(), name: annotators()["ann0"]}))
+    assert wide.annotators.tolist() == ["ann0", "ann1", "ann2"]
+    assert any(f"{name!r} looks like gold labels" in note for note in wide.notes)
+
+
+@every_library
+def test_ambiguous_columns_are_refused_with_the_call_that_decides(library: Any) -> None:
+    columns = long_columns()
+    frame = library({**columns, "user": columns["worker"]})
+    message = error_message(lambda: as_responses(frame))
+    assert "'worker', 'user'" in message
+    assert "annotator= to Responses.from_frame" in message
+    assert Responses.from_frame(frame, annotator="user").n_annotators == 3
+
+
+def test_a_long_index_of_pandas_is_read() -> None:
+    frame = pd.DataFrame(long_columns()).set_index(["task", "worker"])
+    assert (as_responses(frame).n_items, as_responses(frame).n_annotators) == (N_ITEMS, 3)
+
+
+# Wide frames
+
+EXTRA: list[dict[str, Any]] = [
+    {"item": [f"q{n}" for n in range(N_ITEMS)]},
+    {"item": list(range(N_ITEMS))},
+    {"id": list(range(1000, 1000 + N_ITEMS))},
+    {"split": ["train", "test", "train"] * (N_ITEMS // 3)},
+    {"length": list(range(3, 3 + N_ITEMS))},
+    {"words": [n % 30 for n in range(N_ITEMS)]},
+    {"words": [n % 30 for n in range(N_ITEMS)], "letters": [n % 40 for n in range(N_ITEMS)]},
+    {"date": [f"2024-01-{1 + n % 28:02d}" for n in range(N_ITEMS)]},
+    {"comments": [None] * (N_ITEMS - 1) + ["hm"]},
+    {"story": [f"some text {n}" for n in range(N_ITEMS)]},
+    {"final_label": annotators()["ann0"]},
+    {"Unnamed: 0": list(range(N_ITEMS))},
+    {"score_a": [n / 7 for n in range(N_ITEMS)]},
+    {"site": ["a.org", "b.org"] * (N_ITEMS // 2)},
+    {"constant": ["v1"] * N_ITEMS},
+]
+
+
+@every_library
+@pytest.mark.parametrize("words", [("cat", "dog", "cow"), (0, 1, 2), (True, False)])
+@pytest.mark.parametrize("extra", EXTRA, ids=lambda extra: "+".join(extra))
+def test_columns_that_hold_no_labels_are_not_annotators(
+    library: Any, words: tuple[Any, ...], extra: dict[str, Any]
+) -> None:
+    columns = annotators(5, words)
+    expected = Responses.from_wide(library(columns))
+    for table in ({**extra, **columns}, {**columns, **extra}):
+        found = as_responses(library(table))
+        assert found.annotators.tolist() == list(columns)
+        assert found.classes.tolist() == expected.classes.tolist()
+        np.testing.assert_array_equal(found.matrix(), expected.matrix())
+        named = Responses.from_frame(library(table), annotator=["ann0", "ann3"])
+        assert named.annotators.tolist() == ["ann0", "ann3"]
+
+
+@every_library
+def test_labelling_functions_that_know_one_class_are_annotators(library: Any) -> None:
+    rng = np.random.default_rng(0)
+    columns = {
+        f"lf{m}": [word if fires else None for fires in rng.random(N_ITEMS) < 0.3]
+        for m, word in enumerate(["spam", "ham", "spam", "ham", "other"])
+    }
+    assert as_responses(library(columns)).annotators.tolist() == list(columns)
+
+
+@every_library
+def test_minus_one_abstains_in_a_wide_frame_of_numbers(library: Any) -> None:
+    columns = annotators(4, (-1, 0, 1))
+    responses = as_responses(library(columns))
+    assert responses.classes.tolist() == [0, 1]
+    assert responses.n_responses == sum(label >= 0 for one in columns.values() for label in one)
+
+
+def test_two_groups_of_columns_are_ambiguous() -> None:
+    other = {f"site{m}": ["en", "de"] * (N_ITEMS // 2) for m in range(2)}
+    frame = pd.DataFrame({**annotators(2), **other})
+    message = error_message(lambda: as_responses(frame))
+    assert "'ann0', 'ann1'" in message
+    assert "'site0', 'site1'" in message
+    assert "Responses.from_frame" in message
+
+
+def test_columns_that_share_nothing_are_refused() -> None:
+    frame = pd.DataFrame({"a": [f"x{n % 5}" for n in range(30)], "b": [n % 3 for n in range(30)]})
+    message = error_message(lambda: as_responses(frame))
+    assert "share labels" in message
+    assert "item=, annotator= and label= to Responses.from_frame" in message
+
+
+@pytest.mark.parametrize("name", ["item", "image", None])
+def test_the_index_of_a_wide_pandas_frame_names_the_items(name: str | None) -> None:
+    names = [f"q{n}" for n in range(N_ITEMS)]
+    frame = pd.DataFrame(annotators(), index=pd.Index(names, name=name))
+    responses = as_responses(frame)
+    assert responses.items.tolist() == names
+    assert responses.annotators.tolist() == ["ann0", "ann1", "ann2"]
+    assert as_responses(pd.DataFrame(annotators())).items.tolist() == list(range(N_ITEMS))
+
+
+def test_a_pivoted_long_table_is_the_same_as_the_long_table() -> None:
+    frame = pd.DataFrame(long_columns())
+    wide = frame.pivot(index="task", columns="worker", values="label")
+    by_long, by_wide = fuse(frame), fuse(wide)
+    labels = dict(zip(by_long.responses.items, by_long.labels, strict=True))
+    assert dict(zip(by_wide.responses.items, by_wide.labels, strict=True)) == labels

@@ -1,0 +1,86 @@
+"""Signs that columns were mistaken: found where they are, and not in ordinary crowds."""
+
+import numpy as np
+import pytest
+
+from blindfuse import Responses, simulate
+from blindfuse.responses.sanity import sanity_notes
+
+SEEDS = range(20)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 8])
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+def test_ordinary_crowds_have_no_signs(n_classes: int, missing: float) -> None:
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        crowd = simulate(200, 6, n_classes, rng, skill=0.6, missing=missing)
+        assert sanity_notes(crowd.responses) == []
+
+
+def test_experts_who_agree_on_nearly_everything_have_no_signs() -> None:
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(0, 3, 100)
+        table = np.tile(truth[:, None], 5)
+        table[rng.random(table.shape) < 0.01] = 2
+        assert sanity_notes(Responses.from_matrix(table)) == []
+
+
+def test_a_column_of_the_vote_is_noted_and_a_good_annotator_of_some_items_is_not() -> None:
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        table = simulate(200, 7, 3, rng, skill=0.6).responses.matrix()
+        vote = np.array([np.bincount(row, minlength=3).argmax() for row in table])
+        leaked = Responses.from_matrix(np.column_stack([table, vote]))
+        (note,) = sanity_notes(leaked)
+        assert "always agrees with 7" in note
+        assert "--annotator" in note
+        partial = np.where(np.arange(200) < 60, vote, -1)
+        assert sanity_notes(Responses.from_matrix(np.column_stack([table, partial]))) == []
+
+
+def test_an_annotator_whom_nobody_agrees_with_is_noted() -> None:
+    for seed in SEEDS:
+        table = simulate(100, 4, 3, np.random.default_rng(seed), skill=0.6).responses.matrix()
+        odd = Responses.from_matrix(np.column_stack([table, np.full(100, 3)]))
+        (note,) = sanity_notes(odd)
+        assert "nobody agrees with 4" in note
+
+
+def test_sources_that_know_one_class_each_have_no_signs() -> None:
+    rng = np.random.default_rng(0)
+    table = np.where(rng.random((300, 5)) < 0.3, np.arange(5), -1)
+    assert sanity_notes(Responses.from_matrix(table)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (lambda k: f"w{k:03d}", "look like ids"),
+        (lambda k: f"{k:032x}", "look like ids"),
+        (lambda k: str(k), "are numbers"),
+        (lambda k: f"{k}.5", "are numbers"),
+        (lambda k: f"the picture shows animal number {k}", "are sentences"),
+        (lambda k: "abcdefghijklmnopqrstuvwxyzäöü"[k], "29 classes"),
+    ],
+)
+def test_classes_that_are_not_classes_are_noted(name: object, words: str) -> None:
+    assert callable(name)
+    rng = np.random.default_rng(1)
+    labels = [name(k) for k in [*range(29), *rng.integers(0, 29, 71)]]
+    responses = Responses.from_long([n // 2 for n in range(100)], [0, 1] * 50, labels)
+    (note,) = [one for one in sanity_notes(responses) if "labels" in one]
+    assert words in note
+    assert "--label" in note
+
+
+def test_many_classes_of_many_items_are_not_noted() -> None:
+    labels = ["abcdefghijklmnopqrstuvwxyz"[n % 26] for n in range(1000)]
+    assert sanity_notes(Responses.from_long(range(1000), [0] * 1000, labels)) == []
+
+
+def test_a_sample_of_a_large_table_is_enough() -> None:
+    truth = np.random.default_rng(2).integers(0, 2, 300_000)
+    table = np.column_stack([truth, truth, truth, np.full(len(truth), 2)])
+    assert "nobody agrees with 3" in sanity_notes(Responses.from_matrix(table))[0]

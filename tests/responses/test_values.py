@@ -1,0 +1,208 @@
+"""How values become labels and names: white space, missing markers, numbers, spellings."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blindfuse import Responses
+from blindfuse.responses.values import (
+    FAILED_VERDICTS,
+    MISSING_MARKERS,
+    POSSIBLY_MISSING,
+    TRIMMED,
+    LabelOptions,
+    LabelRules,
+    plain_names,
+)
+
+
+def convert(values: list[Any], **options: Any) -> tuple[list[Any], str]:
+    """The labels of the values, each reported once, and all notes as one text."""
+    rules = LabelRules(values, lambda: [1] * len(values), LabelOptions(**options))
+    return rules.labels, "; ".join(rules.notes)
+
+
+# White space
+
+
+@pytest.mark.parametrize("space", TRIMMED)
+def test_outer_white_space_is_removed_and_noted(space: str) -> None:
+    labels, notes = convert([f"cat{space}", f"{space}cat", "cat", f"big{space}dog"])
+    assert labels == ["cat", "cat", "cat", f"big{space}dog"]
+    assert "2 labels trimmed" in notes
+    assert plain_names([f"{space}q1{space}{space}", "q1"]) == ["q1", "q1"]
+
+
+def test_a_given_class_keeps_its_white_space() -> None:
+    assert convert(["cat ", "cat"], classes=["cat ", "cat"])[0] == ["cat ", "cat"]
+
+
+# Missing markers
+
+
+@pytest.mark.parametrize("marker", sorted(MISSING_MARKERS))
+def test_markers_are_missing_unless_they_are_classes(marker: str) -> None:
+    labels, notes = convert(["a", "b", marker, f" {marker}"])
+    assert labels == ["a", "b", None, None]
+    assert f"2 labels treated as missing: {marker!r}" in notes
+    assert "--keep-na" in notes
+    assert convert(["a", marker], keep_na=True) == (["a", marker], "")
+    assert convert(["a", marker], classes=["a", marker])[0] == ["a", marker]
+
+
+@pytest.mark.parametrize("word", ["none", "no", "nil", "", "Nancy", "-", "?"])
+def test_other_words_are_not_markers(word: str) -> None:
+    assert convert(["a", "b", word])[0] == ["a", "b", word or None]
+
+
+def test_the_users_markers_are_missing_too() -> None:
+    labels, notes = convert(["a", "b", "?", "NA"], missing=["?"])
+    assert labels == ["a", "b", None, None]
+    assert "1 label treated as missing: '?'" in notes
+    assert convert([0, 1, 9], missing=[9]) == ([0, 1, None], "")
+
+
+@pytest.mark.parametrize("null", [None, float("nan"), "", "  "])
+def test_nulls_are_missing_even_if_markers_are_kept(null: Any) -> None:
+    assert convert(["a", null], keep_na=True) == (
+        ["a", None],
+        "1 empty label treated as missing",
+    )
+
+
+# Failed verdicts
+
+
+@pytest.mark.parametrize("word", sorted(FAILED_VERDICTS))
+def test_failed_verdicts_are_missing_unless_they_are_classes(word: str) -> None:
+    for spelling in (word, word.upper(), word.title(), word.replace("_", " ")):
+        labels, notes = convert(["A", "B", spelling])
+        assert labels == ["A", "B", None]
+        assert "--keep-na" in notes
+        assert convert(["A", "B", spelling], keep_na=True)[0] == ["A", "B", spelling]
+        assert convert(["A", "B", spelling], classes=["A", "B", spelling])[0][2] == spelling
+        assert convert(["no error", spelling]) == (["no error", spelling], "")
+        assert convert([spelling, "A"], classes=["A"])[0] == [None, "A"]
+
+
+@pytest.mark.parametrize("word", sorted(POSSIBLY_MISSING))
+def test_words_that_are_often_classes_are_kept_with_a_note(word: str) -> None:
+    labels, notes = convert(["A", "B", word])
+    assert labels == ["A", "B", word]
+    assert f"--missing {word}" in notes
+    assert convert(["A", "B", word], missing=[word])[0] == ["A", "B", None]
+    assert convert(["valid", word]) == (["valid", word], "")
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["1", "1.0", "2"], ["1", "1", "2"]),
+        (["1.0", "2.0", None], ["1", "2", None]),
+        (["0.5", "0.50", "1.0"], ["0.5", "0.5", "1"]),
+        (["-1", "-1.0", "-0.0", "10"], ["-1", "-1", "0", "10"]),
+        (["1", "1.0", "NA"], ["1", "1", None]),
+        (["007", "7", "7.0"], ["007", "7", "7.0"]),
+        (["1e5", "100000"], ["1e5", "100000"]),
+        (["1", "1.0", "other"], ["1", "1.0", "other"]),
+    ],
+)
+def test_numbers_of_equal_value_are_one_label_if_all_labels_are_numbers(
+    values: list[Any], expected: list[Any]
+) -> None:
+    labels, notes = convert(values)
+    assert labels == expected
+    changed = sum(a != b for a, b in zip(values, expected, strict=True) if b is not None)
+    assert ("read as numbers" in notes) == (changed > 0)
+
+
+def test_numbers_beside_text_are_kept_apart_with_a_note() -> None:
+    assert "kept apart" in convert(["1", "1.0", "other"])[1]
+    assert convert(["1", "2.0", "other"])[1] == ""
+
+
+def test_numbers_take_the_spelling_of_the_given_classes() -> None:
+    assert convert(["1", "1.0", "2"], classes=["1.0", "2.0"])[0] == ["1.0", "1.0", "2.0"]
+    assert convert(["1.0"], classes=["1", "2"])[0] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["1", "1.0", "2.00"], ["1", "1", "2"]),
+        (["1.0", "x"], ["1.0", "x"]),
+        (["1.1", "1.10"], ["1.1", "1.10"]),
+        (["01", "1.0"], ["01", "1.0"]),
+        (["1.0", ""], ["1", ""]),
+    ],
+)
+def test_names_are_joined_only_if_all_are_whole_numbers(
+    names: list[str], expected: list[str]
+) -> None:
+    assert plain_names(names) == expected
+
+
+def test_minus_one_abstains_beside_other_whole_numbers() -> None:
+    assert convert(["-1", "0", "1.0"], abstain=True)[0] == [None, "0", "1"]
+    assert convert([-1, 0, 1], abstain=True)[0] == [None, 0, 1]
+    assert convert(["-1", "1"], abstain=True)[0] == ["-1", "1"]
+    assert convert(["-1", "cat"], abstain=True)[0] == ["-1", "cat"]
+    assert convert(["-1", "0"], abstain=True, classes=["-1", "0"])[0] == ["-1", "0"]
+    assert convert(["-1", "0"])[0] == ["-1", "0"]
+
+
+# Case and Unicode form
+
+
+@pytest.mark.parametrize(
+    "spellings",
+    [["Cat", "cat", "CAT"], ["caf\u00e9", "cafe\u0301"], ["ＡＢ", "AB"], ["a  b", "a b"]],
+)
+def test_spellings_are_kept_apart_with_a_note_or_joined(spellings: list[str]) -> None:
+    labels, notes = convert([*spellings, "dog"])
+    assert labels == [*spellings, "dog"]
+    assert "--fold-case" in notes
+    labels, notes = convert([*spellings, spellings[1] + " ", "dog"], fold_case=True)
+    assert set(labels) == {spellings[1], "dog"}
+    assert "most frequent spelling" in notes
+    assert convert(spellings[:1], classes=[spellings[1]], fold_case=True)[0] == [spellings[1]]
+
+
+# Partitions and callers
+
+
+words = st.sampled_from(
+    ["1", "1.0", "2", "cat", "Cat", " cat", "NA", "", "error", "invalid", "none", "-1", "dog", None]
+)
+
+
+@given(st.lists(words, min_size=1, unique=True), st.booleans(), st.booleans(), st.booleans())
+def test_with_the_classes_given_each_value_can_be_converted_alone(
+    values: list[Any], keep_na: bool, fold_case: bool, abstain: bool
+) -> None:
+    options = {"keep_na": keep_na, "fold_case": fold_case, "abstain": abstain}
+    whole, _ = convert(values, **options)
+    classes = list(dict.fromkeys(label for label in whole if label is not None))
+    if classes:
+        assert [convert([one], classes=classes, **options)[0][0] for one in values] == whole
+
+
+def test_lists_matrices_and_frames_follow_the_rules() -> None:
+    labels = ["Cat", "cat ", "NA", "dog"]
+    long = Responses.from_long(["q1", "q1 ", "q2", " q2"], list("abab"), labels, fold_case=True)
+    matrix = Responses.from_matrix([labels[:2], labels[2:]], fold_case=True)
+    assert long.items.tolist() == ["q1", "q2"]
+    for responses in (long, matrix):
+        assert responses.n_classes == 2
+        assert responses.n_responses == 3
+        assert any("'NA'" in note for note in responses.notes)
+    numbered = Responses.from_long(["1", "1.0", "2"], list("aba"), list("xyx"))
+    assert numbered.items.tolist() == ["1", "2"]
+    assert any("7.0 and 7 are one item" in note for note in numbered.notes)
+    kept = Responses.from_long([1, 2, 3], [1, 1, 1], ["NA", "x", "?"], keep_na=True, missing="?")
+    assert kept.classes.tolist() == ["NA", "x"]

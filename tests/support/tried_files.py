@@ -1,0 +1,926 @@
+"""Files as people have them: what is read, what is refused, and what the notes say.
+
+Every file holds the same responses of three annotators to forty items, in the way of some program.
+tests/readers/test_tried_files.py reads them whole and in partitions, and ``python -m
+tests.support.tried_files`` writes what came out into docs/formats.md.
+"""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+
+from blindfuse import BlindfuseError, read
+from tests.support.reader_files import as_archive, as_json_lines, as_table
+
+Cells = Mapping[tuple[str, str], str]
+"""The responses, ``{(item, annotator): label}``."""
+
+N_ITEMS = 40
+ITEMS = [f"q{n:02d}" for n in range(N_ITEMS)]
+ANNOTATORS = ["ann", "bob", "eve"]
+WORDS = {"1": "cat", "2": "cow", "3": "dog"}
+PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
+BEGIN, END = "<!-- tried files: begin -->\n", "<!-- tried files: end -->\n"
+
+
+def _simulate() -> dict[tuple[str, str], str]:
+    rng = np.random.default_rng(16)
+    truth = rng.integers(1, 4, N_ITEMS)
+    cells: dict[tuple[str, str], str] = {}
+    for annotator in ANNOTATORS:
+        wrong, missing = rng.random(N_ITEMS) < 0.25, rng.random(N_ITEMS) < 0.2
+        labels = np.where(wrong, rng.integers(1, 4, N_ITEMS), truth)
+        cells |= {
+            (item, annotator): str(label)
+            for item, label, absent in zip(ITEMS, labels.tolist(), missing, strict=True)
+            if not absent
+        }
+    return cells
+
+
+NUMBERS: Cells = _simulate()
+LABELS: Cells = {cell: WORDS[label] for cell, label in NUMBERS.items()}
+TRUTH = {item: WORDS[str(1 + n % 3)] for n, item in enumerate(ITEMS)}
+
+
+@dataclass(frozen=True)
+class TriedFile:
+    """A file, or several, with what is expected of it.
+
+    Attributes
+    ----------
+    source
+        who writes such files, and what is special about them.
+    files
+        contents by file name.
+    cells
+        the responses that are expected; None if the file is to be refused.
+    words
+        texts that the notes, or the error message, must contain.
+    options
+        options of ``blindfuse.read``.
+    """
+
+    source: str
+    files: Mapping[str, bytes]
+    cells: Cells | None = field(default_factory=lambda: LABELS)
+    words: Sequence[str] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the files and return their paths."""
+        paths = [folder / name for name in self.files]
+        for path, content in zip(paths, self.files.values(), strict=True):
+            path.write_bytes(content)
+        return paths
+
+
+def long_rows(cells: Cells = LABELS, names: str = "item annotator label") -> list[dict[str, Any]]:
+    item, annotator, label = names.split()
+    return [{item: i, annotator: a, label: one} for (i, a), one in cells.items()]
+
+
+def wide_rows(cells: Cells = LABELS, empty: str = "") -> list[dict[str, str]]:
+    return [{a: cells.get((item, a), empty) for a in ANNOTATORS} for item in ITEMS]
+
+
+def wide(cells: Cells = LABELS, empty: str = "", **columns: Any) -> bytes:
+    """A wide CSV; the given columns come first, or last if their name begins with "after_"."""
+    rows = []
+    for n, row in enumerate(wide_rows(cells, empty)):
+        before = {k: v[n] for k, v in columns.items() if not k.startswith("after_")}
+        after = {
+            k.removeprefix("after_"): v[n] for k, v in columns.items() if k.startswith("after_")
+        }
+        rows.append({**before, **row, **after})
+    return as_table(rows)
+
+
+def changed(cells: Cells, change: Callable[[int, str], str]) -> dict[tuple[str, str], str]:
+    """The cells with labels changed by position and value."""
+    return {cell: change(n, label) for n, (cell, label) in enumerate(cells.items())}
+
+
+def with_missing(marker: str) -> list[dict[str, Any]]:
+    """A long table in which the missing responses are rows with a marker."""
+    rows = {(i, a): LABELS.get((i, a), marker) for i in ITEMS for a in ANNOTATORS}
+    return long_rows(rows)
+
+
+def parquet(frame: pl.DataFrame) -> bytes:
+    data = io.BytesIO()
+    frame.write_parquet(data)
+    return data.getvalue()
+
+
+def text(rows: list[dict[str, Any]], separator: str = ",", header: bool = True) -> bytes:
+    data = as_table(rows, separator).replace(b"\r\n", b"\n")
+    return data if header else data.partition(b"\n")[2]
+
+
+LONG = as_table(long_rows())
+FRAME = pd.DataFrame(long_rows())
+_IDS = [f"id{n}" for n in range(N_ITEMS)]
+_TWEETS = [f"This is tweet number {n}" for n in range(N_ITEMS)]
+
+
+def _by_row(cells: Cells) -> Cells:
+    return {(str(ITEMS.index(item)), who): label for (item, who), label in cells.items()}
+
+
+def _renamed(cells: Cells, names: Sequence[str]) -> Cells:
+    return {(names[ITEMS.index(item)], who): label for (item, who), label in cells.items()}
+
+
+def _numbered_wide() -> bytes:
+    table = pd.DataFrame(wide_rows(NUMBERS), index=ITEMS).replace("", np.nan).astype(float)
+    return str(table.to_csv(index_label="item")).encode()
+
+
+def _values() -> list[TriedFile]:
+    half = len(NUMBERS) // 2
+    floats = changed(NUMBERS, lambda n, label: f"{label}.0")
+    mixed = changed(NUMBERS, lambda n, label: label if n % 2 else f"{label}.0")
+    spaced = changed(LABELS, lambda n, label: [label, f" {label}", f"{label}\t", label][n % 4])
+    cased = changed(LABELS, lambda n, label: label.title() if n % 5 == 0 else label)
+    forms = changed(
+        LABELS, lambda n, label: label.replace("cat", ["caf\u00e9", "cafe\u0301"][n % 2])
+    )
+    countries = changed(LABELS, lambda _, label: label.replace("cow", "NA"))
+    as_number = {"read as numbers, so that 1.0 and 1 are one class"}
+    rows = long_rows(NUMBERS)
+    return [
+        TriedFile(
+            "pandas: wide CSV of integers with missing cells, written as floats",
+            {"wide.csv": _numbered_wide()},
+            NUMBERS,
+            [*as_number],
+        ),
+        TriedFile(
+            "pandas: shards, one with integers and one with floats",
+            {
+                "1.csv": as_table(rows[:half]),
+                "2.csv": as_table(long_rows(floats)[half:]),
+            },
+            NUMBERS,
+            [*as_number],
+        ),
+        TriedFile(
+            "Parquet shards, one with integers and one with floats",
+            {
+                "1.parquet": parquet(pl.DataFrame(rows[:half]).cast({"label": pl.Int64})),
+                "2.parquet": parquet(pl.DataFrame(rows[half:]).cast({"label": pl.Float64})),
+            },
+            NUMBERS,
+        ),
+        TriedFile(
+            "JSON records with 1 and 1.0",
+            {
+                "votes.json": json.dumps(
+                    [
+                        {**row, "label": int(row["label"]) if n % 2 else float(row["label"])}
+                        for n, row in enumerate(rows)
+                    ]
+                ).encode()
+            },
+            NUMBERS,
+            [*as_number],
+        ),
+        TriedFile(
+            "long CSV with 1, 1.0 and a label that is text",
+            {"votes.csv": as_table(long_rows({**mixed, ("q00", "joe"): "other"}))},
+            {**mixed, ("q00", "joe"): "other"},
+            ["numbers of equal value kept apart", "'1', '1.0'"],
+        ),
+        TriedFile(
+            "labels such as 007",
+            {"votes.csv": as_table(long_rows(changed(NUMBERS, lambda _, label: f"00{label}")))},
+            changed(NUMBERS, lambda _, label: f"00{label}"),
+        ),
+        TriedFile(
+            "items 1.0 in one shard and 1 in another",
+            {
+                f"{shard}.csv": as_table(
+                    [
+                        {**row, "item": f"{int(row['item'][1:])}{'.0' if shard else ''}"}
+                        for row in long_rows()
+                        if (row["annotator"] == "ann") == bool(shard)
+                    ]
+                )
+                for shard in (0, 1)
+            },
+            _renamed(LABELS, [str(n) for n in range(N_ITEMS)]),
+            ["7.0 and 7 are one item"],
+        ),
+        *(
+            TriedFile(
+                f"{program}: missing labels written as {marker}",
+                {"votes.csv": as_table(with_missing(marker))},
+                LABELS,
+                [f"labels treated as missing: {marker!r}", "--keep-na"],
+            )
+            for program, marker in (
+                ("R", "NA"),
+                ("Excel", "#N/A"),
+                ("pandas", "<NA>"),
+                ("Python", "None"),
+                ("SQL", "NULL"),
+                ("a person", "N/A"),
+                ("pandas", "nan"),
+            )
+        ),
+        TriedFile(
+            "NA is a class",
+            {"votes.csv": as_table(long_rows(countries))},
+            countries,
+            options={"keep_na": True},
+        ),
+        TriedFile(
+            "a person: missing labels written as ?",
+            {"votes.csv": as_table(with_missing("?"))},
+            {(i, a): LABELS.get((i, a), "?") for i in ITEMS for a in ANNOTATORS},
+            ["read as classes: '?'", "--missing ?"],
+        ),
+        TriedFile(
+            "the same, with --missing ?",
+            {"votes.csv": as_table(with_missing("?"))},
+            options={"missing": "?"},
+        ),
+        TriedFile(
+            "labels and items with outer white space",
+            {
+                "votes.csv": as_table(
+                    [
+                        {**row, "item": row["item"] + " " * (n % 2)}
+                        for n, row in enumerate(long_rows(spaced))
+                    ]
+                )
+            },
+            LABELS,
+            ["labels trimmed of outer white space"],
+        ),
+        TriedFile(
+            "labels that differ by case",
+            {"votes.csv": as_table(long_rows(cased))},
+            cased,
+            ["--fold-case"],
+        ),
+        TriedFile(
+            "labels that differ by case, with --fold-case",
+            {"votes.csv": as_table(long_rows(cased))},
+            LABELS,
+            ["most frequent spelling"],
+            {"fold_case": True},
+        ),
+        TriedFile(
+            "labels in two Unicode forms",
+            {"votes.csv": as_table(long_rows(forms))},
+            forms,
+            ["--fold-case"],
+        ),
+        *_repeats(),
+        *_judges(),
+    ]
+
+
+def _repeats() -> list[TriedFile]:
+    rows = long_rows()
+    other = {"cat": "cow", "cow": "dog", "dog": "cat"}
+    mistakes = [{**row, "label": other[row["label"]]} for row in rows[:9]]
+    kept = {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n > 8}
+    return [
+        TriedFile(
+            "long CSV with repeated rows",
+            {"votes.csv": as_table(rows + rows[5:15] + mistakes[5:] + rows[5:15])},
+            LABELS,
+            ["repeated responses: one per item and annotator counts"],
+        ),
+        TriedFile(
+            "long CSV in which annotators contradict themselves",
+            {"votes.csv": as_table(rows + mistakes)},
+            kept,
+            ["9 contradictory responses treated as missing", "--repeats"],
+        ),
+        TriedFile(
+            "the same, with --repeats first",
+            {"votes.csv": as_table(rows + mistakes)},
+            LABELS,
+            options={"repeats": "first"},
+        ),
+    ]
+
+
+def _judges() -> list[TriedFile]:
+    rows = long_rows(names="id judge verdict")
+    failed = [{"id": "q00", "judge": "joe", "verdict": "ERROR"}] * 3
+    cells = {**LABELS, ("q00", "joe"): "invalid"}
+    scored = [{**row, "verdict": {"label": row["verdict"], "score": 0.5}} for row in rows]
+    graded = [{**row, "verdict": {"grade_a": row["verdict"], "grade_b": "x"}} for row in rows]
+    path = {"label": "verdict.grade_a"}
+    return [
+        TriedFile(
+            "judges: JSON lines with failed verdicts",
+            {"judges.jsonl": as_json_lines(rows + failed)},
+            LABELS,
+            ["3 labels treated as missing: 'ERROR'", "--keep-na"],
+        ),
+        TriedFile(
+            "judges: wide CSV with failed verdicts",
+            {"judges.csv": wide(LABELS, "parse_error", id=ITEMS)},
+            LABELS,
+            ["treated as missing: 'parse_error'"],
+        ),
+        TriedFile(
+            "judges: 'invalid' beside other verdicts",
+            {"judges.csv": as_table(long_rows(cells, "id judge verdict"))},
+            cells,
+            ["read as classes: 'invalid'", "--missing invalid"],
+        ),
+        TriedFile(
+            "judges: 'invalid', with --missing invalid",
+            {"judges.csv": as_table(long_rows(cells, "id judge verdict"))},
+            LABELS,
+            ["1 label treated as missing: 'invalid'"],
+            {"missing": "invalid"},
+        ),
+        TriedFile(
+            "judges: verdicts that are objects with a label",
+            {"judges.jsonl": as_json_lines(scored)},
+            LABELS,
+            ["their field 'label' is read"],
+        ),
+        TriedFile(
+            "judges: verdicts that are objects with several grades",
+            {"judges.jsonl": as_json_lines(graded)},
+            None,
+            ["'grade_a', 'grade_b'", "label='verdict.grade_a'"],
+        ),
+        TriedFile(
+            "the same, with --label verdict.grade_a",
+            {"judges.jsonl": as_json_lines(graded)},
+            LABELS,
+            options=path,
+        ),
+        TriedFile(
+            "judges: a column 'scores' of objects",
+            {
+                "judges.jsonl": as_json_lines(
+                    [
+                        {"id": row["id"], "judge": row["judge"], "scores": {"a": 1, "b": 2}}
+                        for row in rows
+                    ]
+                )
+            },
+            None,
+            ["label='scores.a'"],
+        ),
+        TriedFile(
+            "labels that are lists",
+            {
+                "votes.jsonl": as_json_lines(
+                    [
+                        {**row, "label": [row["label"], "more"][: 1 + n % 2]}
+                        for n, row in enumerate(long_rows())
+                    ]
+                )
+            },
+            LABELS,
+            ["with several labels: only the first is used"],
+        ),
+    ]
+
+
+def _tables() -> list[TriedFile]:
+    dates = [f"2024-01-{1 + n % 28:02d}" for n in range(N_ITEMS)]
+    splits = ["train", "test"] * (N_ITEMS // 2)
+    lengths = [17 + n for n in range(N_ITEMS)]
+    not_annotators = ["not read as annotators", "3 annotator columns: 'ann', 'bob', 'eve'"]
+    return [
+        TriedFile(
+            "crowd-kit: task, worker, label",
+            {"votes.csv": as_table(long_rows(names="task worker label"))},
+        ),
+        TriedFile(
+            "long CSV with a column truth",
+            {"votes.csv": as_table([{**row, "truth": TRUTH[row["item"]]} for row in long_rows()])},
+            words=["gold labels found in 'truth'"],
+        ),
+        TriedFile(
+            "wide CSV with a column truth",
+            {"wide.csv": wide(id=ITEMS, truth=list(TRUTH.values()))},
+            words=["gold labels found in 'truth'"],
+        ),
+        *(
+            TriedFile(
+                f"wide CSV with a column {name}",
+                {"wide.csv": wide(cells, "", item=ITEMS, **{f"after_{name}": values})},
+                cells,
+                [*not_annotators, f"{name!r}"],
+            )
+            for name, values, cells in (
+                ("split", splits, LABELS),
+                ("length", lengths, NUMBERS),
+                ("n_words", [n % 9 for n in range(N_ITEMS)], NUMBERS),
+                ("date", dates, LABELS),
+                ("comments", ["", "unclear"] * (N_ITEMS // 2), LABELS),
+                ("final_label", list(TRUTH.values()), LABELS),
+                ("Unnamed: 5", list(range(N_ITEMS)), NUMBERS),
+                ("origin", ["web", "app"] * (N_ITEMS // 2), LABELS),
+            )
+        ),
+        *(
+            TriedFile(
+                f"wide CSV whose first column is {name or 'unnamed'}",
+                {"wide.csv": wide(LABELS, "", **{name: names})},
+                _renamed(LABELS, names),
+                ["3 annotator columns: 'ann', 'bob', 'eve'"],
+            )
+            for name, names in (
+                ("", _IDS),
+                ("tweet", _TWEETS),
+                ("image_path", [f"img/{n}.png" for n in _IDS]),
+                ("Unnamed: 0", [str(n) for n in range(N_ITEMS)]),
+            )
+        ),
+        TriedFile(
+            "pandas: wide CSV whose columns are numbered",
+            {"wide.csv": pd.DataFrame([list(r.values()) for r in wide_rows()]).to_csv().encode()},
+            {(str(ITEMS.index(i)), str(ANNOTATORS.index(a))): k for (i, a), k in LABELS.items()},
+        ),
+        TriedFile(
+            "Snorkel: labelling functions, −1 abstains",
+            {"lf.csv": wide(NUMBERS, "-1")},
+            _by_row(NUMBERS),
+            ["treated as missing: '-1'"],
+        ),
+        TriedFile(
+            "wide CSV in which no columns share labels",
+            {"wide.csv": as_table([{"a": f"x{n % 4}", "b": f"y{n % 3}"} for n in range(N_ITEMS)])},
+            None,
+            ["no two of the columns 'a', 'b' share labels"],
+        ),
+        *_questions(),
+        *_headers(),
+        *_suspicious(),
+    ]
+
+
+def _questions() -> list[TriedFile]:
+    colours = [{**row, "question": "colour"} for row in long_rows()]
+    sizes = [{**row, "question": "size", "label": "big"} for row in long_rows()]
+    return [
+        TriedFile(
+            "long CSV with two questions",
+            {"votes.csv": as_table(colours + sizes)},
+            None,
+            ["several questions: 'colour', 'size'", "question="],
+        ),
+        TriedFile(
+            "the same, with --question colour",
+            {"votes.csv": as_table(colours + sizes)},
+            LABELS,
+            options={"question": "colour"},
+        ),
+        TriedFile(
+            "long CSV with two columns of annotators",
+            {
+                "votes.csv": as_table(
+                    [
+                        {**row, "judge": "x", "model": "y"}
+                        for row in long_rows(names="item who label")
+                    ]
+                )
+            },
+            None,
+            ["the annotator may be in column 'judge', 'model'", "annotator="],
+        ),
+    ]
+
+
+def _headers() -> list[TriedFile]:
+    columns = {"item": "0", "annotator": "1", "label": "2"}
+    return [
+        TriedFile(
+            "long CSV without a header",
+            {"votes.csv": text(long_rows(), header=False)},
+            None,
+            ["share labels", "item=, annotator= and label="],
+        ),
+        TriedFile(
+            "the same, with --item 0 --annotator 1 --label 2",
+            {"votes.csv": text(long_rows(), header=False)},
+            LABELS,
+            ["no header found"],
+            columns,
+        ),
+        TriedFile(
+            "MACE: wide CSV without a header",
+            {"wide.csv": text(wide_rows(), header=False)},
+            {(str(ITEMS.index(i)), str(ANNOTATORS.index(a))): k for (i, a), k in LABELS.items()},
+            ["no header found"],
+        ),
+        TriedFile(
+            "wide CSV without a header, with ids in the first column",
+            {
+                "wide.csv": text(
+                    [{"": item, **row} for item, row in zip(ITEMS, wide_rows(), strict=True)],
+                    header=False,
+                )
+            },
+            {(i, str(1 + ANNOTATORS.index(a))): k for (i, a), k in LABELS.items()},
+            ["no header found"],
+        ),
+        TriedFile(
+            "CSV files that were joined with their headers",
+            {"votes.csv": LONG + LONG[: LONG.index(b"\n") + 1] * 2},
+            LABELS,
+            ["2 repeated header rows skipped"],
+        ),
+        TriedFile(
+            "R: write.table, with row names that the header does not name",
+            {
+                "votes.txt": b"item annotator label\n"
+                + b"".join(
+                    f'"{n}" {" ".join(row.values())}\n'.encode()
+                    for n, row in enumerate(long_rows(), 1)
+                )
+            },
+        ),
+        TriedFile(
+            "text with one column",
+            {"votes.txt": b"cat\ndog\ncat\ncow\n" * 5},
+            None,
+            ["only one column"],
+        ),
+        TriedFile(
+            "Excel: CSV that begins with sep=;",
+            {"votes.csv": b"sep=;\r\n" + as_table(long_rows(), ";")},
+            None,
+            ["sep=;", "first line"],
+        ),
+    ]
+
+
+def _suspicious() -> list[TriedFile]:
+    sentences = {
+        cell: f"It is clearly a {k} to me, case {n % 12}"
+        for n, (cell, k) in enumerate(LABELS.items())
+    }
+    leaked = {**LABELS, **{(item, "sys"): _vote(item) for item in ITEMS}}
+    odd = {**LABELS, **{(item, "odd"): "emu" for item in ITEMS}}
+    scores = {cell: f"{n % 30}" for n, cell in enumerate(LABELS)}
+    ids = {cell: f"w{100 + n % 25}" for n, cell in enumerate(LABELS)}
+    return [
+        TriedFile(
+            "labels that are sentences",
+            {"votes.csv": as_table(long_rows(sentences))},
+            sentences,
+            ["classes are sentences", "--label"],
+        ),
+        TriedFile(
+            "labels that are numbers",
+            {"votes.csv": as_table(long_rows(scores))},
+            scores,
+            ["classes are numbers", "--label"],
+        ),
+        TriedFile(
+            "labels that are ids",
+            {"votes.csv": as_table(long_rows(ids))},
+            ids,
+            ["classes look like ids", "--label"],
+        ),
+        TriedFile(
+            "an annotator who agrees with nobody",
+            {"votes.csv": as_table(long_rows(odd))},
+            odd,
+            ["nobody agrees with 'odd'", "--annotator"],
+        ),
+        TriedFile(
+            "an annotator who is the vote of the others",
+            {"votes.csv": as_table(long_rows(leaked))},
+            leaked,
+            ["the vote of the others always agrees with 'sys'", "--annotator"],
+        ),
+    ]
+
+
+def _vote(item: str) -> str:
+    labels = [LABELS[item, who] for who in ANNOTATORS if (item, who) in LABELS]
+    return max(sorted(set(labels)), key=labels.count) if labels else "cat"
+
+
+def _files() -> list[TriedFile]:
+    records = long_rows()
+    columns = {name: [row[name] for row in records] for name in records[0]}
+    by_item = {
+        item: {who: LABELS[item, who] for who in ANNOTATORS if (item, who) in LABELS}
+        for item in ITEMS
+    }
+    nested = [
+        {"id": item, "annotations": [{"by": who, "value": label} for who, label in one.items()]}
+        for item, one in by_item.items()
+    ]
+    compact = json.dumps({"model": "x", "results": records}).encode()
+    zstandard = b"\x28\xb5\x2f\xfd" + bytes(range(100))
+    workbook = as_archive({"xl/workbook.xml": b"<x/>", "[Content_Types].xml": b"<x/>"})
+    markdown = "| item | annotator | label |\n|---|---|---|\n" + "".join(
+        f"| {' | '.join(row.values())} |\n" for row in records
+    )
+    return [
+        TriedFile("JSON on one line: an object with a list of records", {"votes.json": compact}),
+        TriedFile("JSON list of records", {"votes.json": json.dumps(records).encode()}),
+        *(
+            TriedFile(
+                f"pandas: to_json(orient={orient!r})",
+                {"votes.json": FRAME.to_json(orient=orient, lines=orient == "lines").encode()},
+            )
+            for orient in ("columns", "records", "split")
+        ),
+        TriedFile("JSON by columns", {"votes.json": json.dumps(columns).encode()}),
+        TriedFile(
+            "jq: JSON objects one after another",
+            {"votes.json": "\n".join(json.dumps(row, indent=2) for row in records).encode()},
+        ),
+        TriedFile(
+            "JSON object {item: {annotator: label}}",
+            {"votes.json": json.dumps(by_item).encode()},
+        ),
+        TriedFile(
+            "JSON records with a list of annotations each",
+            {"votes.json": json.dumps(nested).encode()},
+            None,
+            ["'annotations' holds nested values", "one row per response"],
+        ),
+        TriedFile(
+            "LLM: JSON in a code fence", {"votes.json": b"```json\n[]\n```\n"}, None, ["```"]
+        ),
+        TriedFile(
+            "Excel: Unicode text (UTF-16 with a byte-order mark)",
+            {"votes.txt": as_table(records, "\t").decode().encode("utf-16")},
+        ),
+        TriedFile(
+            "UTF-16 without a byte-order mark, little endian",
+            {"votes.csv": LONG.decode().encode("utf-16-le")},
+        ),
+        TriedFile(
+            "UTF-16 without a byte-order mark, big endian",
+            {"votes.csv": LONG.decode().encode("utf-16-be")},
+        ),
+        TriedFile("Excel: CSV UTF-8 with a byte-order mark", {"votes.csv": b"\xef\xbb\xbf" + LONG}),
+        TriedFile(
+            "Excel: CSV in Windows-1252",
+            {"votes.csv": LONG.replace(b"cat", b"ch\xe2t")},
+            None,
+            ["0xe2", "UTF-8"],
+        ),
+        *(
+            TriedFile(f"separated by {name}", {"votes.txt": as_table(records, separator)})
+            for name, separator in (
+                ("semicolons", ";"),
+                ("tabs", "\t"),
+                ("vertical bars", "|"),
+                ("colons", ":"),
+                ("spaces", " "),
+            )
+        ),
+        TriedFile("LLM: a Markdown table", {"votes.md": markdown.encode()}, None, ["Markdown"]),
+        TriedFile("a web page", {"votes.csv": b"<!DOCTYPE html><html></html>"}, None, ["HTML"]),
+        TriedFile("gzip", {"votes.csv.gz": gzip.compress(LONG)}),
+        TriedFile("bzip2", {"votes.csv.bz2": bz2.compress(LONG)}),
+        TriedFile("xz", {"votes.csv.xz": lzma.compress(LONG)}),
+        TriedFile("zip", {"votes.zip": as_archive({"votes.csv": LONG})}),
+        TriedFile("Zstandard", {"votes.csv.zst": zstandard}, None, ["Zstandard", "unzstd"]),
+        TriedFile("Excel workbook", {"votes.xlsx": workbook}, None, ["Excel workbook", "CSV"]),
+    ]
+
+
+def _tools() -> list[TriedFile]:
+    return [*_argilla(), *_mturk(), *_label_studio(), *_other_tools()]
+
+
+def _argilla() -> list[TriedFile]:
+    rows: list[dict[str, Any]] = []
+    for item in ITEMS:
+        users = [who for who in ANNOTATORS if (item, who) in LABELS]
+        rows.append(
+            {
+                "id": item,
+                "status": "completed",
+                "_server_id": f"s{item}",
+                "text": f"Text {item}",
+                "topic.responses": [LABELS[item, who] for who in users],
+                "topic.responses.users": users,
+                "topic.responses.status": ["submitted"] * len(users),
+                "topic.suggestion": None,
+                "topic.suggestion.score": 0.7,
+            }
+        )
+    nested = [
+        {
+            "id": row["id"],
+            "fields": {"text": row["text"]},
+            "status": "completed",
+            "responses": {
+                "topic": [
+                    {"user_id": who, "value": value, "status": "submitted"}
+                    for who, value in zip(
+                        row["topic.responses.users"], row["topic.responses"], strict=True
+                    )
+                ]
+            },
+        }
+        for row in rows
+    ]
+    return [
+        TriedFile("Argilla: records as Parquet", {"records.parquet": parquet(pl.DataFrame(rows))}),
+        TriedFile("Argilla: records as JSON", {"records.json": json.dumps(nested).encode()}),
+    ]
+
+
+def _mturk() -> list[TriedFile]:
+    def assignment(item: str, who: str, **answers: str) -> dict[str, Any]:
+        return {
+            "HITId": item,
+            "WorkerId": who,
+            "AssignmentStatus": "Approved",
+            **{f"Answer.{name}": value for name, value in answers.items()},
+        }
+
+    ticks = [
+        assignment(i, a, **{f"animal.{k}": str(k == label).lower() for k in WORDS.values()})
+        for (i, a), label in LABELS.items()
+    ]
+    ticks[0] = {**ticks[0], **{key: "true" for key in ticks[0] if key.startswith("Answer.")}}
+    first = {**LABELS, next(iter(LABELS)): "cat"}
+    loud = [
+        {k: v.upper() if k.startswith("Answer.") else v for k, v in row.items()} for row in ticks
+    ]
+    single = [
+        assignment(i, a, **{"cat.on": str(label == "cat").lower()})
+        for (i, a), label in LABELS.items()
+    ]
+    labelled = [assignment(i, a, **{"animal.label": label}) for (i, a), label in LABELS.items()]
+    return [
+        TriedFile(
+            "MTurk: tick boxes, one response with several ticks",
+            {"batch.csv": as_table(ticks)},
+            first,
+            ["1 response with several labels"],
+        ),
+        TriedFile(
+            "MTurk: tick boxes saved by Excel (TRUE, FALSE)",
+            {"batch.csv": as_table(loud)},
+            first,
+            ["1 response with several labels"],
+        ),
+        TriedFile(
+            "MTurk: a single tick box",
+            {"batch.csv": as_table(single)},
+            {cell: str(label == "cat").lower() for cell, label in LABELS.items()},
+        ),
+        TriedFile(
+            "MTurk: Answer.animal.label",
+            {"batch.csv": as_table(labelled)},
+            words=["label = 'Answer.animal'"],
+        ),
+    ]
+
+
+def _label_studio() -> list[TriedFile]:
+    minimal = [
+        {
+            "id": i,
+            "image": f"/data/{i}.png",
+            "animal": label,
+            "annotator": a,
+            "annotation_id": n,
+            "created_at": "2024-01-01T00:00:00Z",
+            "updated_at": "2024-01-01T00:00:00Z",
+            "lead_time": 3.5,
+        }
+        for n, ((i, a), label) in enumerate(LABELS.items())
+    ]
+    several = [{**row, "animal": {"choices": [row["animal"], "emu"]}} for row in minimal]
+    tasks = [
+        {
+            "id": item,
+            "data": {"image": f"/data/{item}.png"},
+            "annotations": [
+                {
+                    "completed_by": {"email": a},
+                    "result": [
+                        {
+                            "type": "choices",
+                            "from_name": "animal",
+                            "to_name": "image",
+                            "value": {"choices": [LABELS[item, a]]},
+                        }
+                    ],
+                }
+                for a in ANNOTATORS
+                if (item, a) in LABELS
+            ],
+        }
+        for item in ITEMS
+    ]
+    return [
+        TriedFile("Label Studio: JSON-MIN", {"min.json": json.dumps(minimal).encode()}),
+        TriedFile(
+            "Label Studio: JSON-MIN with several choices",
+            {"min.json": json.dumps(several).encode()},
+            words=["with several labels"],
+        ),
+        TriedFile("Label Studio: CSV", {"export.csv": as_table(minimal)}),
+        TriedFile("Label Studio: JSON", {"export.json": json.dumps(tasks).encode()}),
+    ]
+
+
+def _other_tools() -> list[TriedFile]:
+    toloka = [
+        {
+            "INPUT:image": f"{i}.png",
+            "OUTPUT:animal": label,
+            "GOLDEN:animal": "",
+            "ASSIGNMENT:task_id": i,
+            "ASSIGNMENT:worker_id": a,
+            "ASSIGNMENT:status": "APPROVED",
+        }
+        for (i, a), label in LABELS.items()
+    ]
+    prodigy = [
+        {"text": i, "_input_hash": i, "_session_id": a, "answer": "accept", "accept": [label]}
+        for (i, a), label in LABELS.items()
+    ]
+    doccano = {
+        f"{who}.jsonl": as_json_lines(
+            [{"id": i, "text": i, "label": [label]} for (i, a), label in LABELS.items() if a == who]
+        )
+        for who in ANNOTATORS
+    }
+    return [
+        TriedFile("Toloka: TSV", {"toloka.tsv": as_table(toloka, "\t")}),
+        TriedFile("Prodigy: JSON lines", {"prodigy.jsonl": as_json_lines(prodigy)}),
+        TriedFile("doccano: one file per annotator", doccano),
+    ]
+
+
+GROUPS: dict[str, list[TriedFile]] = {
+    "Values": _values(),
+    "Tables": _tables(),
+    "File types": _files(),
+    "Tools": _tools(),
+}
+TRIED_FILES = [tried for group in GROUPS.values() for tried in group]
+
+
+# The table in docs/formats.md
+
+
+def table() -> str:
+    """Return what came out of every file, as tables in Markdown."""
+    parts = []
+    for group, tried_files in GROUPS.items():
+        rows = "".join(f"| {_cell(tried.source)} | {_outcome(tried)} |\n" for tried in tried_files)
+        parts.append(f"#### {group}\n\n| file | what happens |\n|---|---|\n{rows}")
+    return "\n".join(parts)
+
+
+def _outcome(tried: TriedFile) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        paths = tried.write(Path(folder))
+        try:
+            found = read(paths, **tried.options)
+        except BlindfuseError as error:
+            return _cell("**Refused.** " + str(error).replace(f"{folder}/", ""))
+    notes = [note for note in found.notes[1:] if any(word in note for word in tried.words)]
+    said = f" Noted: {'; '.join(notes)}." if notes else ""
+    return _cell(f"Read as {found.format}.{said}")
+
+
+def _cell(sentence: str) -> str:
+    """Escape what Markdown would interpret."""
+    return re.sub(r"[|<>\[\]]", lambda match: f"&#{ord(match[0])};", sentence)
+
+
+def page_with_table(page: str) -> str:
+    """Return the page with the table between its marks."""
+    before, _, rest = page.partition(BEGIN)
+    return f"{before}{BEGIN}\n{table()}\n{END}{rest.partition(END)[2]}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stdout.write(f"Wrote the tables of tried files to {PAGE}\n")
