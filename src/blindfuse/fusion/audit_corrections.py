@@ -1,0 +1,188 @@
+"""What checked labels say about posteriors, annotators and class proportions."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import ndtri, softmax
+
+from blindfuse.fusion.audit_sample import CheckedSample
+from blindfuse.fusion.stratified import CONFIDENCE, Interval, score_interval
+from blindfuse.model.posteriors import count_posteriors
+from blindfuse.responses.coding import positions
+
+if TYPE_CHECKING:
+    from blindfuse.fusion.fuse import Fusion
+
+Floats = NDArray[np.float64]
+
+PSEUDO_CHECKS = 10.0
+"""Checked responses for which the correction of a confusion matrix counts half."""
+POWER_AND_MIXED = ((-4.0, 5.0), (0.0, 0.95))
+"""Bounds of log power and of the mixed share."""
+MIN_POSTERIOR = 1e-6
+"""Posteriors below this are raised to it before they are recalibrated."""
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """Posteriors q ∝ (1 − mixed) p^power/Σ p^power + mixed/K, which keep the order of the classes.
+
+    ``power`` below one and ``mixed`` above zero lower the confidence.
+    """
+
+    power: float
+    mixed: float
+
+    def __call__(self, posteriors: Floats) -> Floats:
+        """Return recalibrated posteriors ``[item, class]``."""
+        logs = self.power * np.log(np.maximum(posteriors, MIN_POSTERIOR))
+        return np.asarray((1 - self.mixed) * softmax(logs, axis=1) + self.mixed / logs.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedAnnotators:
+    """Accuracy and confusion matrices of the annotators, corrected by the checked labels.
+
+    Attributes
+    ----------
+    names, n_checked ``[annotator]``
+        names, and how many of their responses are to checked items.
+    accuracy, low, high ``[annotator]``
+        share of correct responses among those given, with 95 % intervals. An annotator without a
+        checked response has the accuracy of the fusion's model and the interval 0 to 1.
+    confusions ``[annotator, reported, true]``
+    """
+
+    names: NDArray[Any]
+    n_checked: NDArray[np.intp]
+    accuracy: Floats
+    low: Floats
+    high: Floats
+    confusions: Floats
+
+
+def recalibrate(posteriors: Floats, truth: NDArray[np.intp], weights: Floats) -> Recalibration:
+    """Fit the two parameters to checked items by weighted maximum a posteriori.
+
+    The prior is a standard normal for log power and exp(−mixed): little more than one check's worth.
+
+    Parameters
+    ----------
+    posteriors ``[check, class]``
+    truth, weights ``[check]``
+        class codes, and how many items each checked item stands for.
+    """
+    checks, n_classes = np.arange(len(truth)), posteriors.shape[1]
+    if n_classes < 2:
+        return Recalibration(1.0, 0.0)
+    share = weights / weights.sum() * len(truth)
+
+    def loss(parameters: Floats) -> float:
+        candidate = Recalibration(float(np.exp(parameters[0])), float(parameters[1]))
+        of_truth = candidate(posteriors)[checks, truth]
+        prior = parameters[0] ** 2 / 2 + parameters[1]
+        return float(-share @ np.log(np.maximum(of_truth, MIN_POSTERIOR)) + prior)
+
+    fits = (minimize(loss, start, bounds=POWER_AND_MIXED) for start in ((0, 0), (-2, 0), (2, 0)))
+    found = min(fits, key=lambda one: float(one.fun))
+    return Recalibration(float(np.exp(found.x[0])), float(found.x[1]))
+
+
+def correct_annotators(
+    fusion: "Fusion", sample: CheckedSample, posteriors: Floats
+) -> AuditedAnnotators:
+    """Correct accuracies and confusion matrices; ``posteriors`` are recalibrated.
+
+    The accuracy is post-stratified by agreement with the fused label, with the effective number of
+    checks (Σ w)²/Σ w². The confusion matrix comes from the counts
+    Σ_all p_k [reports a] + λ Σ_checked w (y_k − p_k) [reports a], with λ = n/(n + 10) for n checked
+    responses (a prediction-powered estimate that few checks change little).
+    """
+    responses = fusion.responses
+    labels = positions(fusion.labels, responses.classes)
+    M, K = responses.n_annotators, responses.n_classes
+    agrees = responses.by_item.symbols == np.repeat(labels, responses.responses_per_item)
+    cells = 2 * responses.by_item.codes.astype(np.intp) + agrees
+    sizes = np.bincount(cells, minlength=2 * M).reshape(M, 2).astype(float)
+
+    checked = responses.select_items(sample.items)
+    of_check = checked.item_of_response()
+    annotator, reported = checked.by_item.codes.astype(np.intp), checked.by_item.symbols
+    truth, weight = sample.truth[of_check], sample.weights[of_check]
+    cell = 2 * annotator + (reported == labels[sample.items][of_check])
+
+    def sums(values: Floats) -> Floats:
+        return np.bincount(cell, values, minlength=2 * M).reshape(M, 2)
+
+    total = sums(weight)
+    n_effective = np.divide(total**2, sums(weight**2), out=np.zeros((M, 2)), where=total > 0)
+    right = np.divide(sums(weight * (reported == truth)), total, out=total * 0, where=total > 0)
+    n_checked = np.bincount(annotator, minlength=M)
+    # A cell without checks counts as part of the other one.
+    filled = n_effective > 0
+    sizes = np.where(filled, sizes + np.where(filled[:, ::-1], 0.0, sizes[:, ::-1]), 0.0)
+    some = n_checked > 0
+    accuracy = _model_accuracy(fusion)
+    low, high = np.zeros(M), np.ones(M)
+    accuracy[some], low[some], high[some] = score_interval(
+        (right * n_effective)[some], n_effective[some], np.maximum(sizes, n_effective)[some]
+    )
+    residual = (np.eye(K)[truth] - posteriors[sample.items][of_check]) * weight[:, None]
+    correction = np.zeros((M, K, K))
+    np.add.at(correction, (annotator, reported), residual)
+    strength = n_checked / (n_checked + PSEUDO_CHECKS)
+    counts = count_posteriors(responses, posteriors, fusion.threads).counts
+    counts = np.maximum(counts + strength[:, None, None] * correction, 0.0)
+    return AuditedAnnotators(
+        responses.annotators, n_checked, accuracy, low, high, _normalised(counts, fusion)
+    )
+
+
+def _model_accuracy(fusion: "Fusion") -> Floats:
+    """Σ_k π_k Γ_m(k, k) per annotator."""
+    model = fusion.model.for_annotators(fusion.responses.annotators, fusion.responses.classes)
+    return np.asarray(np.einsum("mkk,k->m", model.confusions, model.prior))
+
+
+def _normalised(counts: Floats, fusion: "Fusion") -> Floats:
+    """Columns that sum to one; the model's column and one pseudo-count where there is little."""
+    model = fusion.model.for_annotators(fusion.responses.annotators, fusion.responses.classes)
+    counts = counts + model.confusions
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+def rogan_gladen(sample: CheckedSample, labels: NDArray[np.intp], positive: int) -> Interval | None:
+    """The share of class ``positive`` of two, from the sensitivity and specificity of the labels.
+
+    (F + specificity − 1)/(sensitivity + specificity − 1), where F is the share of items labelled
+    positive; the interval is that of the delta method, cut to [0, 1]. None where the labels carry
+    no information, or where one class was never checked.
+
+    Rogan and Gladen (1978), "Estimating prevalence from the results of a screening test".
+    """
+    weights, is_positive = sample.weights, sample.truth == positive
+    labelled = labels[sample.items] == positive
+    share = float(np.mean(labels == positive))
+    rates, variances = [], []
+    for side in (True, False):
+        inside = is_positive == side
+        if not inside.any():
+            return None
+        w = weights[inside]
+        rate = float(w @ (labelled[inside] == side) / w.sum())
+        n = float(w.sum() ** 2 / (w**2).sum())
+        # One success and one failure are added, so that no variance is zero (Agresti and Coull).
+        smoothed = (rate * n + 1) / (n + 2)
+        rates.append(rate)
+        variances.append(smoothed * (1 - smoothed) / (n + 2))
+    sensitivity, specificity = rates
+    information = sensitivity + specificity - 1
+    if information <= 0:
+        return None
+    value = float(np.clip((share + specificity - 1) / information, 0.0, 1.0))
+    variance = (value**2 * variances[0] + (1 - value) ** 2 * variances[1]) / information**2
+    reach = float(ndtri(0.5 + CONFIDENCE / 2) * np.sqrt(variance))
+    return Interval(value, max(0.0, value - reach), min(1.0, value + reach))
