@@ -68,11 +68,11 @@ class Candidates:
     def differ(self, method: str, other: str) -> NDArray[np.bool_]:
         """Whether two methods give different labels, ``[item]``; a tied vote differs from all."""
         different = self.labels[method] != self.labels[other]
-        return different | self.tied if VOTE in (method, other) else different
+        return np.asarray(different | self.tied if VOTE in (method, other) else different)
 
     def losses(self, method: str, items: Codes, truth: Codes) -> Floats:
         """Whether the labels of these items are wrong, 0 or 1; a tied vote counts in proportion."""
-        wrong = (self.labels[method][items] != truth).astype(float)
+        wrong = np.asarray(self.labels[method][items] != truth, dtype=float)
         if method == VOTE:
             tied = np.flatnonzero(self.tied[items])
             votes = vote_posteriors(self.responses.select_items(items[tied]))

@@ -10,7 +10,7 @@ from scipy.special import ndtri, softmax
 
 from blindfuse.fusion.audit_sample import CheckedSample
 from blindfuse.fusion.stratified import CONFIDENCE, Interval, score_interval
-from blindfuse.model.posteriors import count_posteriors
+from blindfuse.model.posteriors import count_posteriors, most_likely
 from blindfuse.responses.coding import positions
 
 if TYPE_CHECKING:
@@ -20,26 +20,30 @@ Floats = NDArray[np.float64]
 
 PSEUDO_CHECKS = 10.0
 """Checked responses for which the correction of a confusion matrix counts half."""
-POWER_AND_MIXED = ((-4.0, 5.0), (0.0, 0.95))
-"""Bounds of log power and of the mixed share."""
+PARAMETER_BOUNDS = ((-4.0, 4.0), (0.0, 0.99), (0.0, 0.99))
+"""Bounds of log power, certain and mixed."""
 MIN_POSTERIOR = 1e-6
 """Posteriors below this are raised to it before they are recalibrated."""
 
 
 @dataclass(frozen=True)
 class Recalibration:
-    """Posteriors q ∝ (1 − mixed) p^power/Σ p^power + mixed/K, which keep the order of the classes.
+    """Posteriors q = (1 − mixed) ((1 − certain) p^power/Σ p^power + certain · label) + mixed/K.
 
-    ``power`` below one and ``mixed`` above zero lower the confidence.
+    They keep the most probable class. ``power`` below one and ``mixed`` above zero lower the
+    confidence, ``power`` above one and ``certain`` above zero raise it.
     """
 
     power: float
+    certain: float
     mixed: float
 
     def __call__(self, posteriors: Floats) -> Floats:
         """Return recalibrated posteriors ``[item, class]``."""
         logs = self.power * np.log(np.maximum(posteriors, MIN_POSTERIOR))
-        return np.asarray((1 - self.mixed) * softmax(logs, axis=1) + self.mixed / logs.shape[1])
+        corrected = (1 - self.certain) * softmax(logs, axis=1)
+        corrected[np.arange(len(logs)), most_likely(posteriors)] += self.certain
+        return np.asarray((1 - self.mixed) * corrected + self.mixed / logs.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +69,10 @@ class AuditedAnnotators:
 
 
 def recalibrate(posteriors: Floats, truth: NDArray[np.intp], weights: Floats) -> Recalibration:
-    """Fit the two parameters to checked items by weighted maximum a posteriori.
+    """Fit the parameters to checked items by weighted maximum a posteriori.
 
-    The prior is a standard normal for log power and exp(−mixed): little more than one check's worth.
+    The prior is a standard normal for log power and exp(−certain − mixed): no more than the
+    evidence of one check.
 
     Parameters
     ----------
@@ -75,20 +80,18 @@ def recalibrate(posteriors: Floats, truth: NDArray[np.intp], weights: Floats) ->
     truth, weights ``[check]``
         class codes, and how many items each checked item stands for.
     """
-    checks, n_classes = np.arange(len(truth)), posteriors.shape[1]
-    if n_classes < 2:
-        return Recalibration(1.0, 0.0)
-    share = weights / weights.sum() * len(truth)
+    checks, shares = np.arange(len(truth)), weights / weights.sum() * len(truth)
 
     def loss(parameters: Floats) -> float:
-        candidate = Recalibration(float(np.exp(parameters[0])), float(parameters[1]))
-        of_truth = candidate(posteriors)[checks, truth]
-        prior = parameters[0] ** 2 / 2 + parameters[1]
-        return float(-share @ np.log(np.maximum(of_truth, MIN_POSTERIOR)) + prior)
+        log_power, certain, mixed = parameters
+        of_truth = Recalibration(np.exp(log_power), certain, mixed)(posteriors)[checks, truth]
+        prior = log_power**2 / 2 + certain + mixed
+        return float(-shares @ np.log(np.maximum(of_truth, MIN_POSTERIOR)) + prior)
 
-    fits = (minimize(loss, start, bounds=POWER_AND_MIXED) for start in ((0, 0), (-2, 0), (2, 0)))
-    found = min(fits, key=lambda one: float(one.fun))
-    return Recalibration(float(np.exp(found.x[0])), float(found.x[1]))
+    starts = (0.0, 0.0, 0.0), (-1.0, 0.2, 0.2), (1.0, 0.2, 0.0)
+    fits = (minimize(loss, start, bounds=PARAMETER_BOUNDS) for start in starts)
+    log_power, certain, mixed = min(fits, key=lambda one: float(one.fun)).x.tolist()
+    return Recalibration(float(np.exp(log_power)), certain, mixed)
 
 
 def correct_annotators(
@@ -115,7 +118,7 @@ def correct_annotators(
     cell = 2 * annotator + (reported == labels[sample.items][of_check])
 
     def sums(values: Floats) -> Floats:
-        return np.bincount(cell, values, minlength=2 * M).reshape(M, 2)
+        return np.asarray(np.bincount(cell, values, minlength=2 * M).reshape(M, 2), dtype=float)
 
     total = sums(weight)
     n_effective = np.divide(total**2, sums(weight**2), out=np.zeros((M, 2)), where=total > 0)

@@ -230,7 +230,8 @@ def _extend(plan: AuditPlan, count: int) -> AuditPlan:
     first = np.searchsorted(stratum_of_item[left][order], np.arange(len(plan.sizes)))
     drawn = np.bincount(plan.strata, minlength=len(plan.sizes))
     drawable = stratum_of_item >= 0
-    totals = np.bincount(stratum_of_item[drawable], _uncertainty(plan.candidates)[drawable])
+    uncertainty = _uncertainty(plan.candidates)[drawable]
+    totals = np.asarray(np.bincount(stratum_of_item[drawable], uncertainty), dtype=float)
     sequence = _allocate(totals, plan.sizes, drawn, count)
     nth = _occurrence(sequence)
     new = left[order[first[sequence] + nth]]

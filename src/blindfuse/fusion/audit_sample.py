@@ -51,8 +51,8 @@ class CheckedSample:
 
     def counts(self, values: Floats) -> Counts:
         """The counts for the mean over all items of a property with known ``values[check]``."""
-        found, checked = np.bincount(self.strata, values), np.bincount(self.strata)
-        return found, checked.astype(float), self.sizes
+        found = np.asarray(np.bincount(self.strata, values), dtype=float)
+        return found, np.bincount(self.strata).astype(float), self.sizes
 
     def counts_by_group(self, values: Floats, group: NDArray[np.bool_]) -> Counts:
         """The same for a property that depends on a ``group[item]`` which is known for all items.
@@ -80,7 +80,7 @@ class CheckedSample:
         """x_h, n_h and N_h of the items in a group; unchecked strata are merged with others."""
         inside, n_strata = group[self.items], len(self.sizes)
         strata = self.strata[inside]
-        found = np.bincount(strata, values[inside], minlength=n_strata)
+        found = np.asarray(np.bincount(strata, values[inside], minlength=n_strata), dtype=float)
         checked = np.bincount(strata, minlength=n_strata).astype(float)
         sizes = self._sizes_within(group, checked)
         return found, checked, merge_unchecked(checked, sizes) if checked.sum() else sizes
@@ -89,10 +89,10 @@ class CheckedSample:
         """N_h of the items in a group, estimated where strata of unchecked items are unknown."""
         if self.stratum_of_item is not None:
             counts = np.bincount(self.stratum_of_item[group], minlength=len(self.sizes))
-            return counts.astype(float)
+            return np.asarray(counts, dtype=float)
         estimated = self.sizes * checked / np.bincount(self.strata)
         scale = np.count_nonzero(group) / max(estimated.sum(), 1.0)
-        return np.maximum(scale * estimated, checked)
+        return np.asarray(np.maximum(scale * estimated, checked))
 
 
 def collect_sample(
@@ -164,16 +164,15 @@ def _strata_of(
     nearest neighbours.
     """
     n_items = fusion.responses.n_items
-    if plan is None:
-        strata_of_items, n_strata = np.zeros(n_items, dtype=np.intp), 1
-    else:
+    strata_of_items: Codes | None = np.zeros(n_items, dtype=np.intp)
+    n_strata = 1
+    if plan is not None:
         _refuse_others(fusion, plan, items)
         strata_of_items, n_strata = plan.stratum_of_item, len(plan.sizes)
-    if plan is not None and strata_of_items is None:
-        of_position = dict(zip(plan.positions.tolist(), plan.strata.tolist(), strict=True))
-        strata = np.array([of_position[item] for item in items.tolist()], dtype=np.intp)
-        new_code = _nearest_checked(strata, n_strata)
-        return new_code[strata], np.bincount(new_code, plan.sizes), None
+        if strata_of_items is None:
+            strata = plan.strata[positions(items, plan.positions)]
+            new_code = _nearest_checked(strata, n_strata)
+            return new_code[strata], np.bincount(new_code, plan.sizes).astype(float), None
     assert strata_of_items is not None
     new_code = _nearest_checked(strata_of_items[items], n_strata)
     stratum_of_item = new_code[strata_of_items]
@@ -209,4 +208,5 @@ def _gold_mask(fusion: "Fusion") -> NDArray[np.bool_]:
 def _nearest_checked(strata: Codes, n_strata: int) -> Codes:
     """New codes ``[stratum]``, of the nearest stratum among those of the checked items."""
     filled = np.unique(strata)
-    return np.abs(filled[None] - np.arange(n_strata)[:, None]).argmin(axis=1)
+    distances = np.abs(filled[None] - np.arange(n_strata)[:, None])
+    return np.asarray(distances.argmin(axis=1), dtype=np.intp)

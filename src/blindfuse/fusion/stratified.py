@@ -54,8 +54,8 @@ def intervals_of_shares(samples: Sequence[Counts]) -> list[Interval]:
     """Return the estimates of several shares with their intervals; all have as many strata."""
     if not samples:
         return []
-    stacked = (np.stack(counts).astype(float) for counts in zip(*samples, strict=True))
-    limits = (column.tolist() for column in score_interval(*stacked))
+    found, checked, sizes = (np.stack(counts) for counts in zip(*samples, strict=True))
+    limits = (column.tolist() for column in score_interval(found, checked, sizes))
     return [Interval(*numbers) for numbers in zip(*limits, strict=True)]
 
 
