@@ -32,7 +32,7 @@ def read_gold(
     columns = _columns(tables[0], item, label)
     frame = load_columns(tables, columns)
     frame = frame.rename(dict(zip(columns, ("item", "label"), strict=True)))
-    gold, conflicting = _one_label_per_item(frame)
+    gold, conflicting = one_label_per_item(frame)
     name = tables[0].name
     if conflicting:
         raise BadFile(
@@ -57,7 +57,7 @@ def matching_gold(
     if parsed.gold is None:
         return {}, []
     frame, column = parsed.gold
-    labels, conflicting = _one_label_per_item(frame)
+    labels, conflicting = one_label_per_item(frame)
     if conflicting:
         items = list_names(conflicting, 3)
         return {}, [f"{column!r} not used as gold labels: several values for item {items}"]
@@ -86,7 +86,7 @@ def _columns(table: Table, item: str | None, label: str | None) -> tuple[str, st
     return require_column("item", table, item, [label_column]), label_column
 
 
-def _one_label_per_item(frame: pl.DataFrame) -> tuple[dict[str, str], list[str]]:
+def one_label_per_item(frame: pl.DataFrame) -> tuple[dict[str, str], list[str]]:
     """Return the label of each item that has one, and the items with several different labels."""
     text = pl.col("label").str.strip_chars()
     labelled = frame.filter(~text.str.to_lowercase().is_in(["", "nan"])).drop_nulls()
