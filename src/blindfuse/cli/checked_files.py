@@ -1,11 +1,12 @@
 """Files of an audit: items to check, tasks for Label Studio, and checked labels."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from blindfuse.cli.output_files import FileWriter
-from blindfuse.errors import BadLabels
+from blindfuse.errors import BadLabels, list_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,7 +29,7 @@ def plan_frame(plan: "AuditPlan", labels: dict[str, str] | None = None) -> "pl.D
     starts, codes, symbols = (column.tolist() for column in responses.by_item)
     texts = [
         "; ".join(f"{annotators[codes[r]]}: {classes[symbols[r]]}" for r in range(begin, end))
-        for begin, end in zip(starts[:-1], starts[1:], strict=True)
+        for begin, end in pairwise(starts)
     ]
     items = [str(item) for item in plan.items.tolist()]
     return pl.DataFrame(
@@ -82,6 +83,16 @@ def audit_file(fusion: "Fusion", path: str, screen: "Screen") -> "AuditResult":
     if not checked.labels:
         raise BadLabels(f"{path} has no labels. Fill in its column label, at least in some rows.")
     plan = plan_of_file(fusion, checked)
+    if plan is None:
+        responded = set(fusion.responses.items.tolist())
+        labels = {item: label for item, label in checked.labels.items() if item in responded}
+        unknown = [item for item in checked.labels if item not in labels]
+        if unknown and labels:
+            screen.note(
+                f"{len(unknown):,} checked items without responses were skipped: "
+                f"{list_names(unknown)}"
+            )
+            return audit(fusion, None, labels)
     if plan is not None and plan.stratum_of_item is None:
         screen.note(
             f"The strata in {path} are not those of this fusion. They are used as they are, and "

@@ -63,8 +63,8 @@ class AuditResult:
 
     @property
     def is_probability_sample(self) -> bool:
-        """Whether the items were drawn by a plan, so that the intervals hold for all items."""
-        return self.plan is not None
+        """Whether the intervals hold for all items: they were drawn by a plan, or all checked."""
+        return self.plan is not None or self.sample.scale == 1
 
     @property
     def labels(self) -> dict[Any, Any]:
@@ -117,7 +117,7 @@ class AuditResult:
         for name, counts in found.items():
             reach = float(np.mean(self.candidates.differ(name, reference)))
             mean = next(intervals) if counts is not None else Interval(0.5, 0.0, 1.0)
-            limits = (reach * (2 * x - 1) for x in (mean.value, mean.low, mean.high))
+            limits = (reach * (2 * x - 1) + 0.0 for x in (mean.value, mean.low, mean.high))
             differences[name] = Interval(*limits)
         return differences
 
@@ -139,8 +139,8 @@ class AuditResult:
     def class_shares(self) -> dict[Any, Interval]:
         """The proportion of each class among all items, by prediction-powered inference.
 
-        See :meth:`CheckedSample.counts_by_group`. With more than two classes the values need not
-        add up to one exactly.
+        See :meth:`CheckedSample.counts_by_group`. Values are scaled to add up to one, as far as
+        their intervals allow.
         """
         labels, sample = self.candidates.labels[FUSION], self.sample
         names = self.fusion.responses.classes.tolist()
@@ -148,7 +148,13 @@ class AuditResult:
             sample.counts_by_group((sample.truth == k).astype(float), labels == k)
             for k in range(len(names))
         ]
-        return dict(zip(names, intervals_of_shares(counts), strict=True))
+        found = intervals_of_shares(counts)
+        total = sum(one.value for one in found)
+        scaled = (
+            Interval(min(max(one.value / total, one.low), one.high), one.low, one.high)
+            for one in found
+        )
+        return dict(zip(names, scaled, strict=True))
 
     @cached_property
     def rogan_gladen(self) -> dict[Any, Interval]:
@@ -188,7 +194,7 @@ class AuditResult:
         """
         positive().check("points", points)
         n, n_gold = self.n_checked, len(self.sample.items) - self.n_checked
-        n_items = float(self.sample.sizes.sum()) - n_gold
+        n_items = self.sample.scale * (float(self.sample.sizes.sum()) - n_gold)
         left = 1 / n - 1 / n_items
         if self.error.half_width <= points or left <= 0:
             return 0
@@ -223,7 +229,9 @@ class AuditResult:
 
     def _checked_text(self) -> str:
         n_items = self.fusion.responses.n_items
-        if self.plan is None:
+        if len(self.sample.items) == n_items and self.is_probability_sample:
+            return f"All {n_items:,} items, so the figures are exact."
+        if self.plan is None or not self.is_probability_sample:
             return (
                 f"{self.n_checked:,} items of your own choice. They are not a random sample of the "
                 f"{n_items:,} items, so all figures are valid for items like those only. Use "

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import ndtri, softmax
 
 from blindfuse.fusion.audit_sample import CheckedSample
-from blindfuse.fusion.stratified import CONFIDENCE, Interval, score_interval
+from blindfuse.fusion.stratified import CONFIDENCE, Interval, stratified_interval
 from blindfuse.model.posteriors import count_posteriors, most_likely
 from blindfuse.responses.coding import positions
 
@@ -130,7 +130,7 @@ def correct_annotators(
     some = n_checked > 0
     accuracy = _model_accuracy(fusion)
     low, high = np.zeros(M), np.ones(M)
-    accuracy[some], low[some], high[some] = score_interval(
+    accuracy[some], low[some], high[some] = stratified_interval(
         (right * n_effective)[some], n_effective[some], np.maximum(sizes, n_effective)[some]
     )
     residual = (np.eye(K)[truth] - posteriors[sample.items][of_check]) * weight[:, None]

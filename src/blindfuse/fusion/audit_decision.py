@@ -54,11 +54,7 @@ def _choose(fusion: "Fusion", result: AuditResult) -> Choice:
     if not result.is_probability_sample:
         checks += " of your own list"
     if name is None:
-        best = min(result.differences.items(), key=lambda one: one[1].value)
-        why = (
-            f"{fusion.why} On {checks}, no other method is better beyond chance (closest: "
-            f"{best[0]}, error {_points(best[1])})."
-        )
+        why = f"{fusion.why} On {checks}, no other method is better beyond chance."
         return replace(fusion.choice, why=why)
     why = (
         f"On {checks}, its error is {_points(result.differences[name])} that of "
@@ -80,12 +76,10 @@ def _recalibrated(choice: Choice, result: AuditResult) -> Choice:
     )
 
 
-def _points(difference: Interval) -> str:
-    """``5.1 points below (2.0 to 8.2)``, or above."""
-    value, low, high = 100 * difference.value, 100 * difference.low, 100 * difference.high
-    if value > 0:
-        return f"{value:.1f} points above ({low:.1f} to {high:.1f})"
-    return f"{-value:.1f} points below ({-high:.1f} to {-low:.1f})"
+def _points(better: Interval) -> str:
+    """``5.1 points below (2.0 to 8.2)``, for a difference that is below zero."""
+    value, low, high = -100 * better.value, -100 * better.high, -100 * better.low
+    return f"{value:.1f} points below ({low:.1f} to {high:.1f})"
 
 
 def _choice_of(name: str, candidates: Candidates, why: str) -> Choice:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
+_LARGE = 1e6
+
 
 @dataclass(frozen=True, eq=False)
 class CheckedSample:
@@ -35,6 +37,9 @@ class CheckedSample:
         None if only the strata of the checked items are known.
     n_checked
         number of checked items, without the gold items.
+    scale
+        factor of all sizes. Items that were not drawn at random are treated as a sample of a much
+        larger population of items like those.
     """
 
     items: Codes
@@ -43,6 +48,7 @@ class CheckedSample:
     sizes: Floats
     stratum_of_item: Codes | None
     n_checked: int
+    scale: float = 1.0
 
     @property
     def weights(self) -> Floats:
@@ -52,7 +58,7 @@ class CheckedSample:
     def counts(self, values: Floats) -> Counts:
         """The counts for the mean over all items of a property with known ``values[check]``."""
         found = np.asarray(np.bincount(self.strata, values), dtype=float)
-        return found, np.bincount(self.strata).astype(float), self.sizes
+        return found, np.bincount(self.strata).astype(float), self.scale * self.sizes
 
     def counts_by_group(self, values: Floats, group: NDArray[np.bool_]) -> Counts:
         """The same for a property that depends on a ``group[item]`` which is known for all items.
@@ -89,7 +95,7 @@ class CheckedSample:
         """N_h of the items in a group, estimated where strata of unchecked items are unknown."""
         if self.stratum_of_item is not None:
             counts = np.bincount(self.stratum_of_item[group], minlength=len(self.sizes))
-            return np.asarray(counts, dtype=float)
+            return np.asarray(self.scale * counts, dtype=float)
         estimated = self.sizes * checked / np.bincount(self.strata)
         scale = np.count_nonzero(group) / max(estimated.sum(), 1.0)
         return np.asarray(np.maximum(scale * estimated, checked))
@@ -118,6 +124,7 @@ def collect_sample(
         np.append(sizes, float(len(known))) if len(known) else sizes,
         stratum_of_item,
         len(items),
+        1.0 if plan is not None or len(items) + len(known) == fusion.responses.n_items else _LARGE,
     )
 
 

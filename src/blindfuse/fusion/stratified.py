@@ -2,14 +2,18 @@
 
 A stratum h has N_h items, of which n_h were drawn without replacement and x_h have the property in
 question. The share is p = Σ_h W_h p_h with W_h = N_h/N, estimated by p̂ = Σ_h W_h x_h/n_h (Horvitz
-and Thompson, 1952). Its interval is the set of all p that the score test does not reject:
+and Thompson, 1952). Its interval is the set of all p that a test of fit does not reject:
 
-    (p̂ − p)² ≤ z² Σ_h W_h² p̃_h (1 − p̃_h) (N_h − n_h) / (n_h (N_h − 1)),
+    9/5 Σ_h [x_h ((x_h/n_h p̃_h)^⅔ − 1) + (n_h − x_h) (((n_h − x_h)/n_h (1 − p̃_h))^⅔ − 1)] ≤ z²,
 
-where p̃ is the most likely vector of shares with Σ_h W_h p̃_h = p. With more than one stratum, z² is
-multiplied by n/(n − H + 1), where H is the number of strata in which some but not all sampled items
-have the property: estimating H shares makes the variance too small by about that factor. One
-stratum of an infinite population gives Wilson's interval.
+where p̃ is the most likely vector of shares with Σ_h W_h p̃_h = p. This is the power divergence that
+Cressie and Read (1984, "Multinomial Goodness-of-Fit Tests") recommend; with the power 1 in place of
+⅔ it would be the score test, which gives Wilson's interval for one stratum, and with 0 the
+likelihood ratio test. Two corrections are made:
+
+- Counts of a stratum are divided by (N_h − n_h)/(N_h − 1), for sampling without replacement.
+- z² is multiplied by n/(n − H + 1), where H is the number of strata in which some but not all
+  sampled items have the property: H estimated shares fit better than the true ones.
 
 The interval stays within [0, 1], has a positive width where no sampled item has the property, and
 needs no variance within a stratum, so strata of one sampled item are allowed.
@@ -28,7 +32,10 @@ Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
 """The confidence level of all intervals of an audit."""
+POWER = 2 / 3
+"""Power of the divergence, as Cressie and Read recommend."""
 _BISECTIONS = 45
+_SMALLEST = 1e-250
 _MIN_CORRECTION = 1e-9
 """Of the variance in a stratum that was checked completely, to avoid a division by zero."""
 
@@ -55,11 +62,11 @@ def intervals_of_shares(samples: Sequence[Counts]) -> list[Interval]:
     if not samples:
         return []
     found, checked, sizes = (np.stack(counts) for counts in zip(*samples, strict=True))
-    limits = (column.tolist() for column in score_interval(found, checked, sizes))
+    limits = (column.tolist() for column in stratified_interval(found, checked, sizes))
     return [Interval(*numbers) for numbers in zip(*limits, strict=True)]
 
 
-def score_interval(
+def stratified_interval(
     found: Floats, checked: Floats, sizes: Floats, confidence: float = CONFIDENCE
 ) -> tuple[Floats, Floats, Floats]:
     """Return the estimated shares and the lower and upper limits of their intervals.
@@ -100,9 +107,13 @@ def score_interval(
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
             shares = shares_at(sign * total * middle / (1 - middle))
-            distance = np.sum(weights * shares, axis=-1) - estimate
-            variance = np.sum(weights**2 * shares * (1 - shares) / n_effective, axis=-1)
-            is_rejected = distance**2 > z_squared * variance
+            divergence = np.sum(
+                _power_divergence(x_effective, n_effective * shares)
+                + _power_divergence(n_effective - x_effective, n_effective * (1 - shares)),
+                axis=-1,
+                where=weights > 0,
+            )
+            is_rejected = divergence > z_squared
             high, low = np.where(is_rejected, middle, high), np.where(is_rejected, low, middle)
         return np.asarray(np.sum(weights * shares_at(sign * total * low / (1 - low)), axis=-1))
 
@@ -115,6 +126,13 @@ def score_interval(
         np.minimum(np.clip(limit(1), least, most), estimate),
         np.maximum(np.clip(limit(-1), least, most), estimate),
     )
+
+
+def _power_divergence(observed: Floats, expected: Floats) -> Floats:
+    """Terms of the power divergence of Cressie and Read; zero for a count of zero."""
+    ratio = np.maximum(observed, 0.0) / np.maximum(expected, _SMALLEST)
+    factor = 2 / (POWER * (POWER + 1))
+    return np.asarray(factor * np.maximum(observed, 0.0) * (ratio**POWER - 1))
 
 
 def _most_likely_shares(x: Floats, n: Floats, slope: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Checked labels of an audit: the file of its plan with labels filled in, or a list of one's own."""
+"""Checked labels of an audit: the file of a plan with labels filled in, or any list of labels."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
