@@ -283,13 +283,14 @@ def test_bad_input_is_refused() -> None:
     plan = plan_audit(fusion, 20)
     labels: dict[Any, Any] = labels_of(plan, drawn)
     first, outside = int(plan.items[0]), int(np.setdiff1d(np.arange(800), plan.positions)[0])
-    for wrong, message in [
+    refused: list[tuple[dict[Any, Any], str]] = [
         ({}, "No item was checked"),
         (dict.fromkeys(labels), "No item was checked"),
         ({first: 7}, "not among the classes"),
         ({"nobody": 0}, "not among the fused items"),
         ({outside: 0}, "not in the plan"),
-    ]:
+    ]
+    for wrong, message in refused:
         with pytest.raises(BadLabels, match=message):
             audit(fusion, plan, wrong)
     with pytest.raises(BadLabels, match="made for other items"):

@@ -49,6 +49,14 @@ def test_inclusion_probabilities_are_the_frequencies_over_seeds(fusion: Fusion) 
     assert 0.8 < z.std() < 1.2
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_sample_does_not_depend_on_data_of_the_same_seed(seed: int) -> None:
+    truth = np.random.default_rng(seed).random(400) < 0.5
+    fusion = fuse(np.column_stack([truth, truth, truth]).astype(int))
+    drawn = truth[plan_audit(fusion, 100, seed=seed).positions]
+    assert abs(drawn.mean() - truth.mean()) < 0.2
+
+
 def test_uncertain_items_are_drawn_more_often(fusion: Fusion) -> None:
     plan = plan_audit(fusion, 60)
     errors = plan.candidates.error_probability

@@ -89,10 +89,11 @@ def command(
     with screen.progress() as step:
         data = inputs.read(screen, step)
         fused = options.fuse(data, screen, step)
-        step("choosing items" if checked is None or more else "measuring errors")
-        if checked is None or more:
+        if checked is None or more is not None:
+            step("choosing items")
             plan, labels = _plan(fused, options, budget, checked, more)
         else:
+            step("measuring errors")
             _evaluate(inputs, data.notes, fused, output, checked, report)
             return
     _write_plan(plan, labels, output, label_studio)
@@ -133,8 +134,8 @@ def _plan(
     from blindfuse.errors import BadFile
 
     if checked is None or more is None:
-        n_items = fused.fusion.responses.n_items
-        return plan_audit(fused.fusion, budget or min(BUDGET, n_items), options.seed), {}
+        default = min(BUDGET, fused.fusion.responses.n_items)
+        return plan_audit(fused.fusion, default if budget is None else budget, options.seed), {}
     file: CheckedFile = read_checked_file(checked)
     plan = plan_of_file(fused.fusion, file, options.seed)
     if plan is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from blindfuse.diagnostics.items import CONFIDENT
 from blindfuse.errors import BadLabels, BadParameter, list_names
@@ -27,6 +27,9 @@ MIN_ERROR_PROBABILITY = 1 - CONFIDENT
 """A lower probability of an error is not trusted when the checks are allocated, so that items of
 high confidence are checked often enough to find errors that no model expects. It is that of an item
 that needs no other label."""
+_STREAM = 0x6175646974
+"""A random stream of its own: simulated responses may come from a generator of the same seed, and
+the sample must not depend on them."""
 MIN_CHECKS = 2
 """Checks in every stratum that has as many items, unless the budget is smaller."""
 
@@ -143,9 +146,9 @@ def draw_plan(candidates: Candidates, stratum_of_item: Codes, budget: int, seed:
 
 def restore_plan(
     fusion: "Fusion",
-    items: Sequence[Any],
-    strata: Sequence[int],
-    sizes: Sequence[float],
+    items: Sequence[Any] | NDArray[Any],
+    strata: ArrayLike,
+    sizes: ArrayLike,
     seed: int = 0,
 ) -> AuditPlan:
     """Return the plan that drew these items, from the columns of its file.
@@ -225,7 +228,7 @@ def _extend(plan: AuditPlan, count: int) -> AuditPlan:
     available = stratum_of_item >= 0
     available[plan.positions] = False
     left = np.flatnonzero(available)
-    keys = np.random.default_rng(plan.seed).random(len(stratum_of_item))[left]
+    keys = np.random.default_rng([_STREAM, plan.seed]).random(len(stratum_of_item))[left]
     order = np.lexsort((keys, stratum_of_item[left]))
     first = np.searchsorted(stratum_of_item[left][order], np.arange(len(plan.sizes)))
     drawn = np.bincount(plan.strata, minlength=len(plan.sizes))
