@@ -247,7 +247,9 @@ def decisions() -> Section:
         section.note = LEFT_OUT
         return section
     budget = 100
-    right, claims, wrong_claims, afters, blinds, excesses = [], [], [], [], [], []
+    right, claims, wrong_claims = list[float](), list[float](), list[float]()
+    afters, blinds, excesses, method_excesses = [], [], [], []
+    calibration = []
     for crowd in crowds():
         samples = [crowd.sample(budget, seed) for seed in range(AUDITS)]
         candidates, truth = crowd.candidates, crowd.truth
@@ -277,10 +279,12 @@ def decisions() -> Section:
         )
         n_differ = float(candidates.differ(VOTE, FUSION).mean())
         tolerance = 0.003 + 2 * np.sqrt(n_differ / len(truth))
-        excesses.append(100 * (after - error[VOTE] - tolerance))
+        excesses.append(100 * (fixed - error[VOTE] - tolerance))
+        method_excesses.append(100 * (after - error[VOTE] - tolerance))
         blinds.append(100 * error[FUSION])
         afters.append(100 * after)
         before, calibrated = _calibration(crowd, budget)
+        calibration.append((before, calibrated))
         section.rows.append(
             [
                 crowd.name,
@@ -301,6 +305,15 @@ def decisions() -> Section:
             fmean(blinds),
         ),
         Check("largest excess over the vote + 0.3 points + 2 standard errors", max(excesses), 0.0),
+        Check(
+            "the same without the checked labels being fixed, the method alone",
+            max(method_excesses),
+            0.0,
+        ),
+        Check(
+            "mean ECE after recalibration; limit is that before",
+            *(100 * fmean(column) for column in list(zip(*calibration, strict=True))[::-1]),
+        ),
     ]
     section.note = (
         f"Errors in %, mean of {AUDITS} audits. {len(right)} pairs of methods are at least 3 "

@@ -160,32 +160,37 @@ def _normalised(counts: Floats, fusion: "Fusion") -> Floats:
 def rogan_gladen(sample: CheckedSample, labels: NDArray[np.intp], positive: int) -> Interval | None:
     """The share of class ``positive`` of two, from the sensitivity and specificity of the labels.
 
-    (F + specificity − 1)/(sensitivity + specificity − 1), where F is the share of items labelled
-    positive; the interval is that of the delta method, cut to [0, 1]. None where the labels carry
-    no information, or where one class was never checked.
+    (F + specificity − 1)/J with J = sensitivity + specificity − 1, where F is the share of items
+    labelled positive. The interval is that of the delta method with the variance within strata,
+    to which one more wrong label is added so that it is never zero, cut to [0, 1]. None where the
+    labels carry no information, or where one class was never checked.
 
     Rogan and Gladen (1978), "Estimating prevalence from the results of a screening test".
     """
     weights, is_positive = sample.weights, sample.truth == positive
     labelled = labels[sample.items] == positive
-    share = float(np.mean(labels == positive))
-    rates, variances = [], []
-    for side in (True, False):
-        inside = is_positive == side
-        if not inside.any():
-            return None
-        w = weights[inside]
-        rate = float(w @ (labelled[inside] == side) / w.sum())
-        n = float(w.sum() ** 2 / (w**2).sum())
-        # One success and one failure are added, so that no variance is zero (Agresti and Coull).
-        smoothed = (rate * n + 1) / (n + 2)
-        rates.append(rate)
-        variances.append(smoothed * (1 - smoothed) / (n + 2))
-    sensitivity, specificity = rates
-    information = sensitivity + specificity - 1
+    if is_positive.all() or not is_positive.any():
+        return None
+    rates = [
+        np.average(labelled[is_positive == x], weights=weights[is_positive == x]) for x in (1, 0)
+    ]
+    information = float(rates[0] - rates[1])
     if information <= 0:
         return None
-    value = float(np.clip((share + specificity - 1) / information, 0.0, 1.0))
-    variance = (value**2 * variances[0] + (1 - value) ** 2 * variances[1]) / information**2
+    share = float(np.mean(labels == positive))
+    value = float(np.clip((share - rates[1]) / information, 0.0, 1.0))
+    residuals = (labelled - np.where(is_positive, *rates)) / information
+    n, counts = sample.n_checked, np.bincount(sample.strata)
+    squares = np.bincount(sample.strata, residuals**2)
+    means = np.bincount(sample.strata, residuals) / counts
+    # A stratum of one check has the variance of all of them.
+    within = np.where(
+        counts > 1, (squares - counts * means**2) / np.maximum(counts - 1, 1), residuals.var()
+    )
+    shares = sample.sizes / sample.sizes.sum()
+    left = np.maximum(1 - counts / (sample.scale * sample.sizes), 0.0)
+    variance = float(np.sum(shares**2 * left * within / counts))
+    if np.any(left > 0):
+        variance += 1 / (n * information) ** 2
     reach = float(ndtri(0.5 + CONFIDENCE / 2) * np.sqrt(variance))
     return Interval(value, max(0.0, value - reach), min(1.0, value + reach))
