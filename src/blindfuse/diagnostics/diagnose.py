@@ -77,7 +77,6 @@ def diagnose(
     model: Model,
     posteriors: Floats,
     groups: Sequence[Sequence[int]] = (),
-    *,
     all_gold: bool = False,
 ) -> Diagnostics:
     """Compute all diagnostics of these responses under a model and its posteriors.

@@ -82,7 +82,7 @@ class Fusion:
         with single_threaded_blas():
             all_gold = self.is_gold is not None and bool(self.is_gold.all())
             model, posteriors = self.model, self.posteriors
-            return diagnose(self.responses, model, posteriors, self.groups, all_gold=all_gold)
+            return diagnose(self.responses, model, posteriors, self.groups, all_gold)
 
     def predict_proba(self, responses: Any) -> Floats:
         """Posteriors ``[item, class]`` of new items by the same annotators, by the same method.
