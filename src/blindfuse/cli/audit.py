@@ -33,7 +33,7 @@ MAX_ROWS = 10
 Examples:
   blindfuse audit votes.csv --budget 100 -o to_check.csv
   blindfuse audit votes.csv --checked to_check.csv --report audit.html
-  blindfuse audit votes.csv --checked to_check.csv --more 50 -o to_check_more.csv
+  blindfuse audit votes.csv --checked to_check.csv --more 50 -o more.csv
   blindfuse audit votes.csv --budget 100 --label-studio tasks.json
 """
 )
