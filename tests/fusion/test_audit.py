@@ -295,6 +295,8 @@ def test_bad_input_is_refused() -> None:
             audit(fusion, plan, wrong)
     with pytest.raises(BadLabels, match="made for other items"):
         audit(fuse(drawn.responses.select_items(np.arange(790))), plan, {first: 0})
+    with pytest.raises(BadLabels, match="another order"):
+        audit(fuse(drawn.responses.select_items(np.arange(800)[::-1])), plan, {first: 0})
     with pytest.raises(BadParameter, match="points"):
         audit(fusion, plan, labels).more_checks(0)
 

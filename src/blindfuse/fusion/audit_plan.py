@@ -72,7 +72,7 @@ class AuditPlan:
         return len(self.items)
 
     @property
-    def candidates_left(self) -> int:
+    def n_left(self) -> int:
         """How many items could still be drawn."""
         return int(self.sizes.sum()) - len(self)
 
@@ -88,9 +88,9 @@ class AuditPlan:
                 "The plan was made for another fusion, so it cannot be extended. Pass the same "
                 "responses and options as before, or make a new plan."
             )
-        if count > self.candidates_left:
+        if count > self.n_left:
             raise BadParameter(
-                f"more={count!r} is too large: {self.candidates_left:,} items are left to check."
+                f"more={count!r} is too large: {self.n_left:,} items are left to check."
             )
         return _extend(self, count)
 

@@ -190,14 +190,12 @@ def _strata_of(
 
 def _refuse_others(fusion: "Fusion", plan: AuditPlan, items: Codes) -> None:
     """Raise an error if the plan is for other items, or has not drawn all checked items."""
-    n_items = fusion.responses.n_items
-    if plan.stratum_of_item is not None and (
-        len(plan.stratum_of_item) != n_items
-        or np.any((plan.stratum_of_item < 0) & ~_gold_mask(fusion))
-    ):
+    same_items = np.array_equal(plan.candidates.responses.items, fusion.responses.items)
+    strata = plan.stratum_of_item
+    if not same_items or (strata is not None and np.any((strata < 0) & ~_gold_mask(fusion))):
         raise BadLabels(
-            "The plan was made for other items or with other gold labels than the fusion has. Pass "
-            "the fusion that the plan was made for."
+            "The plan was made for other items, another order of them or other gold labels than "
+            "the fusion has. Pass the fusion that the plan was made for."
         )
     others = ~np.isin(items, plan.positions)
     if np.any(others):
