@@ -12,6 +12,7 @@ from pathlib import Path
 
 import accuracy
 import annotators
+import audits
 import crowd_kit
 import machine_limits
 import reading
@@ -46,6 +47,9 @@ SECTIONS: list[Callable[[], Section]] = [
     annotators.order,
     annotators.diagnostics,
     trust.choosing_labels,
+    audits.intervals,
+    audits.decisions,
+    audits.planning,
     voting.classifiers,
     speed.response_sweeps,
     accuracy.adversaries,

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from blindfuse.errors import NotIdentifiable as NotIdentifiable
     from blindfuse.errors import RankTooLow as RankTooLow
     from blindfuse.estimators.registry import *  # noqa: F403
+    from blindfuse.fusion.audit import AuditResult as AuditResult
+    from blindfuse.fusion.audit import audit as audit
+    from blindfuse.fusion.audit_plan import AuditPlan as AuditPlan
+    from blindfuse.fusion.audit_plan import plan_audit as plan_audit
     from blindfuse.fusion.compare import Comparison as Comparison
     from blindfuse.fusion.compare import compare as compare
     from blindfuse.fusion.fuse import Fusion as Fusion
@@ -48,6 +52,8 @@ __version__ = "0.2.0.dev0"
 
 _MODULES = {
     **ESTIMATOR_MODULES,
+    "AuditPlan": "fusion.audit_plan",
+    "AuditResult": "fusion.audit",
     "BadFile": "errors",
     "BadLabels": "errors",
     "BadModel": "errors",
@@ -70,12 +76,14 @@ _MODULES = {
     "Read": "readers.reading",
     "Responses": "responses.responses",
     "Simulation": "simulation",
+    "audit": "fusion.audit",
     "check_on_gold": "fusion.gold_check",
     "compare": "fusion.compare",
     "diagnose": "diagnostics.diagnose",
     "fuse": "fusion.fuse",
     "fuse_stream": "fusion.fuse_stream",
     "next_labels": "fusion.next_labels",
+    "plan_audit": "fusion.audit_plan",
     "read": "readers.reading",
     "read_gold": "readers.gold",
     "report_html": "report.rendering",

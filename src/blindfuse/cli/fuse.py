@@ -1,12 +1,18 @@
 """``blindfuse fuse``: fuse responses into one label per item."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from blindfuse.cli.fuse_options import FuseOptions
 from blindfuse.cli.input_options import InputOptions
-from blindfuse.cli.options import with_fuse_options, with_input_options, with_output_options
+from blindfuse.cli.options import (
+    EXISTING_FILE,
+    with_fuse_options,
+    with_input_options,
+    with_output_options,
+)
 from blindfuse.cli.output_files import FileWriter, OutputFile
 from blindfuse.cli.output_options import OutputOptions
 from blindfuse.cli.report import report_writer
@@ -22,6 +28,7 @@ Examples:
   blindfuse fuse votes.csv
   blindfuse fuse votes.csv -o fused.csv --report report.html
   blindfuse fuse "batches/*.csv.gz" --gold checked.csv -o fused.parquet
+  blindfuse fuse votes.csv --checked to_check.csv -o fused.csv
   blindfuse fuse votes.csv --item image --annotator worker --label verdict
   blindfuse fuse grades.csv --ordered --classes poor,fair,good
   zcat votes.csv.gz | blindfuse fuse - -o - > fused.csv
@@ -34,6 +41,12 @@ Examples:
 )
 @click.option(
     "--model", type=OutputFile(("npz",)), help="Save the model for `blindfuse predict`: .npz."
+)
+@click.option(
+    "--checked",
+    type=EXISTING_FILE,
+    metavar="FILE",
+    help="Checked labels, see `blindfuse audit`: held fixed, and used to select the method.",
 )
 @click.option(
     "--partitioned/--whole",
@@ -50,6 +63,7 @@ def command(
     report: Path | None,
     annotators: Path | None,
     model: Path | None,
+    checked: str | None,
     partitioned: bool | None,
 ) -> None:
     """Fuse the responses in FILE… into one label per item and rate the annotators.
@@ -66,6 +80,9 @@ def command(
     Gold labels (--gold, or a column of true labels in FILE) are held fixed. The error on them is
     measured by a second fusion that does not use them.
 
+    Checked labels (--checked) are held fixed too. If they show that another method makes fewer
+    errors than the selected one, that method is used, and the summary says so.
+
     A long table that is larger than memory is read in partitions. The items are distributed over
     temporary files, the model is estimated from a sample of the items, and the labels are written
     one partition after another, so the order of the items changes.
@@ -73,7 +90,9 @@ def command(
     from blindfuse.cli.summary import json_document, summary_table
     from blindfuse.cli.tables import annotator_frame, fused_frame, writer
 
-    reason = inputs.reason_to_partition() if partitioned is None else None
+    if partitioned and checked is not None:
+        raise BadParameter("checked= cannot be used in partitions. Leave one of the options out.")
+    reason = inputs.reason_to_partition() if partitioned is None and checked is None else None
     if partitioned or reason:
         from blindfuse.cli.fuse_partitions import fuse_partitions
 
@@ -88,6 +107,12 @@ def command(
     with screen.progress() as step:
         data = inputs.read(screen, step)
         fused = options.fuse(data, screen, step)
+        if checked is not None:
+            from blindfuse.cli.checked_files import audit_file
+            from blindfuse.fusion.audit_decision import apply_checks
+
+            result = audit_file(fused.fusion, checked, screen)
+            fused = replace(fused, fusion=apply_checks(fused.fusion, result))
         if annotators is not None:
             other_files[annotators] = writer(
                 annotator_frame(fused.fusion), annotators, output.spreadsheet

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from blindfuse import Comparison
+    from blindfuse import AuditResult, Comparison
     from blindfuse.cli.fuse_options import FusionResult
     from blindfuse.cli.output_files import FileWriter
 
@@ -22,12 +22,19 @@ FAST_METHODS = (
 )
 
 
-def report_writer(title: str, notes: Sequence[str], fused: "FusionResult") -> "FileWriter":
+def report_writer(
+    title: str, notes: Sequence[str], fused: "FusionResult", audit: "AuditResult | None" = None
+) -> "FileWriter":
     """Return a function that writes the report of a fusion, with a comparison of methods."""
     from blindfuse import report_html
 
     html = report_html(
-        fused.fusion, title=title, notes=notes, compared=_compare(fused), gold=fused.gold_check
+        fused.fusion,
+        title=title,
+        notes=notes,
+        compared=_compare(fused),
+        gold=fused.gold_check,
+        audit=audit,
     )
 
     def write(path: Path) -> None:

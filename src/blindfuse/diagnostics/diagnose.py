@@ -19,6 +19,11 @@ from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
+ALL_GOLD = (
+    "Every label is a gold label, so there is no fused label that could be wrong. Fuse without "
+    "gold labels to measure the error of the fused labels on them."
+)
+
 
 @dataclass(frozen=True)
 class Paragraph:
@@ -34,6 +39,7 @@ class Diagnostics:
     """How many labels are wrong, which items and annotators to check, and whether the model fits.
 
     ``paragraphs()`` is the ordered list that ``summary()``, the command line and the report read.
+    ``all_gold`` says whether every label is a gold label.
     """
 
     expected_error: ExpectedError
@@ -42,13 +48,15 @@ class Diagnostics:
     dependence: Dependence
     fit: Fit
     identifiability: Identifiability
+    all_gold: bool = False
 
     def paragraphs(self) -> tuple[Paragraph, ...]:
         """Every diagnostic as text under its heading."""
         annotators, dependence = self.annotators, self.dependence
+        error = ALL_GOLD if self.all_gold else self.expected_error.summary()
         fit, identifiability = self.fit, self.identifiability
         return (
-            Paragraph("Expected error", self.expected_error.summary(), warning=False),
+            Paragraph("Expected error", error, warning=False),
             Paragraph("Items", self.items.summary(), warning=False),
             Paragraph("Annotators", annotators.summary(), warning=annotators.has_adversaries),
             Paragraph("Dependence", dependence.summary(), warning=dependence.is_ignored),
@@ -66,12 +74,17 @@ class Diagnostics:
 
 
 def diagnose(
-    responses: Responses, model: Model, posteriors: Floats, groups: Sequence[Sequence[int]] = ()
+    responses: Responses,
+    model: Model,
+    posteriors: Floats,
+    groups: Sequence[Sequence[int]] = (),
+    all_gold: bool = False,
 ) -> Diagnostics:
     """Compute all diagnostics of these responses under a model and its posteriors.
 
     ``groups`` are positions of annotators that the method merged because their errors are
     correlated. Their agreement does not count against the fit, but is still listed as dependence.
+    ``all_gold`` says whether every label is a gold label; then no error can be expected.
     """
     shape = responses.n_items, responses.n_classes
     posteriors = check_numbers(posteriors, "posteriors", shape, minimum=0).astype(float)
@@ -84,4 +97,5 @@ def diagnose(
         dependence=find_dependence(pairs, responses.annotators, merged=len(groups) > 0),
         fit=measure_fit(pairs.outside_groups(groups), responses.n_annotators),
         identifiability=check_identifiability(responses, known),
+        all_gold=all_gold,
     )

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
 from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import check_responses
+from blindfuse.fusion.audit import AuditResult
+from blindfuse.fusion.audit_decision import apply_checks
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule, choice_in_input_order
 from blindfuse.fusion.selection import select_by_order, select_by_prediction
 from blindfuse.kernels.threads import single_threaded_blas
@@ -38,6 +40,8 @@ class Fusion:
         are its fields.
     threads
         maximum number of threads for prediction.
+    is_gold ``[item]``
+        whether the label is a gold label; None if there are no gold labels.
     """
 
     responses: Responses
@@ -45,6 +49,7 @@ class Fusion:
     posteriors: Floats
     choice: Choice = field(repr=False)
     threads: int | None = field(default=None, repr=False)
+    is_gold: NDArray[np.bool_] | None = field(default=None, repr=False)
 
     @property
     def method(self) -> str:
@@ -75,7 +80,9 @@ class Fusion:
     def diagnostics(self) -> Diagnostics:
         """How far the result can be trusted; computed when first used."""
         with single_threaded_blas():
-            return diagnose(self.responses, self.model, self.posteriors, self.groups)
+            all_gold = self.is_gold is not None and bool(self.is_gold.all())
+            model, posteriors = self.model, self.posteriors
+            return diagnose(self.responses, model, posteriors, self.groups, all_gold)
 
     def predict_proba(self, responses: Any) -> Floats:
         """Posteriors ``[item, class]`` of new items by the same annotators, by the same method.
@@ -106,6 +113,7 @@ def fuse(
     *,
     ordered: bool = False,
     gold: Mapping[Any, Any] | None = None,
+    checked: Mapping[Any, Any] | AuditResult | None = None,
     prior_model: Model | None = None,
     prior_count: float = 20.0,
     selection: SelectionRule | None = None,
@@ -125,6 +133,9 @@ def fuse(
         whether the classes are ordered, as grades are.
     gold
         gold labels of some items, ``{item: label}``, which are held fixed.
+    checked
+        what :func:`blindfuse.audit` returned, or labels of your own list ``{item: label}``. They
+        are held fixed, and if they show that another method is better, its labels are used.
     prior_model, prior_count
         a Model of annotators from earlier work, and the pseudo-counts per class it is worth.
     selection
@@ -153,8 +164,11 @@ def fuse(
         warnings.simplefilter("ignore", NotConverged)
         choice = choice_in_input_order(select(context), canonical, table)
     posteriors, labels = choice.posteriors, choice.label_codes()
+    is_gold = None
     if len(gold_items):
-        posteriors = posteriors.copy()
+        posteriors, is_gold = posteriors.copy(), np.zeros(table.n_items, dtype=bool)
         posteriors[gold_items] = np.eye(table.n_classes)[gold_classes]
         labels[gold_items] = gold_classes
-    return Fusion(table, np.asarray(table.classes[labels]), posteriors, choice, threads)
+        is_gold[gold_items] = True
+    fusion = Fusion(table, np.asarray(table.classes[labels]), posteriors, choice, threads, is_gold)
+    return fusion if checked is None else apply_checks(fusion, checked)

@@ -8,21 +8,13 @@ import numpy as np
 
 from blindfuse.errors import BadLabels
 from blindfuse.fusion.fuse import Fusion
+from blindfuse.fusion.stratified import Interval
 from blindfuse.metrics import calibration_error, error_rate, reliability, wilson_interval
 from blindfuse.model.posteriors import vote_posteriors
 from blindfuse.responses.gold import gold_codes
 
 BINS = 10
 """Bins of the reliability diagram."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A proportion of items with its 95 % interval, ``low`` to ``high``."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)

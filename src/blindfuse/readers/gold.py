@@ -50,7 +50,7 @@ def read_gold(
     frame = load_columns(tables, columns)
     frame = frame.rename(dict(zip(columns, ("item", "label"), strict=True)))
     names = None if classes is None else [str(name) for name in classes]
-    gold, conflicting = _one_label_per_item(frame, LabelOptions(names))
+    gold, conflicting = one_label_per_item(frame, LabelOptions(names))
     name = tables[0].name
     if conflicting:
         raise BadFile(
@@ -75,7 +75,7 @@ def matching_gold(
     if parsed.gold is None:
         return {}, []
     frame, column = parsed.gold
-    labels, conflicting = _one_label_per_item(frame, replace(options, classes=classes.tolist()))
+    labels, conflicting = one_label_per_item(frame, replace(options, classes=classes.tolist()))
     if conflicting:
         items = list_names(conflicting, 3)
         return {}, [f"{column!r} not used as gold labels: several values for item {items}"]
@@ -104,7 +104,7 @@ def _columns(table: Table, item: str | None, label: str | None) -> tuple[str, st
     return require_column("item", table, item, [label_column]), label_column
 
 
-def _one_label_per_item(
+def one_label_per_item(
     frame: pl.DataFrame, options: LabelOptions
 ) -> tuple[dict[str, str], list[str]]:
     """Return the label of each item that has one, and the items with several different labels."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from blindfuse.diagnostics.diagnose import Paragraph
 from blindfuse.diagnostics.items import CONFIDENT
 from blindfuse.errors import BadLabels
+from blindfuse.fusion.audit import AuditResult
 from blindfuse.fusion.compare import Comparison
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.fusion.gold_check import GoldCheck
@@ -19,6 +20,7 @@ from blindfuse.report.annotators import (
     annotator_table,
     most_common_classes,
 )
+from blindfuse.report.audit import AuditSection, audit_section
 from blindfuse.report.dependence import DependenceMap, dependence_map
 from blindfuse.report.items import ItemTable, item_table
 from blindfuse.report.names import distinct_names, visible
@@ -87,6 +89,8 @@ class Contents:
         pairs of iteration and log-likelihood, and the number of all iterations.
     comparisons, gold_check
         what ``compare`` and ``check_on_gold`` returned; empty and None without them.
+    audit
+        what ``audit`` returned; None without one.
     confident
         the confidence below which an item needs another label.
     """
@@ -109,6 +113,7 @@ class Contents:
     n_iterations: int
     comparisons: tuple[Comparison, ...]
     gold_check: GoldCheck | None
+    audit: AuditSection | None = None
     confident: float = CONFIDENT
 
 
@@ -119,8 +124,10 @@ def gather_contents(
     notes: Sequence[str] = (),
     compared: Sequence[Comparison] = (),
     gold: GoldCheck | None = None,
+    audit: AuditResult | None = None,
 ) -> Contents:
     """Return what the page shows about this fusion."""
+    audited = None if audit is None else audit_section(audit)
     responses, diagnostics = fusion.responses, fusion.diagnostics
     names = distinct_names(responses.annotators)
     classes = distinct_names(responses.classes)
@@ -134,10 +141,11 @@ def gather_contents(
         ),
         method=fusion.method,
         why=visible(fusion.why, MAX_PARAGRAPH_LENGTH),
-        key_figures=_key_figures(fusion, gold),
+        key_figures=(*_audit_figures(audited), *_key_figures(fusion, gold)),
         paragraphs=paragraphs,
         warnings=(
             *_method_warnings(fusion),
+            *_audit_warnings(audited),
             *_gold_warnings(gold),
             *(paragraph for paragraph in paragraphs if paragraph.warning),
         ),
@@ -154,6 +162,7 @@ def gather_contents(
         n_iterations=len(fusion.history),
         comparisons=tuple(compared),
         gold_check=gold,
+        audit=audited,
     )
 
 
@@ -182,6 +191,22 @@ def _key_figures(fusion: Fusion, gold: GoldCheck | None) -> tuple[KeyFigure, ...
             f"{fit.misfit:.2g}\u00a0×",
             f"misfit relative to sampling noise: {fit.verdict}",
         ),
+    )
+
+
+def _audit_figures(audit: AuditSection | None) -> tuple[KeyFigure, ...]:
+    """The error measured on checked items, which comes first."""
+    if audit is None:
+        return ()
+    measured = f"{100 * audit.error.value:.1f}\u00a0%"
+    return (KeyFigure(measured, f"error measured on {audit.n_checked:,} checked items"),)
+
+
+def _audit_warnings(audit: AuditSection | None) -> tuple[Paragraph, ...]:
+    """The warnings of an audit, under one heading."""
+    warnings = () if audit is None else audit.paragraphs
+    return tuple(
+        replace(one, heading=f"Audit, {one.heading.lower()}") for one in warnings if one.warning
     )
 
 

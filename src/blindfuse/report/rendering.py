@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from blindfuse.errors import BadFile
 from blindfuse.files import write_atomically
+from blindfuse.fusion.audit import AuditResult
 from blindfuse.fusion.compare import Comparison
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.fusion.gold_check import GoldCheck
@@ -32,9 +33,10 @@ def write_report(
     notes: Sequence[str] = (),
     compared: Sequence[Comparison] = (),
     gold: GoldCheck | None = None,
+    audit: AuditResult | None = None,
 ) -> None:
     """Write :func:`report_html` to a file, atomically; an existing file is replaced."""
-    page = report_html(fusion, title=title, notes=notes, compared=compared, gold=gold)
+    page = report_html(fusion, title=title, notes=notes, compared=compared, gold=gold, audit=audit)
     try:
         write_atomically(path, page.encode())
     except OSError as error:
@@ -51,6 +53,7 @@ def report_html(
     notes: Sequence[str] = (),
     compared: Sequence[Comparison] = (),
     gold: GoldCheck | None = None,
+    audit: AuditResult | None = None,
 ) -> str:
     """Return one self-contained HTML page that loads nothing from the network or from disk.
 
@@ -66,8 +69,13 @@ def report_html(
         what ``compare`` returned.
     gold
         what ``check_on_gold`` returned for a fusion that was not given the gold labels.
+    audit
+        what ``audit`` returned.
     """
-    return render(gather_contents(fusion, title=title, notes=notes, compared=compared, gold=gold))
+    given = gather_contents(
+        fusion, title=title, notes=notes, compared=compared, gold=gold, audit=audit
+    )
+    return render(given)
 
 
 def render(contents: Contents) -> str:
@@ -115,6 +123,7 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     environment.filters["percent"] = lambda share, digits=1: f"{100 * share:.{digits}f}\u00a0%"
+    environment.filters["points"] = lambda share: f"{100 * share:+.1f}"
     environment.filters["thousands"] = lambda count: f"{count:,}"
     return environment.get_template("report.html")
 

@@ -1,0 +1,217 @@
+"""The checked items of an audit, and estimates of shares from them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.errors import BadLabels, list_names
+from blindfuse.fusion.audit_plan import AuditPlan
+from blindfuse.fusion.stratified import Counts, merge_unchecked
+from blindfuse.responses.coding import as_names, positions
+
+if TYPE_CHECKING:
+    from blindfuse.fusion.fuse import Fusion
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+_LARGE = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedSample:
+    """Items with known labels: simple random samples within strata.
+
+    Gold items are a stratum of their own, of which all are known.
+
+    Attributes
+    ----------
+    items ``[check]``, truth ``[check]``, strata ``[check]``
+        positions of the items, class codes and stratum codes; every stratum has a checked item.
+    sizes ``[stratum]``
+        N_h.
+    stratum_of_item ``[item]``
+        None if only the strata of the checked items are known.
+    n_checked
+        number of checked items, without the gold items.
+    scale
+        factor of all sizes. Items that were not drawn at random are treated as a sample of a much
+        larger population of items like those.
+    """
+
+    items: Codes
+    truth: Codes
+    strata: Codes
+    sizes: Floats
+    stratum_of_item: Codes | None
+    n_checked: int
+    scale: float = 1.0
+
+    @property
+    def weights(self) -> Floats:
+        """How many items each checked item stands for, N_h/n_h, ``[check]``."""
+        return np.asarray((self.sizes / np.bincount(self.strata))[self.strata])
+
+    def counts(self, values: Floats) -> Counts:
+        """The counts for the mean over all items of a property with known ``values[check]``."""
+        found = np.asarray(np.bincount(self.strata, values), dtype=float)
+        return found, np.bincount(self.strata).astype(float), self.scale * self.sizes
+
+    def counts_by_group(self, values: Floats, group: NDArray[np.bool_]) -> Counts:
+        """The same for a property that depends on a ``group[item]`` which is known for all items.
+
+        Strata are divided by the group (post-stratification). With the group "is labelled k" and
+        the property "is of class k" this is the prediction-powered estimate
+        Σ_h W_h (ȳ_h + λ_h (F_h − f_h)), where ȳ_h and f_h are the shares of class k and of label k
+        in the sample, F_h that of label k among all items, and λ_h = cov_h(y, f)/var_h(f) minimises
+        the variance (PPI++).
+
+        Angelopoulos, Duchi and Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference".
+        Fisch et al. (2024), "Stratified Prediction-Powered Inference for Hybrid Language Model
+        Evaluation".
+        """
+        sides = [self._counts_within(values, group == side) for side in (False, True)]
+        found, checked, sizes = map(np.concatenate, zip(*sides, strict=True))
+        return found, checked, merge_unchecked(checked, sizes)
+
+    def counts_within(self, values: Floats, group: NDArray[np.bool_]) -> Counts | None:
+        """The counts for the mean over the items of a group; None if none of them was checked."""
+        found, checked, sizes = self._counts_within(values, group)
+        return (found, checked, sizes) if checked.sum() else None
+
+    def _counts_within(self, values: Floats, group: NDArray[np.bool_]) -> Counts:
+        """x_h, n_h and N_h of the items in a group; unchecked strata are merged with others."""
+        inside, n_strata = group[self.items], len(self.sizes)
+        strata = self.strata[inside]
+        found = np.asarray(np.bincount(strata, values[inside], minlength=n_strata), dtype=float)
+        checked = np.bincount(strata, minlength=n_strata).astype(float)
+        sizes = self._sizes_within(group, checked)
+        return found, checked, merge_unchecked(checked, sizes) if checked.sum() else sizes
+
+    def _sizes_within(self, group: NDArray[np.bool_], checked: Floats) -> Floats:
+        """N_h of the items in a group, estimated where strata of unchecked items are unknown."""
+        if self.stratum_of_item is not None:
+            counts = np.bincount(self.stratum_of_item[group], minlength=len(self.sizes))
+            return np.asarray(self.scale * counts, dtype=float)
+        estimated = self.sizes * checked / np.bincount(self.strata)
+        scale = np.count_nonzero(group) / max(estimated.sum(), 1.0)
+        return np.asarray(np.maximum(scale * estimated, checked))
+
+
+def collect_sample(
+    fusion: "Fusion", plan: AuditPlan | None, checked: Mapping[Any, Any]
+) -> CheckedSample:
+    """Return the checked items of a plan; without a plan, all items count as one stratum."""
+    items, truth = _codes(fusion, checked)
+    known = np.flatnonzero(_gold_mask(fusion))
+    gold_labels = positions(fusion.labels[known], fusion.responses.classes)
+    is_new = ~np.isin(items, known)
+    _refuse_conflicts(fusion, items[~is_new], truth[~is_new])
+    items, truth = items[is_new], truth[is_new]
+    if not len(items):
+        raise BadLabels(
+            "No item was checked. Fill in the labels of some items of the plan, or give {item: "
+            "label} with at least one item."
+        )
+    strata, sizes, stratum_of_item = _strata_of(fusion, plan, items, known)
+    return CheckedSample(
+        np.concatenate([items, known]),
+        np.concatenate([truth, gold_labels]),
+        np.concatenate([strata, np.full(len(known), len(sizes))]),
+        np.append(sizes, float(len(known))) if len(known) else sizes,
+        stratum_of_item,
+        len(items),
+        1.0 if plan is not None or len(items) + len(known) == fusion.responses.n_items else _LARGE,
+    )
+
+
+def _codes(fusion: "Fusion", checked: Mapping[Any, Any]) -> tuple[Codes, Codes]:
+    """Positions and class codes of the checked items; labels that are None count as unchecked."""
+    filled = {item: label for item, label in checked.items() if not _is_missing(label)}
+    items, labels = as_names(list(filled)), as_names(list(filled.values()))
+    item_at = positions(items, fusion.responses.items)
+    class_at = positions(labels, fusion.responses.classes)
+    if np.any(item_at < 0):
+        raise BadLabels(
+            f"Checked items {list_names(items[item_at < 0])} are not among the fused items. "
+            "Leave them out, or use the names of the responses."
+        )
+    if np.any(class_at < 0):
+        raise BadLabels(
+            f"Checked labels {list_names(labels[class_at < 0])} are not among the classes "
+            f"{list_names(fusion.responses.classes)}. Correct them, or add them to classes=."
+        )
+    return item_at, class_at
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or label != label or (isinstance(label, str) and not label.strip())
+
+
+def _refuse_conflicts(fusion: "Fusion", items: Codes, truth: Codes) -> None:
+    """Raise an error if a checked label of a gold item is not the gold label."""
+    responses = fusion.responses
+    other = responses.classes[truth] != fusion.labels[items]
+    if np.any(other):
+        raise BadLabels(
+            f"The items {list_names(responses.items[items[other]])} have another gold label than "
+            "checked label. Keep one label per item."
+        )
+
+
+def _strata_of(
+    fusion: "Fusion", plan: AuditPlan | None, items: Codes, known: Codes
+) -> tuple[Codes, Floats, Codes | None]:
+    """The strata of checked items, their sizes, and the strata of all items with gold items last.
+
+    Without a plan, all items are one stratum. Strata without a checked item are merged with their
+    nearest neighbours.
+    """
+    n_items = fusion.responses.n_items
+    strata_of_items: Codes | None = np.zeros(n_items, dtype=np.intp)
+    n_strata = 1
+    if plan is not None:
+        _refuse_others(fusion, plan, items)
+        strata_of_items, n_strata = plan.stratum_of_item, len(plan.sizes)
+        if strata_of_items is None:
+            strata = plan.strata[positions(items, plan.positions)]
+            new_code = _nearest_checked(strata, n_strata)
+            return new_code[strata], np.bincount(new_code, plan.sizes).astype(float), None
+    assert strata_of_items is not None
+    new_code = _nearest_checked(strata_of_items[items], n_strata)
+    stratum_of_item = new_code[strata_of_items]
+    stratum_of_item[known] = new_code.max() + 1
+    sizes = np.bincount(stratum_of_item)[: new_code.max() + 1].astype(float)
+    return stratum_of_item[items], sizes, stratum_of_item
+
+
+def _refuse_others(fusion: "Fusion", plan: AuditPlan, items: Codes) -> None:
+    """Raise an error if the plan is for other items, or has not drawn all checked items."""
+    same_items = np.array_equal(plan.candidates.responses.items, fusion.responses.items)
+    strata = plan.stratum_of_item
+    if not same_items or (strata is not None and np.any((strata < 0) & ~_gold_mask(fusion))):
+        raise BadLabels(
+            "The plan was made for other items, another order of them or other gold labels than "
+            "the fusion has. Pass the fusion that the plan was made for."
+        )
+    others = ~np.isin(items, plan.positions)
+    if np.any(others):
+        raise BadLabels(
+            f"Checked items {list_names(fusion.responses.items[items[others]])} are not in the "
+            "plan, so they have no inclusion probability. Leave them out, or pass plan=None to "
+            "use all as a list of your own."
+        )
+
+
+def _gold_mask(fusion: "Fusion") -> NDArray[np.bool_]:
+    return np.zeros(fusion.responses.n_items, bool) if fusion.is_gold is None else fusion.is_gold
+
+
+def _nearest_checked(strata: Codes, n_strata: int) -> Codes:
+    """New codes ``[stratum]``, of the nearest stratum among those of the checked items."""
+    filled = np.unique(strata)
+    distances = np.abs(filled[None] - np.arange(n_strata)[:, None])
+    return np.asarray(distances.argmin(axis=1), dtype=np.intp)

@@ -1,0 +1,160 @@
+"""Intervals for a share of a finite population, from simple random samples within strata.
+
+A stratum h has N_h items, of which n_h were drawn without replacement and x_h have the property in
+question. The share is p = Σ_h W_h p_h with W_h = N_h/N, estimated by p̂ = Σ_h W_h x_h/n_h (Horvitz
+and Thompson, 1952). Its interval is the set of all p that a test of fit does not reject:
+
+    9/5 Σ_h [x_h ((x_h/n_h p̃_h)^⅔ − 1) + (n_h − x_h) (((n_h − x_h)/n_h (1 − p̃_h))^⅔ − 1)] ≤ z²,
+
+where p̃ is the most likely vector of shares with Σ_h W_h p̃_h = p. This is the power divergence that
+Cressie and Read (1984, "Multinomial Goodness-of-Fit Tests") recommend; with the power 1 in place of
+⅔ it would be the score test, which gives Wilson's interval for one stratum, and with 0 the
+likelihood ratio test. Two corrections are made:
+
+- Counts of a stratum are divided by (N_h − n_h)/(N_h − 1), for sampling without replacement.
+- z² is multiplied by n/(n − H + 1), where H is the number of strata in which some but not all
+  sampled items have the property: H estimated shares fit better than the true ones.
+
+The interval stays within [0, 1], has a positive width where no sampled item has the property, and
+needs no variance within a stratum, so strata of one sampled item are allowed.
+
+Arrays have a last axis ``[stratum]``; axes before it are independent samples.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+Floats = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+"""The confidence level of all intervals of an audit."""
+POWER = 2 / 3
+"""Power of the divergence, as Cressie and Read recommend."""
+_BISECTIONS = 45
+_SMALLEST = 1e-250
+_MIN_CORRECTION = 1e-9
+"""Of the variance in a stratum that was checked completely, to avoid a division by zero."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its 95 % interval, ``low`` to ``high``."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def half_width(self) -> float:
+        return (self.high - self.low) / 2
+
+
+Counts = tuple[Floats, Floats, Floats]
+"""x_h, n_h and N_h of one sample, ``[stratum]`` each."""
+
+
+def intervals_of_shares(samples: Sequence[Counts]) -> list[Interval]:
+    """Return the estimates of several shares with their intervals; all have as many strata."""
+    if not samples:
+        return []
+    found, checked, sizes = (np.stack(counts) for counts in zip(*samples, strict=True))
+    limits = (column.tolist() for column in stratified_interval(found, checked, sizes))
+    return [Interval(*numbers) for numbers in zip(*limits, strict=True)]
+
+
+def stratified_interval(
+    found: Floats, checked: Floats, sizes: Floats, confidence: float = CONFIDENCE
+) -> tuple[Floats, Floats, Floats]:
+    """Return the estimated shares and the lower and upper limits of their intervals.
+
+    Parameters
+    ----------
+    found ``[..., stratum]``
+        x_h: how many of the checked items have the property. Fractions are allowed, for properties
+        that hold in part; the interval is then conservative.
+    checked ``[..., stratum]``
+        n_h. Strata without checked items must be empty, see :func:`merge_unchecked`.
+    sizes ``[..., stratum]``
+        N_h.
+    confidence
+        the confidence level.
+    """
+    weights = sizes / sizes.sum(axis=-1, keepdims=True)
+    used = checked > 0
+    n = np.where(used, checked, 1.0)
+    correction = np.where(used, (sizes - checked) / np.maximum(sizes - 1, _MIN_CORRECTION), 1.0)
+    correction = np.clip(correction, _MIN_CORRECTION, 1.0)
+    # A sample without replacement is worth more items than it has: all, if nothing is left.
+    n_effective = n / correction
+    x_effective = np.where(used, found, 0.0) / correction
+    estimate = np.sum(weights * x_effective / n_effective, axis=-1)
+    z = float(ndtri(0.5 + confidence / 2))
+    sampled = used & (checked < sizes)
+    total = np.sum(checked, axis=-1, where=sampled)
+    estimated = np.sum(sampled & (found > 0) & (found < checked), axis=-1)
+    z_squared = z**2 * total / np.maximum(total - np.maximum(estimated - 1, 0), 1.0)
+
+    def shares_at(multiplier: Floats) -> Floats:
+        return _most_likely_shares(x_effective, n_effective, multiplier[..., None] * weights)
+
+    def limit(sign: int) -> Floats:
+        """Where the statistic equals z²; it increases with the Lagrange multiplier."""
+        low, high = np.zeros(estimate.shape), np.ones(estimate.shape)
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            shares = shares_at(sign * total * middle / (1 - middle))
+            divergence = np.sum(
+                _power_divergence(x_effective, n_effective * shares)
+                + _power_divergence(n_effective - x_effective, n_effective * (1 - shares)),
+                axis=-1,
+                where=weights > 0,
+            )
+            is_rejected = divergence > z_squared
+            high, low = np.where(is_rejected, middle, high), np.where(is_rejected, low, middle)
+        return np.asarray(np.sum(weights * shares_at(sign * total * low / (1 - low)), axis=-1))
+
+    # What was not checked bounds the share, whatever the test says.
+    least = np.sum(np.where(used, found, 0.0), axis=-1) / sizes.sum(axis=-1)
+    most = 1 - np.sum(np.where(used, checked - found, 0.0), axis=-1) / sizes.sum(axis=-1)
+    estimate = np.clip(estimate, least, most)
+    return (
+        estimate,
+        np.minimum(np.clip(limit(1), least, most), estimate),
+        np.maximum(np.clip(limit(-1), least, most), estimate),
+    )
+
+
+def _power_divergence(observed: Floats, expected: Floats) -> Floats:
+    """Terms of the power divergence of Cressie and Read; zero for a count of zero."""
+    ratio = np.maximum(observed, 0.0) / np.maximum(expected, _SMALLEST)
+    factor = 2 / (POWER * (POWER + 1))
+    return np.asarray(factor * np.maximum(observed, 0.0) * (ratio**POWER - 1))
+
+
+def _most_likely_shares(x: Floats, n: Floats, slope: Floats) -> Floats:
+    """The maximum of x log p + (n − x) log(1 − p) − slope · p over p in [0, 1].
+
+    It is a root of slope · p² − (n + slope) p + x = 0, computed without cancellation.
+    """
+    middle = n + slope
+    root = np.sqrt(np.maximum(middle**2 - 4 * slope * x, 0.0))
+    total = np.where(middle >= 0, middle + root, 1.0)
+    positive = 2 * x / np.where(total > 0, total, 1.0)
+    negative = (middle - root) / np.where(middle < 0, 2 * slope, -1.0)
+    return np.clip(np.where(middle >= 0, positive, negative), 0.0, 1.0)
+
+
+def merge_unchecked(checked: Floats, sizes: Floats) -> Floats:
+    """Return the sizes ``[stratum]`` with strata without checked items added to their neighbours.
+
+    An unchecked stratum counts as part of the nearest checked one, of two the one before it.
+    """
+    merged = np.where(checked > 0, sizes, 0.0)
+    filled = np.flatnonzero(checked > 0)
+    for stratum in np.flatnonzero((checked == 0) & (sizes > 0)) if len(filled) else ():
+        merged[filled[np.argmin(np.abs(filled - stratum))]] += sizes[stratum]
+    return merged
