@@ -1,0 +1,123 @@
+"""Prediction of held-out ratings: which method comes closest to ratings that it did not see."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.numbers.annotator_fit import regress
+from blindfuse.numbers.canonical import CanonicalNumbers, canonicalize
+from blindfuse.numbers.estimate import Estimate, annotator_moments
+from blindfuse.numbers.table import Numbers
+
+Floats = NDArray[np.float64]
+Method = Callable[[Numbers], Estimate]
+
+FOLDS = 5
+MAX_PREDICTED = 10_000
+"""Folds end once this many ratings were predicted."""
+MAX_RATINGS = 50_000
+"""Ratings of the sample of items on which methods are compared, if there are more."""
+OUTLIER = 10.0
+"""Residuals beyond this many robust standard deviations count linearly (Huber's loss). Only gross
+errors are that far away, so skewed ratings are compared by squared error."""
+NORMAL_MAD = 1.4826
+"""Standard deviation divided by the median absolute deviation of normal residuals."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutErrors:
+    """Losses of methods for the same held-out ratings.
+
+    ``losses[method][rating]`` is Huber's loss of the residual, in units of the annotator's standard
+    deviation; ``items[rating]`` is the item, because errors on one item are not independent.
+    """
+
+    losses: Mapping[str, Floats]
+    items: NDArray[np.intp]
+
+    @property
+    def n_predicted(self) -> int:
+        return len(self.items)
+
+    def mean(self, method: str) -> float:
+        """Return the mean loss of a method; 1 is as good as the mean of each annotator."""
+        return float(self.losses[method].mean())
+
+    @property
+    def best(self) -> str:
+        """The method with the smallest mean loss; ties go to the first."""
+        return min(self.losses, key=self.mean)
+
+    def z_score(self, method: str, other: str) -> float:
+        """Return by how many standard errors a method is worse than another one."""
+        difference = self.losses[method] - self.losses[other]
+        per_item = np.bincount(self.items, difference)
+        counts = np.bincount(self.items)
+        error = float(np.sqrt(np.square(per_item - counts * difference.mean()).sum()))
+        total = float(difference.sum())
+        return total / error if error > 0 else np.sign(total) * np.inf if total else 0.0
+
+
+def held_out_errors(canonical: CanonicalNumbers, methods: Mapping[str, Method]) -> HeldOutErrors:
+    """Predict held-out ratings from the estimates of each method without them.
+
+    Ratings of the remaining annotators are fused; the prediction for annotator m is the regression
+    of its other ratings on the estimates, shrunk towards the crowd.
+    """
+    table = _sample(canonical)
+    fold = np.random.default_rng(0).permutation(table.n_ratings) % FOLDS
+    item = table.item_of_rating()
+    residuals: dict[str, list[Floats]] = {name: [] for name in methods}
+    places: list[NDArray[np.intp]] = []
+    for number in range(FOLDS):
+        training = table.select_ratings(fold != number)
+        held_out = (fold == number) & (training.ratings_per_item > 0)[item]
+        deviations = np.sqrt(annotator_moments(training, training.values)[1])
+        safe = np.where(deviations > 0, deviations, 1.0)[table.codes[held_out]]
+        for name, method in methods.items():
+            predicted = _predict(training, method(training).values, table, item, held_out)
+            residuals[name].append((table.values[held_out] - predicted) / safe)
+        places.append(item[held_out])
+        if sum(map(len, places)) >= MAX_PREDICTED:
+            break
+    joined = {name: np.concatenate(parts) for name, parts in residuals.items()}
+    bound = _outlier_bound(next(iter(joined.values())))
+    losses = {name: _huber(residual, bound) for name, residual in joined.items()}
+    return HeldOutErrors(losses, np.concatenate(places))
+
+
+def _sample(canonical: CanonicalNumbers) -> Numbers:
+    """All ratings, or those of items that are drawn by a hash of their ratings."""
+    table = canonical.numbers
+    if table.n_ratings <= MAX_RATINGS:
+        return table
+    share = MAX_RATINGS / table.n_ratings
+    drawn = (canonical.item_hashes >> np.uint64(11)) < share * 2.0**53
+    return canonicalize(table.select_items(np.flatnonzero(drawn))).numbers
+
+
+def _predict(
+    training: Numbers,
+    values: Floats,
+    table: Numbers,
+    item: NDArray[np.intp],
+    held_out: NDArray[np.bool_],
+) -> Floats:
+    deviation = values.std()
+    z = (values - values.mean()) / (deviation if deviation > 0 else 1.0)
+    fit = regress(training, z)
+    m = table.codes[held_out]
+    return np.asarray(fit.bias[m] + fit.scale[m] * z[item[held_out]])
+
+
+def _outlier_bound(residuals: Floats) -> float:
+    bound = OUTLIER * NORMAL_MAD * float(np.median(np.abs(residuals))) if len(residuals) else 0.0
+    return bound if bound > 0 else np.inf
+
+
+def _huber(residuals: Floats, bound: float) -> Floats:
+    size = np.abs(residuals)
+    within = np.minimum(size, bound)
+    return np.asarray(within**2 + (2 * bound * (size - within) if np.isfinite(bound) else 0.0))
