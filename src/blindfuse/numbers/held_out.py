@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from blindfuse.numbers.annotator_fit import regress
 from blindfuse.numbers.canonical import CanonicalNumbers, canonicalize
 from blindfuse.numbers.estimate import Estimate, annotator_moments
+from blindfuse.numbers.factor_em import crowd_scale
 from blindfuse.numbers.table import Numbers
 
 Floats = NDArray[np.float64]
@@ -77,7 +78,7 @@ def held_out_errors(canonical: CanonicalNumbers, methods: Mapping[str, Method]) 
         deviations = np.sqrt(annotator_moments(training, training.values)[1])
         safe = np.where(deviations > 0, deviations, 1.0)[table.codes[held_out]]
         for name, method in methods.items():
-            predicted = _predict(training, method(training).values, table, item, held_out)
+            predicted = _predict(training, method(training), table, item, held_out)
             residuals[name].append((table.values[held_out] - predicted) / safe)
         places.append(item[held_out])
         if sum(map(len, places)) >= MAX_PREDICTED:
@@ -100,15 +101,20 @@ def _sample(canonical: CanonicalNumbers) -> Numbers:
 
 def _predict(
     training: Numbers,
-    values: Floats,
+    estimate: Estimate,
     table: Numbers,
     item: NDArray[np.intp],
     held_out: NDArray[np.bool_],
 ) -> Floats:
+    values, m = estimate.values, table.codes[held_out]
+    if estimate.annotators is not None:
+        fit = estimate.annotators
+        location, scale = crowd_scale(fit, training.ratings_per_annotator)
+        z = (values - location) / scale if scale > 0 else np.zeros_like(values)
+        return np.asarray(fit.bias[m] + fit.scale[m] * z[item[held_out]])
     deviation = values.std()
     z = (values - values.mean()) / (deviation if deviation > 0 else 1.0)
     fit = regress(training, z)
-    m = table.codes[held_out]
     return np.asarray(fit.bias[m] + fit.scale[m] * z[item[held_out]])
 
 
