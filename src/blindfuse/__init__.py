@@ -35,6 +35,12 @@ if TYPE_CHECKING:
     from blindfuse.model.model import Model as Model
     from blindfuse.moments.counts import MomentCounts as MomentCounts
     from blindfuse.moments.moments import Moments as Moments
+    from blindfuse.numbers.factor_stream import OneFactor as OneFactor
+    from blindfuse.numbers.fuse_numbers import NumberFusion as NumberFusion
+    from blindfuse.numbers.fuse_numbers import fuse_numbers as fuse_numbers
+    from blindfuse.numbers.simulation import NumberSimulation as NumberSimulation
+    from blindfuse.numbers.simulation import simulate_numbers as simulate_numbers
+    from blindfuse.numbers.table import Numbers as Numbers
     from blindfuse.readers.gold import read_gold as read_gold
     from blindfuse.readers.reading import Read as Read
     from blindfuse.readers.reading import read as read
@@ -66,6 +72,10 @@ _MODULES = {
     "Moments": "moments.moments",
     "NotConverged": "errors",
     "NotIdentifiable": "errors",
+    "NumberFusion": "numbers.fuse_numbers",
+    "NumberSimulation": "numbers.simulation",
+    "Numbers": "numbers.table",
+    "OneFactor": "numbers.factor_stream",
     "RankTooLow": "errors",
     "Read": "readers.reading",
     "Responses": "responses.responses",
@@ -74,12 +84,14 @@ _MODULES = {
     "compare": "fusion.compare",
     "diagnose": "diagnostics.diagnose",
     "fuse": "fusion.fuse",
+    "fuse_numbers": "numbers.fuse_numbers",
     "fuse_stream": "fusion.fuse_stream",
     "next_labels": "fusion.next_labels",
     "read": "readers.reading",
     "read_gold": "readers.gold",
     "report_html": "report.rendering",
     "simulate": "simulation",
+    "simulate_numbers": "numbers.simulation",
     "write_report": "report.rendering",
 }
 """The module of every public name."""

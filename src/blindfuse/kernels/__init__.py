@@ -16,5 +16,6 @@ cache notices a change of the module itself, but not of another module that was 
 - ``glad``: posteriors and parameter steps of GLAD
 - ``mixed_membership``: variational posteriors of the mixed-membership model
 - ``pairs``: responses of pairs of annotators, compared with a model
+- ``ratings``: hashes, centres and the E-step of ratings on a numeric scale
 - ``components``: annotators connected through common items
 """

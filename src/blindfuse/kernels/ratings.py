@@ -95,20 +95,52 @@ def factor_posteriors(
 
 
 @kernel
-def rating_sums(starts, annotators, values, z, v, sums):
-    """Add the columns of :func:`factor_posteriors` for given ``z`` and ``v``, with u = 1."""
-    for n in range(z.size):
-        square = z[n] * z[n] + v[n]
+def normal_posteriors(starts, annotators, values, first, last, weights, z, v, sums):
+    """Do what :func:`factor_posteriors` does with normal noise, in fewer steps.
+
+    Columns of ``weights[annotator]``: E[a²]/s², a/s² and E[ab]/s². Adds only Σz, Σ(z² + v) and Σxz,
+    the last three columns of ``sums``; the others do not change from one iteration to the next.
+    """
+    total, total_squares = 0.0, 0.0
+    for n in range(first, last):
+        precision, weighted = 1.0, 0.0
         for at in range(starts[n], starts[n + 1]):
-            x = values[at]
+            row = weights[annotators[at]]
+            precision += row[0]
+            weighted += row[1] * values[at] - row[2]
+        variance = 1.0 / precision
+        mean = weighted * variance
+        square = mean * mean + variance
+        for at in range(starts[n], starts[n + 1]):
             row = sums[annotators[at]]
-            row[0] += 1.0
-            row[1] += 1.0
-            row[2] += x
-            row[3] += x * x
+            row[4] += mean
+            row[5] += square
+            row[6] += values[at] * mean
+        z[n], v[n] = mean, variance
+        total += mean
+        total_squares += square
+    return total, total_squares
+
+
+@kernel
+def ranges(annotators, values, low, high):
+    """Lower ``low[annotator]`` and raise ``high[annotator]`` to contain the values."""
+    for at in range(values.size):
+        m, x = annotators[at], values[at]
+        low[m] = min(low[m], x)
+        high[m] = max(high[m], x)
+
+
+@kernel
+def rating_sums(starts, annotators, values, z, sums):
+    """Add Σz, Σz² and Σxz to the last three columns of ``sums[annotator]``."""
+    for n in range(z.size):
+        square = z[n] * z[n]
+        for at in range(starts[n], starts[n + 1]):
+            row = sums[annotators[at]]
             row[4] += z[n]
             row[5] += square
-            row[6] += x * z[n]
+            row[6] += values[at] * z[n]
 
 
 @kernel

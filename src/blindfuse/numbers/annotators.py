@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import list_names
 from blindfuse.numbers.annotator_fit import regress
+from blindfuse.numbers.factor_em import crowd_scale
 from blindfuse.numbers.table import Numbers
 
 if TYPE_CHECKING:
@@ -64,27 +65,31 @@ class RatedAnnotators:
             f"{noisy:.3g}, for half of the annotators (interquartile range)."
         )
         for flag, meaning in FLAGS.items():
-            flagged = [name for name, own in zip(self.names, self.flags, strict=True) if own == flag]
+            flagged = [
+                name for name, own in zip(self.names, self.flags, strict=True) if own == flag
+            ]
             if flagged:
                 text += f" {list_names(flagged)}: {meaning}."
         return text
 
 
-def rate_annotators(
-    table: Numbers, fitted: "FittedNumbers", estimates: Floats
-) -> RatedAnnotators:
+def rate_annotators(table: Numbers, fitted: "FittedNumbers") -> RatedAnnotators:
     """Return bias, scale and noise relative to the estimates, on the user's scale and order.
 
     A model of annotators has them; otherwise they are the regression of the ratings on the
     estimates. Merged annotators are rated on their own.
     """
-    working = fitted.canonical.numbers
-    values = fitted.estimate.values
-    centre, deviation = float(values.mean()), float(values.std())
-    safe = deviation if deviation > 0 else 1.0
-    fit = regress(working, (values - centre) / safe)
-    bias, scale, noise = fit.bias - centre, fit.scale / safe, np.sqrt(fit.noise)
-    explained = np.square(fit.scale) if deviation > 0 else np.zeros_like(fit.scale)
+    working, fit = fitted.canonical.numbers, fitted.estimate.annotators
+    if fit is None or fitted.groups:
+        values = fitted.estimate.values
+        location, spread = float(values.mean()), float(values.std())
+        fit = regress(working, (values - location) / (spread if spread > 0 else 1.0))
+    else:
+        location, spread = crowd_scale(fit, working.ratings_per_annotator)
+    # An annotator with bias b and scale a rates an item at the location by b, and one unit of z
+    # above it by b + a, where the estimate is higher by the spread.
+    bias, scale = fit.bias - location, fit.scale / (spread if spread > 0 else 1.0)
+    noise, explained = np.sqrt(fit.noise), fit.scale**2 * (spread > 0)
     reliability = explained / (explained + fit.noise)
     order = fitted.canonical.annotators
     bias, scale, noise, reliability = (
@@ -106,9 +111,7 @@ def _reordered(values: Floats, order: NDArray[np.intp]) -> Floats:
 
 
 def _flags(table: Numbers, scale: Floats, reliability: Floats) -> tuple[str, ...]:
-    low, high = np.full(len(scale), np.inf), np.full(len(scale), -np.inf)
-    np.minimum.at(low, table.codes, table.values)
-    np.maximum.at(high, table.codes, table.values)
+    low, high = table.ranges
     n, flags = table.ratings_per_annotator, []
     for m in range(len(scale)):
         if n[m] > 1 and low[m] == high[m] and table.values.min() < table.values.max():

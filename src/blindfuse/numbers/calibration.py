@@ -92,4 +92,10 @@ def calibrate(estimates: Floats, variances: Floats, gold: Floats, spread: float)
         residuals = gold - design @ coefficients
         freedom = max(len(gold) - 2, 1)
         extra = max(float((np.square(residuals) - variances).sum()) / freedom, 0.0)
-    return Calibration(centre, float(coefficients[0]), float(coefficients[1]), covariance, extra)
+    return Calibration(
+        centre,
+        float(coefficients[0]),
+        float(coefficients[1]),
+        np.asarray(covariance, np.float64),
+        extra,
+    )

@@ -38,8 +38,9 @@ def canonicalize(numbers: Numbers) -> CanonicalNumbers:
     Only items or annotators that could be exchanged without any change of the table keep the order
     of the input, and so do all in a table of more than MAX_REORDERED ratings.
     """
-    item_hashes, annotator_hashes = _hash_content(numbers)
-    if numbers.n_ratings > MAX_REORDERED:
+    is_reordered = numbers.n_ratings <= MAX_REORDERED
+    item_hashes, annotator_hashes = _hash_content(numbers, rounds=2 if is_reordered else 1)
+    if not is_reordered:
         order = np.arange(numbers.n_items), np.arange(numbers.n_annotators)
         return CanonicalNumbers(numbers, *order, item_hashes)
     items = np.argsort(item_hashes, kind="stable")
@@ -49,7 +50,7 @@ def canonicalize(numbers: Numbers) -> CanonicalNumbers:
     )
 
 
-def _hash_content(numbers: Numbers) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def _hash_content(numbers: Numbers, rounds: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Hashes of the items and annotators, by colour refinement.
 
     Annotators begin with their numbers of ratings, and then depend on the items that they rated.
@@ -57,7 +58,7 @@ def _hash_content(numbers: Numbers) -> tuple[NDArray[np.uint64], NDArray[np.uint
     table = numbers.starts, numbers.codes, numbers.values + 0.0  # −0 becomes 0
     items = np.empty(numbers.n_items, np.uint64)
     hashes = numbers.ratings_per_annotator.astype(np.uint64)
-    for _ in range(2):
+    for _ in range(rounds):
         refined = hashes.copy()
         hash_ratings(*table, hashes, items, refined)
         hashes = refined

@@ -61,9 +61,7 @@ class CopiedRatings:
     def summary(self) -> str:
         """The dependent pairs, and what to do."""
         if not self.n_tested:
-            return (
-                "No two annotators share enough items to test for correlated errors."
-            )
+            return "No two annotators share enough items to test for correlated errors."
         if not len(self.pairs):
             return f"No correlated errors among {self.n_tested:,} tested pairs of annotators."
         named = "; ".join(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,10 @@ TOLERANCE = 0.01
 error: further iterations change less than what sampling noise leaves open."""
 
 
+_FITS: "WeakKeyDictionary[Numbers, dict[float, FactorFit]]" = WeakKeyDictionary()
+"""The fits of the tables that are in use, by degrees of freedom."""
+
+
 class FactorFit(NamedTuple):
     """The fitted annotators, and posterior means and variances of z ``[item]``."""
 
@@ -32,6 +37,14 @@ class FactorFit(NamedTuple):
 
 
 def fit_factor(table: Numbers, dof: float = 0.0) -> FactorFit:
+    """Return the model fitted to a table, from the cache if several methods ask for it."""
+    fits = _FITS.setdefault(table, {})
+    if dof not in fits:
+        fits[dof] = _fit_factor(table, dof)
+    return fits[dof]
+
+
+def _fit_factor(table: Numbers, dof: float) -> FactorFit:
     """Fit the model by EM from the mean of standardised ratings.
 
     z has mean 0 and variance 1 over the items, and its sign is such that annotators with positive

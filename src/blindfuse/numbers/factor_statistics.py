@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.ratings import factor_posteriors
+from blindfuse.kernels.ratings import factor_posteriors, normal_posteriors
 from blindfuse.kernels.threads import map_threads
 from blindfuse.numbers.annotator_fit import N_SUMS, AnnotatorFit, fit_step
 from blindfuse.numbers.table import Numbers
@@ -103,19 +103,35 @@ def expected_statistics(
     the last digits only.
     """
 
+    rows = table.starts, table.codes, table.values
+    weights = _normal_weights(fit)
+
     def work(first: int, last: int) -> tuple[Floats, float, float]:
         sums = np.zeros((table.n_annotators, N_SUMS))
-        totals = factor_posteriors(
-            *(table.starts, table.codes, table.values, first, last),
-            *(fit.bias, fit.scale, fit.noise, fit.uncertainty, dof, z, v, sums),
-        )
+        if dof:
+            parameters = fit.bias, fit.scale, fit.noise, fit.uncertainty
+            totals = factor_posteriors(*rows, first, last, *parameters, dof, z, v, sums)
+        else:
+            totals = normal_posteriors(*rows, first, last, weights, z, v, sums)
         return sums, *totals
 
     blocks = map_threads(work, table.n_items, None, MIN_ITEMS_PER_THREAD)
     sums, total, total_squares = (
         sum(column[1:], start=column[0]) for column in zip(*blocks, strict=True)
     )
+    if not dof:
+        sums[:, :4] = table.power_sums
     return FactorStatistics(table.annotators, sums, float(table.n_items), total, total_squares)
+
+
+def _normal_weights(fit: AnnotatorFit) -> Floats:
+    """The columns of ``weights`` of ``normal_posteriors``."""
+    products = (
+        fit.scale**2 + fit.uncertainty[:, 0],
+        fit.scale,
+        fit.scale * fit.bias + fit.uncertainty[:, 1],
+    )
+    return np.column_stack(products) / fit.noise[:, None]
 
 
 def maximize(statistics: FactorStatistics, last: AnnotatorFit) -> AnnotatorFit:

@@ -17,6 +17,7 @@ from blindfuse.numbers.canonical import CanonicalNumbers, canonicalize
 from blindfuse.numbers.copying import CopiedRatings, find_copies, merge_groups
 from blindfuse.numbers.estimate import Estimate
 from blindfuse.numbers.factor_em import fit_factor
+from blindfuse.numbers.held_out import NORMAL_MAD, sample_items
 from blindfuse.numbers.registry import METHODS
 from blindfuse.numbers.scales import scale_note
 from blindfuse.numbers.selection import MethodChoice, choose_method
@@ -201,8 +202,8 @@ def fuse_numbers(
 ) -> NumberFusion:
     """Fuse ratings into one estimate per item, and rate the annotators.
 
-    Annotator m rates item i by x_im = b_m + a_m z_i + e_im. Without the truth, bias, scale and noise
-    follow from how annotators agree. The method is the simplest that predicts held-out ratings as
+    Annotator m rates item i by x_im = b_m + a_m z_i + e_im. Without the truth, bias, scale and
+    noise follow from how annotators agree. The method is the simplest that predicts held-out ratings as
     well as any: often the mean, and a model of annotators where they differ. The result depends
     neither on the order of the ratings nor on names.
 
@@ -233,7 +234,7 @@ def fuse_numbers(
     with single_threaded_blas():
         fitted, choice = _fit(table, method)
         estimates, variances = _in_input_order(fitted)
-        rated = rate_annotators(table, fitted, estimates)
+        rated = rate_annotators(table, fitted)
         calibration = None
         if len(known):
             spread = fitted.unit
@@ -253,9 +254,7 @@ def _fit(table: Numbers, method: str) -> tuple[FittedNumbers, MethodChoice]:
     """Standardise the ratings in canonical order, merge copies, choose a method and apply it."""
     canonical = canonicalize(table)
     ordered = canonical.numbers
-    origin = float(np.median(ordered.values))
-    deviation = float(np.sqrt(np.square(ordered.values - origin).mean()))
-    unit = deviation if deviation > 0 else 1.0
+    origin, unit = _location_and_spread(sample_items(canonical).values)
     working = ordered.with_rows(ordered.starts, ordered.codes, (ordered.values - origin) / unit)
     canonical = replace(canonical, numbers=working)
     copies, groups = _find_groups(working)
@@ -263,6 +262,14 @@ def _fit(table: Numbers, method: str) -> tuple[FittedNumbers, MethodChoice]:
     choice = choose_method(merged) if method == AUTO else MethodChoice(method, "You named it.")
     estimate = METHODS[choice.method](merged.numbers)
     return FittedNumbers(canonical, estimate, origin, unit, groups, copies), choice
+
+
+def _location_and_spread(values: Floats) -> tuple[float, float]:
+    """The median and the robust standard deviation; the usual one if half of the values agree."""
+    origin = float(np.median(values))
+    deviations = np.abs(values - origin)
+    spread = NORMAL_MAD * float(np.median(deviations)) or float(np.sqrt((deviations**2).mean()))
+    return origin, spread or 1.0
 
 
 def _find_groups(table: Numbers) -> tuple[CopiedRatings | None, tuple[tuple[int, ...], ...]]:

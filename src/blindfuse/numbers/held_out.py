@@ -16,10 +16,13 @@ Floats = NDArray[np.float64]
 Method = Callable[[Numbers], Estimate]
 
 FOLDS = 5
-MAX_PREDICTED = 10_000
+MAX_PREDICTED = 50_000
 """Folds end once this many ratings were predicted."""
-MAX_RATINGS = 50_000
-"""Ratings of the sample of items on which methods are compared, if there are more."""
+MAX_RATINGS = 250_000
+"""Ratings up to which methods are compared on the whole table."""
+SAMPLED_RATINGS = 50_000
+"""Ratings of the sample of items on which methods are compared otherwise, in one fold, so that the
+comparison takes no longer than the fusion."""
 OUTLIER = 10.0
 """Residuals beyond this many robust standard deviations count linearly (Huber's loss). Only gross
 errors are that far away, so skewed ratings are compared by squared error."""
@@ -67,7 +70,7 @@ def held_out_errors(canonical: CanonicalNumbers, methods: Mapping[str, Method]) 
     Ratings of the remaining annotators are fused; the prediction for annotator m is the regression
     of its other ratings on the estimates, shrunk towards the crowd.
     """
-    table = _sample(canonical)
+    table = sample_items(canonical)
     fold = np.random.default_rng(0).permutation(table.n_ratings) % FOLDS
     item = table.item_of_rating()
     residuals: dict[str, list[Floats]] = {name: [] for name in methods}
@@ -81,7 +84,7 @@ def held_out_errors(canonical: CanonicalNumbers, methods: Mapping[str, Method]) 
             predicted = _predict(training, method(training), table, item, held_out)
             residuals[name].append((table.values[held_out] - predicted) / safe)
         places.append(item[held_out])
-        if sum(map(len, places)) >= MAX_PREDICTED:
+        if sum(map(len, places)) >= MAX_PREDICTED or table is not canonical.numbers:
             break
     joined = {name: np.concatenate(parts) for name, parts in residuals.items()}
     bound = _outlier_bound(next(iter(joined.values())))
@@ -89,12 +92,12 @@ def held_out_errors(canonical: CanonicalNumbers, methods: Mapping[str, Method]) 
     return HeldOutErrors(losses, np.concatenate(places))
 
 
-def _sample(canonical: CanonicalNumbers) -> Numbers:
-    """All ratings, or those of items that are drawn by a hash of their ratings."""
+def sample_items(canonical: CanonicalNumbers) -> Numbers:
+    """Return all ratings, or those of items that are drawn by a hash of their ratings."""
     table = canonical.numbers
     if table.n_ratings <= MAX_RATINGS:
         return table
-    share = MAX_RATINGS / table.n_ratings
+    share = SAMPLED_RATINGS / table.n_ratings
     drawn = (canonical.item_hashes >> np.uint64(11)) < share * 2.0**53
     return canonicalize(table.select_items(np.flatnonzero(drawn))).numbers
 

@@ -14,9 +14,7 @@ SCALE_RATIO = 10.0
 
 def scale_note(table: Numbers) -> str | None:
     """Return a note if annotators fall into two groups with very different ranges, else None."""
-    low, high = np.full(table.n_annotators, np.inf), np.full(table.n_annotators, -np.inf)
-    np.minimum.at(low, table.codes, table.values)
-    np.maximum.at(high, table.codes, table.values)
+    low, high = table.ranges
     compared = np.flatnonzero((table.ratings_per_annotator >= MIN_RATINGS) & (high > low))
     if len(compared) < 2:
         return None

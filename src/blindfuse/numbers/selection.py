@@ -1,4 +1,4 @@
-"""The rule that chooses a method: the simplest one that predicts held-out ratings as well as any."""
+"""The rule that chooses a method: the simplest that predicts held-out ratings as well as any."""
 
 from typing import NamedTuple
 
@@ -45,7 +45,9 @@ def choose_method(canonical: CanonicalNumbers) -> MethodChoice:
         return MethodChoice("mean", f"The mean is used, because {reason}.")
     errors = held_out_errors(canonical, {name: METHODS[name] for name in CANDIDATES})
     if not errors.n_predicted:
-        return MethodChoice("mean", "The mean is used: there are too few ratings to compare methods.")
+        return MethodChoice(
+            "mean", "The mean is used: there are too few ratings to compare methods."
+        )
     best = errors.best
     chosen = next(name for name in CANDIDATES if errors.z_score(name, best) <= SIGNIFICANT_Z)
     return MethodChoice(chosen, _reason(errors, chosen, best), errors)

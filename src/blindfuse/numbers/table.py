@@ -1,5 +1,6 @@
 """``Numbers``: the ratings that annotators gave to items, as floats in compressed rows."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.kernels.hash_codes import factorize_hashes
+from blindfuse.kernels.ratings import ranges
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_column, as_names, code_names, smallest_integer_dtype
 from blindfuse.responses.responses import Names, Values
@@ -71,8 +73,10 @@ class Numbers:
                 f"{lengths[0]}, {lengths[1]} and {lengths[2]} entries. Pass one entry per rating."
             )
         numbers = _as_numbers(columns[2], lambda row: f"row {row}")
-        item_codes, item_names = _code(columns[0], "item")
-        annotator_codes, annotator_names = _code(columns[1], "annotator")
+        with ThreadPoolExecutor(2) as pool:
+            (item_codes, item_names), (annotator_codes, annotator_names) = pool.map(
+                _code, columns[:2], ("item", "annotator")
+            )
         present = ~np.isnan(numbers)
         if not present.all():
             item_codes, annotator_codes = item_codes[present], annotator_codes[present]
@@ -148,9 +152,27 @@ class Numbers:
         """Number of ratings by each annotator, ``[annotator]``."""
         return read_only(np.bincount(self.codes, minlength=self.n_annotators))
 
+    @cached_property
+    def power_sums(self) -> Floats:
+        """n, n, Σx and Σx² per annotator, ``[annotator, 4]``."""
+        n, m = self.ratings_per_annotator, self.n_annotators
+        sums = [np.bincount(self.codes, powers, m) for powers in (self.values, self.values**2)]
+        return read_only(np.column_stack([n, n, *sums]).astype(np.float64))
+
+    @cached_property
+    def ranges(self) -> tuple[Floats, Floats]:
+        """The lowest and the highest rating by each annotator; (∞, −∞) without ratings."""
+        low, high = (np.full(self.n_annotators, bound) for bound in (np.inf, -np.inf))
+        ranges(self.codes, self.values, low, high)
+        return low, high
+
     def item_of_rating(self) -> NDArray[np.intp]:
         """Return the position of the item of each rating."""
-        return np.repeat(np.arange(self.n_items), self.ratings_per_item)
+        return self._item_of_rating
+
+    @cached_property
+    def _item_of_rating(self) -> NDArray[np.intp]:
+        return read_only(np.repeat(np.arange(self.n_items), self.ratings_per_item))
 
     def matrix(self) -> Floats:
         """Return the ratings ``[item, annotator]``, NaN where there is none."""
