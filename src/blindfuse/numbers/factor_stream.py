@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadParameter
-from blindfuse.numbers.annotator_fit import AnnotatorFit, initial_fit
+from blindfuse.numbers.annotator_fit import AnnotatorFit
 from blindfuse.numbers.canonical import canonicalize
 from blindfuse.numbers.factor_em import crowd_scale, fit_factor, posterior_means
 from blindfuse.numbers.factor_statistics import FactorStatistics, expected_statistics, maximize
@@ -66,9 +66,9 @@ class OneFactor:
         canonical = canonicalize(table)
         self._origin = float(canonical.numbers.values.mean())
         self._unit = float(canonical.numbers.values.std()) or 1.0
-        working = self._scaled(canonical.numbers)
-        fitted = fit_factor(working).annotators
-        self._learn(working, fitted)
+        fitted = fit_factor(self._scaled(canonical.numbers)).annotators
+        self._fit = _taken(fitted, np.argsort(canonical.annotators))
+        self.statistics_ = _expected(self._scaled(table), self._fit).normalized()
         self.batches_ = 1
         self.values_ = self.predict(table)
         return self
@@ -141,10 +141,6 @@ class OneFactor:
         values = (table.values - self._origin) / self._unit
         return table.with_rows(table.starts, table.codes, values)
 
-    def _learn(self, working: Numbers, fit: AnnotatorFit) -> None:
-        self.statistics_ = _expected(working, fit).normalized()
-        self._fit = fit
-
 
 def _expected(table: Numbers, fit: AnnotatorFit) -> FactorStatistics:
     z, v = np.zeros(table.n_items), np.ones(table.n_items)
@@ -157,14 +153,21 @@ def _extended(fit: AnnotatorFit, n_annotators: int) -> AnnotatorFit:
     if not new:
         return fit
     prior = fit.prior
-    added = replace(
-        initial_fit(new),
-        bias=np.full(new, prior.bias),
-        scale=np.full(new, prior.scale),
-        noise=np.full(new, prior.noise),
+    return replace(
+        fit,
+        bias=np.append(fit.bias, np.full(new, prior.bias)),
+        scale=np.append(fit.scale, np.full(new, prior.scale)),
+        noise=np.append(fit.noise, np.full(new, prior.noise)),
+        uncertainty=np.concatenate([fit.uncertainty, np.zeros((new, 3))]),
     )
-    joined = {
-        name: np.concatenate([getattr(fit, name), getattr(added, name)])
-        for name in ("bias", "scale", "noise", "uncertainty")
-    }
-    return replace(fit, **joined)
+
+
+def _taken(fit: AnnotatorFit, order: NDArray[np.intp]) -> AnnotatorFit:
+    """The fit with the annotators in this order."""
+    return replace(
+        fit,
+        bias=fit.bias[order],
+        scale=fit.scale[order],
+        noise=fit.noise[order],
+        uncertainty=fit.uncertainty[order],
+    )

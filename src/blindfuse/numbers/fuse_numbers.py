@@ -203,9 +203,9 @@ def fuse_numbers(
     """Fuse ratings into one estimate per item, and rate the annotators.
 
     Annotator m rates item i by x_im = b_m + a_m z_i + e_im. Without the truth, bias, scale and
-    noise follow from how annotators agree. The method is the simplest that predicts held-out ratings as
-    well as any: often the mean, and a model of annotators where they differ. The result depends
-    neither on the order of the ratings nor on names.
+    noise follow from how annotators agree. The method is the simplest that predicts held-out
+    ratings as well as any: often the mean, and a model of annotators where they differ. The result
+    depends neither on the order of the ratings nor on names.
 
     Parameters
     ----------
