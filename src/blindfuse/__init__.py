@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from blindfuse.readers.gold import read_gold as read_gold
     from blindfuse.readers.reading import Read as Read
     from blindfuse.readers.reading import read as read
+    from blindfuse.report.numbers_page import number_report_html as number_report_html
     from blindfuse.report.rendering import report_html as report_html
     from blindfuse.report.rendering import write_report as write_report
     from blindfuse.responses.responses import Responses as Responses
@@ -87,6 +88,7 @@ _MODULES = {
     "fuse_numbers": "numbers.fuse_numbers",
     "fuse_stream": "fusion.fuse_stream",
     "next_labels": "fusion.next_labels",
+    "number_report_html": "report.numbers_page",
     "read": "readers.reading",
     "read_gold": "readers.gold",
     "report_html": "report.rendering",

@@ -351,7 +351,7 @@ def _gwet(
         p = counts @ shares / counts.sum()
         observed = counts @ agreement / max(float(counts @ paired), 1.0)
         by_chance = weights.sum() / max(K * (K - 1), 1) * (p @ (1 - p))
-        return _chance_corrected(1 - observed, 1 - by_chance)
+        return _chance_corrected(float(1 - observed), float(1 - by_chance))
 
     return with_interval(coefficient, repeats, resamples, confidence, seed)
 
@@ -411,8 +411,8 @@ def _correctness(posteriors: Floats, truth: Integers) -> Floats:
 def _distinct_votes(responses: Responses, minimum: int = 2) -> tuple[Floats, Integers]:
     """Return the distinct votes ``[row, class]`` of items, and the number of items ``[row]``.
 
-    Items with fewer than ``minimum`` responses are left out. The order of the rows does not depend on the
-    order of the items.
+    Items with fewer than ``minimum`` responses are left out. The order of the rows does not depend
+    on the order of the items.
     """
     votes = weighted_votes(responses)[responses.responses_per_item >= minimum]
     if not len(votes):

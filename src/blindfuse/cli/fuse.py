@@ -16,6 +16,24 @@ NOT_REPRODUCED_BY_MODEL = "MajorityVote", "LatentSubtypes"
 """Methods whose labels a saved model of conditionally independent annotators does not reproduce."""
 
 
+MANY_CLASSES = 30
+"""Numeric classes above which labels are more likely numbers than names of classes."""
+
+
+def numeric_classes_note(classes: list[str]) -> list[str]:
+    """Return a note that names --numbers if there are many classes, all of them numbers."""
+    if len(classes) <= MANY_CLASSES:
+        return []
+    try:
+        list(map(float, classes))
+    except ValueError:
+        return []
+    return [
+        f"The labels are {len(classes):,} different numbers. Add --numbers if they are ratings or "
+        "scores, to estimate a number per item."
+    ]
+
+
 @click.command(
     epilog="""\b
 Examples:
@@ -24,6 +42,7 @@ Examples:
   blindfuse fuse "batches/*.csv.gz" --gold checked.csv -o fused.parquet
   blindfuse fuse votes.csv --item image --annotator worker --label verdict
   blindfuse fuse grades.csv --ordered --classes poor,fair,good
+  blindfuse fuse ratings.csv --numbers -o fused.csv
   zcat votes.csv.gz | blindfuse fuse - -o - > fused.csv
 """
 )
@@ -41,6 +60,9 @@ Examples:
     help="Read the files in partitions, or at once (see above).  [default: in partitions if they "
     "do not fit into memory]",
 )
+@click.option(
+    "--numbers", is_flag=True, help="The labels are numbers, such as ratings; estimate the truth."
+)
 @with_input_options
 @with_fuse_options
 def command(
@@ -51,6 +73,7 @@ def command(
     annotators: Path | None,
     model: Path | None,
     partitioned: bool | None,
+    numbers: bool,
 ) -> None:
     """Fuse the responses in FILE… into one label per item and rate the annotators.
 
@@ -63,6 +86,9 @@ def command(
     margin (its lead over the second most probable class), needs_another_label, and p_CLASS for
     each class if there are at most 20. Without -o, only a summary is printed.
 
+    With --numbers, the output has the columns item, estimate, low and high (a 95 % interval),
+    ratings and spread.
+
     Gold labels (--gold, or a column of true labels in FILE) are held fixed. The error on them is
     measured by a second fusion that does not use them.
 
@@ -74,6 +100,13 @@ def command(
     from blindfuse.cli.tables import annotator_frame, fused_frame, writer
 
     refuse_duplicates(output.path, report, annotators, model)
+    if numbers:
+        from blindfuse.cli.fuse_numbers import fuse_number_files
+
+        if model is not None or partitioned:
+            raise BadParameter("--numbers saves no model and reads no partitions. Leave that out.")
+        fuse_number_files(inputs, options, output, report, annotators)
+        return
     reason = inputs.reason_to_partition() if partitioned is None else None
     if partitioned or reason:
         from blindfuse.cli.fuse_partitions import fuse_partitions
@@ -88,6 +121,7 @@ def command(
     screen, other_files = output.screen, dict[Path, FileWriter]()
     with screen.progress() as step:
         data = inputs.read(screen, step)
+        screen.note(*numeric_classes_note(data.responses.classes.tolist()))
         fused = options.fuse(data, screen, step)
         if annotators is not None:
             other_files[annotators] = writer(annotator_frame(fused.fusion), annotators)

@@ -1,5 +1,7 @@
 """Agreement of ratings: the intraclass correlation, and Krippendorff's α for interval data."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtri
@@ -48,7 +50,7 @@ def interval_alpha(
     counts, sums, squares = _item_moments(numbers)
     differences = np.maximum(counts * squares - sums**2, 0.0) / (counts - 1)
 
-    def alpha(weights: NDArray[np.integer]) -> float:  # type: ignore[type-arg]
+    def alpha(weights: NDArray[Any]) -> float:
         n = float(weights @ counts)
         expected = (n * float(weights @ squares) - float(weights @ sums) ** 2) / (n - 1)
         observed = float(weights @ differences)
@@ -68,5 +70,8 @@ def _item_moments(numbers: Numbers) -> tuple[Floats, Floats, Floats]:
         )
     shifted = table.values - np.median(table.values)
     item = table.item_of_rating()
-    sums, squares = (np.bincount(item, powers, table.n_items) for powers in (shifted, shifted**2))
-    return table.ratings_per_item[kept].astype(np.float64), sums[kept], squares[kept]
+    counts, sums, squares = (
+        np.bincount(item, shifted**power, table.n_items)[kept].astype(np.float64)
+        for power in (0, 1, 2)
+    )
+    return counts, sums, squares

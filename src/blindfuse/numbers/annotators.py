@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import list_names
 from blindfuse.numbers.annotator_fit import regress
-from blindfuse.numbers.factor_em import crowd_scale
 from blindfuse.numbers.table import Numbers
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def rate_annotators(table: Numbers, fitted: "FittedNumbers") -> RatedAnnotators:
         location, spread = float(values.mean()), float(values.std())
         fit = regress(working, (values - location) / (spread if spread > 0 else 1.0))
     else:
-        location, spread = crowd_scale(fit, working.ratings_per_annotator)
+        location, spread = fitted.estimate.location, fitted.estimate.unit
     # An annotator with bias b and scale a rates an item at the location by b, and one unit of z
     # above it by b + a, where the estimate is higher by the spread.
     bias, scale = fit.bias - location, fit.scale / (spread if spread > 0 else 1.0)

@@ -1,5 +1,7 @@
 """The one-factor model in which no annotator counts more than the mean of ratings allows."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from blindfuse.numbers.estimate import Estimate
@@ -19,9 +21,10 @@ def bounded_factor(table: Numbers) -> Estimate:
     the annotators therefore has equal noise, as in the mean of standardised ratings, and a model
     that finds too little noise in a few annotators cannot let them decide alone.
     """
-    fitted = fit_factor(table)
-    noise = fitted.annotators.noise
+    unbounded = fit_factor(table)
+    noise = unbounded.annotators.noise
     rated = table.ratings_per_annotator > 0
     bounded = np.maximum(noise, np.median(noise[rated]) if rated.any() else 0.0)
-    fitted = posterior_with_noise(table, fitted, bounded)
-    return on_crowd_scale(table, fitted, error_variances_of(table, fitted))
+    fitted = posterior_with_noise(table, unbounded, bounded)
+    estimate = on_crowd_scale(table, fitted, error_variances_of(table, fitted))
+    return replace(estimate, annotators=unbounded.annotators)

@@ -30,6 +30,9 @@ class Estimate:
     annotators
         bias, scale and noise in units of z, the standardised truth; None if the method has no model
         of annotators.
+    location, unit
+        the estimate of an average item, and how much estimates rise per unit of z: the values are
+        ``location + unit · z``. Given with ``annotators``.
     iterations
         number of iterations; zero for methods that do not iterate.
     """
@@ -38,6 +41,8 @@ class Estimate:
     variances: Floats
     predict: Callable[[Numbers], Floats]
     annotators: AnnotatorFit | None = None
+    location: float = 0.0
+    unit: float = 1.0
     iterations: int = 0
 
 

@@ -95,7 +95,7 @@ def on_crowd_scale(
         return np.asarray(location + scale * posterior_means(new, fit, dof))
 
     values = location + scale * fitted.z
-    return Estimate(values, scale**2 * variances, predict, fit, fitted.iterations)
+    return Estimate(values, scale**2 * variances, predict, fit, location, scale, fitted.iterations)
 
 
 def posterior_means(table: Numbers, fit: AnnotatorFit, dof: float = 0.0) -> Floats:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from blindfuse.numbers.annotator_fit import regress
 from blindfuse.numbers.canonical import CanonicalNumbers, canonicalize
 from blindfuse.numbers.estimate import Estimate, annotator_moments
-from blindfuse.numbers.factor_em import crowd_scale
 from blindfuse.numbers.table import Numbers
 
 Floats = NDArray[np.float64]
@@ -111,9 +110,8 @@ def _predict(
 ) -> Floats:
     values, m = estimate.values, table.codes[held_out]
     if estimate.annotators is not None:
-        fit = estimate.annotators
-        location, scale = crowd_scale(fit, training.ratings_per_annotator)
-        z = (values - location) / scale if scale > 0 else np.zeros_like(values)
+        fit, unit = estimate.annotators, estimate.unit
+        z = (values - estimate.location) / unit if unit > 0 else np.zeros_like(values)
         return np.asarray(fit.bias[m] + fit.scale[m] * z[item[held_out]])
     deviation = values.std()
     z = (values - values.mean()) / (deviation if deviation > 0 else 1.0)

@@ -174,6 +174,13 @@ class Numbers:
     def _item_of_rating(self) -> NDArray[np.intp]:
         return read_only(np.repeat(np.arange(self.n_items), self.ratings_per_item))
 
+    def spreads(self) -> Floats:
+        """Return the standard deviation of the ratings of each item; NaN for fewer than two."""
+        item, n = self.item_of_rating(), self.ratings_per_item
+        means = np.bincount(item, self.values, self.n_items) / np.maximum(n, 1)
+        squares = np.bincount(item, np.square(self.values - means[item]), self.n_items)
+        return np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan)
+
     def matrix(self) -> Floats:
         """Return the ratings ``[item, annotator]``, NaN where there is none."""
         matrix = np.full((self.n_items, self.n_annotators), np.nan)
