@@ -132,10 +132,10 @@ def ranges(annotators, values, low, high):
 
 
 @kernel
-def rating_sums(starts, annotators, values, z, sums):
-    """Add Σz, Σz² and Σxz to the last three columns of ``sums[annotator]``."""
+def rating_sums(starts, annotators, values, z, v, sums):
+    """Add Σz, Σ(z² + v) and Σxz to the last three columns of ``sums[annotator]``."""
     for n in range(z.size):
-        square = z[n] * z[n]
+        square = z[n] * z[n] + v[n]
         for at in range(starts[n], starts[n + 1]):
             row = sums[annotators[at]]
             row[4] += z[n]

@@ -110,11 +110,17 @@ def fit_step(sums: Floats, last: AnnotatorFit) -> AnnotatorFit:
     return AnnotatorFit(b, a, noise, np.column_stack([var_a, cov, var_b]), learned)
 
 
-def regress(table: Numbers, z: Floats, iterations: int = REGRESSION_ITERATIONS) -> AnnotatorFit:
-    """Return bias, scale and noise of the annotators if the truth is ``z[item]``."""
+def regress(
+    table: Numbers, z: Floats, v: Floats, iterations: int = REGRESSION_ITERATIONS
+) -> AnnotatorFit:
+    """Return bias, scale and noise of the annotators given the truth of the items.
+
+    ``z[item]`` and ``v[item]`` are the means and variances of its posterior, to which the
+    annotator's own rating belongs.
+    """
     sums = np.zeros((table.n_annotators, N_SUMS))
     sums[:, :4] = table.power_sums
-    rating_sums(table.starts, table.codes, table.values, z, sums)
+    rating_sums(table.starts, table.codes, table.values, z, v, sums)
     fit = initial_fit(table.n_annotators)
     for _ in range(iterations):
         fit = fit_step(sums, fit)

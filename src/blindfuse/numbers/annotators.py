@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import list_names
 from blindfuse.numbers.annotator_fit import regress
+from blindfuse.numbers.estimate import standardize_estimates
 from blindfuse.numbers.table import Numbers
 
 if TYPE_CHECKING:
@@ -80,9 +81,9 @@ def rate_annotators(table: Numbers, fitted: "FittedNumbers") -> RatedAnnotators:
     """
     working, fit = fitted.canonical.numbers, fitted.estimate.annotators
     if fit is None or fitted.groups:
-        values = fitted.estimate.values
-        location, spread = float(values.mean()), float(values.std())
-        fit = regress(working, (values - location) / (spread if spread > 0 else 1.0))
+        estimate = fitted.estimate
+        z, v, location, spread = standardize_estimates(estimate.values, estimate.variances)
+        fit = regress(working, z, v)
     else:
         location, spread = fitted.estimate.location, fitted.estimate.unit
     # An annotator with bias b and scale a rates an item at the location by b, and one unit of z

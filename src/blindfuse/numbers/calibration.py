@@ -14,6 +14,10 @@ from blindfuse.responses.coding import as_names, positions
 Floats = NDArray[np.float64]
 
 ITERATIONS = 20
+MIN_FOR_SLOPE = 3
+"""Gold values from which on they determine the slope: two leave no residual to judge it by."""
+MIN_SHARE = 1e-9
+"""Least variance of a gold value, relative to the largest one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,29 +77,27 @@ def gold_values(table: Numbers, gold: Mapping[Any, Any]) -> tuple[NDArray[np.int
     return places, values
 
 
-def calibrate(estimates: Floats, variances: Floats, gold: Floats, spread: float) -> Calibration:
+def calibrate(estimates: Floats, variances: Floats, gold: Floats) -> Calibration:
     """Fit the line through gold values by weighted least squares.
 
-    The slope has the prior N(1, 1), and the location the prior N(mean of the estimates, spread²),
-    where ``spread`` is the standard deviation of all ratings: one gold value moves the location,
-    and only several of them change the slope.
+    Fewer than MIN_FOR_SLOPE gold values move the location only. The weight of a gold value is the
+    inverse of the variance of its estimate plus the extra variance, which is found by iteration.
     """
     centre = float(estimates.mean())
     design = np.column_stack([np.ones(len(gold)), estimates - centre])
-    prior = np.diag([1 / max(spread, 1e-150) ** 2, 1.0])
-    target = prior @ np.array([centre, 1.0])
-    extra = float(np.var(gold - estimates))
+    has_slope = len(gold) >= MIN_FOR_SLOPE and float(np.ptp(estimates)) > 0
+    used = design if has_slope else design[:, :1]
+    target = gold if has_slope else gold - (estimates - centre)
+    coefficients, covariance = np.array([float(target.mean()), 1.0]), np.zeros((2, 2))
+    extra, slope = float(np.var(target)), 1.0
+    size = used.shape[1]
     for _ in range(ITERATIONS):
-        weights = 1 / np.maximum(variances + extra, 1e-12 * max(spread, 1e-140) ** 2)
-        covariance = np.linalg.inv(prior + (design.T * weights) @ design)
-        coefficients = covariance @ (target + design.T @ (weights * gold))
-        residuals = gold - design @ coefficients
-        freedom = max(len(gold) - 2, 1)
-        extra = max(float((np.square(residuals) - variances).sum()) / freedom, 0.0)
-    return Calibration(
-        centre,
-        float(coefficients[0]),
-        float(coefficients[1]),
-        np.asarray(covariance, np.float64),
-        extra,
-    )
+        total = slope**2 * variances + extra
+        weights = 1 / np.maximum(total, MIN_SHARE * max(float(total.max()), 1e-200))
+        covariance[:size, :size] = np.linalg.inv((used.T * weights) @ used)
+        coefficients[:size] = covariance[:size, :size] @ (used.T @ (weights * target))
+        slope = float(coefficients[1])
+        residuals = target - used @ coefficients[:size]
+        excess = np.square(residuals).sum() / max(len(gold) - size, 1)
+        extra = max(float(excess - slope**2 * variances.mean()), 0.0)
+    return Calibration(centre, float(coefficients[0]), slope, covariance, extra)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ PRIOR_RATINGS = 2.0
 """Ratings with the average of the crowd that each annotator's mean, variance and squared deviation
 are shrunk with, in methods that do not learn the strength. Two is the smallest number from which a
 variance can be computed."""
+MIN_RELIABILITY = 0.01
+"""Least share of the variance of estimates that is taken for that of the truth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +93,34 @@ def error_variances(table: Numbers, values: Floats, corrected: Floats | None = N
     totals = np.bincount(item, per_annotator[table.codes], minlength=table.n_items)
     unrated = max(_variance(ratings), overall)
     return np.where(n > 0, totals / np.maximum(n, 1) ** 2, unrated)
+
+
+class Standardized(NamedTuple):
+    """Posterior means and variances of the standardised truth, for estimates without a model.
+
+    ``location + unit · z`` are the estimates, shrunk towards their mean.
+    """
+
+    z: Floats
+    v: Floats
+    location: float
+    unit: float
+
+
+def standardize_estimates(values: Floats, variances: Floats) -> Standardized:
+    """Return the posterior of z if the estimates are the truth plus errors of these variances.
+
+    With the variance V of the truth, that of the estimates minus that of their errors, an estimate
+    y with error variance e has the posterior mean √V (y − mean) / (V + e) and variance e/(V + e).
+    """
+    location = overall_mean(values)
+    total = _variance(values)
+    truth = max(total - overall_mean(variances), MIN_RELIABILITY * total)
+    if not truth > 0:
+        return Standardized(np.zeros(len(values)), np.ones(len(values)), location, 0.0)
+    posterior = truth + variances
+    z = np.sqrt(truth) * (values - location) / posterior
+    return Standardized(z, variances / posterior, location, float(np.sqrt(truth)))
 
 
 def _variance(values: Floats) -> float:

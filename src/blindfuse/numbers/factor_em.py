@@ -17,7 +17,10 @@ from blindfuse.numbers.table import Numbers
 Floats = NDArray[np.float64]
 
 MAX_ITERATIONS = 500
-PREDICTION_ITERATIONS = 20
+PREDICTION_ITERATIONS = 50
+"""Iterations for the weights of the ratings of an item under t-distributed noise."""
+MAX_START = 3.0
+"""Robust standard deviations to which ratings are clipped where noise is t-distributed."""
 TOLERANCE = 0.01
 """EM stops where an iteration changes the estimates by less than this share of their standard
 error: further iterations change less than what sampling noise leaves open."""
@@ -50,9 +53,10 @@ def _fit_factor(table: Numbers, dof: float) -> FactorFit:
     z has mean 0 and variance 1 over the items, and its sign is such that annotators with positive
     scales have most of the information.
     """
-    z = standardized_start(table)
+    clipped = table if not dof else _clipped(table)
+    z = standardized_start(clipped)
     v = np.zeros(table.n_items)
-    fit = regress(table, z, iterations=3)
+    fit = regress(clipped, z, v, iterations=3)
     iterations, change = 0, np.inf
     while change >= TOLERANCE**2 * v.mean() and iterations < MAX_ITERATIONS:
         iterations += 1
@@ -63,8 +67,15 @@ def _fit_factor(table: Numbers, dof: float) -> FactorFit:
     if information(fit, table.ratings_per_annotator)[fit.scale < 0].sum() > 0.5:
         fit = fit.reversed()
         z = -z
-    expected_statistics(table, fit, z, v, dof)
+    for _ in range(PREDICTION_ITERATIONS if dof else 1):
+        expected_statistics(table, fit, z, v, dof)
     return FactorFit(fit, z, v, iterations)
+
+
+def _clipped(table: Numbers) -> Numbers:
+    """The ratings with outliers moved to MAX_START, so that they do not decide where EM starts."""
+    values = table.values.clip(-MAX_START, MAX_START)
+    return table.with_rows(table.starts, table.codes, values)
 
 
 def standardized_start(table: Numbers) -> Floats:

@@ -237,8 +237,7 @@ def fuse_numbers(
         rated = rate_annotators(table, fitted)
         calibration = None
         if len(known):
-            spread = fitted.unit
-            calibration = calibrate(estimates[gold_at], variances[gold_at], known, spread)
+            calibration = calibrate(estimates[gold_at], variances[gold_at], known)
             variances = calibration.variances(estimates, variances)
             estimates = calibration.apply(estimates)
             estimates[gold_at], variances[gold_at] = known, 0.0

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from blindfuse.numbers.annotator_fit import regress
 from blindfuse.numbers.canonical import CanonicalNumbers, canonicalize
-from blindfuse.numbers.estimate import Estimate, annotator_moments
+from blindfuse.numbers.estimate import Estimate, annotator_moments, standardize_estimates
 from blindfuse.numbers.table import Numbers
 
 Floats = NDArray[np.float64]
@@ -23,7 +23,7 @@ SAMPLED_RATINGS = 50_000
 """Ratings of the sample of items on which methods are compared otherwise, in one fold, so that the
 comparison takes no longer than the fusion."""
 OUTLIER = 10.0
-"""Residuals beyond this many robust standard deviations count linearly (Huber's loss). Only gross
+"""Robust standard deviations beyond which a residual counts as one at this distance. Only gross
 errors are that far away, so skewed ratings are compared by squared error."""
 NORMAL_MAD = 1.4826
 """Standard deviation divided by the median absolute deviation of normal residuals."""
@@ -33,8 +33,8 @@ NORMAL_MAD = 1.4826
 class HeldOutErrors:
     """Losses of methods for the same held-out ratings.
 
-    ``losses[method][rating]`` is Huber's loss of the residual, in units of the annotator's standard
-    deviation; ``items[rating]`` is the item, because errors on one item are not independent.
+    ``losses[method][rating]`` is the squared residual, bounded, in units of the annotator's
+    variance; ``items[rating]`` is the item, because errors on one item are not independent.
     """
 
     losses: Mapping[str, Floats]
@@ -77,7 +77,8 @@ def held_out_errors(canonical: CanonicalNumbers, methods: Mapping[str, Method]) 
     for number in range(FOLDS):
         training = table.select_ratings(fold != number)
         held_out = (fold == number) & (training.ratings_per_item > 0)[item]
-        deviations = np.sqrt(annotator_moments(training, training.values)[1])
+        clipped = training.values.clip(-OUTLIER, OUTLIER)
+        deviations = np.sqrt(annotator_moments(training, clipped)[1])
         safe = np.where(deviations > 0, deviations, 1.0)[table.codes[held_out]]
         for name, method in methods.items():
             predicted = _predict(training, method(training), table, item, held_out)
@@ -87,7 +88,9 @@ def held_out_errors(canonical: CanonicalNumbers, methods: Mapping[str, Method]) 
             break
     joined = {name: np.concatenate(parts) for name, parts in residuals.items()}
     bound = _outlier_bound(next(iter(joined.values())))
-    losses = {name: _huber(residual, bound) for name, residual in joined.items()}
+    losses = {
+        name: np.square(np.minimum(np.abs(residual), bound)) for name, residual in joined.items()
+    }
     return HeldOutErrors(losses, np.concatenate(places))
 
 
@@ -113,18 +116,11 @@ def _predict(
         fit, unit = estimate.annotators, estimate.unit
         z = (values - estimate.location) / unit if unit > 0 else np.zeros_like(values)
         return np.asarray(fit.bias[m] + fit.scale[m] * z[item[held_out]])
-    deviation = values.std()
-    z = (values - values.mean()) / (deviation if deviation > 0 else 1.0)
-    fit = regress(training, z)
+    z, v, _, _ = standardize_estimates(values, estimate.variances)
+    fit = regress(training, z, v)
     return np.asarray(fit.bias[m] + fit.scale[m] * z[item[held_out]])
 
 
 def _outlier_bound(residuals: Floats) -> float:
     bound = OUTLIER * NORMAL_MAD * float(np.median(np.abs(residuals))) if len(residuals) else 0.0
     return bound if bound > 0 else np.inf
-
-
-def _huber(residuals: Floats, bound: float) -> Floats:
-    size = np.abs(residuals)
-    within = np.minimum(size, bound)
-    return np.asarray(within**2 + (2 * bound * (size - within) if np.isfinite(bound) else 0.0))
