@@ -49,7 +49,7 @@ def test_the_error_is_close_to_that_of_the_oracle_and_intervals_cover(
 def test_bias_scale_and_noise_are_recovered() -> None:
     simulation = simulate_numbers(5000, 12, seed=3)
     fusion = fuse_numbers(simulation.numbers)
-    slope, intercept = np.polyfit(simulation.truth, fusion.values, 1)
+    _slope, intercept = np.polyfit(simulation.truth, fusion.values, 1)
     rated = fusion.annotators
     np.testing.assert_allclose(rated.noise, simulation.noise, atol=0.06)
     # The estimates shrink towards the mean, so that their slope on the truth is below their unit.
@@ -230,7 +230,7 @@ def test_gold_values_calibrate_the_scale_and_are_held_fixed() -> None:
     np.testing.assert_array_equal(fusion.values[:100], truth[:100])
     np.testing.assert_array_equal(fusion.low[:100], fusion.high[:100])
     error = np.sqrt(np.mean((fusion.values[100:] - truth[100:]) ** 2))
-    posterior, variance = simulation.oracle()
+    _posterior, variance = simulation.oracle()
     assert error < 1.06 * 40 * np.sqrt(variance.mean())
     covered = (fusion.low[100:] <= truth[100:]) & (truth[100:] <= fusion.high[100:])
     assert 0.92 < covered.mean() < 0.98

@@ -167,7 +167,7 @@ def add_pair_residuals(starts, annotators, values, bias, scale, noise, pairs):
     """Add to ``pairs[first, second]`` how far the residuals of two annotators coincide.
 
     Residuals r are those from the posterior of z given all other ratings of the item, which has the
-    variance v. Columns of ``pairs``: common items, equal ratings, Σ(r r' − a a' v), its variance
+    variance v. Columns of ``pairs``: common items, Σ(r r' − a a' v), its variance
     if noise is independent, Σ(r² − a² v) and Σ(r'² − a'² v). Only ``first < second`` is filled.
     """
     for n in range(starts.size - 1):
@@ -187,8 +187,28 @@ def add_pair_residuals(starts, annotators, values, bias, scale, noise, pairs):
                 r, r2 = x - a * z, x2 - a2 * z
                 row = pairs[m, l]
                 row[0] += 1.0
-                row[1] += values[at] == values[other]
-                row[2] += r * r2 - a * a2 * v
-                row[3] += (s + a * a * v) * (s2 + a2 * a2 * v) + (a * a2 * v) ** 2
-                row[4] += r * r - a * a * v
-                row[5] += r2 * r2 - a2 * a2 * v
+                row[1] += r * r2 - a * a2 * v
+                row[2] += (s + a * a * v) * (s2 + a2 * a2 * v) + (a * a2 * v) ** 2
+                row[3] += r * r - a * a * v
+                row[4] += r2 * r2 - a2 * a2 * v
+
+
+@kernel
+def add_pair_moments(starts, annotators, values, pairs):
+    """Add to ``pairs[first, second]``, ``first < second``, the moments of common items.
+
+    Columns: common items, equal ratings, Σx, Σy, Σx², Σy² and Σxy.
+    """
+    for n in range(starts.size - 1):
+        for at in range(starts[n], starts[n + 1]):
+            x = values[at]
+            for other in range(at + 1, starts[n + 1]):
+                y = values[other]
+                row = pairs[annotators[at], annotators[other]]
+                row[0] += 1.0
+                row[1] += x == y
+                row[2] += x
+                row[3] += y
+                row[4] += x * x
+                row[5] += y * y
+                row[6] += x * y

@@ -16,7 +16,6 @@ from blindfuse.numbers.calibration import Calibration, calibrate, gold_values
 from blindfuse.numbers.canonical import CanonicalNumbers, canonicalize
 from blindfuse.numbers.copying import CopiedRatings, find_copies, merge_groups
 from blindfuse.numbers.estimate import Estimate
-from blindfuse.numbers.factor_em import fit_factor
 from blindfuse.numbers.held_out import NORMAL_MAD, sample_items
 from blindfuse.numbers.registry import METHODS
 from blindfuse.numbers.scales import scale_note
@@ -28,6 +27,8 @@ Floats = NDArray[np.float64]
 
 AUTO = "auto"
 CONFIDENCE = 0.95
+MIN_ROBUST_SHARE = 1e-9
+"""Robust standard deviation below which values agree, relative to the usual one."""
 MAX_PAIR_RATINGS = 2_000_000
 """Pairs of ratings of the same item up to which copies are merged before the ratings are fused."""
 
@@ -168,7 +169,7 @@ class FittedNumbers:
     def copies_in_input_order(self) -> CopiedRatings:
         """Correlated pairs, with positions in the user's table."""
         table = self.canonical.numbers
-        copies = self.copies or find_copies(table, fit_factor(table).annotators)
+        copies = self.copies or find_copies(table)
         names = np.empty_like(copies.names)
         names[self.canonical.annotators] = copies.names
         pairs = np.sort(self.canonical.annotators[copies.pairs], axis=1)
@@ -267,8 +268,9 @@ def _location_and_spread(values: Floats) -> tuple[float, float]:
     """The median and the robust standard deviation; the usual one if half of the values agree."""
     origin = float(np.median(values))
     deviations = np.abs(values - origin)
-    spread = NORMAL_MAD * float(np.median(deviations)) or float(np.sqrt((deviations**2).mean()))
-    return origin, spread or 1.0
+    usual = float(np.sqrt((deviations**2).mean()))
+    robust = NORMAL_MAD * float(np.median(deviations))
+    return origin, (robust if robust > MIN_ROBUST_SHARE * usual else usual) or 1.0
 
 
 def _find_groups(table: Numbers) -> tuple[CopiedRatings | None, tuple[tuple[int, ...], ...]]:
@@ -276,7 +278,7 @@ def _find_groups(table: Numbers) -> tuple[CopiedRatings | None, tuple[tuple[int,
     n_pairs = int((table.ratings_per_item.astype(np.int64) ** 2).sum())
     if n_pairs > MAX_PAIR_RATINGS or table.n_items < 2:
         return None, ()
-    copies = find_copies(table, fit_factor(table).annotators)
+    copies = find_copies(table)
     return copies, copies.groups
 
 
