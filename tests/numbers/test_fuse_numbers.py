@@ -1,5 +1,7 @@
 """``fuse_numbers`` on families of tables: it estimates well, says how, and never returns NaN."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -260,6 +262,8 @@ def test_predictions_for_the_same_items_are_the_estimates(method: str) -> None:
     fusion = fuse_numbers(table, method=method)
     tolerance = 0.02 if method == "robust factor" else 1e-9
     np.testing.assert_allclose(fusion.predict(table), fusion.values, atol=tolerance)
+    restored = pickle.loads(pickle.dumps(fusion))
+    np.testing.assert_array_equal(restored.predict(table), fusion.predict(table))
     one_by_one = [fusion.predict(table.select_items(np.array([n])))[0] for n in range(5)]
     np.testing.assert_allclose(one_by_one, fusion.predict(table)[:5])
 

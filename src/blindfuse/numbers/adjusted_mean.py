@@ -1,5 +1,7 @@
 """The mean of the ratings after the bias of each annotator was subtracted."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,10 +42,14 @@ def adjusted_mean(table: Numbers) -> Estimate:
     return Estimate(
         values,
         error_variances(table, values, corrected),
-        lambda new: item_means(new, new.values - bias[new.codes], unrated),
+        partial(_predict, bias=bias, unrated=unrated),
         iterations=iterations,
     )
 
 
 def _annotator_sums(table: Numbers, values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.bincount(table.codes, values, minlength=table.n_annotators), np.float64)
+
+
+def _predict(new: Numbers, bias: NDArray[np.float64], unrated: float) -> NDArray[np.float64]:
+    return item_means(new, new.values - bias[new.codes], unrated)

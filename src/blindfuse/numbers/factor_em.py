@@ -1,6 +1,7 @@
 """EM of the one-factor model x_im = b_m + a_m z_i + e_im, with normal or t-distributed noise."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -11,7 +12,7 @@ from blindfuse.kernels.ratings import factor_variances
 from blindfuse.numbers.annotator_fit import AnnotatorFit, regress
 from blindfuse.numbers.estimate import Estimate, item_means
 from blindfuse.numbers.factor_statistics import expected_statistics, maximize
-from blindfuse.numbers.standardized_mean import standardizer
+from blindfuse.numbers.standardized_mean import Standardizer
 from blindfuse.numbers.table import Numbers
 
 Floats = NDArray[np.float64]
@@ -80,7 +81,7 @@ def _clipped(table: Numbers) -> Numbers:
 
 def standardized_start(table: Numbers) -> Floats:
     """Return the mean of standardised ratings ``[item]``, with mean 0 and variance 1."""
-    values = item_means(table, standardizer(table)(table))
+    values = item_means(table, Standardizer.of(table).ratings(table))
     deviation = values.std()
     return np.asarray((values - values.mean()) / (deviation if deviation > 0 else 1.0))
 
@@ -101,12 +102,13 @@ def on_crowd_scale(
     """
     fit = fitted.annotators
     location, scale = crowd_scale(fit, table.ratings_per_annotator)
-
-    def predict(new: Numbers) -> Floats:
-        return np.asarray(location + scale * posterior_means(new, fit, dof))
-
+    predict = partial(_predict, fit=fit, location=location, scale=scale, dof=dof)
     values = location + scale * fitted.z
     return Estimate(values, scale**2 * variances, predict, fit, location, scale, fitted.iterations)
+
+
+def _predict(new: Numbers, fit: AnnotatorFit, location: float, scale: float, dof: float) -> Floats:
+    return np.asarray(location + scale * posterior_means(new, fit, dof))
 
 
 def posterior_means(table: Numbers, fit: AnnotatorFit, dof: float = 0.0) -> Floats:

@@ -25,6 +25,8 @@ comparison takes no longer than the fusion."""
 OUTLIER = 10.0
 """Robust standard deviations beyond which a residual counts as one at this distance. Only gross
 errors are that far away, so skewed ratings are compared by squared error."""
+ROUNDING = 1e-9
+"""Relative difference of two losses that is due to rounding."""
 NORMAL_MAD = 1.4826
 """Standard deviation divided by the median absolute deviation of normal residuals."""
 
@@ -60,7 +62,9 @@ class HeldOutErrors:
         counts = np.bincount(self.items)
         error = float(np.sqrt(np.square(per_item - counts * difference.mean()).sum()))
         total = float(difference.sum())
-        return total / error if error > 0 else np.sign(total) * np.inf if total else 0.0
+        if abs(total) <= ROUNDING * float(self.losses[other].sum()):
+            return 0.0
+        return total / error if error > 0 else np.sign(total) * np.inf
 
 
 def held_out_errors(canonical: CanonicalNumbers, methods: Mapping[str, Method]) -> HeldOutErrors:

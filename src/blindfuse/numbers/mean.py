@@ -1,5 +1,10 @@
 """The mean of the ratings of each item."""
 
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
 from blindfuse.numbers.estimate import Estimate, error_variances, item_means, overall_mean
 from blindfuse.numbers.table import Numbers
 
@@ -11,5 +16,9 @@ def mean(table: Numbers) -> Estimate:
     return Estimate(
         values,
         error_variances(table, values),
-        lambda new: item_means(new, new.values, unrated),
+        partial(_predict, unrated=unrated),
     )
+
+
+def _predict(new: Numbers, unrated: float) -> NDArray[np.float64]:
+    return item_means(new, new.values, unrated)

@@ -1,5 +1,7 @@
 """The median of the ratings of each item."""
 
+from functools import partial
+
 import numpy as np
 
 from blindfuse.numbers.estimate import Estimate, error_variances, overall_mean
@@ -22,5 +24,5 @@ def median(table: Numbers) -> Estimate:
     return Estimate(
         values,
         np.where(table.ratings_per_item > 2, variances / EFFICIENCY, variances),
-        lambda new: trimmed_means(new, 0.5, unrated),
+        partial(trimmed_means, trimmed=0.5, unrated=unrated),
     )

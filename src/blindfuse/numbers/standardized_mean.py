@@ -1,6 +1,7 @@
 """The mean of the ratings after those of each annotator were standardised."""
 
-from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,26 +24,39 @@ def standardized_mean(table: Numbers) -> Estimate:
     Means and variances of annotators are shrunk towards those of all ratings. The result is
     multiplied by the mean standard deviation of annotators and shifted to the mean of all ratings.
     """
-    standardize = standardizer(table)
-    corrected = standardize(table)
+    standardizer = Standardizer.of(table)
+    corrected = standardizer.ratings(table)
     values, unrated = item_means(table, corrected), overall_mean(corrected)
     return Estimate(
         values,
         error_variances(table, values, corrected),
-        lambda new: item_means(new, standardize(new), unrated),
+        partial(_predict, standardizer=standardizer, unrated=unrated),
     )
 
 
-def standardizer(table: Numbers) -> Callable[[Numbers], Floats]:
-    """Return a function that standardises the ratings ``[rating]`` of these annotators."""
-    means, variances = annotator_moments(table, table.values)
-    deviations = np.sqrt(variances)
-    safe = np.where(deviations > 0, deviations, 1.0)
-    overall = overall_mean(table.values)
-    typical = overall_mean(deviations[table.codes])
+@dataclass(frozen=True, eq=False)
+class Standardizer:
+    """Means and standard deviations of annotators, and of the crowd."""
 
-    def standardize(ratings: Numbers) -> Floats:
-        codes = ratings.codes
-        return np.asarray(overall + typical * (ratings.values - means[codes]) / safe[codes])
+    means: Floats
+    deviations: Floats
+    overall: float
+    typical: float
 
-    return standardize
+    @classmethod
+    def of(cls, table: Numbers) -> "Standardizer":
+        """Return the shrunk means and standard deviations of a table."""
+        means, variances = annotator_moments(table, table.values)
+        deviations = np.sqrt(variances)
+        typical = overall_mean(deviations[table.codes])
+        safe = np.where(deviations > 0, deviations, 1.0)
+        return cls(means, safe, overall_mean(table.values), typical)
+
+    def ratings(self, table: Numbers) -> Floats:
+        """Return the standardised ratings ``[rating]``, on the scale of the crowd."""
+        z = (table.values - self.means[table.codes]) / self.deviations[table.codes]
+        return np.asarray(self.overall + self.typical * z)
+
+
+def _predict(new: Numbers, standardizer: Standardizer, unrated: float) -> Floats:
+    return item_means(new, standardizer.ratings(new), unrated)

@@ -1,5 +1,7 @@
 """The mean of the middle ratings of each item."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +26,7 @@ def trimmed_mean(table: Numbers) -> Estimate:
     return Estimate(
         values,
         error_variances(table, values) / np.where(n > 0, kept, 1.0),
-        lambda new: trimmed_means(new, TRIMMED, unrated),
+        partial(trimmed_means, trimmed=TRIMMED, unrated=unrated),
     )
 
 

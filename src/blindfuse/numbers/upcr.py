@@ -1,5 +1,7 @@
 """U-PCR: unsupervised principal component regression on the covariance of annotators."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,12 +39,13 @@ def upcr(table: Numbers) -> Estimate:
     n = np.maximum(table.ratings_per_annotator, 1)
     means = np.bincount(table.codes, table.values, minlength=table.n_annotators) / n
     weights, location = _component_weights(table, means), overall_mean(table.values)
-
-    def predict(new: Numbers) -> Floats:
-        return np.asarray(location + _coefficients(new, means, weights))
-
+    predict = partial(_predict, location=location, means=means, weights=weights)
     values = predict(table)
     return Estimate(values, error_variances(table, values), predict)
+
+
+def _predict(new: Numbers, location: float, means: Floats, weights: Floats) -> Floats:
+    return np.asarray(location + _coefficients(new, means, weights))
 
 
 def _component_weights(table: Numbers, means: Floats) -> Floats:
