@@ -14,6 +14,7 @@ import accuracy
 import annotators
 import crowd_kit
 import machine_limits
+import ratings
 import reading
 import scaling
 import side_by_side
@@ -63,6 +64,9 @@ SECTIONS: list[Callable[[], Section]] = [
     ten_million.ten_million,
     startup.startup,
     reading.long_csv,
+    ratings.simulated,
+    ratings.public,
+    ratings.speed,
 ]
 
 
