@@ -123,6 +123,18 @@ def normal_posteriors(starts, annotators, values, first, last, weights, z, v, su
 
 
 @kernel
+def add_powers(annotators, values, sums):
+    """Add n, n, Σx and Σx² to the columns of ``sums[annotator]``."""
+    for at in range(values.size):
+        x = values[at]
+        row = sums[annotators[at]]
+        row[0] += 1.0
+        row[1] += 1.0
+        row[2] += x
+        row[3] += x * x
+
+
+@kernel
 def ranges(annotators, values, low, high):
     """Lower ``low[annotator]`` and raise ``high[annotator]`` to contain the values."""
     for at in range(values.size):

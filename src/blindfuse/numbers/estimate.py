@@ -62,16 +62,14 @@ def item_means(table: Numbers, values: Floats, unrated: float | None = None) -> 
     return np.where(counts > 0, sums / np.maximum(counts, 1), fallback)
 
 
-def annotator_moments(table: Numbers, values: Floats) -> tuple[Floats, Floats]:
-    """Return the mean and variance ``[annotator]`` of values, shrunk towards those of all."""
-    n = table.ratings_per_annotator
-    overall = overall_mean(values)
-    sums = np.bincount(table.codes, values - overall, minlength=len(n))
-    means = overall + sums / (n + PRIOR_RATINGS)
-    squares = np.square(values - means[table.codes])
-    prior = PRIOR_RATINGS * overall_mean(squares)
-    totals = np.bincount(table.codes, squares, minlength=len(n))
-    return means, (totals + prior) / (n + PRIOR_RATINGS)
+def annotator_moments(table: Numbers) -> tuple[Floats, Floats]:
+    """Return the mean and variance ``[annotator]`` of the ratings, shrunk towards those of all."""
+    n, _, x, xx = table.power_sums.T
+    total = max(float(n.sum()), 1.0)
+    means = (x + PRIOR_RATINGS * x.sum() / total) / (n + PRIOR_RATINGS)
+    squares = np.maximum(xx - 2 * means * x + n * means**2, 0.0)
+    prior = PRIOR_RATINGS * squares.sum() / total
+    return means, (squares + prior) / (n + PRIOR_RATINGS)
 
 
 def error_variances(table: Numbers, values: Floats, corrected: Floats | None = None) -> Floats:

@@ -18,7 +18,7 @@ from blindfuse.numbers.table import Numbers
 Floats = NDArray[np.float64]
 
 MAX_ITERATIONS = 500
-PREDICTION_ITERATIONS = 50
+PREDICTION_ITERATIONS = 25
 """Iterations for the weights of the ratings of an item under t-distributed noise."""
 MAX_START = 3.0
 """Robust standard deviations to which ratings are clipped where noise is t-distributed."""

@@ -82,7 +82,8 @@ def held_out_errors(canonical: CanonicalNumbers, methods: Mapping[str, Method]) 
         training = table.select_ratings(fold != number)
         held_out = (fold == number) & (training.ratings_per_item > 0)[item]
         clipped = training.values.clip(-OUTLIER, OUTLIER)
-        deviations = np.sqrt(annotator_moments(training, clipped)[1])
+        moments = annotator_moments(training.with_rows(training.starts, training.codes, clipped))
+        deviations = np.sqrt(moments[1])
         safe = np.where(deviations > 0, deviations, 1.0)[table.codes[held_out]]
         for name, method in methods.items():
             predicted = _predict(training, method(training), table, item, held_out)

@@ -46,9 +46,10 @@ class Standardizer:
     @classmethod
     def of(cls, table: Numbers) -> "Standardizer":
         """Return the shrunk means and standard deviations of a table."""
-        means, variances = annotator_moments(table, table.values)
+        means, variances = annotator_moments(table)
         deviations = np.sqrt(variances)
-        typical = overall_mean(deviations[table.codes])
+        n = table.ratings_per_annotator
+        typical = float(n @ deviations) / max(float(n.sum()), 1.0)
         safe = np.where(deviations > 0, deviations, 1.0)
         return cls(means, safe, overall_mean(table.values), typical)
 

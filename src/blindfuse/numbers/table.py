@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.kernels.hash_codes import factorize_hashes
-from blindfuse.kernels.ratings import ranges
+from blindfuse.kernels.ratings import add_powers, ranges
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_column, as_names, code_names, smallest_integer_dtype
 from blindfuse.responses.responses import Names, Values
@@ -155,9 +155,9 @@ class Numbers:
     @cached_property
     def power_sums(self) -> Floats:
         """n, n, Σx and Σx² per annotator, ``[annotator, 4]``."""
-        n, m = self.ratings_per_annotator, self.n_annotators
-        sums = [np.bincount(self.codes, powers, m) for powers in (self.values, self.values**2)]
-        return read_only(np.column_stack([n, n, *sums]).astype(np.float64))
+        sums = np.zeros((self.n_annotators, 4))
+        add_powers(self.codes, self.values, sums)
+        return read_only(sums)
 
     @cached_property
     def ranges(self) -> tuple[Floats, Floats]:
