@@ -79,13 +79,14 @@ def rate_annotators(table: Numbers, fitted: "FittedNumbers") -> RatedAnnotators:
     A model of annotators has them; otherwise they are the regression of the ratings on the
     estimates. Merged annotators are rated on their own.
     """
-    working, fit = fitted.canonical.numbers, fitted.estimate.annotators
-    if fit is None or fitted.groups:
-        estimate = fitted.estimate
+    working, estimate = fitted.canonical.numbers, fitted.estimate
+    fit, location, spread = estimate.annotators, estimate.location, estimate.unit
+    if fit is None:
         z, v, location, spread = standardize_estimates(estimate.values, estimate.variances)
         fit = regress(working, z, v)
-    else:
-        location, spread = fitted.estimate.location, fitted.estimate.unit
+    elif fitted.groups and spread > 0:
+        z, v = (estimate.values - location) / spread, estimate.variances / spread**2
+        fit = regress(working, z, v)
     # An annotator with bias b and scale a rates an item at the location by b, and one unit of z
     # above it by b + a, where the estimate is higher by the spread.
     bias, scale = fit.bias - location, fit.scale / (spread if spread > 0 else 1.0)

@@ -1,7 +1,7 @@
 """Annotators whose errors are correlated, as those of annotators who copy from each other."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,12 @@ MIN_COMMON = 10
 """Common items from which on a pair is tested."""
 COPIED = 0.9
 """Correlation of errors from which on two annotators count as one."""
+MAX_SUSPECTS = 10
+"""Pairs of closest annotators that are compared with a model of all others."""
+MAX_PASSES = 3
+"""Times that copies are merged and looked for again, for groups of copies."""
+MIN_OTHERS = 3
+"""Annotators besides a pair that are needed to tell its errors from the truth."""
 IDENTICAL = 0.999
 """Correlation of ratings from which on two annotators are nearly identical."""
 MAX_ANNOTATORS = 1000
@@ -75,32 +81,112 @@ class CopiedRatings:
 def find_copies(table: Numbers) -> CopiedRatings:
     """Return the pairs whose residuals coincide significantly more than the model allows.
 
-    Annotators with nearly identical ratings are found first and count as one in the model, because
-    three copies confirm each other.
+    Copies confirm each other in a model that contains both: it takes what they share for the truth.
+    Annotators with nearly identical ratings are therefore found first. Then pairs that are each
+    other's closest annotators are compared with a model of all others, and copies are merged. All
+    remaining pairs are tested by one model.
     """
     M = table.n_annotators
     if M > MAX_ANNOTATORS:
         nothing = np.empty(0)
         return CopiedRatings(table.annotators, np.empty((0, 2), np.intp), nothing, nothing, 0)
-    sums = np.zeros((M, M, 7))
-    add_pair_moments(table.starts, table.codes, table.values, sums)
-    first, second = np.nonzero(sums[:, :, 0] >= MIN_COMMON)
-    n, equal, x, y, xx, yy, xy = sums[first, second].T
-    identical = _correlation(xy - x * y / n, xx - x**2 / n, yy - y**2 / n) >= IDENTICAL
-    duplicates = np.column_stack([first, second])[identical]
-    merged = merge_groups(table, connected_groups(duplicates)) if len(duplicates) else table
+    moments = _pair_moments(table)
+    first, second = np.nonzero(moments.common >= MIN_COMMON)
+    found = {
+        (int(m), int(l)): 1.0
+        for m, l in zip(first, second, strict=True)
+        if moments.correlation[m, l] >= IDENTICAL
+    }
+    merged = _merge_pairs(table, list(found))
+    for _ in range(MAX_PASSES):
+        copied = _copied_suspects(merged)
+        found.update(copied)
+        if not copied:
+            break
+        merged = _merge_pairs(table, list(found))
     correlation, excess = _correlated_errors(merged, first, second)
     threshold = -ndtri(SIGNIFICANCE / max(len(first), 1))
-    correlation = np.where(identical, 1.0, correlation)
-    found = identical | ((correlation >= MIN_CORRELATION) & (excess > threshold))
-    order = np.flatnonzero(found)[np.argsort(-correlation[found], kind="stable")]
+    for at in np.flatnonzero((correlation >= MIN_CORRELATION) & (excess > threshold)):
+        found.setdefault((int(first[at]), int(second[at])), float(correlation[at]))
+    pairs = sorted(found, key=lambda pair: (-found[pair], pair))
+    places = np.array(pairs, dtype=np.intp).reshape(-1, 2)
     return CopiedRatings(
         table.annotators,
-        np.column_stack([first, second])[order],
-        correlation[order],
-        (equal / n)[order],
+        places,
+        np.array([found[pair] for pair in pairs]),
+        moments.identical[places[:, 0], places[:, 1]],
         len(first),
     )
+
+
+class _PairMoments(NamedTuple):
+    """Common items, correlation and share of equal ratings ``[first, second]``, above diagonal."""
+
+    common: Floats
+    correlation: Floats
+    identical: Floats
+
+
+def _pair_moments(table: Numbers) -> _PairMoments:
+    sums = np.zeros((table.n_annotators, table.n_annotators, 7))
+    add_pair_moments(table.starts, table.codes, table.values, sums)
+    n, equal, x, y, xx, yy, xy = np.moveaxis(sums, 2, 0)
+    safe = np.maximum(n, 1)
+    correlation = _correlation(xy - x * y / safe, xx - x**2 / safe, yy - y**2 / safe)
+    return _PairMoments(n, np.where(n >= MIN_COMMON, correlation, 0.0), equal / safe)
+
+
+def _merge_pairs(table: Numbers, pairs: list[tuple[int, int]]) -> Numbers:
+    if not pairs:
+        return table
+    return merge_groups(table, connected_groups(np.array(pairs, dtype=np.intp)))
+
+
+def _copied_suspects(table: Numbers) -> dict[tuple[int, int], float]:
+    """Pairs of closest annotators whose errors, against all others, are nearly the same."""
+    correlation = _pair_moments(table).correlation
+    both = correlation + correlation.T
+    closest = both.argmax(axis=1)
+    mutual = [
+        (m, int(l))
+        for m, l in enumerate(closest)
+        if m < l and closest[l] == m and both[m, l] >= MIN_CORRELATION
+    ]
+    mutual.sort(key=lambda pair: -both[pair])
+    copied = {}
+    for pair in mutual[:MAX_SUSPECTS]:
+        errors, excess = _errors_against_others(table, pair)
+        if errors >= COPIED and excess > -ndtri(SIGNIFICANCE / MAX_SUSPECTS):
+            copied[pair] = errors
+    return copied
+
+
+def _errors_against_others(table: Numbers, pair: tuple[int, int]) -> tuple[float, float]:
+    """Correlation of the errors of two annotators, and its excess in standard errors.
+
+    z and v are the posterior of the truth given all other annotators, so that a rating has the
+    expectation b + a z and two ratings the covariance a a' v beyond that of their errors.
+    """
+    own = np.isin(table.codes, pair)
+    others = table.select_ratings(~own)
+    if np.count_nonzero(others.ratings_per_annotator) < MIN_OTHERS:
+        return 0.0, 0.0
+    fitted = fit_factor(others)
+    ratings = table.matrix()[:, list(pair)]
+    common = ~np.isnan(ratings).any(axis=1) & (others.ratings_per_item > 0)
+    if np.count_nonzero(common) < MIN_COMMON:
+        return 0.0, 0.0
+    x, z, v = ratings[common], fitted.z[common], fitted.v[common]
+    design = np.column_stack([np.ones(len(z)), z])
+    coefficients = np.linalg.lstsq(design, x, rcond=None)[0]
+    residuals, scale = x - design @ coefficients, coefficients[1]
+    shared = np.prod(scale) * v
+    excess = float((residuals.prod(axis=1) - shared).sum())
+    noise = np.maximum((residuals**2 - scale**2 * v[:, None]).mean(axis=0), 0.0)
+    variance = float(((noise + scale**2 * v[:, None]).prod(axis=1) + shared**2).sum())
+    totals = noise * len(z)
+    correlation = _correlation(np.array([excess]), totals[:1], totals[1:])
+    return float(correlation[0]), excess / np.sqrt(variance) if variance > 0 else 0.0
 
 
 def _correlated_errors(
