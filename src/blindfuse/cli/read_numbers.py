@@ -45,7 +45,7 @@ def read_numbers(inputs: InputOptions) -> ReadNumbers:
     )
     found = ", ".join(f"{role} = {where!r}" for role, where in parsed.columns.items())
     notes = [
-        f"read as {reader.TITLE} of numbers: {found}",
+        f"read as {reader.TITLE}, with numbers as labels: {found}",
         *dict.fromkeys(note for table in tables for note in table.notes),
         *parsed.notes,
         *count_note(missing, "empty value{s} treated as missing"),

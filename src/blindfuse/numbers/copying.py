@@ -73,8 +73,8 @@ class CopiedRatings:
         )
         return (
             f"Errors are correlated in {len(self.pairs):,} of {self.n_tested:,} pairs of "
-            f"annotators, most in {named}. Intervals that assume independent errors are too narrow "
-            "there; check whether these annotators share a source."
+            f"annotators, most in {named}. Intervals are too narrow where such annotators do not "
+            "count as one; check whether they share a source."
         )
 
 

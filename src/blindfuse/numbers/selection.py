@@ -15,7 +15,7 @@ BASELINES = "mean", "median"
 SIGNIFICANT_Z = 2.0
 """Standard errors from which on a difference counts, as in ``fusion.selection``."""
 MIN_ANNOTATORS = 3
-"""Annotators that are needed to tell bias, scale and noise apart."""
+"""Annotators that are needed to distinguish bias, scale and noise."""
 
 
 class MethodChoice(NamedTuple):
@@ -37,7 +37,7 @@ def choose_method(canonical: CanonicalNumbers) -> MethodChoice:
         return MethodChoice(
             "mean",
             f"The mean is used: bias and noise of {n_active} annotator"
-            f"{'' if n_active == 1 else 's'} cannot be told apart; at least {MIN_ANNOTATORS} are "
+            f"{'' if n_active == 1 else 's'} cannot be distinguished; at least {MIN_ANNOTATORS} are "
             "needed.",
         )
     if table.n_items < 2 or table.ratings_per_item.max() < 2:
