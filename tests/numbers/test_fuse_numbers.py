@@ -217,6 +217,30 @@ def test_copies_count_as_one_annotator() -> None:
     )
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_noisy_copies_do_not_pass_for_the_truth(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=400)
+    noise = np.array([0.4, 0.7, 1.2, 0.6, 0.8])
+    matrix = truth[:, None] + noise * rng.normal(size=(400, 5))
+    copied = np.column_stack([matrix, matrix[:, 0] + 0.08 * rng.normal(size=400)])
+    copied[rng.random(copied.shape) < 0.3] = np.nan
+    fusion = fuse_numbers(copied)
+    assert fusion.copies.groups == ((0, 5),)
+    assert fusion.copies.correlation[0] == pytest.approx(0.98, abs=0.03)
+    assert "'" not in fusion.copies.summary().partition("most in 0, 5 (")[0]
+    assert 0.88 < np.mean((fusion.low <= truth) & (truth <= fusion.high)) < 0.99
+    np.testing.assert_allclose(fusion.annotators.noise[[0, 5]], 0.4, atol=0.15)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_precise_annotators_are_not_taken_for_copies(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    noise = np.array([0.1, 0.1, 1.0, 1.0, 1.0, 1.0])
+    matrix = rng.normal(size=(300, 1)) + noise * rng.normal(size=(300, 6))
+    assert not fuse_numbers(matrix).copies.groups
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_independent_annotators_are_rarely_called_dependent(seed: int) -> None:
     fusion = fuse_numbers(simulate_numbers(400, 12, seed=seed).numbers)

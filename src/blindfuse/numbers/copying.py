@@ -172,7 +172,11 @@ def _errors_against_others(table: Numbers, pair: tuple[int, int]) -> tuple[float
     if np.count_nonzero(others.ratings_per_annotator) < MIN_OTHERS:
         return 0.0, 0.0
     fitted = fit_factor(others)
-    ratings = table.matrix()[:, list(pair)]
+    ratings = np.full((table.n_items, 2), np.nan)
+    items = table.item_of_rating()
+    for column, m in enumerate(pair):
+        mine = table.codes == m
+        ratings[items[mine], column] = table.values[mine]
     common = ~np.isnan(ratings).any(axis=1) & (others.ratings_per_item > 0)
     if np.count_nonzero(common) < MIN_COMMON:
         return 0.0, 0.0

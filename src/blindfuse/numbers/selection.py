@@ -37,8 +37,8 @@ def choose_method(canonical: CanonicalNumbers) -> MethodChoice:
         return MethodChoice(
             "mean",
             f"The mean is used: bias and noise of {n_active} annotator"
-            f"{'' if n_active == 1 else 's'} cannot be distinguished; at least {MIN_ANNOTATORS} are "
-            "needed.",
+            f"{'' if n_active == 1 else 's'} cannot be distinguished. At least {MIN_ANNOTATORS} "
+            "are needed.",
         )
     if table.n_items < 2 or table.ratings_per_item.max() < 2:
         reason = "there is one item" if table.n_items < 2 else "no item has two ratings"
