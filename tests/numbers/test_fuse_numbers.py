@@ -230,7 +230,8 @@ def test_noisy_copies_do_not_pass_for_the_truth(seed: int) -> None:
     assert fusion.copies.correlation[0] == pytest.approx(0.98, abs=0.03)
     assert "'" not in fusion.copies.summary().partition("most in 0, 5 (")[0]
     assert 0.88 < np.mean((fusion.low <= truth) & (truth <= fusion.high)) < 0.99
-    np.testing.assert_allclose(fusion.annotators.noise[[0, 5]], 0.4, atol=0.15)
+    # If the copies confirmed each other, their noise would be that of copying, 0.06.
+    assert (fusion.annotators.noise[[0, 5]] > 0.25).all()
 
 
 @pytest.mark.parametrize("seed", range(6))
