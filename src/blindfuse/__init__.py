@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from blindfuse.fusion.compare import compare as compare
     from blindfuse.fusion.fuse import Fusion as Fusion
     from blindfuse.fusion.fuse import fuse as fuse
+    from blindfuse.fusion.fuse_sets import SetFusion as SetFusion
+    from blindfuse.fusion.fuse_sets import fuse_sets as fuse_sets
     from blindfuse.fusion.fuse_stream import FusedChunk as FusedChunk
     from blindfuse.fusion.fuse_stream import FusedStream as FusedStream
     from blindfuse.fusion.fuse_stream import fuse_stream as fuse_stream
@@ -80,12 +82,14 @@ _MODULES = {
     "RankTooLow": "errors",
     "Read": "readers.reading",
     "Responses": "responses.responses",
+    "SetFusion": "fusion.fuse_sets",
     "Simulation": "simulation",
     "check_on_gold": "fusion.gold_check",
     "compare": "fusion.compare",
     "diagnose": "diagnostics.diagnose",
     "fuse": "fusion.fuse",
     "fuse_numbers": "numbers.fuse_numbers",
+    "fuse_sets": "fusion.fuse_sets",
     "fuse_stream": "fusion.fuse_stream",
     "next_labels": "fusion.next_labels",
     "number_report_html": "report.numbers_page",
