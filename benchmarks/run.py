@@ -17,6 +17,7 @@ import machine_limits
 import ratings
 import reading
 import scaling
+import several_labels
 import side_by_side
 import speed
 import startup
@@ -67,6 +68,7 @@ SECTIONS: list[Callable[[], Section]] = [
     ratings.simulated,
     ratings.public,
     ratings.speed,
+    several_labels.simulated,
 ]
 
 
