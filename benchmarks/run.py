@@ -15,8 +15,10 @@ import annotators
 import audits
 import crowd_kit
 import machine_limits
+import ratings
 import reading
 import scaling
+import several_labels
 import side_by_side
 import speed
 import startup
@@ -67,6 +69,10 @@ SECTIONS: list[Callable[[], Section]] = [
     ten_million.ten_million,
     startup.startup,
     reading.long_csv,
+    ratings.simulated,
+    ratings.public,
+    ratings.speed,
+    several_labels.simulated,
 ]
 
 

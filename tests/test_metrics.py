@@ -26,6 +26,8 @@ from blindfuse.metrics import (
     confusion_error,
     error_rate,
     fleiss_kappa,
+    gwet_ac1,
+    gwet_ac2,
     krippendorff_alpha,
     log_loss,
     prior_error,
@@ -404,3 +406,63 @@ def test_memory_grows_with_the_votes_and_not_with_resamples() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * N * M * K / 2
+
+
+GWET = [
+    [1, 1, -1, 1], [2, 2, 3, 2], [3, 3, 3, 3], [3, 3, 3, 3], [2, 2, 2, 2], [1, 2, 3, 4],
+    [4, 4, 4, 4], [1, 1, 2, 1], [2, 2, 2, 2], [-1, 5, 5, 5], [-1, -1, 1, 1], [-1, -1, 3, -1],
+]  # fmt: skip
+"""Four raters and twelve units: the example of Gwet (2014), which irrCAC ships as raw_4raters."""
+IRR_CAC = {"identity": 0.77544, "quadratic": 0.914, "linear": 0.85874, "ordinal": 0.89894}
+"""Coefficients of ``CAC(raw_4raters, weights).gwet()`` in irrCAC 0.4.4.
+
+It is not installed here, because it needs pandas below 3 and SciPy 1.12.
+"""
+
+
+def plain_gwet(table: NDArray[np.intp], weights: NDArray[np.float64]) -> float:
+    """AC2 by loops over items and pairs of responses."""
+    rows = [row[row >= 0] for row in table]
+    K = len(weights)
+    shares = np.mean([np.bincount(row, minlength=K) / len(row) for row in rows if len(row)], axis=0)
+    agreement = [
+        np.mean([weights[a, b] for i, a in enumerate(row) for j, b in enumerate(row) if i != j])
+        for row in rows
+        if len(row) > 1
+    ]
+    by_chance = weights.sum() / (K * (K - 1)) * (shares * (1 - shares)).sum()
+    return float((np.mean(agreement) - by_chance) / (1 - by_chance))
+
+
+def test_gwet_on_the_published_example() -> None:
+    found = {
+        "identity": gwet_ac1(GWET).value,
+        **{level: gwet_ac2(GWET, level).value for level in ("quadratic", "linear", "ordinal")},
+    }
+    assert found == pytest.approx(IRR_CAC, abs=6e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_gwet_by_loops(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = rng.integers(-1, 4, (40, 5))
+    index = np.arange(4)
+    distance = np.abs(np.subtract.outer(index, index))
+    levels = {
+        "quadratic": 1 - distance**2 / 9,
+        "linear": 1 - distance / 3,
+        "ordinal": 1 - distance * (distance + 1) / 12,
+    }
+    assert gwet_ac1(table).value == pytest.approx(plain_gwet(table, np.eye(4)))
+    for level, weights in levels.items():
+        assert gwet_ac2(table, level).value == pytest.approx(plain_gwet(table, weights))  # type: ignore[arg-type]
+    agreement = gwet_ac1(table)
+    assert agreement.low <= agreement.value <= agreement.high
+
+
+def test_gwet_refuses_what_it_cannot_compute() -> None:
+    with pytest.raises(BadLabels, match="No item has two responses"):
+        gwet_ac1([[0, -1], [-1, 1]])
+    with pytest.raises(BadParameter, match="level="):
+        gwet_ac2([[0, 1]], "nominal")  # type: ignore[arg-type]
+    assert gwet_ac1([[1, 1], [1, 1]]).value == 1

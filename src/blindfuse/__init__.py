@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from blindfuse.fusion.compare import compare as compare
     from blindfuse.fusion.fuse import Fusion as Fusion
     from blindfuse.fusion.fuse import fuse as fuse
+    from blindfuse.fusion.fuse_sets import SetFusion as SetFusion
+    from blindfuse.fusion.fuse_sets import fuse_sets as fuse_sets
     from blindfuse.fusion.fuse_stream import FusedChunk as FusedChunk
     from blindfuse.fusion.fuse_stream import FusedStream as FusedStream
     from blindfuse.fusion.fuse_stream import fuse_stream as fuse_stream
@@ -39,9 +41,16 @@ if TYPE_CHECKING:
     from blindfuse.model.model import Model as Model
     from blindfuse.moments.counts import MomentCounts as MomentCounts
     from blindfuse.moments.moments import Moments as Moments
+    from blindfuse.numbers.factor_stream import OneFactor as OneFactor
+    from blindfuse.numbers.fuse_numbers import NumberFusion as NumberFusion
+    from blindfuse.numbers.fuse_numbers import fuse_numbers as fuse_numbers
+    from blindfuse.numbers.simulation import NumberSimulation as NumberSimulation
+    from blindfuse.numbers.simulation import simulate_numbers as simulate_numbers
+    from blindfuse.numbers.table import Numbers as Numbers
     from blindfuse.readers.gold import read_gold as read_gold
     from blindfuse.readers.reading import Read as Read
     from blindfuse.readers.reading import read as read
+    from blindfuse.report.numbers_page import number_report_html as number_report_html
     from blindfuse.report.rendering import report_html as report_html
     from blindfuse.report.rendering import write_report as write_report
     from blindfuse.responses.responses import Responses as Responses
@@ -72,22 +81,31 @@ _MODULES = {
     "Moments": "moments.moments",
     "NotConverged": "errors",
     "NotIdentifiable": "errors",
+    "NumberFusion": "numbers.fuse_numbers",
+    "NumberSimulation": "numbers.simulation",
+    "Numbers": "numbers.table",
+    "OneFactor": "numbers.factor_stream",
     "RankTooLow": "errors",
     "Read": "readers.reading",
     "Responses": "responses.responses",
+    "SetFusion": "fusion.fuse_sets",
     "Simulation": "simulation",
     "audit": "fusion.audit",
     "check_on_gold": "fusion.gold_check",
     "compare": "fusion.compare",
     "diagnose": "diagnostics.diagnose",
     "fuse": "fusion.fuse",
+    "fuse_numbers": "numbers.fuse_numbers",
+    "fuse_sets": "fusion.fuse_sets",
     "fuse_stream": "fusion.fuse_stream",
     "next_labels": "fusion.next_labels",
+    "number_report_html": "report.numbers_page",
     "plan_audit": "fusion.audit_plan",
     "read": "readers.reading",
     "read_gold": "readers.gold",
     "report_html": "report.rendering",
     "simulate": "simulation",
+    "simulate_numbers": "numbers.simulation",
     "write_report": "report.rendering",
 }
 """The module of every public name."""

@@ -192,7 +192,7 @@ def cohen_kappa(
         return _chance_corrected((n - np.trace(table)) / n, by_chance)
 
     counts = np.bincount(codes[0] * K + codes[1], minlength=K * K)
-    return _with_interval(kappa, counts, resamples, confidence, seed)
+    return with_interval(kappa, counts, resamples, confidence, seed)
 
 
 def fleiss_kappa(
@@ -227,7 +227,7 @@ def fleiss_kappa(
         p = weights @ shares / n
         return _chance_corrected(weights @ disagreement / n, 1 - p @ p)
 
-    return _with_interval(kappa, repeats, resamples, confidence, seed)
+    return with_interval(kappa, repeats, resamples, confidence, seed)
 
 
 def krippendorff_alpha(
@@ -271,7 +271,103 @@ def krippendorff_alpha(
         observed = (weights * n_responses) @ _mean_difference(votes, values) / totals.sum()
         return _chance_corrected(observed, _mean_difference(totals, values))
 
-    return _with_interval(alpha, repeats, resamples, confidence, seed)
+    return with_interval(alpha, repeats, resamples, confidence, seed)
+
+
+def gwet_ac1(
+    responses: Any,
+    *,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    seed: int | None = 0,
+) -> Agreement:
+    """Return Gwet's AC1, for any number of responses per item.
+
+    AC1 = (p_a − p_e) / (1 − p_e), where p_a is the mean over items of the share of response pairs
+    that agree, p_e = Σ_k p_k (1 − p_k) / (K − 1), and p_k is the mean over items of the share of
+    responses that are k. Unlike κ and α, it stays high where one class dominates.
+
+    Gwet (2008), "Computing inter-rater reliability and its variance in the presence of high
+    agreement".
+
+    Parameters
+    ----------
+    responses
+        Responses, or whatever ``fit`` accepts; items with one response count in p_k only.
+    resamples, confidence, seed
+        options of the interval, see :class:`Agreement`.
+    """
+    table = as_responses(responses)
+    return _gwet(table, np.eye(table.n_classes), resamples, confidence, seed)
+
+
+def gwet_ac2(
+    responses: Any,
+    level: Literal["ordinal", "linear", "quadratic"] = "quadratic",
+    *,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    seed: int | None = 0,
+) -> Agreement:
+    """Return Gwet's AC2: AC1 with partial agreement of classes that are close to each other.
+
+    p_a counts a pair of responses k and l by its weight w_kl, and
+    p_e = Σ_kl w_kl / (K (K − 1)) · Σ_k p_k (1 − p_k).
+
+    Gwet (2014), "Handbook of Inter-Rater Reliability".
+
+    Parameters
+    ----------
+    responses
+        Responses with ordered classes, or whatever ``fit`` accepts.
+    level
+        ``"quadratic"`` and ``"linear"``: 1 minus the difference of the class names, squared or
+        not, relative to the largest one; class codes if the names are not numbers. ``"ordinal"``:
+        by the number of pairs of classes between them.
+    resamples, confidence, seed
+        options of the interval, see :class:`Agreement`.
+    """
+    if level not in ("ordinal", "linear", "quadratic"):
+        raise BadParameter(f"level={level!r} must be one of 'ordinal', 'linear', 'quadratic'.")
+    table = as_responses(responses)
+    return _gwet(table, _agreement_weights(table.classes, level), resamples, confidence, seed)
+
+
+def _gwet(
+    table: Responses, weights: Floats, resamples: int, confidence: float, seed: int | None
+) -> Agreement:
+    """AC2 with weights ``[class, class]``."""
+    votes, repeats = _distinct_votes(table, minimum=1)
+    n, K = votes.sum(axis=1), len(weights)
+    paired = n >= 2
+    if not paired.any():
+        raise BadLabels(
+            "No item has two responses. Agreement needs items that several annotators labelled."
+        )
+    shares, agreeing = votes / n[:, None], np.einsum("rk,kl,rl->r", votes, weights, votes) - n
+    agreement = np.where(paired, agreeing / np.maximum(n * (n - 1), 1), 0.0)
+
+    def coefficient(counts: Integers) -> float:
+        p = counts @ shares / counts.sum()
+        observed = counts @ agreement / max(float(counts @ paired), 1.0)
+        by_chance = weights.sum() / max(K * (K - 1), 1) * (p @ (1 - p))
+        return _chance_corrected(float(1 - observed), float(1 - by_chance))
+
+    return with_interval(coefficient, repeats, resamples, confidence, seed)
+
+
+def _agreement_weights(classes: NDArray[Any], level: str) -> Floats:
+    """Weights ``[class, class]`` of pairs of classes: 1 if equal, 0 if farthest apart."""
+    K = len(classes)
+    if level == "ordinal":
+        between = np.abs(np.subtract.outer(np.arange(K), np.arange(K)))
+        distance = between * (between + 1) / 2
+    else:
+        numbers = _class_numbers(classes)
+        distance = np.abs(np.subtract.outer(numbers, numbers))
+        if level == "quadratic":
+            distance = distance**2
+    return np.asarray(1 - distance / max(float(distance.max()), 1e-300))
 
 
 def _select_known(posteriors: Floats, truth: Integers) -> tuple[Floats, Integers]:
@@ -312,13 +408,13 @@ def _correctness(posteriors: Floats, truth: Integers) -> Floats:
     return np.asarray(largest[np.arange(len(truth)), truth] / largest.sum(axis=1))
 
 
-def _distinct_votes(responses: Responses) -> tuple[Floats, Integers]:
+def _distinct_votes(responses: Responses, minimum: int = 2) -> tuple[Floats, Integers]:
     """Return the distinct votes ``[row, class]`` of items, and the number of items ``[row]``.
 
-    Items with fewer than two responses are left out. The order of the rows does not depend on the
-    order of the items.
+    Items with fewer than ``minimum`` responses are left out. The order of the rows does not depend
+    on the order of the items.
     """
-    votes = weighted_votes(responses)[responses.responses_per_item >= 2]
+    votes = weighted_votes(responses)[responses.responses_per_item >= minimum]
     if not len(votes):
         raise BadLabels(
             "No item has two responses. Agreement needs items that several annotators labelled."
@@ -367,7 +463,7 @@ def _chance_corrected(observed: float, by_chance: float) -> float:
     return float(1 - observed / by_chance) if by_chance > 0 else 1.0
 
 
-def _with_interval(
+def with_interval(
     coefficient: Callable[[Integers], float],
     repeats: Integers,
     resamples: int,

@@ -22,6 +22,24 @@ NOT_REPRODUCED_BY_MODEL = "MajorityVote", "LatentSubtypes"
 """Methods whose labels a saved model of conditionally independent annotators does not reproduce."""
 
 
+MANY_CLASSES = 30
+"""Numeric classes above which labels are more likely numbers than names of classes."""
+
+
+def numeric_classes_note(classes: list[str]) -> list[str]:
+    """Return a note that names --numbers if there are many classes, all of them numbers."""
+    if len(classes) <= MANY_CLASSES:
+        return []
+    try:
+        list(map(float, classes))
+    except ValueError:
+        return []
+    return [
+        f"The labels are {len(classes):,} different numbers. Add --numbers if they are ratings or "
+        "scores, to estimate a number per item."
+    ]
+
+
 @click.command(
     epilog="""\b
 Examples:
@@ -31,6 +49,7 @@ Examples:
   blindfuse fuse votes.csv --checked to_check.csv -o fused.csv
   blindfuse fuse votes.csv --item image --annotator worker --label verdict
   blindfuse fuse grades.csv --ordered --classes poor,fair,good
+  blindfuse fuse ratings.csv --numbers -o fused.csv
   zcat votes.csv.gz | blindfuse fuse - -o - > fused.csv
 """
 )
@@ -54,6 +73,9 @@ Examples:
     help="Read the files in partitions, or at once (see above).  [default: in partitions if they "
     "do not fit into memory]",
 )
+@click.option(
+    "--numbers", is_flag=True, help="The labels are numbers, such as ratings; estimate the truth."
+)
 @with_input_options
 @with_fuse_options
 def command(
@@ -65,6 +87,7 @@ def command(
     model: Path | None,
     checked: str | None,
     partitioned: bool | None,
+    numbers: bool,
 ) -> None:
     """Fuse the responses in FILE… into one label per item and rate the annotators.
 
@@ -76,6 +99,9 @@ def command(
     The output has the columns item, label, confidence (the posterior probability of the label),
     margin (its lead over the second most probable class), needs_another_label, and p_CLASS for
     each class if there are at most 20. Without -o, only a summary is printed.
+
+    With --numbers, the output has the columns item, estimate, low and high (a 95 % interval),
+    ratings and spread.
 
     Gold labels (--gold, or a column of true labels in FILE) are held fixed. The error on them is
     measured by a second fusion that does not use them.
@@ -90,6 +116,16 @@ def command(
     from blindfuse.cli.summary import json_document, summary_table
     from blindfuse.cli.tables import annotator_frame, fused_frame, writer
 
+    if numbers:
+        from blindfuse.cli.fuse_numbers import fuse_number_files
+
+        if model is not None or partitioned or checked is not None:
+            raise BadParameter(
+                "--numbers saves no model, and reads no partitions and no checked labels. Leave "
+                "that out."
+            )
+        fuse_number_files(inputs, options, output, report, annotators)
+        return
     if partitioned and checked is not None:
         raise BadParameter("checked= cannot be used in partitions. Leave one of the options out.")
     reason = inputs.reason_to_partition() if partitioned is None and checked is None else None
@@ -106,6 +142,7 @@ def command(
     screen, other_files = output.screen, dict[Path, FileWriter]()
     with screen.progress() as step:
         data = inputs.read(screen, step)
+        screen.note(*numeric_classes_note(data.responses.classes.tolist()))
         fused = options.fuse(data, screen, step)
         if checked is not None:
             from blindfuse.cli.checked_files import audit_file

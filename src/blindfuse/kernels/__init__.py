@@ -17,5 +17,6 @@ in parallel.
 - ``glad``: posteriors and parameter steps of GLAD
 - ``mixed_membership``: variational posteriors of the mixed-membership model
 - ``pairs``: responses of pairs of annotators, compared with a model
+- ``ratings``: hashes, centres and the E-step of ratings on a numeric scale
 - ``components``: annotators connected through common items
 """

@@ -100,14 +100,14 @@ def build_charts(contents: Contents) -> dict[str, Chart]:
         ),
     }
     return {
-        name: Chart(_specification(plot(data), description), description)
+        name: Chart(chart_specification(plot(data), description), description)
         for name, (plot, data, description) in plots.items()
         if data
     }
 
 
-def _specification(plot: Plot, description: str) -> dict[str, Any]:
-    """The Vega-Lite specification with the page's fonts and colours, whatever theme is enabled."""
+def chart_specification(plot: Plot, description: str) -> dict[str, Any]:
+    """Return the Vega-Lite specification with the page's fonts and colours, in any theme."""
     styled = (
         plot.chart.configure(background="transparent", font="system-ui, sans-serif", aria=False)
         .configure_view(stroke=None)

@@ -81,14 +81,18 @@ def report_html(
 def render(contents: Contents) -> str:
     """Return the page of these contents; the same contents give the same bytes."""
     charts = build_charts(contents)
-    vega, own = vega_script(), _page_file("report.js")
-    return _template().render(
-        contents=contents,
-        charts=charts,
-        data=script_json(_script_data(contents, charts)),
+    data = script_json(_script_data(contents, charts))
+    return fill_template("report.html", "report.js", contents=contents, charts=charts, data=data)
+
+
+def fill_template(template: str, script: str, **values: Any) -> str:
+    """Return a page of the folder ``page/``, with the style sheet, the scripts and a policy."""
+    vega, own = vega_script(), _page_file(script)
+    return _template(template).render(
         style=_page_file("report.css"),
         scripts=(vega, own),
         policy=_content_security_policy(vega, own),
+        **values,
     )
 
 
@@ -114,7 +118,7 @@ def _content_security_policy(*scripts: str) -> str:
     )
 
 
-def _template() -> Template:
+def _template(name: str) -> Template:
     environment = Environment(
         loader=PackageLoader("blindfuse.report", "page"),
         autoescape=True,
@@ -125,7 +129,7 @@ def _template() -> Template:
     environment.filters["percent"] = lambda share, digits=1: f"{100 * share:.{digits}f}\u00a0%"
     environment.filters["points"] = lambda share: f"{100 * share:+.1f}"
     environment.filters["thousands"] = lambda count: f"{count:,}"
-    return environment.get_template("report.html")
+    return environment.get_template(name)
 
 
 def _page_file(name: str) -> str:

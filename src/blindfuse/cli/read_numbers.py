@@ -1,0 +1,107 @@
+"""Ratings on a numeric scale from files, by the readers of responses."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from blindfuse.cli.input_options import InputOptions
+from blindfuse.errors import BadFile, list_names
+from blindfuse.numbers.table import Numbers
+from blindfuse.readers.gold import read_gold
+from blindfuse.readers.opening import open_table
+from blindfuse.readers.parsed_responses import ParsedResponses
+from blindfuse.readers.registry import READERS
+from blindfuse.readers.sources import find_sources
+from blindfuse.responses.detection import ColumnOptions
+from blindfuse.responses.notes import count_note
+
+
+@dataclass(frozen=True, eq=False)
+class ReadNumbers:
+    """Ratings, notes about what was detected and skipped, and gold values in the same files."""
+
+    numbers: Numbers
+    notes: tuple[str, ...]
+    gold: Mapping[str, float]
+
+
+def read_numbers(inputs: InputOptions) -> ReadNumbers:
+    """Read the ratings in files; the labels of the format must be numbers, or missing."""
+    several = len(inputs.annotator) > 1
+    annotator = inputs.annotator if several else next(iter(inputs.annotator), None)
+    options = ColumnOptions(inputs.item, annotator, inputs.label, inputs.question)
+    tables = [open_table(source) for source in find_sources(inputs.files)]
+    readers = [READERS[inputs.format]] if inputs.format else list(READERS.values())
+    reader = next(one for one in readers if inputs.format or one.recognizes(tables, options))
+    parsed = reader.read(tables, options)
+    name = tables[0].name
+    values = _as_numbers(name, parsed.frame)
+    missing = int(values.is_null().sum())
+    frame = parsed.frame.with_columns(value=values)
+    _refuse_nameless(name, frame)
+    named = frame.filter(pl.col("item").is_not_null() & pl.col("annotator").is_not_null())
+    numbers = Numbers.from_long(
+        *(named[column].to_numpy() for column in ("item", "annotator", "value"))
+    )
+    found = ", ".join(f"{role} = {where!r}" for role, where in parsed.columns.items())
+    notes = [
+        f"read as {reader.TITLE}, with numbers as labels: {found}",
+        *dict.fromkeys(note for table in tables for note in table.notes),
+        *parsed.notes,
+        *count_note(missing, "empty value{s} treated as missing"),
+    ]
+    return ReadNumbers(numbers, tuple(notes), _gold_beside(parsed))
+
+
+def read_gold_numbers(path: str) -> dict[str, float]:
+    """Read gold values from a file with the columns item and label or value."""
+    gold = {}
+    for item, text in read_gold(path).items():
+        try:
+            gold[item] = float(text)
+        except ValueError:
+            raise BadFile(
+                f"{path}: the gold value {text!r} of item {item!r} is not a number. Correct it."
+            ) from None
+    return gold
+
+
+def _as_numbers(name: str, frame: pl.DataFrame) -> pl.Series:
+    """The labels as floats, null where they are empty; an error names the first other text."""
+    text = frame["label"].str.strip_chars()
+    values = text.cast(pl.Float64, strict=False)
+    is_empty = text.is_null() | text.str.to_lowercase().is_in(["", "nan", "na", "null", "none"])
+    wrong = (~is_empty & (values.is_null() | values.is_infinite())).arg_true()
+    if len(wrong):
+        at = int(wrong[0])
+        examples = list_names(text.gather(wrong).unique(maintain_order=True))
+        raise BadFile(
+            f"{name}, row {at + 1:,} (line {at + 2:,} below a header): {examples} cannot be read "
+            f"as a finite number; {len(wrong):,} of {len(text):,} values cannot. Correct them, "
+            "choose another column with --label, or fuse without --numbers."
+        )
+    if is_empty.all():
+        raise BadFile(f"{name} contains no numbers, so there is nothing to fuse. Check --label.")
+    return values.fill_nan(None)
+
+
+def _refuse_nameless(name: str, frame: pl.DataFrame) -> None:
+    for role in ("item", "annotator"):
+        nameless = (frame[role].is_null() & frame["value"].is_not_null()).arg_true()
+        if len(nameless):
+            raise BadFile(
+                f"{name}, row {int(nameless[0]) + 1:,} has a value but no {role}. Fill it in or "
+                "drop the row."
+            )
+
+
+def _gold_beside(parsed: ParsedResponses) -> dict[str, float]:
+    """Gold values in the same file: one number per item, otherwise the column is ignored."""
+    if parsed.gold is None:
+        return {}
+    frame = parsed.gold.frame.with_columns(pl.col("label").cast(pl.Float64, strict=False))
+    pairs = frame.drop_nulls().filter(pl.col("label").is_finite()).unique(maintain_order=True)
+    if pairs["item"].is_duplicated().any():
+        return {}
+    return dict(pairs.iter_rows())

@@ -1,0 +1,155 @@
+"""Bias, scale and noise of annotators, given the truth of the items, shrunk towards the crowd.
+
+Annotator m rates item i by x_im = b_m + a_m z_i + e_im with noise of variance s_m². The crowd is a
+normal prior of b and of a, and a scaled inverse χ² prior of s², whose parameters are learned from
+all annotators (empirical Bayes). An annotator with few ratings is therefore rated much like the
+others, and one with many by its own ratings.
+
+| symbol | variable | shape |
+|---|---|---|
+| b_m, a_m, s_m² | ``bias``, ``scale``, ``noise`` | ``[annotator]`` |
+| Var(a), Cov(a, b), Var(b) | ``uncertainty`` | ``[annotator, 3]`` |
+| Σ over the ratings of an annotator | ``sums`` | ``[annotator, 7]``, see ``kernels.ratings`` |
+"""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from blindfuse.kernels.ratings import rating_sums
+from blindfuse.numbers.table import Numbers
+
+Floats = NDArray[np.float64]
+
+N_SUMS = 7
+MIN_VARIANCE = 1e-6
+"""Lower bound of variances, relative to the variance of all ratings, so that nothing is divided by
+zero where annotators agree exactly."""
+NOISE_COUNTS = 4.0 ** np.arange(6)
+"""Pseudo-counts of the noise prior from which the most probable one is taken."""
+FIXED_POINT_STEPS = 3
+"""Steps for the scale of the noise prior in each iteration, from that of the last iteration."""
+REGRESSION_ITERATIONS = 10
+
+
+@dataclass(frozen=True)
+class CrowdPrior:
+    """The distribution of annotators: means and variances of b and a, and the noise.
+
+    ``noise`` is the typical s², and ``noise_count`` the number of ratings that it is worth.
+    """
+
+    bias: float = 0.0
+    bias_variance: float = 1.0
+    scale: float = 0.7
+    scale_variance: float = 1.0
+    noise: float = 0.5
+    noise_count: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotatorFit:
+    """Posterior means of b, a and s² per annotator, the uncertainty of b and a, and the prior."""
+
+    bias: Floats
+    scale: Floats
+    noise: Floats
+    uncertainty: Floats
+    prior: CrowdPrior
+
+    def reversed(self) -> "AnnotatorFit":
+        """Return the same fit for −z."""
+        signs = np.array([1.0, -1.0, 1.0])
+        return replace(
+            self,
+            scale=-self.scale,
+            uncertainty=self.uncertainty * signs,
+            prior=replace(self.prior, scale=-self.prior.scale),
+        )
+
+
+def initial_fit(n_annotators: int) -> AnnotatorFit:
+    """Return annotators that are all like the prior."""
+    prior = CrowdPrior()
+    bias, scale, noise = (
+        np.full(n_annotators, value) for value in (prior.bias, prior.scale, prior.noise)
+    )
+    return AnnotatorFit(bias, scale, noise, np.zeros((n_annotators, 3)), prior)
+
+
+def fit_step(sums: Floats, last: AnnotatorFit) -> AnnotatorFit:
+    """Return the posterior of b and a given the last noise, then noise and prior given b and a."""
+    n, u, x, xx, z, zz, xz = sums.T
+    prior, noise = last.prior, last.noise
+    p_bb = 1 / prior.bias_variance + u / noise
+    p_ab = z / noise
+    p_aa = 1 / prior.scale_variance + zz / noise
+    r_b = prior.bias / prior.bias_variance + x / noise
+    r_a = prior.scale / prior.scale_variance + xz / noise
+    determinant = p_bb * p_aa - p_ab**2
+    b = (p_aa * r_b - p_ab * r_a) / determinant
+    a = (p_bb * r_a - p_ab * r_b) / determinant
+    var_a, cov, var_b = p_bb / determinant, -p_ab / determinant, p_aa / determinant
+    squares = (
+        xx - 2 * (b * x + a * xz) + (b**2 + var_b) * u + 2 * (a * b + cov) * z + (a**2 + var_a) * zz
+    )
+    squares = np.maximum(squares, MIN_VARIANCE * n)
+    count, typical = _learn_noise_prior(n, squares, prior.noise)
+    noise = (count * typical + squares) / (count + n)
+    learned = CrowdPrior(
+        float(b.mean()),
+        float((np.square(b - b.mean()) + var_b).mean()) + MIN_VARIANCE,
+        float(a.mean()),
+        float((np.square(a - a.mean()) + var_a).mean()) + MIN_VARIANCE,
+        typical,
+        count,
+    )
+    return AnnotatorFit(b, a, noise, np.column_stack([var_a, cov, var_b]), learned)
+
+
+def regress(
+    table: Numbers, z: Floats, v: Floats, iterations: int = REGRESSION_ITERATIONS
+) -> AnnotatorFit:
+    """Return bias, scale and noise of the annotators given the truth of the items.
+
+    ``z[item]`` and ``v[item]`` are the means and variances of its posterior, to which the
+    annotator's own rating belongs.
+    """
+    sums = np.zeros((table.n_annotators, N_SUMS))
+    sums[:, :4] = table.power_sums
+    rating_sums(table.starts, table.codes, table.values, z, v, sums)
+    fit = initial_fit(table.n_annotators)
+    for _ in range(iterations):
+        fit = fit_step(sums, fit)
+    return fit
+
+
+def _learn_noise_prior(n: Floats, squares: Floats, start: float) -> tuple[float, float]:
+    """Return ν and s̄² that maximise the marginal likelihood of the squared residuals.
+
+    With s_m² ~ scaled inverse χ²(ν, s̄²) and S_m squared residuals of n_m ratings it is
+    Π_m Γ((ν + n_m)/2) / Γ(ν/2) (ν s̄²)^(ν/2) / (ν s̄² + S_m)^((ν + n_m)/2).
+    """
+    rated = n > 0
+    n, squares = n[rated], squares[rated]
+    if not len(n):
+        return float(NOISE_COUNTS[0]), start
+    nu = NOISE_COUNTS[:, None]
+    typical = np.full((len(NOISE_COUNTS), 1), max(start, MIN_VARIANCE))
+    for _ in range(FIXED_POINT_STEPS):
+        typical = len(n) / ((nu + n) / (nu * typical + squares)).sum(axis=1, keepdims=True)
+    evidence = _log_gamma_ratio(n.tobytes()) + (
+        nu / 2 * np.log(nu * typical) - (nu + n) / 2 * np.log(nu * typical + squares)
+    ).sum(axis=1)
+    best = int(evidence.argmax())
+    return float(NOISE_COUNTS[best]), float(typical[best, 0])
+
+
+@lru_cache(maxsize=8)
+def _log_gamma_ratio(counts: bytes) -> Floats:
+    """Σ_m log Γ((ν + n_m)/2) − log Γ(ν/2) for every ν of NOISE_COUNTS; n stays the same in EM."""
+    n, nu = np.frombuffer(counts), NOISE_COUNTS[:, None]
+    return np.asarray((gammaln((nu + n) / 2) - gammaln(nu / 2)).sum(axis=1))

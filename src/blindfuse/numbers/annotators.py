@@ -1,0 +1,126 @@
+"""``RatedAnnotators``: bias, scale and noise of the annotators, relative to the fused estimates."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.errors import list_names
+from blindfuse.numbers.annotator_fit import regress
+from blindfuse.numbers.estimate import standardize_estimates
+from blindfuse.numbers.table import Numbers
+
+if TYPE_CHECKING:
+    from blindfuse.numbers.fuse_numbers import FittedNumbers
+
+Floats = NDArray[np.float64]
+
+USELESS_RELIABILITY = 0.05
+"""Share of the variance of an annotator's ratings that the estimates explain, below which its
+ratings say next to nothing."""
+
+FLAGS = {
+    "constant": "gives every item the same rating",
+    "reversed": "rates in reverse",
+    "unreliable": "ratings unrelated to the estimates",
+}
+"""Reasons to check an annotator."""
+
+
+@dataclass(frozen=True, eq=False)
+class RatedAnnotators:
+    """Annotators in the order of ``Numbers.annotators``; all numbers are shrunk towards the crowd.
+
+    Attributes
+    ----------
+    bias ``[annotator]``
+        how much higher than the estimate the annotator rates an average item.
+    scale ``[annotator]``
+        how much the rating rises per unit of the estimate: 1 as the crowd, 0 if unrelated, negative
+        if in reverse.
+    noise ``[annotator]``
+        standard deviation of the ratings around bias and scale.
+    reliability ``[annotator]``
+        share of the variance of the ratings that the estimates explain, between 0 and 1.
+    flags ``[annotator]``
+        keys of ``FLAGS``; empty where there is no reason to check the annotator.
+    """
+
+    names: NDArray[Any]
+    n_ratings: NDArray[np.integer[Any]]
+    bias: Floats
+    scale: Floats
+    noise: Floats
+    reliability: Floats
+    flags: tuple[str, ...]
+
+    def summary(self) -> str:
+        """The usual bias and noise, and the annotators to check."""
+        rated = self.n_ratings > 0
+        low, high = np.quantile(self.bias[rated], [0.25, 0.75])
+        quiet, noisy = np.quantile(self.noise[rated], [0.25, 0.75])
+        text = (
+            f"Bias between {low:+.3g} and {high:+.3g}, and noise between {quiet:.3g} and "
+            f"{noisy:.3g}, for half of the annotators (interquartile range)."
+        )
+        for flag, meaning in FLAGS.items():
+            flagged = [
+                name for name, own in zip(self.names, self.flags, strict=True) if own == flag
+            ]
+            if flagged:
+                text += f" {list_names(flagged)}: {meaning}."
+        return text
+
+
+def rate_annotators(table: Numbers, fitted: "FittedNumbers") -> RatedAnnotators:
+    """Return bias, scale and noise relative to the estimates, on the user's scale and order.
+
+    A model of annotators has them; otherwise they are the regression of the ratings on the
+    estimates. Merged annotators are rated on their own.
+    """
+    working, estimate = fitted.canonical.numbers, fitted.estimate
+    fit, location, spread = estimate.annotators, estimate.location, estimate.unit
+    if fit is None:
+        z, v, location, spread = standardize_estimates(estimate.values, estimate.variances)
+        fit = regress(working, z, v)
+    elif fitted.groups and spread > 0:
+        z, v = (estimate.values - location) / spread, estimate.variances / spread**2
+        fit = regress(working, z, v)
+    # An annotator with bias b and scale a rates an item at the location by b, and one unit of z
+    # above it by b + a, where the estimate is higher by the spread.
+    bias, scale = fit.bias - location, fit.scale / (spread if spread > 0 else 1.0)
+    noise, explained = np.sqrt(fit.noise), fit.scale**2 * (spread > 0)
+    reliability = explained / (explained + fit.noise)
+    order = fitted.canonical.annotators
+    bias, scale, noise, reliability = (
+        _reordered(one, order)
+        for one in (fitted.unit * bias, scale, fitted.unit * noise, reliability)
+    )
+    return RatedAnnotators(
+        table.annotators,
+        table.ratings_per_annotator,
+        *(bias, scale, noise, reliability),
+        _flags(table, scale, reliability),
+    )
+
+
+def _reordered(values: Floats, order: NDArray[np.intp]) -> Floats:
+    result = np.empty_like(values)
+    result[order] = values
+    return result
+
+
+def _flags(table: Numbers, scale: Floats, reliability: Floats) -> tuple[str, ...]:
+    low, high = table.ranges
+    n, flags = table.ratings_per_annotator, []
+    for m in range(len(scale)):
+        if n[m] > 1 and low[m] == high[m] and table.values.min() < table.values.max():
+            flags.append("constant")
+        elif n[m] > 1 and reliability[m] < USELESS_RELIABILITY:
+            flags.append("unreliable")
+        elif scale[m] < 0:
+            flags.append("reversed")
+        else:
+            flags.append("")
+    return tuple(flags)

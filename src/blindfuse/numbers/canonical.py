@@ -1,0 +1,83 @@
+"""An order of items and annotators that depends on the ratings only.
+
+Sums of floating-point numbers depend on the order of their terms, and folds on the positions of the
+ratings. Ratings in canonical order give the same result however the rows of the input were sorted
+and whatever its items and annotators are called.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.kernels.ratings import hash_ratings
+from blindfuse.numbers.table import Numbers
+from blindfuse.responses.rows import sort_and_deduplicate
+
+MAX_REORDERED = 500_000
+"""Ratings up to which a table is reordered. Reordering a larger one would take as long as fusing
+it, and its sums depend on the order in their last digits only."""
+
+
+@dataclass(frozen=True, eq=False)
+class CanonicalNumbers:
+    """Ratings in canonical order; ``items`` and ``annotators`` are the positions they had before.
+
+    ``item_hashes[item]`` are hashes of the ratings of each item, in the new order.
+    """
+
+    numbers: Numbers
+    items: NDArray[np.intp]
+    annotators: NDArray[np.intp]
+    item_hashes: NDArray[np.uint64]
+
+
+def canonicalize(numbers: Numbers) -> CanonicalNumbers:
+    """Return the ratings in canonical order.
+
+    Only items or annotators that could be exchanged without any change of the table keep the order
+    of the input, and so do all in a table of more than MAX_REORDERED ratings.
+    """
+    is_reordered = numbers.n_ratings <= MAX_REORDERED
+    item_hashes, annotator_hashes = _hash_content(numbers, rounds=2 if is_reordered else 1)
+    if not is_reordered:
+        order = np.arange(numbers.n_items), np.arange(numbers.n_annotators)
+        return CanonicalNumbers(numbers, *order, item_hashes)
+    items = np.argsort(item_hashes, kind="stable")
+    annotators = np.lexsort((annotator_hashes, -numbers.ratings_per_annotator))
+    return CanonicalNumbers(
+        _permute(numbers, items, annotators), items, annotators, item_hashes[items]
+    )
+
+
+def _hash_content(numbers: Numbers, rounds: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Hashes of the items and annotators, by colour refinement.
+
+    Annotators begin with their numbers of ratings, and then depend on the items that they rated.
+    """
+    table = numbers.starts, numbers.codes, numbers.values + 0.0  # −0 becomes 0
+    items = np.empty(numbers.n_items, np.uint64)
+    hashes = numbers.ratings_per_annotator.astype(np.uint64)
+    for _ in range(rounds):
+        refined = hashes.copy()
+        hash_ratings(*table, hashes, items, refined)
+        hashes = refined
+    return items, hashes
+
+
+def _permute(numbers: Numbers, items: NDArray[np.intp], annotators: NDArray[np.intp]) -> Numbers:
+    position = np.argsort(items)
+    rows = sort_and_deduplicate(
+        position[numbers.item_of_rating()],
+        np.argsort(annotators)[numbers.codes].astype(np.int32),
+        np.arange(numbers.n_ratings, dtype=np.int32),
+        (numbers.n_items, numbers.n_annotators),
+        "last",
+    )
+    return Numbers(
+        numbers.items[items],
+        numbers.annotators[annotators],
+        rows.starts,
+        rows.codes,
+        numbers.values[rows.symbols],
+    )

@@ -1,0 +1,173 @@
+"""``OneFactor``: the one-factor model as an estimator that learns from one batch after another."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.errors import BadParameter
+from blindfuse.numbers.annotator_fit import AnnotatorFit
+from blindfuse.numbers.canonical import canonicalize
+from blindfuse.numbers.factor_em import crowd_scale, fit_factor, posterior_means
+from blindfuse.numbers.factor_statistics import FactorStatistics, expected_statistics, maximize
+from blindfuse.numbers.table import Numbers, check_numbers
+from blindfuse.parameters import optional, positive
+from blindfuse.responses.coding import positions, union
+
+Floats = NDArray[np.float64]
+
+STEPS_PER_BATCH = 3
+"""E- and M-steps with which a new batch is learned from."""
+
+
+class OneFactor:
+    """The model x_im = b_m + a_m z_i + e_im, fitted by EM with shrinkage towards the crowd.
+
+    z_i is the standardised truth of item i; b_m, a_m and the variance s_m² of e are bias, scale and
+    noise of annotator m. Priors of b, a and s² are learned from all annotators. Two moments of
+    three annotators determine the scales: Cov(x_m, x_l) = a_m a_l, so
+    a_m² = Cov(x_m, x_l) Cov(x_m, x_k) / Cov(x_l, x_k). This is the idea of the paper, cross moments
+    of conditionally independent annotators, for a continuous truth. EM starts from the mean of
+    standardised ratings and uses all moments at once.
+
+    ``partial_fit`` keeps sufficient statistics only, whose size is the number of annotators.
+
+    Attributes
+    ----------
+    annotators_, bias_, scale_, noise_ ``[annotator]``
+        names, b and a in units of the ratings, and the standard deviation s.
+    values_ ``[item]``
+        estimates of the items of the last batch, on the scale that the annotators share.
+    statistics_
+        :class:`~blindfuse.numbers.factor_statistics.FactorStatistics` of all batches.
+    batches_
+        number of batches learned from.
+
+    Examples
+    --------
+    >>> from blindfuse import OneFactor, simulate_numbers
+    >>> batch = simulate_numbers(1000, 10, seed=1)
+    >>> model = OneFactor().fit(batch.numbers)
+    >>> round(float(abs(model.scale_ - batch.scale).max()), 1)
+    0.1
+    """
+
+    statistics_: FactorStatistics
+    batches_: int
+    values_: Floats
+    _fit: AnnotatorFit
+    _origin: float
+    _unit: float
+
+    def fit(self, numbers: Any) -> Self:
+        """Estimate the annotators and the items; forget earlier batches."""
+        table = check_numbers(numbers)
+        canonical = canonicalize(table)
+        self._origin = float(canonical.numbers.values.mean())
+        self._unit = float(canonical.numbers.values.std()) or 1.0
+        fitted = fit_factor(self._scaled(canonical.numbers)).annotators
+        self._fit = _taken(fitted, np.argsort(canonical.annotators))
+        self.statistics_ = _expected(self._scaled(table), self._fit).normalized()
+        self.batches_ = 1
+        self.values_ = self.predict(table)
+        return self
+
+    def partial_fit(self, numbers: Any, *, forget: float | None = None) -> Self:
+        """Learn from a batch of new items, in addition to all earlier batches.
+
+        All ratings of an item must be in the same batch; new annotators may appear. With
+        ``forget``, a half-life in items, older ratings count half after this many new items.
+        """
+        optional(positive()).check("forget", forget)
+        if not hasattr(self, "batches_"):
+            return self.fit(numbers)
+        table = check_numbers(numbers)
+        names = union(self.statistics_.annotators, table.annotators, "annotators")
+        codes = positions(table.annotators, names)[table.codes].astype(np.int32)
+        working = self._scaled(Numbers(table.items, names, table.starts, codes, table.values))
+        factor = 1.0 if forget is None else 0.5 ** (table.n_items / forget)
+        earlier = self.statistics_.discounted(factor)
+        fit = _extended(self._fit, len(names))
+        for _ in range(STEPS_PER_BATCH):
+            statistics = earlier + _expected(working, fit)
+            fit = maximize(statistics, fit)
+        self.statistics_, self._fit = statistics.normalized(), fit
+        self.batches_ += 1
+        self.values_ = self.predict(table)
+        return self
+
+    def merge(self, other: "OneFactor") -> Self:
+        """Add everything that another estimator has learned from other batches."""
+        for one in (self, other):
+            if not hasattr(one, "batches_"):
+                raise BadParameter("An estimator has learned from no batch yet. Call fit first.")
+        factor = other._unit / self._unit
+        shift = (other._origin - self._origin) / self._unit
+        self.statistics_ = self.statistics_ + other.statistics_.rescaled(factor, shift)
+        self._fit = _extended(self._fit, len(self.statistics_.annotators))
+        for _ in range(STEPS_PER_BATCH):
+            self._fit = maximize(self.statistics_, self._fit)
+        self.batches_ += other.batches_
+        return self
+
+    def predict(self, numbers: Any) -> Floats:
+        """Return the estimates ``[item]`` of items; unknown annotators are like the crowd."""
+        table = check_numbers(numbers)
+        names = union(self.annotators_, table.annotators, "annotators")
+        codes = positions(table.annotators, names)[table.codes].astype(np.int32)
+        working = self._scaled(Numbers(table.items, names, table.starts, codes, table.values))
+        z = posterior_means(working, _extended(self._fit, len(names)))
+        location, scale = crowd_scale(self._fit, self.statistics_.sums[:, 0])
+        return self._origin + self._unit * (location + scale * z)
+
+    @property
+    def annotators_(self) -> NDArray[Any]:
+        return self.statistics_.annotators
+
+    @property
+    def bias_(self) -> Floats:
+        return self._origin + self._unit * self._fit.bias
+
+    @property
+    def scale_(self) -> Floats:
+        return self._unit * self._fit.scale
+
+    @property
+    def noise_(self) -> Floats:
+        return np.asarray(self._unit * np.sqrt(self._fit.noise))
+
+    def _scaled(self, table: Numbers) -> Numbers:
+        values = (table.values - self._origin) / self._unit
+        return table.with_rows(table.starts, table.codes, values)
+
+
+def _expected(table: Numbers, fit: AnnotatorFit) -> FactorStatistics:
+    z, v = np.zeros(table.n_items), np.ones(table.n_items)
+    return expected_statistics(table, fit, z, v)
+
+
+def _extended(fit: AnnotatorFit, n_annotators: int) -> AnnotatorFit:
+    """The fit with annotators like the prior added at the end."""
+    new = n_annotators - len(fit.bias)
+    if not new:
+        return fit
+    prior = fit.prior
+    return replace(
+        fit,
+        bias=np.append(fit.bias, np.full(new, prior.bias)),
+        scale=np.append(fit.scale, np.full(new, prior.scale)),
+        noise=np.append(fit.noise, np.full(new, prior.noise)),
+        uncertainty=np.concatenate([fit.uncertainty, np.zeros((new, 3))]),
+    )
+
+
+def _taken(fit: AnnotatorFit, order: NDArray[np.intp]) -> AnnotatorFit:
+    """The fit with the annotators in this order."""
+    return replace(
+        fit,
+        bias=fit.bias[order],
+        scale=fit.scale[order],
+        noise=fit.noise[order],
+        uncertainty=fit.uncertainty[order],
+    )

@@ -1,0 +1,339 @@
+"""``Numbers``: the ratings that annotators gave to items, as floats in compressed rows."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.errors import BadLabels, BadParameter, list_names
+from blindfuse.kernels.hash_codes import factorize_hashes
+from blindfuse.kernels.ratings import add_powers, ranges
+from blindfuse.responses import frames
+from blindfuse.responses.coding import as_column, as_names, code_names, smallest_integer_dtype
+from blindfuse.responses.responses import Names, Values
+from blindfuse.responses.rows import read_only, row_starts, sort_and_deduplicate
+
+Floats = NDArray[np.float64]
+Repeats = Literal["last", "first", "error"]
+
+MAX_MAGNITUDE = 1e100
+"""Larger numbers are refused, because sums of their squares would overflow."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Numbers:
+    """Ratings of N items by M annotators on a numeric scale, sorted by item, then by annotator.
+
+    Create one with :meth:`from_long`, :meth:`from_frame` or :meth:`from_matrix`.
+
+    Attributes
+    ----------
+    items, annotators
+        names, in the order of the rows of every result.
+    starts ``[item + 1]``, codes ``[rating]``, values ``[rating]``
+        compressed rows: the ratings of item n are the slice ``starts[n]:starts[n + 1]`` of the
+        annotators' positions ``codes`` and of the ``values``.
+    repeated
+        number of ratings that were dropped as repetitions of an (item, annotator) pair.
+    """
+
+    items: NDArray[Any]
+    annotators: NDArray[Any]
+    starts: NDArray[Any]
+    codes: NDArray[Any]
+    values: Floats
+    repeated: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("items", "annotators", "starts", "codes", "values"):
+            array = np.ascontiguousarray(getattr(self, name))
+            object.__setattr__(self, name, read_only(array))
+
+    @classmethod
+    def from_long(
+        cls, items: Values, annotators: Values, values: Values, *, repeats: Repeats = "last"
+    ) -> "Numbers":
+        """Read three columns of equal length, with one row per rating.
+
+        None and NaN mean that the rating is missing; its item and annotator are kept. ``repeats``
+        says which rating to keep if an annotator rated an item more than once.
+        """
+        if repeats not in get_args(Repeats):
+            raise BadParameter(
+                f"repeats={repeats!r} must be one of {list_names(get_args(Repeats))}."
+            )
+        columns = [as_column(frames.values(column)) for column in (items, annotators, values)]
+        lengths = [f"{len(column):,}" for column in columns]
+        if len(set(lengths)) > 1:
+            raise BadLabels(
+                "items, annotators and values must have the same length, but have "
+                f"{lengths[0]}, {lengths[1]} and {lengths[2]} entries. Pass one entry per rating."
+            )
+        numbers = _as_numbers(columns[2], lambda row: f"row {row}")
+        with ThreadPoolExecutor(2) as pool:
+            (item_codes, item_names), (annotator_codes, annotator_names) = pool.map(
+                _code, columns[:2], ("item", "annotator")
+            )
+        present = ~np.isnan(numbers)
+        if not present.all():
+            item_codes, annotator_codes = item_codes[present], annotator_codes[present]
+            numbers = numbers[present]
+        rows = sort_and_deduplicate(
+            item_codes,
+            annotator_codes,
+            np.arange(len(numbers), dtype=smallest_integer_dtype(len(numbers), np.int32, np.int64)),
+            (len(item_names), len(annotator_names)),
+            "first" if repeats == "first" else "last",
+        )
+        if rows.repeated and repeats == "error":
+            item = int(np.argmax(np.bincount(item_codes) > np.diff(rows.starts)))
+            raise BadLabels(
+                f"An annotator rated item {list_names(item_names[[item]])} more than once. "
+                "Pass repeats='last' or repeats='first' to keep one."
+            )
+        ordered = numbers[rows.symbols]
+        return cls(item_names, annotator_names, rows.starts, rows.codes, ordered, rows.repeated)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        item: str = "item",
+        annotator: str = "annotator",
+        value: str = "value",
+        repeats: Repeats = "last",
+    ) -> "Numbers":
+        """Read a long table (pandas, Polars, DuckDB, …), one row per rating; null is missing."""
+        return cls.from_long(*frames.columns(frame, [item, annotator, value]), repeats=repeats)
+
+    @classmethod
+    def from_matrix(
+        cls, array: Any, *, items: Names | None = None, annotators: Names | None = None
+    ) -> "Numbers":
+        """Read ``array[item, annotator]`` of numbers; NaN and None mean no rating."""
+        matrix = _as_matrix(array)
+        n_items, n_annotators = matrix.shape
+        item_names = _names(items, n_items, "items")
+        annotator_names = _names(annotators, n_annotators, "annotators")
+
+        def describe(at: int) -> str:
+            row, column = divmod(at, n_annotators)
+            return f"row {row}, column {list_names(annotator_names[[column]])}"
+
+        flat = _as_numbers(matrix.reshape(-1), describe)
+        present = ~np.isnan(flat)
+        counts = np.count_nonzero(present.reshape(matrix.shape), axis=1)
+        codes = np.broadcast_to(np.arange(n_annotators, dtype=np.int32), matrix.shape).reshape(-1)
+        return cls(item_names, annotator_names, row_starts(counts), codes[present], flat[present])
+
+    @property
+    def n_items(self) -> int:
+        return len(self.items)
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.annotators)
+
+    @property
+    def n_ratings(self) -> int:
+        return len(self.values)
+
+    @property
+    def ratings_per_item(self) -> NDArray[np.integer[Any]]:
+        """Number of ratings of each item, ``[item]``."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def ratings_per_annotator(self) -> NDArray[np.integer[Any]]:
+        """Number of ratings by each annotator, ``[annotator]``."""
+        return read_only(np.bincount(self.codes, minlength=self.n_annotators))
+
+    @cached_property
+    def power_sums(self) -> Floats:
+        """n, n, Σx and Σx² per annotator, ``[annotator, 4]``."""
+        sums = np.zeros((self.n_annotators, 4))
+        add_powers(self.codes, self.values, sums)
+        return read_only(sums)
+
+    @cached_property
+    def ranges(self) -> tuple[Floats, Floats]:
+        """The lowest and the highest rating by each annotator; (∞, −∞) without ratings."""
+        low, high = (np.full(self.n_annotators, bound) for bound in (np.inf, -np.inf))
+        ranges(self.codes, self.values, low, high)
+        return low, high
+
+    def item_of_rating(self) -> NDArray[np.intp]:
+        """Return the position of the item of each rating."""
+        return self._item_of_rating
+
+    @cached_property
+    def _item_of_rating(self) -> NDArray[np.intp]:
+        return read_only(np.repeat(np.arange(self.n_items), self.ratings_per_item))
+
+    def spreads(self) -> Floats:
+        """Return the standard deviation of the ratings of each item; NaN for fewer than two."""
+        item, n = self.item_of_rating(), self.ratings_per_item
+        means = np.bincount(item, self.values, self.n_items) / np.maximum(n, 1)
+        squares = np.bincount(item, np.square(self.values - means[item]), self.n_items)
+        return np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan)
+
+    def matrix(self) -> Floats:
+        """Return the ratings ``[item, annotator]``, NaN where there is none."""
+        matrix = np.full((self.n_items, self.n_annotators), np.nan)
+        matrix[self.item_of_rating(), self.codes] = self.values
+        return matrix
+
+    def select_items(self, places: NDArray[Any]) -> "Numbers":
+        """Return the ratings of the items at these positions, in this order."""
+        counts = self.ratings_per_item[places]
+        first = np.repeat(self.starts[places] - (np.cumsum(counts) - counts), counts)
+        chosen = first + np.arange(counts.sum())
+        return Numbers(
+            self.items[places],
+            self.annotators,
+            row_starts(counts),
+            self.codes[chosen],
+            self.values[chosen],
+        )
+
+    def select_ratings(self, mask: NDArray[np.bool_]) -> "Numbers":
+        """Return the same items and annotators with the ratings in the mask ``[rating]`` only."""
+        kept = np.concatenate([[0], np.cumsum(mask)])[self.starts]
+        return self.with_rows(row_starts(np.diff(kept)), self.codes[mask], self.values[mask])
+
+    def with_rows(self, starts: NDArray[Any], codes: NDArray[Any], values: Floats) -> "Numbers":
+        """Return other ratings of the same items by the same annotators."""
+        return Numbers(self.items, self.annotators, starts, codes, values)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Facts about the ratings that a user should know before fusing them."""
+        empty = self.items[self.ratings_per_item == 0]
+        inactive = self.annotators[self.ratings_per_annotator == 0]
+        remarks = [
+            (len(empty), f"items without a rating, estimated by the mean: {list_names(empty)}"),
+            (len(inactive), f"annotators without a rating: {list_names(inactive)}"),
+            (self.repeated, "ratings dropped, because they repeat an (item, annotator) pair"),
+        ]
+        return tuple(f"{count:,} {remark}" for count, remark in remarks if count)
+
+    def __repr__(self) -> str:
+        size = (
+            f"Numbers: {self.n_items:,} items × {self.n_annotators:,} annotators, "
+            f"{self.n_ratings:,} ratings ({self.n_ratings / max(self.n_items, 1):.1f} per item)"
+        )
+        return "\n  ".join([size, *self.notes])
+
+
+def as_numbers(items: Any, annotators: Any = None, values: Any = None) -> Numbers:
+    """Convert three columns, a table or a matrix to Numbers.
+
+    Numbers are returned unchanged. A frame with the columns ``item``, ``annotator`` and ``value``
+    is read as a long table, and anything else as a matrix with NaN for missing ratings.
+    """
+    if (annotators is None) != (values is None):
+        raise BadParameter(
+            "Pass items, annotators and values as three columns, or one table or matrix alone."
+        )
+    if annotators is not None:
+        return Numbers.from_long(items, annotators, values)
+    if isinstance(items, Numbers):
+        return items
+    if not frames.is_frame(items):
+        return Numbers.from_matrix(items)
+    names = frames.column_names(items)
+    if {"item", "annotator", "value"} <= set(names):
+        return Numbers.from_frame(items)
+    return Numbers.from_matrix(items, annotators=names)
+
+
+def check_numbers(items: Any, annotators: Any = None, values: Any = None) -> Numbers:
+    """Return Numbers that contain at least one rating."""
+    table = as_numbers(items, annotators, values)
+    if not table.n_ratings:
+        raise BadLabels("There are no ratings, so there is nothing to fuse. Check the input.")
+    return table
+
+
+def _code(column: NDArray[Any], kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return codes and names in order of first appearance; whole numbers by a hash table."""
+    if column.dtype.kind not in "iu":
+        codes, names, _ = code_names(column, kind)
+        return codes.astype(np.int32), names
+    codes, firsts = factorize_hashes(column.astype(np.int64).view(np.uint64))
+    return codes, column[firsts]
+
+
+def _as_numbers(column: NDArray[Any], describe: Any) -> Floats:
+    """Return floats with NaN for missing values; an error describes the first other value."""
+    if column.dtype.kind in "buif":
+        numbers = column.astype(np.float64)
+    else:
+        numbers = np.array([_as_float(value) for value in column.tolist()], dtype=np.float64)
+        for place in np.flatnonzero(np.isnan(numbers)).tolist():
+            if not _is_missing(column[place]):
+                raise BadLabels(
+                    f"{list_names([column[place]])} ({describe(place)}) is not a number. Correct "
+                    "it, use NaN for a missing rating, or fuse the values as classes with fuse."
+                )
+    too_large = np.abs(numbers) > MAX_MAGNITUDE
+    if too_large.any():
+        at = int(np.argmax(too_large))
+        raise BadLabels(
+            f"{list_names(numbers[[at]])} ({describe(at)}) is not a finite number of at most "
+            f"{MAX_MAGNITUDE:g}. Correct it, or use NaN for a missing rating."
+        )
+    return numbers
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return np.nan if isinstance(value, str) else float(value)
+    except (TypeError, ValueError):
+        return np.nan
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, str):
+        return False
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas' NA
+        return True
+
+
+def _as_matrix(array: Any) -> NDArray[Any]:
+    if frames.is_frame(array):
+        columns = frames.columns(array, frames.column_names(array))
+        if not columns:
+            raise BadLabels("The table has no columns. Pass one column per annotator.")
+        return np.stack([column.astype(object) for column in columns], axis=1)
+    if isinstance(array, np.ma.MaskedArray):
+        array = np.ma.filled(array.astype(np.float64), np.nan)
+    try:
+        matrix = np.asarray(array)
+    except ValueError:  # rows of different lengths
+        matrix = np.empty(0)
+    if matrix.ndim != 2 or not matrix.shape[1]:
+        raise BadLabels(
+            "Expected a matrix [item, annotator] with rows of equal length and NaN for missing "
+            f"ratings, not an array of shape {matrix.shape}. For a long table pass three columns."
+        )
+    return matrix
+
+
+def _names(names: Names | None, count: int, kind: str) -> NDArray[Any]:
+    if names is None:
+        return np.arange(count)
+    array = as_names(names)
+    distinct = code_names(array, kind[:-1])[1] if len(array) else array
+    if len(array) != count or len(distinct) < count:
+        raise BadLabels(
+            f"{kind}= has {len(distinct):,} distinct names, but the matrix has {count:,} {kind}. "
+            "Pass one name each."
+        )
+    return array

@@ -1,0 +1,18 @@
+"use strict";
+
+// Charts. Vega interprets expressions (ast), since the page's policy forbids eval.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+for (const [name, spec] of Object.entries(data.charts)) {
+  const canvas = document.createElement("div");
+  canvas.className = "canvas";
+  document.getElementById(`chart-${name}`).append(canvas);
+  vegaEmbed(canvas, spec, {
+    mode: "vega-lite",
+    renderer: "svg",
+    ast: true,
+    actions: false,
+    defaultStyle: false,
+    tooltip: { disableDefaultStyle: true, theme: "page" },
+  }).catch((error) => console.error(name, error));
+}

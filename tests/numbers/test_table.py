@@ -1,0 +1,107 @@
+"""``Numbers``: the three ways to create it, bad input, and its views."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from blindfuse import BadLabels, BadParameter, Numbers
+from blindfuse.numbers.table import as_numbers, check_numbers
+
+NAN = float("nan")
+
+
+def test_long_columns_frames_and_matrices_give_the_same_table() -> None:
+    matrix = np.array([[1.0, NAN, 2.5], [NAN, -3.0, 4.0]])
+    items, annotators = np.nonzero(~np.isnan(matrix))
+    values = matrix[items, annotators]
+    columns = {"item": items, "annotator": annotators, "value": values}
+    tables = [
+        Numbers.from_matrix(matrix),
+        Numbers.from_matrix([[1.0, None, 2.5], [None, -3, 4]]),
+        Numbers.from_matrix(np.ma.masked_invalid(matrix)),
+        Numbers.from_matrix(pl.DataFrame(matrix)),
+        Numbers.from_matrix(pd.DataFrame(matrix)),
+        as_numbers(pl.DataFrame(columns)),
+        as_numbers(pd.DataFrame(columns)),
+        as_numbers(items, annotators, values),
+    ]
+    for table in tables:
+        order = np.argsort(table.annotators.astype(str)), np.argsort(table.items.astype(str))
+        dense = table.matrix()[order[1]][:, order[0]]
+        np.testing.assert_array_equal(dense, matrix)
+        assert table.n_ratings == 4
+        np.testing.assert_array_equal(table.ratings_per_item, [2, 2])
+
+
+def test_names_are_kept_in_order_of_first_appearance() -> None:
+    table = Numbers.from_long(["b", "a", "b"], [7, 3, 3], [1, 2, 3])
+    assert table.items.tolist() == ["b", "a"]
+    assert table.annotators.tolist() == [7, 3]
+    np.testing.assert_array_equal(table.matrix(), [[1, 3], [NAN, 2]])
+
+
+@pytest.mark.parametrize(("repeats", "kept"), [("last", 5.0), ("first", 1.0)])
+def test_repeated_ratings(repeats: Any, kept: float) -> None:
+    table = Numbers.from_long(["x", "x", "x"], ["a", "b", "a"], [1, 2, 5], repeats=repeats)
+    assert table.matrix().tolist() == [[kept, 2.0]]
+    assert table.repeated == 1
+    assert "1 ratings dropped" in repr(table)
+    with pytest.raises(BadLabels, match="rated item 'x' more than once"):
+        Numbers.from_long(["x", "x"], ["a", "a"], [1, 5], repeats="error")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1, "high", 2], r"'high' \(row 1\) is not a number"),
+        ([1, float("inf"), 2], r"inf \(row 1\) is not a finite number"),
+        ([1, 1e200, 2], r"1e\+200 \(row 1\) is not a finite number"),
+        ([1, [2], 2], r"\(row 1\) is not a number"),
+    ],
+)
+def test_what_is_not_a_finite_number_is_refused_with_its_row(
+    values: list[Any], message: str
+) -> None:
+    with pytest.raises(BadLabels, match=message):
+        Numbers.from_long([0, 1, 2], ["a", "a", "a"], values)
+
+
+def test_other_bad_input_is_refused() -> None:
+    with pytest.raises(BadLabels, match="same length"):
+        Numbers.from_long([1, 2], [1], [1.0, 2.0])
+    with pytest.raises(BadLabels, match="matrix"):
+        Numbers.from_matrix([[1, 2], [3]])
+    with pytest.raises(BadLabels, match="matrix"):
+        Numbers.from_matrix([1, 2, 3])
+    with pytest.raises(BadLabels, match="distinct names"):
+        Numbers.from_matrix([[1, 2]], annotators=["a", "a"])
+    with pytest.raises(BadLabels, match="no ratings"):
+        check_numbers([[NAN, NAN]])
+    with pytest.raises(BadLabels, match="no item"):
+        Numbers.from_long(["x", None], ["a", "b"], [1, 2])
+    with pytest.raises(BadParameter, match="three columns"):
+        as_numbers([1, 2], [3, 4])
+    with pytest.raises(BadParameter, match="repeats="):
+        Numbers.from_long([1], [1], [1], repeats="sum")  # type: ignore[arg-type]
+
+
+def test_views_agree_with_the_matrix() -> None:
+    rng = np.random.default_rng(0)
+    matrix = np.where(rng.random((40, 6)) < 0.3, NAN, rng.normal(size=(40, 6)))
+    table = Numbers.from_matrix(matrix)
+    frame = pd.DataFrame(matrix)
+    np.testing.assert_allclose(table.spreads(), frame.std(axis=1, ddof=1))
+    low, high = table.ranges
+    np.testing.assert_array_equal(low, frame.min())
+    np.testing.assert_array_equal(high, frame.max())
+    sums = np.column_stack([frame.count(), frame.count(), frame.sum(), (frame**2).sum()])
+    np.testing.assert_allclose(table.power_sums, sums)
+    places = np.array([5, 3, 30])
+    np.testing.assert_array_equal(table.select_items(places).matrix(), matrix[places])
+    mask = rng.random(table.n_ratings) < 0.5
+    kept = matrix.copy()
+    kept[table.item_of_rating()[~mask], table.codes[~mask]] = NAN
+    np.testing.assert_array_equal(table.select_ratings(mask).matrix(), kept)
