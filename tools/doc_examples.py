@@ -26,6 +26,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 COLUMNS = "80"
 
 _BLOCK = re.compile(r"^```(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_TIME = re.compile(r"\d+\.\d\d$")
 _COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n", re.MULTILINE)
 
 
@@ -56,8 +57,16 @@ class Output:
     @property
     def renewed(self) -> str:
         """The output as the page should show it."""
-        lines = "\n".join(line.rstrip() for line in self.printed.strip("\n").splitlines())
-        return self.template.format(lines) if lines else ""
+        lines = [line.rstrip() for line in self.printed.strip("\n").splitlines()]
+        text = "\n".join(_without_times(lines))
+        return self.template.format(text) if text else ""
+
+
+def _without_times(lines: list[str]) -> list[str]:
+    """The lines with ``…`` for the times in a last column "seconds", which differ in every run."""
+    if not any(line.endswith(" seconds") for line in lines):
+        return lines
+    return [_TIME.sub("…", line) for line in lines]
 
 
 def blocks(text: str) -> list[re.Match[str]]:

@@ -107,6 +107,11 @@ def describe_changes(labels: Codes, votes: Floats) -> str:
     )
 
 
+def vote_prior(votes: Floats) -> Floats:
+    """The class prior by the majority vote, ``[class]``."""
+    return np.asarray(_vote_shares(votes[votes.sum(axis=1) > 0]).mean(axis=0))
+
+
 def _vote_shares(votes: Floats) -> Floats:
     """The majority vote as shares ``[item, class]``; tied classes share an item."""
     winners = votes == votes.max(axis=1, keepdims=True)

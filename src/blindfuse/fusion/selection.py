@@ -18,10 +18,10 @@ from blindfuse.fusion.bounded_correction import correct_votes, describe_posterio
 from blindfuse.fusion.camps import find_camps
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule
 from blindfuse.fusion.evidence import Evidence
-from blindfuse.fusion.guards import describe_changes, object_to_labels
+from blindfuse.fusion.guards import describe_changes, object_to_labels, vote_prior
 from blindfuse.fusion.held_out import HeldOut, fit_independent
 from blindfuse.fusion.merged_groups import merge_groups
-from blindfuse.fusion.tempering import TemperedPosteriors, temper_misfit
+from blindfuse.fusion.tempering import ShareConfidence, TemperedPosteriors, temper_misfit
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors
 from blindfuse.model.shrinkage import vote_confusions
@@ -73,9 +73,12 @@ def use_one_sided_sources(evidence: Evidence) -> Choice | None:
         f"{100 * share:.0f} % of the responses come from annotators who report at most half of the "
         "classes, so confusion matrices are not determined."
     )
+    shares = ShareConfidence(fitted.predict_proba, vote_prior(evidence.votes))
+    posteriors = shares(evidence.responses)
+    model = describe_posteriors(evidence.responses, posteriors, evidence.context.threads)
     return _guarded(
         evidence,
-        Choice("MACE", why, fitted.model_, fitted.posteriors_, fitted.log_likelihoods_),
+        Choice("MACE", why, model, posteriors, fitted.log_likelihoods_, posteriors_of=shares),
     )
 
 

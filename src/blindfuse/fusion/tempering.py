@@ -15,7 +15,7 @@ from blindfuse.diagnostics.fit import measure_fit
 from blindfuse.diagnostics.pairs import Pairs
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
-from blindfuse.model.posteriors import most_likely
+from blindfuse.model.posteriors import most_likely, weighted_votes
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -37,6 +37,22 @@ class TemperedPosteriors:
     def temper(self, posteriors: Floats, responses: Responses) -> Floats:
         """These posteriors ``[item, class]`` of the responses, less confident."""
         return keep_labels(posteriors, (posteriors + self.mixed.predict_proba(responses)) / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class ShareConfidence:
+    """A method's labels with shares of votes as posteriors; ``prior[class]`` adds one vote.
+
+    For sources that report one class each, models cannot say how confident they are.
+    """
+
+    posteriors_of: PosteriorsOf
+    prior: Floats
+
+    def __call__(self, responses: Responses) -> Floats:
+        votes = weighted_votes(responses)
+        shares = (votes + self.prior) / (votes.sum(axis=1, keepdims=True) + 1)
+        return keep_labels(self.posteriors_of(responses), shares)
 
 
 def temper_misfit(choice: Choice, context: FuseContext, pairs: Pairs) -> Choice:
