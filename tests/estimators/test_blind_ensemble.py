@@ -252,7 +252,6 @@ class TestBadInput:
             ([[0, 1], [1, 0]], NotIdentifiable, "majority vote"),
             ([[0, 1, -1], [1, -1, 0], [-1, 1, 0]], NotIdentifiable, "three"),
             ([[0, 1, 1], [1, 0]], BadLabels, "Row 1 has 2 labels"),
-            ([[0, 1, float("nan")], [1.0, 0, 1]], BadLabels, "NaN"),
             ([[0, 1, 0.5], [1.0, 0, 1]], BadLabels, "not a whole number"),
             ([[0, 1, -7], [1, 0, 1]], BadLabels, "negative"),
             (np.arange(3003).reshape(1001, 3), BadLabels, "classes"),

@@ -20,7 +20,7 @@ def write(folder: Path, text: str, name: str = "checked.csv") -> Path:
 
 def test_a_plan_with_labels(tmp_path: Path) -> None:
     path = write(tmp_path, HEAD + "a,cat,x: cat,1,10,0.1\nb,,x: dog,2,4,0.5\nc, dog,,2,4,0.5\n")
-    expected = CheckedFile({"a": "cat", "c": " dog"}, ["a", "b", "c"], [0, 1, 1], [10, 4, 4])
+    expected = CheckedFile({"a": "cat", "c": "dog"}, ["a", "b", "c"], [0, 1, 1], [10, 4, 4])
     assert read_checked(path) == expected
 
 

@@ -150,6 +150,6 @@ def test_compressed_files_are_read_and_damaged_ones_refused(compress: Any) -> No
 
 
 def test_bombs_of_every_compression_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "MAX_UNPACKED_BYTES", 10_000)
+    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 10_000)
     for compress in (gzip.compress, bz2.compress, lzma.compress):
         assert_refused(lambda: read(stream(compress(b"a,b\n" * 10**6))), "200 times")  # noqa: B023

@@ -95,6 +95,23 @@ class Choice:
         return most_likely(self.posteriors) if self.labels is None else self.labels.copy()
 
 
+@dataclass(frozen=True, eq=False)
+class InputOrderPosteriors:
+    """Posteriors of new items by a method whose annotators and classes are in canonical order.
+
+    ``class_at[class]`` is the canonical position of a class.
+    """
+
+    posteriors_of: PosteriorsOf
+    annotators: NDArray[Any]
+    classes: NDArray[Any]
+    class_at: NDArray[np.intp]
+
+    def __call__(self, responses: Responses) -> Floats:
+        known = responses.recoded(self.annotators, self.classes)
+        return self.posteriors_of(known)[:, self.class_at]
+
+
 def choice_in_input_order(
     choice: Choice, canonical: CanonicalResponses, table: Responses
 ) -> Choice:
@@ -106,12 +123,8 @@ def choice_in_input_order(
         return choice
     item_at, class_at = np.argsort(canonical.items), np.argsort(canonical.classes)
     inner = choice.posteriors_of or choice.model.posteriors
-
-    def posteriors_of(new: Responses) -> Floats:
-        """Posteriors of new responses that are coded by the input's annotators and classes."""
-        known = new.recoded(canonical.responses.annotators, canonical.responses.classes)
-        return inner(known)[:, class_at]
-
+    names = canonical.responses.annotators, canonical.responses.classes
+    posteriors_of = InputOrderPosteriors(inner, *names, class_at)
     return replace(
         choice,
         model=choice.model.for_annotators(table.annotators, table.classes),

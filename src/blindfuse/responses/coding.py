@@ -51,6 +51,10 @@ def as_column(values: Any) -> NDArray[Any]:
             f"Names and labels must be one-dimensional, but an array has the shape {column.shape}. "
             "Pass a list with one value per entry."
         )
+    if column.dtype.kind == "V":
+        raise BadLabels(
+            f"Names and labels must be values, not records of type {column.dtype}. Pass one column."
+        )
     return column
 
 
