@@ -33,6 +33,9 @@ Floats = NDArray[np.float64]
 
 SIGNIFICANT_Z = 2.0
 """Standard errors by which evidence against the simpler model must differ from zero."""
+FEW_CLASSES = 0.6
+"""Share of the expected number of classes up to which an annotator is one-sided: with two classes,
+one who reports only one of them."""
 MIN_ONE_SIDED = 0.5
 """Share of responses by one-sided annotators from which on a table counts as weak supervision."""
 MIN_SUBTYPE_RESPONSES = 5
@@ -70,8 +73,8 @@ def use_one_sided_sources(evidence: Evidence) -> Choice | None:
         return None
     fitted = MACE(threads=evidence.context.threads).fit(evidence.responses)
     why = (
-        f"{100 * share:.0f} % of the responses come from annotators who report at most half of the "
-        "classes, so confusion matrices are not determined."
+        f"{100 * share:.0f} % of the responses come from annotators who report few of the classes, "
+        "so confusion matrices are not determined."
     )
     shares = ShareConfidence(fitted.predict_proba, vote_prior(evidence.votes))
     posteriors = shares(evidence.responses)
@@ -195,12 +198,19 @@ LADDER: tuple[Callable[[Evidence], Choice | None], ...] = (
 
 
 def one_sided_share(responses: Responses) -> float:
-    """The share of responses by annotators who report at most half of the classes."""
+    """The share of responses by annotators who report few of the classes.
+
+    As many responses by someone who reports all classes as often as the crowd does would contain
+    Σ_k 1 − (1 − p_k)^n classes on average.
+    """
     M, K = responses.n_annotators, responses.n_classes
     cells = responses.by_item.codes.astype(np.int64) * K + responses.by_item.symbols
     reported = np.bincount(cells, minlength=M * K).reshape(M, K)
-    one_sided = np.count_nonzero(reported, axis=1) <= K / 2
-    return float(reported[one_sided].sum() / max(responses.n_responses, 1))
+    number = reported.sum(axis=1)
+    rarity = 1 - responses.responses_per_class / max(responses.n_responses, 1)
+    expected = np.sum(1 - rarity ** number[:, None], axis=1)
+    one_sided = np.count_nonzero(reported, axis=1) <= FEW_CLASSES * expected
+    return float(number[one_sided].sum() / max(responses.n_responses, 1))
 
 
 def _guarded(evidence: Evidence, choice: Choice, *, fits: bool = False) -> Choice | None:

@@ -53,8 +53,8 @@ def as_column(values: Any) -> NDArray[Any]:
         )
     if column.dtype.kind == "V":
         raise BadLabels(
-            f"Names and labels must be text, numbers or booleans, not records ({column.dtype}). Pass one "
-            "column."
+            f"Names and labels must be text, numbers or booleans, not records ({column.dtype}). "
+            "Pass one column."
         )
     return column
 
