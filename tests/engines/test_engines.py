@@ -146,7 +146,8 @@ def test_other_methods_column_names_and_types_and_an_empty_partition(engine: Eng
 def test_the_most_frequent_of_repeated_labels_counts(engine: Engine) -> None:
     frame = labels_frame(seed=9, n_items=200)
     twice = pd.concat([frame.iloc[:150].assign(label="dog"), frame, frame.iloc[50:100]])
-    fitted = engine.module.fit(engine.table(split(twice, 3)))
+    method = BlindEnsemble(moments="counts")  # contradictory responses leave gaps in the table
+    fitted = engine.module.fit(engine.table(split(twice, 3)), method=method)
     responses = Responses.from_frame(twice)
     assert (fitted.repeated, fitted.contradictory) == (200, responses.contradictory)
     assert fitted.contradictory > 0
