@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from blindfuse.diagnostics.correlated_errors import CorrelatedErrors, score_correlated_errors
 from blindfuse.diagnostics.dependence import find_dependence
 from blindfuse.diagnostics.fit import Fit, measure_fit
-from blindfuse.diagnostics.pairs import PairCounts, count_pairs
+from blindfuse.diagnostics.pairs import PairCounts, Pairs, count_pairs
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.fusion.choice import FuseContext
 from blindfuse.fusion.held_out import (
@@ -76,16 +76,20 @@ class Evidence:
         )
 
     @cached_property
+    def compared_pairs(self) -> Pairs:
+        """The responses of pairs of annotators, compared with EM."""
+        return self.pairs.compare_with(self.dawid_skene.model_)
+
+    @cached_property
     def fit(self) -> Fit:
         """How far pairwise agreement deviates from EM."""
-        pairs = self.pairs.compare_with(self.dawid_skene.model_)
-        return measure_fit(pairs, self.responses.n_annotators)
+        return measure_fit(self.compared_pairs, self.responses.n_annotators)
 
     @cached_property
     def correlation(self) -> float:
         """Mean excess agreement of pairs of annotators under EM, at least zero."""
-        pairs = self.pairs.compare_with(self.dawid_skene.model_)
-        return max(find_dependence(pairs, self.responses.annotators).correlation, 0.0)
+        found = find_dependence(self.compared_pairs, self.responses.annotators)
+        return max(found.correlation, 0.0)
 
     @cached_property
     def second_subtype(self) -> Gain:

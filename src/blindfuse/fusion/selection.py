@@ -94,8 +94,7 @@ def merge_dependent_groups(evidence: Evidence) -> Choice | None:
 def settle_camps(evidence: Evidence) -> Choice | None:
     """The vote where annotators form two camps, or the camp that gold labels decide for."""
     context, responses = evidence.context, evidence.responses
-    pairs = evidence.pairs.compare_with(evidence.dawid_skene.model_)
-    camps = find_camps(responses, pairs, context.threads)
+    camps = find_camps(responses, evidence.compared_pairs, context.threads)
     if camps is None:
         return None
     side = camps.settled_by(context)
