@@ -18,17 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit
 
+from blindfuse.fusion.held_out import Gain
+from blindfuse.fusion.selection import SIGNIFICANT_Z
+from blindfuse.fusion.set_prediction import BOUND, LeaveOneOut
+from blindfuse.model.posteriors import safe_log
+from blindfuse.responses.response_sets import ResponseSets
+
 Floats = NDArray[np.float64]
 
 MAX_RANK = 16
 """Principal components; more would add parameters to classes that have few positive items."""
 MAX_FITTED = 20_000
 """Items that the correction is fitted to, evenly spaced; the others are corrected as well."""
+MAX_PREDICTED = 50_000
+"""Responses that are held out to compare models of dependent classes."""
 NEWTON_STEPS = 15
 VARIANCE_STEPS = 6
 """Updates of the prior variances; they change little after a few."""
-BOUND = 1e-9
-"""Posteriors are kept this far from 0 and 1, so that log odds are finite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +66,55 @@ class PriorCorrection:
         effect = self.weights @ self.loadings.T
         np.fill_diagonal(effect, 0.0)
         return np.asarray(effect)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassDependence:
+    """Whether classes that occur together predict held-out responses, and what was learned.
+
+    ``gain`` is None if it could not be tested; ``correction`` is None if it was not used.
+    ``active`` are the positions of the classes that it concerns.
+    """
+
+    gain: Gain | None
+    correction: PriorCorrection | None
+    active: NDArray[np.intp]
+
+
+def test_dependence(
+    table: ResponseSets, active: NDArray[np.intp], prior: Floats, rates: Floats
+) -> ClassDependence:
+    """Whether responses are predicted better if each class depends on the others of the item.
+
+    Items are divided into two folds. A correction fitted to one predicts each response to an item
+    of the other from the remaining responses to that item.
+    """
+    n_responses = table.responses_per_item
+    if len(active) < 2 or np.count_nonzero(n_responses >= 2) < 2:
+        return ClassDependence(None, None, active)
+    base = logit(prior.clip(BOUND, 1 - BOUND))
+    held = LeaveOneOut(table.select_classes(active), rates, prior)
+    item, evidence = held.item, held.evidence
+    order = content_order(evidence)
+    fold_of_item = np.empty(table.n_items, dtype=np.intp)
+    fold_of_item[order] = np.arange(table.n_items) % 2
+    rank_of_item = np.argsort(order)
+    step = 1 + table.n_responses // MAX_PREDICTED
+    gains = np.zeros(table.n_items)
+    for fold in range(2):
+        correction = fit_correction(evidence[order[fold_of_item[order] == fold]], prior)
+        is_tested = (fold_of_item != fold) & (n_responses >= 2) & (rank_of_item // 2 % step == 0)
+        rows = np.flatnonzero(is_tested[item])
+        scores = []
+        for odds in (correction.log_odds(expit(held.rest[rows] + base)), base):
+            yes = held.predict(odds, rows)
+            scores.append(safe_log(np.where(held.named[rows], yes, 1 - yes)).sum(axis=1))
+        gains += np.bincount(item[rows], scores[0] - scores[1], table.n_items)
+    tested = np.flatnonzero((n_responses >= 2) & (rank_of_item // 2 % step == 0))
+    n = int(n_responses[tested].sum())
+    deviations = gains[tested] - gains[tested].mean()
+    gain = Gain(float(gains[tested].sum() / n), float(np.sqrt(np.sum(deviations**2)) / n))
+    return ClassDependence(gain, correction if gain.z > SIGNIFICANT_Z else None, active)
 
 
 def fit_correction(evidence: Floats, prior: Floats) -> PriorCorrection:
@@ -115,8 +170,7 @@ def _fit_class(
 
     def objective(parameters: Floats) -> float:
         return float(
-            _log_likelihoods(design @ parameters, evidence).sum()
-            - penalty @ parameters**2 / 2
+            _log_likelihoods(design @ parameters, evidence).sum() - penalty @ parameters**2 / 2
         )
 
     parameters, best = start, objective(start)
@@ -143,3 +197,12 @@ def _fit_class(
 def _log_likelihoods(eta: Floats, evidence: Floats) -> Floats:
     """log(σ(η) exp(e) + σ(−η)), up to a constant per item."""
     return np.asarray(np.logaddexp(log_expit(eta) + evidence, log_expit(-eta)))
+
+
+def content_order(evidence: Floats) -> NDArray[np.intp]:
+    """An order of the items that depends on their evidence ``[item, class]`` only.
+
+    Sums over classes in any order agree but for rounding, which is cut off.
+    """
+    key = np.sort(expit(evidence), axis=1).sum(axis=1).round(9)
+    return np.lexsort((np.abs(evidence).max(axis=1).round(6), key))

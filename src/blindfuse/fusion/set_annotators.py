@@ -81,7 +81,9 @@ class RatedSetAnnotators:
         return " ".join([text, *remarks])
 
 
-def rate_set_annotators(table: ResponseSets, posteriors: Floats, rates: Floats) -> RatedSetAnnotators:
+def rate_set_annotators(
+    table: ResponseSets, posteriors: Floats, rates: Floats
+) -> RatedSetAnnotators:
     """Rate annotators from posteriors ``[item, class]`` and ``rates[annotator, class, true]``.
 
     ``rates`` are the probabilities that an annotator names a class which does not apply, and one
@@ -94,15 +96,16 @@ def rate_set_annotators(table: ResponseSets, posteriors: Floats, rates: Floats) 
     others = n[:, None] - expected
     sizes = np.bincount(table.codes, table.members.sum(axis=1)[table.symbols], len(n))
     with np.errstate(invalid="ignore", divide="ignore"):
-        hits, alarms = (expected * rates[:, :, 1]).sum(axis=1), (others * rates[:, :, 0]).sum(axis=1)
+        hits, alarms = (
+            (expected * rates[:, :, 1]).sum(axis=1),
+            (others * rates[:, :, 0]).sum(axis=1),
+        )
         n_true = expected.sum(axis=1)
         recall, false_alarms = hits / n_true, alarms / others.sum(axis=1)
         precision = np.where(hits + alarms > 0, hits / (hits + alarms), np.nan)
         mean_size = sizes / n
     tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
-    low, high = (
-        betaincinv(hits + 0.5, np.maximum(n_true - hits, 0) + 0.5, tail) for tail in tails
-    )
+    low, high = (betaincinv(hits + 0.5, np.maximum(n_true - hits, 0) + 0.5, tail) for tail in tails)
     none = n == 0
     low, high = (np.where(none, np.nan, bound) for bound in (low, high))
     unrelated = (n_true >= MIN_EXPECTED) & (low <= false_alarms)
@@ -124,6 +127,5 @@ def _flags(table: ResponseSets, mean_size: Floats, unrelated: NDArray[np.bool_])
         "unrelated": unrelated,
     }
     return tuple(
-        next((flag for flag, has in cases.items() if has[m]), "")
-        for m in range(table.n_annotators)
+        next((flag for flag, has in cases.items() if has[m]), "") for m in range(table.n_annotators)
     )

@@ -49,6 +49,11 @@ class NameForm(NamedTuple):
         return self.are_whole and self.have_points
 
 
+def name_forms(items: pl.Series, annotators: pl.Series) -> dict[str, NameForm]:
+    """Describe the names of items and of annotators."""
+    return {"item": NameForm.of(items), "annotator": NameForm.of(annotators)}
+
+
 def _are_whole(names: pl.Series) -> bool:
     return bool(names.str.strip_chars(TRIMMED).str.contains(WHOLE_NUMERAL + "|^$").all())
 
@@ -69,10 +74,10 @@ def encode(
         item, annotator, label = pool.map(factorize, columns)
     labels, class_names, notes = _encode_labels(table, parsed, label, options)
     if forms is None:
-        forms = {"item": NameForm.of(item[1]), "annotator": NameForm.of(annotator[1])}
+        forms = name_forms(item[1], annotator[1])
         notes = [*notes, *name_notes(forms)]
-    items, item_names = _encode_names(table, item, labels, "item", forms)
-    annotators, annotator_names = _encode_names(table, annotator, labels, "annotator", forms)
+    items, item_names = encode_names(table, item, labels, "item", forms)
+    annotators, annotator_names = encode_names(table, annotator, labels, "annotator", forms)
     responses = Responses.from_codes(
         items,
         annotators,
@@ -158,7 +163,7 @@ def _too_many_classes(table: Table, parsed: ParsedResponses, values: pl.Series) 
     )
 
 
-def _encode_names(
+def encode_names(
     table: Table,
     column: Factor,
     labels: NDArray[Any],

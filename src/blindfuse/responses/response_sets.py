@@ -239,25 +239,25 @@ class ResponseSets:
             named = annotator if isinstance(annotator, str) else None
             who = require_column("annotator", sample, named, indicators)
             what = require_column("item", sample, item, [*indicators, who])
-            columns = frames.columns(frame, [what, who, *indicators])
-            ticks = np.stack([column.astype(object) for column in columns[2:]], axis=1)
+            items, annotators, *columns = frames.columns(frame, [what, who, *indicators])
+            ticks = np.stack([column.astype(object) for column in columns], axis=1)
             names = indicators if classes is None else classes
-            return cls.from_indicators(*columns[:2], ticks, classes=names, repeats=repeats)
+            return cls.from_indicators(items, annotators, ticks, classes=names, repeats=repeats)
         labels = label_options(classes, missing, keep_na, fold_case)
         if is_long(sample, options):
             found = long_columns(sample, options)
-            values = frames.columns(frame, list(found.values()))
-            return cls._from_columns(values, labels, separator, repeats)
+            columns = frames.columns(frame, list(found.values()))
+            return cls._from_columns(columns, labels, separator, repeats)
         wide = wide_columns(sample, options, gold_column([sample], options.annotators))
         cells = frames.columns(frame, wide.annotators)
         n_rows = len(cells[0])
         items = np.arange(n_rows) if wide.item is None else frames.columns(frame, [wide.item])[0]
-        columns = [
+        values: list[Any] = [
             np.tile(items, len(cells)),
             np.repeat(np.array(wide.annotators, dtype=object), n_rows),
             [cell for column in cells for cell in column.tolist()],
         ]
-        read = cls._from_columns(columns, labels, separator, repeats)
+        read = cls._from_columns(values, labels, separator, repeats)
         return replace(read, remarks=(*wide.notes, *read.remarks))
 
     @property
@@ -302,7 +302,7 @@ class ResponseSets:
 
     def indicators(self) -> Members:
         """Return whether each response contains each class, ``[response, class]``."""
-        return self.members[self.symbols]
+        return np.asarray(self.members[self.symbols])
 
     def shares(self) -> NDArray[np.float64]:
         """Return the share of the responses to each item that contain each class."""
@@ -320,6 +320,10 @@ class ResponseSets:
     def single_choices(self) -> Responses:
         """Return responses of one class each as :class:`Responses`."""
         return self._responses(self.members.argmax(axis=1)[self.symbols], self.classes)
+
+    def select_classes(self, places: NDArray[Any]) -> "ResponseSets":
+        """Return the same responses with the classes at these positions only."""
+        return replace(self, classes=self.classes[places], members=self.members[:, places])
 
     def question(self, k: int) -> Responses:
         """Return the responses to "does class k apply?", with the classes "no" and "yes"."""
@@ -381,10 +385,12 @@ def code_sets(
     options: LabelOptions,
     separator: str | None,
     describe: Callable[[int], str],
+    name_of: Callable[[Any], Any] = lambda member: member,
 ) -> CodedSets:
     """Return the codes of sets, with the classes sorted unless given.
 
-    Each distinct value is read once. ``describe`` names a row, for error messages.
+    Each distinct value is read once. ``describe`` names a row, for error messages, and ``name_of``
+    converts the members of lists.
     """
     code_of: dict[Any, int] = {}
     rows = np.empty(len(values), dtype=np.intp)
@@ -406,16 +412,16 @@ def code_sets(
     times: Counter[int] = Counter()
     row_of: dict[int, int] = {}
     keys: list[list[int] | None] = []
-    for at, members in enumerate(parsed):
-        codes = None if members is None else []
-        for member in members or ():
+    for at, one in enumerate(parsed):
+        codes: list[int] = []
+        for member in map(name_of, one or ()):
             code = found.setdefault(name_key(member), len(found))
             if code == len(names):
                 names.append(member)
             times[code] += int(counts[at])
             row_of.setdefault(code, firsts[at])
-            codes.append(code)  # type: ignore[union-attr]
-        keys.append(codes)
+            codes.append(code)
+        keys.append(None if one is None else codes)
     coded = code_distinct(
         names,
         lambda: [times[code] for code in range(len(names))],
