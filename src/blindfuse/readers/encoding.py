@@ -17,6 +17,7 @@ from blindfuse.readers.tables import Table, is_categorical
 from blindfuse.responses.coding import MAX_CLASSES, CodedLabels, code_distinct
 from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.set_values import compound_texts
 from blindfuse.responses.values import TRIMMED, WHOLE_NUMERAL, LabelOptions, whole_number_note
 
 _ROLES = ("item", "annotator", "label")
@@ -156,6 +157,8 @@ def _too_many_classes(table: Table, parsed: ParsedResponses, values: pl.Series) 
         hint = f"Did you mean label={categorical[0]!r}?"
     else:
         hint = "Name the label column with label=."
+    if len(compound_texts(values.drop_nulls().head(MAX_CLASSES).to_list())) > MAX_CLASSES // 2:
+        hint = "They look like several labels per cell: add --multi-label (read_sets in Python)."
     examples = list_names(text[:40] for text in values.drop_nulls().head(3))
     return (
         f"{table.name}: {where!r} contains {len(values):,} different labels ({examples}, …), "

@@ -2,6 +2,7 @@
 
 import ast
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from reprlib import repr as short
 from typing import Any
@@ -63,9 +64,26 @@ def set_key(value: Any) -> Any:
     return "list", tuple(map(name_key, list(value)))
 
 
-def is_list_text(text: str) -> bool:
-    """Return whether a text is a list or an object as JSON or Python writes them."""
-    return _parse_list(text) is not None
+def compound_texts(texts: Sequence[str]) -> list[str]:
+    """Return the texts that name several classes: lists, and texts whose parts all recur.
+
+    A part recurs if it is a text of its own, or a part of another text.
+    """
+    found = [text for text in texts if isinstance(_parse_list(text), list | tuple)]
+    whole = set(texts)
+    for separator in SEPARATORS:
+        parts = {
+            text: [trim(part) for part in text.split(separator)]
+            for text in texts
+            if separator in text
+        }
+        times = Counter(part for names in parts.values() for part in set(names))
+        found += [
+            text
+            for text, names in parts.items()
+            if all(name and (name in whole or times[name] > 1) for name in names)
+        ]
+    return list(dict.fromkeys(found))
 
 
 def _parse_text(text: str, separator: str | None, whole: Set[Any]) -> list[Any]:
