@@ -143,7 +143,7 @@ class SetFusion:
                 "Sets",
                 f"{sizes.mean():.1f} classes per item on average; {int((sizes == 0).sum()):,} sets "
                 f"are empty. {100 * self.confidence.mean():.0f} % of the whole sets are expected "
-                f"to be correct, and {100 * (1 - self._expected_error()):.1f} % of the single "
+                f"to be correct, and {100 * (1 - self.expected_error):.1f} % of the single "
                 f"decisions. {uncertain:,} sets have a probability below "
                 f"{100 * CONFIDENT:.0f} % and need another response.",
             ),
@@ -158,7 +158,8 @@ class SetFusion:
             found.append(("Related", f"Classes that occur together or avoid each other: {listed}."))
         return found
 
-    def _expected_error(self) -> float:
+    @property
+    def expected_error(self) -> float:
         """Expected share of wrong yes/no decisions."""
         return float(np.where(self.chosen, 1 - self.posteriors, self.posteriors).mean())
 
