@@ -12,6 +12,7 @@ from blindfuse.fusion.bounded_correction import correct_votes
 from blindfuse.fusion.choice import Choice, FuseContext
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.fuse import Fusion, fuse
+from blindfuse.fusion.merged_groups import MERGED_GROUPS
 from blindfuse.fusion.set_prediction import BOUND
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.responses import Responses
@@ -23,7 +24,7 @@ MAX_POOLED = 500_000
 """Questions (response × class) that all classes together are fused on, as a sample of items."""
 STRENGTHS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 """Pseudo-counts per class among which the most likely is chosen."""
-DEPENDENT_METHODS = ("EM with merged groups", "LatentSubtypes")
+DEPENDENT_METHODS = (MERGED_GROUPS, "LatentSubtypes")
 """Methods that explain dependent annotators. If all classes together show the dependence, it is
 used in each class, which may have too few responses to show it."""
 PRIOR_STEPS = 100
@@ -87,10 +88,16 @@ class SharedRates:
         )
 
     def _select_pooled(self, context: FuseContext) -> Choice:
-        """The method of all questions together, with the prior of one class."""
+        """The method of all questions together, with the prior of one class.
+
+        Tempered posteriors are not likelihoods, so that the prior of those of LatentSubtypes stays
+        that of all classes.
+        """
         own = self.pooled.predict_proba(context.responses)[:, 1].clip(BOUND, 1 - BOUND)
-        evidence = logit(own) - logit(self.pooled.model.prior[1].clip(BOUND, 1 - BOUND))
-        log_odds = _class_log_odds(evidence)
+        log_odds = float(logit(self.pooled.model.prior[1].clip(BOUND, 1 - BOUND)))
+        evidence = logit(own) - log_odds
+        if self.pooled.method == MERGED_GROUPS:
+            log_odds = _class_log_odds(evidence)
         applies = expit(evidence + log_odds)
         share = float(expit(log_odds))
         model = replace(self.pooled.model, prior=np.array([1 - share, share]))

@@ -44,10 +44,10 @@ def _class_notes(responses: "Responses") -> list[str]:
     texts = [str(name) for name in responses.classes.tolist()]
     n_classes, examples = len(texts), list_names(responses.classes, 3)
     compounds = compound_texts(texts)
-    if len(compounds) > 1:
+    if compounds:
         return [
-            f"Check the labels: {len(compounds):,} of {n_classes:,} classes look like several "
-            f"labels in one cell ({list_names(compounds, 3)}). Add --multi-label (fuse_sets in "
+            f"Check the labels: {len(compounds):,} of {n_classes:,} classes name several "
+            f"labels at once ({list_names(compounds, 3)}). Add --multi-label (fuse_sets in "
             "Python) to fuse them one by one"
         ]
     if n_classes < MIN_CLASSES:
