@@ -145,7 +145,9 @@ def _combine(
             chosen[:, k] = question.labels == "yes"
     active = np.array([k for k, one in enumerate(questions) if one is not None], dtype=np.intp)
     prior = prior[active]
-    dependence = test_dependence(table, active, prior, rates[:, active])
+    dependence = ClassDependence(None, None, active)
+    if shared.are_independent:
+        dependence = test_dependence(table, active, prior, rates[:, active])
     if dependence.correction is not None:
         own = posteriors[:, active].clip(BOUND, 1 - BOUND)
         evidence = logit(own) - logit(prior.clip(BOUND, 1 - BOUND))
