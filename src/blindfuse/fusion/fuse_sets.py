@@ -22,9 +22,9 @@ from blindfuse.fusion.set_prediction import BOUND, score_difficulty
 from blindfuse.fusion.shared_rates import SharedRates, share_rates
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.responses.coding import positions
+from blindfuse.responses.inputs import Names, Values
 from blindfuse.responses.keys import name_key
 from blindfuse.responses.response_sets import ResponseSets, as_response_sets
-from blindfuse.responses.responses import Names, Values
 from blindfuse.responses.set_values import parse_set
 
 Floats = NDArray[np.float64]

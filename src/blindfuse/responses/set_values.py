@@ -67,7 +67,8 @@ def set_key(value: Any) -> Any:
 def compound_texts(texts: Sequence[str]) -> list[str]:
     """Return the texts that name several classes: lists, and texts whose parts all recur.
 
-    A part recurs if it is a text of its own, or a part of another text.
+    A part recurs if it is a text of its own, or a part of another text. Sentences have parts
+    between commas as well, so these must be texts of their own.
     """
     found = [text for text in texts if isinstance(_parse_list(text), list | tuple)]
     whole = set(texts)
@@ -81,7 +82,9 @@ def compound_texts(texts: Sequence[str]) -> list[str]:
         found += [
             text
             for text, names in parts.items()
-            if all(name and (name in whole or times[name] > 1) for name in names)
+            if all(
+                name in whole or (name and separator != "," and times[name] > 1) for name in names
+            )
         ]
     return list(dict.fromkeys(found))
 
