@@ -82,7 +82,7 @@ def families() -> Section:
     section = Section(
         f"Ratings: {len(FAMILIES)} families, correlation with the truth",
         ["family", "fuse_numbers", "mean", "median", "smallest lead over the better", "methods"],
-        note=f"Means of {len(FAMILY_SEEDS)} seeds; the better of mean and median is that of a seed.",
+        note=f"Means of {len(FAMILY_SEEDS)} seeds. The lead is over the better of both, per seed.",
     )
     leads: list[float] = []
     for name, draw in FAMILIES.items():
