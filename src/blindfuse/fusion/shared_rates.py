@@ -38,7 +38,7 @@ class SharedRates:
     Attributes
     ----------
     pooled
-        the fusion of all questions, each an item of its own.
+        the fusion of all questions, as if every one were an item of its own.
     strength
         pseudo-counts that its confusion matrices are worth in each class.
     difficulty
@@ -131,7 +131,7 @@ def _correct_votes(context: FuseContext) -> Choice:
 def _class_log_odds(evidence: Floats) -> float:
     """The prior log odds under which responses with these log likelihood ratios are likeliest.
 
-    One pseudo-item of each answer keeps them finite.
+    One pseudo-item with the class and one without keep them finite.
     """
     log_odds = 0.0
     for _ in range(PRIOR_STEPS):

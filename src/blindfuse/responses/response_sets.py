@@ -321,7 +321,7 @@ class ResponseSets:
     def sample_items(self, max_cells: int) -> "ResponseSets":
         """Return the responses to evenly spaced items, with at most about this many cells.
 
-        A cell is a response times a class.
+        A cell is what one response says about one class.
         """
         step = 1 + self.n_responses * self.n_classes // max_cells
         if step == 1:
