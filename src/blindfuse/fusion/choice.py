@@ -110,10 +110,11 @@ class InputOrderPosteriors:
     posteriors_of: PosteriorsOf
     annotators: NDArray[Any]
     classes: NDArray[Any]
+    symbols: NDArray[Any]
     class_at: NDArray[np.intp]
 
     def __call__(self, responses: Responses) -> Floats:
-        known = responses.recoded(self.annotators, self.classes)
+        known = responses.recoded(self.annotators, self.classes, self.symbols)
         return self.posteriors_of(known)[:, self.class_at]
 
 
@@ -128,11 +129,12 @@ def choice_in_input_order(
         return choice
     item_at, class_at = np.argsort(canonical.items), np.argsort(canonical.classes)
     inner = choice.posteriors_of or choice.model.posteriors
-    names = canonical.responses.annotators, canonical.responses.classes
+    known = canonical.responses
+    names = known.annotators, known.classes, known.symbols
     posteriors_of = InputOrderPosteriors(inner, *names, class_at)
     return replace(
         choice,
-        model=choice.model.for_annotators(table.annotators, table.classes),
+        model=choice.model.for_annotators(table.annotators, table.classes, table.symbols),
         posteriors=choice.posteriors[item_at][:, class_at],
         labels=canonical.classes[choice.label_codes()][item_at],
         posteriors_of=posteriors_of,

@@ -292,4 +292,5 @@ def _model_of_labels(responses: Responses, labels: NDArray[np.intp], threads: in
     """The confusion matrices and prior under the labels ``[item]`` (class codes)."""
     counts = count_posteriors(responses, np.eye(responses.n_classes)[labels], threads)
     prior = counts.totals / counts.totals.sum()
-    return Model(vote_confusions(counts.counts), prior, responses.annotators, responses.classes)
+    names = responses.annotators, responses.classes, None, responses.symbols
+    return Model(vote_confusions(counts.counts, responses.anchor), prior, *names)
