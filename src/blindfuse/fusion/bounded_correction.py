@@ -32,7 +32,7 @@ MAJORITY_VOTE = "MajorityVote"
 """The name of the method if no model may correct the vote."""
 BOUND = 0.5
 """What the model may add, in standard deviations of the lead of a class."""
-TIE_BREAK = 1e-3
+TIE_BREAK = 1e-9
 """What the pooled model adds to the votes: enough to break ties, and nothing else."""
 CHECK_LABELS = "Check about 50 items with `blindfuse audit` to measure the error."
 """The advice where no model explains the responses."""

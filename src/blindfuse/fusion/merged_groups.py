@@ -13,8 +13,8 @@ from blindfuse.diagnostics.pairs import PairCounts
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.groups import fit_groups
 from blindfuse.fusion.choice import Choice, FuseContext
-from blindfuse.fusion.discounted_votes import chance_corrected_agreement
 from blindfuse.fusion.held_out import HeldOut, fit_independent, fit_subtypes
+from blindfuse.fusion.repetition import Repetition, explain_by_repetition
 from blindfuse.fusion.tempering import temper_misfit
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.responses.responses import Responses
@@ -36,44 +36,26 @@ class FoundGroups:
     fitted: DawidSkene
 
 
-@dataclass(frozen=True, eq=False)
-class AmbiguousGroups:
-    """Groups that deviate from EM, although the other annotators agree with each other even more.
-
-    EM takes what most agree on for the truth, so if the others copy from each other, those who do
-    not copy look like a group that shares errors.
-    """
-
-    dependence: Dependence
-    inside: float
-    outside: float
-
-    def describe(self) -> str:
-        """Who deviates, and why it is not known who is wrong, in sentences."""
-        return (
-            f"Annotators with correlated errors ({self.dependence.named_groups()}) agree less with "
-            f"each other (κ {self.inside:.2f}) than the others do (κ {self.outside:.2f}), so either "
-            "of them could share errors, and the majority vote is used."
-        )
-
-
 def merge_groups(
-    context: FuseContext, pairs: PairCounts, significant_z: float
-) -> Choice | AmbiguousGroups | None:
+    context: FuseContext, pairs: PairCounts, significant_z: float, fits: bool
+) -> Choice | Repetition | None:
     """EM with each dependent group merged, or None where that does not explain the correlation.
 
     It does if one annotator of each group, with all others, appears conditionally independent. A
     group that gives half of all responses is not a group but the crowd that others deviate from.
+    Where annotators who repeat each other explain a group as well, those are returned; ``fits``
+    says that EM explains pairwise agreement.
     """
     responses, threads = context.responses, context.threads
     found = _find_groups(context, pairs)
     groups = found.dependence.groups
+    for group in groups:
+        repetition = explain_by_repetition(responses, pairs, group, fits)
+        if repetition is not None:
+            return repetition
     sizes = [responses.responses_per_annotator[list(group)].sum() for group in groups]
     if not sizes or max(sizes) >= responses.n_responses / 2:
         return None
-    ambiguous = _find_ambiguity(found.dependence, pairs)
-    if ambiguous is not None:
-        return ambiguous
     held_out = HeldOut(_one_per_group(responses, groups), context.seed)
     one = held_out.predict(fit_independent(threads, shrinkage=DEFAULT_PSEUDO_COUNT))
     two = held_out.predict(fit_subtypes(2, threads))
@@ -89,24 +71,6 @@ def merge_groups(
     choice = Choice(MERGED_GROUPS, why, model, posteriors, history, groups=groups)
     # The model accounts for correlation inside groups, so those pairs do not test its fit.
     return temper_misfit(choice, context, pairs.compare_with(model).outside_groups(groups))
-
-
-def _find_ambiguity(dependence: Dependence, pairs: PairCounts) -> AmbiguousGroups | None:
-    """Compare the agreement beyond chance inside groups with that of all others.
-
-    None if those in groups agree at least as much, as copiers do.
-    """
-    kappa, n_common = chance_corrected_agreement(pairs)
-    group_of = np.full(len(pairs.annotators), -1)
-    for g, group in enumerate(dependence.groups):
-        group_of[np.isin(pairs.annotators, group)] = g
-    counted = ~np.isnan(kappa)
-    inside = counted & (group_of[:, None] == group_of) & (group_of[:, None] >= 0)
-    outside = counted & (group_of[:, None] < 0) & (group_of < 0)
-    if not inside.any() or not outside.any():
-        return None
-    means = [float(np.average(kappa[part], weights=n_common[part])) for part in (inside, outside)]
-    return AmbiguousGroups(dependence, *means) if means[0] < means[1] else None
 
 
 def _one_per_group(responses: Responses, groups: tuple[tuple[int, ...], ...]) -> Responses:

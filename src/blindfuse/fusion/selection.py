@@ -25,7 +25,8 @@ from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.guards import describe_changes, object_to_labels, vote_prior
 from blindfuse.fusion.held_out import HeldOut, fit_independent
-from blindfuse.fusion.merged_groups import AmbiguousGroups, merge_groups
+from blindfuse.fusion.merged_groups import merge_groups
+from blindfuse.fusion.repetition import Repetition, find_repetition
 from blindfuse.fusion.tempering import ShareConfidence, TemperedPosteriors, temper_misfit
 from blindfuse.model.implied import implied_model
 from blindfuse.moments.requirements import require_overlap
@@ -109,15 +110,25 @@ def settle_camps(evidence: Evidence) -> Choice | None:
     return Choice("DawidSkene of one camp", why, model, posteriors, np.empty(0))
 
 
+def vote_against_repetition(evidence: Evidence) -> Choice | None:
+    """The vote where annotators who repeat each other give half of the responses."""
+    found = find_repetition(evidence.responses, evidence.pairs)
+    return None if found is None else _vote_because(evidence, found)
+
+
 def merge_dependent_groups(evidence: Evidence) -> Choice | None:
     """EM in which each group of annotators with correlated errors is merged into one.
 
-    The vote where the others could as well be the ones that share errors.
+    The vote where annotators who repeat each other explain the groups as well.
     """
-    found = merge_groups(evidence.context, evidence.pairs, SIGNIFICANT_Z)
-    if isinstance(found, AmbiguousGroups):
-        return replace(only_vote(evidence, found.describe()), advice=CHECK_LABELS)
+    found = merge_groups(evidence.context, evidence.pairs, SIGNIFICANT_Z, evidence.fit.holds)
+    if isinstance(found, Repetition):
+        return _vote_because(evidence, found)
     return None if found is None else _guarded(evidence, found)
+
+
+def _vote_because(evidence: Evidence, found: Repetition) -> Choice:
+    return replace(only_vote(evidence, found.describe()), advice=CHECK_LABELS)
 
 
 def use_independence(evidence: Evidence) -> Choice | None:
@@ -158,6 +169,8 @@ def use_independence(evidence: Evidence) -> Choice | None:
 def use_subtypes(evidence: Evidence) -> Choice | None:
     """:class:`LatentSubtypes` where two subtypes per class explain the correlated errors.
 
+    Ambiguous items affect all pairs of annotators alike. Where pairs deviate from EM, some of them
+    repeat each other, and subtypes would describe those.
     Two subtypes per class are 2K latent classes; by Kruskal's condition (Section III), four
     annotators do not determine them, five do.
     """
@@ -170,6 +183,8 @@ def use_subtypes(evidence: Evidence) -> Choice | None:
             f"fewer than {MIN_SUBTYPE_RESPONSES} responses per item do not determine subtypes of "
             "the classes"
         )
+        return None
+    if not evidence.fit.holds:
         return None
     third = evidence.third_subtype
     if third.z > SIGNIFICANT_Z:
@@ -201,6 +216,7 @@ LADDER: tuple[Callable[[Evidence], Choice | None], ...] = (
     vote_without_overlap,
     use_one_sided_sources,
     settle_camps,
+    vote_against_repetition,
     merge_dependent_groups,
     use_independence,
     use_subtypes,
