@@ -84,6 +84,11 @@ class Choice:
         posteriors of new items by the same annotators; the model's if not given.
     groups
         positions of annotators whose errors are correlated and who were merged into one.
+    advice
+        what to do next, in a sentence; a rule appends it to ``why``.
+    disputed
+        positions of items whose gold labels would decide between two solutions, the most decisive
+        first.
     """
 
     method: str
@@ -94,6 +99,8 @@ class Choice:
     labels: NDArray[np.intp] | None = None
     posteriors_of: PosteriorsOf | None = None
     groups: tuple[tuple[int, ...], ...] = ()
+    advice: str = ""
+    disputed: tuple[int, ...] = ()
 
     def label_codes(self) -> NDArray[np.intp]:
         """Class codes of the labels, ``[item]``; of equally probable classes, the first."""
@@ -141,6 +148,7 @@ def choice_in_input_order(
         groups=tuple(
             tuple(sorted(canonical.annotators[list(group)].tolist())) for group in choice.groups
         ),
+        disputed=tuple(canonical.items[list(choice.disputed)].tolist()),
     )
 
 
