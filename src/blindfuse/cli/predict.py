@@ -59,7 +59,7 @@ def command(
         ],
         document=lambda: {
             "classes": model.classes.tolist(),
-            "expected_error": diagnostics.expected_error.error,
+            "expected_error": diagnostics.expected_error.value,
             "needs_another_label": int(diagnostics.items.needs_another_label.sum()),
             "notes": list(data.notes),
             "items": as_rows(frame),

@@ -48,7 +48,7 @@ def json_document(fused: FusionResult, notes: Sequence[str]) -> dict[str, Any]:
         "class_prior": fusion.model.prior.tolist(),
         "method": fusion.method,
         "why": fusion.why,
-        "expected_error": diagnostics.expected_error.error,
+        "expected_error": fusion.expected_error.value,
         "misfit": diagnostics.fit.misfit,
         "gold": _gold_document(fused.gold_check),
         "dependent_groups": [dependence.names[list(g)].tolist() for g in dependence.groups],

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.diagnostics.annotators import Annotators, rate_annotators
+from blindfuse.diagnostics.calibration import ErrorInterval
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
 from blindfuse.diagnostics.expected_error import ExpectedError, estimate_error
 from blindfuse.diagnostics.fit import Fit, measure_fit
@@ -79,19 +80,21 @@ def diagnose(
     posteriors: Floats,
     groups: Sequence[Sequence[int]] = (),
     all_gold: bool = False,
+    expected: ErrorInterval | None = None,
 ) -> Diagnostics:
     """Compute all diagnostics of these responses under a model and its posteriors.
 
     ``groups`` are positions of annotators that the method merged because their errors are
     correlated. Their agreement does not count against the fit, but is still listed as dependence.
     ``all_gold`` says whether every label is a gold label; then no error can be expected.
+    ``expected`` is the expected error if it is known already.
     """
     shape = responses.n_items, responses.n_classes
     posteriors = check_numbers(posteriors, "posteriors", shape, minimum=0).astype(float)
     known = model.for_annotators(responses.annotators, responses.classes)
     pairs = count_pairs(responses).compare_with(known)
     return Diagnostics(
-        expected_error=estimate_error(responses, known, posteriors),
+        expected_error=estimate_error(responses, known, posteriors, expected),
         items=rate_items(responses, posteriors),
         annotators=rate_annotators(responses, known, posteriors),
         dependence=find_dependence(pairs, responses.annotators, merged=len(groups) > 0),

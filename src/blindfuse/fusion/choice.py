@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.diagnostics.calibration import NO_ERROR, ErrorInterval
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.held_out import sample_items
@@ -79,6 +80,10 @@ class Choice:
         posteriors of new items by the same annotators; the model's if not given.
     groups
         positions of annotators whose errors are correlated and who were merged into one.
+    keeps_posteriors
+        whether the posteriors are those of a requested method, which are not recalibrated.
+    expected_error
+        the expected share of wrong labels; ``fuse`` sets it.
     """
 
     method: str
@@ -89,6 +94,8 @@ class Choice:
     labels: NDArray[np.intp] | None = None
     posteriors_of: PosteriorsOf | None = None
     groups: tuple[tuple[int, ...], ...] = ()
+    keeps_posteriors: bool = False
+    expected_error: ErrorInterval = NO_ERROR
 
     def label_codes(self) -> NDArray[np.intp]:
         """Class codes of the labels, ``[item]``; of equally probable classes, the first."""

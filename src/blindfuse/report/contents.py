@@ -177,7 +177,7 @@ def _key_figures(fusion: Fusion, gold: GoldCheck | None) -> tuple[KeyFigure, ...
     outvoted = diagnostics.items.outvoted.sum()
     return (
         *_gold_figures(gold),
-        KeyFigure(f"{100 * diagnostics.expected_error.error:.1f}\u00a0%", "expected error"),
+        KeyFigure(f"{100 * diagnostics.expected_error.value:.1f}\u00a0%", "expected error"),
         KeyFigure(f"{needing:,}", f"items need another label ({100 * needing / n:.0f} %)"),
         KeyFigure(
             f"{outvoted:,}",
