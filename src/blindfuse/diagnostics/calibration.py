@@ -31,14 +31,14 @@ MIN_ONE_SIDED = 0.5
 """Share of one-sided responses from which on confusion matrices are not determined."""
 ONE_SIDED_SPREAD = 0.8
 """Standard deviation of the logit of the error where annotators are one-sided."""
-TYPICAL_SCORE = 0.03, 0.2
-"""Correlated errors of public tables have scores z/√N of about 0.03 per response after the second,
+TYPICAL_SCORE = 0.04, 0.2
+"""Correlated errors of public tables have scores z/√N of about 0.04 per response after the second,
 up to 0.2."""
-DEPENDENT_SCORE = 0.3
+DEPENDENT_SCORE = 0.4
 """The score, relative to a typical one, at which dependence is as probable as independence."""
-FEW_ANNOTATORS = 4.0
+FEW_ANNOTATORS = 8.0
 """With M annotators the model absorbs most of the dependence: the typical score is divided by
-1 + 4/(M − 2)²."""
+1 + 8/(M − 2)²."""
 INDEPENDENT_SPREAD = 0.05
 """Standard deviation of the logit of the error where annotators are conditionally independent."""
 NEGLIGIBLE = 0.02
@@ -118,7 +118,7 @@ def fitted_relation() -> Relation:
 def probability_of_dependence(evidence: Independence) -> float:
     """How probable it is that errors are correlated in a way that the score would not show.
 
-    1/(1 + (0.3/u)⁸) with u = max(z − 1, 1)/z', where z' is the score that a table of this size
+    1/(1 + (0.4/u)⁸) with u = max(z − 1, 1)/z', where z' is the score that a table of this size
     with the dependence of public tables typically has. One is the noise of z.
     """
     per_response, largest = TYPICAL_SCORE

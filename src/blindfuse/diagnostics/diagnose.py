@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 from blindfuse.diagnostics.annotators import Annotators, rate_annotators
 from blindfuse.diagnostics.calibration import ErrorInterval
+from blindfuse.diagnostics.coverage import Coverage, measure_coverage
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
 from blindfuse.diagnostics.expected_error import ExpectedError, estimate_error
 from blindfuse.diagnostics.fit import Fit, measure_fit
 from blindfuse.diagnostics.identifiability import Identifiability, check_identifiability
 from blindfuse.diagnostics.items import Items, rate_items
 from blindfuse.diagnostics.pairs import count_pairs
+from blindfuse.diagnostics.panel import Panel, compare_panel
 from blindfuse.model.checks import check_numbers
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
@@ -46,6 +48,8 @@ class Diagnostics:
     expected_error: ExpectedError
     items: Items
     annotators: Annotators
+    coverage: Coverage
+    panel: Panel
     dependence: Dependence
     fit: Fit
     identifiability: Identifiability
@@ -60,6 +64,8 @@ class Diagnostics:
             Paragraph("Expected error", error, warning=False),
             Paragraph("Items", self.items.summary(), warning=False),
             Paragraph("Annotators", annotators.summary(), warning=annotators.has_adversaries),
+            Paragraph("Coverage", self.coverage.summary(), warning=False),
+            Paragraph("Panel", self.panel.summary(), warning=False),
             Paragraph("Dependence", dependence.summary(), warning=dependence.is_ignored),
             Paragraph("Fit", fit.summary(), warning=not fit.holds),
             Paragraph(
@@ -97,6 +103,8 @@ def diagnose(
         expected_error=estimate_error(responses, known, posteriors, expected),
         items=rate_items(responses, posteriors),
         annotators=rate_annotators(responses, known, posteriors),
+        coverage=measure_coverage(responses),
+        panel=compare_panel(responses, known, posteriors),
         dependence=find_dependence(pairs, responses.annotators, merged=len(groups) > 0),
         fit=measure_fit(pairs.outside_groups(groups), responses.n_annotators),
         identifiability=check_identifiability(responses, known),
