@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.diagnostics.calibration import NO_ERROR, ErrorInterval
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.held_out import sample_items
@@ -89,6 +90,10 @@ class Choice:
     disputed
         positions of items whose gold labels would decide between two solutions, the most decisive
         first.
+    keeps_posteriors
+        whether the posteriors are those of a requested method, which are not recalibrated.
+    expected_error
+        the expected share of wrong labels; ``fuse`` sets it.
     """
 
     method: str
@@ -101,6 +106,8 @@ class Choice:
     groups: tuple[tuple[int, ...], ...] = ()
     advice: str = ""
     disputed: tuple[int, ...] = ()
+    keeps_posteriors: bool = False
+    expected_error: ErrorInterval = NO_ERROR
 
     def label_codes(self) -> NDArray[np.intp]:
         """Class codes of the labels, ``[item]``; of equally probable classes, the first."""

@@ -313,6 +313,7 @@ def select_method(
             getattr(fitted, "log_likelihoods_", np.empty(0)),
             labels,
             fitted.predict_proba,
+            keeps_posteriors=True,
         )
 
     return select
