@@ -42,7 +42,7 @@ def main() -> None:
     from blindfuse.simulation import simulate
 
     block = np.full((2, 2), 0.5)
-    admm(np.eye(2), block.copy(), block, np.zeros((2, 2)), 1e-6, 1)
+    admm(np.eye(2), block.copy(), block, np.zeros((2, 2)), np.eye(2), np.zeros((6, 2, 2)), np.zeros(4), None, 1e-6, 1)
     simulation = simulate(30, 4, 2, np.random.default_rng(0), missing=0.3)
     responses, model = simulation.responses, simulation.model
     posteriors = model.posteriors(responses)
