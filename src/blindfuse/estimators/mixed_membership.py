@@ -88,7 +88,7 @@ class MixedMembership(PosteriorEstimator):
 
     def fit(self, responses: Any) -> Self:
         table = self._check_input(responses)
-        self.annotators_, self.classes_ = table.annotators, table.classes
+        self._remember_names(table)
         self._initialize(table)
         distinct, pattern_of = group_identical_items(table)
         sizes = np.bincount(pattern_of).astype(float)

@@ -9,6 +9,7 @@ copies, reshapes and assignments to slices.
 paper      variable                            meaning
 =========  ==================================  =====================================
 M, K       ``M``, ``K``                        numbers of annotators and classes
+R          ``R``                               number of symbols (K for plain labels)
 Γ_m        ``confusions[m, reported, true]``   confusion matrix
 π          ``prior[true]``                     class prior
 X          ``block``                           Γ_mᵀ ``[true, reported]``, or π
@@ -69,14 +70,14 @@ def project(vector, begin, end):
 @kernel
 def project_model(confusions, prior):
     """Project the columns of all confusion matrices, and the prior, onto the simplex, in place."""
-    M, K, _ = confusions.shape
-    column = np.empty(K)
+    M, R, K = confusions.shape
+    column = np.empty(R)
     for m in range(M):
         for k in range(K):
-            for a in range(K):
+            for a in range(R):
                 column[a] = confusions[m, a, k]
-            project(column, np.int64(0), K)  # a literal 0 would be another signature
-            for a in range(K):
+            project(column, np.int64(0), R)  # a literal 0 would be another signature
+            for a in range(R):
                 confusions[m, a, k] = column[a]
     project(prior, np.int64(0), K)
 
@@ -209,25 +210,29 @@ def admm(gram, target, block, dual, inverse, work, moved_to, lanes, proximal, in
 
 
 @inlined
-def _update_confusion(gram, target, prior, confusion, dual, work, flat, lanes, proximal, inner):
+def _update_confusion(
+    gram, target, prior, confusion, dual, inverse, work, flat, lanes, proximal, inner
+):
     """Solve (23), the subproblem of one Γ_m, in place (step 5 of Algorithm 1).
 
     The sums of (36) are scaled by Π first.
 
     ``gram`` [true, true] and ``target`` [true, reported] are given without Π and are overwritten;
-    ``dual`` [true, reported] is updated. ``work[6, true, reported]`` and ``flat[(true, reported)]`` are buffers.
+    ``dual`` [true, reported] is updated. ``inverse[true, true]``, ``work[5, true, reported]`` and
+    ``flat[(true, reported)]`` are buffers.
     """
-    K = prior.size
-    block = work[5]
+    R, K = confusion.shape
+    block = work[4]
     for k in range(K):
         for l in range(K):
-            target[k, l] *= prior[k]
             gram[k, l] *= prior[k] * prior[l]
-            block[k, l] = confusion[l, k]
-    admm(gram, target, block, dual, work[4], work, flat, lanes, proximal, inner)
+        for a in range(R):
+            target[k, a] *= prior[k]
+            block[k, a] = confusion[a, k]
+    admm(gram, target, block, dual, inverse, work, flat, lanes, proximal, inner)
     for k in range(K):
-        for l in range(K):
-            confusion[l, k] = block[k, l]
+        for a in range(R):
+            confusion[a, k] = block[k, a]
 
 
 @inlined
@@ -271,19 +276,19 @@ def _add_products(rows, columns, begin, dots, total):
 
     Beyond the last row or column the last one is repeated, and its products are dropped.
     """
-    K = rows.shape[0]
+    R, K = rows.shape[0], columns.shape[0]
     for k in range(0, K, 2):
-        for a in range(0, K, 4):
+        for a in range(0, R, 4):
             _eight_dots(
                 rows[a, begin:],
-                rows[min(a + 1, K - 1), begin:],
-                rows[min(a + 2, K - 1), begin:],
-                rows[min(a + 3, K - 1), begin:],
+                rows[min(a + 1, R - 1), begin:],
+                rows[min(a + 2, R - 1), begin:],
+                rows[min(a + 3, R - 1), begin:],
                 columns[k, begin:],
                 columns[min(k + 1, K - 1), begin:],
                 dots,
             )
-            for i in range(min(4, K - a)):
+            for i in range(min(4, R - a)):
                 total[k, a + i] += dots[i]
                 if k + 1 < K:
                     total[k + 1, a + i] += dots[4 + i]
@@ -292,9 +297,9 @@ def _add_products(rows, columns, begin, dots, total):
 @kernel
 def _stack(confusions, m, stacked, grams):
     """Copy Γ_m into ``stacked[true, m, reported]`` and compute P_m in ``grams[m]``."""
-    K = stacked.shape[0]
+    K, _, R = stacked.shape
     for k in range(K):
-        for a in range(K):
+        for a in range(R):
             stacked[k, m, a] = confusions[m, a, k]
     for k in range(K):
         for l in range(K):
@@ -307,17 +312,17 @@ def _products(stacked, m, begin, products):
 
     The pairs i < j are in lexicographic order; only those with i ≥ ``begin`` are filled.
     """
-    K, M, _ = stacked.shape
+    K, M, R = stacked.shape
     at = 0
     for i in range(M):
         for j in range(i + 1, M):
             if i != m and j != m:
                 if i >= begin:
                     for k in range(K):
-                        for b in range(K):
-                            for c in range(K):
-                                products[k, at + b * K + c] = stacked[k, i, b] * stacked[k, j, c]
-                at += K * K
+                        for b in range(R):
+                            for c in range(R):
+                                products[k, at + b * R + c] = stacked[k, i, b] * stacked[k, j, c]
+                at += R * R
 
 
 @kernel
@@ -359,45 +364,46 @@ def sweep_moments(
     seen ``[m]``, seen2 ``[m, m']``, seen3 ``[m, pair]``
         the weights.
     """
-    M, K, _ = confusions.shape
-    stacked = np.empty((K, M, K))
-    stacked_rows = stacked.reshape((K, M * K))
+    M, R, K = confusions.shape
+    stacked = np.empty((K, M, R))
+    stacked_rows = stacked.reshape((K, M * R))
     grams = np.empty((M, K, K))
     for m in range(M):
         _stack(confusions, m, stacked, grams)
     products = np.empty((K, third.shape[2]))
-    target = np.empty((K, K))
+    target = np.empty((K, R))
     gram = np.empty((K, K))
-    work, flat = np.empty((6, K, K)), np.empty(K * K)
+    inverse, work, flat = np.empty((K, K)), np.empty((5, K, R)), np.empty(K * R)
     dots = np.empty(8)
     for m in range(M):
         _products(stacked, m, 0, products)
         for k in range(K):
-            for a in range(K):
+            for a in range(R):
                 target[k, a] = first[m, a]
         _add_products(second[m], stacked_rows, 0, dots, target)
         _add_products(third[m], products, 0, dots, target)
         _gram_of_others(grams, m, 0, seen, seen2, seen3, 0, gram)
         _update_confusion(
-            gram, target, prior, confusions[m], duals[m], work, flat, None, proximal, inner
-        )
+            gram, target, prior, confusions[m], duals[m],
+            inverse, work, flat, None, proximal, inner,
+        )  # fmt: skip
         _stack(confusions, m, stacked, grams)
 
     # Count each pair and triple once: m with the annotators after it.
     total_target = np.zeros(K)
     total_gram = np.zeros((K, K))
     for m in range(M):
-        later = (m + 1) * K
-        tail = third.shape[2] - (M - 1 - m) * (M - 2 - m) // 2 * K * K
+        later = (m + 1) * R
+        tail = third.shape[2] - (M - 1 - m) * (M - 2 - m) // 2 * R * R
         _products(stacked, m, m + 1, products)
-        _gram_of_others(grams, m, m + 1, seen, seen2, seen3, tail // (K * K), gram)
+        _gram_of_others(grams, m, m + 1, seen, seen2, seen3, tail // (R * R), gram)
         for k in range(K):
-            for a in range(K):
+            for a in range(R):
                 target[k, a] = first[m, a]
         _add_products(second[m], stacked_rows, later, dots, target)
         _add_products(third[m], products, tail, dots, target)
         for k in range(K):
-            for a in range(K):
+            for a in range(R):
                 total_target[k] += confusions[m, a, k] * target[k, a]
             for l in range(K):
                 total_gram[k, l] += gram[k, l] * grams[m, k, l]
@@ -407,15 +413,17 @@ def sweep_moments(
 @kernel
 def _pack_gram(confusions, m, grams):
     """Fill ``grams[m, 0]`` with the upper triangle of P_m = Γ_mᵀ Γ_m, row by row."""
-    K = confusions.shape[1]
+    _, R, K = confusions.shape
     at = 0
     for k in range(K):
         for l in range(k, K):
             total = 0.0
-            for a in range(K):
+            for a in range(R):
                 total += confusions[m, a, k] * confusions[m, a, l]
             grams[m, 0, at] = total
             at += 1
+    for rest in range(at, grams.shape[2]):
+        grams[m, 0, rest] = 0.0
 
 
 @inlined
@@ -563,7 +571,7 @@ def _replace(begin, end, groups, symbols, old, new, polynomials, sizes, lanes):
 def sweep_responses(
     starts, annotators, symbols, annotator_starts, patterns, pattern_symbols, sizes,
     panel_starts, members, panel_zeros, member_starts, panels, member_zeros, panel_sizes,
-    n_items, by_pattern, by_panel, lanes, gram_lanes,
+    n_items, by_pattern, by_panel, lanes, gram_lanes, square_lanes,
     confusions, prior, duals, prior_dual, fixed, proximal, inner,
 ):  # fmt: skip
     """Make one sweep directly from responses, with weights n/N; return h_N without its constant.
@@ -575,26 +583,28 @@ def sweep_responses(
 
     ``by_pattern`` and ``by_panel`` are buffers for the polynomials, reused in every sweep.
     ``lanes`` and ``gram_lanes`` are those of rows of ``by_pattern``, of K entries, and of
-    ``by_panel``, of K (K + 1) / 2 entries or more; the others are zero.
+    ``by_panel``, of K (K + 1) / 2 entries or more; the others are zero. ``square_lanes`` are
+    ``lanes`` if the symbols are the classes, and otherwise None.
     """
     M, L, scale = confusions.shape[0], by_panel.shape[2], 1.0 / n_items
-    K = confusions.shape[1] if lanes is None else len(lanes)
-    grams = np.zeros((M, 1, L))
+    R = confusions.shape[1] if square_lanes is None else len(square_lanes)
+    K = confusions.shape[2] if lanes is None else len(lanes)
+    grams = np.empty((M, 1, L))
     for m in range(M):
         _pack_gram(confusions, m, grams)
     _polynomials(starts, annotators, symbols, confusions, by_pattern, lanes)
     _polynomials(panel_starts, members, panel_zeros, grams, by_panel, gram_lanes)
-    reported, packed = np.empty((PARTS * K, K)), np.empty((PARTS, L))
-    old, old_gram = np.empty((K, K)), np.empty((1, L))
-    target, gram = np.empty((K, K)), np.empty((K, K))
-    work, flat = np.empty((6, K, K)), np.empty(K * K)
+    reported, packed = np.empty((PARTS * R, K)), np.empty((PARTS, L))
+    old, old_gram = np.empty((R, K)), np.empty((1, L))
+    target, gram, inverse = np.empty((K, R)), np.empty((K, K)), np.empty((K, K))
+    work, flat = np.empty((5, K, R)), np.empty(K * R)
     for m in range(M):
-        for a in range(K):
+        for a in range(R):
             for k in range(K):
                 old[a, k] = confusions[m, a, k]
         for at in range(L):
             old_gram[0, at] = grams[m, 0, at]
-        for a in range(PARTS * K):
+        for a in range(PARTS * R):
             for k in range(K):
                 reported[a, k] = 0.0
         for part in range(PARTS):
@@ -611,14 +621,15 @@ def sweep_responses(
                 packed[0, at] += packed[part, at]
         _unpack_gram(packed, scale, gram)
         for k in range(K):
-            for a in range(K):
+            for a in range(R):
                 reports = 0.0
                 for part in range(PARTS):
-                    reports += reported[part * K + a, k]
+                    reports += reported[part * R + a, k]
                 target[k, a] = reports * scale
         _update_confusion(
-            gram, target, prior, confusions[m], duals[m], work, flat, lanes, proximal, inner
-        )
+            gram, target, prior, confusions[m], duals[m],
+            inverse, work, flat, square_lanes, proximal, inner,
+        )  # fmt: skip
         _pack_gram(confusions, m, grams)
         _replace(
             begin, end, patterns, pattern_symbols, old, confusions[m], by_pattern, sizes, lanes

@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from blindfuse.kernels import posteriors as kernels
 from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
 from blindfuse.kernels.threads import map_threads
+from blindfuse.model.anchored_votes import class_votes, initial_codes
 from blindfuse.model.checks import check_shape
+from blindfuse.model.incidence import incidence
 from blindfuse.responses.packing import PackedResponses
 from blindfuse.responses.responses import Responses
 
@@ -59,19 +59,18 @@ def vote_posteriors(responses: Responses, threads: int | None = None) -> Floats:
     """Return the majority vote as posteriors ``[item, class]``.
 
     The winning class has probability one; tied classes share it equally. The row of an item
-    without responses is zero.
+    without responses is zero. Where symbols are not classes, this is what their anchor says of the
+    item (:mod:`blindfuse.model.anchored_votes`).
     """
     return _vote_units(responses, threads) / kernels.UNITS_PER_VOTE
 
 
 def _vote_units(responses: Responses, threads: int | None) -> Floats:
     """Return the majority vote ``[item, class]`` in units of 1/720720 vote."""
+    if not responses.is_plain:
+        return _anchored_units(responses)
     if responses.n_responses < MIN_COMPILED:
-        votes = weighted_votes(responses)
-        most = votes.max(axis=1, keepdims=True)
-        wins = votes == most
-        share = np.floor(kernels.UNITS_PER_VOTE / wins.sum(axis=1, keepdims=True))
-        return np.where(wins & (most > 0), share, 0.0)
+        return _units_of_winners(weighted_votes(responses))
     units = np.empty((responses.n_items, responses.n_classes))
     lanes = lanes_of(responses.n_classes)
     map_threads(
@@ -80,6 +79,25 @@ def _vote_units(responses: Responses, threads: int | None) -> Floats:
         threads,
         MIN_ITEMS_PER_THREAD,
     )
+    return units
+
+
+def _units_of_winners(votes: Floats) -> Floats:
+    """The classes with most votes ``[item, class]`` share the units of an item."""
+    most = votes.max(axis=1, keepdims=True)
+    wins = votes == most
+    share = np.floor(kernels.UNITS_PER_VOTE / wins.sum(axis=1, keepdims=True))
+    return np.where(wins & (most > 0), share, 0.0)
+
+
+def _anchored_units(responses: Responses) -> Floats:
+    """The same for symbols that are not classes; sums of votes are rounded, so that ties are."""
+    codes = initial_codes(responses)
+    if codes is None:
+        return _units_of_winners(np.round(class_votes(responses), 9))
+    units = np.zeros((responses.n_items, responses.n_classes))
+    known = np.flatnonzero(codes >= 0)
+    units[known, codes[known]] = kernels.UNITS_PER_VOTE
     return units
 
 
@@ -98,6 +116,8 @@ def count_vote_units(responses: Responses, threads: int | None = None) -> Expect
     """
     if responses.n_responses < MIN_COMPILED:
         return _count_small(responses, _vote_units(responses, threads))
+    if not responses.is_plain:
+        return count_posteriors(responses, _vote_units(responses, threads), threads)
     K = responses.n_classes
     lanes = lanes_of(K)
     return _sum_over_items(responses, K, threads, kernels.vote_counts, lanes)
@@ -113,8 +133,11 @@ def votes_from_units(units: ExpectedCounts) -> ExpectedCounts:
 def weighted_votes(responses: Responses, weights: Floats | None = None) -> Floats:
     """Return the sum of ``weights[annotator]`` per item and class, ``[item, class]``.
 
-    Without weights, every response counts as one vote.
+    Without weights, every response counts as one vote. Where symbols are not classes, a response
+    votes through the anchor (:func:`~blindfuse.model.anchored_votes.class_votes`).
     """
+    if not responses.is_plain:
+        return class_votes(responses, weights)
     N, K = responses.n_items, responses.n_classes
     cells = responses.item_of_response()
     cells *= K
@@ -233,7 +256,7 @@ def _small_posteriors(
 ) -> tuple[Floats, Floats]:
     """Return posteriors ``[item, class]`` and log-likelihoods ``[item]`` without a kernel."""
     log_rows = np.log(confusions.reshape(-1, len(prior)))
-    joint = _incidence(responses) @ log_rows + np.log(prior)
+    joint = incidence(responses) @ log_rows + np.log(prior)
     best = joint.max(axis=1, keepdims=True)
     posteriors = np.exp(joint - best)
     total = posteriors.sum(axis=1, keepdims=True)
@@ -243,27 +266,9 @@ def _small_posteriors(
 
 def _count_small(responses: Responses, posteriors: Floats) -> ExpectedCounts:
     """Return the expected counts without a kernel; sums are in the same order as the kernel's."""
-    shape = responses.n_annotators, responses.n_classes, posteriors.shape[1]
-    counts = (_incidence(responses).T @ posteriors).reshape(shape)
+    shape = responses.n_annotators, responses.n_symbols, posteriors.shape[1]
+    counts = (incidence(responses).T @ posteriors).reshape(shape)
     return ExpectedCounts(counts, posteriors.sum(axis=0))
-
-
-_incidences: WeakKeyDictionary[Responses, csr_array] = WeakKeyDictionary()
-
-
-def _incidence(responses: Responses) -> csr_array:
-    """Return the matrix ``[item, (annotator, symbol)]`` that is one where a response is.
-
-    It is kept as long as the responses are, because EM needs it in every iteration.
-    """
-    found = _incidences.get(responses)
-    if found is None:
-        starts, annotators, symbols = responses.by_item
-        cells = annotators.astype(np.intp) * responses.n_classes + symbols
-        shape = responses.n_items, responses.n_annotators * responses.n_classes
-        found = csr_array((np.ones(len(cells)), cells, starts), shape=shape)
-        _incidences[responses] = found
-    return found
 
 
 def _sum_over_items(
@@ -274,7 +279,7 @@ def _sum_over_items(
     *arguments: Any,
 ) -> ExpectedCounts:
     """Run a kernel that adds items to counts and totals on one block of items per thread."""
-    shape = responses.n_annotators, responses.n_classes, n_true
+    shape = responses.n_annotators, responses.n_symbols, n_true
 
     def sum_block(begin: int, end: int) -> ExpectedCounts:
         counts, totals = np.zeros(shape), np.zeros(n_true)
@@ -291,7 +296,7 @@ def safe_log(probabilities: Floats) -> Floats:
 
 def _checked(responses: Responses, confusions: Floats, prior: Floats) -> tuple[Floats, Floats]:
     """Return floored confusion matrices and prior; raise BadModel if they do not fit."""
-    shape = responses.n_annotators, responses.n_classes, len(prior)
+    shape = responses.n_annotators, responses.n_symbols, len(prior)
     check_shape(confusions, "confusions", shape)
     check_shape(prior, "prior", (len(prior),))
     return _floored(confusions), _floored(prior)
