@@ -166,11 +166,15 @@ def _collect_small(responses: Responses, model: Model, posteriors: Floats) -> Ev
     left = weights / np.maximum(model.confusions[annotators, symbols], MIN_PROBABILITY)
     left /= left.sum(axis=1, keepdims=True)
     cells = annotators.astype(np.intp) * K + symbols
-    others = np.stack([np.bincount(cells, column, minlength=M * K) for column in left.T], axis=1)
-    squares = [np.bincount(annotators, column, minlength=M) for column in weights.T**2]
+    others = np.empty((M * K, K))
+    for k, column in enumerate(left.T):
+        others[:, k] = np.bincount(cells, column, minlength=M * K)
+    squares = np.empty((M, K))
+    for k, column in enumerate(weights.T):
+        squares[:, k] = np.bincount(annotators, column**2, minlength=M)
     reported = np.take_along_axis(weights, symbols[:, None].astype(np.intp), axis=1)[:, 0]
-    right_squares = np.bincount(cells, reported**2, minlength=M * K)
-    return Evidence(others.reshape(M, K, K), np.stack(squares, axis=1), right_squares.reshape(M, K))
+    right_squares = np.bincount(cells, reported**2, minlength=M * K).astype(float)
+    return Evidence(others.reshape(M, K, K), squares, right_squares.reshape(M, K))
 
 
 def _intervals(accuracy: Floats, variances: Floats) -> tuple[Floats, Floats]:
