@@ -73,9 +73,12 @@ SECTIONS: list[Callable[[], Section]] = [
     startup.first_run,
     reading.long_csv,
     ratings.simulated,
+    ratings.families,
     ratings.public,
     ratings.speed,
     several_labels.simulated,
+    several_labels.families,
+    several_labels.single_choices,
 ]
 
 
