@@ -19,6 +19,7 @@ import ratings
 import reading
 import scaling
 import several_labels
+import shapes
 import side_by_side
 import speed
 import startup
@@ -56,6 +57,7 @@ SECTIONS: list[Callable[[], Section]] = [
     speed.response_sweeps,
     accuracy.adversaries,
     speed.imports,
+    shapes.tables,
     crowd_kit.labels,
     crowd_kit.cost,
     side_by_side.complete,
@@ -68,6 +70,7 @@ SECTIONS: list[Callable[[], Section]] = [
     scaling.classes,
     ten_million.ten_million,
     startup.startup,
+    startup.first_run,
     reading.long_csv,
     ratings.simulated,
     ratings.families,
