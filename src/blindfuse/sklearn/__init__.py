@@ -1,0 +1,6 @@
+"""scikit-learn estimators: ensembles of classifiers, regressors and clusterings, fused blindly."""
+
+from blindfuse.sklearn.classifier import BlindVotingClassifier
+from blindfuse.sklearn.regressor import BlindVotingRegressor
+
+__all__ = ["BlindVotingClassifier", "BlindVotingRegressor"]
