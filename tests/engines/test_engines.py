@@ -111,7 +111,7 @@ def test_em_starts_from_a_sample_that_does_not_depend_on_the_partitions(
     whole = Responses.from_frame(frame)
     sample = whole.select_items(np.isin(whole.items, frame.loc[sampled, "item"]))
     assert 200 < sample.n_items < 400
-    assert sample.responses_per_class[2] == 0
+    assert sample.responses_per_symbol[2] == 0
     start = DawidSkene(start="blind")._resolve_start(sample, count_votes(whole))
     alone = DawidSkene(start=start).fit(frame)
     fitted = engine.module.fit(engine.table(split(frame, 3)))

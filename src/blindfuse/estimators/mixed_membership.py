@@ -87,7 +87,7 @@ class MixedMembership(PosteriorEstimator):
 
     def fit(self, responses: Any) -> Self:
         table = self._check_input(responses)
-        self.annotators_, self.classes_ = table.annotators, table.classes
+        self._remember_names(table)
         self._initialize(table)
         bounds: list[float] = []
         self.stopped_ = "max_iter"

@@ -115,7 +115,7 @@ def _numbered_on(chunk: Responses, n_before: int) -> Responses:
     if not np.array_equal(chunk.items, np.arange(chunk.n_items)):
         return chunk
     items = chunk.items + n_before
-    return Responses(items, chunk.annotators, chunk.classes, chunk.by_item)
+    return chunk.with_rows(items, chunk.by_item)
 
 
 class _Sample:
@@ -162,4 +162,4 @@ class _Sample:
             )
         joined = first.concatenated(*(table for table, _ in others))
         items = np.fromiter(names, dtype=object, count=len(names))
-        return Responses(items, joined.annotators, joined.classes, joined.by_item)
+        return joined.with_rows(items, joined.by_item)

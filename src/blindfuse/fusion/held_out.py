@@ -168,6 +168,8 @@ def _only(responses: Responses, items: NDArray[np.intp], chosen: NDArray[np.bool
         items=responses.items,
         annotators=responses.annotators,
         classes=responses.classes,
+        symbols=responses.symbols,
+        anchor=responses.anchor,
     )
 
 

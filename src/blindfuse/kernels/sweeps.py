@@ -9,6 +9,7 @@ copies, reshapes and assignments to slices.
 paper      variable                            meaning
 =========  ==================================  =====================================
 M, K       ``M``, ``K``                        numbers of annotators and classes
+R          ``R``                               number of symbols (K for plain labels)
 Γ_m        ``confusions[m, reported, true]``   confusion matrix
 π          ``prior[true]``                     class prior
 X          ``block``                           Γ_mᵀ ``[true, reported]``, or π
@@ -65,14 +66,14 @@ def project(vector, begin, end):
 @kernel
 def project_model(confusions, prior):
     """Project the columns of all confusion matrices, and the prior, onto the simplex, in place."""
-    M, K, _ = confusions.shape
-    column = np.empty(K)
+    M, R, K = confusions.shape
+    column = np.empty(R)
     for m in range(M):
         for k in range(K):
-            for a in range(K):
+            for a in range(R):
                 column[a] = confusions[m, a, k]
-            project(column, np.int64(0), K)  # a literal 0 would be another signature
-            for a in range(K):
+            project(column, np.int64(0), R)  # a literal 0 would be another signature
+            for a in range(R):
                 confusions[m, a, k] = column[a]
     project(prior, np.int64(0), K)
 
@@ -196,17 +197,18 @@ def _update_confusion(gram, target, prior, confusion, dual, proximal, inner):
     ``gram`` [true, true] and ``target`` [true, reported] are given without Π and are overwritten;
     ``dual`` [true, reported] is updated.
     """
-    K = prior.size
-    block = np.empty((K, K))
+    R, K = confusion.shape
+    block = np.empty((K, R))
     for k in range(K):
         for l in range(K):
-            target[k, l] *= prior[k]
             gram[k, l] *= prior[k] * prior[l]
-            block[k, l] = confusion[l, k]
+        for a in range(R):
+            target[k, a] *= prior[k]
+            block[k, a] = confusion[a, k]
     admm(gram, target, block, dual, proximal, inner)
     for k in range(K):
-        for l in range(K):
-            confusion[l, k] = block[k, l]
+        for a in range(R):
+            confusion[a, k] = block[k, a]
 
 
 @inlined
@@ -249,19 +251,19 @@ def _add_products(rows, columns, begin, dots, total):
 
     Beyond the last row or column the last one is repeated, and its products are dropped.
     """
-    K = rows.shape[0]
+    R, K = rows.shape[0], columns.shape[0]
     for k in range(0, K, 2):
-        for a in range(0, K, 4):
+        for a in range(0, R, 4):
             _eight_dots(
                 rows[a, begin:],
-                rows[min(a + 1, K - 1), begin:],
-                rows[min(a + 2, K - 1), begin:],
-                rows[min(a + 3, K - 1), begin:],
+                rows[min(a + 1, R - 1), begin:],
+                rows[min(a + 2, R - 1), begin:],
+                rows[min(a + 3, R - 1), begin:],
                 columns[k, begin:],
                 columns[min(k + 1, K - 1), begin:],
                 dots,
             )
-            for i in range(min(4, K - a)):
+            for i in range(min(4, R - a)):
                 total[k, a + i] += dots[i]
                 if k + 1 < K:
                     total[k + 1, a + i] += dots[4 + i]
@@ -270,9 +272,9 @@ def _add_products(rows, columns, begin, dots, total):
 @kernel
 def _stack(confusions, m, stacked, grams):
     """Copy Γ_m into ``stacked[true, m, reported]`` and compute P_m in ``grams[m]``."""
-    K = stacked.shape[0]
+    K, _, R = stacked.shape
     for k in range(K):
-        for a in range(K):
+        for a in range(R):
             stacked[k, m, a] = confusions[m, a, k]
     for k in range(K):
         for l in range(K):
@@ -285,17 +287,17 @@ def _products(stacked, m, begin, products):
 
     The pairs i < j are in lexicographic order; only those with i ≥ ``begin`` are filled.
     """
-    K, M, _ = stacked.shape
+    K, M, R = stacked.shape
     at = 0
     for i in range(M):
         for j in range(i + 1, M):
             if i != m and j != m:
                 if i >= begin:
                     for k in range(K):
-                        for b in range(K):
-                            for c in range(K):
-                                products[k, at + b * K + c] = stacked[k, i, b] * stacked[k, j, c]
-                at += K * K
+                        for b in range(R):
+                            for c in range(R):
+                                products[k, at + b * R + c] = stacked[k, i, b] * stacked[k, j, c]
+                at += R * R
 
 
 @kernel
@@ -337,20 +339,20 @@ def sweep_moments(
     seen ``[m]``, seen2 ``[m, m']``, seen3 ``[m, pair]``
         the weights.
     """
-    M, K, _ = confusions.shape
-    stacked = np.empty((K, M, K))
-    flat = stacked.reshape((K, M * K))
+    M, R, K = confusions.shape
+    stacked = np.empty((K, M, R))
+    flat = stacked.reshape((K, M * R))
     grams = np.empty((M, K, K))
     for m in range(M):
         _stack(confusions, m, stacked, grams)
     products = np.empty((K, third.shape[2]))
-    target = np.empty((K, K))
+    target = np.empty((K, R))
     gram = np.empty((K, K))
     dots = np.empty(8)
     for m in range(M):
         _products(stacked, m, 0, products)
         for k in range(K):
-            for a in range(K):
+            for a in range(R):
                 target[k, a] = first[m, a]
         _add_products(second[m], flat, 0, dots, target)
         _add_products(third[m], products, 0, dots, target)
@@ -362,17 +364,17 @@ def sweep_moments(
     total_target = np.zeros(K)
     total_gram = np.zeros((K, K))
     for m in range(M):
-        later = (m + 1) * K
-        tail = third.shape[2] - (M - 1 - m) * (M - 2 - m) // 2 * K * K
+        later = (m + 1) * R
+        tail = third.shape[2] - (M - 1 - m) * (M - 2 - m) // 2 * R * R
         _products(stacked, m, m + 1, products)
-        _gram_of_others(grams, m, m + 1, seen, seen2, seen3, tail // (K * K), gram)
+        _gram_of_others(grams, m, m + 1, seen, seen2, seen3, tail // (R * R), gram)
         for k in range(K):
-            for a in range(K):
+            for a in range(R):
                 target[k, a] = first[m, a]
         _add_products(second[m], flat, later, dots, target)
         _add_products(third[m], products, tail, dots, target)
         for k in range(K):
-            for a in range(K):
+            for a in range(R):
                 total_target[k] += confusions[m, a, k] * target[k, a]
             for l in range(K):
                 total_gram[k, l] += gram[k, l] * grams[m, k, l]
@@ -382,12 +384,12 @@ def sweep_moments(
 @kernel
 def _pack_gram(confusions, m, grams):
     """Fill ``grams[m, 0]`` with the upper triangle of P_m = Γ_mᵀ Γ_m, row by row."""
-    K = confusions.shape[1]
+    _, R, K = confusions.shape
     at = 0
     for k in range(K):
         for l in range(k, K):
             total = 0.0
-            for a in range(K):
+            for a in range(R):
                 total += confusions[m, a, k] * confusions[m, a, l]
             grams[m, 0, at] = total
             at += 1
@@ -494,18 +496,18 @@ def sweep_responses(
 
     ``by_pattern`` and ``by_panel`` are buffers for the polynomials, reused in every sweep.
     """
-    M, K, _ = confusions.shape
+    M, R, K = confusions.shape
     L = K * (K + 1) // 2
     grams = np.empty((M, 1, L))
     for m in range(M):
         _pack_gram(confusions, m, grams)
     _polynomials(starts, annotators, symbols, confusions, by_pattern)
     _polynomials(panel_starts, members, panel_zeros, grams, by_panel)
-    reported, packed = np.empty((K, K)), np.empty((1, L))
-    old, old_gram = np.empty((K, K)), np.empty((1, L))
-    target, gram = np.empty((K, K)), np.empty((K, K))
+    reported, packed = np.empty((R, K)), np.empty((1, L))
+    old, old_gram = np.empty((R, K)), np.empty((1, L))
+    target, gram = np.empty((K, R)), np.empty((K, K))
     for m in range(M):
-        for a in range(K):
+        for a in range(R):
             for k in range(K):
                 reported[a, k] = 0.0
                 old[a, k] = confusions[m, a, k]
@@ -518,7 +520,7 @@ def sweep_responses(
         _sum_others(first, last, panels, member_zeros, old_gram, by_panel, panel_sizes, packed)
         _unpack_gram(packed, 1.0 / n_items, gram)
         for k in range(K):
-            for a in range(K):
+            for a in range(R):
                 target[k, a] = reported[a, k] / n_items
         _update_confusion(gram, target, prior, confusions[m], duals[m], proximal, inner)
         _pack_gram(confusions, m, grams)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from blindfuse.kernels import posteriors as kernels
 from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
 from blindfuse.kernels.threads import map_threads
+from blindfuse.model.anchored_votes import class_votes, initial_codes
 from blindfuse.model.checks import check_shape
 from blindfuse.responses.packing import PackedResponses
 from blindfuse.responses.responses import Responses
@@ -57,19 +58,18 @@ def vote_posteriors(responses: Responses, threads: int | None = None) -> Floats:
     """Return the majority vote as posteriors ``[item, class]``.
 
     The winning class has probability one; tied classes share it equally. The row of an item
-    without responses is zero.
+    without responses is zero. Where symbols are not classes, this is what their anchor says of the
+    item (:mod:`blindfuse.model.anchored_votes`).
     """
     return _vote_units(responses, threads) / kernels.UNITS_PER_VOTE
 
 
 def _vote_units(responses: Responses, threads: int | None) -> Floats:
     """Return the majority vote ``[item, class]`` in units of 1/720720 vote."""
+    if not responses.is_plain:
+        return _anchored_units(responses)
     if responses.n_responses < MIN_COMPILED:
-        votes = weighted_votes(responses)
-        most = votes.max(axis=1, keepdims=True)
-        wins = votes == most
-        share = np.floor(kernels.UNITS_PER_VOTE / wins.sum(axis=1, keepdims=True))
-        return np.where(wins & (most > 0), share, 0.0)
+        return _units_of_winners(weighted_votes(responses))
     units = np.empty((responses.n_items, responses.n_classes))
     lanes = lanes_of(responses.n_classes, responses.n_responses)
     map_threads(
@@ -78,6 +78,25 @@ def _vote_units(responses: Responses, threads: int | None) -> Floats:
         threads,
         MIN_ITEMS_PER_THREAD,
     )
+    return units
+
+
+def _units_of_winners(votes: Floats) -> Floats:
+    """The classes with most votes ``[item, class]`` share the units of an item."""
+    most = votes.max(axis=1, keepdims=True)
+    wins = votes == most
+    share = np.floor(kernels.UNITS_PER_VOTE / wins.sum(axis=1, keepdims=True))
+    return np.where(wins & (most > 0), share, 0.0)
+
+
+def _anchored_units(responses: Responses) -> Floats:
+    """The same for symbols that are not classes; sums of votes are rounded, so that ties are."""
+    codes = initial_codes(responses)
+    if codes is None:
+        return _units_of_winners(np.round(class_votes(responses), 9))
+    units = np.zeros((responses.n_items, responses.n_classes))
+    known = np.flatnonzero(codes >= 0)
+    units[known, codes[known]] = kernels.UNITS_PER_VOTE
     return units
 
 
@@ -96,6 +115,8 @@ def count_vote_units(responses: Responses, threads: int | None = None) -> Expect
     """
     if responses.n_responses < MIN_COMPILED:
         return _count_small(responses, _vote_units(responses, threads))
+    if not responses.is_plain:
+        return count_posteriors(responses, _vote_units(responses, threads), threads)
     K = responses.n_classes
     lanes = lanes_of(K, responses.n_responses)
     return _sum_over_items(responses, K, threads, kernels.vote_counts, lanes)
@@ -111,8 +132,11 @@ def votes_from_units(units: ExpectedCounts) -> ExpectedCounts:
 def weighted_votes(responses: Responses, weights: Floats | None = None) -> Floats:
     """Return the sum of ``weights[annotator]`` per item and class, ``[item, class]``.
 
-    Without weights, every response counts as one vote.
+    Without weights, every response counts as one vote. Where symbols are not classes, a response
+    votes through the anchor (:func:`~blindfuse.model.anchored_votes.class_votes`).
     """
+    if not responses.is_plain:
+        return class_votes(responses, weights)
     N, K = responses.n_items, responses.n_classes
     cells = responses.item_of_response()
     cells *= K
@@ -224,7 +248,7 @@ def _packed_expected_counts(
 
 def _count_small(responses: Responses, posteriors: Floats) -> ExpectedCounts:
     """Return the expected counts by NumPy, whose sums are in the same order as the kernel's."""
-    M, R, L = responses.n_annotators, responses.n_classes, posteriors.shape[1]
+    M, R, L = responses.n_annotators, responses.n_symbols, posteriors.shape[1]
     _, annotators, symbols = responses.by_item
     cells = annotators.astype(np.intp) * R + symbols
     items = responses.item_of_response()
@@ -242,7 +266,7 @@ def _sum_over_items(
     *arguments: Any,
 ) -> ExpectedCounts:
     """Run a kernel that adds items to counts and totals on one block of items per thread."""
-    shape = responses.n_annotators, responses.n_classes, n_true
+    shape = responses.n_annotators, responses.n_symbols, n_true
 
     def sum_block(begin: int, end: int) -> ExpectedCounts:
         counts, totals = np.zeros(shape), np.zeros(n_true)
@@ -259,7 +283,7 @@ def safe_log(probabilities: Floats) -> Floats:
 
 def _checked(responses: Responses, confusions: Floats, prior: Floats) -> tuple[Floats, Floats]:
     """Return floored confusion matrices and prior; raise BadModel if they do not fit."""
-    shape = responses.n_annotators, responses.n_classes, len(prior)
+    shape = responses.n_annotators, responses.n_symbols, len(prior)
     check_shape(confusions, "confusions", shape)
     check_shape(prior, "prior", (len(prior),))
     return _floored(confusions), _floored(prior)

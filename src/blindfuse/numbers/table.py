@@ -13,14 +13,12 @@ from blindfuse.kernels.hash_codes import factorize_hashes
 from blindfuse.kernels.ratings import add_powers, ranges
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_column, as_names, code_names, smallest_integer_dtype
+from blindfuse.responses.numerals import as_floats
 from blindfuse.responses.responses import Names, Values
 from blindfuse.responses.rows import read_only, row_starts, sort_and_deduplicate
 
 Floats = NDArray[np.float64]
 Repeats = Literal["last", "first", "error"]
-
-MAX_MAGNITUDE = 1e100
-"""Larger numbers are refused, because sums of their squares would overflow."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +70,7 @@ class Numbers:
                 "items, annotators and values must have the same length, but have "
                 f"{lengths[0]}, {lengths[1]} and {lengths[2]} entries. Pass one entry per rating."
             )
-        numbers = _as_numbers(columns[2], lambda row: f"row {row}")
+        numbers = as_floats(columns[2], lambda row: f"row {row}")
         with ThreadPoolExecutor(2) as pool:
             (item_codes, item_names), (annotator_codes, annotator_names) = pool.map(
                 _code, columns[:2], ("item", "annotator")
@@ -124,7 +122,7 @@ class Numbers:
             row, column = divmod(at, n_annotators)
             return f"row {row}, column {list_names(annotator_names[[column]])}"
 
-        flat = _as_numbers(matrix.reshape(-1), describe)
+        flat = as_floats(matrix.reshape(-1), describe)
         present = ~np.isnan(flat)
         counts = np.count_nonzero(present.reshape(matrix.shape), axis=1)
         codes = np.broadcast_to(np.arange(n_annotators, dtype=np.int32), matrix.shape).reshape(-1)
@@ -266,44 +264,6 @@ def _code(column: NDArray[Any], kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
         return codes.astype(np.int32), names
     codes, firsts = factorize_hashes(column.astype(np.int64).view(np.uint64))
     return codes, column[firsts]
-
-
-def _as_numbers(column: NDArray[Any], describe: Any) -> Floats:
-    """Return floats with NaN for missing values; an error describes the first other value."""
-    if column.dtype.kind in "buif":
-        numbers = column.astype(np.float64)
-    else:
-        numbers = np.array([_as_float(value) for value in column.tolist()], dtype=np.float64)
-        for place in np.flatnonzero(np.isnan(numbers)).tolist():
-            if not _is_missing(column[place]):
-                raise BadLabels(
-                    f"{list_names([column[place]])} ({describe(place)}) is not a number. Correct "
-                    "it, use NaN for a missing rating, or fuse the values as classes with fuse."
-                )
-    too_large = np.abs(numbers) > MAX_MAGNITUDE
-    if too_large.any():
-        at = int(np.argmax(too_large))
-        raise BadLabels(
-            f"{list_names(numbers[[at]])} ({describe(at)}) is not a finite number of at most "
-            f"{MAX_MAGNITUDE:g}. Correct it, or use NaN for a missing rating."
-        )
-    return numbers
-
-
-def _as_float(value: Any) -> float:
-    try:
-        return np.nan if isinstance(value, str) else float(value)
-    except (TypeError, ValueError):
-        return np.nan
-
-
-def _is_missing(value: Any) -> bool:
-    if isinstance(value, str):
-        return False
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # pandas' NA
-        return True
 
 
 def _as_matrix(array: Any) -> NDArray[Any]:

@@ -241,7 +241,7 @@ def _method_warnings(fusion: Fusion) -> tuple[Paragraph, ...]:
 def _class_summaries(fusion: Fusion, prior: Floats, classes: list[str]) -> tuple[ClassSummary, ...]:
     responses = fusion.responses
     n_labels = np.bincount(most_likely(fusion.posteriors), minlength=len(classes))
-    response_shares = responses.responses_per_class / max(responses.n_responses, 1)
+    response_shares = responses.responses_per_symbol / max(responses.n_responses, 1)
     return tuple(
         ClassSummary(
             name=classes[k],

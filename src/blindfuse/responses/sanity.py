@@ -32,6 +32,8 @@ _MANY_WORDS = 5
 
 def sanity_notes(responses: "Responses") -> list[str]:
     """Return a note for every sign that a column was mistaken."""
+    if not responses.is_plain:
+        return []
     return [*_class_notes(responses), *_agreement_notes(responses)]
 
 

@@ -51,7 +51,7 @@ class Problem(Protocol):
 
 
 class MomentProblem:
-    """(21) with explicit moments: O(M³K⁴) per sweep, independent of the number of items."""
+    """(21) with explicit moments: O(M³R³K) per sweep, independent of the number of items."""
 
     def __init__(self, moments: Moments, weights: str) -> None:
         self.n_items = moments.n_items
@@ -113,13 +113,13 @@ class ResponseProblem:
 
 def _unfold_pairs(weights: Floats, moments: Moments) -> tuple[Floats, Floats]:
     """Return weighted second moments ``[m, a, (m', b)]`` and their weights ``[m, m']``."""
-    M, K = moments.first.shape
+    M, R = moments.first.shape
     pairs = np.argwhere(~np.eye(M, dtype=bool))
-    unfolded, pair_weights = np.zeros((M, K, M, K)), np.zeros((M, M))
+    unfolded, pair_weights = np.zeros((M, R, M, R)), np.zeros((M, M))
     weighted = weights[:, None, None] * moments.second
     unfolded[pairs[:, 0], :, pairs[:, 1]] = gather_tables(weighted, pairs, M)
     pair_weights[pairs[:, 0], pairs[:, 1]] = weights[tuple_rank(pairs, M)]
-    return unfolded.reshape(M, K, M * K), pair_weights
+    return unfolded.reshape(M, R, M * R), pair_weights
 
 
 def _unfold_triples(weights: Floats, moments: Moments) -> tuple[Floats, Floats]:
@@ -127,13 +127,13 @@ def _unfold_triples(weights: Floats, moments: Moments) -> tuple[Floats, Floats]:
 
     The pairs are those of the other annotators, in lexicographic order: T^(1) of (23) for each m.
     """
-    M, K = moments.first.shape
+    M, R = moments.first.shape
     others = np.argwhere(~np.eye(M, dtype=bool))[:, 1].reshape(M, M - 1)
     pairs = others[:, all_tuples(M - 1, 2)]
     own = np.broadcast_to(np.arange(M)[:, None, None], (*pairs.shape[:2], 1))
     triples = np.concatenate([own, pairs], axis=2).reshape(-1, 3)
     weighted = gather_tables(weights[:, None, None, None] * moments.third, triples, M)
-    unfolded = weighted.reshape(M, -1, K, K, K).swapaxes(1, 2).reshape(M, K, -1)
+    unfolded = weighted.reshape(M, -1, R, R, R).swapaxes(1, 2).reshape(M, R, -1)
     return unfolded, weights[tuple_rank(triples, M)].reshape(M, -1)
 
 

@@ -1,0 +1,103 @@
+"""Spectral clustering of items whose annotators have symbols of their own, such as clusterings."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import svds
+
+from blindfuse.responses.responses import Responses
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+KMEANS_ITERATIONS = 100
+"""Maximum number of iterations of k-means."""
+KMEANS_STARTS = 10
+"""Number of starts of k-means, of which the best is kept."""
+MAX_KMEANS_ITEMS = 20_000
+"""Items that cluster centres are computed from; the others are assigned to the nearest centre."""
+MAX_DENSE_COLUMNS = 1_500
+"""Annotators times symbols up to which the spectrum is computed from a dense matrix."""
+MIN_NORM = 1e-12
+"""Smallest length that a row is divided by."""
+
+
+def spectral_codes(responses: Responses) -> Codes:
+    """Cluster items by their co-association, the share of annotators who put two into one cluster.
+
+    The normalised co-association D^(−½) B Bᵀ D^(−½), where ``B[item, (annotator, symbol)]`` is one
+    for each response, has the left singular vectors of D^(−½) B, so it need not be formed. Items
+    are clustered by the first K of them with rows scaled to length one (Ng, Jordan and Weiss 2002,
+    "On Spectral Clustering: Analysis and an Algorithm"), in time linear in the number of responses.
+    Classes are numbered from the largest cluster down.
+    """
+    K, R = responses.n_classes, responses.n_symbols
+    starts, annotators, symbols = responses.by_item
+    columns, places = np.unique(annotators.astype(np.int64) * R + symbols, return_inverse=True)
+    shape = responses.n_items, len(columns)
+    table = csr_array((np.ones(len(symbols)), places, starts), shape=shape)
+    degrees = table @ np.asarray(table.sum(axis=0)).ravel()
+    scale = 1 / np.sqrt(np.maximum(degrees, 1.0))
+    table = csr_array((np.repeat(scale, np.diff(starts)), places, starts), shape=shape)
+    rows = table @ _right_vectors(table, K)
+    lengths = np.linalg.norm(rows, axis=1)
+    responded = responses.responses_per_item > 0
+    rows = rows / np.maximum(lengths, MIN_NORM)[:, None]
+    codes = np.full(responses.n_items, -1)
+    found = _kmeans(rows[responded], K, np.random.default_rng(0))
+    sizes = np.bincount(found, minlength=K)
+    codes[responded] = np.argsort(np.argsort(-sizes, kind="stable"))[found]
+    return codes
+
+
+def _right_vectors(table: "csr_array", count: int) -> Floats:
+    """Return the first right singular vectors ``[column, count]``."""
+    n_columns = table.shape[1]
+    if n_columns <= max(MAX_DENSE_COLUMNS, count):
+        _, vectors = np.linalg.eigh((table.T @ table).toarray())
+        return np.asarray(vectors[:, ::-1][:, :count])
+    start = np.ones(min(table.shape))
+    _, _, vectors = svds(table, k=count, v0=start)
+    return np.asarray(vectors[::-1].T)
+
+
+def _kmeans(points: Floats, n_clusters: int, rng: np.random.Generator) -> Codes:
+    """Return the cluster of each point: the best of several runs of Lloyd's algorithm.
+
+    Centres are started by k-means++, and computed from a sample of many points.
+    """
+    step = -(-len(points) // MAX_KMEANS_ITEMS)
+    sample = points[::step]
+    runs = [_lloyd(sample, _spread_centres(sample, n_clusters, rng)) for _ in range(KMEANS_STARTS)]
+    centres, _ = min(runs, key=lambda run: run[1])
+    return np.asarray(_squared_distances(points, centres).argmin(axis=1))
+
+
+def _spread_centres(points: Floats, count: int, rng: np.random.Generator) -> Floats:
+    """Draw centres in proportion to the squared distance from earlier ones (k-means++)."""
+    centres = [points[rng.integers(len(points))]]
+    nearest = np.full(len(points), np.inf)
+    for _ in range(count - 1):
+        nearest = np.minimum(nearest, ((points - centres[-1]) ** 2).sum(axis=1))
+        total = nearest.sum()
+        chances = nearest / total if total > 0 else np.full(len(points), 1 / len(points))
+        centres.append(points[rng.choice(len(points), p=chances)])
+    return np.array(centres)
+
+
+def _lloyd(points: Floats, centres: Floats) -> tuple[Floats, float]:
+    """Return centres, and the sum of squared distances from them."""
+    codes = np.full(len(points), -1)
+    for _ in range(KMEANS_ITERATIONS):
+        last, codes = codes, _squared_distances(points, centres).argmin(axis=1)
+        if np.array_equal(last, codes):
+            break
+        for k in range(len(centres)):
+            if np.any(codes == k):
+                centres[k] = points[codes == k].mean(axis=0)
+    return centres, float(_squared_distances(points, centres).min(axis=1).sum())
+
+
+def _squared_distances(points: Floats, centres: Floats) -> Floats:
+    squares = (points**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1)
+    return np.asarray(squares - 2 * np.einsum("nd,kd->nk", points, centres))
