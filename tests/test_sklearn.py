@@ -105,7 +105,8 @@ def test_scikit_learn_checks_pass(estimator: Any, check: Any) -> None:
 
 
 def test_docstring_examples() -> None:
-    assert doctest.testmod(blindfuse.sklearn, raise_on_error=True).attempted > 0
+    for module in (blindfuse.sklearn.classifier, blindfuse.sklearn.regressor):
+        assert doctest.testmod(module, raise_on_error=True).attempted > 0
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -41,7 +41,7 @@ VOTE_RIDGE = 1e-3
 FOLDS = 5
 """Folds of the cross-validation, as in scikit-learn."""
 MAX_CELLS = 6_000_000
-"""Items times classifiers times classes that weights are learned from; a sample if there are more."""
+"""Items times classifiers times classes up to which weights are learned from all items."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ def _scores(logs: Floats, weights: Floats) -> Floats:
 
 
 def _vote_only(logs: Floats) -> Floats:
-    return np.eye(logs.shape[1])[0]
+    return np.asarray(np.eye(logs.shape[1])[0])
 
 
 def _cross_validate(logs: Floats, labels: Codes) -> tuple[float, Floats]:

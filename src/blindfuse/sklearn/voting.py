@@ -1,4 +1,4 @@
-"""What the voting classifier and the voting regressor share: out-of-fold predictions, and fusion."""
+"""What voting classifiers and regressors share: out-of-fold predictions, and their fusion."""
 
 from typing import Any, Self
 
@@ -9,7 +9,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.utils.metadata_routing import process_routing
 
 Predictions = NDArray[Any]
-"""Predictions of every member, ``[item, member]`` or, of probabilities, ``[item, member, class]``"""
+"""Predictions ``[item, member]``, or probabilities ``[item, member, class]``."""
 
 
 class BlindVoting:
