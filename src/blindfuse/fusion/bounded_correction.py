@@ -62,7 +62,7 @@ class CorrectedVotes:
 
 def correct_votes(evidence: Evidence) -> Choice:
     """The vote, corrected by EM if it passes the guards."""
-    model = evidence.context.fit_dawid_skene()
+    model = evidence.context.dawid_skene_from_vote
     labels = most_likely(model.posteriors_)
     objection = object_to_labels(labels, evidence.votes, evidence.responses.classes)
     reasons = " ".join(evidence.refusals)

@@ -52,6 +52,11 @@ class FuseContext:
         return method.fit(self.responses, gold=self.gold)
 
     @cached_property
+    def dawid_skene_from_vote(self) -> DawidSkene:
+        """Dawid–Skene from the majority vote, fitted once."""
+        return self.fit_dawid_skene()
+
+    @cached_property
     def mixed_membership(self) -> MixedMembership:
         """Posteriors that stay calibrated where errors are correlated, fitted to a sample.
 

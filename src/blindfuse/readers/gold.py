@@ -45,10 +45,7 @@ def read_gold(
         the classes of the responses: a label is then written as its class is, ``1`` for ``1.0``,
         and is not treated as missing if it is a class named ``NA`` or the like.
     """
-    tables = [open_table(source) for source in find_sources(paths)]
-    columns = _columns(tables[0], item, label)
-    frame = load_columns(tables, columns)
-    frame = frame.rename(dict(zip(columns, ("item", "label"), strict=True)))
+    tables, columns, frame = _load(paths, item, label)
     names = None if classes is None else [str(name) for name in classes]
     gold, conflicting = one_label_per_item(frame, LabelOptions(names))
     name = tables[0].name
@@ -62,6 +59,30 @@ def read_gold(
             f"{name} contains no label in column {columns[1]!r}. Name another with label=."
         )
     return gold
+
+
+def read_gold_texts(path: FileInput) -> dict[str, str]:
+    """Read the cells of gold sets as ``{item: text}``; an empty cell is an empty set."""
+    tables, _, frame = _load(path, None, None)
+    pairs = frame.filter(pl.col("item").is_not_null()).with_columns(pl.col("label").fill_null(""))
+    pairs = pairs.with_columns(item=plain_name_series(pairs["item"])).unique(maintain_order=True)
+    conflicting = pairs.filter(pl.col("item").is_duplicated())["item"]
+    if len(conflicting):
+        raise BadFile(
+            f"{tables[0].name} has several gold sets for the items "
+            f"{list_names(conflicting.unique(maintain_order=True))}. Keep one set per item."
+        )
+    return dict(pairs.iter_rows())
+
+
+def _load(
+    paths: FileInput | Iterable[FileInput], item: str | None, label: str | None
+) -> tuple[list[Table], tuple[str, str], pl.DataFrame]:
+    """Return the tables, the columns of items and labels, and both columns of all tables."""
+    tables = [open_table(source) for source in find_sources(paths)]
+    columns = _columns(tables[0], item, label)
+    frame = load_columns(tables, columns)
+    return tables, columns, frame.rename(dict(zip(columns, ("item", "label"), strict=True)))
 
 
 def matching_gold(
