@@ -84,7 +84,8 @@ def choose_number_of_classes(responses: Responses, seed: int = 0) -> NumberOfCla
     curve = predicted.mean(axis=1)
     rise = (curve - curve[0]) / (curve.max() - curve[0])
     line = (candidates - candidates[0]) / (candidates[-1] - candidates[0])
-    best = 1 + int(np.argmax((rise - line)[1:]))
+    allowed = (candidates > 1) & (candidates <= responses.n_symbols)
+    best = int(np.argmax(np.where(allowed, rise - line, -np.inf)))
     return NumberOfClasses(int(candidates[best]), candidates, curve)
 
 
