@@ -3,9 +3,10 @@
 For every K, a model fitted to half of the items predicts, on the other half, the cluster that each
 run reports from the clusters that the other runs report. Runs that saw the same features depend on
 each other beyond any small number of classes, so the prediction improves with every further class,
-but only a little once K has passed the number of classes. The chosen K is where this curve bends
-most: the largest vertical distance from the straight line between its ends (Satopää et al. 2011,
-"Finding a 'Kneedle' in a Haystack").
+but only a little once K has passed the number of classes. The chosen K is where the curve of what
+is predicted (nats per cluster) over log K (nats that a class can tell) bends most: the largest
+vertical distance from the straight line between its ends (Satopää et al. 2011, "Finding a 'Kneedle'
+in a Haystack").
 """
 
 import warnings
@@ -83,7 +84,7 @@ def choose_number_of_classes(responses: Responses, seed: int = 0) -> NumberOfCla
     _require_agreement(predicted)
     curve = predicted.mean(axis=1)
     rise = (curve - curve[0]) / (curve.max() - curve[0])
-    line = (candidates - candidates[0]) / (candidates[-1] - candidates[0])
+    line = np.log(candidates) / np.log(candidates[-1])
     allowed = (candidates > 1) & (candidates <= responses.n_symbols)
     best = int(np.argmax(np.where(allowed, rise - line, -np.inf)))
     return NumberOfClasses(int(candidates[best]), candidates, curve)
