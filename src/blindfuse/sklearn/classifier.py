@@ -141,10 +141,20 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
         return "predict_proba" if has_probabilities else "predict"
 
     def _as_prediction(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return class codes as probabilities of 0 and 1 if ``voting="soft"``."""
-        if self.voting == "soft" and values.ndim == 1:
-            return np.eye(len(self.classes_))[values.astype(np.intp)]
-        return values
+        """Return codes as they are or, if ``voting="soft"``, probabilities that sum to one.
+
+        A class that was predicted without probabilities has probability one. Where probabilities
+        sum to zero or are no numbers, as of one-against-rest classifiers that all say no, every
+        class has the same.
+        """
+        if self.voting == "hard":
+            return values
+        K = len(self.classes_)
+        if values.ndim == 1:
+            return np.eye(K)[values.astype(np.intp)]
+        shares = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0, posinf=0.0)
+        sums = np.maximum(shares, 0).sum(axis=1, keepdims=True)
+        return np.where(sums > 0, np.maximum(shares, 0) / np.where(sums > 0, sums, 1), 1 / K)
 
     def _weigh_members(self) -> None:
         if self.voting == "soft":
