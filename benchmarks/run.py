@@ -75,9 +75,12 @@ SECTIONS: list[Callable[[], Section]] = [
     startup.startup,
     reading.long_csv,
     ratings.simulated,
+    ratings.families,
     ratings.public,
     ratings.speed,
     several_labels.simulated,
+    several_labels.families,
+    several_labels.single_choices,
 ]
 
 

@@ -58,7 +58,7 @@ class TestReading:
         fusion, page = crowd(), show(crowd_page)
         found = fusion.diagnostics
         figures = page.locator(".figures dd").all_text_contents()
-        assert figures[0] == f"{100 * found.expected_error.error:.1f}\u00a0%"
+        assert figures[0] == f"{100 * found.expected_error.value:.1f}\u00a0%"
         assert figures[1] == f"{np.sum(fusion.posteriors.max(axis=1) < 0.9):,}"
         page.click("#annotator-all")
         names = fusion.responses.annotators.tolist()

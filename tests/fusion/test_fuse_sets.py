@@ -51,7 +51,7 @@ def test_related_classes_are_used_and_named() -> None:
 
 
 def test_unrelated_classes_are_left_alone() -> None:
-    fusion = fuse_sets(table_of(FAMILIES["adversarial"](np.random.default_rng(5))))
+    fusion = fuse_sets(table_of(FAMILIES["sparse"](np.random.default_rng(5))))
     assert fusion.dependence.gain is not None
     assert fusion.dependence.correction is None
     assert fusion.related_classes() == []

@@ -2,125 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 from blindfuse import BadFile, BlindfuseError, read, read_sets
 from tests.responses.test_response_sets import cells
-from tests.support.reader_files import as_json_lines, as_table, stream
-from tests.support.tool_exports import (
-    argilla_record,
-    label_studio_annotation,
-    label_studio_task,
-    mturk_assignment,
-    prodigy_task,
-)
-
-EXPECTED = {
-    ("1", "ann"): {"x", "y"},
-    ("1", "bob"): {"x"},
-    ("2", "ann"): set(),
-    ("2", "bob"): {"y", "z"},
-}
-RESPONSES = [(1, "ann", ["x", "y"]), (1, "bob", ["x"]), (2, "ann", []), (2, "bob", ["z", "y"])]
-
-
-def rows(spell: Any) -> list[dict[str, Any]]:
-    return [{"item": n, "annotator": who, "label": spell(one)} for n, who, one in RESPONSES]
-
-
-def choices(names: list[str]) -> dict[str, Any]:
-    value = {"choices": names}
-    return {"from_name": "tags", "to_name": "text", "type": "choices", "value": value}
-
-
-LABEL_STUDIO = [
-    label_studio_task(
-        n,
-        *(
-            label_studio_annotation(who, *([choices(names)] if names else []))
-            for number, who, names in RESPONSES
-            if number == n
-        ),
-    )
-    for n in (1, 2)
-]
-TICKS = [
-    mturk_assignment(n, who, **{f"q__{name}": str(name in names).lower() for name in "xyz"})
-    for n, who, names in RESPONSES
-]
-FILES = {
-    "pipes": ("s.csv", as_table(rows("|".join))),
-    "semicolons": ("s.csv", as_table(rows(";".join))),
-    "commas": ("s.csv", as_table(rows(", ".join))),
-    "JSON in CSV": ("s.csv", as_table(rows(json.dumps))),
-    "Python lists": ("s.csv", as_table(rows(str))),
-    "JSON lines": ("s.jsonl", as_json_lines(rows(list))),
-    "indicators": (
-        "s.csv",
-        as_table(
-            [
-                {"item": n, "annotator": who, **{name: int(name in names) for name in "xyz"}}
-                for n, who, names in RESPONSES
-            ]
-        ),
-    ),
-    "Label Studio": ("s.json", json.dumps(LABEL_STUDIO).encode()),
-    "Label Studio JSON-MIN": (
-        "s.json",
-        json.dumps(
-            [
-                {"id": n, "tags": {"choices": names}, "annotator": who, "annotation_id": at}
-                for at, (n, who, names) in enumerate(RESPONSES)
-            ]
-        ).encode(),
-    ),
-    "Argilla": (
-        "s.json",
-        json.dumps(
-            [
-                argilla_record(
-                    n,
-                    {
-                        "tags": [
-                            {"user_id": who, "value": names, "status": "submitted"}
-                            for number, who, names in RESPONSES
-                            if number == n
-                        ]
-                    },
-                )
-                for n in (1, 2)
-            ]
-        ).encode(),
-    ),
-    "Prodigy": (
-        "s.jsonl",
-        as_json_lines([prodigy_task(n, who, accept=names) for n, who, names in RESPONSES]),
-    ),
-    "MTurk": ("s.csv", as_table(TICKS)),
-    "MTurk, joined": (
-        "s.csv",
-        as_table([mturk_assignment(n, who, q="|".join(names)) for n, who, names in RESPONSES]),
-    ),
-    "Toloka": (
-        "s.tsv",
-        as_table(
-            [
-                {
-                    "INPUT:image": n,
-                    "OUTPUT:tags": json.dumps(names),
-                    "ASSIGNMENT:task_id": n,
-                    "ASSIGNMENT:worker_id": who,
-                    "ASSIGNMENT:status": "APPROVED",
-                }
-                for n, who, names in RESPONSES
-            ],
-            "\t",
-        ),
-    ),
-}
+from tests.support.reader_files import as_json_lines, stream
+from tests.support.set_files import EXPECTED, FILES, RESPONSES
+from tests.support.tool_exports import label_studio_annotation, label_studio_task
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -196,7 +86,7 @@ def test_without_sets_nothing_is_dropped_silently(tmp_path: Path, name: str) -> 
     file, content = FILES[name]
     path = tmp_path / file
     path.write_bytes(content)
-    if name == "indicators":  # there is no label to drop
+    if "per class" in name:  # there is no label to drop
         with pytest.raises(BlindfuseError, match="no column name looks like the label"):
             read(path)
         return

@@ -13,6 +13,7 @@ from blindfuse.errors import BadFile, list_names
 
 if TYPE_CHECKING:
     from blindfuse.cli.screen import Screen, Step
+    from blindfuse.responses.detection import ColumnOptions
     from blindfuse.responses.repeats import Repeats
 
 MEMORY_PER_FILE_BYTE = 4
@@ -47,11 +48,10 @@ class InputOptions:
 
     def reading_options(self, classes: Sequence[Any] | None = None) -> dict[str, Any]:
         """Return the keyword arguments of ``blindfuse.read`` and ``read_partitions``."""
-        several = len(self.annotator) > 1
         return {
             "format": self.format,
             "item": self.item,
-            "annotator": self.annotator if several else next(iter(self.annotator), None),
+            "annotator": self._annotator,
             "label": self.label,
             "question": self.question,
             "classes": self.classes or classes,
@@ -60,6 +60,16 @@ class InputOptions:
             "fold_case": self.fold_case,
             "repeats": self.repeats,
         }
+
+    def column_options(self) -> "ColumnOptions":
+        """Return the columns and the question that the user named."""
+        from blindfuse.responses.detection import ColumnOptions
+
+        return ColumnOptions(self.item, self._annotator, self.label, self.question)
+
+    @property
+    def _annotator(self) -> Sequence[str] | str | None:
+        return self.annotator if len(self.annotator) > 1 else next(iter(self.annotator), None)
 
     def reason_to_partition(self) -> str | None:
         """Return why the files are read in partitions; None if they fit into memory."""

@@ -9,11 +9,8 @@ from blindfuse.cli.input_options import InputOptions
 from blindfuse.errors import BadFile, list_names
 from blindfuse.numbers.table import Numbers
 from blindfuse.readers.gold import read_gold
-from blindfuse.readers.opening import open_table
 from blindfuse.readers.parsed_responses import ParsedResponses
-from blindfuse.readers.registry import READERS
-from blindfuse.readers.sources import find_sources
-from blindfuse.responses.detection import ColumnOptions
+from blindfuse.readers.reading import open_tables
 from blindfuse.responses.notes import count_note
 
 
@@ -28,21 +25,18 @@ class ReadNumbers:
 
 def read_numbers(inputs: InputOptions) -> ReadNumbers:
     """Read the ratings in files; the labels of the format must be numbers, or missing."""
-    several = len(inputs.annotator) > 1
-    annotator = inputs.annotator if several else next(iter(inputs.annotator), None)
-    options = ColumnOptions(inputs.item, annotator, inputs.label, inputs.question)
-    tables = [open_table(source) for source in find_sources(inputs.files)]
-    readers = [READERS[inputs.format]] if inputs.format else list(READERS.values())
-    reader = next(one for one in readers if inputs.format or one.recognizes(tables, options))
+    options = inputs.column_options()
+    tables, reader = open_tables(inputs.files, inputs.format, options)
     parsed = reader.read(tables, options)
-    name = tables[0].name
+    name = list_names((table.name for table in tables), 2) if len(tables) > 1 else tables[0].name
     values = _as_numbers(name, parsed.frame)
     missing = int(values.is_null().sum())
     frame = parsed.frame.with_columns(value=values)
     _refuse_nameless(name, frame)
     named = frame.filter(pl.col("item").is_not_null() & pl.col("annotator").is_not_null())
     numbers = Numbers.from_long(
-        *(named[column].to_numpy() for column in ("item", "annotator", "value"))
+        *(named[column].to_numpy() for column in ("item", "annotator", "value")),
+        repeats="mean" if inputs.repeats == "most_frequent" else inputs.repeats,
     )
     found = ", ".join(f"{role} = {where!r}" for role, where in parsed.columns.items())
     notes = [
@@ -50,6 +44,12 @@ def read_numbers(inputs: InputOptions) -> ReadNumbers:
         *dict.fromkeys(note for table in tables for note in table.notes),
         *parsed.notes,
         *count_note(missing, "empty value{s} treated as missing"),
+        *count_note(
+            numbers.repeated,
+            "repeated rating{s}: the mean per item and annotator counts"
+            if inputs.repeats == "most_frequent"
+            else f"repeated rating{{s}}: the {inputs.repeats} per item and annotator counts",
+        ),
     ]
     return ReadNumbers(numbers, tuple(notes), _gold_beside(parsed))
 

@@ -48,7 +48,8 @@ class Annotators:
     n_responses ``[annotator]``
         number of responses.
     accuracy, low, high ``[annotator]``
-        estimated accuracy Σ_k π_k Γ_m(k, k), and its 95 % interval.
+        estimated accuracy Σ_k π_k Γ_m(k, k), and its 95 % interval. Where symbols are not classes,
+        each symbol counts as the class that it speaks for.
     worst_class, confused_with ``[annotator]``
         code of the class with the lowest recall, and of what is reported most often instead.
     bias ``[annotator, class]``
@@ -57,6 +58,8 @@ class Annotators:
     adversary, spammer, constant ``[annotator]``
         flags: the whole interval lies below chance; responses do not depend significantly on the
         class; all responses are the same.
+    roc_area ``[annotator]``
+        area under the ROC curve of symbols that are not classes, for two classes; None otherwise.
     """
 
     names: NDArray[Any]
@@ -71,6 +74,7 @@ class Annotators:
     constant: NDArray[np.bool_]
     spammer: NDArray[np.bool_]
     adversary: NDArray[np.bool_]
+    roc_area: Floats | None = None
 
     def flagged(self, flag: str) -> NDArray[np.bool_]:
         """Whether each annotator has this flag of ``FLAGS``, ``[annotator]``."""
@@ -93,6 +97,9 @@ class Annotators:
             f"Estimated accuracy: {100 * low:.0f} to {100 * high:.0f} % for most "
             "(interquartile range)."
         ]
+        if self.roc_area is not None:
+            low, high = np.quantile(self.roc_area[responding], [0.25, 0.75])
+            sentences.append(f"Area under the ROC curve: {low:.2f} to {high:.2f} for most.")
         for flag, description in FLAGS.items():
             if np.any(self.flagged(flag)):
                 names = list_names(self.names[self.flagged(flag)])

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 MAX_ITEMS = 200_000
 """Maximum number of items that are counted; of more, an evenly spaced sample."""
 MAX_COLUMNS = 3_000
-"""Maximum number of annotators times classes; beyond, the annotators with most responses."""
+"""Maximum number of annotators times symbols; beyond, the annotators with most responses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Pairs:
     """
 
     annotators: NDArray[np.intp]
-    n_classes: int
+    n_symbols: int
     n_responses: Floats
     i: NDArray[np.intp]
     j: NDArray[np.intp]
@@ -83,30 +83,30 @@ class PairCounts:
 
     def compare_with(self, model: Model, min_common: int = 1) -> Pairs:
         """Compare pairs that share ``min_common`` items with a model of the same annotators."""
-        M, K = self.counts.shape[:2]
+        M, R = self.counts.shape[:2]
         confusions = model.confusions[self.annotators]
         indices = np.empty((2, M * (M - 1) // 2), dtype=np.intp)
         columns = np.empty((5, M * (M - 1) // 2))
-        lanes = lanes_of(K, int(self.n_responses.sum()))
+        lanes = lanes_of(R, int(self.n_responses.sum()))
         n = compare_with_model(
             self.counts, confusions, model.prior, min_common, lanes, *indices, *columns
         )
-        return Pairs(self.annotators, K, self.n_responses, *indices[:, :n], *columns[:, :n])
+        return Pairs(self.annotators, R, self.n_responses, *indices[:, :n], *columns[:, :n])
 
 
 def count_pairs(responses: Responses) -> PairCounts:
     """Count pairs of the annotators with most responses, on at most ``MAX_ITEMS`` items."""
-    table, K = responses, responses.n_classes
+    table, R = responses, responses.n_symbols
     step = -(-responses.n_items // MAX_ITEMS)
     if step > 1:
         table = table.select_items(np.arange(0, responses.n_items, step))
-    busiest = np.argsort(-table.responses_per_annotator, kind="stable")[: MAX_COLUMNS // K]
+    busiest = np.argsort(-table.responses_per_annotator, kind="stable")[: max(2, MAX_COLUMNS // R)]
     chosen = np.sort(busiest)
     if len(chosen) < table.n_annotators:
         table = table.select_annotators(chosen)
     M = table.n_annotators
-    counts = np.zeros((M * K, M * K), dtype=np.int32)
-    add_pair_counts(*table.by_item, K, counts)
+    counts = np.zeros((M * R, M * R), dtype=np.int32)
+    add_pair_counts(*table.by_item, R, counts)
     # Of all items, not only those counted: the model fitted the first moments of all of them.
     n_responses = responses.responses_per_annotator[chosen].astype(float)
-    return PairCounts(chosen, n_responses, counts.reshape(M, K, M, K))
+    return PairCounts(chosen, n_responses, counts.reshape(M, R, M, R))

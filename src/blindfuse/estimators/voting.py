@@ -40,8 +40,7 @@ class VotingEstimator(PosteriorEstimator):
         self._remember_names(responses)
         self.prior_ = _response_shares(responses)
         self.weights_ = weights
-        agreed = np.einsum("mrk,mrk->m", count_votes(responses).counts, symbol_votes(responses))
-        self.agreement_ = agreed / np.maximum(responses.responses_per_annotator, 1)
+        self.agreement_ = _agreement(responses)
         self.posteriors_ = self._posteriors(responses)
         self.ties_ = np.count_nonzero(_winners(self.posteriors_), axis=1) > 1
         self.labels_ = self.classes_[self._winning_codes(responses, self.posteriors_)]
@@ -71,6 +70,18 @@ class VotingEstimator(PosteriorEstimator):
             supported = _winners(np.where(winners[tied], np.round(support, 9), -1.0))
             codes[tied] = most_likely(np.where(supported, self.prior_, -1.0))
         return codes
+
+
+def _agreement(responses: Responses) -> Floats:
+    """Share of each annotator's votes that equal the majority vote, ``[annotator]``."""
+    counts = count_votes(responses).counts
+    if responses.is_plain:
+        agreed = np.einsum("mkk->m", counts)
+        return np.asarray(agreed / np.maximum(responses.responses_per_annotator, 1))
+    votes = symbol_votes(responses)
+    agreed = np.einsum("mrk,mrk->m", counts, np.broadcast_to(votes, counts.shape))
+    cast = np.einsum("mr,mr->m", counts.sum(axis=2), votes.sum(axis=2) + 0 * counts[:, :, 0])
+    return np.asarray(np.divide(agreed, cast, out=np.zeros_like(agreed), where=cast > 0))
 
 
 def _response_shares(responses: Responses) -> Floats:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.diagnostics.calibration import NO_ERROR, ErrorInterval
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.held_out import sample_items
@@ -84,6 +85,15 @@ class Choice:
         posteriors of new items by the same annotators; the model's if not given.
     groups
         positions of annotators whose errors are correlated and who were merged into one.
+    advice
+        what to do next, in a sentence; a rule appends it to ``why``.
+    disputed
+        positions of items whose gold labels would decide between two solutions, the most decisive
+        first.
+    keeps_posteriors
+        whether the posteriors are those of a requested method, which are not recalibrated.
+    expected_error
+        the expected share of wrong labels; ``fuse`` sets it.
     """
 
     method: str
@@ -94,6 +104,10 @@ class Choice:
     labels: NDArray[np.intp] | None = None
     posteriors_of: PosteriorsOf | None = None
     groups: tuple[tuple[int, ...], ...] = ()
+    advice: str = ""
+    disputed: tuple[int, ...] = ()
+    keeps_posteriors: bool = False
+    expected_error: ErrorInterval = NO_ERROR
 
     def label_codes(self) -> NDArray[np.intp]:
         """Class codes of the labels, ``[item]``; of equally probable classes, the first."""
@@ -110,10 +124,11 @@ class InputOrderPosteriors:
     posteriors_of: PosteriorsOf
     annotators: NDArray[Any]
     classes: NDArray[Any]
+    symbols: NDArray[Any]
     class_at: NDArray[np.intp]
 
     def __call__(self, responses: Responses) -> Floats:
-        known = responses.recoded(self.annotators, self.classes)
+        known = responses.recoded(self.annotators, self.classes, self.symbols)
         return self.posteriors_of(known)[:, self.class_at]
 
 
@@ -128,17 +143,19 @@ def choice_in_input_order(
         return choice
     item_at, class_at = np.argsort(canonical.items), np.argsort(canonical.classes)
     inner = choice.posteriors_of or choice.model.posteriors
-    names = canonical.responses.annotators, canonical.responses.classes
+    known = canonical.responses
+    names = known.annotators, known.classes, known.symbols
     posteriors_of = InputOrderPosteriors(inner, *names, class_at)
     return replace(
         choice,
-        model=choice.model.for_annotators(table.annotators, table.classes),
+        model=choice.model.for_annotators(table.annotators, table.classes, table.symbols),
         posteriors=choice.posteriors[item_at][:, class_at],
         labels=canonical.classes[choice.label_codes()][item_at],
         posteriors_of=posteriors_of,
         groups=tuple(
             tuple(sorted(canonical.annotators[list(group)].tolist())) for group in choice.groups
         ),
+        disputed=tuple(canonical.items[list(choice.disputed)].tolist()),
     )
 
 

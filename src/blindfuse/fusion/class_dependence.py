@@ -32,6 +32,7 @@ MAX_FITTED = 20_000
 """Items that the correction is fitted to, evenly spaced; the others are corrected as well."""
 MAX_PREDICTED = 50_000
 """Responses that are held out to compare models of dependent classes."""
+FOLDS = 5
 NEWTON_STEPS = 15
 VARIANCE_STEPS = 6
 """Updates of the prior variances; they change little after a few."""
@@ -86,8 +87,8 @@ def test_dependence(
 ) -> ClassDependence:
     """Whether responses are predicted better if each class depends on the others of the item.
 
-    Items are divided into two folds. A correction fitted to one predicts each response to an item
-    of the other from the remaining responses to that item.
+    Items are divided into folds. A correction fitted to the others predicts each response to an
+    item of a fold from the remaining responses to that item.
     """
     n_responses = table.responses_per_item
     if len(active) < 2 or np.count_nonzero(n_responses >= 2) < 2:
@@ -97,20 +98,20 @@ def test_dependence(
     item, evidence = held.item, held.evidence
     order = content_order(evidence)
     fold_of_item = np.empty(table.n_items, dtype=np.intp)
-    fold_of_item[order] = np.arange(table.n_items) % 2
+    fold_of_item[order] = np.arange(table.n_items) % FOLDS
     rank_of_item = np.argsort(order)
     step = 1 + table.n_responses // MAX_PREDICTED
     gains = np.zeros(table.n_items)
-    for fold in range(2):
-        correction = fit_correction(evidence[order[fold_of_item[order] == fold]], prior)
-        is_tested = (fold_of_item != fold) & (n_responses >= 2) & (rank_of_item // 2 % step == 0)
-        rows = np.flatnonzero(is_tested[item])
+    is_tested = (n_responses >= 2) & (rank_of_item // FOLDS % step == 0)
+    for fold in range(FOLDS):
+        correction = fit_correction(evidence[order[fold_of_item[order] != fold]], prior)
+        rows = np.flatnonzero((is_tested & (fold_of_item == fold))[item])
         scores = []
         for odds in (correction.log_odds(expit(held.rest[rows] + base)), base):
             yes = held.predict(odds, rows)
             scores.append(safe_log(np.where(held.named[rows], yes, 1 - yes)).sum(axis=1))
         gains += np.bincount(item[rows], scores[0] - scores[1], table.n_items)
-    tested = np.flatnonzero((n_responses >= 2) & (rank_of_item // 2 % step == 0))
+    tested = np.flatnonzero(is_tested)
     n = int(n_responses[tested].sum())
     deviations = gains[tested] - gains[tested].mean()
     gain = Gain(float(gains[tested].sum() / n), float(np.sqrt(np.sum(deviations**2)) / n))

@@ -22,9 +22,9 @@ from blindfuse.fusion.set_prediction import BOUND, score_difficulty
 from blindfuse.fusion.shared_rates import SharedRates, share_rates
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.responses.coding import positions
+from blindfuse.responses.inputs import Names, Values
 from blindfuse.responses.keys import name_key
 from blindfuse.responses.response_sets import ResponseSets, as_response_sets
-from blindfuse.responses.responses import Names, Values
 from blindfuse.responses.set_values import parse_set
 
 Floats = NDArray[np.float64]
@@ -145,7 +145,9 @@ def _combine(
             chosen[:, k] = question.labels == "yes"
     active = np.array([k for k, one in enumerate(questions) if one is not None], dtype=np.intp)
     prior = prior[active]
-    dependence = test_dependence(table, active, prior, rates[:, active])
+    dependence = ClassDependence(None, None, active)
+    if shared.are_independent:
+        dependence = test_dependence(table, active, prior, rates[:, active])
     if dependence.correction is not None:
         own = posteriors[:, active].clip(BOUND, 1 - BOUND)
         evidence = logit(own) - logit(prior.clip(BOUND, 1 - BOUND))

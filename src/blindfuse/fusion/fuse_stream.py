@@ -52,7 +52,9 @@ class FusedStream:
     def __iter__(self) -> Iterator[FusedChunk]:
         known = self.fusion.responses
         for chunk in self.chunks():
-            responses = as_responses(chunk).recoded(known.annotators, known.classes)
+            responses = as_responses(chunk)
+            if known.is_plain:
+                responses = responses.recoded(known.annotators, known.classes)
             posteriors = self.fusion.predict_proba(responses)
             yield FusedChunk(responses, known.classes[most_likely(posteriors)], posteriors)
 

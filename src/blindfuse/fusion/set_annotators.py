@@ -37,7 +37,7 @@ class RatedSetAnnotators:
     recall, recall_low, recall_high
         share of the classes that apply which the annotator names, with a 95 % interval.
     precision
-        share of the named classes that apply.
+        share of the named classes that apply; NaN for annotators who name none.
     false_alarms
         share of the classes that do not apply which the annotator names.
     flags
@@ -56,10 +56,11 @@ class RatedSetAnnotators:
 
     @property
     def f1(self) -> Floats:
-        """Harmonic mean of precision and recall, ``[annotator]``."""
+        """Harmonic mean of precision and recall; 0 for annotators who name no class."""
         total = self.precision + self.recall
         with np.errstate(invalid="ignore"):
-            return np.where(total > 0, 2 * self.precision * self.recall / total, total)
+            f1 = np.where(total > 0, 2 * self.precision * self.recall / total, 0.0)
+        return np.where(self.n_responses > 0, f1, np.nan)
 
     def summary(self) -> str:
         """Typical recall and precision, and who has a remark."""
@@ -102,7 +103,7 @@ def rate_set_annotators(
         )
         n_true = expected.sum(axis=1)
         recall, false_alarms = hits / n_true, alarms / others.sum(axis=1)
-        precision = np.where(hits + alarms > 0, hits / (hits + alarms), np.nan)
+        precision = np.where(sizes > 0, hits / (hits + alarms), np.nan)
         mean_size = sizes / n
     tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
     low, high = (betaincinv(hits + 0.5, np.maximum(n_true - hits, 0) + 0.5, tail) for tail in tails)

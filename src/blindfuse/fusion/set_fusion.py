@@ -118,6 +118,8 @@ class SetFusion:
 
     def _describe_dependence(self) -> str:
         gain = self.dependence.gain
+        if gain is None and self.shared is not None and not self.shared.are_independent:
+            return "Whether classes occur together was not used, because errors are correlated."
         if gain is None:
             return "Too few responses per item show whether classes occur together."
         if self.dependence.correction is None:

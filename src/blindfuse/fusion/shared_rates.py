@@ -55,6 +55,11 @@ class SharedRates:
         """Whether all questions together show dependent annotators, as single ones may not."""
         return self.pooled.method in DEPENDENT_METHODS
 
+    @property
+    def are_independent(self) -> bool:
+        """Whether responses can be predicted one by one, as if annotators were independent."""
+        return self.difficulty is None and not self.is_dependent
+
     def fuse_questions(
         self, table: ResponseSets, known: Mapping[int, Members], options: Mapping[str, Any]
     ) -> list[Fusion | None]:

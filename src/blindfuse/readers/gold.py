@@ -19,8 +19,8 @@ from blindfuse.responses.detection import (
     gold_column,
     require_column,
 )
+from blindfuse.responses.inputs import Names
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.responses import Names
 from blindfuse.responses.values import LabelOptions, LabelRules
 
 

@@ -25,8 +25,9 @@ from blindfuse.readers.sources import FileInput
 from blindfuse.readers.tables import Table, check_same_columns
 from blindfuse.responses.coding import MAX_CLASSES, code_distinct
 from blindfuse.responses.detection import ColumnOptions
+from blindfuse.responses.inputs import Names
 from blindfuse.responses.repeats import Repeats, repeat_notes
-from blindfuse.responses.responses import Names, Responses
+from blindfuse.responses.responses import Responses
 from blindfuse.responses.values import TRIMMED, LabelOptions
 
 PARTITION_BYTES = 2**28

@@ -27,10 +27,11 @@ from blindfuse.responses.detection import (
     require_column,
     wide_columns,
 )
+from blindfuse.responses.inputs import Names, Values, check_equal_lengths
 from blindfuse.responses.keys import name_key
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.repeats import Repeats, repeat_notes
-from blindfuse.responses.responses import Names, Responses, Values, label_options
+from blindfuse.responses.responses import Responses, label_options
 from blindfuse.responses.rows import annotator_dtype, read_only, sort_and_deduplicate
 from blindfuse.responses.set_values import choose_separator, parse_set, set_key
 from blindfuse.responses.values import LabelOptions
@@ -122,11 +123,7 @@ class ResponseSets:
         items, annotators = (as_column(frames.values(column)) for column in columns[:2])
         values = frames.values(columns[2])
         cells = list(values.tolist() if isinstance(values, np.ndarray) else values)
-        if not len(items) == len(annotators) == len(cells):
-            raise BadLabels(
-                f"items, annotators and sets must have the same length, but have {len(items):,}, "
-                f"{len(annotators):,} and {len(cells):,} entries. Pass one entry per response."
-            )
+        check_equal_lengths({"items": items, "annotators": annotators, "sets": cells})
         coded = code_sets(cells, options, separator, lambda row: f"row {row}")
         return cls.from_codes(
             code_names(items, "item"), code_names(annotators, "annotator"), coded, repeats
@@ -199,11 +196,9 @@ class ResponseSets:
         ticks = _as_ticks(indicators, len(names))
         item = code_names(as_column(frames.values(items)), "item")
         annotator = code_names(as_column(frames.values(annotators)), "annotator")
-        if not len(item.codes) == len(annotator.codes) == len(ticks):
-            raise BadLabels(
-                f"items, annotators and indicators must have the same length, but have "
-                f"{len(item.codes):,}, {len(annotator.codes):,} and {len(ticks):,} rows."
-            )
+        check_equal_lengths(
+            {"items": item.codes, "annotators": annotator.codes, "indicators": ticks}
+        )
         empty = np.isnan(ticks).all(axis=1)
         members, codes = _distinct_rows(np.nan_to_num(ticks) == 1)
         codes[empty] = -1

@@ -16,6 +16,8 @@ from blindfuse.responses.values import trim
 SEPARATORS = ("|", ";", ",")
 """What may separate the classes in one text, the likeliest first."""
 
+_MANY_WORDS = 4
+"""Words that the name of a class has at most."""
 _EMPTY_TEXTS = frozenset(["set()", "frozenset()"])
 
 
@@ -67,7 +69,8 @@ def set_key(value: Any) -> Any:
 def compound_texts(texts: Sequence[str]) -> list[str]:
     """Return the texts that name several classes: lists, and texts whose parts all recur.
 
-    A part recurs if it is a text of its own, or a part of another text.
+    A part recurs if it is a text of its own, or a part of another text. Sentences have parts as
+    well, so that parts of many words do not count.
     """
     found = [text for text in texts if isinstance(_parse_list(text), list | tuple)]
     whole = set(texts)
@@ -81,9 +84,13 @@ def compound_texts(texts: Sequence[str]) -> list[str]:
         found += [
             text
             for text, names in parts.items()
-            if all(name and (name in whole or times[name] > 1) for name in names)
+            if all(_is_short(name) and (name in whole or times[name] > 1) for name in names)
         ]
     return list(dict.fromkeys(found))
+
+
+def _is_short(name: str) -> bool:
+    return 0 < len(name.split()) <= _MANY_WORDS
 
 
 def _parse_text(text: str, separator: str | None, whole: Set[Any]) -> list[Any]:

@@ -158,6 +158,7 @@ function details(row) {
   if (row.over_reported !== null) {
     entries.push(["Reported too often", [isolated(className(row.over_reported)), ` (${percent(row.over_reported_by)} of the responses)`]]);
   }
+  entries.push(["Coverage", [`${percent(row.coverage)} of the items; ${percent(row.overlap)} with others, ${percent(row.conflict)} in conflict with others`]]);
   if (row.misfit !== null) entries.push(["Misfit", [`${row.misfit} × sampling noise`]]);
   if (row.remarks.length) entries.push(["Remarks", [row.remarks.join(", ")]]);
   if (row.partners.length) {
