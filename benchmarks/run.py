@@ -13,6 +13,7 @@ from pathlib import Path
 import accuracy
 import annotators
 import audits
+import clusterings
 import crowd_kit
 import machine_limits
 import ratings
@@ -21,6 +22,7 @@ import scaling
 import several_labels
 import shapes
 import side_by_side
+import soft_voting
 import speed
 import startup
 import ten_million
@@ -54,6 +56,9 @@ SECTIONS: list[Callable[[], Section]] = [
     audits.decisions,
     audits.planning,
     voting.classifiers,
+    soft_voting.probabilities,
+    clusterings.kmeans_runs,
+    clusterings.large,
     speed.response_sweeps,
     accuracy.adversaries,
     speed.imports,
