@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,16 +19,20 @@ from blindfuse.cli.output_options import OutputOptions
 from blindfuse.cli.report import report_writer
 from blindfuse.errors import BadFile, BadParameter
 
+if TYPE_CHECKING:
+    import blindfuse
+    from blindfuse.cli.screen import Screen, Step
+
 NOT_REPRODUCED_BY_MODEL = "MajorityVote", "LatentSubtypes"
 """Methods whose labels a saved model of conditionally independent annotators does not reproduce."""
 
 
-MANY_CLASSES = 30
-"""Numeric classes above which labels are more likely numbers than names of classes."""
+MANY_CLASSES = 10
+"""Numeric classes above which labels are more likely scores than names of classes."""
 
 
 def numeric_classes_note(classes: list[str]) -> list[str]:
-    """Return a note that names --numbers if there are many classes, all of them numbers."""
+    """Return a note that names --scores and --numbers if there are many numeric classes."""
     if len(classes) <= MANY_CLASSES:
         return []
     try:
@@ -35,8 +40,9 @@ def numeric_classes_note(classes: list[str]) -> list[str]:
     except ValueError:
         return []
     return [
-        f"The labels are {len(classes):,} different numbers. Add --numbers if they are ratings or "
-        "scores, to estimate a number per item."
+        f"The labels are {len(classes):,} different numbers, which were fused as unordered "
+        "classes. If they are scores, add --scores --classes fail,pass for a class per item, or "
+        "--numbers for a number per item."
     ]
 
 
@@ -50,6 +56,8 @@ Examples:
   blindfuse fuse votes.csv --item image --annotator worker --label verdict
   blindfuse fuse grades.csv --ordered --classes poor,fair,good
   blindfuse fuse ratings.csv --numbers -o fused.csv
+  blindfuse fuse judged.jsonl --scores --classes fail,pass -o fused.csv
+  blindfuse fuse sources.csv --abstentions -o fused.csv
   zcat votes.csv.gz | blindfuse fuse - -o - > fused.csv
 """
 )
@@ -76,6 +84,17 @@ Examples:
 @click.option(
     "--numbers", is_flag=True, help="The labels are numbers, such as ratings; estimate the truth."
 )
+@click.option(
+    "--scores",
+    is_flag=True,
+    help="The labels are scores, such as 0 to 10; fuse them into the classes of --classes, from "
+    "low to high.  [default classes: fail,pass]",
+)
+@click.option(
+    "--abstentions",
+    is_flag=True,
+    help="A missing response says something, because all annotators saw all items.",
+)
 @with_input_options
 @with_fuse_options
 def command(
@@ -88,6 +107,8 @@ def command(
     checked: str | None,
     partitioned: bool | None,
     numbers: bool,
+    scores: bool,
+    abstentions: bool,
 ) -> None:
     """Fuse the responses in FILE… into one label per item and rate the annotators.
 
@@ -99,6 +120,8 @@ def command(
     The output has the columns item, label, confidence (the posterior probability of the label),
     margin (its lead over the second most probable class), needs_another_label, and p_CLASS for
     each class if there are at most 20. Without -o, only a summary is printed.
+
+    With --scores, what a score of one annotator means is learned from the scores of the others.
 
     With --numbers, the output has the columns item, estimate, low and high (a 95 % interval),
     ratings and spread.
@@ -116,6 +139,17 @@ def command(
     from blindfuse.cli.summary import json_document, summary_table
     from blindfuse.cli.tables import annotator_frame, fused_frame, writer
 
+    if (scores or abstentions) and (numbers or partitioned):
+        raise BadParameter(
+            "--scores and --abstentions cannot be combined with --numbers or --partitioned. Leave "
+            "one of them out."
+        )
+    if scores and abstentions:
+        raise BadParameter(
+            "Scores have an order, in which an abstention has no place. Leave out --scores or "
+            "--abstentions."
+        )
+    options = replace(options, abstentions=abstentions)
     if numbers:
         from blindfuse.cli.fuse_numbers import fuse_number_files
 
@@ -128,7 +162,8 @@ def command(
         return
     if partitioned and checked is not None:
         raise BadParameter("checked= cannot be used in partitions. Leave one of the options out.")
-    reason = inputs.reason_to_partition() if partitioned is None and checked is None else None
+    whole = checked is not None or scores or abstentions
+    reason = inputs.reason_to_partition() if partitioned is None and not whole else None
     if partitioned or reason:
         from blindfuse.cli.fuse_partitions import fuse_partitions
 
@@ -141,8 +176,9 @@ def command(
         return
     screen, other_files = output.screen, dict[Path, FileWriter]()
     with screen.progress() as step:
-        data = inputs.read(screen, step)
-        screen.note(*numeric_classes_note(data.responses.classes.tolist()))
+        data = _read_scores(inputs, screen, step) if scores else inputs.read(screen, step)
+        if not scores:
+            screen.note(*numeric_classes_note(data.responses.classes.tolist()))
         fused = options.fuse(data, screen, step)
         if checked is not None:
             from blindfuse.cli.checked_files import audit_file
@@ -172,3 +208,13 @@ def command(
         )
     if output.path is None and not output.as_json:
         screen.note("No labels were written; add `-o fused.csv`.")
+
+
+def _read_scores(inputs: InputOptions, screen: "Screen", step: "Step") -> "blindfuse.Read":
+    """Read scores as responses and print the notes."""
+    from blindfuse.cli.read_numbers import read_scores
+
+    step(f"reading {inputs.title}")
+    data = read_scores(inputs)
+    screen.note(*data.notes)
+    return data

@@ -3,6 +3,7 @@
 from blindfuse.readers import (
     argilla,
     doccano,
+    judges,
     label_studio,
     long,
     mturk,
@@ -19,6 +20,7 @@ _MODULES: tuple[Reader, ...] = (
     prodigy,
     argilla,
     doccano,
+    judges,
     long,
     wide,
 )

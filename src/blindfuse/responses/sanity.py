@@ -49,7 +49,7 @@ def _class_notes(responses: "Responses") -> list[str]:
     if all(NUMERAL.fullmatch(text) for text in texts) and n_classes > 2 * MIN_CLASSES:
         return [
             f"Check the labels: the {n_classes:,} classes are numbers ({examples}). {remedy}; "
-            "if they are scores, round them to a few levels"
+            "if they are scores, add --scores (Responses.from_scores in Python)"
         ]
     if _share(texts, lambda text: _ID.fullmatch(text) is not None) > 0.8 and n_classes > 20:
         return [f"Check the labels: the {n_classes:,} classes look like ids ({examples}). {remedy}"]
