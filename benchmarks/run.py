@@ -22,6 +22,7 @@ import several_labels
 import side_by_side
 import speed
 import startup
+import symbols
 import ten_million
 import trust
 import voting
@@ -73,6 +74,10 @@ SECTIONS: list[Callable[[], Section]] = [
     ratings.public,
     ratings.speed,
     several_labels.simulated,
+    symbols.scores,
+    symbols.simulated,
+    symbols.weak_supervision,
+    symbols.cost,
 ]
 
 
