@@ -25,6 +25,7 @@ import side_by_side
 import soft_voting
 import speed
 import startup
+import symbols
 import ten_million
 import trust
 import voting
@@ -84,6 +85,10 @@ SECTIONS: list[Callable[[], Section]] = [
     several_labels.simulated,
     several_labels.families,
     several_labels.single_choices,
+    symbols.scores,
+    symbols.simulated,
+    symbols.weak_supervision,
+    symbols.cost,
 ]
 
 

@@ -16,7 +16,7 @@ Command = Callable[..., Any]
 
 FORMATS = (
     *("label-studio", "toloka", "mturk", "prodigy", "argilla", "doccano"),
-    *("indicators", "long", "wide"),
+    *("indicators", "judges", "long", "wide"),
 )
 """The formats of ``blindfuse.read``, listed here so that ``--help`` need not import it."""
 
