@@ -13,8 +13,10 @@ from pathlib import Path
 import accuracy
 import annotators
 import audits
+import awkward_tables
 import crowd_kit
 import machine_limits
+import never_worse
 import ratings
 import reading
 import scaling
@@ -38,6 +40,9 @@ SECTIONS: list[Callable[[], Section]] = [
     accuracy.methods,
     accuracy.uniform_prior,
     accuracy.em_after_blind_ensemble,
+    never_worse.all_tables_with_truth,
+    awkward_tables.generated,
+    awkward_tables.camps,
     trust.majority_vote,
     trust.independent,
     trust.ensembles,
