@@ -13,7 +13,8 @@ from blindfuse.metrics import adjusted_rand_index
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
 from blindfuse.parameters import integer_at_least
-from blindfuse.responses.responses import Names, Responses
+from blindfuse.responses.inputs import Names
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
