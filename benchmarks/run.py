@@ -13,16 +13,21 @@ from pathlib import Path
 import accuracy
 import annotators
 import audits
+import awkward_tables
+import clusterings
 import crowd_kit
 import machine_limits
+import never_worse
 import ratings
 import reading
 import scaling
 import several_labels
 import shapes
 import side_by_side
+import soft_voting
 import speed
 import startup
+import symbols
 import ten_million
 import trust
 import voting
@@ -39,6 +44,9 @@ SECTIONS: list[Callable[[], Section]] = [
     accuracy.methods,
     accuracy.uniform_prior,
     accuracy.em_after_blind_ensemble,
+    never_worse.all_tables_with_truth,
+    awkward_tables.generated,
+    awkward_tables.camps,
     trust.majority_vote,
     trust.independent,
     trust.ensembles,
@@ -54,6 +62,9 @@ SECTIONS: list[Callable[[], Section]] = [
     audits.decisions,
     audits.planning,
     voting.classifiers,
+    soft_voting.probabilities,
+    clusterings.kmeans_runs,
+    clusterings.large,
     speed.response_sweeps,
     accuracy.adversaries,
     speed.imports,
@@ -79,6 +90,10 @@ SECTIONS: list[Callable[[], Section]] = [
     several_labels.simulated,
     several_labels.families,
     several_labels.single_choices,
+    symbols.scores,
+    symbols.simulated,
+    symbols.weak_supervision,
+    symbols.cost,
 ]
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from blindfuse.fusion.compare import compare as compare
     from blindfuse.fusion.fuse import Fusion as Fusion
     from blindfuse.fusion.fuse import fuse as fuse
+    from blindfuse.fusion.fuse_clusters import ClusterFusion as ClusterFusion
+    from blindfuse.fusion.fuse_clusters import fuse_clusters as fuse_clusters
     from blindfuse.fusion.fuse_sets import fuse_sets as fuse_sets
     from blindfuse.fusion.fuse_stream import FusedChunk as FusedChunk
     from blindfuse.fusion.fuse_stream import FusedStream as FusedStream
@@ -72,6 +74,7 @@ _MODULES = {
     "BadModel": "errors",
     "BadParameter": "errors",
     "BlindfuseError": "errors",
+    "ClusterFusion": "fusion.fuse_clusters",
     "Comparison": "fusion.compare",
     "Diagnostics": "diagnostics.diagnose",
     "DownloadFailed": "errors",
@@ -101,6 +104,7 @@ _MODULES = {
     "compare": "fusion.compare",
     "diagnose": "diagnostics.diagnose",
     "fuse": "fusion.fuse",
+    "fuse_clusters": "fusion.fuse_clusters",
     "fuse_numbers": "numbers.fuse_numbers",
     "fuse_sets": "fusion.fuse_sets",
     "fuse_stream": "fusion.fuse_stream",

@@ -198,6 +198,32 @@ def cohen_kappa(
     return with_interval(kappa, counts, resamples, confidence, seed)
 
 
+def adjusted_rand_index(one: ArrayLike, other: ArrayLike) -> float:
+    """Return the adjusted Rand index of two partitions of the same items.
+
+    (S − E) / (½ (A + B) − E), where A and B are the numbers of pairs of items that each partition
+    puts together, S those that both do, and E = A B / C(n, 2) what is expected of S by chance. It
+    is 1 for equal partitions, whatever their names, and 0 on average for independent ones. Hubert
+    and Arabie (1985), "Comparing Partitions".
+    """
+    first, second = (np.unique(np.asarray(each), return_inverse=True)[1] for each in (one, other))
+    if len(first) != len(second):
+        raise BadLabels(
+            f"The partitions have {len(first):,} and {len(second):,} items. Pass the same items."
+        )
+    joint = first * (int(second.max(initial=0)) + 1) + second
+
+    def pairs(codes: Integers) -> float:
+        sizes = np.unique(codes, return_counts=True)[1].astype(float)
+        return float((sizes * (sizes - 1)).sum() / 2)
+
+    n = len(first)
+    together = pairs(first), pairs(second)
+    expected = together[0] * together[1] / max(n * (n - 1) / 2, 1)
+    most = sum(together) / 2
+    return 1.0 if most == expected else (pairs(joint) - expected) / (most - expected)
+
+
 def fleiss_kappa(
     responses: Any,
     *,
