@@ -198,12 +198,34 @@ def test_the_blind_fusion_is_used_where_it_has_fewer_errors() -> None:
     X = probabilities.reshape(3000, -1)
     members = [(f"m{m}", PairClassifier(2 * m)) for m in range(len(noise))]
     blind = BlindVotingClassifier(members, voting="soft", cv=2).fit(X[:1500], truth[:1500])
-    assert blind.fusion_.responses.n_symbols == 4
     vote, fused = blind._errors(blind._pool.name), blind._errors(blind.fusion_.method)
     gained, lost = np.sum(vote & ~fused), np.sum(fused & ~vote)
     better = gained - lost > 2 * np.sqrt(gained + lost)
     is_vote = blind.fusion_.method == "MajorityVote"
     assert (blind.method_ == blind.fusion_.method) == (better and not is_vote)
+
+
+class DoubledClassifier(PairClassifier):
+    """Reports probabilities that sum to two or to zero, or are no numbers, for some items."""
+
+    def predict_proba(self, X: Array) -> Array:
+        values = super().predict_proba(X).copy()
+        values[::3] *= 2
+        values[1::7] = 0
+        values[2::7] = np.nan
+        return values
+
+
+def test_probabilities_are_normalised() -> None:
+    probabilities, truth = draw_probabilities(300, [1.0, 1.0, 1.0], 0, n_classes=2)
+    X = probabilities.reshape(300, -1)
+    members = [("odd", DoubledClassifier(0)), ("a", PairClassifier(2)), ("b", PairClassifier(4))]
+    blind = BlindVotingClassifier(members, voting="soft", cv=2).fit(X, truth)
+    table = blind.transform(X).reshape(300, 3, 2)
+    np.testing.assert_allclose(table.sum(axis=2), 1)
+    np.testing.assert_allclose(table[1::7, 0], 0.5)
+    np.testing.assert_allclose(table[3, 0], probabilities[3, 0])
+    assert np.isfinite(blind.predict_proba(X)).all()
 
 
 def test_an_unknown_kind_of_voting_is_refused() -> None:
