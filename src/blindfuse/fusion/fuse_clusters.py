@@ -69,8 +69,9 @@ class ClusterFusion:
         return [*rows, ("Runs", self._describe_runs()), ("Items", self._describe_items())]
 
     def summary(self) -> str:
-        """Return the paragraphs as text."""
-        return "\n".join(f"{heading}: {text}" for heading, text in self.paragraphs())
+        """Return the paragraphs, and the notes about how the clusterings were read, as text."""
+        lines = [f"{heading}: {text}" for heading, text in self.paragraphs()]
+        return "\n".join([*lines, *self.responses.remarks])
 
     def _largest(self, sizes: NDArray[Any]) -> list[tuple[Any, int]]:
         order = np.argsort(-sizes, kind="stable")[:12]
