@@ -64,7 +64,9 @@ class Measured:
 
 def compare_errors(votes: Floats, posteriors: Floats, truth: NDArray[np.intp]) -> PairedErrors:
     """Errors of two methods on the items ``[item]`` whose truth is known (not −1)."""
-    by_vote, by_fuse = (_wrong(scores[truth >= 0], truth[truth >= 0]) for scores in (votes, posteriors))
+    by_vote, by_fuse = (
+        _wrong(scores[truth >= 0], truth[truth >= 0]) for scores in (votes, posteriors)
+    )
     noise = np.std(by_fuse - by_vote) / np.sqrt(max(len(by_vote), 1))
     return PairedErrors(100 * by_vote.mean(), 100 * by_fuse.mean(), float(100 * noise))
 

@@ -13,17 +13,21 @@ from pathlib import Path
 import accuracy
 import annotators
 import audits
+import awkward_tables
 import clusterings
 import crowd_kit
 import machine_limits
+import never_worse
 import ratings
 import reading
 import scaling
 import several_labels
+import shapes
 import side_by_side
 import soft_voting
 import speed
 import startup
+import symbols
 import ten_million
 import trust
 import voting
@@ -40,6 +44,9 @@ SECTIONS: list[Callable[[], Section]] = [
     accuracy.methods,
     accuracy.uniform_prior,
     accuracy.em_after_blind_ensemble,
+    never_worse.all_tables_with_truth,
+    awkward_tables.generated,
+    awkward_tables.camps,
     trust.majority_vote,
     trust.independent,
     trust.ensembles,
@@ -61,6 +68,7 @@ SECTIONS: list[Callable[[], Section]] = [
     speed.response_sweeps,
     accuracy.adversaries,
     speed.imports,
+    shapes.tables,
     crowd_kit.labels,
     crowd_kit.cost,
     side_by_side.complete,
@@ -73,6 +81,7 @@ SECTIONS: list[Callable[[], Section]] = [
     scaling.classes,
     ten_million.ten_million,
     startup.startup,
+    startup.first_run,
     reading.long_csv,
     ratings.simulated,
     ratings.families,
@@ -81,6 +90,10 @@ SECTIONS: list[Callable[[], Section]] = [
     several_labels.simulated,
     several_labels.families,
     several_labels.single_choices,
+    symbols.scores,
+    symbols.simulated,
+    symbols.weak_supervision,
+    symbols.cost,
 ]
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +19,10 @@ from blindfuse.cli.output_options import OutputOptions
 from blindfuse.cli.report import report_writer
 from blindfuse.errors import BadFile, BadParameter
 
+if TYPE_CHECKING:
+    import blindfuse
+    from blindfuse.cli.screen import Screen, Step
+
 NOT_REPRODUCED_BY_MODEL = "MajorityVote", "LatentSubtypes"
 """Methods whose labels a saved model of conditionally independent annotators does not reproduce."""
 
@@ -33,6 +38,8 @@ Examples:
   blindfuse fuse grades.csv --ordered --classes poor,fair,good
   blindfuse fuse ratings.csv --numbers -o fused.csv
   blindfuse fuse tags.csv --multi-label -o fused.csv --report report.html
+  blindfuse fuse judged.jsonl --scores --classes fail,pass -o fused.csv
+  blindfuse fuse sources.csv --abstentions -o fused.csv
   zcat votes.csv.gz | blindfuse fuse - -o - > fused.csv
 """
 )
@@ -70,6 +77,17 @@ Examples:
     help="What separates classes in a cell, with --multi-label.  [default: the first of | ; , that "
     "occurs]",
 )
+@click.option(
+    "--scores",
+    is_flag=True,
+    help="The labels are scores, such as 0 to 10; fuse them into the classes of --classes, from "
+    "low to high.  [default classes: fail,pass]",
+)
+@click.option(
+    "--abstentions",
+    is_flag=True,
+    help="A missing response says something, because all annotators saw all items.",
+)
 @with_input_options
 @with_fuse_options
 def command(
@@ -84,6 +102,8 @@ def command(
     numbers: bool,
     multi_label: bool,
     separator: str | None,
+    scores: bool,
+    abstentions: bool,
 ) -> None:
     """Fuse the responses in FILE… into one label per item and rate the annotators.
 
@@ -95,6 +115,8 @@ def command(
     The output has the columns item, label, confidence (the posterior probability of the label),
     margin (its lead over the second most probable class), needs_another_label, and p_CLASS for
     each class if there are at most 20. Without -o, only a summary is printed.
+
+    With --scores, what a score of one annotator means is learned from the scores of the others.
 
     With --numbers, the output has the columns item, estimate, low and high (a 95 % interval),
     ratings and spread.
@@ -118,15 +140,22 @@ def command(
 
     if separator is not None and not multi_label:
         raise BadParameter("--separator is for --multi-label. Add that, or leave it out.")
-    if numbers or multi_label:
-        option = "--numbers" if numbers else "--multi-label"
-        if numbers and multi_label:
-            raise BadParameter("--numbers and --multi-label exclude each other. Leave one out.")
-        if model is not None or partitioned or checked is not None:
-            raise BadParameter(
-                f"{option} saves no model, and reads no partitions and no checked labels. Leave "
-                "that out."
-            )
+    kinds = {
+        "--numbers": numbers,
+        "--multi-label": multi_label,
+        "--scores": scores,
+        "--abstentions": abstentions,
+    }
+    given = [name for name, is_given in kinds.items() if is_given]
+    if len(given) > 1:
+        raise BadParameter(f"{' and '.join(given)} exclude each other. Leave one out.")
+    if given and partitioned:
+        raise BadParameter(f"{given[0]} reads no partitions. Leave one of the options out.")
+    if (numbers or multi_label) and (model is not None or checked is not None):
+        raise BadParameter(
+            f"{given[0]} saves no model and reads no checked labels. Leave that out."
+        )
+    options = replace(options, abstentions=abstentions)
     if numbers:
         from blindfuse.cli.fuse_numbers import fuse_number_files
 
@@ -139,7 +168,8 @@ def command(
         return
     if partitioned and checked is not None:
         raise BadParameter("checked= cannot be used in partitions. Leave one of the options out.")
-    reason = inputs.reason_to_partition() if partitioned is None and checked is None else None
+    whole = checked is not None or scores or abstentions
+    reason = inputs.reason_to_partition() if partitioned is None and not whole else None
     if partitioned or reason:
         from blindfuse.cli.fuse_partitions import fuse_partitions
 
@@ -152,7 +182,7 @@ def command(
         return
     screen, other_files = output.screen, dict[Path, FileWriter]()
     with screen.progress() as step:
-        data = inputs.read(screen, step)
+        data = _read_scores(inputs, screen, step) if scores else inputs.read(screen, step)
         fused = options.fuse(data, screen, step)
         if checked is not None:
             from blindfuse.cli.checked_files import audit_file
@@ -182,3 +212,13 @@ def command(
         )
     if output.path is None and not output.as_json:
         screen.note("No labels were written; add `-o fused.csv`.")
+
+
+def _read_scores(inputs: InputOptions, screen: "Screen", step: "Step") -> "blindfuse.Read":
+    """Read scores as responses and print the notes."""
+    from blindfuse.cli.read_numbers import read_scores
+
+    step(f"reading {inputs.title}")
+    data = read_scores(inputs)
+    screen.note(*data.notes)
+    return data

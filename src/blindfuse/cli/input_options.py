@@ -100,12 +100,18 @@ def _as_text(name: str) -> str:
 def read_gold_for(data: "blindfuse.Read", path: str, screen: "Screen") -> dict[str, str]:
     """Read gold labels from a file; items without responses are left out, with a note."""
     gold = blindfuse.read_gold(path, classes=data.responses.classes)
-    items = set(data.responses.items.tolist())
+    return gold_with_responses(gold, set(data.responses.items.tolist()), path, screen)
+
+
+def gold_with_responses(
+    gold: dict[str, str], items: set[str], path: str, screen: "Screen"
+) -> dict[str, str]:
+    """Return the gold labels of the items that have responses; a note names the others."""
     unknown = [item for item in gold if item not in items]
     if len(unknown) == len(gold):
         raise BadFile(
-            f"No item in {path} has responses: {path} names {list_names(unknown, 3)}, the "
-            f"responses name {list_names(data.responses.items, 3)}. Use the same names in both."
+            f"No item in {path} has responses: {path} names {list_names(unknown, 3)}. Use the same "
+            "names as in the responses."
         )
     if unknown:
         screen.note(

@@ -68,10 +68,10 @@ def rate_items(responses: Responses, posteriors: Floats) -> Items:
 
 def _rate_block(responses: Responses, posteriors: Floats) -> tuple[NDArray[Any], ...]:
     """The fields of ``Items`` for a block of items."""
-    votes = vote_posteriors(responses)
-    label_votes = votes[np.arange(len(votes)), most_likely(posteriors)]
     *_, second, first = np.sort(posteriors, axis=1).T
-    outvoted = (label_votes == 0) & (responses.responses_per_item > 0)
-    if responses.anchor.kind == "none":  # symbols name no class, so nothing is voted for
-        outvoted = np.zeros_like(outvoted)
+    outvoted = np.zeros(len(posteriors), dtype=bool)
+    if responses.anchor.kind != "none":  # there, symbols name no class, and nothing is voted for
+        votes = vote_posteriors(responses)
+        label_votes = votes[np.arange(len(votes)), most_likely(posteriors)]
+        outvoted = (label_votes == 0) & (responses.responses_per_item > 0)
     return first, first - second, entr(posteriors).sum(axis=1), first < CONFIDENT, outvoted

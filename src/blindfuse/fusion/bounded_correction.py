@@ -86,7 +86,9 @@ def correct_votes(evidence: Evidence) -> Choice:
     labels = most_likely(model.posteriors_)
     objection = object_to_labels(labels, evidence.votes, evidence.responses.classes)
     if objection is None:
-        why = f"{_reason(evidence)}, so the majority vote is used; EM corrects it where it is close."
+        why = (
+            f"{_reason(evidence)}, so the majority vote is used; EM corrects it where it is close."
+        )
         return _choose(evidence, BOUNDED_CORRECTION, why, model, None)
     evidence.refusals.append(f"EM {objection}")
     why = (

@@ -20,7 +20,7 @@ from scipy.special import expit, log_expit, logit
 
 from blindfuse.fusion.held_out import Gain
 from blindfuse.fusion.selection import SIGNIFICANT_Z
-from blindfuse.fusion.set_prediction import BOUND, LeaveOneOut
+from blindfuse.fusion.set_prediction import BOUND, MAX_CELLS, LeaveOneOut
 from blindfuse.model.posteriors import safe_log
 from blindfuse.responses.response_sets import ResponseSets
 
@@ -90,6 +90,7 @@ def test_dependence(
     Items are divided into folds. A correction fitted to the others predicts each response to an
     item of a fold from the remaining responses to that item.
     """
+    table = table.sample_items(MAX_CELLS)
     n_responses = table.responses_per_item
     if len(active) < 2 or np.count_nonzero(n_responses >= 2) < 2:
         return ClassDependence(None, None, active)

@@ -92,8 +92,9 @@ def rate_set_annotators(
     items of the annotator.
     """
     n = table.responses_per_annotator
-    expected = np.zeros((table.n_annotators, table.n_classes))
-    np.add.at(expected, table.codes, posteriors[table.item_of_response()])
+    item = table.item_of_response()
+    columns = [np.bincount(table.codes, column[item], len(n)) for column in posteriors.T]
+    expected = np.stack(columns, axis=1)
     others = n[:, None] - expected
     sizes = np.bincount(table.codes, table.members.sum(axis=1)[table.symbols], len(n))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -21,7 +21,7 @@ YES = 0.5
 """Posterior above which a class belongs to the set."""
 CONFIDENT = 0.9
 """Probability of the whole set below which an item needs another response."""
-MIN_CORRELATION = 0.1
+MIN_CORRELATION = 0.2
 """Correlation of the posteriors of two classes from which on they are listed as related."""
 
 

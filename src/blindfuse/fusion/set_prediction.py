@@ -12,6 +12,8 @@ Floats = NDArray[np.float64]
 
 BOUND = 1e-9
 """Probabilities are kept this far from 0 and 1, so that log odds are finite."""
+MAX_CELLS = 5_000_000
+"""Responses times classes that are predicted; larger tables are sampled by item."""
 MIN_ITEMS = 10
 """Items from which on correlations over items are looked at."""
 
@@ -30,8 +32,8 @@ class LeaveOneOut:
         self.rates = rates[table.codes].clip(BOUND, 1 - BOUND)
         chances = np.where(self.named[:, :, None], self.rates, 1 - self.rates)
         ratios = np.log(chances[:, :, 1]) - np.log(chances[:, :, 0])
-        self.evidence = np.zeros((table.n_items, len(prior)))
-        np.add.at(self.evidence, self.item, ratios)
+        sums = [np.bincount(self.item, column, table.n_items) for column in ratios.T]
+        self.evidence: Floats = np.stack(sums, axis=1).astype(np.float64)
         self.rest = self.evidence[self.item] - ratios
 
     def predict(self, log_odds: Floats, rows: Any = slice(None)) -> Floats:
@@ -50,6 +52,7 @@ def score_difficulty(table: ResponseSets, rates: Floats, prior: Floats) -> float
     """
     if table.n_items < MIN_ITEMS or table.n_classes < 2:
         return 0.0
+    table = table.sample_items(MAX_CELLS)
     held = LeaveOneOut(table, rates, prior)
     yes = held.predict(logit(prior.clip(BOUND, 1 - BOUND))).clip(BOUND, 1 - BOUND)
     entropy = -yes * np.log(yes) - (1 - yes) * np.log1p(-yes)

@@ -38,7 +38,7 @@ class SharedRates:
     Attributes
     ----------
     pooled
-        the fusion of all questions, each an item of its own.
+        the fusion of all questions, as if every one were an item of its own.
     strength
         pseudo-counts that its confusion matrices are worth in each class.
     difficulty
@@ -131,7 +131,7 @@ def _correct_votes(context: FuseContext) -> Choice:
 def _class_log_odds(evidence: Floats) -> float:
     """The prior log odds under which responses with these log likelihood ratios are likeliest.
 
-    One pseudo-item of each answer keeps them finite.
+    One pseudo-item with the class and one without keep them finite.
     """
     log_odds = 0.0
     for _ in range(PRIOR_STEPS):
@@ -142,18 +142,13 @@ def _class_log_odds(evidence: Floats) -> float:
 
 def _fuse_pooled(table: ResponseSets, options: Mapping[str, Any]) -> Fusion:
     """The fusion of the questions of all classes, as if each were an item of its own."""
-    n_classes = table.n_classes
-    n_items = max(1, int(MAX_POOLED / n_classes / max(table.n_responses / table.n_items, 1)))
-    step = 1 + (table.n_items - 1) // n_items
-    rows = np.flatnonzero(table.item_of_response() % step == 0)
-    members = table.members[table.symbols[rows]]
-    items = table.item_of_response()[rows] // step
-    n_sampled = 1 + (table.n_items - 1) // step
+    n_classes, sample = table.n_classes, table.sample_items(MAX_POOLED)
+    n_items, items = sample.n_items, sample.item_of_response()
     pooled = Responses.from_codes(
-        np.repeat(items, n_classes) + n_sampled * np.tile(np.arange(n_classes), len(rows)),
-        np.repeat(table.codes[rows], n_classes),
-        members.ravel().astype(np.int8),
-        items=np.arange(n_sampled * n_classes),
+        np.repeat(items, n_classes) + n_items * np.tile(np.arange(n_classes), len(items)),
+        np.repeat(sample.codes, n_classes),
+        sample.indicators().ravel().astype(np.int8),
+        items=np.arange(n_items * n_classes),
         annotators=table.annotators,
         classes=["no", "yes"],
     )

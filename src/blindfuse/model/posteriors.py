@@ -10,17 +10,16 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from blindfuse.kernels import posteriors as kernels
 from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
 from blindfuse.kernels.threads import map_threads
 from blindfuse.model.anchored_votes import class_votes, initial_codes
 from blindfuse.model.checks import check_shape
+from blindfuse.model.incidence import incidence
 from blindfuse.responses.packing import PackedResponses
 from blindfuse.responses.responses import Responses
 
@@ -257,7 +256,7 @@ def _small_posteriors(
 ) -> tuple[Floats, Floats]:
     """Return posteriors ``[item, class]`` and log-likelihoods ``[item]`` without a kernel."""
     log_rows = np.log(confusions.reshape(-1, len(prior)))
-    joint = _incidence(responses) @ log_rows + np.log(prior)
+    joint = incidence(responses) @ log_rows + np.log(prior)
     best = joint.max(axis=1, keepdims=True)
     posteriors = np.exp(joint - best)
     total = posteriors.sum(axis=1, keepdims=True)
@@ -268,26 +267,8 @@ def _small_posteriors(
 def _count_small(responses: Responses, posteriors: Floats) -> ExpectedCounts:
     """Return the expected counts without a kernel; sums are in the same order as the kernel's."""
     shape = responses.n_annotators, responses.n_symbols, posteriors.shape[1]
-    counts = (_incidence(responses).T @ posteriors).reshape(shape)
+    counts = (incidence(responses).T @ posteriors).reshape(shape)
     return ExpectedCounts(counts, posteriors.sum(axis=0))
-
-
-_incidences: WeakKeyDictionary[Responses, csr_array] = WeakKeyDictionary()
-
-
-def _incidence(responses: Responses) -> csr_array:
-    """Return the matrix ``[item, (annotator, symbol)]`` that is one where a response is.
-
-    It is kept as long as the responses are, because EM needs it in every iteration.
-    """
-    found = _incidences.get(responses)
-    if found is None:
-        starts, annotators, symbols = responses.by_item
-        cells = annotators.astype(np.intp) * responses.n_symbols + symbols
-        shape = responses.n_items, responses.n_annotators * responses.n_symbols
-        found = csr_array((np.ones(len(cells)), cells, starts), shape=shape)
-        _incidences[responses] = found
-    return found
 
 
 def _sum_over_items(

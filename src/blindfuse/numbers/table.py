@@ -92,8 +92,11 @@ class Numbers:
             "first" if repeats == "first" else "last",
         )
         if rows.repeated and repeats in ("mean", "median"):
-            cells = item_codes.astype(np.int64) * len(annotator_names) + annotator_codes
-            numbers = _combine_repeats(cells, numbers, repeats)
+            is_repeated = np.bincount(item_codes, minlength=len(item_names)) > np.diff(rows.starts)
+            at = np.flatnonzero(is_repeated[item_codes])
+            cells = item_codes[at].astype(np.int64) * len(annotator_names) + annotator_codes[at]
+            numbers = numbers.copy()
+            numbers[at] = _combine_repeats(cells, numbers[at], repeats)
         if rows.repeated and repeats == "error":
             item = int(np.argmax(np.bincount(item_codes) > np.diff(rows.starts)))
             raise BadLabels(

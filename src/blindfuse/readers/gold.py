@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from blindfuse.errors import BadFile, list_names
 from blindfuse.readers.encoding import plain_name_series
 from blindfuse.readers.opening import open_table
-from blindfuse.readers.parsed_responses import ParsedResponses
+from blindfuse.readers.parsed_responses import GoldLabels
 from blindfuse.readers.sources import FileInput, find_sources
 from blindfuse.readers.tables import Table, load_columns
 from blindfuse.responses.detection import (
@@ -86,16 +86,16 @@ def _load(
 
 
 def matching_gold(
-    parsed: ParsedResponses, options: LabelOptions, classes: NDArray[Any]
+    found: GoldLabels | None, options: LabelOptions, classes: NDArray[Any]
 ) -> tuple[dict[str, str], list[str]]:
     """Return the gold labels that came with the responses, and notes about them.
 
     A column with the name of a gold column may hold something else, such as whether a response was
     right. It is used only if it has one value per item, and only where that value is a class.
     """
-    if parsed.gold is None:
+    if found is None:
         return {}, []
-    frame, column = parsed.gold
+    frame, column = found
     labels, conflicting = one_label_per_item(frame, replace(options, classes=classes.tolist()))
     if conflicting:
         items = list_names(conflicting, 3)

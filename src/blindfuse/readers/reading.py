@@ -97,7 +97,7 @@ def read(
     parsed = reader.read(tables, options)
     labels = text_label_options(classes, missing, keep_na, fold_case, parsed.abstain)
     responses, encoding_notes = encode(tables[0], parsed, labels, repeats)
-    gold, gold_notes = matching_gold(parsed, labels, responses.classes)
+    gold, gold_notes = matching_gold(parsed.gold, labels, responses.classes)
     all_named = bool(format and item and annotator and label)
     notes = [
         summary(reader, tables, parsed.columns, detected=not all_named),

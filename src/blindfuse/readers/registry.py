@@ -4,6 +4,7 @@ from blindfuse.readers import (
     argilla,
     doccano,
     indicators,
+    judges,
     label_studio,
     long,
     mturk,
@@ -21,6 +22,7 @@ _MODULES: tuple[Reader, ...] = (
     argilla,
     doccano,
     indicators,
+    judges,
     long,
     wide,
 )

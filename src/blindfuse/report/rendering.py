@@ -104,6 +104,7 @@ def _script_data(contents: Contents, charts: Mapping[str, Chart]) -> dict[str, A
     return {
         "classes": contents.classes,
         "matrix_classes": contents.annotators.matrix_classes,
+        "matrix_symbols": contents.annotators.matrix_symbols,
         "annotators": table_data(AnnotatorRow, contents.annotators.rows),
         "items": table_data(ItemRow, contents.items.rows),
         "voters": contents.items.voters,

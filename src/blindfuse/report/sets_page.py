@@ -112,7 +112,7 @@ def gather_set_contents(fusion: SetFusion, title: str, notes: Sequence[str]) -> 
         title=visible(title),
         size=f"{table.n_responses:,} responses by {table.n_annotators:,} annotators to "
         f"{table.n_items:,} items, {table.n_classes:,} classes",
-        method=fusion.method,
+        method=fusion.method[0].upper() + fusion.method[1:],
         why=fusion.why,
         paragraphs=tuple(fusion.paragraphs()),
         notes=tuple(map(visible, notes)),

@@ -32,7 +32,7 @@ from blindfuse.responses.keys import name_key
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.repeats import Repeats, repeat_notes
 from blindfuse.responses.responses import Responses, label_options
-from blindfuse.responses.rows import annotator_dtype, read_only, sort_and_deduplicate
+from blindfuse.responses.rows import annotator_dtype, read_only, row_starts, sort_and_deduplicate
 from blindfuse.responses.set_values import choose_separator, parse_set, set_key
 from blindfuse.responses.values import LabelOptions
 
@@ -301,10 +301,12 @@ class ResponseSets:
 
     def shares(self) -> NDArray[np.float64]:
         """Return the share of the responses to each item that contain each class."""
-        n = np.maximum(self.responses_per_item, 1)
-        votes = np.zeros((self.n_items, self.n_classes))
-        np.add.at(votes, self.item_of_response(), self.indicators())
-        return np.asarray(votes / n[:, None])
+        item, n = self.item_of_response(), np.maximum(self.responses_per_item, 1)
+        votes = [
+            np.bincount(item, self.members[self.symbols, k], self.n_items)
+            for k in range(self.n_classes)
+        ]
+        return np.asarray(np.stack(votes, axis=1) / n[:, None])
 
     @property
     def are_single(self) -> bool:
@@ -315,6 +317,25 @@ class ResponseSets:
     def single_choices(self) -> Responses:
         """Return responses of one class each as :class:`Responses`."""
         return self._responses(self.members.argmax(axis=1)[self.symbols], self.classes)
+
+    def sample_items(self, max_cells: int) -> "ResponseSets":
+        """Return the responses to evenly spaced items, with at most about this many cells.
+
+        A cell is what one response says about one class.
+        """
+        step = 1 + self.n_responses * self.n_classes // max_cells
+        if step == 1:
+            return self
+        item = self.item_of_response()
+        kept = item % step == 0
+        counts = self.responses_per_item[::step]
+        return replace(
+            self,
+            items=self.items[::step],
+            starts=row_starts(counts),
+            codes=self.codes[kept],
+            symbols=self.symbols[kept],
+        )
 
     def select_classes(self, places: NDArray[Any]) -> "ResponseSets":
         """Return the same responses with the classes at these positions only."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MIN_CLASSES = 10
 """With fewer classes, their number and their form are not suspicious."""
 
-MANY_NUMBERS = 20
+MANY_NUMBERS = 10
 """Classes above which numbers are more likely ratings than names of classes."""
 
 MIN_ITEMS = 30
@@ -60,7 +60,8 @@ def _class_notes(responses: "Responses") -> list[str]:
     if n_classes > MANY_NUMBERS and all(NUMERAL.fullmatch(text) for text in texts):
         return [
             f"Check the labels: the {n_classes:,} classes are numbers ({examples}). If they are "
-            f"ratings or scores, add --numbers (fuse_numbers in Python). {remedy}"
+            "scores, add --scores for a class per item (Responses.from_scores in Python) or "
+            f"--numbers for a number per item (fuse_numbers). {remedy}"
         ]
     if _share(texts, lambda text: _ID.fullmatch(text) is not None) > 0.8 and n_classes > 20:
         return [f"Check the labels: the {n_classes:,} classes look like ids ({examples}). {remedy}"]

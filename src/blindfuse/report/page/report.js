@@ -132,16 +132,16 @@ function matrix(row) {
   const codes = data.matrix_classes;
   const digits = codes.length > 10 ? 0 : 1;
   const caption = make("caption", {},
-    "Confusion matrix in percent: for each true class (row), how often the annotator reports each class (column).");
+    `Confusion matrix in percent: for each true class (row), how often the annotator reports each ${data.matrix_symbols ? "symbol" : "class"} (column).`);
   if (codes.length < data.classes.length) {
     caption.append(` The ${codes.length} most common of ${data.classes.length} classes.`);
   }
   const head = make("tr", {}, make("th", { scope: "col" }, "true ↓ reported →"),
-    ...codes.map((code) => make("th", { scope: "col" }, isolated(className(code)))));
+    ...(data.matrix_symbols || codes.map(className)).map((name) => make("th", { scope: "col" }, isolated(name))));
   const body = row.matrix.map((shares, at) =>
     make("tr", {}, make("th", { scope: "row" }, isolated(className(codes[at]))),
       ...shares.map((share, reported) => {
-        const box = make("td", reported === at ? { class: "correct" } : {}, (share / 10).toFixed(digits));
+        const box = make("td", reported === at && !data.matrix_symbols ? { class: "correct" } : {}, (share / 10).toFixed(digits));
         box.style.setProperty("--p", share / 1000);
         return box;
       })));
