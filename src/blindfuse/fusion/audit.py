@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.diagnostics.diagnose import Paragraph
-from blindfuse.errors import list_names
+from blindfuse.errors import BadParameter, list_names
 from blindfuse.fusion.audit_candidates import FUSION, VOTE, Candidates, fit_candidates
 from blindfuse.fusion.audit_corrections import (
     AuditedAnnotators,
-    Recalibration,
     correct_annotators,
     recalibrate,
     rogan_gladen,
@@ -21,6 +20,7 @@ from blindfuse.fusion.audit_corrections import (
 from blindfuse.fusion.audit_plan import AuditPlan
 from blindfuse.fusion.audit_sample import CheckedSample, collect_sample
 from blindfuse.fusion.stratified import Counts, Interval, intervals_of_shares
+from blindfuse.model.recalibration import Recalibration
 from blindfuse.parameters import positive
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class AuditResult:
     @property
     def blind_error(self) -> float:
         """The expected error of the fusion, which was estimated without the checked labels."""
-        return float(self.fusion.diagnostics.expected_error.error)
+        return float(self.fusion.expected_error.value)
 
     @cached_property
     def errors(self) -> dict[str, Interval]:
@@ -328,6 +328,11 @@ def audit(fusion: "Fusion", plan: AuditPlan | None, checked: Mapping[Any, Any]) 
     >>> audit(fusion, plan, {item: fusion.labels[item] for item in plan.items}).error.value
     0.0
     """
+    if not fusion.responses.is_plain:
+        raise BadParameter(
+            "An audit corrects annotators who report classes, but these report "
+            f"{fusion.responses.n_symbols:,} symbols. Pass the checked labels to fuse as gold=."
+        )
     sample = collect_sample(fusion, plan, checked)
     return AuditResult(fusion, plan, sample, _candidates_for(fusion, plan))
 

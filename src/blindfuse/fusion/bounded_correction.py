@@ -82,7 +82,7 @@ def correct_votes(evidence: Evidence) -> Choice:
 
     The second opinion is a vote that discounts annotators who repeat each other.
     """
-    model = evidence.context.fit_dawid_skene()
+    model = evidence.context.dawid_skene_from_vote
     labels = most_likely(model.posteriors_)
     objection = object_to_labels(labels, evidence.votes, evidence.responses.classes)
     if objection is None:

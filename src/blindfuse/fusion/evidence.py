@@ -64,8 +64,9 @@ class Evidence:
 
         Where errors are not correlated, both end at the same model.
         """
-        by_counts = counting_is_cheaper(self.responses)
-        return self.context.fit_dawid_skene(start="blind" if by_counts else "mv")
+        if counting_is_cheaper(self.responses):
+            return self.context.fit_dawid_skene(start="blind")
+        return self.context.dawid_skene_from_vote
 
     @cached_property
     def after_blind_ensemble(self) -> DawidSkene:

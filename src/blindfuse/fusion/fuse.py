@@ -9,20 +9,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.diagnostics.calibration import ErrorInterval
 from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
+from blindfuse.diagnostics.expected_error import expect_error
 from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import check_responses
 from blindfuse.fusion.audit import AuditResult
 from blindfuse.fusion.audit_decision import apply_checks
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule, choice_in_input_order
+from blindfuse.fusion.recalibration import with_expected_error
 from blindfuse.fusion.selection import select_by_order, select_by_prediction
+from blindfuse.fusion.symbols import select_with_symbols
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
-from blindfuse.parameters import integer_at_least
+from blindfuse.parameters import integer_at_least, one_of
 from blindfuse.responses.canonical import canonicalize
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses, as_responses
+from blindfuse.responses.symbols import NO_RESPONSE
 
 Floats = NDArray[np.float64]
 
@@ -66,6 +71,15 @@ class Fusion:
         """Confusion matrices and class prior, for new items by the same annotators."""
         return self.choice.model
 
+    @cached_property
+    def expected_error(self) -> ErrorInterval:
+        """The expected share of wrong labels, with its 80 % interval: ``value``, ``low``, ``high``.
+
+        Gold labels count as correct.
+        """
+        known = self.choice.expected_error
+        return known or expect_error(self.responses, self.model, self.posteriors)
+
     @property
     def history(self) -> Floats:
         """Log-likelihoods ``[iteration]``; empty for methods that do not iterate."""
@@ -81,16 +95,25 @@ class Fusion:
         """How far the result can be trusted; computed when first used."""
         with single_threaded_blas():
             all_gold = self.is_gold is not None and bool(self.is_gold.all())
-            model, posteriors = self.model, self.posteriors
-            return diagnose(self.responses, model, posteriors, self.groups, all_gold)
+            return diagnose(
+                self.responses,
+                self.model,
+                self.posteriors,
+                self.groups,
+                all_gold,
+                self.expected_error,
+            )
 
     def predict_proba(self, responses: Any) -> Floats:
         """Posteriors ``[item, class]`` of new items by the same annotators, by the same method.
 
         Nothing is learned from the new items; ``fuse`` them with the old ones for that.
         """
-        new = as_responses(responses, classes=self.responses.classes)
-        new = new.recoded(self.responses.annotators, self.responses.classes)
+        known = self.responses
+        new = as_responses(responses, classes=known.classes if known.is_plain else None)
+        if new.is_plain and NO_RESPONSE in known.symbols.tolist():
+            new = new.recoded(known.annotators, new.classes).with_abstentions()
+        new = new.recoded(known.annotators, known.classes, known.symbols)
         if self.choice.posteriors_of is not None:
             return self.choice.posteriors_of(new)
         return self.model.posteriors(new, threads=self.threads)
@@ -112,6 +135,7 @@ def fuse(
     responses: Any,
     *,
     ordered: bool = False,
+    abstentions: bool = False,
     gold: Mapping[Any, Any] | None = None,
     checked: Mapping[Any, Any] | AuditResult | None = None,
     prior_model: Model | None = None,
@@ -131,6 +155,9 @@ def fuse(
         Responses, a matrix ``[item, annotator]`` or a frame.
     ordered
         whether the classes are ordered, as grades are.
+    abstentions
+        whether a missing response says something, because every annotator had the choice on every
+        item, as labelling functions have (:meth:`Responses.with_abstentions`).
     gold
         gold labels of some items, ``{item: label}``, which are held fixed.
     checked
@@ -154,15 +181,19 @@ def fuse(
     [0, 1, 0, 1, 0, 1]
     """
     integer_at_least(0).check("seed", seed)
+    one_of(True, False).check("abstentions", abstentions)
     table = check_responses(responses)
+    if abstentions:
+        table = table.with_abstentions()
     gold_items, gold_classes = gold_codes(table, gold)
-    use_order = ordered and table.n_classes > 2
-    select = selection or (select_by_order if use_order else select_by_prediction)
+    use_order = ordered and table.n_classes > 2 and table.is_plain
+    select = selection or _default_rule(table, use_order)
     canonical = canonicalize(table, keep_classes=ordered, threads=threads)
     context = FuseContext(canonical.responses, seed, gold, prior_model, prior_count, threads)
     with single_threaded_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
-        choice = choice_in_input_order(select(context), canonical, table)
+        choice = with_expected_error(select(context), context)
+    choice = choice_in_input_order(choice, canonical, table)
     posteriors, labels = choice.posteriors, choice.label_codes()
     is_gold = None
     if len(gold_items):
@@ -172,3 +203,10 @@ def fuse(
         is_gold[gold_items] = True
     fusion = Fusion(table, np.asarray(table.classes[labels]), posteriors, choice, threads, is_gold)
     return fusion if checked is None else apply_checks(fusion, checked)
+
+
+def _default_rule(table: Responses, use_order: bool) -> SelectionRule:
+    """The rule for these responses, if the caller gives none."""
+    if not table.is_plain:
+        return select_with_symbols
+    return select_by_order if use_order else select_by_prediction

@@ -235,7 +235,7 @@ def one_sided_share(responses: Responses) -> float:
     cells = responses.by_item.codes.astype(np.int64) * K + responses.by_item.symbols
     reported = np.bincount(cells, minlength=M * K).reshape(M, K)
     number = reported.sum(axis=1)
-    rarity = 1 - responses.responses_per_class / max(responses.n_responses, 1)
+    rarity = 1 - responses.responses_per_symbol / max(responses.n_responses, 1)
     expected = np.sum(1 - rarity ** number[:, None], axis=1)
     one_sided = np.count_nonzero(reported, axis=1) <= FEW_CLASSES * expected
     return float(number[one_sided].sum() / max(responses.n_responses, 1))
@@ -313,6 +313,7 @@ def select_method(
             getattr(fitted, "log_likelihoods_", np.empty(0)),
             labels,
             fitted.predict_proba,
+            keeps_posteriors=True,
         )
 
     return select

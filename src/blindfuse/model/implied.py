@@ -14,6 +14,7 @@ def implied_model(
 ) -> Model:
     """Confusion matrices and prior under posteriors ``[item, class]``, with learned shrinkage."""
     counts = count_posteriors(responses, posteriors, threads)
-    confusions = make_shrinkage("learned", counts.counts).shrink(counts.counts)
+    shrinkage = make_shrinkage("learned", counts.counts, responses.anchor)
     prior = counts.totals / counts.totals.sum()
-    return Model(confusions, prior, responses.annotators, responses.classes)
+    names = responses.annotators, responses.classes, None, responses.symbols
+    return Model(shrinkage.shrink(counts.counts), prior, *names)

@@ -18,6 +18,8 @@ MAX_BYTES = 700_000
 """Size of the rows with their matrices, so that the whole page stays below 3 MB."""
 MAX_MATRIX_CLASSES = 20
 """Classes of a confusion matrix that are shown; of more, the most common ones."""
+MAX_MATRIX_SYMBOLS = 30
+"""Columns of a confusion matrix whose symbols are not classes: the most frequent ones."""
 MAX_MATRIX_CELLS = 150_000
 """Cells of all confusion matrices together."""
 MAX_PARTNERS = 5
@@ -30,10 +32,11 @@ MIN_BIAS = 0.05
 class AnnotatorRow:
     """One annotator. Classes are codes; probabilities are rounded to four decimals.
 
-    ``remarks`` are reasons to check this annotator. ``partners`` are the annotators with the most
-    strongly correlated errors. ``over_reported`` is the class with the largest bias,
-    ``over_reported_by``, or None if that is small. ``matrix[true][reported]`` is in thousandths,
-    over the classes of the table; None where the page has no space for it.
+    ``coverage``, ``overlap`` and ``conflict`` are shares of all items. ``remarks`` are reasons to
+    check this annotator. ``partners`` are the annotators with the most strongly correlated errors.
+    ``over_reported`` is the class with the largest bias, ``over_reported_by``, or None if that is
+    small. ``matrix[true][reported]`` is in thousandths, over the classes of the table; None where
+    the page has no space for it.
     """
 
     name: str
@@ -41,6 +44,9 @@ class AnnotatorRow:
     accuracy: float
     low: float
     high: float
+    coverage: float
+    overlap: float
+    conflict: float
     misfit: float | None
     worst_class: int
     confused_with: int
@@ -56,13 +62,14 @@ class AnnotatorTable:
     """The ``rows`` on the page, most responses first, of ``total`` annotators.
 
     ``matrix_classes`` are the codes of the matrices' rows and columns; ``without_matrix`` counts
-    the rows that have no matrix.
+    the rows that have no matrix. Where symbols are not classes, columns are ``matrix_symbols``.
     """
 
     rows: tuple[AnnotatorRow, ...]
     total: int
     matrix_classes: tuple[int, ...]
     without_matrix: int
+    matrix_symbols: tuple[str, ...] | None = None
 
 
 def annotator_table(diagnostics: Diagnostics, model: Model, names: list[str]) -> AnnotatorTable:
@@ -73,7 +80,11 @@ def annotator_table(diagnostics: Diagnostics, model: Model, names: list[str]) ->
     classes = most_common_classes(model.prior, MAX_MATRIX_CLASSES)
     busiest = np.lexsort((-annotators.accuracy, -annotators.n_responses)).tolist()
     by_priority = sorted(busiest, key=lambda m: not remarks[m])
-    with_matrix = set(by_priority[: MAX_MATRIX_CELLS // len(classes) ** 2])
+    symbols = classes
+    if not model.is_plain:
+        pooled = model.confusions.mean(axis=0) @ model.prior
+        symbols = most_common_classes(pooled, MAX_MATRIX_SYMBOLS)
+    with_matrix = set(by_priority[: MAX_MATRIX_CELLS // (len(symbols) * len(classes))])
     rows = {
         m: _row(
             diagnostics,
@@ -81,14 +92,15 @@ def annotator_table(diagnostics: Diagnostics, model: Model, names: list[str]) ->
             m,
             remarks[m],
             tuple(names[other] for other in partners.get(m, ())[:MAX_PARTNERS]),
-            model.confusions[m][np.ix_(classes, classes)] if m in with_matrix else None,
+            model.confusions[m][np.ix_(symbols, classes)] if m in with_matrix else None,
         )
         for m in by_priority
     }
     kept = set(by_priority[: count_fitting([row_values(rows[m]) for m in by_priority], MAX_BYTES)])
     listed = tuple(rows[m] for m in busiest if m in kept)
     without_matrix = sum(row.matrix is None for row in listed)
-    return AnnotatorTable(listed, len(names), tuple(classes.tolist()), without_matrix)
+    shown = None if model.is_plain else tuple(map(str, model.symbols[symbols].tolist()))
+    return AnnotatorTable(listed, len(names), tuple(classes.tolist()), without_matrix, shown)
 
 
 def most_common_classes(prior: Floats, limit: int) -> NDArray[np.intp]:
@@ -113,6 +125,9 @@ def _row(
         accuracy=_rounded(annotators.accuracy[m]),
         low=_rounded(annotators.low[m]),
         high=_rounded(annotators.high[m]),
+        coverage=_rounded(diagnostics.coverage.coverage[m]),
+        overlap=_rounded(diagnostics.coverage.overlap[m]),
+        conflict=_rounded(diagnostics.coverage.conflict[m]),
         misfit=None if np.isnan(misfit) else round(float(misfit), 2),
         worst_class=int(annotators.worst_class[m]),
         confused_with=int(annotators.confused_with[m]),

@@ -14,7 +14,7 @@ from blindfuse.fusion.compare import Comparison
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.fusion.gold_check import GoldCheck
 from blindfuse.metrics import Agreement, fleiss_kappa, krippendorff_alpha
-from blindfuse.model.posteriors import most_likely
+from blindfuse.model.posteriors import most_likely, weighted_votes
 from blindfuse.report.annotators import (
     AnnotatorTable,
     annotator_table,
@@ -24,6 +24,7 @@ from blindfuse.report.audit import AuditSection, audit_section
 from blindfuse.report.dependence import DependenceMap, dependence_map
 from blindfuse.report.items import ItemTable, item_table
 from blindfuse.report.names import distinct_names, visible
+from blindfuse.report.panel import PanelSection, panel_section
 
 Floats = NDArray[np.float64]
 
@@ -106,6 +107,7 @@ class Contents:
     classes: tuple[str, ...]
     class_summaries: tuple[ClassSummary, ...]
     annotators: AnnotatorTable
+    panel: PanelSection
     dependence: DependenceMap
     agreement: AgreementCoefficients | None
     items: ItemTable
@@ -131,7 +133,7 @@ def gather_contents(
     responses, diagnostics = fusion.responses, fusion.diagnostics
     names = distinct_names(responses.annotators)
     classes = distinct_names(responses.classes)
-    model = fusion.model.for_annotators(responses.annotators, responses.classes)
+    model = fusion.model.for_annotators(responses.annotators, responses.classes, responses.symbols)
     paragraphs = tuple(map(_shortened, diagnostics.paragraphs()))
     return Contents(
         title=visible(title),
@@ -155,6 +157,7 @@ def gather_contents(
         classes=tuple(classes),
         class_summaries=_class_summaries(fusion, model.prior, classes),
         annotators=annotator_table(diagnostics, model, names),
+        panel=panel_section(diagnostics, names),
         dependence=dependence_map(diagnostics.dependence),
         agreement=_agreement(fusion),
         items=item_table(fusion, names),
@@ -177,7 +180,7 @@ def _key_figures(fusion: Fusion, gold: GoldCheck | None) -> tuple[KeyFigure, ...
     outvoted = diagnostics.items.outvoted.sum()
     return (
         *_gold_figures(gold),
-        KeyFigure(f"{100 * diagnostics.expected_error.error:.1f}\u00a0%", "expected error"),
+        _expected_error_figure(fusion),
         KeyFigure(f"{needing:,}", f"items need another label ({100 * needing / n:.0f} %)"),
         KeyFigure(
             f"{outvoted:,}",
@@ -192,6 +195,12 @@ def _key_figures(fusion: Fusion, gold: GoldCheck | None) -> tuple[KeyFigure, ...
             f"misfit relative to sampling noise: {fit.verdict}",
         ),
     )
+
+
+def _expected_error_figure(fusion: Fusion) -> KeyFigure:
+    expected = fusion.expected_error
+    value = f"{100 * expected.value:.1f}\u00a0%"
+    return KeyFigure(value, f"expected error (80\u00a0% interval {expected.interval()}\u00a0%)")
 
 
 def _audit_figures(audit: AuditSection | None) -> tuple[KeyFigure, ...]:
@@ -241,7 +250,8 @@ def _method_warnings(fusion: Fusion) -> tuple[Paragraph, ...]:
 def _class_summaries(fusion: Fusion, prior: Floats, classes: list[str]) -> tuple[ClassSummary, ...]:
     responses = fusion.responses
     n_labels = np.bincount(most_likely(fusion.posteriors), minlength=len(classes))
-    response_shares = responses.responses_per_class / max(responses.n_responses, 1)
+    votes = weighted_votes(responses).sum(axis=0)
+    response_shares = votes / max(votes.sum(), 1)
     return tuple(
         ClassSummary(
             name=classes[k],
@@ -256,6 +266,8 @@ def _class_summaries(fusion: Fusion, prior: Floats, classes: list[str]) -> tuple
 def _agreement(fusion: Fusion) -> AgreementCoefficients | None:
     """Agreement with bootstrap intervals; fewer resamples for many items, to limit the time."""
     responses = fusion.responses
+    if not responses.is_plain:
+        return None
     resamples = int(np.clip(MAX_RESAMPLED_ITEMS // max(responses.n_items, 1), 100, 1000))
     try:
         return AgreementCoefficients(
