@@ -14,6 +14,7 @@ import accuracy
 import annotators
 import audits
 import crowd_kit
+import expected_error
 import machine_limits
 import ratings
 import reading
@@ -44,6 +45,9 @@ SECTIONS: list[Callable[[], Section]] = [
     trust.copying,
     trust.intervals,
     trust.ordered,
+    expected_error.left_out,
+    expected_error.posteriors,
+    expected_error.independent,
     annotators.simulated,
     annotators.public,
     annotators.order,
