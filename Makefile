@@ -18,10 +18,12 @@ BIN := .venv/bin
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
 	touch $@
 
-.venv-bench/peers: pyproject.toml constraints.txt benchmarks/peers.txt
+.venv-bench/peers: pyproject.toml constraints.txt benchmarks/peers.txt benchmarks/peers_alone.txt
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
 		-r benchmarks/peers.txt -e '.[dev]'
+	.venv-bench/bin/pip install --quiet --disable-pip-version-check --no-deps \
+		-r benchmarks/peers_alone.txt  # pins NumPy 1, but runs with NumPy 2
 	touch $@
 
 .venv-engines/ready: pyproject.toml constraints.txt tests/engines/pins.txt

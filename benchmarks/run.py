@@ -13,16 +13,22 @@ from pathlib import Path
 import accuracy
 import annotators
 import audits
+import awkward_tables
+import clusterings
 import crowd_kit
 import expected_error
 import machine_limits
+import never_worse
 import ratings
 import reading
 import scaling
 import several_labels
+import shapes
 import side_by_side
+import soft_voting
 import speed
 import startup
+import symbols
 import ten_million
 import trust
 import voting
@@ -39,6 +45,9 @@ SECTIONS: list[Callable[[], Section]] = [
     accuracy.methods,
     accuracy.uniform_prior,
     accuracy.em_after_blind_ensemble,
+    never_worse.all_tables_with_truth,
+    awkward_tables.generated,
+    awkward_tables.camps,
     trust.majority_vote,
     trust.independent,
     trust.ensembles,
@@ -57,9 +66,13 @@ SECTIONS: list[Callable[[], Section]] = [
     audits.decisions,
     audits.planning,
     voting.classifiers,
+    soft_voting.probabilities,
+    clusterings.kmeans_runs,
+    clusterings.large,
     speed.response_sweeps,
     accuracy.adversaries,
     speed.imports,
+    shapes.tables,
     crowd_kit.labels,
     crowd_kit.cost,
     side_by_side.complete,
@@ -72,11 +85,19 @@ SECTIONS: list[Callable[[], Section]] = [
     scaling.classes,
     ten_million.ten_million,
     startup.startup,
+    startup.first_run,
     reading.long_csv,
     ratings.simulated,
+    ratings.families,
     ratings.public,
     ratings.speed,
     several_labels.simulated,
+    several_labels.families,
+    several_labels.single_choices,
+    symbols.scores,
+    symbols.simulated,
+    symbols.weak_supervision,
+    symbols.cost,
 ]
 
 

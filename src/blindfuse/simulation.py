@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
 
 from blindfuse.errors import BadParameter
 from blindfuse.model.model import Model
+from blindfuse.responses.anchor import Anchor
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -187,3 +189,58 @@ def _check_prior(prior: ArrayLike | None, n_classes: int) -> Floats:
             f"prior={prior!r} must be {n_classes} class probabilities, none of them negative."
         )
     return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+
+def simulate_scores(
+    n_items: int,
+    n_annotators: int,
+    n_symbols: int,
+    n_classes: int,
+    rng: np.random.Generator,
+    *,
+    prior: ArrayLike | None = None,
+    separation: float = 1.5,
+    missing: float = 0.0,
+) -> Simulation:
+    """Simulate annotators who give scores from 0 to R − 1 to items of K ordered classes.
+
+    Annotator m perceives class k as ``separation`` · k plus normal noise of its own spread, and
+    divides what it perceives into R levels, shifted and stretched as it likes. Γ_m(r, k) is the
+    probability of level r, so the returned model is exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from blindfuse.simulation import simulate_scores
+    >>> simulate_scores(1000, 5, 11, 2, np.random.default_rng(0)).responses.n_symbols
+    11
+    """
+    probabilities = _check_prior(prior, n_classes)
+    middle = separation * (n_classes - 1) / 2
+    noise = rng.uniform(0.7, 1.5, size=n_annotators)
+    bias = rng.normal(0, 0.7, size=n_annotators)
+    width = rng.uniform(0.7, 1.3, size=n_annotators)
+    levels = np.linspace(-1, 1, n_symbols + 1)[1:-1] * (middle + 1.5)
+    cuts = middle + bias[:, None] + width[:, None] * levels
+    perceived = (cuts[:, :, None] - separation * np.arange(n_classes)) / noise[:, None, None]
+    below = np.pad(ndtr(perceived), [(0, 0), (1, 1), (0, 0)])
+    below[:, -1] = 1.0
+    confusions = np.diff(below, axis=1)
+    truth = rng.choice(n_classes, size=n_items, p=probabilities)
+    cumulative = np.cumsum(confusions, axis=1)[:, :-1]
+    drawn = rng.random((n_items, n_annotators))
+    symbols = (drawn[:, :, None] > cumulative[:, :, truth].transpose(2, 0, 1)).sum(axis=2)
+    given = rng.random((n_items, n_annotators)) >= missing
+    items, annotators = np.nonzero(given)
+    responses = Responses.from_codes(
+        items,
+        annotators,
+        symbols[given],
+        items=np.arange(n_items),
+        annotators=np.arange(n_annotators),
+        classes=np.arange(n_classes),
+        symbols=np.arange(n_symbols),
+        anchor=Anchor.by_order(np.arange(n_symbols)),
+    )
+    names = responses.annotators, responses.classes, None, responses.symbols
+    return Simulation(responses, truth, Model(confusions, probabilities, *names))

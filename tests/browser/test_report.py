@@ -246,7 +246,7 @@ class TestHostileNames:
             page.locator("#vg-tooltip-element.visible").wait_for()
         assert page.evaluate("window.pwned") is None
         assert page.locator("img, iframe, object").count() == 0
-        assert page.locator("script").count() == 3
+        assert page.locator("script").count() == 4
         assert page.locator("a[href^='javascript']").count() == 0
 
     def test_text_direction_is_isolated(self, show: Any, hostile_page: str) -> None:

@@ -111,7 +111,7 @@ def test_em_starts_from_a_sample_that_does_not_depend_on_the_partitions(
     whole = Responses.from_frame(frame)
     sample = whole.select_items(np.isin(whole.items, frame.loc[sampled, "item"]))
     assert 200 < sample.n_items < 400
-    assert sample.responses_per_class[2] == 0
+    assert sample.responses_per_symbol[2] == 0
     start = DawidSkene(start="blind")._resolve_start(sample, count_votes(whole))
     alone = DawidSkene(start=start).fit(frame)
     fitted = engine.module.fit(engine.table(split(frame, 3)))
@@ -141,6 +141,19 @@ def test_other_methods_column_names_and_types_and_an_empty_partition(engine: Eng
     responses = Responses.from_frame(frame, **columns)
     expected = dict(zip(responses.items, alone.model_.labels(responses, "ml"), strict=True))
     assert dict(zip(found["photo"], found["label"], strict=True)) == expected
+
+
+def test_names_are_trimmed_as_on_one_machine(engine: Engine) -> None:
+    frame = labels_frame(seed=1, n_items=60)
+    spaced = frame.copy()
+    spaced.loc[::3, "item"] += " "
+    spaced.loc[1::3, "annotator"] = "\t" + spaced["annotator"] + "\u00a0"
+    found = engine.module.fit(engine.table(split(spaced, 3)), method=DawidSkene())
+    expected = engine.module.fit(engine.table(split(frame, 3)), method=DawidSkene())
+    assert found.n_items == expected.n_items == 60
+    assert_same_model(found.model, expected.model)
+    labels = engine.to_pandas(engine.module.predict(found.model, engine.table(split(spaced, 2))))
+    assert sorted(labels["item"]) == sorted(frame["item"].unique())
 
 
 def test_the_most_frequent_of_repeated_labels_counts(engine: Engine) -> None:

@@ -63,7 +63,7 @@ def test_the_log_posterior_rises_in_every_iteration(seed: int, shrinkage: Any) -
     responses = simulate(300, 30, 3, np.random.default_rng(seed), missing=0.8).responses
     method = DawidSkene(shrinkage=shrinkage)
     expected = count_votes(responses)
-    method._initialize_m_step(responses.annotators, responses.classes, expected)
+    method._initialize_m_step(responses.annotators, responses.alphabet, expected)
     e_step, log_posteriors = make_e_step(responses), []
     for _ in range(25):
         parameters = method._m_step(expected)

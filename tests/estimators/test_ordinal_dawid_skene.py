@@ -63,7 +63,7 @@ def test_biases_are_found(seed: int) -> None:
 def test_the_variational_bound_rises_in_every_iteration(seed: int) -> None:
     responses = ordinal_crowd("distance", 300, 30, seed).responses
     method, expected = OrdinalDawidSkene(), count_votes(responses)
-    method._initialize_m_step(responses.annotators, responses.classes, expected)
+    method._initialize_m_step(responses.annotators, responses.alphabet, expected)
     e_step, bounds = make_e_step(responses), []
     for _ in range(40):
         parameters = method._m_step(expected)

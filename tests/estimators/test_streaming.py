@@ -25,6 +25,7 @@ from blindfuse import (
 from blindfuse.metrics import error_rate
 from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.moments.moment_statistics import MomentStatistics
+from blindfuse.responses.anchor import Alphabet
 
 STATISTICS = [MomentStatistics, EMStatistics]
 METHODS = [BlindEnsemble, DawidSkene]
@@ -39,11 +40,13 @@ def named_counts(statistics: Any) -> dict[Any, Any]:
     """Return the counts of statistics by name, so that their order does not matter."""
     if isinstance(statistics, MomentStatistics):
         orders = (
-            np.argsort(names.astype(str)) for names in (statistics.annotators, statistics.classes)
+            np.argsort(names.astype(str))
+            for names in (statistics.annotators, statistics.alphabet.classes)
         )
         annotators, classes = orders
         sorted_statistics = statistics.reindexed(
-            statistics.annotators[annotators], statistics.classes[classes]
+            statistics.annotators[annotators],
+            Alphabet.plain(statistics.alphabet.classes[classes]),
         )
         return {name: array.tolist() for name, array in sorted_statistics.arrays().items()}
     matrix, classes = statistics.patterns.matrix(), statistics.patterns.classes

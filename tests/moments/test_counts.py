@@ -83,7 +83,7 @@ def test_counts_differ_if_one_response_differs() -> None:
 
 
 def test_counts_of_different_shapes_cannot_be_added() -> None:
-    with pytest.raises(BadLabels, match="3 annotators × 2 classes and of 4 × 2"):
+    with pytest.raises(BadLabels, match="3 annotators × 2 symbols and of 4 × 2"):
         MomentCounts.count(random_table(0, 9, 3, 2, 0)) + MomentCounts.count(
             random_table(0, 9, 4, 2, 0)
         )

@@ -29,7 +29,7 @@ def test_saved_arrays_restore_the_statistics() -> None:
     responses = simulate(500, 4, 2, np.random.default_rng(2), missing=0.3).responses
     statistics = EMStatistics.from_responses(responses)
     restored = EMStatistics.from_arrays(
-        statistics.annotators, statistics.classes, statistics.arrays()
+        statistics.annotators, statistics.alphabet, statistics.arrays()
     )
     np.testing.assert_array_equal(restored.sizes, statistics.sizes)
     np.testing.assert_array_equal(restored.patterns.matrix(), statistics.patterns.matrix())

@@ -28,7 +28,7 @@ def test_saved_arrays_restore_the_statistics() -> None:
     responses = simulate(300, 4, 3, np.random.default_rng(0), missing=0.3).responses
     statistics = MomentStatistics.from_responses(responses)
     restored = MomentStatistics.from_arrays(
-        statistics.annotators, statistics.classes, statistics.arrays()
+        statistics.annotators, statistics.alphabet, statistics.arrays()
     )
     assert restored.moments == statistics.moments
     np.testing.assert_array_equal(restored.vote_units.counts, statistics.vote_units.counts)

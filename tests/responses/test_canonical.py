@@ -55,7 +55,7 @@ def test_frequent_annotators_and_classes_come_first_and_classes_can_stay() -> No
     table = tables()["sparse"]
     found = canonicalize(table).responses
     assert np.all(np.diff(found.responses_per_annotator) <= 0)
-    assert np.all(np.diff(found.responses_per_class) <= 0)
+    assert np.all(np.diff(found.responses_per_symbol) <= 0)
     kept = canonicalize(table, keep_classes=True)
     assert kept.classes.tolist() == [0, 1, 2, 3]
     assert kept.responses.classes.tolist() == table.classes.tolist()

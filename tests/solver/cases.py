@@ -20,7 +20,8 @@ def crowd(seed: int, n: int = 400, m: int = 6, k: int = 3, missing: float = 0.3)
 
 def random_factors(responses: Responses, seed: int) -> Factors:
     rng = np.random.default_rng(seed)
-    return Factors.pack(*random_start(responses.n_annotators, responses.n_classes, rng))
+    shape = responses.n_annotators, responses.n_symbols, responses.n_classes
+    return Factors.pack(*random_start(shape, rng))
 
 
 def both_problems(responses: Responses) -> tuple[MomentProblem, ResponseProblem]:

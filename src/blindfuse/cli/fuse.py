@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,26 +19,12 @@ from blindfuse.cli.output_options import OutputOptions
 from blindfuse.cli.report import report_writer
 from blindfuse.errors import BadFile, BadParameter
 
+if TYPE_CHECKING:
+    import blindfuse
+    from blindfuse.cli.screen import Screen, Step
+
 NOT_REPRODUCED_BY_MODEL = "MajorityVote", "LatentSubtypes"
 """Methods whose labels a saved model of conditionally independent annotators does not reproduce."""
-
-
-MANY_CLASSES = 30
-"""Numeric classes above which labels are more likely numbers than names of classes."""
-
-
-def numeric_classes_note(classes: list[str]) -> list[str]:
-    """Return a note that names --numbers if there are many classes, all of them numbers."""
-    if len(classes) <= MANY_CLASSES:
-        return []
-    try:
-        list(map(float, classes))
-    except ValueError:
-        return []
-    return [
-        f"The labels are {len(classes):,} different numbers. Add --numbers if they are ratings or "
-        "scores, to estimate a number per item."
-    ]
 
 
 @click.command(
@@ -50,6 +37,9 @@ Examples:
   blindfuse fuse votes.csv --item image --annotator worker --label verdict
   blindfuse fuse grades.csv --ordered --classes poor,fair,good
   blindfuse fuse ratings.csv --numbers -o fused.csv
+  blindfuse fuse tags.csv --multi-label -o fused.csv --report report.html
+  blindfuse fuse judged.jsonl --scores --classes fail,pass -o fused.csv
+  blindfuse fuse sources.csv --abstentions -o fused.csv
   zcat votes.csv.gz | blindfuse fuse - -o - > fused.csv
 """
 )
@@ -76,6 +66,28 @@ Examples:
 @click.option(
     "--numbers", is_flag=True, help="The labels are numbers, such as ratings; estimate the truth."
 )
+@click.option(
+    "--multi-label",
+    is_flag=True,
+    help="A label is a set of classes, such as a|b; fuse each class, and all classes together.",
+)
+@click.option(
+    "--separator",
+    metavar="TEXT",
+    help="What separates classes in a cell, with --multi-label.  [default: the first of | ; , that "
+    "occurs]",
+)
+@click.option(
+    "--scores",
+    is_flag=True,
+    help="The labels are scores, such as 0 to 10; fuse them into the classes of --classes, from "
+    "low to high.  [default classes: fail,pass]",
+)
+@click.option(
+    "--abstentions",
+    is_flag=True,
+    help="A missing response says something, because all annotators saw all items.",
+)
 @with_input_options
 @with_fuse_options
 def command(
@@ -88,6 +100,10 @@ def command(
     checked: str | None,
     partitioned: bool | None,
     numbers: bool,
+    multi_label: bool,
+    separator: str | None,
+    scores: bool,
+    abstentions: bool,
 ) -> None:
     """Fuse the responses in FILE… into one label per item and rate the annotators.
 
@@ -100,8 +116,14 @@ def command(
     margin (its lead over the second most probable class), needs_another_label, and p_CLASS for
     each class if there are at most 20. Without -o, only a summary is printed.
 
+    With --scores, what a score of one annotator means is learned from the scores of the others.
+
     With --numbers, the output has the columns item, estimate, low and high (a 95 % interval),
     ratings and spread.
+
+    With --multi-label, the output has the columns item, labels (as a|b), probability (that the
+    whole set is correct), needs_another_label and p_CLASS. An empty list, or an empty cell of a
+    long CSV file, is the response that no class applies.
 
     Gold labels (--gold, or a column of true labels in FILE) are held fixed. The error on them is
     measured by a second fusion that does not use them.
@@ -116,19 +138,38 @@ def command(
     from blindfuse.cli.summary import json_document, summary_table
     from blindfuse.cli.tables import annotator_frame, fused_frame, writer
 
+    if separator is not None and not multi_label:
+        raise BadParameter("--separator is for --multi-label. Add that, or leave it out.")
+    kinds = {
+        "--numbers": numbers,
+        "--multi-label": multi_label,
+        "--scores": scores,
+        "--abstentions": abstentions,
+    }
+    given = [name for name, is_given in kinds.items() if is_given]
+    if len(given) > 1:
+        raise BadParameter(f"{' and '.join(given)} exclude each other. Leave one out.")
+    if given and partitioned:
+        raise BadParameter(f"{given[0]} reads no partitions. Leave one of the options out.")
+    if (numbers or multi_label) and (model is not None or checked is not None):
+        raise BadParameter(
+            f"{given[0]} saves no model and reads no checked labels. Leave that out."
+        )
+    options = replace(options, abstentions=abstentions)
     if numbers:
         from blindfuse.cli.fuse_numbers import fuse_number_files
 
-        if model is not None or partitioned or checked is not None:
-            raise BadParameter(
-                "--numbers saves no model, and reads no partitions and no checked labels. Leave "
-                "that out."
-            )
         fuse_number_files(inputs, options, output, report, annotators)
+        return
+    if multi_label:
+        from blindfuse.cli.fuse_sets import fuse_set_files
+
+        fuse_set_files(inputs, options, output, report, annotators, separator)
         return
     if partitioned and checked is not None:
         raise BadParameter("checked= cannot be used in partitions. Leave one of the options out.")
-    reason = inputs.reason_to_partition() if partitioned is None and checked is None else None
+    whole = checked is not None or scores or abstentions
+    reason = inputs.reason_to_partition() if partitioned is None and not whole else None
     if partitioned or reason:
         from blindfuse.cli.fuse_partitions import fuse_partitions
 
@@ -141,8 +182,7 @@ def command(
         return
     screen, other_files = output.screen, dict[Path, FileWriter]()
     with screen.progress() as step:
-        data = inputs.read(screen, step)
-        screen.note(*numeric_classes_note(data.responses.classes.tolist()))
+        data = _read_scores(inputs, screen, step) if scores else inputs.read(screen, step)
         fused = options.fuse(data, screen, step)
         if checked is not None:
             from blindfuse.cli.checked_files import audit_file
@@ -172,3 +212,13 @@ def command(
         )
     if output.path is None and not output.as_json:
         screen.note("No labels were written; add `-o fused.csv`.")
+
+
+def _read_scores(inputs: InputOptions, screen: "Screen", step: "Step") -> "blindfuse.Read":
+    """Read scores as responses and print the notes."""
+    from blindfuse.cli.read_numbers import read_scores
+
+    step(f"reading {inputs.title}")
+    data = read_scores(inputs)
+    screen.note(*data.notes)
+    return data

@@ -56,6 +56,7 @@ class FuseOptions:
     prior_model: str | None
     seed: int
     threads: int | None
+    abstentions: bool = False
 
     def __post_init__(self) -> None:
         accepted = self._method_parameters()
@@ -100,6 +101,7 @@ class FuseOptions:
         return blindfuse.fuse(
             responses,
             ordered=self.ordered,
+            abstentions=self.abstentions,
             gold=gold,
             prior_model=prior_model,
             selection=self.selection_rule(gold, prior_model),
@@ -129,7 +131,9 @@ class FuseOptions:
 def load_text_model(path: str) -> "blindfuse.Model":
     """Load a model and convert its names to text, because names read from files are text."""
     model = blindfuse.Model.load(path)
-    names = {name: getattr(model, name).astype(str) for name in ("annotators", "classes")}
+    names = {
+        name: getattr(model, name).astype(str) for name in ("annotators", "classes", "symbols")
+    }
     return replace(model, **{name: array.astype(object) for name, array in names.items()})
 
 

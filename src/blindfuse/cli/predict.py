@@ -35,12 +35,22 @@ def command(
     from blindfuse.cli.summary import paragraph_table
     from blindfuse.cli.tables import as_rows, item_frame
     from blindfuse.diagnostics.diagnose import diagnose
+    from blindfuse.responses.anchor import NO_ANCHOR
+    from blindfuse.responses.symbols import NO_RESPONSE
 
     model = load_text_model(model_path)
     with output.screen.progress() as step:
-        data = inputs.read(output.screen, step, model.classes.tolist())
+        abstain = NO_RESPONSE in model.symbols.tolist()
+        known = model.classes if abstain else model.symbols
+        data = inputs.read(output.screen, step, known.tolist())
         step(f"labelling {data.responses.n_items:,} items")
-        responses = data.responses.recoded(model.annotators, model.classes)
+        responses = data.responses.recoded(model.annotators, known)
+        if abstain:
+            responses = responses.with_abstentions().recoded(
+                model.annotators, model.classes, model.symbols
+            )
+        elif not model.is_plain:
+            responses = responses.with_anchor(model.classes, NO_ANCHOR)
         posteriors = model.posteriors(responses, threads=threads)
     labels = model.name_labels(posteriors)
     diagnostics = diagnose(responses, model, posteriors)

@@ -2,19 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
 from blindfuse.cli.input_options import InputOptions
 from blindfuse.errors import BadFile, list_names
 from blindfuse.numbers.table import Numbers
-from blindfuse.readers.gold import read_gold
-from blindfuse.readers.opening import open_table
+from blindfuse.readers.gold import matching_gold, read_gold
 from blindfuse.readers.parsed_responses import ParsedResponses
-from blindfuse.readers.registry import READERS
-from blindfuse.readers.sources import find_sources
-from blindfuse.responses.detection import ColumnOptions
+from blindfuse.readers.reading import Read, open_tables, text_label_options
 from blindfuse.responses.notes import count_note
+from blindfuse.responses.responses import Responses
+
+DEFAULT_CLASSES = ("fail", "pass")
+"""The classes of scores if the user names none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,24 +28,61 @@ class ReadNumbers:
     gold: Mapping[str, float]
 
 
+class NumberTable(NamedTuple):
+    """Rows of item, annotator and value, how they were read, and notes."""
+
+    frame: pl.DataFrame
+    parsed: ParsedResponses
+    format: str
+    notes: list[str]
+
+
 def read_numbers(inputs: InputOptions) -> ReadNumbers:
     """Read the ratings in files; the labels of the format must be numbers, or missing."""
-    several = len(inputs.annotator) > 1
-    annotator = inputs.annotator if several else next(iter(inputs.annotator), None)
-    options = ColumnOptions(inputs.item, annotator, inputs.label, inputs.question)
-    tables = [open_table(source) for source in find_sources(inputs.files)]
-    readers = [READERS[inputs.format]] if inputs.format else list(READERS.values())
-    reader = next(one for one in readers if inputs.format or one.recognizes(tables, options))
+    table = _read_table(inputs)
+    columns = (table.frame[column].to_numpy() for column in ("item", "annotator", "value"))
+    repeats = "mean" if inputs.repeats == "most_frequent" else inputs.repeats
+    numbers = Numbers.from_long(*columns, repeats=repeats)
+    repeated = f"repeated rating{{s}}: the {repeats} per item and annotator counts"
+    notes = [*table.notes, *count_note(numbers.repeated, repeated)]
+    return ReadNumbers(numbers, tuple(notes), _gold_beside(table.parsed))
+
+
+def read_scores(inputs: InputOptions) -> Read:
+    """Read scores in files as responses whose symbols are levels of the score."""
+    table = _read_table(inputs)
+    items, annotators, scores = (
+        table.frame[column].to_list() for column in ("item", "annotator", "value")
+    )
+    classes = inputs.classes or DEFAULT_CLASSES
+    responses = Responses.from_scores(
+        items, annotators, scores, classes=list(classes), repeats=inputs.repeats
+    )
+    labels = text_label_options(classes, list(inputs.missing), inputs.keep_na, False, False)
+    gold, gold_notes = matching_gold(table.parsed.gold, labels, responses.classes)
+    levels = list_names(responses.symbols, 12)
+    notes = [
+        *table.notes,
+        f"{responses.n_symbols:,} levels of the score: {levels}. The classes, from low to high "
+        f"scores: {list_names(responses.classes)}",
+        *responses.remarks,
+        *responses.repeat_notes,
+        *gold_notes,
+    ]
+    return Read(responses, table.format, table.parsed.columns, tuple(notes), gold)
+
+
+def _read_table(inputs: InputOptions) -> NumberTable:
+    """Read files in which labels are numbers, or missing."""
+    options = inputs.column_options()
+    tables, reader = open_tables(inputs.files, inputs.format, options)
     parsed = reader.read(tables, options)
-    name = tables[0].name
+    name = list_names((table.name for table in tables), 2) if len(tables) > 1 else tables[0].name
     values = _as_numbers(name, parsed.frame)
     missing = int(values.is_null().sum())
     frame = parsed.frame.with_columns(value=values)
     _refuse_nameless(name, frame)
     named = frame.filter(pl.col("item").is_not_null() & pl.col("annotator").is_not_null())
-    numbers = Numbers.from_long(
-        *(named[column].to_numpy() for column in ("item", "annotator", "value"))
-    )
     found = ", ".join(f"{role} = {where!r}" for role, where in parsed.columns.items())
     notes = [
         f"read as {reader.TITLE}, with numbers as labels: {found}",
@@ -51,7 +90,7 @@ def read_numbers(inputs: InputOptions) -> ReadNumbers:
         *parsed.notes,
         *count_note(missing, "empty value{s} treated as missing"),
     ]
-    return ReadNumbers(numbers, tuple(notes), _gold_beside(parsed))
+    return NumberTable(named, parsed, reader.NAME, notes)
 
 
 def read_gold_numbers(path: str) -> dict[str, float]:
@@ -79,7 +118,7 @@ def _as_numbers(name: str, frame: pl.DataFrame) -> pl.Series:
         raise BadFile(
             f"{name}, row {at + 1:,} (line {at + 2:,} below a header): {examples} cannot be read "
             f"as a finite number; {len(wrong):,} of {len(text):,} values cannot. Correct them, "
-            "choose another column with --label, or fuse without --numbers."
+            "choose another column with --label, or fuse without --numbers and --scores."
         )
     if is_empty.all():
         raise BadFile(f"{name} contains no numbers, so there is nothing to fuse. Check --label.")

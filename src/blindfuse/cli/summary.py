@@ -25,9 +25,10 @@ def paragraph_table(rows: Iterable[tuple[str, str]]) -> Table:
 def summary_table(fused: FusionResult) -> Table:
     """Return what was fused and how, followed by all diagnostics."""
     fusion, responses = fused.fusion, fused.fusion.responses
+    symbols = "" if responses.is_plain else f", as {responses.n_symbols:,} symbols"
     size = (
         f"{responses.n_responses:,} responses by {responses.n_annotators:,} annotators to "
-        f"{responses.n_items:,} items in {responses.n_classes:,} classes."
+        f"{responses.n_items:,} items in {responses.n_classes:,} classes{symbols}."
     )
     rows = [("Fused", size), ("Method", f"{fusion.method}. {fusion.why}")]
     if fused.gold_check is not None:
@@ -45,6 +46,7 @@ def json_document(fused: FusionResult, notes: Sequence[str]) -> dict[str, Any]:
         "n_annotators": responses.n_annotators,
         "n_responses": responses.n_responses,
         "classes": responses.classes.tolist(),
+        "symbols": responses.symbols.tolist(),
         "class_prior": fusion.model.prior.tolist(),
         "method": fusion.method,
         "why": fusion.why,

@@ -68,6 +68,7 @@ def annotator_frame(fusion: Fusion) -> pl.DataFrame:
             "coverage": coverage.coverage,
             "overlap": coverage.overlap,
             "conflict": coverage.conflict,
+            **({} if rated.roc_area is None else {"roc_area": rated.roc_area}),
             "worst_class": rated.classes[rated.worst_class].tolist(),
             "confused_with": rated.classes[rated.confused_with].tolist(),
             "flag": [next(iter(rated.flags_of(m)), None) for m in annotators],

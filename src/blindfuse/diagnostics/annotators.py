@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, chdtri
 
 from blindfuse.errors import list_names
-from blindfuse.kernels.annotator_evidence import add_evidence
+from blindfuse.kernels.annotator_evidence import MIN_PROBABILITY, add_evidence
+from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.model.annotator_prior import learn_annotator_prior
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors
@@ -48,7 +49,8 @@ class Annotators:
     n_responses ``[annotator]``
         number of responses.
     accuracy, low, high ``[annotator]``
-        estimated accuracy Σ_k π_k Γ_m(k, k), and its 95 % interval.
+        estimated accuracy Σ_k π_k Γ_m(k, k), and its 95 % interval. Where symbols are not classes,
+        each symbol counts as the class that it speaks for.
     worst_class, confused_with ``[annotator]``
         code of the class with the lowest recall, and of what is reported most often instead.
     bias ``[annotator, class]``
@@ -57,6 +59,8 @@ class Annotators:
     adversary, spammer, constant ``[annotator]``
         flags: the whole interval lies below chance; responses do not depend significantly on the
         class; all responses are the same.
+    roc_area ``[annotator]``
+        area under the ROC curve of symbols that are not classes, for two classes; None otherwise.
     """
 
     names: NDArray[Any]
@@ -71,6 +75,7 @@ class Annotators:
     constant: NDArray[np.bool_]
     spammer: NDArray[np.bool_]
     adversary: NDArray[np.bool_]
+    roc_area: Floats | None = None
 
     def flagged(self, flag: str) -> NDArray[np.bool_]:
         """Whether each annotator has this flag of ``FLAGS``, ``[annotator]``."""
@@ -93,6 +98,9 @@ class Annotators:
             f"Estimated accuracy: {100 * low:.0f} to {100 * high:.0f} % for most "
             "(interquartile range)."
         ]
+        if self.roc_area is not None:
+            low, high = np.quantile(self.roc_area[responding], [0.25, 0.75])
+            sentences.append(f"Area under the ROC curve: {low:.2f} to {high:.2f} for most.")
         for flag, description in FLAGS.items():
             if np.any(self.flagged(flag)):
                 names = list_names(self.names[self.flagged(flag)])
@@ -150,9 +158,30 @@ class Evidence(NamedTuple):
 
 def _collect_evidence(responses: Responses, model: Model, posteriors: Floats) -> Evidence:
     M, K = responses.n_annotators, responses.n_classes
+    if responses.n_responses < MIN_COMPILED:
+        return _collect_small(responses, model, posteriors)
     evidence = Evidence(np.zeros((M, K, K)), np.zeros((M, K)), np.zeros((M, K)))
     add_evidence(*responses.by_item, 0, responses.n_items, posteriors, model.confusions, *evidence)
     return evidence
+
+
+def _collect_small(responses: Responses, model: Model, posteriors: Floats) -> Evidence:
+    """The same without a kernel."""
+    M, K = responses.n_annotators, responses.n_classes
+    _, annotators, symbols = responses.by_item
+    weights = posteriors[responses.item_of_response()]
+    left = weights / np.maximum(model.confusions[annotators, symbols], MIN_PROBABILITY)
+    left /= left.sum(axis=1, keepdims=True)
+    cells = annotators.astype(np.intp) * K + symbols
+    others = np.empty((M * K, K))
+    for k, column in enumerate(left.T):
+        others[:, k] = np.bincount(cells, column, minlength=M * K)
+    squares = np.empty((M, K))
+    for k, column in enumerate(weights.T):
+        squares[:, k] = np.bincount(annotators, column**2, minlength=M)
+    reported = np.take_along_axis(weights, symbols[:, None].astype(np.intp), axis=1)[:, 0]
+    right_squares = np.bincount(cells, reported**2, minlength=M * K).astype(float)
+    return Evidence(others.reshape(M, K, K), squares, right_squares.reshape(M, K))
 
 
 def _intervals(accuracy: Floats, variances: Floats) -> tuple[Floats, Floats]:

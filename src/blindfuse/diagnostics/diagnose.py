@@ -1,7 +1,7 @@
 """All diagnostics of a fusion, in the order in which they are reported."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from blindfuse.diagnostics.items import Items, rate_items
 from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.diagnostics.panel import Panel, compare_panel
 from blindfuse.model.checks import check_numbers
+from blindfuse.model.decisions import decide
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 
@@ -97,16 +98,28 @@ def diagnose(
     """
     shape = responses.n_items, responses.n_classes
     posteriors = check_numbers(posteriors, "posteriors", shape, minimum=0).astype(float)
-    known = model.for_annotators(responses.annotators, responses.classes)
-    pairs = count_pairs(responses).compare_with(known)
+    known = model.for_annotators(responses.annotators, responses.classes, responses.symbols)
+    decided = (responses, known) if responses.is_plain else decide(responses, known)
+    # Equal symbols of annotators who have symbols of their own are no agreement; decisions are.
+    compared = decided if responses.anchor.kind == "none" else (responses, known)
+    pairs = count_pairs(compared[0]).compare_with(compared[1])
     return Diagnostics(
         expected_error=estimate_error(responses, known, posteriors, expected),
         items=rate_items(responses, posteriors),
-        annotators=rate_annotators(responses, known, posteriors),
-        coverage=measure_coverage(responses),
-        panel=compare_panel(responses, known, posteriors),
+        annotators=replace(
+            rate_annotators(*decided, posteriors), roc_area=_roc_areas(responses, known)
+        ),
+        coverage=measure_coverage(decided[0]),
+        panel=compare_panel(*decided, posteriors),
         dependence=find_dependence(pairs, responses.annotators, merged=len(groups) > 0),
         fit=measure_fit(pairs.outside_groups(groups), responses.n_annotators),
         identifiability=check_identifiability(responses, known),
         all_gold=all_gold,
     )
+
+
+def _roc_areas(responses: Responses, model: Model) -> Floats | None:
+    """Areas under the ROC curve, for annotators who report more than one of two classes."""
+    if responses.is_plain or responses.n_classes != 2:
+        return None
+    return model.roc_areas

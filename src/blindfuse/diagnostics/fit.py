@@ -75,12 +75,12 @@ def measure_fit(pairs: Pairs, n_annotators: int) -> Fit:
     """Measure the misfit over all pairs, and over the pairs of each annotator."""
     n = pairs.n_responses
     fitted = pairs.n_common * (1 / n[pairs.i] + 1 / n[pairs.j])
-    noise = (1 - fitted / (pairs.n_classes + 1)) * (1 - pairs.squared_norm)
+    noise = (1 - fitted / (pairs.n_symbols + 1)) * (1 - pairs.squared_norm)
     by_annotator = np.full(n_annotators, np.nan)
     by_annotator[pairs.annotators] = _ratio(
         _sum_by_annotator(pairs, pairs.residual), _sum_by_annotator(pairs, noise)
     )
-    directions = max(len(pairs.annotators), 1) * (pairs.n_classes - 1)
+    directions = max(len(pairs.annotators), 1) * (pairs.n_symbols - 1)
     chance_limit = 1 + MISFIT_Z * float(np.sqrt(2 / directions))
     return Fit(float(_ratio(pairs.residual.sum(), noise.sum())), by_annotator, chance_limit)
 

@@ -55,6 +55,8 @@ class Items:
 
 def rate_items(responses: Responses, posteriors: Floats) -> Items:
     """Rate items by their posteriors ``[item, class]`` and their votes."""
+    if not responses.is_plain:  # what an anchor says of an item depends on all items
+        return Items(*_rate_block(responses, posteriors))
     blocks = [
         _rate_block(responses.select_items(block), posteriors[block])
         for block in np.array_split(
@@ -66,8 +68,10 @@ def rate_items(responses: Responses, posteriors: Floats) -> Items:
 
 def _rate_block(responses: Responses, posteriors: Floats) -> tuple[NDArray[Any], ...]:
     """The fields of ``Items`` for a block of items."""
-    votes = vote_posteriors(responses)
-    label_votes = votes[np.arange(len(votes)), most_likely(posteriors)]
     *_, second, first = np.sort(posteriors, axis=1).T
-    outvoted = (label_votes == 0) & (responses.responses_per_item > 0)
+    outvoted = np.zeros(len(posteriors), dtype=bool)
+    if responses.anchor.kind != "none":  # there, symbols name no class, and nothing is voted for
+        votes = vote_posteriors(responses)
+        label_votes = votes[np.arange(len(votes)), most_likely(posteriors)]
+        outvoted = (label_votes == 0) & (responses.responses_per_item > 0)
     return first, first - second, entr(posteriors).sum(axis=1), first < CONFIDENT, outvoted

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.compilation import lanes_of
+from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
 from blindfuse.kernels.pairs import add_pair_counts, compare_with_model
+from blindfuse.model.incidence import incidence
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 
@@ -16,7 +18,7 @@ Floats = NDArray[np.float64]
 MAX_ITEMS = 200_000
 """Maximum number of items that are counted; of more, an evenly spaced sample."""
 MAX_COLUMNS = 3_000
-"""Maximum number of annotators times classes; beyond, the annotators with most responses."""
+"""Maximum number of annotators times symbols; beyond, the annotators with most responses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,7 @@ class Pairs:
     """
 
     annotators: NDArray[np.intp]
-    n_classes: int
+    n_symbols: int
     n_responses: Floats
     i: NDArray[np.intp]
     j: NDArray[np.intp]
@@ -83,30 +85,55 @@ class PairCounts:
 
     def compare_with(self, model: Model, min_common: int = 1) -> Pairs:
         """Compare pairs that share ``min_common`` items with a model of the same annotators."""
-        M, K = self.counts.shape[:2]
+        M, R = self.counts.shape[:2]
         confusions = model.confusions[self.annotators]
+        if self.n_responses.sum() < MIN_COMPILED:
+            found = _compare_small(self.counts, confusions, model.prior, min_common)
+            return Pairs(self.annotators, R, self.n_responses, *found)
         indices = np.empty((2, M * (M - 1) // 2), dtype=np.intp)
         columns = np.empty((5, M * (M - 1) // 2))
-        lanes = lanes_of(K, int(self.n_responses.sum()))
+        lanes = lanes_of(R)
         n = compare_with_model(
             self.counts, confusions, model.prior, min_common, lanes, *indices, *columns
         )
-        return Pairs(self.annotators, K, self.n_responses, *indices[:, :n], *columns[:, :n])
+        return Pairs(self.annotators, R, self.n_responses, *indices[:, :n], *columns[:, :n])
 
 
 def count_pairs(responses: Responses) -> PairCounts:
     """Count pairs of the annotators with most responses, on at most ``MAX_ITEMS`` items."""
-    table, K = responses, responses.n_classes
+    table, R = responses, responses.n_symbols
     step = -(-responses.n_items // MAX_ITEMS)
     if step > 1:
         table = table.select_items(np.arange(0, responses.n_items, step))
-    busiest = np.argsort(-table.responses_per_annotator, kind="stable")[: MAX_COLUMNS // K]
+    busiest = np.argsort(-table.responses_per_annotator, kind="stable")[: max(2, MAX_COLUMNS // R)]
     chosen = np.sort(busiest)
     if len(chosen) < table.n_annotators:
         table = table.select_annotators(chosen)
     M = table.n_annotators
-    counts = np.zeros((M * K, M * K), dtype=np.int32)
-    add_pair_counts(*table.by_item, K, counts)
+    if table.n_responses < MIN_COMPILED:
+        matrix = incidence(table)
+        counts = np.triu((matrix.T @ matrix).toarray().astype(np.int32), 1)
+    else:
+        counts = np.zeros((M * R, M * R), dtype=np.int32)
+        add_pair_counts(*table.by_item, R, counts)
     # Of all items, not only those counted: the model fitted the first moments of all of them.
     n_responses = responses.responses_per_annotator[chosen].astype(float)
-    return PairCounts(chosen, n_responses, counts.reshape(M, K, M, K))
+    return PairCounts(chosen, n_responses, counts.reshape(M, R, M, R))
+
+
+def _compare_small(
+    counts: NDArray[np.int32], confusions: Floats, prior: Floats, min_common: int
+) -> tuple[NDArray[Any], ...]:
+    """The columns of :class:`Pairs` from ``i`` on without a kernel."""
+    n_common = counts.sum(axis=(1, 3))
+    i, j = np.nonzero(np.triu(n_common >= max(min_common, 1), 1))
+    n = n_common[i, j].astype(float)
+    shares = counts[i, :, j, :] / n[:, None, None]
+    joint = (confusions * prior)[i] @ confusions[j].swapaxes(1, 2)
+    return (
+        *(i, j, n),
+        n * ((shares - joint) ** 2).sum(axis=(1, 2)),
+        (joint**2).sum(axis=(1, 2)),
+        np.trace(shares, axis1=1, axis2=2),
+        np.trace(joint, axis1=1, axis2=2),
+    )

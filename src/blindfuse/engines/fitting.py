@@ -24,6 +24,7 @@ from blindfuse.model.posteriors import (
 from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.moments.moment_statistics import MomentStatistics
 from blindfuse.moments.requirements import MAX_AUTO_MOMENT_BYTES, moment_bytes, require_memory
+from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -164,7 +165,8 @@ def fit_em(partitions: Partitions, method: EMEstimator, size: TableSize) -> Mode
     def e_step(parameters: EMParameters) -> ExpectedCounts:
         return partitions.map_sum(partial(_e_step, evidence=parameters.evidence))
 
-    return method._run_em(e_step, initial, size.n_responses, *partitions.names)
+    annotators, classes = partitions.names
+    return method._run_em(e_step, initial, size.n_responses, annotators, Alphabet.plain(classes))
 
 
 def _default_method(names: Names, size: TableSize) -> ModelEstimator:

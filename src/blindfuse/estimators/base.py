@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, NotConverged, list_names
+from blindfuse.estimators.registry import ESTIMATOR_MODULES, SYMBOL_METHODS
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
 from blindfuse.model.shrinkage import Shrinkage, ShrinkageOption, make_shrinkage
@@ -23,6 +24,7 @@ from blindfuse.parameters import (
     optional,
     probabilities,
 )
+from blindfuse.responses.anchor import IDENTITY, Anchor
 from blindfuse.responses.responses import Responses, as_responses
 
 Floats = NDArray[np.float64]
@@ -109,7 +111,22 @@ class Estimator(ABC):
     def _check_input(self, data: Any) -> Responses:
         """Check the parameters, and return the data as Responses that can be fitted."""
         self._check_parameters()
-        return check_responses(data)
+        responses = check_responses(data)
+        if not responses.is_plain:
+            self._require_symbol_support(responses)
+        return responses
+
+    def _require_symbol_support(self, responses: Responses) -> None:
+        """Raise BadParameter unless the registry says that the method takes symbols."""
+        name = type(self).__name__
+        start = self.get_params().get("start")
+        if (name in ESTIMATOR_MODULES and name not in SYMBOL_METHODS) or start == "spectral":
+            method = f"{name}(start='spectral')" if start == "spectral" else name
+            raise BadParameter(
+                f"{method} needs annotators who report classes, but these report "
+                f"{responses.n_symbols:,} symbols (anchor {responses.anchor.kind!r}). Use "
+                f"{list_names([one for one in SYMBOL_METHODS if one != 'Oracle'], 10)}."
+            )
 
     def __repr__(self) -> str:
         defaults = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
@@ -148,12 +165,18 @@ class PosteriorEstimator(Estimator):
 
     Attributes
     ----------
-    annotators_, classes_
+    annotators_, classes_, symbols_
         the names that ``fit`` has seen.
     """
 
     annotators_: NDArray[Any]
     classes_: NDArray[Any]
+    symbols_: NDArray[Any]
+
+    def _remember_names(self, responses: Responses) -> None:
+        """Store the names of the annotators, classes and symbols that ``fit`` has seen."""
+        self.annotators_, self.classes_ = responses.annotators, responses.classes
+        self.symbols_ = responses.symbols
 
     @abstractmethod
     def _posteriors(self, responses: Responses) -> Floats:
@@ -169,7 +192,7 @@ class PosteriorEstimator(Estimator):
         """Return responses in the codes of ``fit``."""
         self._check_fitted()
         table = as_responses(responses, classes=self.classes_)
-        return table.recoded(self.annotators_, self.classes_)
+        return table.recoded(self.annotators_, self.classes_, self.symbols_)
 
     def _name_labels(self, posteriors: Floats) -> NDArray[Any]:
         """Return the most probable class per item; ties go to the first class."""
@@ -245,7 +268,10 @@ def fixed_prior(name: str, prior: Any, n_classes: int) -> Floats | None:
 
 
 def shrink_model(
-    estimate: Model, option: ShrinkageOption, count_expected: Callable[[], Floats]
+    estimate: Model,
+    option: ShrinkageOption,
+    count_expected: Callable[[], Floats],
+    anchor: Anchor = IDENTITY,
 ) -> tuple[Model, Shrinkage | None]:
     """Shrink the confusion matrices of an estimate; return the model and the prior.
 
@@ -255,9 +281,10 @@ def shrink_model(
     if option is None:
         return estimate, None
     counts = count_expected()
-    shrinkage = make_shrinkage(option, counts)
+    shrinkage = make_shrinkage(option, counts, anchor)
     confusions = shrinkage.shrink(counts.sum(axis=1, keepdims=True) * estimate.confusions)
-    return Model(confusions, estimate.prior, estimate.annotators, estimate.classes), shrinkage
+    names = estimate.annotators, estimate.classes, None, estimate.symbols
+    return Model(confusions, estimate.prior, *names), shrinkage
 
 
 def warn_not_converged(method: Estimator, max_iter: int) -> None:

@@ -1,6 +1,6 @@
 """Bayesian Dawid–Skene (IBCC) by variational Bayes."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart
 from blindfuse.model.model import Rule
 from blindfuse.model.posteriors import ExpectedCounts
 from blindfuse.parameters import Constraint, positive
+from blindfuse.responses.anchor import Alphabet
 
 Floats = NDArray[np.float64]
 
@@ -67,10 +68,23 @@ class BayesianDawidSkene(EMEstimator):
         self.rule: Rule = rule
         self.threads = threads
 
-    def _m_step(self, expected: ExpectedCounts) -> EMParameters:
-        K = len(expected.totals)
+    def _initialize_m_step(
+        self, annotators: NDArray[Any], alphabet: Alphabet, expected: ExpectedCounts
+    ) -> None:
+        """Set the pseudo-counts ``[reported, true]``.
+
+        A symbol that speaks for the class counts as on the diagonal; without a diagonal (scores,
+        clusterings), all are off it.
+        """
+        _, R, K = expected.counts.shape
         on_diagonal, off_diagonal = self.diagonal_pseudo_count, self.off_diagonal_pseudo_count
-        alpha = expected.counts + off_diagonal + (on_diagonal - off_diagonal) * np.eye(K)
+        speaks = np.eye(K) if alphabet.is_plain else np.zeros((R, K))
+        if alphabet.anchor.matrix is not None:
+            speaks = alphabet.anchor.matrix / np.maximum(alphabet.anchor.matrix.max(), 1e-300)
+        self._pseudo_counts = off_diagonal + (on_diagonal - off_diagonal) * speaks
+
+    def _m_step(self, expected: ExpectedCounts) -> EMParameters:
+        alpha = expected.counts + self._pseudo_counts
         class_alpha = expected.totals + self.class_pseudo_count
         return EMParameters(
             alpha / alpha.sum(axis=1, keepdims=True),

@@ -116,8 +116,8 @@ class BlindEnsemble(StreamEstimator):
 
     _statistics_class = MomentStatistics
     _solver_state_axes: ClassVar[dict[str, str]] = {
-        "estimated": "mkk",
-        "duals": "mkk",
+        "estimated": "mrk",
+        "duals": "mkr",
         "prior_dual": "k",
     }
 
@@ -195,9 +195,13 @@ class BlindEnsemble(StreamEstimator):
             groups = _as_groups(self.groups, table, rng)
             confusions, prior, self.trace_ = solve_groups(table, groups, options, rng, self.threads)
             self.stopped_ = ", ".join(sorted({trace.stopped for trace in self.trace_}))
-        estimate = Model(confusions, prior, table.annotators, table.classes)
+        names = table.annotators, table.classes, None, table.symbols
+        estimate = Model(confusions, prior, *names)
         model, self.shrinkage_ = shrink_model(
-            estimate, self.shrinkage, lambda: estimate.expected_counts(table, self.threads).counts
+            estimate,
+            self.shrinkage,
+            lambda: estimate.expected_counts(table, self.threads).counts,
+            table.anchor,
         )
         return model
 
@@ -205,19 +209,21 @@ class BlindEnsemble(StreamEstimator):
         self, statistics: MomentStatistics, start: Start | WarmStart | None = None
     ) -> WarmStart:
         """Estimate Γ and π from counts alone, before shrinkage; return them as a warm start."""
-        require_two_classes(statistics.classes)
+        classes, symbols, _ = statistics.alphabet
+        require_two_classes(classes)
         if self.groups is not None or self.moments == "labels":
             raise BadParameter(
                 "Batches and distributed tables are fitted from the counts of all annotators. "
                 "Leave out groups= and moments='labels'."
             )
-        options = self._solver_options(len(statistics.classes))
+        options = self._solver_options(len(classes))
         options = replace(options, start=start or options.start)
         rng = np.random.default_rng(self.seed)
-        names = statistics.annotators, statistics.classes
+        annotators = statistics.annotators
+        names = annotators, statistics.alphabet
         solution = solve_counts(statistics.moments, statistics.votes, *names, options, rng)
         self.trace_, self.stopped_ = solution.trace, solution.trace.stopped
-        model = Model(solution.confusions, solution.prior, *names)
+        model = Model(solution.confusions, solution.prior, annotators, classes, None, symbols)
         return WarmStart(model, solution.duals, solution.prior_dual)
 
     def _refit(self, statistics: MomentStatistics, last: Model | None) -> tuple[Model, Arrays]:
@@ -225,7 +231,8 @@ class BlindEnsemble(StreamEstimator):
         estimate = solution.model
         n_responses = statistics.moments.singles.sum(axis=1)
         expected = n_responses[:, None, None] * estimate.prior * estimate.confusions
-        model, self.shrinkage_ = shrink_model(estimate, self.shrinkage, lambda: expected)
+        anchor = statistics.alphabet.anchor
+        model, self.shrinkage_ = shrink_model(estimate, self.shrinkage, lambda: expected, anchor)
         return model, {
             "estimated": estimate.confusions,
             "duals": solution.duals,
@@ -235,15 +242,16 @@ class BlindEnsemble(StreamEstimator):
     def _warm_start(self, statistics: MomentStatistics) -> WarmStart | None:
         """Return the last solution, with zero multipliers for new annotators.
 
-        Return None if there are new classes: their prior in the last solution is zero, and the
-        solver would keep it there.
+        Return None if there are new classes or symbols: a prior of zero in the last solution stays
+        there in the solver.
         """
         if not hasattr(self, "batches_"):
             return None
         last, state = self.model_, self._solver_state
-        if len(last.classes) < len(statistics.classes):
+        if len(last.symbols) < len(statistics.alphabet.symbols):
             return None
-        model = Model(state["estimated"], last.prior, last.annotators, last.classes)
+        names = last.annotators, last.classes, None, last.symbols
+        model = Model(state["estimated"], last.prior, *names)
         new = len(statistics.annotators) - len(last.annotators)
         duals = np.concatenate([state["duals"], np.zeros((new, *state["duals"].shape[1:]))])
         return WarmStart(model, duals, state["prior_dual"])

@@ -20,6 +20,7 @@ from blindfuse.model.posteriors import (
 from blindfuse.model.shrinkage import PseudoCounts, ShrinkageOption, make_shrinkage
 from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.parameters import Constraint, array_at_least, at_least, instance_of, optional
+from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.coding import positions
 
 Floats = NDArray[np.float64]
@@ -45,7 +46,8 @@ class DawidSkene(EMEstimator, StreamEstimator):
         added to every cell of every confusion matrix.
     shrinkage
         towards the mean confusion matrix of all annotators: None, a number of pseudo-counts per
-        class, or ``"learned"`` from the initial counts and again near convergence.
+        class, or ``"learned"`` from the initial counts and again near convergence. Annotators with
+        symbols of their own (clusterings) are shrunk towards how often they use each symbol.
     prior_model, prior_count
         a :class:`Model` of the annotators from earlier data, and its weight in responses per
         class. Annotators in that model are shrunk towards it instead of the mean.
@@ -112,14 +114,14 @@ class DawidSkene(EMEstimator, StreamEstimator):
         self.threads = threads
 
     def _refit(self, statistics: EMStatistics, last: Model | None) -> tuple[Model, Arrays]:
-        require_two_classes(statistics.classes)
+        require_two_classes(statistics.alphabet.classes)
         if self.weights is not None:
             raise BadParameter(
                 "weights= cannot be used with batches, whose annotators may differ. "
                 "Leave weights= out, or call fit on the whole table."
             )
         patterns, sizes = statistics.patterns, statistics.sizes
-        names = statistics.annotators, statistics.classes
+        names = statistics.annotators, statistics.alphabet
         votes = count_posteriors(patterns, vote_posteriors(patterns) * sizes[:, None], self.threads)
         if last is None:
             table = statistics.to_responses()
@@ -131,17 +133,19 @@ class DawidSkene(EMEstimator, StreamEstimator):
         return self._run_em(e_step, expected, statistics.n_responses, *names, votes), {}
 
     def _initialize_m_step(
-        self, annotators: NDArray[Any], classes: NDArray[Any], expected: ExpectedCounts
+        self, annotators: NDArray[Any], alphabet: Alphabet, expected: ExpectedCounts
     ) -> None:
         """Set the priors: the earlier model for annotators that it has, else shrinkage."""
         self._known = np.zeros(len(annotators), dtype=bool)
         if self.prior_model is not None:
             self._known = positions(annotators, self.prior_model.annotators) >= 0
-            earlier = self.prior_model.for_annotators(annotators, classes)
+            names = annotators, alphabet.classes, alphabet.symbols
+            earlier = self.prior_model.for_annotators(*names)
             own = self.prior_count * earlier.confusions[self._known]
             self._earlier = PseudoCounts(own + self.pseudo_count)
         new = expected.counts[~self._known]
-        self._shrinkage = make_shrinkage(self.shrinkage, new if len(new) else expected.counts)
+        counts = new if len(new) else expected.counts
+        self._shrinkage = make_shrinkage(self.shrinkage, counts, alphabet.anchor)
 
     @property
     def _initializes_again(self) -> bool:
@@ -175,12 +179,16 @@ class DawidSkene(EMEstimator, StreamEstimator):
         return confusions, log_prior
 
 
-def _extend_model(last: Model, annotators: NDArray[Any], classes: NDArray[Any]) -> Model:
-    """Return the last model with new annotators and classes.
+def _extend_model(last: Model, annotators: NDArray[Any], alphabet: Alphabet) -> Model:
+    """Return the last model with new annotators, classes and symbols.
 
     New annotators get the mean confusion matrix. A new class gets a prior of 1/K², and annotators
-    report it correctly with probability 1/2 plus an even share of the rest.
+    report it correctly with probability 1/2 plus an even share of the rest. A new symbol that is
+    not a class has probability 1/R² for every class.
     """
+    classes = alphabet.classes
+    if not alphabet.is_plain:
+        return _add_symbols(last, annotators, alphabet)
     K, new = len(last.classes), len(classes) - len(last.classes)
     if not new:
         return last.for_annotators(annotators, classes)
@@ -192,3 +200,13 @@ def _extend_model(last: Model, annotators: NDArray[Any], classes: NDArray[Any]) 
     probability = 1 / (K + new) ** 2
     prior = np.concatenate([last.prior * (1 - new * probability), np.full(new, probability)])
     return Model(confusions, prior, annotators, classes)
+
+
+def _add_symbols(last: Model, annotators: NDArray[Any], alphabet: Alphabet) -> Model:
+    """Return the last model for these annotators and symbols, some of which may be new."""
+    classes, symbols, _ = alphabet
+    known = last.for_annotators(annotators, classes, last.symbols)
+    old = positions(symbols, last.symbols)
+    confusions = np.where((old < 0)[None, :, None], 1 / len(symbols) ** 2, known.confusions[:, old])
+    confusions /= confusions.sum(axis=1, keepdims=True)
+    return Model(confusions, known.prior, annotators, classes, symbols=symbols)

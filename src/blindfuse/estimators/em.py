@@ -34,6 +34,7 @@ from blindfuse.parameters import (
     integer_at_least,
     one_of,
 )
+from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses
 
@@ -157,7 +158,7 @@ class EMEstimator(ModelEstimator):
     }
 
     def _initialize_m_step(
-        self, annotators: NDArray[Any], classes: NDArray[Any], expected: ExpectedCounts
+        self, annotators: NDArray[Any], alphabet: Alphabet, expected: ExpectedCounts
     ) -> None:
         """Set what the M-step needs beside expected counts, such as pseudo-counts."""
 
@@ -181,7 +182,8 @@ class EMEstimator(ModelEstimator):
         if gold_counts is not None:
             expected += gold_counts
         e_step = make_e_step(unlabelled, self.threads, gold_counts)
-        model = self._run_em(e_step, expected, table.n_responses, table.annotators, table.classes)
+        names = table.annotators, table.alphabet
+        model = self._run_em(e_step, expected, table.n_responses, *names)
         self._store(model, table)
         self.posteriors_[is_gold] = np.eye(table.n_classes)[truth]
         self.labels_[is_gold] = table.classes[truth]
@@ -193,7 +195,7 @@ class EMEstimator(ModelEstimator):
         expected: ExpectedCounts,
         n_responses: float,
         annotators: NDArray[Any],
-        classes: NDArray[Any],
+        alphabet: Alphabet,
         votes: ExpectedCounts | None = None,
     ) -> Model:
         """Run EM from these expected counts, store its history, and return the model.
@@ -202,13 +204,13 @@ class EMEstimator(ModelEstimator):
         learns pseudo-counts, it is initialized again near convergence, so that the result depends
         little on the start.
         """
-        self._initialize_m_step(annotators, classes, votes or expected)
+        self._initialize_m_step(annotators, alphabet, votes or expected)
         earlier = np.empty(0)
         if self._initializes_again:
             tolerance = ROUGH_TOLERANCE_FACTOR * self.tolerance
             rough = run_em(e_step, self._m_step, expected, n_responses, self.max_iter, tolerance)
             expected, earlier = rough.expected, rough.log_likelihoods
-            self._initialize_m_step(annotators, classes, expected)
+            self._initialize_m_step(annotators, alphabet, expected)
         max_iter = self.max_iter - len(earlier)
         result = run_em(e_step, self._m_step, expected, n_responses, max_iter, self.tolerance)
         self.log_likelihoods_ = np.concatenate([earlier, result.log_likelihoods])
@@ -216,7 +218,8 @@ class EMEstimator(ModelEstimator):
         if result.stopped == "max_iter":
             warn_not_converged(self, self.max_iter)
         confusions, prior, *_ = result.parameters
-        return Model(confusions, prior, annotators, classes, self.weights)
+        names = annotators, alphabet.classes, self.weights, alphabet.symbols
+        return Model(confusions, prior, *names)
 
     def _estimate_prior(self, expected: ExpectedCounts) -> Floats:
         """Return π of an M-step: the expected class proportions, or the given ``class_prior``."""
@@ -244,7 +247,8 @@ class EMEstimator(ModelEstimator):
             total = votes.sum(axis=1, keepdims=True)
             shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
             return count_posteriors(responses, shares, self.threads)
-        model = start.for_annotators(responses.annotators, responses.classes)
+        names = responses.annotators, responses.classes, responses.symbols
+        model = start.for_annotators(*names)
         return model.expected_counts(responses, self.threads)
 
 
@@ -256,13 +260,16 @@ def _fit_blind_start(
     Under Assumption 2, most annotators report the true class more often than any other. A column
     in which most do not describes a part of a common class that the solver has split, usually in
     place of a rare class, and EM would not recover from it. The same holds for a class that is
-    missing from a sample of items but occurs among all items.
+    missing from a sample of items but occurs among all items. Where symbols are not classes, no
+    symbol stands for a class, and the model is taken as it is.
     """
     model = BlindEnsemble(threads=threads)._fit_model(responses)
+    if not responses.is_plain:
+        return model
     most_reported = model.confusions.argmax(axis=1)
     is_lost = (most_reported == np.arange(responses.n_classes)).mean(axis=0) < 0.5
     if votes is not None:
-        is_lost |= (responses.responses_per_class == 0) & (votes.totals > 0)
+        is_lost |= (responses.responses_per_symbol == 0) & (votes.totals > 0)
     if not np.any(is_lost):
         return model
     votes = votes or count_votes(responses, threads)

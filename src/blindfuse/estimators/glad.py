@@ -95,7 +95,7 @@ class GLAD(PosteriorEstimator):
         known = np.full(table.n_items, -1)
         positions, truth = gold_codes(table, gold)
         known[positions] = truth
-        self.annotators_, self.classes_ = table.annotators, table.classes
+        self._remember_names(table)
         self.skills_ = np.full(table.n_annotators, PRIOR_MEAN)
         self.prior_ = np.full(table.n_classes, 1 / table.n_classes) if prior is None else prior
         result = self._run_em(table, known, fit_skills=True, fit_prior=prior is None)

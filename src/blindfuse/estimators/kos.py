@@ -79,7 +79,7 @@ class KOS(PosteriorEstimator):
             else _pass_messages(signs, self.n_iter, rng)
             for signs in self._two_class_problems(table)
         ]
-        self.classes_, self.annotators_ = table.classes, table.annotators
+        self._remember_names(table)
         self.weights_ = np.array([result.weights for result in results])
         self._offsets = [result.offset for result in results]
         scores = np.column_stack([result.scores for result in results])

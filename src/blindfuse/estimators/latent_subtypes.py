@@ -17,6 +17,7 @@ from blindfuse.model.posteriors import (
 )
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.parameters import Constraint, at_least, integer_at_least
+from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -94,8 +95,9 @@ class LatentSubtypes(PosteriorEstimator):
     def fit(self, responses: Any) -> Self:
         table = self._check_input(responses)
         start = _initial_posteriors(table, self.subtypes, self.threads)
+        distinct, pattern_of = group_identical_items(table)
         result = run_em(
-            make_e_step(table, self.threads),
+            make_e_step(distinct, self.threads, sizes=np.bincount(pattern_of).astype(float)),
             self._m_step,
             count_posteriors(table, start, self.threads),
             table.n_responses,
@@ -108,23 +110,32 @@ class LatentSubtypes(PosteriorEstimator):
         self.subtype_confusions_, self.subtype_prior_, *_ = result.parameters
         pooled = np.tensordot(table.responses_per_annotator, self.subtype_confusions_, axes=1)
         self.class_of_subtype_ = pooled.argmax(axis=0)
-        self.annotators_, self.classes_ = table.annotators, table.classes
+        if not table.is_plain:
+            self.class_of_subtype_ = self._anchored_classes(table, start)
+        self._remember_names(table)
         self.model_ = self._average_subtypes()
-        self.posteriors_ = self._posteriors(table)
+        self.posteriors_ = self._posteriors(distinct)[pattern_of]
         self.labels_ = self._name_labels(self.posteriors_)
         return self
 
     def _m_step(self, expected: ExpectedCounts) -> EMParameters:
         """Γ_m(a, l) ∝ expected counts plus pseudo-counts in proportion to the pooled counts."""
-        K = expected.counts.shape[1]
-        pooled = expected.counts.sum(axis=0) + 1 / K
+        R = expected.counts.shape[1]
+        pooled = expected.counts.sum(axis=0) + 1 / R
         counts = expected.counts + max(self.shrinkage, 1e-9) * pooled / pooled.sum(axis=0)
         confusions = counts / counts.sum(axis=1, keepdims=True)
         return plain_parameters(confusions, expected.totals / expected.totals.sum())
 
+    def _anchored_classes(self, table: Responses, start: Floats) -> NDArray[np.intp]:
+        """The class of each subtype: that of most of its items by the anchor's votes."""
+        model = self.subtype_confusions_, self.subtype_prior_
+        posteriors, _ = compute_posteriors(table, *model, self.threads)
+        by_class = start.reshape(table.n_items, table.n_classes, -1).sum(axis=2)
+        return np.asarray((posteriors.T @ by_class).argmax(axis=1))
+
     def subtype_posteriors(self, responses: Responses) -> Floats:
         """Return posteriors ``[item, subtype]`` of items, from annotators that ``fit`` has seen."""
-        recoded = responses.recoded(self.annotators_, self.classes_)
+        recoded = responses.recoded(self.annotators_, self.classes_, self.symbols_)
         return compute_posteriors(
             recoded, self.subtype_confusions_, self.subtype_prior_, self.threads
         )[0]
@@ -142,7 +153,8 @@ class LatentSubtypes(PosteriorEstimator):
         weights /= weights.sum(axis=0)
         prior = prior_of_class.sum(axis=0)
         confusions = self.subtype_confusions_ @ weights
-        return Model(confusions, prior / prior.sum(), self.annotators_, self.classes_)
+        names = self.annotators_, self.classes_, None, self.symbols_
+        return Model(confusions, prior / prior.sum(), *names)
 
 
 def _initial_posteriors(responses: Responses, subtypes: int, threads: int | None) -> Floats:

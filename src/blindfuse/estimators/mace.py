@@ -10,6 +10,7 @@ from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart, plain_pa
 from blindfuse.model.model import Rule
 from blindfuse.model.posteriors import ExpectedCounts
 from blindfuse.parameters import Constraint, at_least
+from blindfuse.responses.anchor import Alphabet
 
 Floats = NDArray[np.float64]
 
@@ -64,9 +65,9 @@ class MACE(EMEstimator):
         self.threads = threads
 
     def _initialize_m_step(
-        self, annotators: NDArray[Any], classes: NDArray[Any], expected: ExpectedCounts
+        self, annotators: NDArray[Any], alphabet: Alphabet, expected: ExpectedCounts
     ) -> None:
-        M, K = len(annotators), len(classes)
+        M, K = len(annotators), len(alphabet.classes)
         self.competence_ = np.full(M, 0.5)
         self.guess_probabilities_ = np.full((M, K), 1 / K)
 

@@ -53,9 +53,11 @@ class Oracle(ModelEstimator):
         if (self.model is None) == (self.truth is None):
             raise BadParameter("Oracle needs either model= or truth=, not both. Pass one of them.")
         if self.model is not None:
-            return self._store(self.model.for_annotators(table.annotators, table.classes), table)
+            names = table.annotators, table.classes, table.symbols
+            return self._store(self.model.for_annotators(*names), table)
         positions, codes = gold_codes(table, self.truth)
         one_hot = np.eye(table.n_classes)[codes]
         counted = count_posteriors(table.select_items(positions), one_hot, self.threads)
         confusions, prior = normalize_columns(counted.counts), counted.totals / counted.totals.sum()
-        return self._store(Model(confusions, prior, table.annotators, table.classes), table)
+        named = table.annotators, table.classes, None, table.symbols
+        return self._store(Model(confusions, prior, *named), table)

@@ -11,6 +11,7 @@ from scipy.special import entr, ndtr, softmax
 from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import ExpectedCounts, safe_log
+from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -77,10 +78,10 @@ class OrdinalDawidSkene(EMEstimator):
         self.threads = threads
 
     def _initialize_m_step(
-        self, annotators: NDArray[Any], classes: NDArray[Any], expected: ExpectedCounts
+        self, annotators: NDArray[Any], alphabet: Alphabet, expected: ExpectedCounts
     ) -> None:
         """Set the types, all of them equally frequent."""
-        self._types = type_confusions(len(classes))
+        self._types = type_confusions(len(alphabet.classes))
         self._log_types = safe_log(self._types)
         self._frequencies = np.full(len(self._types), 1 / len(self._types))
 

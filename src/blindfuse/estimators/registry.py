@@ -70,7 +70,8 @@ class Method:
     ``estimator`` is the class in ``blindfuse.estimators.<module>``, and ``parameters`` are those
     that differ from its defaults; ``suffix`` completes the name of such a variant. ``needs`` says
     what the data must have, and ``cost`` how the work grows with the table. A method with
-    ``needs_truth`` is for evaluation only.
+    ``needs_truth`` is for evaluation only. ``symbols`` says that annotators may report symbols that
+    are not classes, such as scores.
     """
 
     estimator: str
@@ -80,6 +81,7 @@ class Method:
     suffix: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     needs_truth: bool = False
+    symbols: bool = False
 
     @property
     def name(self) -> str:
@@ -96,7 +98,7 @@ _EM = "responses × classes per iteration"
 _PAIRS = "one pass over the responses and annotators² pairs"
 
 ENTRIES = (
-    Method("MajorityVote", "majority_vote", "one pass over the responses"),
+    Method("MajorityVote", "majority_vote", "one pass over the responses", symbols=True),
     Method("Wawa", "wawa", "two passes over the responses"),
     Method("ZeroBasedSkill", "zero_based_skill", "one pass over the responses per iteration"),
     Method(
@@ -104,8 +106,9 @@ ENTRIES = (
         "blind_ensemble",
         "annotators³ × classes⁴ or responses × classes² per sweep, whichever is less",
         _OVERLAP,
+        symbols=True,
     ),
-    Method("DawidSkene", "dawid_skene", _EM),
+    Method("DawidSkene", "dawid_skene", _EM, symbols=True),
     Method(
         "DawidSkene",
         "dawid_skene",
@@ -113,6 +116,7 @@ ENTRIES = (
         _OVERLAP,
         " after BlindEnsemble",
         {"start": "blind"},
+        symbols=True,
     ),
     Method(
         "DawidSkene",
@@ -125,8 +129,13 @@ ENTRIES = (
     Method("Spectral", "spectral", "responses × classes³", _OVERLAP),
     Method("OneCoin", "one_coin", _EM),
     Method("OrdinalDawidSkene", "ordinal_dawid_skene", _EM, "ordered classes"),
-    Method("BayesianDawidSkene", "bayesian_dawid_skene", _EM),
-    Method("LatentSubtypes", "latent_subtypes", "responses × classes × subtypes per iteration"),
+    Method("BayesianDawidSkene", "bayesian_dawid_skene", _EM, symbols=True),
+    Method(
+        "LatentSubtypes",
+        "latent_subtypes",
+        "responses × classes × subtypes per iteration",
+        symbols=True,
+    ),
     Method("MixedMembership", "mixed_membership", _EM),
     Method("GLAD", "glad", _EM),
     Method("MACE", "mace", _EM),
@@ -143,7 +152,14 @@ ENTRIES = (
     Method("EigenRatio", "eigen_ratio", _PAIRS, f"two classes and {_OVERLAP}"),
     Method("TriangularEstimation", "triangular_estimation", _PAIRS, f"two classes and {_OVERLAP}"),
     Method("SpectralMetaLearner", "spectral_meta_learner", _PAIRS, f"two classes and {_OVERLAP}"),
-    Method("Oracle", "oracle", "one pass over the responses", "the truth", needs_truth=True),
+    Method(
+        "Oracle",
+        "oracle",
+        "one pass over the responses",
+        "the truth",
+        needs_truth=True,
+        symbols=True,
+    ),
     Method(
         "SingleBest", "single_best", "one pass over the responses", "the truth", needs_truth=True
     ),
@@ -152,6 +168,9 @@ ENTRIES = (
 
 METHODS = {method.name: method for method in ENTRIES if not method.needs_truth}
 """Every method that does not need the truth, by the name that users see."""
+
+SYMBOL_METHODS = tuple(dict.fromkeys(method.estimator for method in ENTRIES if method.symbols))
+"""Estimator classes that take symbols that are not classes."""
 
 ESTIMATOR_MODULES = {method.estimator: f"estimators.{method.module}" for method in ENTRIES}
 """The module of every estimator class, for the package's lazy imports."""

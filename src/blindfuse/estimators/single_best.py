@@ -47,8 +47,8 @@ class SingleBest(PosteriorEstimator):
             raise BadParameter("SingleBest needs the true labels. Pass truth={item: label, …}.")
         positions, codes = gold_codes(table, self.truth)
         self.accuracies_ = agreement_with(table.select_items(positions), codes)
-        self.annotators_, self.classes_ = table.annotators, table.classes
-        self._prior = table.responses_per_class / table.n_responses
+        self._remember_names(table)
+        self._prior = table.responses_per_symbol / table.n_responses
         self.posteriors_ = self._posteriors(table)
         self.labels_ = self._name_labels(self.posteriors_)
         return self

@@ -106,7 +106,7 @@ class Spectral(ModelEstimator):
             confusions, prior = self._decompose(table, groups)
         except _RankDeficient as reason:
             self.fallback_ = f"{reason} Confusion matrices against the majority vote were used."
-            if np.count_nonzero(table.responses_per_class) > 1:  # else a low rank is no surprise
+            if np.count_nonzero(table.responses_per_symbol) > 1:  # else a low rank is no surprise
                 warnings.warn(f"Spectral: {self.fallback_}", RankTooLow, stacklevel=3)
             confusions, prior = _vote_model(votes)
         estimate = Model(confusions, prior, table.annotators, table.classes)

@@ -4,6 +4,7 @@ import os
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
@@ -12,8 +13,10 @@ from blindfuse.model.checks import check_numbers
 from blindfuse.model.model import Model
 from blindfuse.model.saving import damaged_file_error, load_arrays, save_arrays
 from blindfuse.parameters import optional, positive
+from blindfuse.responses.anchor import Alphabet, Anchor, check_alphabet
 from blindfuse.responses.coding import as_names, check_classes
-from blindfuse.responses.responses import Names, Responses, as_responses
+from blindfuse.responses.inputs import Names
+from blindfuse.responses.responses import Responses, as_responses
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -36,7 +39,8 @@ class StreamEstimator(ModelEstimator):
 
     _statistics_class: ClassVar[Any]
     _solver_state_axes: ClassVar[dict[str, str]] = {}
-    """Arrays that the next warm start needs, with their axes: ``m`` annotators, ``k`` classes."""
+    """Arrays that the next warm start needs, with their axes: ``m`` annotators, ``r`` symbols and
+    ``k`` classes."""
 
     @abstractmethod
     def _refit(self, statistics: Any, last: Model | None) -> tuple[Model, Arrays]:
@@ -100,14 +104,18 @@ class StreamEstimator(ModelEstimator):
     def save_state(self, path: str | os.PathLike[str]) -> None:
         """Write everything learned, without the parameters; an existing file is replaced whole."""
         self._check_has_batches()
+        classes, symbols, anchor = self.statistics_.alphabet
         header = {
             "annotators": self.statistics_.annotators.tolist(),
-            "classes": self.statistics_.classes.tolist(),
+            "classes": classes.tolist(),
+            "symbols": symbols.tolist(),
+            "anchor": anchor.kind,
             "fixed": self._classes is not None,
             "batches": self.batches_,
         }
         arrays = {
             **self.statistics_.arrays(),
+            **anchor.arrays(),
             "confusions": self.model_.confusions,
             "prior": self.model_.prior,
             **self._solver_state,
@@ -118,11 +126,13 @@ class StreamEstimator(ModelEstimator):
         """Resume from a file that :meth:`save_state` wrote."""
         header, arrays = load_arrays(path, self._format())
         try:
-            names = as_names(header["annotators"]), as_names(header["classes"])
-            model = Model(arrays.pop("confusions"), arrays.pop("prior"), *names)
-            statistics = self._statistics_class.from_arrays(*names, arrays)
-            solver_state = self._check_solver_state(arrays, *model.confusions.shape[:2])
-            batches, fixed = int(header["batches"]), names[1] if header["fixed"] else None
+            annotators, alphabet = as_names(header["annotators"]), _saved_alphabet(header, arrays)
+            classes, symbols, _ = alphabet
+            parameters = arrays.pop("confusions"), arrays.pop("prior")
+            model = Model(*parameters, annotators, classes, None, symbols)
+            statistics = self._statistics_class.from_arrays(annotators, alphabet, arrays)
+            solver_state = self._check_solver_state(arrays, *model.confusions.shape)
+            batches, fixed = int(header["batches"]), classes if header["fixed"] else None
             if batches < 1:
                 raise damaged_file_error(path, self._format())
         except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as reason:
@@ -134,9 +144,11 @@ class StreamEstimator(ModelEstimator):
         return self
 
     @classmethod
-    def _check_solver_state(cls, arrays: Arrays, n_annotators: int, n_classes: int) -> Arrays:
+    def _check_solver_state(
+        cls, arrays: Arrays, n_annotators: int, n_symbols: int, n_classes: int
+    ) -> Arrays:
         """Return the arrays that the next warm start needs, after checking them."""
-        sizes = {"m": n_annotators, "k": n_classes}
+        sizes = {"m": n_annotators, "r": n_symbols, "k": n_classes}
         return {
             name: check_numbers(arrays[name], name, tuple(sizes[axis] for axis in axes))
             for name, axes in cls._solver_state_axes.items()
@@ -161,9 +173,20 @@ class StreamEstimator(ModelEstimator):
         return f"blindfuse state of {cls.__name__}"
 
 
+def _saved_alphabet(header: dict[str, Any], arrays: Arrays) -> Alphabet:
+    """Return the alphabet of a saved state, and remove its arrays."""
+    classes, kind = as_names(header["classes"]), header.get("anchor", "identity")
+    matrix, values = arrays.pop("anchor_matrix", None), arrays.pop("anchor_values", None)
+    if kind == "identity":
+        return Alphabet.plain(classes)
+    symbols, anchor = as_names(header["symbols"]), Anchor(kind, matrix, values)
+    check_alphabet(Alphabet(classes, symbols, anchor), np.zeros(len(symbols)))
+    return Alphabet(classes, symbols, anchor)
+
+
 def _as_batch(batch: Any, classes: NDArray[Any] | None) -> Responses:
     table = as_responses(batch, classes=classes)
-    if classes is not None:
+    if classes is not None and table.is_plain:
         table = table.recoded(table.annotators, classes)
     if table.n_responses == 0:
         raise BadLabels(

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.estimators.base import PosteriorEstimator
+from blindfuse.model.anchored_votes import symbol_votes
 from blindfuse.model.posteriors import count_votes, most_likely, weighted_votes
 from blindfuse.responses.responses import Responses
 
@@ -36,11 +37,10 @@ class VotingEstimator(PosteriorEstimator):
 
     def _store(self, responses: Responses, weights: Floats) -> Self:
         """Store these weights, and the result of the vote with them."""
-        self.annotators_, self.classes_ = responses.annotators, responses.classes
-        self.prior_ = responses.responses_per_class / responses.n_responses
+        self._remember_names(responses)
+        self.prior_ = _response_shares(responses)
         self.weights_ = weights
-        agreed = np.einsum("mkk->m", count_votes(responses).counts)
-        self.agreement_ = agreed / np.maximum(responses.responses_per_annotator, 1)
+        self.agreement_ = _agreement(responses)
         self.posteriors_ = self._posteriors(responses)
         self.ties_ = np.count_nonzero(_winners(self.posteriors_), axis=1) > 1
         self.labels_ = self.classes_[self._winning_codes(responses, self.posteriors_)]
@@ -70,6 +70,26 @@ class VotingEstimator(PosteriorEstimator):
             supported = _winners(np.where(winners[tied], np.round(support, 9), -1.0))
             codes[tied] = most_likely(np.where(supported, self.prior_, -1.0))
         return codes
+
+
+def _agreement(responses: Responses) -> Floats:
+    """Share of each annotator's votes that equal the majority vote, ``[annotator]``."""
+    counts = count_votes(responses).counts
+    if responses.is_plain:
+        agreed = np.einsum("mkk->m", counts)
+        return np.asarray(agreed / np.maximum(responses.responses_per_annotator, 1))
+    votes = symbol_votes(responses)
+    agreed = np.einsum("mrk,mrk->m", counts, np.broadcast_to(votes, counts.shape))
+    cast = np.einsum("mr,mr->m", counts.sum(axis=2), votes.sum(axis=2) + 0 * counts[:, :, 0])
+    return np.asarray(np.divide(agreed, cast, out=np.zeros_like(agreed), where=cast > 0))
+
+
+def _response_shares(responses: Responses) -> Floats:
+    """Share of the responses that report each class, or speak for it, ``[class]``."""
+    if responses.is_plain:
+        return np.asarray(responses.responses_per_symbol / responses.n_responses)
+    votes = weighted_votes(responses).sum(axis=0)
+    return np.asarray(votes / votes.sum())
 
 
 def _winners(scores: Floats) -> NDArray[np.bool_]:

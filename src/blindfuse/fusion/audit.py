@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.diagnostics.diagnose import Paragraph
-from blindfuse.errors import list_names
+from blindfuse.errors import BadParameter, list_names
 from blindfuse.fusion.audit_candidates import FUSION, VOTE, Candidates, fit_candidates
 from blindfuse.fusion.audit_corrections import (
     AuditedAnnotators,
@@ -328,6 +328,11 @@ def audit(fusion: "Fusion", plan: AuditPlan | None, checked: Mapping[Any, Any]) 
     >>> audit(fusion, plan, {item: fusion.labels[item] for item in plan.items}).error.value
     0.0
     """
+    if not fusion.responses.is_plain:
+        raise BadParameter(
+            "An audit corrects annotators who report classes, but these report "
+            f"{fusion.responses.n_symbols:,} symbols. Pass the checked labels to fuse as gold=."
+        )
     sample = collect_sample(fusion, plan, checked)
     return AuditResult(fusion, plan, sample, _candidates_for(fusion, plan))
 

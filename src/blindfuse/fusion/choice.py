@@ -53,6 +53,11 @@ class FuseContext:
         return method.fit(self.responses, gold=self.gold)
 
     @cached_property
+    def dawid_skene_from_vote(self) -> DawidSkene:
+        """Dawid–Skene from the majority vote, fitted once."""
+        return self.fit_dawid_skene()
+
+    @cached_property
     def mixed_membership(self) -> MixedMembership:
         """Posteriors that stay calibrated where errors are correlated, fitted to a sample.
 
@@ -80,6 +85,11 @@ class Choice:
         posteriors of new items by the same annotators; the model's if not given.
     groups
         positions of annotators whose errors are correlated and who were merged into one.
+    advice
+        what to do next, in a sentence; a rule appends it to ``why``.
+    disputed
+        positions of items whose gold labels would decide between two solutions, the most decisive
+        first.
     keeps_posteriors
         whether the posteriors are those of a requested method, which are not recalibrated.
     expected_error
@@ -94,6 +104,8 @@ class Choice:
     labels: NDArray[np.intp] | None = None
     posteriors_of: PosteriorsOf | None = None
     groups: tuple[tuple[int, ...], ...] = ()
+    advice: str = ""
+    disputed: tuple[int, ...] = ()
     keeps_posteriors: bool = False
     expected_error: ErrorInterval | None = None
 
@@ -112,10 +124,11 @@ class InputOrderPosteriors:
     posteriors_of: PosteriorsOf
     annotators: NDArray[Any]
     classes: NDArray[Any]
+    symbols: NDArray[Any]
     class_at: NDArray[np.intp]
 
     def __call__(self, responses: Responses) -> Floats:
-        known = responses.recoded(self.annotators, self.classes)
+        known = responses.recoded(self.annotators, self.classes, self.symbols)
         return self.posteriors_of(known)[:, self.class_at]
 
 
@@ -130,17 +143,19 @@ def choice_in_input_order(
         return choice
     item_at, class_at = np.argsort(canonical.items), np.argsort(canonical.classes)
     inner = choice.posteriors_of or choice.model.posteriors
-    names = canonical.responses.annotators, canonical.responses.classes
+    known = canonical.responses
+    names = known.annotators, known.classes, known.symbols
     posteriors_of = InputOrderPosteriors(inner, *names, class_at)
     return replace(
         choice,
-        model=choice.model.for_annotators(table.annotators, table.classes),
+        model=choice.model.for_annotators(table.annotators, table.classes, table.symbols),
         posteriors=choice.posteriors[item_at][:, class_at],
         labels=canonical.classes[choice.label_codes()][item_at],
         posteriors_of=posteriors_of,
         groups=tuple(
             tuple(sorted(canonical.annotators[list(group)].tolist())) for group in choice.groups
         ),
+        disputed=tuple(canonical.items[list(choice.disputed)].tolist()),
     )
 
 

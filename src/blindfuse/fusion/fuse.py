@@ -19,13 +19,15 @@ from blindfuse.fusion.audit_decision import apply_checks
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule, choice_in_input_order
 from blindfuse.fusion.recalibration import with_expected_error
 from blindfuse.fusion.selection import select_by_order, select_by_prediction
+from blindfuse.fusion.symbols import select_with_symbols
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
-from blindfuse.parameters import integer_at_least
+from blindfuse.parameters import integer_at_least, one_of
 from blindfuse.responses.canonical import canonicalize
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses, as_responses
+from blindfuse.responses.symbols import NO_RESPONSE
 
 Floats = NDArray[np.float64]
 
@@ -107,8 +109,11 @@ class Fusion:
 
         Nothing is learned from the new items; ``fuse`` them with the old ones for that.
         """
-        new = as_responses(responses, classes=self.responses.classes)
-        new = new.recoded(self.responses.annotators, self.responses.classes)
+        known = self.responses
+        new = as_responses(responses, classes=known.classes if known.is_plain else None)
+        if new.is_plain and NO_RESPONSE in known.symbols.tolist():
+            new = new.recoded(known.annotators, new.classes).with_abstentions()
+        new = new.recoded(known.annotators, known.classes, known.symbols)
         if self.choice.posteriors_of is not None:
             return self.choice.posteriors_of(new)
         return self.model.posteriors(new, threads=self.threads)
@@ -130,6 +135,7 @@ def fuse(
     responses: Any,
     *,
     ordered: bool = False,
+    abstentions: bool = False,
     gold: Mapping[Any, Any] | None = None,
     checked: Mapping[Any, Any] | AuditResult | None = None,
     prior_model: Model | None = None,
@@ -149,6 +155,9 @@ def fuse(
         Responses, a matrix ``[item, annotator]`` or a frame.
     ordered
         whether the classes are ordered, as grades are.
+    abstentions
+        whether a missing response says something, because every annotator had the choice on every
+        item, as labelling functions have (:meth:`Responses.with_abstentions`).
     gold
         gold labels of some items, ``{item: label}``, which are held fixed.
     checked
@@ -172,10 +181,13 @@ def fuse(
     [0, 1, 0, 1, 0, 1]
     """
     integer_at_least(0).check("seed", seed)
+    one_of(True, False).check("abstentions", abstentions)
     table = check_responses(responses)
+    if abstentions:
+        table = table.with_abstentions()
     gold_items, gold_classes = gold_codes(table, gold)
-    use_order = ordered and table.n_classes > 2
-    select = selection or (select_by_order if use_order else select_by_prediction)
+    use_order = ordered and table.n_classes > 2 and table.is_plain
+    select = selection or _default_rule(table, use_order)
     canonical = canonicalize(table, keep_classes=ordered, threads=threads)
     context = FuseContext(canonical.responses, seed, gold, prior_model, prior_count, threads)
     with single_threaded_blas(), warnings.catch_warnings():
@@ -191,3 +203,10 @@ def fuse(
         is_gold[gold_items] = True
     fusion = Fusion(table, np.asarray(table.classes[labels]), posteriors, choice, threads, is_gold)
     return fusion if checked is None else apply_checks(fusion, checked)
+
+
+def _default_rule(table: Responses, use_order: bool) -> SelectionRule:
+    """The rule for these responses, if the caller gives none."""
+    if not table.is_plain:
+        return select_with_symbols
+    return select_by_order if use_order else select_by_prediction

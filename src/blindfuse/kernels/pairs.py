@@ -6,16 +6,16 @@ from blindfuse.kernels.compilation import kernel
 
 
 @kernel
-def add_pair_counts(starts, annotators, symbols, n_classes, counts):
+def add_pair_counts(starts, annotators, symbols, n_symbols, counts):
     """Add 1 to ``counts[(i, a), (j, b)]`` per item for which i reports a and j reports b, i < j.
 
     The responses to an item are sorted by annotator. The axes (i, a) and (j, b) are flat.
     """
     for item in range(starts.size - 1):
         for one in range(starts[item], starts[item + 1]):
-            row = counts[annotators[one] * n_classes + symbols[one]]
+            row = counts[annotators[one] * n_symbols + symbols[one]]
             for other in range(one + 1, starts[item + 1]):
-                row[annotators[other] * n_classes + symbols[other]] += 1
+                row[annotators[other] * n_symbols + symbols[other]] += 1
 
 
 @kernel
@@ -29,13 +29,13 @@ def compare_with_model(
     ``min_common`` common items: ``first`` and ``second`` are the annotators i and j, and ``common``
     is n, the number of common items. With S = counts / n and P = Γ_i Π Γ_jᵀ, ``residual`` is
     n ‖S − P‖², ``size`` is ‖P‖², and ``agreed`` and ``expected`` are the traces of S and P.
-    ``lanes`` has one entry per class, so that loops are compiled for this number.
+    ``lanes`` has one entry per symbol, so that loops are compiled for this number.
     """
-    M, pair = len(confusions), 0
-    joint = np.empty((len(lanes), len(lanes)))
+    M, pair, K = len(confusions), 0, len(prior)
+    joint = np.empty((len(lanes), K))
     for i in range(M):
         for a in range(len(lanes)):
-            for k in range(len(lanes)):
+            for k in range(K):
                 joint[a, k] = confusions[i, a, k] * prior[k]
         for j in range(i + 1, M):
             n = 0
@@ -50,7 +50,7 @@ def compare_with_model(
                 for b in range(len(lanes)):
                     share = counts[i, a, j, b] * scale
                     probability = 0.0
-                    for k in range(len(lanes)):
+                    for k in range(K):
                         probability += joint[a, k] * confusions[j, b, k]
                     distance += (share - probability) ** 2
                     squares += probability * probability

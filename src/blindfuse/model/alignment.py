@@ -5,7 +5,8 @@ prior are permuted alike. Under As2 most annotators are better than random, so t
 permutation puts the largest entries on the diagonals. If most annotators are adversaries, no rule
 can find it from the responses.
 
-All rules return ``columns[class]``, the column that stands for each class.
+All rules return ``columns[class]``, the column that stands for each class. Where symbols are not
+classes, their anchor says which symbols speak for which class.
 """
 
 from collections import Counter
@@ -15,8 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from blindfuse.model.anchored_votes import standardize
+from blindfuse.responses.anchor import IDENTITY, Anchor
+
 Floats = NDArray[np.float64]
 Alignment = Literal["majority", "hungarian", "common"]
+
+SCORE_WEIGHT = 1e6
+"""Responses that an estimated distribution of scores counts for, when scores are standardised."""
 
 
 def align_by_majority(confusions: Floats, prior: Floats) -> NDArray[np.intp]:
@@ -62,9 +69,22 @@ _RULES = {
 
 
 def find_alignment(
-    confusions: Floats, prior: Floats, rule: Alignment = "majority"
+    confusions: Floats, prior: Floats, rule: Alignment = "majority", anchor: Anchor = IDENTITY
 ) -> NDArray[np.intp]:
-    """Return ``columns[class]`` by the rule: apply it to all confusion matrices and the prior."""
+    """Return ``columns[class]`` by the rule: apply it to all confusion matrices and the prior.
+
+    Through an anchor matrix, the rule sees the probabilities that a response speaks for each class.
+    Columns of scores are sorted by their mean standardised score. Without an anchor, the order of
+    the columns means nothing and is kept.
+    """
+    if anchor.matrix is not None:
+        votes = anchor.matrix / np.maximum(anchor.matrix.sum(axis=1, keepdims=True), 1e-300)
+        return _RULES[rule](np.einsum("rc,mrk->mck", votes, confusions), prior)
+    if anchor.values is not None:
+        values = standardize(np.nan_to_num(anchor.values), confusions @ prior * SCORE_WEIGHT)
+        return np.asarray(np.argsort(np.einsum("mr,mrk->k", values, confusions), kind="stable"))
+    if anchor.kind == "none":
+        return np.arange(len(prior))
     return _RULES[rule](confusions, prior)
 
 

@@ -239,7 +239,7 @@ def _class_strength(prior: SkillPrior, diagonal: DiagonalCounts, skills: Floats)
         information = (total * s / (total + s) * variance).sum(axis=1) + 1 / prior.spread**2
         return float((beta - normalizer).sum() - 0.5 * np.log(information).sum())
 
-    return _best_strength(log_likelihood)
+    return best_strength(log_likelihood)
 
 
 def _crowd_pattern(counts: Floats) -> Floats:
@@ -272,10 +272,11 @@ def _dirichlet_strength(counts: Floats, pattern: Floats) -> float:
         entries = gammaln(cells + t * shares).sum() - len(cells) * gammaln(t * shares).sum()
         return float(entries + columns.size * gammaln(t) - gammaln(columns + t).sum())
 
-    return _best_strength(log_likelihood)
+    return best_strength(log_likelihood)
 
 
-def _best_strength(log_likelihood: Callable[[float], float]) -> float:
+def best_strength(log_likelihood: Callable[[float], float]) -> float:
+    """Return the strength of largest likelihood between MIN_STRENGTH and MAX_STRENGTH."""
     bounds = np.log(MIN_STRENGTH), np.log(MAX_STRENGTH)
     found = minimize_scalar(
         lambda log_strength: -log_likelihood(float(np.exp(log_strength))),

@@ -32,7 +32,8 @@ class Model:
     Attributes
     ----------
     confusions ``[annotator, reported, true]``
-        Γ_m(k', k) = P(annotator m reports k' | the class is k), (8); columns sum to one.
+        Γ_m(k', k) = P(annotator m reports k' | the class is k), (8); columns sum to one. With R
+        symbols and K classes, Γ_m is R × K.
     prior ``[true]``
         π_k = P(the class is k).
     annotators, classes
@@ -40,6 +41,8 @@ class Model:
     weights ``[annotator]``
         exponent of the probability of each annotator's responses: below one for annotators whose
         errors are correlated with those of others. None means one for all annotators.
+    symbols
+        names of what annotators report; the classes if not given.
     """
 
     confusions: Floats
@@ -47,17 +50,26 @@ class Model:
     annotators: NDArray[Any]
     classes: NDArray[Any]
     weights: Floats | None = None
+    symbols: NDArray[Any] = None  # type: ignore[assignment]  # the classes, after construction
 
     def __post_init__(self) -> None:
         for name in ("annotators", "classes"):
             object.__setattr__(self, name, as_column(getattr(self, name)))
-        M, K = len(self.annotators), len(self.classes)
-        _check_probabilities(self.confusions, (M, K, K), axis=1, name="confusions")
+        symbols = self.classes if self.symbols is None else as_column(self.symbols)
+        is_plain = np.array_equal(positions(symbols, self.classes), np.arange(len(self.classes)))
+        object.__setattr__(self, "symbols", self.classes if is_plain else symbols)
+        M, R, K = len(self.annotators), len(self.symbols), len(self.classes)
+        _check_probabilities(self.confusions, (M, R, K), axis=1, name="confusions")
         _check_probabilities(self.prior, (K,), axis=0, name="prior")
         if self.weights is not None:
             check_numbers(self.weights, "weights", (M,), minimum=0)
         for name in ("confusions", "prior"):  # kernels are compiled for contiguous arrays
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name)))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether annotators report classes, so that confusion matrices have a diagonal."""
+        return self.symbols is self.classes
 
     @property
     def weighted_confusions(self) -> Floats:
@@ -77,7 +89,7 @@ class Model:
         """
         if rule not in get_args(Rule):
             raise BadParameter(f"rule={rule!r} is none of {list_names(get_args(Rule))}.")
-        known = responses.recoded(self.annotators, self.classes)
+        known = responses.recoded(self.annotators, self.classes, self.symbols)
         prior = self.prior if rule == "map" else np.full_like(self.prior, 1 / len(self.prior))
         posteriors, _ = compute_posteriors(known, self.weighted_confusions, prior, threads)
         posteriors[known.responses_per_item == 0] = self.prior
@@ -95,7 +107,7 @@ class Model:
 
     def expected_counts(self, responses: Responses, threads: int | None = None) -> ExpectedCounts:
         """Return the MAP posteriors of these items, summed over items without storing them."""
-        known = responses.recoded(self.annotators, self.classes)
+        known = responses.recoded(self.annotators, self.classes, self.symbols)
         return expected_counts(known, self.weighted_confusions, self.prior, threads)
 
     def log_likelihood(self, responses: Responses, threads: int | None = None) -> float:
@@ -104,11 +116,36 @@ class Model:
 
     @property
     def accuracies(self) -> Floats:
-        """The accuracy of each annotator, Σ_k π_k Γ_m(k, k), ``[annotator]``."""
+        """The accuracy of each annotator, Σ_k π_k Γ_m(k, k), ``[annotator]``.
+
+        Where symbols are not classes, it is that of the best use of the annotator's own symbols:
+        Σ_r max_k π_k Γ_m(r, k).
+        """
+        if not self.is_plain:
+            return np.asarray((self.confusions * self.prior).max(axis=2).sum(axis=1))
         return np.asarray(np.einsum("mkk,k->m", self.confusions, self.prior))
 
-    def for_annotators(self, annotators: NDArray[Any], classes: NDArray[Any]) -> "Model":
-        """Return this model for these annotators and classes, in this order.
+    @property
+    def roc_areas(self) -> Floats:
+        """Area under the ROC curve of each annotator alone, for two classes, ``[annotator]``.
+
+        The probability that an item of the second class gets a symbol that speaks more for it, by
+        the likelihood ratio Γ_m(r, 1) / Γ_m(r, 0), than an item of the first; ties count half.
+        """
+        if len(self.classes) != 2:
+            raise BadParameter(
+                f"The area under the ROC curve needs two classes, not {len(self.classes)}. "
+                "Use accuracies."
+            )
+        return np.array([_roc_area(*confusion.T) for confusion in self.confusions])
+
+    def for_annotators(
+        self,
+        annotators: NDArray[Any],
+        classes: NDArray[Any],
+        symbols: NDArray[Any] | None = None,
+    ) -> "Model":
+        """Return this model for these annotators, classes and symbols, in this order.
 
         An annotator that is new to the model gets the mean confusion matrix of all annotators.
         """
@@ -119,17 +156,26 @@ class Model:
                 f"The model has the classes {list_names(self.classes)}, the responses have "
                 f"{list_names(classes)}. They must be the same: pass the same classes= to both."
             )
+        symbols = classes if symbols is None else symbols
+        rows = positions(symbols, self.symbols)
+        if len(symbols) != len(self.symbols) or np.any(rows < 0):
+            raise BadModel(
+                f"The model has the symbols {list_names(self.symbols)}, the responses have "
+                f"{list_names(symbols)}. They must be the same: create both in the same way."
+            )
         confusions = self.confusions[annotator_at]
         confusions[annotator_at < 0] = self.confusions.mean(axis=0)
-        confusions = confusions[:, order][:, :, order]
+        confusions = confusions[:, rows][:, :, order]
         weights = self.weights
         if weights is not None:
             weights = np.where(annotator_at < 0, 1.0, weights[annotator_at])
-        return Model(confusions, self.prior[order], annotators, classes, weights)
+        return Model(confusions, self.prior[order], annotators, classes, weights, symbols)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to an ``.npz`` file without pickle; the file is replaced atomically."""
         names = {"annotators": self.annotators.tolist(), "classes": self.classes.tolist()}
+        if not self.is_plain:
+            names["symbols"] = self.symbols.tolist()
         weights = np.ones(len(self.annotators)) if self.weights is None else self.weights
         arrays = {"confusions": self.confusions, "prior": self.prior, "weights": weights}
         save_arrays(path, FORMAT, names, arrays)
@@ -145,6 +191,7 @@ class Model:
                 prior=arrays["prior"],
                 annotators=as_names(header["annotators"]),
                 classes=as_names(header["classes"]),
+                symbols=as_names(header.get("symbols", header["classes"])),
                 weights=None if np.all(weights == 1) else weights,
             )
         except (KeyError, TypeError, AttributeError) as error:
@@ -156,10 +203,21 @@ class Model:
         )
         more = ", …" if len(self.classes) > 5 else ""
         accuracies = self.accuracies
+        symbols = "" if self.is_plain else f"{len(self.symbols):,} symbols, "
         return (
-            f"Model: {len(self.annotators):,} annotators, {len(self.classes):,} classes "
+            f"Model: {len(self.annotators):,} annotators, {symbols}{len(self.classes):,} classes "
             f"({prior}{more}); accuracies {accuracies.min():.3g} to {accuracies.max():.3g}"
         )
+
+
+def _roc_area(negative: Floats, positive: Floats) -> float:
+    """Area under the ROC curve of symbols with these probabilities ``[symbol]`` per class."""
+    both = negative + positive
+    score = np.round(np.divide(positive, both, out=np.zeros_like(both), where=both > 0), 12)
+    order = np.argsort(score, kind="stable")
+    _, group = np.unique(score[order], return_inverse=True)
+    low, high = np.bincount(group, negative[order]), np.bincount(group, positive[order])
+    return float(high @ (np.cumsum(low) - low / 2))
 
 
 def _check_probabilities(array: Floats, shape: tuple[int, ...], axis: int, name: str) -> None:

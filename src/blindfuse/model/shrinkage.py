@@ -17,7 +17,9 @@ from blindfuse.model.annotator_prior import (
     DiagonalCounts,
     learn_annotator_prior,
 )
+from blindfuse.model.column_prior import column_centres, learn_column_strength
 from blindfuse.model.posteriors import safe_log
+from blindfuse.responses.anchor import IDENTITY, Anchor
 
 Floats = NDArray[np.float64]
 ShrinkageOption = Literal["learned"] | float | None
@@ -78,11 +80,21 @@ class LearnedShrinkage:
         return self.prior.log_density(confusions, self.skills)
 
 
-def make_shrinkage(option: ShrinkageOption, counts: Floats) -> Shrinkage:
-    """Return the prior that ``option`` asks for, learned from or distributed like the counts."""
-    if isinstance(option, str):
-        return LearnedShrinkage.learn(counts)
-    return PseudoCounts(pooled_pseudo_counts(counts, 0.0 if option is None else float(option)))
+def make_shrinkage(option: ShrinkageOption, counts: Floats, anchor: Anchor = IDENTITY) -> Shrinkage:
+    """Return the prior that ``option`` asks for, learned from or distributed like the counts.
+
+    Where symbols are not classes, there is no skill to learn: columns are shrunk towards the
+    crowd's (:func:`~blindfuse.model.column_prior.column_centres`) with a learned strength.
+    """
+    if anchor.kind == "identity":
+        if isinstance(option, str):
+            return LearnedShrinkage.learn(counts)
+        return PseudoCounts(pooled_pseudo_counts(counts, 0.0 if option is None else float(option)))
+    centres = column_centres(counts, anchor)
+    strength = 0.0 if option is None else option
+    if isinstance(strength, str):
+        strength = learn_column_strength(counts, centres)
+    return PseudoCounts(float(strength) * centres)
 
 
 def normalize_columns(counts: Floats) -> Floats:
@@ -101,11 +113,13 @@ def pooled_pseudo_counts(counts: Floats, strength: float) -> Floats:
     return pseudo_counts
 
 
-def vote_confusions(counts: Floats) -> Floats:
+def vote_confusions(counts: Floats, anchor: Anchor = IDENTITY) -> Floats:
     """Return confusion matrices that take the majority vote for the truth.
 
     ``counts[m, reported, true]`` are those of :func:`~blindfuse.model.posteriors.count_votes`.
     """
+    if anchor.kind != "identity":
+        return normalize_columns(counts + VOTE_PSEUDO_COUNT * column_centres(counts, anchor))
     return normalize_columns(counts + pooled_pseudo_counts(counts, VOTE_PSEUDO_COUNT))
 
 

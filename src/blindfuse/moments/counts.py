@@ -55,8 +55,8 @@ class MomentCounts:
         If every annotator labelled every item, the last symbol is not counted but follows from
         the margins.
         """
-        M, K = responses.n_annotators, responses.n_classes
-        n_counted = K - 1 if responses.is_complete else K
+        M, R = responses.n_annotators, responses.n_symbols
+        n_counted = R - 1 if responses.is_complete else R
 
         def count_block(begin: int, end: int) -> MomentCounts:
             counts = count_tuples(*responses.by_item, begin, end, M, n_counted)
@@ -70,8 +70,8 @@ class MomentCounts:
         """Return the counts of both sets of items together."""
         if self.singles.shape != other.singles.shape:
             raise BadLabels(
-                "Counts of {} annotators × {} classes and of {} × {} cannot be added. "
-                "Count both with the same annotators and classes.".format(
+                "Counts of {} annotators × {} symbols and of {} × {} cannot be added. "
+                "Count both with the same annotators and symbols.".format(
                     *self.singles.shape, *other.singles.shape
                 )
             )
@@ -94,22 +94,22 @@ class MomentCounts:
     __hash__ = None  # type: ignore[assignment]
 
     def reindexed(
-        self, annotator_at: NDArray[np.intp], class_at: NDArray[np.intp]
+        self, annotator_at: NDArray[np.intp], symbol_at: NDArray[np.intp]
     ) -> "MomentCounts":
-        """Return the counts of the annotators and classes at these positions.
+        """Return the counts of the annotators and symbols at these positions.
 
-        Position −1 stands for a new annotator or class, whose counts are zero.
+        Position −1 stands for a new annotator or symbol, whose counts are zero.
         """
         M = len(self.singles)
-        old_classes, new_classes = class_at[class_at >= 0], np.flatnonzero(class_at >= 0)
+        old_symbols, new_symbols = symbol_at[symbol_at >= 0], np.flatnonzero(symbol_at >= 0)
 
         def reindex(tables: Counts, size: int) -> Counts:
             groups = annotator_at[all_tuples(len(annotator_at), size)]
             is_known = np.all(groups >= 0, axis=1)
             old = gather_tables(tables, groups[is_known], M)
-            new = np.zeros((len(groups), *[len(class_at)] * size), dtype=tables.dtype)
-            cells = np.ix_(np.flatnonzero(is_known), *[new_classes] * size)
-            new[cells] = old[np.ix_(np.arange(len(old)), *[old_classes] * size)]
+            new = np.zeros((len(groups), *[len(symbol_at)] * size), dtype=tables.dtype)
+            cells = np.ix_(np.flatnonzero(is_known), *[new_symbols] * size)
+            new[cells] = old[np.ix_(np.arange(len(old)), *[old_symbols] * size)]
             return new
 
         return MomentCounts(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.model.checks import check_numbers
+from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows
@@ -52,8 +53,8 @@ class EMStatistics:
         return self.patterns.annotators
 
     @property
-    def classes(self) -> NDArray[Any]:
-        return self.patterns.classes
+    def alphabet(self) -> Alphabet:
+        return self.patterns.alphabet
 
     @property
     def n_responses(self) -> float:
@@ -83,11 +84,18 @@ class EMStatistics:
 
     @classmethod
     def from_arrays(
-        cls, annotators: NDArray[Any], classes: NDArray[Any], arrays: Mapping[str, NDArray[Any]]
+        cls, annotators: NDArray[Any], alphabet: Alphabet, arrays: Mapping[str, NDArray[Any]]
     ) -> "EMStatistics":
         """Return the statistics that :meth:`arrays` was called on."""
         n_patterns = np.size(arrays["sizes"])
         sizes = check_numbers(arrays["sizes"], "sizes", (n_patterns,), minimum=0)
         rows = Rows(*(arrays[name] for name in Rows._fields))
-        patterns = Responses(np.arange(n_patterns), annotators, classes, rows)
+        patterns = Responses(
+            np.arange(n_patterns),
+            annotators,
+            alphabet.classes,
+            rows,
+            symbols=alphabet.symbols,
+            anchor=alphabet.anchor,
+        )
         return cls(patterns, sizes.astype(np.float64))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from blindfuse.model.checks import check_numbers
 from blindfuse.model.posteriors import ExpectedCounts, count_vote_units, votes_from_units
 from blindfuse.moments.counts import MomentCounts
+from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.coding import positions, union
 from blindfuse.responses.responses import Responses
 
@@ -25,8 +26,8 @@ class MomentStatistics:
 
     Attributes
     ----------
-    annotators, classes
-        names, in the order of the axes.
+    annotators, alphabet
+        names of the annotators, and of the classes and symbols, in the order of the axes.
     vote_units
         expected counts under the majority vote, in the units of
         :func:`~blindfuse.model.posteriors.count_vote_units`. The solver starts from them.
@@ -35,7 +36,7 @@ class MomentStatistics:
     """
 
     annotators: NDArray[Any]
-    classes: NDArray[Any]
+    alphabet: Alphabet
     vote_units: ExpectedCounts
     moments: MomentCounts
 
@@ -44,7 +45,7 @@ class MomentStatistics:
         """Return the statistics of these responses."""
         return cls(
             responses.annotators,
-            responses.classes,
+            responses.alphabet,
             count_vote_units(responses, threads),
             MomentCounts.count(responses, threads),
         )
@@ -61,28 +62,29 @@ class MomentStatistics:
     def __add__(self, other: "MomentStatistics") -> "MomentStatistics":
         names = (
             union(self.annotators, other.annotators, "annotators"),
-            union(self.classes, other.classes, "classes"),
+            self.alphabet.joined(other.alphabet),
         )
         left, right = self.reindexed(*names), other.reindexed(*names)
         return MomentStatistics(
             *names, left.vote_units + right.vote_units, left.moments + right.moments
         )
 
-    def reindexed(self, annotators: NDArray[Any], classes: NDArray[Any]) -> "MomentStatistics":
-        """Return the counts for these annotators and classes, with zeros for new ones."""
+    def reindexed(self, annotators: NDArray[Any], alphabet: Alphabet) -> "MomentStatistics":
+        """Return the counts for these annotators, classes and symbols, with zeros for new ones."""
         annotator_at = positions(annotators, self.annotators)
-        class_at = positions(classes, self.classes)
-        old, new = annotator_at[annotator_at >= 0], np.flatnonzero(annotator_at >= 0)
-        old_k, new_k = class_at[class_at >= 0], np.flatnonzero(class_at >= 0)
-        counts = np.zeros((len(annotators), len(classes), len(classes)))
-        counts[np.ix_(new, new_k, new_k)] = self.vote_units.counts[np.ix_(old, old_k, old_k)]
-        totals = np.zeros(len(classes))
-        totals[new_k] = self.vote_units.totals[old_k]
+        class_at = positions(alphabet.classes, self.alphabet.classes)
+        symbol_at = positions(alphabet.symbols, self.alphabet.symbols)
+        places = annotator_at, symbol_at, class_at
+        old = [at[at >= 0] for at in places]
+        new = [np.flatnonzero(at >= 0) for at in places]
+        counts, totals = np.zeros([len(at) for at in places]), np.zeros(len(class_at))
+        counts[np.ix_(*new)] = self.vote_units.counts[np.ix_(*old)]
+        totals[new[2]] = self.vote_units.totals[old[2]]
         return MomentStatistics(
             annotators,
-            classes,
+            alphabet,
             ExpectedCounts(counts, totals),
-            self.moments.reindexed(annotator_at, class_at),
+            self.moments.reindexed(annotator_at, symbol_at),
         )
 
     def discounted(self, factor: float) -> "MomentStatistics":
@@ -91,7 +93,7 @@ class MomentStatistics:
             self.vote_units.counts * factor, self.vote_units.totals * factor
         )
         moments = self.moments.discounted(factor)
-        return MomentStatistics(self.annotators, self.classes, vote_units, moments)
+        return MomentStatistics(self.annotators, self.alphabet, vote_units, moments)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays to save; the names of annotators and classes are saved separately."""
@@ -106,20 +108,20 @@ class MomentStatistics:
 
     @classmethod
     def from_arrays(
-        cls, annotators: NDArray[Any], classes: NDArray[Any], arrays: Mapping[str, NDArray[Any]]
+        cls, annotators: NDArray[Any], alphabet: Alphabet, arrays: Mapping[str, NDArray[Any]]
     ) -> "MomentStatistics":
         """Return the statistics that :meth:`arrays` was called on."""
-        M, K = len(annotators), len(classes)
+        M, R, K = len(annotators), len(alphabet.symbols), len(alphabet.classes)
         shapes = {
-            "vote_counts": (M, K, K),
+            "vote_counts": (M, R, K),
             "vote_totals": (K,),
             "n_items": (),
-            "singles": (M, K),
-            "pairs": (math.comb(M, 2), K, K),
-            "triples": (math.comb(M, 3), K, K, K),
+            "singles": (M, R),
+            "pairs": (math.comb(M, 2), R, R),
+            "triples": (math.comb(M, 3), R, R, R),
         }
         vote_counts, vote_totals, n_items, *tables = (
             check_numbers(arrays[name], name, shape, minimum=0) for name, shape in shapes.items()
         )
         votes = ExpectedCounts(vote_counts.astype(float), vote_totals.astype(float))
-        return cls(annotators, classes, votes, MomentCounts(n_items.item(), *tables))
+        return cls(annotators, alphabet, votes, MomentCounts(n_items.item(), *tables))

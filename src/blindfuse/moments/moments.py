@@ -49,8 +49,8 @@ class Moments:
         check_shape(self.items_per_pair, "items_per_pair", (n_pairs,))
         check_shape(self.items_per_triple, "items_per_triple", (n_triples,))
 
-    def reordered(self, annotators: NDArray[np.intp], classes: NDArray[np.intp]) -> "Moments":
-        """Return the moments of the annotators and classes at these positions, in this order."""
+    def reordered(self, annotators: NDArray[np.intp], symbols: NDArray[np.intp]) -> "Moments":
+        """Return the moments of the annotators and symbols at these positions, in this order."""
         M = len(self.first)
         pairs = annotators[all_tuples(len(annotators), 2)]
         triples = annotators[all_tuples(len(annotators), 3)]
@@ -58,9 +58,9 @@ class Moments:
         third = gather_tables(self.third, triples, M)
         return Moments(
             self.n_items,
-            self.first[annotators][:, classes],
-            second[:, classes][:, :, classes],
-            third[:, classes][:, :, classes][:, :, :, classes],
+            self.first[annotators][:, symbols],
+            second[:, symbols][:, :, symbols],
+            third[:, symbols][:, :, symbols][:, :, :, symbols],
             self.items_per_annotator[annotators],
             self.items_per_pair[tuple_rank(pairs, M)],
             self.items_per_triple[tuple_rank(triples, M)],

@@ -41,14 +41,14 @@ def not_identifiable(reason: str) -> NotIdentifiable:
     return NotIdentifiable(reason, "Use the majority vote, which needs only one response per item.")
 
 
-def moment_bytes(n_annotators: int, n_classes: int) -> int:
+def moment_bytes(n_annotators: int, n_symbols: int) -> int:
     """Return the bytes of all third-order moments, unfolded for each of their annotators."""
-    return 3 * comb(n_annotators, 3) * n_classes**3 * 8
+    return 3 * comb(n_annotators, 3) * n_symbols**3 * 8
 
 
-def require_memory(n_annotators: int, n_classes: int) -> None:
+def require_memory(n_annotators: int, n_symbols: int) -> None:
     """Raise BadParameter if the third-order moments would not fit into memory."""
-    size = moment_bytes(n_annotators, n_classes)
+    size = moment_bytes(n_annotators, n_symbols)
     if size > MAX_MOMENT_BYTES:
         raise BadParameter(
             f"The third-order moments of {n_annotators:,} annotators would take "
@@ -61,12 +61,12 @@ def counting_is_cheaper(responses: Responses) -> bool:
     """Return whether explicit moments cost fewer multiplications than sweeps over responses.
 
     Explicit moments are counted once, about a hundred items per operation because the kernel
-    works on bit sets; then a sweep costs O(M³K⁴). A sweep over responses costs O(responses · K²).
+    works on bit sets; then a sweep costs O(M³R³K). A sweep over responses costs O(responses · K²).
     """
-    M, K = responses.n_annotators, responses.n_classes
-    if moment_bytes(M, K) > MAX_AUTO_MOMENT_BYTES:
+    M, R, K = responses.n_annotators, responses.n_symbols, responses.n_classes
+    if moment_bytes(M, R) > MAX_AUTO_MOMENT_BYTES:
         return False
     triples = comb(M, 3)
-    explicit = triples * K**3 * (responses.n_items / 100 + 4 * K * TYPICAL_SWEEPS)
+    explicit = triples * R**3 * (responses.n_items / 100 + 4 * K * TYPICAL_SWEEPS)
     direct = responses.n_responses * K * (K + 4) * 4 * TYPICAL_SWEEPS
     return explicit < direct

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, list_names
-from blindfuse.numbers.table import MAX_MAGNITUDE, Numbers
+from blindfuse.numbers.table import Numbers
 from blindfuse.responses.coding import as_names, positions
+from blindfuse.responses.numerals import MAX_MAGNITUDE
 
 Floats = NDArray[np.float64]
 

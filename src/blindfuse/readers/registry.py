@@ -3,6 +3,8 @@
 from blindfuse.readers import (
     argilla,
     doccano,
+    indicators,
+    judges,
     label_studio,
     long,
     mturk,
@@ -19,6 +21,8 @@ _MODULES: tuple[Reader, ...] = (
     prodigy,
     argilla,
     doccano,
+    indicators,
+    judges,
     long,
     wide,
 )

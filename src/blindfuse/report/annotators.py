@@ -18,6 +18,8 @@ MAX_BYTES = 700_000
 """Size of the rows with their matrices, so that the whole page stays below 3 MB."""
 MAX_MATRIX_CLASSES = 20
 """Classes of a confusion matrix that are shown; of more, the most common ones."""
+MAX_MATRIX_SYMBOLS = 30
+"""Columns of a confusion matrix whose symbols are not classes: the most frequent ones."""
 MAX_MATRIX_CELLS = 150_000
 """Cells of all confusion matrices together."""
 MAX_PARTNERS = 5
@@ -60,13 +62,14 @@ class AnnotatorTable:
     """The ``rows`` on the page, most responses first, of ``total`` annotators.
 
     ``matrix_classes`` are the codes of the matrices' rows and columns; ``without_matrix`` counts
-    the rows that have no matrix.
+    the rows that have no matrix. Where symbols are not classes, columns are ``matrix_symbols``.
     """
 
     rows: tuple[AnnotatorRow, ...]
     total: int
     matrix_classes: tuple[int, ...]
     without_matrix: int
+    matrix_symbols: tuple[str, ...] | None = None
 
 
 def annotator_table(diagnostics: Diagnostics, model: Model, names: list[str]) -> AnnotatorTable:
@@ -77,7 +80,11 @@ def annotator_table(diagnostics: Diagnostics, model: Model, names: list[str]) ->
     classes = most_common_classes(model.prior, MAX_MATRIX_CLASSES)
     busiest = np.lexsort((-annotators.accuracy, -annotators.n_responses)).tolist()
     by_priority = sorted(busiest, key=lambda m: not remarks[m])
-    with_matrix = set(by_priority[: MAX_MATRIX_CELLS // len(classes) ** 2])
+    symbols = classes
+    if not model.is_plain:
+        pooled = model.confusions.mean(axis=0) @ model.prior
+        symbols = most_common_classes(pooled, MAX_MATRIX_SYMBOLS)
+    with_matrix = set(by_priority[: MAX_MATRIX_CELLS // (len(symbols) * len(classes))])
     rows = {
         m: _row(
             diagnostics,
@@ -85,14 +92,15 @@ def annotator_table(diagnostics: Diagnostics, model: Model, names: list[str]) ->
             m,
             remarks[m],
             tuple(names[other] for other in partners.get(m, ())[:MAX_PARTNERS]),
-            model.confusions[m][np.ix_(classes, classes)] if m in with_matrix else None,
+            model.confusions[m][np.ix_(symbols, classes)] if m in with_matrix else None,
         )
         for m in by_priority
     }
     kept = set(by_priority[: count_fitting([row_values(rows[m]) for m in by_priority], MAX_BYTES)])
     listed = tuple(rows[m] for m in busiest if m in kept)
     without_matrix = sum(row.matrix is None for row in listed)
-    return AnnotatorTable(listed, len(names), tuple(classes.tolist()), without_matrix)
+    shown = None if model.is_plain else tuple(map(str, model.symbols[symbols].tolist()))
+    return AnnotatorTable(listed, len(names), tuple(classes.tolist()), without_matrix, shown)
 
 
 def most_common_classes(prior: Floats, limit: int) -> NDArray[np.intp]:

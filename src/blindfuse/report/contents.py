@@ -14,7 +14,7 @@ from blindfuse.fusion.compare import Comparison
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.fusion.gold_check import GoldCheck
 from blindfuse.metrics import Agreement, fleiss_kappa, krippendorff_alpha
-from blindfuse.model.posteriors import most_likely
+from blindfuse.model.posteriors import most_likely, weighted_votes
 from blindfuse.report.annotators import (
     AnnotatorTable,
     annotator_table,
@@ -133,7 +133,7 @@ def gather_contents(
     responses, diagnostics = fusion.responses, fusion.diagnostics
     names = distinct_names(responses.annotators)
     classes = distinct_names(responses.classes)
-    model = fusion.model.for_annotators(responses.annotators, responses.classes)
+    model = fusion.model.for_annotators(responses.annotators, responses.classes, responses.symbols)
     paragraphs = tuple(map(_shortened, diagnostics.paragraphs()))
     return Contents(
         title=visible(title),
@@ -250,7 +250,8 @@ def _method_warnings(fusion: Fusion) -> tuple[Paragraph, ...]:
 def _class_summaries(fusion: Fusion, prior: Floats, classes: list[str]) -> tuple[ClassSummary, ...]:
     responses = fusion.responses
     n_labels = np.bincount(most_likely(fusion.posteriors), minlength=len(classes))
-    response_shares = responses.responses_per_class / max(responses.n_responses, 1)
+    votes = weighted_votes(responses).sum(axis=0)
+    response_shares = votes / max(votes.sum(), 1)
     return tuple(
         ClassSummary(
             name=classes[k],
@@ -265,6 +266,8 @@ def _class_summaries(fusion: Fusion, prior: Floats, classes: list[str]) -> tuple
 def _agreement(fusion: Fusion) -> AgreementCoefficients | None:
     """Agreement with bootstrap intervals; fewer resamples for many items, to limit the time."""
     responses = fusion.responses
+    if not responses.is_plain:
+        return None
     resamples = int(np.clip(MAX_RESAMPLED_ITEMS // max(responses.n_items, 1), 100, 1000))
     try:
         return AgreementCoefficients(

@@ -1,4 +1,4 @@
-"""An order of items, annotators and classes that depends on the responses only.
+"""An order of items, annotators, symbols and classes that depends on the responses only.
 
 Sums of floating-point numbers depend on the order of their terms, folds on the positions of the
 responses, and ties on the order of the classes. Responses in canonical order give the same result
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.content_order import add_hashes, hash_items, permute_rows
+from blindfuse.kernels.compilation import MIN_COMPILED
+from blindfuse.kernels.content_order import add_hashes, hash_items, mix, permute_rows
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import freeze_rows, row_starts
@@ -34,7 +35,8 @@ class CanonicalResponses:
 
     ``items``, ``annotators`` and ``classes`` are the positions that each of them had before.
     Annotators are sorted by their number of responses, classes by the number of responses that
-    report them, most first; items, and whatever is equal, by a hash of the responses.
+    report them, most first; items, and whatever is equal, by a hash of the responses. Where symbols
+    are not classes, both keep their order.
     """
 
     responses: Responses
@@ -51,6 +53,7 @@ def canonicalize(
     Only annotators, items and classes that could be exchanged without any change of the table keep
     the order of the input, and so do all in a table of more than MAX_REORDERED responses.
     """
+    keep_classes = keep_classes or not responses.is_plain
     if responses.n_responses > MAX_REORDERED:
         sizes = responses.n_items, responses.n_annotators, responses.n_classes
         return CanonicalResponses(responses, *map(np.arange, sizes))
@@ -59,7 +62,7 @@ def canonicalize(
     annotators = np.lexsort((annotator_hashes, -responses.responses_per_annotator))
     classes = np.arange(responses.n_classes)
     if not keep_classes:
-        classes = np.lexsort((class_hashes, -responses.responses_per_class))
+        classes = np.lexsort((class_hashes, -responses.responses_per_symbol))
     table = _permute(responses, items, annotators, classes, threads)
     return CanonicalResponses(table, items, annotators, classes)
 
@@ -69,7 +72,7 @@ def sample_by_content(responses: Responses, share: float, seed: int) -> Response
 
     Which ones depends on the responses and the seed, but not on the order of the input.
     """
-    item_hashes, _, _ = _hash_content(responses, False, None)
+    item_hashes, _, _ = _hash_content(responses, not responses.is_plain, None)
     rng = np.random.default_rng(seed)
     factor = rng.integers(2**63, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     drawn = (item_hashes * factor) >> np.uint64(11)  # the lowest bits hardly depend on the seed
@@ -79,56 +82,91 @@ def sample_by_content(responses: Responses, share: float, seed: int) -> Response
 def _hash_content(
     responses: Responses, keep_classes: bool, threads: int | None
 ) -> tuple[Hashes, Hashes, Hashes]:
-    """Hashes of the items, annotators and classes, by colour refinement.
+    """Hashes of the items, annotators and symbols, by colour refinement.
 
-    Annotators and classes begin with their numbers of responses. The hash of an item depends on
+    Annotators and symbols begin with their numbers of responses. The hash of an item depends on
     those of its annotators and of what they report, and the other way round.
     """
-    table = responses.by_item
-    items = np.empty(responses.n_items, np.uint64)
     annotators = responses.responses_per_annotator.astype(np.uint64)
-    classes = responses.responses_per_class.astype(np.uint64)
+    symbols = responses.responses_per_symbol.astype(np.uint64)
     if keep_classes:
-        classes = np.arange(responses.n_classes, dtype=np.uint64)
-
-    def fill_items() -> None:
-        map_threads(
-            lambda first, last: hash_items(*table, first, last, annotators, classes, items),
-            responses.n_items,
-            threads,
-            MIN_ITEMS_PER_THREAD,
-        )
+        symbols = np.arange(responses.n_symbols, dtype=np.uint64)
 
     for _ in range(ROUNDS):
-        fill_items()
-        refined = annotators.copy(), classes.copy()
-        add_hashes(*table, items, annotators, classes, *refined)
-        annotators, classes = refined
-    fill_items()
-    return items, annotators, classes
+        items = _hash_items(responses, annotators, symbols, threads)
+        annotators, symbols = _refine(responses, items, annotators, symbols)
+    return _hash_items(responses, annotators, symbols, threads), annotators, symbols
 
 
-def _permute(
-    responses: Responses, items: Order, annotators: Order, classes: Order, threads: int | None
-) -> Responses:
-    """The responses with items, annotators and classes in these orders."""
-    table = responses.by_item
-    starts = row_starts(responses.responses_per_item[items])
-    codes, symbols = np.empty_like(table.codes), np.empty_like(table.symbols)
-    new_codes = np.argsort(annotators).astype(codes.dtype)
-    new_symbols = np.argsort(classes).astype(symbols.dtype)
+def _hash_items(
+    responses: Responses, annotators: Hashes, symbols: Hashes, threads: int | None
+) -> Hashes:
+    """Hashes ``[item]`` from those of the annotators and of what they report."""
+    starts, codes, reported = responses.by_item
+    if responses.n_responses < MIN_COMPILED:
+        running = np.zeros(len(codes) + 1, np.uint64)
+        np.cumsum(mix(annotators[codes], symbols[reported]), out=running[1:])
+        sums = running[starts[1:]] - running[starts[:-1]]
+        return np.asarray(mix(sums, responses.responses_per_item.astype(np.uint64)))
+    items = np.empty(responses.n_items, np.uint64)
     map_threads(
-        lambda first, last: permute_rows(
-            *table, items, first, last, new_codes, new_symbols, starts, codes, symbols
+        lambda first, last: hash_items(
+            starts, codes, reported, first, last, annotators, symbols, items
         ),
         responses.n_items,
         threads,
         MIN_ITEMS_PER_THREAD,
     )
+    return items
+
+
+def _refine(
+    responses: Responses, items: Hashes, annotators: Hashes, symbols: Hashes
+) -> tuple[Hashes, Hashes]:
+    """The hashes of annotators and symbols, with those of the items and responses they are in."""
+    starts, codes, reported = responses.by_item
+    refined = annotators.copy(), symbols.copy()
+    if responses.n_responses < MIN_COMPILED:
+        item_hashes = items[responses.item_of_response()]
+        np.add.at(refined[0], codes, mix(item_hashes, symbols[reported]))
+        np.add.at(refined[1], reported, mix(item_hashes, annotators[codes]))
+    else:
+        add_hashes(starts, codes, reported, items, annotators, symbols, *refined)
+    return refined
+
+
+def _permute(
+    responses: Responses, items: Order, annotators: Order, classes: Order, threads: int | None
+) -> Responses:
+    """The responses with items, annotators and classes in these orders.
+
+    Symbols are in the order of the classes for plain labels, and keep theirs otherwise.
+    """
+    table = responses.by_item
+    starts = row_starts(responses.responses_per_item[items])
+    codes, symbols = np.empty_like(table.codes), np.empty_like(table.symbols)
+    new_codes = np.argsort(annotators).astype(codes.dtype)
+    symbol_order = classes if responses.is_plain else np.arange(responses.n_symbols)
+    new_symbols = np.argsort(symbol_order).astype(symbols.dtype)
+    if responses.n_responses < MIN_COMPILED:
+        rows = np.argsort(items)[responses.item_of_response()]
+        order = np.lexsort((new_codes[table.codes], rows))
+        codes, symbols = new_codes[table.codes[order]], new_symbols[table.symbols[order]]
+    else:
+        map_threads(
+            lambda first, last: permute_rows(
+                *table, items, first, last, new_codes, new_symbols, starts, codes, symbols
+            ),
+            responses.n_items,
+            threads,
+            MIN_ITEMS_PER_THREAD,
+        )
     return Responses(
         responses.items[items],
         responses.annotators[annotators],
         responses.classes[classes],
         freeze_rows(starts, codes, symbols),
         responses.repeated,
+        symbols=(responses.classes[classes] if responses.is_plain else responses.symbols),
+        anchor=responses.anchor,
     )

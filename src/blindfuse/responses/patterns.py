@@ -39,10 +39,7 @@ def panels(responses: Responses) -> Patterns:
     """Group items by their annotators; all symbols are set to zero."""
     starts, annotators, symbols = responses.by_item
     zeros = np.zeros_like(symbols)
-    same_symbol = Responses(
-        responses.items, responses.annotators, responses.classes, Rows(starts, annotators, zeros)
-    )
-    return _group(same_symbol)
+    return _group(responses.with_rows(responses.items, Rows(starts, annotators, zeros)))
 
 
 def _group(responses: Responses) -> Patterns:
@@ -55,7 +52,7 @@ def group_identical_items(responses: Responses) -> tuple[Responses, NDArray[np.i
     starts, annotators, symbols = responses.by_item
     # Patterns are compared by sums of random 64-bit keys. Two of N different patterns have the same
     # sum with probability N²/2⁶⁵ (1 in 400,000 for ten million); one item is then mistaken.
-    shape = (responses.n_annotators, responses.n_classes)
+    shape = (responses.n_annotators, responses.n_symbols)
     keys = np.random.default_rng(0).integers(2**64, size=shape, dtype=np.uint64)
     running = np.zeros(len(symbols) + 1, dtype=np.uint64)
     np.cumsum(keys[annotators, symbols], out=running[1:])

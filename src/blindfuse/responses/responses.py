@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses import frames
+from blindfuse.responses import symbols as symbols_module
+from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor, check_alphabet, check_symbols
 from blindfuse.responses.coding import (
     as_column,
     as_names,
     as_plain_names,
-    as_values,
     check_classes,
     code_labels,
     code_names,
@@ -29,6 +30,14 @@ from blindfuse.responses.detection import (
     is_long,
     long_columns,
     wide_columns,
+)
+from blindfuse.responses.inputs import (
+    Names,
+    Values,
+    as_matrix,
+    check_equal_lengths,
+    names_or_numbers,
+    stack_columns,
 )
 from blindfuse.responses.keys import key_value, name_key
 from blindfuse.responses.packing import PackedResponses, pack
@@ -49,15 +58,15 @@ from blindfuse.responses.rows import (
 from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.values import LabelOptions
 
-Names = Sequence[Any] | NDArray[Any]
-Values = ArrayLike | Sequence[Any]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Responses:
     """Responses of M annotators to N items in K classes, sorted by item, then by annotator.
 
     Create one with :meth:`from_matrix`, :meth:`from_long`, :meth:`from_frame` or :meth:`from_wide`.
+    Annotators report one of R symbols. For plain labels these are the classes; they differ for
+    :meth:`from_scores`, :meth:`from_probabilities`, :meth:`from_clusters` and
+    :meth:`with_abstentions`.
 
     Attributes
     ----------
@@ -65,7 +74,7 @@ class Responses:
         names, in the order of the rows of every result.
     by_item
         :class:`~blindfuse.responses.rows.Rows` with one row per item: ``codes`` are annotators,
-        ``symbols`` are class codes.
+        ``symbols`` are symbol codes.
     repeated
         number of responses beyond the first per item and annotator, of which one is kept.
     contradictory
@@ -73,6 +82,10 @@ class Responses:
         they are treated as missing.
     remarks
         notes about the conversion of the user's values to codes.
+    symbols
+        names of what annotators can report; the classes if not given.
+    anchor
+        :class:`~blindfuse.responses.anchor.Anchor`: what the symbols say about the classes.
     """
 
     items: NDArray[Any]
@@ -82,12 +95,20 @@ class Responses:
     repeated: int = 0
     contradictory: int = 0
     remarks: tuple[str, ...] = ()
+    symbols: NDArray[Any] = None  # type: ignore[assignment]  # the classes, after construction
+    anchor: Anchor = IDENTITY
 
     def __post_init__(self) -> None:
         for name in ("items", "annotators", "classes"):
             object.__setattr__(self, name, read_only(as_column(getattr(self, name))))
-        shape = len(self.items), len(self.annotators), len(self.classes)
+        symbols = self.classes if self.symbols is None else read_only(as_column(self.symbols))
+        object.__setattr__(self, "symbols", symbols)
+        shape = len(self.items), len(self.annotators), len(symbols)
         object.__setattr__(self, "by_item", check_rows(Rows(*self.by_item), shape))
+        if symbols is not self.classes or not self.is_plain:
+            check_alphabet(self.alphabet, self.responses_per_symbol)
+        if self.is_plain:  # one array, so that plain labels are recognised without a comparison
+            object.__setattr__(self, "symbols", self.classes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without cached properties; arrays are read-only again after unpickling."""
@@ -111,7 +132,7 @@ class Responses:
         ``fold_case`` are those of :meth:`from_long`.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        return cls._from_matrix(_as_matrix(array), items, annotators, options)
+        return cls._from_matrix(as_matrix(array), items, annotators, options)
 
     @classmethod
     def _from_matrix(
@@ -122,7 +143,7 @@ class Responses:
         options: LabelOptions,
     ) -> "Responses":
         n_items, n_annotators = matrix.shape
-        annotator_names = _names_or_numbers(annotators, n_annotators, "annotators")
+        annotator_names = names_or_numbers(annotators, n_annotators, "annotators")
 
         def describe(at: int) -> str:
             row, column = divmod(at, n_annotators)
@@ -138,7 +159,7 @@ class Responses:
             counts = np.count_nonzero(present.reshape(matrix.shape), axis=1)
             symbols, annotator_codes = symbols[present], annotator_codes[present]
         return cls(
-            items=_names_or_numbers(items, n_items, "items"),
+            items=names_or_numbers(items, n_items, "items"),
             annotators=annotator_names,
             classes=names,
             by_item=Rows(row_starts(counts), annotator_codes, symbols),
@@ -188,12 +209,7 @@ class Responses:
     ) -> "Responses":
         """Read the items, the annotators and the labels of a long table."""
         columns = [as_column(frames.values(column)) for column in values]
-        lengths = [f"{len(column):,}" for column in columns]
-        if len(set(lengths)) > 1:
-            raise BadLabels(
-                "items, annotators and labels must have the same length, but have "
-                f"{lengths[0]}, {lengths[1]} and {lengths[2]} entries. Pass one entry per response."
-            )
+        check_equal_lengths(dict(zip(("items", "annotators", "labels"), columns, strict=True)))
         labelled = code_labels(columns[2], options, lambda i: f"row {i}")
         item, annotator = code_names(columns[0], "item"), code_names(columns[1], "annotator")
         return cls.from_codes(
@@ -279,8 +295,118 @@ class Responses:
         names = found.annotators if found.item is None else [found.item, *found.annotators]
         columns = frames.columns(frame, names)
         items = frames.index_values(frame) if found.item is None else as_plain_names(columns.pop(0))
-        responses = cls._from_matrix(_stack_columns(columns), items, found.annotators, options)
+        responses = cls._from_matrix(stack_columns(columns), items, found.annotators, options)
         return replace(responses, remarks=(*notes, *responses.remarks))
+
+    @classmethod
+    def from_scores(
+        cls,
+        items: Any,
+        annotators: Values | None = None,
+        scores: Values | None = None,
+        *,
+        classes: Names | int = ("fail", "pass"),
+        levels: int | ArrayLike = 11,
+        item: str | None = None,
+        annotator: str | Sequence[str] | None = None,
+        label: str | None = None,
+        repeats: Repeats = "most_frequent",
+    ) -> "Responses":
+        """Read scores on a scale, such as 0 to 10, for items that belong to one of K classes.
+
+        Symbols are levels of the score, in order; annotators may differ in scale and strictness.
+        Pass three columns, a frame (long or wide), or a matrix ``[item, annotator]``. None and NaN
+        mean no response.
+
+        Parameters
+        ----------
+        classes
+            the classes from low to high scores, or their number.
+        levels
+            maximum number of symbols. Where no more values occur, each is a symbol; otherwise
+            scores are divided at quantiles of the crowd. A list is taken as the edges between
+            levels, so that new items get the same ones.
+        item, annotator, label
+            columns of a frame, as in :meth:`from_frame`.
+        repeats
+            as in :meth:`from_long`.
+        """
+        if (annotators is None) != (scores is None):
+            raise BadParameter(
+                "Pass items, annotators and scores as three columns, or one frame or matrix alone."
+            )
+        options = ColumnOptions(item, annotator, label)
+        columns, notes = [items, annotators, scores], list[str]()
+        if annotators is None:
+            columns, notes = _score_columns(items, options)
+        columns = [frames.values(column) for column in columns]
+        responses = symbols_module.long_scores(cls, columns, classes, levels, repeats)
+        return replace(responses, remarks=(*notes, *responses.remarks))
+
+    @classmethod
+    def from_probabilities(
+        cls,
+        array: ArrayLike,
+        *,
+        levels: int = 2,
+        classes: Names | None = None,
+        items: Names | None = None,
+        annotators: Names | None = None,
+        thresholds: ArrayLike | None = None,
+    ) -> "Responses":
+        """Read ``array[item, annotator, class]`` of probabilities, as ``predict_proba`` returns.
+
+        A symbol is the most probable class with one of ``levels`` levels of confidence, divided at
+        quantiles of the annotator's own confidences. Rows of NaN mean no response.
+
+        Parameters
+        ----------
+        levels
+            number of levels of confidence per class; with one, responses are plain labels.
+        thresholds ``[annotator, level]``
+            confidences at which levels begin, from
+            :func:`~blindfuse.responses.symbols.confidence_thresholds`, for new items.
+        """
+        shape = np.shape(array)
+        names = None
+        if len(shape) == 3:
+            names = (
+                names_or_numbers(items, shape[0], "items"),
+                names_or_numbers(annotators, shape[1], "annotators"),
+            )
+        return symbols_module.probability_responses(cls, array, levels, classes, thresholds, names)
+
+    @classmethod
+    def from_clusters(
+        cls, data: Any, *, classes: Names | int, missing: Any = -1, **options: Any
+    ) -> "Responses":
+        """Read clusterings: a matrix ``[item, annotator]`` or a frame of cluster numbers.
+
+        Every annotator has clusters of its own: the same number means nothing across annotators.
+        ``classes`` is the number of classes to find, or their names; ``options`` are those of
+        :meth:`from_matrix` or :meth:`from_frame`.
+        """
+        read = cls.from_frame if frames.is_frame(data) else cls.from_matrix
+        plain = data if isinstance(data, Responses) else read(data, missing=missing, **options)
+        return symbols_module.cluster_responses(plain, classes)
+
+    def with_abstentions(self, annotators: Names | None = None) -> "Responses":
+        """Return the responses with "no response" as one more symbol.
+
+        For annotators who had the choice on every item, such as labelling functions: that they do
+        not respond says something about the class. ``annotators`` names those who had the choice;
+        by default all. Do not use it for sparse crowds, where most annotators never saw the item.
+        """
+        return symbols_module.add_abstentions(self, annotators)
+
+    def with_anchor(self, classes: Names | int, anchor: ArrayLike | Anchor) -> "Responses":
+        """Return the responses with other classes, of which the reported labels are symbols.
+
+        ``anchor[symbol, class]`` are the votes of a symbol for each class, in the order of
+        ``self.symbols`` and ``classes``; a row of zeros says nothing, as for "unsure".
+        """
+        given = anchor if isinstance(anchor, Anchor) else Anchor.by_matrix(anchor)
+        return symbols_module.with_alphabet(self, classes, given)
 
     @classmethod
     def from_codes(
@@ -294,10 +420,13 @@ class Responses:
         classes: Names,
         repeats: Repeats = "most_frequent",
         remarks: Sequence[str] = (),
+        symbols: Names | None = None,
+        anchor: Anchor = IDENTITY,
     ) -> "Responses":
         """Create responses from codes, which are positions in the given names.
 
-        A negative symbol code marks a missing response.
+        A negative symbol code marks a missing response. Without ``symbols``, symbol codes are
+        positions in ``classes``; with them, ``anchor`` says what they mean.
         """
         if repeats not in get_args(Repeats):
             raise BadParameter(
@@ -308,6 +437,7 @@ class Responses:
             as_names(annotators),
             check_classes(classes),
         )
+        symbol_names = class_names if symbols is None else check_symbols(symbols)
         item_codes, annotator_codes, symbol_codes = _as_codes_of_equal_length(
             item_codes, annotator_codes, symbol_codes
         )
@@ -317,11 +447,11 @@ class Responses:
             symbol_codes = symbol_codes[present]
         _reject_codes_outside(item_codes, item_names, "item")
         _reject_codes_outside(annotator_codes, annotator_names, "annotator")
-        _reject_codes_outside(symbol_codes, class_names, "symbol")
+        _reject_codes_outside(symbol_codes, symbol_names, "symbol")
         resolved = sort_and_deduplicate(
             item_codes,
             annotator_codes.astype(annotator_dtype(len(annotator_names))),
-            symbol_codes.astype(symbol_dtype(len(class_names))),
+            symbol_codes.astype(symbol_dtype(len(symbol_names))),
             (len(item_names), len(annotator_names)),
             repeats,
         )
@@ -342,6 +472,8 @@ class Responses:
             repeated=resolved.repeated,
             contradictory=resolved.contradictory,
             remarks=tuple(remarks),
+            symbols=symbol_names,
+            anchor=anchor,
         )
 
     @property
@@ -355,6 +487,20 @@ class Responses:
     @property
     def n_classes(self) -> int:
         return len(self.classes)
+
+    @property
+    def n_symbols(self) -> int:
+        return len(self.symbols)
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The classes, the symbols and the anchor between them."""
+        return Alphabet(self.classes, self.symbols, self.anchor)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether annotators report classes, so that symbols and classes are the same."""
+        return self.anchor.kind == "identity"
 
     @property
     def n_responses(self) -> int:
@@ -390,12 +536,12 @@ class Responses:
         return read_only(np.bincount(self.by_item.codes, minlength=self.n_annotators))
 
     @cached_property
-    def responses_per_class(self) -> NDArray[np.integer[Any]]:
-        """Number of responses that report each class, ``[class]``."""
-        return read_only(np.bincount(self.by_item.symbols, minlength=self.n_classes))
+    def responses_per_symbol(self) -> NDArray[np.integer[Any]]:
+        """Number of responses that report each symbol, ``[symbol]``."""
+        return read_only(np.bincount(self.by_item.symbols, minlength=self.n_symbols))
 
     def matrix(self) -> NDArray[Any]:
-        """Return class codes ``[item, annotator]``, −1 if missing."""
+        """Return symbol codes ``[item, annotator]``, −1 if missing."""
         if self.is_complete:
             return self.by_item.symbols.reshape(self.n_items, self.n_annotators)
         matrix = np.full((self.n_items, self.n_annotators), -1, dtype=self.by_item.symbols.dtype)
@@ -405,7 +551,7 @@ class Responses:
     @cached_property
     def packed(self) -> PackedResponses | None:
         """Complete responses, packed for the E-step; None if they are incomplete or too few."""
-        return pack(self.matrix(), self.n_classes) if self.is_complete else None
+        return pack(self.matrix(), self.n_symbols) if self.is_complete else None
 
     def select_items(self, chosen: ArrayLike) -> "Responses":
         """Return the responses to the items at these positions, or in this mask, in this order."""
@@ -413,15 +559,24 @@ class Responses:
         counts = self.responses_per_item[places]
         first = np.repeat(self.by_item.starts[places] - (np.cumsum(counts) - counts), counts)
         chosen_responses = first + np.arange(counts.sum())
-        return Responses(
-            items=self.items[places],
-            annotators=self.annotators,
-            classes=self.classes,
-            by_item=Rows(
+        return self.with_rows(
+            self.items[places],
+            Rows(
                 row_starts(counts),
                 self.by_item.codes[chosen_responses],
                 self.by_item.symbols[chosen_responses],
             ),
+        )
+
+    def with_rows(self, items: NDArray[Any], by_item: Rows) -> "Responses":
+        """Return responses to other items in the codes of this table."""
+        return Responses(
+            items,
+            self.annotators,
+            self.classes,
+            by_item,
+            symbols=self.symbols,
+            anchor=self.anchor,
         )
 
     def select_annotators(self, chosen: ArrayLike) -> "Responses":
@@ -430,63 +585,85 @@ class Responses:
         if len(set(places.tolist())) < len(places):
             raise BadParameter("An annotator is selected more than once. Select each one once.")
         return self._recoded(
-            places, self.annotators[places], np.arange(self.n_classes), self.classes
+            places, self.annotators[places], np.arange(self.n_symbols), self.alphabet
         )
 
     def concatenated(self, *others: "Responses") -> "Responses":
         """Concatenate the items of several tables; items are numbered anew.
 
-        The result has the annotators and classes of all tables.
+        The result has the annotators, symbols and classes of all tables.
         """
-        annotators, classes = self.annotators, self.classes
+        annotators, alphabet = self.annotators, self.alphabet
         for other in others:
             annotators = union(annotators, other.annotators, "annotators")
-            classes = union(classes, other.classes, "classes")
-        tables = [table.recoded(annotators, classes).by_item for table in (self, *others)]
+            alphabet = alphabet.joined(other.alphabet)
+        names = annotators, alphabet.classes, alphabet.symbols
+        recoded = [table.recoded(*names) for table in (self, *others)]
+        tables = [table.by_item for table in recoded]
         counts = np.concatenate([np.diff(table.starts) for table in tables])
+        rows = Rows(
+            row_starts(counts),
+            np.concatenate([table.codes for table in tables]),
+            np.concatenate([table.symbols for table in tables]),
+        )
         return Responses(
-            items=np.arange(len(counts)),
-            annotators=annotators,
-            classes=classes,
-            by_item=Rows(
-                row_starts(counts),
-                np.concatenate([table.codes for table in tables]),
-                np.concatenate([table.symbols for table in tables]),
-            ),
+            np.arange(len(counts)),
+            annotators,
+            alphabet.classes,
+            rows,
+            symbols=alphabet.symbols,
+            anchor=alphabet.anchor,
         )
 
-    def recoded(self, annotators: NDArray[Any], classes: NDArray[Any]) -> "Responses":
-        """Return the same responses, coded by these annotators and classes.
+    def recoded(
+        self,
+        annotators: NDArray[Any],
+        classes: NDArray[Any],
+        symbols: NDArray[Any] | None = None,
+    ) -> "Responses":
+        """Return the same responses, coded by these annotators, classes and symbols.
 
         Names are matched, so that new items can be compared with a model that has another order.
-        All annotators and classes with responses must be among the given ones.
+        All annotators and symbols with responses must be among the given ones; without
+        ``symbols``, symbols are the classes.
         """
-        if annotators is self.annotators and classes is self.classes:
+        symbols = classes if symbols is None else symbols
+        given, own = (annotators, classes, symbols), (self.annotators, self.classes, self.symbols)
+        if all(one is other for one, other in zip(given, own, strict=True)):
             return self
+        plain = symbols is classes and self.is_plain
         annotators, classes = as_names(annotators), check_classes(classes)
+        symbols = classes if plain else check_symbols(symbols)
         annotator_at = positions(self.annotators, annotators)
         class_at = positions(self.classes, classes)
-        if _is_identity(annotator_at, len(annotators)) and _is_identity(class_at, len(classes)):
+        symbol_at = class_at if plain else positions(self.symbols, symbols)
+        found = (annotator_at, annotators), (class_at, classes), (symbol_at, symbols)
+        if all(_is_identity(places, len(names)) for places, names in found):
             return self
         unknown = (annotator_at < 0) & (self.responses_per_annotator > 0)
         _reject_unknown(self.annotators[unknown], annotators, "annotator")
-        unknown = (class_at < 0) & (self.responses_per_class > 0)
-        _reject_unknown(self.classes[unknown], classes, "class")
+        unknown = (symbol_at < 0) & (self.responses_per_symbol > 0)
+        _reject_unknown(self.symbols[unknown], symbols, "class" if plain else "symbol")
         sources = np.full(len(annotators), -1)
         sources[annotator_at[annotator_at >= 0]] = np.flatnonzero(annotator_at >= 0)
-        return self._recoded(sources, annotators, class_at, classes)
+        alphabet = Alphabet.plain(classes)
+        if not self.is_plain:
+            _reject_unknown(self.classes[class_at < 0], classes, "class")
+            old = positions(symbols, self.symbols), positions(classes, self.classes)
+            alphabet = Alphabet(classes, symbols, self.anchor.reindexed(*old))
+        return self._recoded(sources, annotators, symbol_at, alphabet)
 
     def _recoded(
         self,
         sources: NDArray[Any],
         annotators: NDArray[Any],
-        class_at: NDArray[Any],
-        classes: NDArray[Any],
+        symbol_at: NDArray[Any],
+        alphabet: Alphabet,
     ) -> "Responses":
-        """Recode the responses to new annotators and classes.
+        """Recode the responses to new annotators and symbols.
 
         ``sources[new annotator]`` is the position of an annotator here, or −1, and
-        ``class_at[class]`` the new position of a class.
+        ``symbol_at[symbol]`` the new position of a symbol.
         """
         code_of = np.full(self.n_annotators, -1)
         code_of[sources[sources >= 0]] = np.flatnonzero(sources >= 0)
@@ -495,10 +672,12 @@ class Responses:
         return Responses.from_codes(
             self.item_of_response()[kept],
             codes[kept],
-            class_at[self.by_item.symbols[kept]],
+            symbol_at[self.by_item.symbols[kept]],
             items=self.items,
             annotators=annotators,
-            classes=classes,
+            classes=alphabet.classes,
+            symbols=alphabet.symbols,
+            anchor=alphabet.anchor,
         )
 
     @property
@@ -506,14 +685,18 @@ class Responses:
         """Facts about the responses that a user should know before fusing them."""
         empty_items = self.items[self.responses_per_item == 0]
         inactive = self.annotators[self.responses_per_annotator == 0]
-        unreported = self.classes[self.responses_per_class == 0]
+        unreported = self.symbols[self.responses_per_symbol == 0]
+        unreported_kind = "classes" if self.is_plain else "symbols"
         remarks = [
             (
                 len(empty_items),
                 f"items without a response, labelled by the prior: {list_names(empty_items)}",
             ),
             (len(inactive), f"annotators without a response: {list_names(inactive)}"),
-            (len(unreported), f"classes that no annotator reported: {list_names(unreported)}"),
+            (
+                len(unreported),
+                f"{unreported_kind} that no annotator reported: {list_names(unreported)}",
+            ),
         ]
         counted = (f"{count:,} {remark}" for count, remark in remarks if count)
         return (*self.remarks, *counted, *self.repeat_notes, *sanity_notes(self))
@@ -524,9 +707,10 @@ class Responses:
         return tuple(repeat_notes(self.repeated, self.contradictory))
 
     def __repr__(self) -> str:
+        symbols = "" if self.is_plain else f"{self.n_symbols:,} symbols, "
         lines = [
             f"Responses: {self.n_items:,} items × {self.n_annotators:,} annotators, "
-            f"{self.n_classes:,} classes, {self.n_responses:,} responses "
+            f"{self.n_classes:,} classes, {symbols}{self.n_responses:,} responses "
             f"({self.n_responses / max(self.n_items, 1):.1f} per item)",
             *self.notes,
         ]
@@ -546,27 +730,26 @@ def as_responses(data: Any, classes: NDArray[Any] | None = None) -> Responses:
     return Responses.from_matrix(data, classes=classes)
 
 
-def _as_matrix(array: Any) -> NDArray[Any]:
-    """Convert to a two-dimensional array; an error names the first row of another length."""
-    if frames.is_frame(array):
-        return _stack_columns(frames.columns(array, frames.column_names(array)))
-    try:
-        matrix = as_values(array)
-    except ValueError:  # rows that are arrays of different shapes
-        matrix = np.fromiter(array, dtype=object)
-    if matrix.ndim == 2 and matrix.shape[1]:
-        return matrix
-    widths = [_width(row) for row in matrix.tolist()] if matrix.ndim == 1 else []
-    ragged = next((row for row, width in enumerate(widths) if width != widths[0]), None)
-    if ragged is not None:
-        raise BadLabels(
-            f"Row {ragged} has {widths[ragged]} labels, but row 0 has {widths[0]}. Every row needs "
-            "one entry per annotator; use the missing marker for missing responses."
-        )
-    raise BadLabels(
-        f"Expected a matrix [item, annotator], not an array of shape {matrix.shape}. "
-        "For a long table use Responses.from_long or from_frame."
-    )
+def _score_columns(data: Any, options: ColumnOptions) -> tuple[list[Any], list[str]]:
+    """Return items, annotators and scores of a long or wide frame, or of a matrix, and notes."""
+    if frames.is_frame(data):
+        frame = frames.with_index(data)
+        sample = frames.FrameSample(frame, call=" to Responses.from_scores")
+        if is_long(sample, options):
+            found = long_columns(sample, options)
+            return frames.columns(frame, list(found.values())), _detection_note(found, options)
+        wide = wide_columns(sample, options, gold_column([sample], options.annotators))
+        names = wide.annotators if wide.item is None else [wide.item, *wide.annotators]
+        columns = frames.columns(frame, names)
+        items = frames.index_values(frame) if wide.item is None else columns.pop(0)
+        matrix, notes = stack_columns(columns), [*wide.notes, *_gold_note(wide.gold)]
+        annotators = as_names(wide.annotators)
+    else:
+        matrix, notes = as_matrix(data), []
+        items, annotators = np.arange(len(matrix)), np.arange(matrix.shape[1])
+    items = np.arange(len(matrix)) if items is None else items
+    cells = [np.repeat(items, matrix.shape[1]), np.tile(annotators, len(matrix))]
+    return [*cells, matrix.reshape(-1)], notes
 
 
 def _detection_note(columns: Mapping[str, str], options: ColumnOptions) -> list[str]:
@@ -582,40 +765,6 @@ def _gold_note(column: str | None) -> list[str]:
     if column is None:
         return []
     return [f"{column!r} looks like gold labels and is not read: pass them to fuse as gold="]
-
-
-def _width(row: Any) -> int:
-    try:
-        return 1 if isinstance(row, str) else len(row)
-    except TypeError:
-        return 1
-
-
-def _stack_columns(columns: list[NDArray[Any]]) -> NDArray[Any]:
-    """Stack columns into a matrix, of objects if their types differ, to keep True and 1 apart."""
-    if not columns:
-        raise BadLabels("The wide table has no annotator column. Pass one column per annotator.")
-    if len({column.dtype.kind for column in columns}) > 1:
-        columns = [column.astype(object) for column in columns]
-    return np.stack(columns, axis=1)
-
-
-def _names_or_numbers(names: Names | None, count: int, kind: str) -> NDArray[Any]:
-    if names is None:
-        return np.arange(count)
-    array = as_names(names)
-    if len(array) != count:
-        raise BadLabels(
-            f"{kind}= has {len(array):,} names, but the matrix has {count:,} {kind}. "
-            "Pass one name each."
-        )
-    codes, distinct, _ = code_names(array, kind[:-1], plain=False)
-    if len(distinct) < count:
-        repeated = distinct[np.bincount(codes) > 1]
-        raise BadLabels(
-            f"{kind}= contains {list_names(repeated)} more than once. Names must be unique."
-        )
-    return array
 
 
 def label_options(

@@ -20,6 +20,7 @@ class Factors:
     values: Floats
     multipliers: Floats
     n_classes: int
+    n_symbols: int
 
     @classmethod
     def pack(
@@ -34,14 +35,15 @@ class Factors:
         multipliers = np.zeros_like(values)
         if duals is not None and prior_dual is not None:
             multipliers = np.concatenate([duals.ravel(), prior_dual])
-        return cls(values, multipliers, len(prior))
+        return cls(values, multipliers, len(prior), confusions.shape[1])
 
     def copy(self) -> "Factors":
-        return Factors(self.values.copy(), self.multipliers.copy(), self.n_classes)
+        sizes = self.n_classes, self.n_symbols
+        return Factors(self.values.copy(), self.multipliers.copy(), *sizes)
 
     @property
     def confusions(self) -> Floats:
-        return self._matrices(self.values)
+        return self.values[: -self.n_classes].reshape(-1, self.n_symbols, self.n_classes)
 
     @property
     def prior(self) -> Floats:
@@ -49,11 +51,8 @@ class Factors:
 
     @property
     def duals(self) -> Floats:
-        return self._matrices(self.multipliers)
+        return self.multipliers[: -self.n_classes].reshape(-1, self.n_classes, self.n_symbols)
 
     @property
     def prior_dual(self) -> Floats:
         return self.multipliers[-self.n_classes :]
-
-    def _matrices(self, vector: Floats) -> Floats:
-        return vector[: -self.n_classes].reshape(-1, self.n_classes, self.n_classes)

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.kernels.compilation import register_lanes
 from blindfuse.kernels.sweeps import CACHE_LINE, sweep_moments, sweep_responses
 from blindfuse.moments.moments import Moments
 from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
@@ -19,6 +20,9 @@ from blindfuse.responses.responses import Responses
 from blindfuse.solver.factors import Factors
 
 Floats = NDArray[np.float64]
+
+VECTOR = 4
+"""Floats in a register. A row that fills its registers needs no instructions for the rest."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Problem(Protocol):
 
 
 class MomentProblem:
-    """(21) with explicit moments: O(M³K⁴) per sweep, independent of the number of items."""
+    """(21) with explicit moments: O(M³R³K) per sweep, independent of the number of items."""
 
     def __init__(self, moments: Moments, weights: str) -> None:
         self.n_items = moments.n_items
@@ -90,9 +94,15 @@ class ResponseProblem:
         self.n_items: float = responses.n_items
         self.patterns = response_patterns(responses)
         self.panels = panels(responses)
+        triangle = K * (K + 1) // 2
+        lanes, gram_lanes = (
+            register_lanes(count, responses.n_responses)
+            for count in (K, -(-triangle // VECTOR) * VECTOR)
+        )
+        self.lanes = lanes, gram_lanes, lanes if responses.n_symbols == K else None
         self.workspace = (
             _empty_aligned(len(self.patterns), 2, K),
-            _empty_aligned(len(self.panels), 2, K * (K + 1) // 2),
+            _empty_aligned(len(self.panels), 2, len(gram_lanes or range(triangle))),
         )
 
     def sweep(self, factors: Factors, settings: Settings) -> float:
@@ -106,6 +116,7 @@ class ResponseProblem:
                 self.panels.sizes,
                 self.n_items,
                 *self.workspace,
+                *self.lanes,
                 *_state(factors, settings),
             )
         )
@@ -113,13 +124,13 @@ class ResponseProblem:
 
 def _unfold_pairs(weights: Floats, moments: Moments) -> tuple[Floats, Floats]:
     """Return weighted second moments ``[m, a, (m', b)]`` and their weights ``[m, m']``."""
-    M, K = moments.first.shape
+    M, R = moments.first.shape
     pairs = np.argwhere(~np.eye(M, dtype=bool))
-    unfolded, pair_weights = np.zeros((M, K, M, K)), np.zeros((M, M))
+    unfolded, pair_weights = np.zeros((M, R, M, R)), np.zeros((M, M))
     weighted = weights[:, None, None] * moments.second
     unfolded[pairs[:, 0], :, pairs[:, 1]] = gather_tables(weighted, pairs, M)
     pair_weights[pairs[:, 0], pairs[:, 1]] = weights[tuple_rank(pairs, M)]
-    return unfolded.reshape(M, K, M * K), pair_weights
+    return unfolded.reshape(M, R, M * R), pair_weights
 
 
 def _unfold_triples(weights: Floats, moments: Moments) -> tuple[Floats, Floats]:
@@ -127,13 +138,13 @@ def _unfold_triples(weights: Floats, moments: Moments) -> tuple[Floats, Floats]:
 
     The pairs are those of the other annotators, in lexicographic order: T^(1) of (23) for each m.
     """
-    M, K = moments.first.shape
+    M, R = moments.first.shape
     others = np.argwhere(~np.eye(M, dtype=bool))[:, 1].reshape(M, M - 1)
     pairs = others[:, all_tuples(M - 1, 2)]
     own = np.broadcast_to(np.arange(M)[:, None, None], (*pairs.shape[:2], 1))
     triples = np.concatenate([own, pairs], axis=2).reshape(-1, 3)
     weighted = gather_tables(weights[:, None, None, None] * moments.third, triples, M)
-    unfolded = weighted.reshape(M, -1, K, K, K).swapaxes(1, 2).reshape(M, K, -1)
+    unfolded = weighted.reshape(M, -1, R, R, R).swapaxes(1, 2).reshape(M, R, -1)
     return unfolded, weights[tuple_rank(triples, M)].reshape(M, -1)
 
 

@@ -23,6 +23,7 @@ from blindfuse.moments.requirements import (
     require_memory,
     require_overlap,
 )
+from blindfuse.responses.anchor import Alphabet, Anchor
 from blindfuse.responses.responses import Responses
 from blindfuse.solver.acceleration import Anderson, Plain
 from blindfuse.solver.alternate import alternate
@@ -110,28 +111,29 @@ def solve(
     """Estimate Γ_m and π by (21): sort, count, start, alternate, align."""
     require_overlap(responses)
     votes = count_votes(responses, threads)
-    order = CanonicalOrder.by_votes(votes)
+    order = CanonicalOrder.by_votes(votes, responses.is_plain)
     problem = choose_problem(responses, options, order, threads)
-    starts = _starts(responses.annotators, responses.classes, options, votes, order, rng)
-    return _solve_from(starts, problem, order, options, responses.n_annotators)
+    starts = _starts(responses.annotators, responses.alphabet, options, votes, order, rng)
+    anchor = responses.anchor
+    return _solve_from(starts, problem, order, options, responses.n_annotators, anchor)
 
 
 def solve_counts(
     moments: MomentCounts,
     votes: ExpectedCounts,
     annotators: NDArray[Any],
-    classes: NDArray[Any],
+    alphabet: Alphabet,
     options: Options,
     rng: np.random.Generator,
 ) -> Solution:
     """Estimate Γ_m and π by (21) from counts, without access to the responses."""
-    order = CanonicalOrder.by_votes(votes)
+    order = CanonicalOrder.by_votes(votes, alphabet.is_plain)
     averages = moments.moments()
     if not np.any(averages.items_per_triple):
         raise no_triples()
-    problem = MomentProblem(averages.reordered(*order), options.weights)
-    starts = _starts(annotators, classes, options, votes, order, rng)
-    return _solve_from(starts, problem, order, options, len(annotators))
+    problem = MomentProblem(averages.reordered(order.annotators, order.symbols), options.weights)
+    starts = _starts(annotators, alphabet, options, votes, order, rng)
+    return _solve_from(starts, problem, order, options, len(annotators), alphabet.anchor)
 
 
 def _solve_from(
@@ -140,6 +142,7 @@ def _solve_from(
     order: CanonicalOrder,
     options: Options,
     n_annotators: int,
+    anchor: Anchor,
 ) -> Solution:
     """Alternate from every start; return the solution with the lowest objective, aligned."""
     settings = Settings(options.proximal, options.inner, fixed_prior=options.prior is not None)
@@ -162,11 +165,12 @@ def _solve_from(
             stacklevel=4,
         )
     confusions, prior = order.undo(factors.confusions, factors.prior, n_annotators)
-    duals, prior_dual = order.undo(factors.duals, factors.prior_dual, n_annotators)
+    duals, prior_dual = order.undo(factors.duals.swapaxes(1, 2), factors.prior_dual, n_annotators)
+    duals = duals.swapaxes(1, 2)
     columns = np.arange(len(prior))
     # A known prior with unequal entries already identifies the classes.
     if options.prior is None or np.ptp(options.prior) == 0:
-        columns = find_alignment(confusions, prior, options.alignment)
+        columns = find_alignment(confusions, prior, options.alignment, anchor)
     return Solution(
         confusions[:, :, columns],
         prior[columns] if options.prior is None else options.prior,
@@ -193,8 +197,8 @@ def solve_groups(
 
     with ThreadPoolExecutor(min(len(groups), thread_count(threads))) as pool:
         solutions = list(pool.map(solve_group, groups, rng.spawn(len(groups))))
-    K = responses.n_classes
-    confusions = np.empty((responses.n_annotators, K, K))
+    shape = responses.n_annotators, responses.n_symbols, responses.n_classes
+    confusions = np.empty(shape)
     for group, solution in zip(groups, solutions, strict=True):
         confusions[group] = solution.confusions
     prior = np.mean([solution.prior for solution in solutions], axis=0)
@@ -210,16 +214,18 @@ def choose_problem(
     else:
         explicit = options.moments == "auto" and counting_is_cheaper(responses)
     if explicit:
-        require_memory(responses.n_annotators, responses.n_classes)
+        require_memory(responses.n_annotators, responses.n_symbols)
         moments = MomentCounts.count(responses, threads).moments()
-        return MomentProblem(moments.reordered(*order), options.weights)
+        moments = moments.reordered(order.annotators, order.symbols)
+        return MomentProblem(moments, options.weights)
     annotators, classes = responses.annotators[order.annotators], responses.classes[order.classes]
-    return ResponseProblem(responses.recoded(annotators, classes))
+    symbols = None if responses.is_plain else responses.symbols[order.symbols]
+    return ResponseProblem(responses.recoded(annotators, classes, symbols))
 
 
 def _starts(
     annotators: NDArray[Any],
-    classes: NDArray[Any],
+    alphabet: Alphabet,
     options: Options,
     votes: ExpectedCounts,
     order: CanonicalOrder,
@@ -230,14 +236,15 @@ def _starts(
     start = options.start
     multipliers: tuple[Floats, ...] = ()
     if isinstance(start, WarmStart):
-        multipliers = order.apply(start.duals, start.prior_dual)
+        duals, prior_dual = order.apply(start.duals.swapaxes(1, 2), start.prior_dual)
+        multipliers = duals.swapaxes(1, 2), prior_dual
         start = start.model
     if start == "random":
-        starts = [random_start(len(counts), len(totals), rng) for _ in range(options.restarts)]
+        starts = [random_start(counts.shape, rng) for _ in range(options.restarts)]
     elif start == "mv":
-        starts = [(vote_confusions(counts), totals / totals.sum())]
+        starts = [(vote_confusions(counts, alphabet.anchor), totals / totals.sum())]
     else:
-        model = start.for_annotators(annotators, classes)
+        model = start.for_annotators(annotators, alphabet.classes, alphabet.symbols)
         starts = [order.apply(model.confusions, model.prior)]
     if options.prior is not None:
         starts = [(confusions, options.prior[order.classes]) for confusions, _ in starts]

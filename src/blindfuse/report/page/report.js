@@ -1,8 +1,7 @@
 "use strict";
 
-// Names are always written as text, never as HTML.
+// Names are always written as text, never as HTML. `data` is that of charts.js.
 
-const data = JSON.parse(document.getElementById("data").textContent);
 const INITIAL_ROWS = 25;
 const MORE_ROWS = 100;
 const collator = new Intl.Collator(undefined, { numeric: true });
@@ -133,16 +132,16 @@ function matrix(row) {
   const codes = data.matrix_classes;
   const digits = codes.length > 10 ? 0 : 1;
   const caption = make("caption", {},
-    "Confusion matrix in percent: for each true class (row), how often the annotator reports each class (column).");
+    `Confusion matrix in percent: for each true class (row), how often the annotator reports each ${data.matrix_symbols ? "symbol" : "class"} (column).`);
   if (codes.length < data.classes.length) {
     caption.append(` The ${codes.length} most common of ${data.classes.length} classes.`);
   }
   const head = make("tr", {}, make("th", { scope: "col" }, "true ↓ reported →"),
-    ...codes.map((code) => make("th", { scope: "col" }, isolated(className(code)))));
+    ...(data.matrix_symbols || codes.map(className)).map((name) => make("th", { scope: "col" }, isolated(name))));
   const body = row.matrix.map((shares, at) =>
     make("tr", {}, make("th", { scope: "row" }, isolated(className(codes[at]))),
       ...shares.map((share, reported) => {
-        const box = make("td", reported === at ? { class: "correct" } : {}, (share / 10).toFixed(digits));
+        const box = make("td", reported === at && !data.matrix_symbols ? { class: "correct" } : {}, (share / 10).toFixed(digits));
         box.style.setProperty("--p", share / 1000);
         return box;
       })));
@@ -235,20 +234,3 @@ new SortableTable("item", items, {
     (!filters.get("needs_another_label") || row.needs_another_label) &&
     (!filters.get("outvoted") || row.outvoted),
 });
-
-// Charts. Vega interprets expressions (ast), since the page's policy forbids eval. It sets the role
-// and label of the element that it draws into, so it gets an element inside the page's own.
-
-for (const [name, spec] of Object.entries(data.charts)) {
-  const canvas = make("div", { class: "canvas" });
-  document.getElementById(`chart-${name}`).append(canvas);
-  vegaEmbed(canvas, spec, {
-    mode: "vega-lite",
-    renderer: "svg",
-    ast: true,
-    actions: false,
-    defaultStyle: false,
-    tooltip: { disableDefaultStyle: true, theme: "page" },
-    formatLocale: { decimal: ".", thousands: ",", grouping: [3], currency: ["", ""], percent: "\u00a0%" },
-  }).catch((error) => console.error(name, error));
-}

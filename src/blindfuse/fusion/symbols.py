@@ -1,0 +1,148 @@
+"""The selection rule for responses whose symbols are not classes: scores, confidences, clusters.
+
+The baseline is what the anchor says of an item (:mod:`blindfuse.model.anchored_votes`). EM with one
+R × K matrix per annotator starts from it and replaces it, unless too few annotators share items or
+a guard objects to its labels.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.diagnostics.fit import measure_fit
+from blindfuse.diagnostics.pairs import count_pairs
+from blindfuse.errors import NotIdentifiable
+from blindfuse.estimators.mixed_membership import MixedMembership
+from blindfuse.fusion.choice import Choice, FuseContext
+from blindfuse.fusion.guards import object_to_labels
+from blindfuse.fusion.held_out import sample_items
+from blindfuse.fusion.tempering import keep_labels
+from blindfuse.model.decisions import decide
+from blindfuse.model.implied import implied_model
+from blindfuse.model.model import Model
+from blindfuse.model.posteriors import most_likely, vote_posteriors, weighted_votes
+from blindfuse.moments.requirements import require_overlap
+from blindfuse.responses.responses import Responses
+
+Floats = NDArray[np.float64]
+
+ANCHORED_VOTE = {
+    "matrix": "vote through the anchor",
+    "order": "mean of the standardised scores",
+    "none": "spectral clustering of the items",
+}
+"""The baseline by kind of anchor."""
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionConfidence:
+    """A model's labels, with the mean of its posteriors and those of mixed membership.
+
+    Where errors are correlated, a model of conditionally independent annotators is far too
+    confident; :class:`MixedMembership` of the annotators' decisions is not.
+    """
+
+    model: Model
+    mixed: MixedMembership
+    threads: int | None
+
+    def __call__(self, responses: Responses) -> Floats:
+        posteriors = self.model.posteriors(responses, threads=self.threads)
+        names = self.model.annotators, self.model.classes, self.model.symbols
+        decided, _ = decide(responses.recoded(*names), self.model)
+        return keep_labels(posteriors, (posteriors + self.mixed.predict_proba(decided)) / 2)
+
+
+@dataclass(eq=False)
+class AnchoredVote:
+    """The baseline: labels by the anchor alone, described by a model."""
+
+    context: FuseContext
+
+    @cached_property
+    def posteriors(self) -> Floats:
+        """What the anchor says, ``[item, class]``; the class shares for items without responses."""
+        found = vote_posteriors(self.context.responses, self.context.threads)
+        return np.where(found.sum(axis=1, keepdims=True) > 0, found, found.mean(axis=0) + 1e-12)
+
+    @cached_property
+    def model(self) -> Model:
+        """The confusion matrices and prior that these posteriors imply, with learned shrinkage."""
+        return implied_model(self.context.responses, self.posteriors, self.context.threads)
+
+    def choose(self, why: str) -> Choice:
+        """The choice of this baseline.
+
+        Confidences are those of the model where its label is the anchor's.
+        """
+        responses = self.context.responses
+        by_model = self.model.posteriors(responses, threads=self.context.threads)
+        posteriors = keep_labels(self.posteriors, by_model)
+        return Choice(
+            ANCHORED_VOTE[responses.anchor.kind],
+            why,
+            self.model,
+            posteriors,
+            np.empty(0),
+            most_likely(self.posteriors),
+        )
+
+
+def select_with_symbols(context: FuseContext) -> Choice:
+    """EM from the anchor's start, or the anchor's own labels where EM cannot be trusted."""
+    responses, baseline = context.responses, AnchoredVote(context)
+    name = ANCHORED_VOTE[responses.anchor.kind]
+    try:
+        require_overlap(responses)
+    except NotIdentifiable as refusal:
+        return baseline.choose(f"{refusal.reason} The {name} is used.")
+    fitted = context.fit_dawid_skene()
+    labels = most_likely(fitted.posteriors_)
+    votes = _guarding_votes(responses)
+    objection = object_to_labels(labels, votes, responses.classes)
+    if objection is not None:
+        return baseline.choose(
+            f"EM was not used, because it {objection}. The {name} is used instead."
+        )
+    moved = int(np.count_nonzero(labels != most_likely(baseline.posteriors)))
+    choice = Choice(
+        "DawidSkene",
+        f"Annotators report {responses.n_symbols:,} symbols, and EM learns what each of them means "
+        f"for every annotator, starting from the {name}. {moved:,} of {responses.n_items:,} labels "
+        "differ from it.",
+        fitted.model_,
+        fitted.posteriors_,
+        fitted.log_likelihoods_,
+    )
+    return _tempered(choice, context)
+
+
+def _guarding_votes(responses: Responses) -> Floats:
+    """The votes ``[item, class]`` that guards compare labels with.
+
+    Without an anchor, classes have no names before EM has found them, so only the cluster of each
+    item counts, as one vote per response.
+    """
+    if responses.anchor.kind == "none":
+        return vote_posteriors(responses) * responses.responses_per_item[:, None]
+    return weighted_votes(responses)
+
+
+def _tempered(choice: Choice, context: FuseContext) -> Choice:
+    """The choice as it is where its model fits pairs of annotators, otherwise less confident."""
+    pairs = count_pairs(context.responses).compare_with(choice.model)
+    fit = measure_fit(pairs, context.responses.n_annotators)
+    if fit.holds:
+        return choice
+    decided, _ = decide(context.responses, choice.model)
+    mixed = MixedMembership(threads=context.threads).fit(sample_items(decided, context.seed))
+    confidence = DecisionConfidence(choice.model, mixed, context.threads)
+    posteriors = (choice.posteriors + mixed.predict_proba(decided)) / 2
+    why = (
+        f"{choice.why} Pairwise agreement deviates from the model by {fit.misfit:.2g} × the "
+        "sampling noise, so confidences are lowered."
+    )
+    posteriors = keep_labels(choice.posteriors, posteriors)
+    return replace(choice, why=why, posteriors=posteriors, posteriors_of=confidence)

@@ -1,0 +1,379 @@
+"""Responses whose symbols are not the classes: scores, probabilities, abstentions, clusters."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from blindfuse.errors import BadLabels, BadParameter, list_names
+from blindfuse.responses.anchor import MAX_SYMBOLS, NO_ANCHOR, Alphabet, Anchor
+from blindfuse.responses.coding import as_column, as_names, check_classes, code_names, positions
+from blindfuse.responses.numerals import as_floats
+from blindfuse.responses.rows import Rows, row_starts
+
+if TYPE_CHECKING:
+    from blindfuse.responses.responses import Responses
+
+Floats = NDArray[np.float64]
+
+NO_RESPONSE = "no response"
+"""The symbol of an annotator who had the choice and did not respond."""
+
+MAX_CELLS = 200_000_000
+"""Cells of items and annotators up to which missing responses become symbols."""
+
+SUM_TOLERANCE = 1e-3
+"""Largest deviation of the sum of probabilities from one: that of single precision, and of
+probabilities that were rounded to three digits."""
+
+
+class ScoreLevels(NamedTuple):
+    """Levels of scores: codes ``[response]``, −1 if missing; names and values ``[symbol]``."""
+
+    codes: NDArray[np.intp]
+    symbols: list[Any]
+    values: Floats
+
+
+def score_levels(scores: Floats, levels: int | ArrayLike) -> ScoreLevels:
+    """Divide scores into at most ``levels`` symbols, or into bins between given edges.
+
+    Where at most ``levels`` values occur, each is a symbol of its own. Otherwise the bins have
+    about equal numbers of scores. NaN is missing.
+    """
+    present = ~np.isnan(scores)
+    distinct = np.unique(scores[present])
+    if not len(distinct):
+        raise BadLabels("There are no scores, so there is nothing to fuse. Check the input.")
+    if np.ndim(levels) == 0:
+        n_levels = _check_levels(levels, "levels", 2)
+        if len(distinct) == 1:
+            raise BadLabels(
+                f"Every score is {distinct[0]:g}, so scores say nothing about the classes. Check "
+                "the column with the scores."
+            )
+        if len(distinct) <= n_levels:
+            codes = np.where(present, np.searchsorted(distinct, scores), -1)
+            return ScoreLevels(codes, [_plain_number(value) for value in distinct], distinct)
+        edges = _quantile_edges(scores[present], n_levels)
+    else:
+        edges = _check_edges(levels)
+    return _bins(scores, present, edges)
+
+
+def _bins(scores: Floats, present: NDArray[np.bool_], edges: Floats) -> ScoreLevels:
+    """Bins between edges, each with its lower edge; its value is the mean of its scores."""
+    codes = np.where(present, np.searchsorted(edges, scores, side="right"), -1)
+    R = len(edges) + 1
+    counts = np.bincount(codes[present], minlength=R)
+    sums = np.bincount(codes[present], scores[present], minlength=R)
+    values = np.divide(sums, counts, out=np.full(R, np.nan), where=counts > 0)
+    texts = [f"{edge:.6g}" for edge in edges]
+    if len(set(texts)) < len(texts):
+        texts = [repr(float(edge)) for edge in edges]
+    between = [f"{low} to {high}" for low, high in pairwise(texts)]
+    return ScoreLevels(codes, [f"below {texts[0]}", *between, f"{texts[-1]} or more"], values)
+
+
+def _quantile_edges(scores: Floats, n_levels: int) -> Floats:
+    """Edges of bins with about equal numbers of scores; no bin is empty.
+
+    Edges are scores that occur. A bin that a frequent score would leave empty is dropped.
+    """
+    quantiles = np.quantile(scores, np.arange(1, n_levels) / n_levels, method="higher")
+    edges = np.unique(quantiles)
+    edges = edges[edges > scores.min()]
+    return np.asarray(edges if len(edges) else [scores.max()])
+
+
+def _check_edges(edges: ArrayLike) -> Floats:
+    array = as_floats(as_column(edges), lambda at: f"edge {at}")
+    if not len(array) or np.any(np.isnan(array)) or np.any(np.diff(array) <= 0):
+        raise BadParameter(
+            "levels= must be a number of levels, or edges between levels that ascend. "
+            f"Pass e.g. levels=11 or levels=[2.5, 5, 7.5], not {list_names(np.ravel(array))}."
+        )
+    if len(array) >= MAX_SYMBOLS:
+        raise BadParameter(
+            f"levels= has {len(array):,} edges; at most {MAX_SYMBOLS - 1:,} allowed."
+        )
+    return array
+
+
+def _check_levels(levels: Any, name: str, minimum: int) -> int:
+    is_whole = isinstance(levels, int | np.integer) and not isinstance(levels, bool)
+    if not is_whole or not minimum <= levels <= MAX_SYMBOLS:
+        raise BadParameter(
+            f"{name}={levels!r} must be a whole number from {minimum} to {MAX_SYMBOLS:,}."
+        )
+    return int(levels)
+
+
+def _plain_number(value: float) -> int | float:
+    return int(value) if value == int(value) and abs(value) < 2**53 else float(value)
+
+
+def coarse_annotators(
+    annotators: NDArray[np.intp], scores: Floats, levels: ScoreLevels, names: NDArray[Any]
+) -> list[str]:
+    """Return a remark about annotators whose different scores all fall into one level."""
+    given = levels.codes >= 0
+    who, codes, values = annotators[given], levels.codes[given], scores[given]
+    extremes = np.full((4, len(names)), np.nan)
+    for row, (reduce, column) in enumerate(
+        [(np.fmin, codes), (np.fmax, codes), (np.fmin, values), (np.fmax, values)]
+    ):
+        reduce.at(extremes[row], who, column.astype(float))
+    low, high, lowest, highest = extremes
+    coarse = (low == high) & (lowest < highest)
+    if not coarse.any():
+        return []
+    return [
+        f"all scores of {list_names(names[coarse])} are in one of the {len(levels.symbols):,} "
+        "levels, because they use a scale of their own: rescale them before fusing, or use more "
+        "levels"
+    ]
+
+
+def long_scores(
+    cls: "type[Responses]",
+    columns: Sequence[Any],
+    classes: Any,
+    levels: int | ArrayLike,
+    repeats: Any,
+) -> "Responses":
+    """Responses from columns of items, annotators and scores (``Responses.from_scores``)."""
+    arrays = [as_column(column) for column in columns]
+    lengths = [f"{len(array):,}" for array in arrays]
+    if len(set(lengths)) > 1:
+        raise BadLabels(
+            "items, annotators and scores must have the same length, but have "
+            f"{lengths[0]}, {lengths[1]} and {lengths[2]} entries. Pass one entry per score."
+        )
+    if arrays[2].dtype.kind == "b":
+        raise BadLabels("Scores must be numbers, not booleans. Read them as classes instead.")
+    scores = as_floats(arrays[2], lambda row: f"row {row}")
+    found = score_levels(scores, levels)
+    items, annotators = code_names(arrays[0], "item"), code_names(arrays[1], "annotator")
+    remarks = coarse_annotators(annotators.codes, scores, found, annotators.names)
+    return cls.from_codes(
+        items.codes,
+        annotators.codes,
+        found.codes,
+        items=items.names,
+        annotators=annotators.names,
+        classes=ordered_classes(classes),
+        symbols=found.symbols,
+        anchor=Anchor.by_order(found.values),
+        repeats=repeats,
+        remarks=[*items.notes, *annotators.notes, *remarks],
+    )
+
+
+def ordered_classes(classes: Any) -> NDArray[Any]:
+    """Return the classes that scores stand for, from low to high; a number counts them."""
+    if isinstance(classes, int | np.integer) and not isinstance(classes, bool):
+        return np.arange(_check_levels(classes, "classes", 2))
+    names = check_classes(classes)
+    if len(names) < 2:
+        raise BadLabels(
+            f"classes= has only {list_names(names)}. List at least two classes, from low to high "
+            "scores."
+        )
+    return names
+
+
+class Confidences(NamedTuple):
+    """Most probable classes and their probabilities, ``[item, annotator]``; −1, NaN if missing."""
+
+    classes: NDArray[np.intp]
+    probabilities: Floats
+
+    @classmethod
+    def of(cls, array: Any) -> "Confidences":
+        """Check probabilities ``[item, annotator, class]``; a row of NaN is missing."""
+        try:
+            probabilities = np.asarray(array, dtype=float)
+        except (TypeError, ValueError):
+            raise BadLabels(
+                "Probabilities must be an array of numbers [item, annotator, class]. "
+                "Use rows of NaN for missing responses."
+            ) from None
+        if probabilities.ndim != 3 or probabilities.shape[2] < 2 or not probabilities.shape[1]:
+            raise BadLabels(
+                "Expected probabilities [item, annotator, class] with at least two classes, not an "
+                f"array of shape {probabilities.shape}. Stack the arrays of predict_proba along "
+                "axis 1."
+            )
+        missing = np.asarray(np.isnan(probabilities).all(axis=2))
+        some = np.asarray(np.isnan(probabilities).any(axis=2))
+        _reject_rows(some & ~missing, "have some NaN, but not only")
+        known = np.where(missing[:, :, None], 1 / probabilities.shape[2], probabilities)
+        _reject_rows(np.asarray((known < 0).any(axis=2)), "are negative")
+        sums = known.sum(axis=2)
+        wrong = np.asarray(np.abs(sums - 1) > SUM_TOLERANCE)
+        _reject_rows(wrong, "do not sum to one over the classes")
+        if missing.all():
+            raise BadLabels("Every probability is NaN, so there is nothing to fuse.")
+        largest = np.where(missing, -1, known.argmax(axis=2))
+        return cls(largest, np.where(missing, np.nan, known.max(axis=2)))
+
+    def thresholds(self, levels: int) -> Floats:
+        """Quantiles of each annotator's own confidences, ``[annotator, levels − 1]``."""
+        shares = np.arange(1, levels) / levels
+        empty = np.atleast_1d(np.isnan(self.probabilities).all(axis=0))
+        filled = np.where(empty, 0.0, self.probabilities)
+        return np.asarray(np.nanquantile(filled, shares, axis=0).T.reshape(len(empty), levels - 1))
+
+    def levels(self, thresholds: Floats) -> NDArray[np.intp]:
+        """Number of the annotator's thresholds below each probability, ``[item, annotator]``."""
+        above = self.probabilities[:, :, None] > thresholds[None]
+        return np.asarray(above.sum(axis=2))
+
+
+def _reject_rows(bad: NDArray[np.bool_], reason: str) -> None:
+    if bad.any():
+        cells = [f"item {item}, annotator {annotator}" for item, annotator in np.argwhere(bad)[:5]]
+        raise BadLabels(
+            f"The probabilities of {np.count_nonzero(bad):,} rows {reason} ({'; '.join(cells)}). "
+            "Correct them, or use NaN for missing responses."
+        )
+
+
+def probability_responses(
+    cls: "type[Responses]",
+    array: Any,
+    levels: int,
+    classes: Any,
+    thresholds: Any,
+    names: tuple[NDArray[Any], NDArray[Any]] | None,
+) -> "Responses":
+    """Responses from probabilities ``[item, annotator, class]`` (``from_probabilities``)."""
+    n_levels = _check_levels(levels, "levels", 1)
+    found = Confidences.of(array)
+    N, M = found.classes.shape
+    K = np.shape(array)[2]
+    class_names = np.arange(K) if classes is None else check_classes(classes)
+    if len(class_names) != K:
+        raise BadLabels(
+            f"classes= has {len(class_names):,} names, but the probabilities are those of {K:,} "
+            "classes. Pass one name each."
+        )
+    cuts = found.thresholds(n_levels) if thresholds is None else np.asarray(thresholds, float)
+    if cuts.ndim != 2 or len(cuts) != M or np.any(np.isnan(cuts)):
+        raise BadParameter(
+            f"thresholds= must be numbers [annotator, level], with {M:,} rows. Pass those of "
+            "blindfuse.responses.symbols.confidence_thresholds."
+        )
+    n_levels = cuts.shape[1] + 1
+    codes = np.where(found.classes < 0, -1, found.classes * n_levels + found.levels(cuts))
+    present = codes >= 0
+    items, annotators = names or (np.arange(N), np.arange(M))
+    rows = Rows(
+        row_starts(present.sum(axis=1)),
+        np.broadcast_to(np.arange(M), (N, M))[present],
+        codes[present],
+    )
+    if n_levels == 1:
+        return cls(items, annotators, class_names, rows)
+    symbols = [
+        f"{name} ({level} of {n_levels})"
+        for name in class_names.tolist()
+        for level in range(1, n_levels + 1)
+    ]
+    anchor = Anchor.by_matrix(np.repeat(np.eye(K), n_levels, axis=0))
+    return cls(items, annotators, class_names, rows, symbols=as_names(symbols), anchor=anchor)
+
+
+def confidence_thresholds(array: Any, levels: int = 2) -> Floats:
+    """Return the quantiles of each annotator's confidence, ``[annotator, levels − 1]``.
+
+    Pass them to ``Responses.from_probabilities(new, thresholds=…)``, so that new items are divided
+    into the same levels as those that a model was fitted to.
+    """
+    return Confidences.of(array).thresholds(_check_levels(levels, "levels", 1))
+
+
+def add_abstentions(responses: "Responses", annotators: Any) -> "Responses":
+    """Make missing responses a symbol (``Responses.with_abstentions``)."""
+    if responses.n_responses == 0:
+        raise BadLabels(
+            "Every annotator abstains on every item, so there is nothing to fuse. "
+            "Check how missing responses are marked."
+        )
+    if positions(np.array([NO_RESPONSE]), responses.symbols)[0] >= 0:
+        raise BadLabels(
+            f"The symbol {NO_RESPONSE!r} exists already. Abstentions can be added only once."
+        )
+    if responses.anchor.kind == "order":
+        raise BadLabels(
+            "Scores have an order, in which an abstention has no place. Leave missing scores out."
+        )
+    chosen = np.arange(responses.n_annotators)
+    if annotators is not None:
+        names = as_names(annotators)
+        chosen = positions(names, responses.annotators)
+        if np.any(chosen < 0):
+            raise BadParameter(
+                f"There are no annotators {list_names(names[chosen < 0])}. Pass their names."
+            )
+    if responses.n_items * len(chosen) > MAX_CELLS:
+        raise BadParameter(
+            f"{responses.n_items:,} items × {len(chosen):,} annotators are too many cells for "
+            "abstentions. In a sparse crowd most annotators never saw the item: pass those who saw "
+            "all items."
+        )
+    return _fill_missing(responses, np.unique(chosen))
+
+
+def _fill_missing(responses: "Responses", chosen: NDArray[np.intp]) -> "Responses":
+    """Give every missing cell of the chosen annotators the symbol NO_RESPONSE."""
+    R, N = responses.n_symbols, responses.n_items
+    missing = np.ones((N, len(chosen)), dtype=bool)
+    column_of = np.full(responses.n_annotators, -1)
+    column_of[chosen] = np.arange(len(chosen))
+    items, column = responses.item_of_response(), column_of[responses.by_item.codes]
+    missing[items[column >= 0], column[column >= 0]] = False
+    new_items, new_columns = np.nonzero(missing)
+    classes, symbols, anchor = responses.alphabet
+    matrix = np.eye(len(classes)) if anchor.matrix is None else anchor.matrix
+    own = anchor if anchor.kind == "none" else Anchor.by_matrix(np.vstack([matrix, 0 * matrix[:1]]))
+    table = type(responses).from_codes(
+        np.concatenate([items, new_items]),
+        np.concatenate([responses.by_item.codes, chosen[new_columns]]),
+        np.concatenate([responses.by_item.symbols, np.full(len(new_items), R)]),
+        items=responses.items,
+        annotators=responses.annotators,
+        classes=classes,
+        symbols=[*symbols.tolist(), NO_RESPONSE],
+        anchor=own,
+        remarks=responses.remarks,
+    )
+    return replace(table, repeated=responses.repeated, contradictory=responses.contradictory)
+
+
+def with_alphabet(responses: "Responses", classes: Any, anchor: Anchor) -> "Responses":
+    """Return the same responses with other classes, of which the reported labels are symbols."""
+    alphabet = Alphabet(ordered_classes(classes), responses.symbols, anchor)
+    return replace(
+        responses, classes=alphabet.classes, symbols=alphabet.symbols, anchor=alphabet.anchor
+    )
+
+
+def cluster_responses(responses: "Responses", classes: Any) -> "Responses":
+    """Responses of annotators with symbols of their own (``Responses.from_clusters``)."""
+    if classes is None:
+        raise BadParameter(
+            "classes=None: pass the number of classes. blindfuse.fuse_clusters chooses it by "
+            "held-out prediction."
+        )
+    K = classes if isinstance(classes, int | np.integer) else len(classes)
+    if responses.n_symbols < K:
+        raise BadLabels(
+            f"classes={K:,} is more than the {responses.n_symbols:,} clusters "
+            f"({list_names(responses.symbols)}). Ask for fewer classes, or pass finer clusterings."
+        )
+    return with_alphabet(responses, classes, NO_ANCHOR)

@@ -1,0 +1,110 @@
+"""``blindfuse fuse --scores`` and ``--abstentions``."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from blindfuse.simulation import simulate_scores
+from tests.support.cli import refuse, succeed
+
+DRAWN = simulate_scores(120, 4, 11, 2, np.random.default_rng(0), separation=2.5)
+SCORES = DRAWN.responses.matrix()
+JUDGES = ["judge-a", "judge-b", "judge-c", "judge-d"]
+
+
+def write_long(path: Path) -> None:
+    lines = [
+        f"r{item},{judge},{SCORES[item, m]}"
+        for item in range(120)
+        for m, judge in enumerate(JUDGES)
+    ]
+    path.write_text("\n".join(["item,judge,score", *lines]))
+
+
+def write_sources(path: Path) -> None:
+    """Yes or no, and nothing where the score is in the middle."""
+    lines = [
+        f"r{item},{judge},{'yes' if SCORES[item, m] > 5 else 'no'}"
+        for item in range(120)
+        for m, judge in enumerate(JUDGES)
+        if abs(SCORES[item, m] - 5) > 1
+    ]
+    path.write_text("\n".join(["item,judge,label", *lines]))
+
+
+def write_wide(path: Path) -> None:
+    lines = [",".join([f"r{item}", *map(str, SCORES[item])]) for item in range(120)]
+    path.write_text("\n".join([",".join(["id", *JUDGES]), *lines]))
+
+
+def write_nested(path: Path) -> None:
+    objects = [
+        {"id": f"r{item}", "scores": dict(zip(JUDGES, SCORES[item].tolist(), strict=True))}
+        for item in range(120)
+    ]
+    path.write_text("\n".join(map(json.dumps, objects)))
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [("long.csv", write_long), ("wide.csv", write_wide), ("nested.jsonl", write_nested)],
+)
+def test_scores_are_read_from_long_wide_and_nested_files(
+    tmp_path: Path, name: str, write: object
+) -> None:
+    write(tmp_path / name)  # type: ignore[operator]
+    output = tmp_path / "fused.csv"
+    result = succeed("fuse", tmp_path / name, "--scores", "--classes", "fail,pass", "-o", output)
+    assert "11 levels of the score" in result.output
+    with output.open() as file:
+        labels = {row["item"]: row["label"] for row in csv.DictReader(file)}
+    truth = ["fail" if k == 0 else "pass" for k in DRAWN.truth]
+    wrong = [labels[f"r{item}"] != truth[item] for item in range(120)]
+    assert np.mean(wrong) < 0.06
+
+
+def test_models_of_scores_and_abstentions_predict(tmp_path: Path) -> None:
+    write_long(tmp_path / "scores.csv")
+    write_sources(tmp_path / "abstentions.csv")
+    for name in ("scores", "abstentions"):
+        file = tmp_path / f"{name}.csv"
+        model, one, two = (tmp_path / f"{name}{end}" for end in (".npz", "1.csv", "2.csv"))
+        succeed("fuse", file, f"--{name}", "--model", model, "-o", one)
+        succeed("predict", model, file, "-o", two)
+        labels = [
+            [row["label"] for row in csv.DictReader(path.read_text().splitlines())]
+            for path in (one, two)
+        ]
+        assert labels[0] == labels[1]
+
+
+def test_the_report_and_the_annotators_show_symbols(tmp_path: Path) -> None:
+    write_long(tmp_path / "long.csv")
+    report, annotators = tmp_path / "report.html", tmp_path / "annotators.csv"
+    succeed(
+        "fuse", tmp_path / "long.csv", "--scores", "--report", report, "--annotators", annotators
+    )
+    assert '"matrix_symbols"' in report.read_text()
+    assert "roc_area" in annotators.read_text().splitlines()[0]
+
+
+def test_many_numeric_labels_get_a_note_that_names_both_options(tmp_path: Path) -> None:
+    write_long(tmp_path / "long.csv")
+    result = succeed("fuse", tmp_path / "long.csv")
+    assert "11 different numbers" in result.output
+    assert "--scores" in result.output
+    assert "--numbers" in result.output
+
+
+def test_options_that_exclude_each_other_are_refused(tmp_path: Path) -> None:
+    write_long(tmp_path / "long.csv")
+    for options in (["--scores", "--numbers"], ["--scores", "--abstentions"]):
+        assert "Leave" in refuse("fuse", tmp_path / "long.csv", *options)
+
+
+def test_text_among_scores_is_named(tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text("item,judge,score\na,x,7\na,y,high\nb,x,3\n")
+    assert "'high'" in refuse("fuse", tmp_path / "bad.csv", "--scores")

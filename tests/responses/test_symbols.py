@@ -1,0 +1,273 @@
+"""Responses whose symbols are not classes: constructors, checks, and what keeps the anchor."""
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from blindfuse import Responses
+from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
+from blindfuse.responses.anchor import IDENTITY, Anchor
+from blindfuse.responses.canonical import canonicalize
+from blindfuse.responses.symbols import NO_RESPONSE, confidence_thresholds
+from blindfuse.simulation import simulate_scores
+
+
+def scores(seed: int = 0, n: int = 60) -> Responses:
+    return simulate_scores(n, 5, 6, 3, np.random.default_rng(seed), missing=0.3).responses
+
+
+def abstaining(seed: int = 0) -> Responses:
+    rng = np.random.default_rng(seed)
+    labels = np.where(rng.random((40, 4)) < 0.4, -1, rng.integers(3, size=(40, 4)))
+    return Responses.from_matrix(labels).with_abstentions()
+
+
+def clusters(seed: int = 0) -> Responses:
+    rng = np.random.default_rng(seed)
+    return Responses.from_clusters(rng.integers(5, size=(40, 4)), classes=3)
+
+
+def probabilities(seed: int = 0, n: int = 40) -> np.ndarray[Any, Any]:
+    drawn = np.random.default_rng(seed).dirichlet(np.ones(3), size=(n, 4))
+    return np.asarray(drawn)
+
+
+ALL = [scores, abstaining, clusters, lambda seed=0: Responses.from_probabilities(probabilities())]
+
+
+def named_cells(responses: Responses) -> dict[tuple[Any, Any], Any]:
+    """{(item, annotator): symbol} by name."""
+    return {
+        (responses.items[item], responses.annotators[annotator]): responses.symbols[symbol]
+        for item, annotator, symbol in zip(
+            responses.item_of_response().tolist(),
+            responses.by_item.codes.tolist(),
+            responses.by_item.symbols.tolist(),
+            strict=True,
+        )
+    }
+
+
+def named_anchor(responses: Responses) -> Any:
+    anchor = responses.anchor
+    if anchor.matrix is not None:
+        return {
+            (symbol, name): anchor.matrix[r, k]
+            for r, symbol in enumerate(responses.symbols.tolist())
+            for k, name in enumerate(responses.classes.tolist())
+        }
+    if anchor.values is not None:
+        return dict(zip(responses.symbols.tolist(), anchor.values.tolist(), strict=True))
+    return anchor.kind
+
+
+def test_plain_labels_have_their_classes_as_symbols() -> None:
+    plain = Responses.from_matrix([["a", "b"], ["b", "b"]])
+    assert plain.symbols is plain.classes
+    assert plain.anchor is IDENTITY
+    assert plain.is_plain
+    assert plain.n_symbols == 2
+    copied = pickle.loads(pickle.dumps(plain))
+    assert copied.is_plain
+    assert copied.symbols is copied.classes
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_selections_and_orders_keep_symbols_and_anchor(make: Callable[..., Responses]) -> None:
+    table = make(3)
+    cells, anchor = named_cells(table), named_anchor(table)
+    assert not table.is_plain
+    for one in (
+        pickle.loads(pickle.dumps(table)),
+        canonicalize(table).responses,
+        table.select_items(np.arange(table.n_items)[::-1]),
+        table.recoded(table.annotators[::-1], table.classes, table.symbols[::-1]),
+    ):
+        assert named_cells(one) == cells
+        assert named_anchor(one) == anchor
+    some = table.select_annotators([2, 0])
+    assert named_cells(some) == {key: value for key, value in cells.items() if key[1] in (0, 2)}
+    assert named_anchor(some) == anchor
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_concatenated_tables_have_all_symbols(make: Callable[..., Responses]) -> None:
+    one, other = make(1), make(2)
+    both = one.concatenated(other)
+    symbols = [*named_cells(one).values(), *named_cells(other).values()]
+    assert sorted(map(str, named_cells(both).values())) == sorted(map(str, symbols))
+    assert named_anchor(both) == named_anchor(one)
+
+
+def test_scores_of_two_tables_are_sorted_when_they_are_joined() -> None:
+    low = Responses.from_scores([0, 0, 1], ["a", "b", "a"], [1, 4, 2])
+    high = Responses.from_scores([0, 0, 1], ["a", "b", "a"], [3, 9, 2])
+    assert low.concatenated(high).symbols.tolist() == [1, 2, 3, 4, 9]
+    with pytest.raises(BadLabels, match="cannot be joined"):
+        low.concatenated(Responses.from_matrix([[0, 1]], annotators=["a", "b"]))
+
+
+def test_few_scores_are_symbols_and_many_are_binned_by_quantiles() -> None:
+    rng = np.random.default_rng(0)
+    few = Responses.from_scores(np.repeat(range(50), 3), [0, 1, 2] * 50, rng.integers(11, size=150))
+    assert few.symbols.tolist() == list(range(11))
+    values = rng.normal(size=1500)
+    many = Responses.from_scores(np.repeat(range(500), 3), [0, 1, 2] * 500, values, levels=5)
+    assert many.n_symbols == 5
+    sizes = many.responses_per_symbol
+    assert sizes.min() >= 290
+    assert sizes.max() <= 310
+    assert np.all(np.diff(many.anchor.values) > 0)
+    order = np.argsort(values)
+    assert many.matrix().ravel()[order].tolist() == sorted(many.matrix().ravel().tolist())
+
+
+def test_edges_divide_new_scores_as_the_old_ones() -> None:
+    edges = [2.5, 5.0]
+    old = Responses.from_scores([0, 1, 2], [0, 0, 0], [1.0, 3.0, 7.0], levels=edges)
+    new = Responses.from_scores([0, 1], [0, 0], [5.0, 2.4], levels=edges)
+    assert new.symbols.tolist() == old.symbols.tolist()
+    assert new.matrix().ravel().tolist() == [2, 0]
+
+
+def test_long_wide_and_matrix_scores_are_the_same() -> None:
+    matrix = np.array([[1.0, 9.0, np.nan], [4.0, 4.0, 2.0], [8.0, np.nan, 9.0]])
+    frame = pd.DataFrame(matrix, columns=["j1", "j2", "j3"], index=["x", "y", "z"])
+    long = frame.stack().reset_index()
+    long.columns = ["item", "judge", "score"]
+    by_columns = Responses.from_scores(long["item"], long["judge"], long["score"])
+    for one in (
+        Responses.from_scores(long),
+        Responses.from_scores(frame, annotator=["j1", "j2", "j3"]),
+    ):
+        assert named_cells(one) == named_cells(by_columns)
+    assert sorted(named_cells(Responses.from_scores(matrix)).values()) == sorted(
+        named_cells(by_columns).values()
+    )
+
+
+def test_probabilities_become_a_class_with_the_annotators_own_level() -> None:
+    array = probabilities(1, 101)
+    responses = Responses.from_probabilities(array, classes=["a", "b", "c"])
+    assert responses.symbols.tolist()[:2] == ["a (1 of 2)", "a (2 of 2)"]
+    largest, confidence = array.argmax(axis=2), array.max(axis=2)
+    upper = confidence > np.median(confidence, axis=0)
+    np.testing.assert_array_equal(responses.matrix(), 2 * largest + upper)
+    thresholds = confidence_thresholds(array)
+    new = Responses.from_probabilities(array[:7], classes=["a", "b", "c"], thresholds=thresholds)
+    np.testing.assert_array_equal(new.matrix(), responses.matrix()[:7])
+    assert Responses.from_probabilities(array, levels=1).is_plain
+
+
+def test_rows_of_nan_are_missing() -> None:
+    array = probabilities(0, 5)
+    array[2, 1] = np.nan
+    responses = Responses.from_probabilities(array)
+    assert responses.n_responses == 19
+    assert responses.matrix()[2, 1] == -1
+
+
+def test_abstentions_fill_the_cells_of_those_who_had_the_choice() -> None:
+    plain = Responses.from_matrix([[0, -1, -1], [1, 1, -1], [-1, -1, -1]])
+    assert plain.with_abstentions().matrix().tolist() == [[0, 2, 2], [1, 1, 2], [2, 2, 2]]
+    some = plain.with_abstentions(annotators=[1])
+    assert some.matrix().tolist() == [[0, 2, -1], [1, 1, -1], [-1, 2, -1]]
+    assert some.symbols.tolist() == [0, 1, NO_RESPONSE]
+    assert some.anchor.matrix is not None
+    assert some.anchor.matrix[2].tolist() == [0, 0]
+
+
+NAN_ROW = np.where(np.arange(3) == 1, np.nan, probabilities(0, 2))
+NEGATIVE = np.array([[[1.2, -0.2], [0.5, 0.5]]])
+UNEVEN = np.array([[[0.5, 0.5], [0.5, 0.4]]])
+
+BAD: list[tuple[str, Callable[[], Any], str]] = [
+    ("text", lambda: Responses.from_scores([0, 1], [0, 0], ["7", "high"]), "not a number"),
+    ("infinite", lambda: Responses.from_scores([0, 1], [0, 0], [1.0, np.inf]), "finite"),
+    ("constant", lambda: Responses.from_scores([0, 1], [0, 0], [5, 5]), "Every score is 5"),
+    ("booleans", lambda: Responses.from_scores([0, 1], [0, 0], [True, False]), "not booleans"),
+    ("no scores", lambda: Responses.from_scores([0, 1], [0, 0], [np.nan] * 2), "no scores"),
+    ("two columns", lambda: Responses.from_scores([0], [0]), "three columns"),
+    ("lengths", lambda: Responses.from_scores([0], [0], [1, 2]), "same length"),
+    ("one level", lambda: Responses.from_scores([0, 1], [0, 0], [1, 2], levels=1), "from 2 to"),
+    ("levels", lambda: Responses.from_scores([0], [0], [1], levels=1001), "1,000"),
+    ("edges", lambda: Responses.from_scores([0], [0], [1], levels=[2, 1]), "ascend"),
+    ("one class", lambda: Responses.from_scores([0, 1], [0, 0], [1, 2], classes=["a"]), "two"),
+    ("many classes", lambda: Responses.from_scores([0, 1], [0, 0], [1, 2], classes=3), "fewer"),
+    ("negative", lambda: Responses.from_probabilities(NEGATIVE), "item 0, annotator 0"),
+    ("sum", lambda: Responses.from_probabilities(UNEVEN), "item 0, annotator 1"),
+    ("some NaN", lambda: Responses.from_probabilities(NAN_ROW), "some NaN"),
+    ("all NaN", lambda: Responses.from_probabilities(np.full((2, 2, 2), np.nan)), "Every prob"),
+    ("two axes", lambda: Responses.from_probabilities(np.ones((2, 2))), r"\(2, 2\)"),
+    ("few clusters", lambda: Responses.from_clusters([[0, 1], [1, 0]], classes=3), "fewer classes"),
+    (
+        "many symbols",
+        lambda: Responses.from_clusters(np.arange(2002).reshape(-1, 2), classes=2),
+        "1,000",
+    ),
+    (
+        "all abstain",
+        lambda: Responses.from_matrix([[-1]], classes=[0, 1]).with_abstentions(),
+        "abstains",
+    ),
+    ("twice", lambda: abstaining().with_abstentions(), "only once"),
+    ("scores abstain", lambda: scores().with_abstentions(), "order"),
+    (
+        "class without symbol",
+        lambda: Responses.from_matrix([[0, 1, 2]]).with_anchor(["n", "y"], [[1, 0]] * 3),
+        "'y'",
+    ),
+    (
+        "shape of the anchor",
+        lambda: Responses.from_matrix([[0, 1, 2]]).with_anchor(["n", "y"], [[1, 0]]),
+        r"\(3, 2\)",
+    ),
+    (
+        "identity",
+        lambda: Responses([0], [0], ["a", "b"], scores(0, 1).by_item, symbols=["c", "d"]),  # type: ignore[arg-type]
+        "identity|symbols",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), [one[1:] for one in BAD], ids=[one[0] for one in BAD])
+def test_bad_input_gets_an_error_that_says_what_is_wrong(
+    make: Callable[[], Any], message: str
+) -> None:
+    with pytest.raises(BlindfuseError, match=message):
+        make()
+
+
+def test_unknown_symbols_are_refused_by_name() -> None:
+    table = Responses.from_scores([0, 1, 2], [0, 0, 0], [1, 5, 9])
+    with pytest.raises(BadLabels, match="symbol 9"):
+        table.recoded(table.annotators, table.classes, np.array([1, 5]))
+
+
+def test_an_annotator_on_another_scale_gets_a_remark() -> None:
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.uniform(0, 100, 950), rng.uniform(0, 1, 50)])
+    judges = np.repeat(["a", "b"], [950, 50])
+    responses = Responses.from_scores(np.arange(1000), judges, values)
+    assert any("'b'" in remark for remark in responses.remarks)
+
+
+def test_too_many_cells_are_refused() -> None:
+    huge = Responses.from_codes(
+        np.zeros(1, int),
+        np.zeros(1, int),
+        np.zeros(1, int),
+        items=np.arange(30_000),
+        annotators=np.arange(10_000),
+        classes=[0, 1],
+    )
+    with pytest.raises(BadParameter, match="sparse crowd"):
+        huge.with_abstentions()
+
+
+def test_anchor_repr_names_its_kind() -> None:
+    assert repr(Anchor.by_order([0.0, 1.0])) == "Anchor('order')"
