@@ -31,9 +31,13 @@ MIN_ONE_SIDED = 0.5
 """Share of one-sided responses from which on confusion matrices are not determined."""
 ONE_SIDED_SPREAD = 0.8
 """Standard deviation of the logit of the error where annotators are one-sided."""
-TYPICAL_SCORE = 0.04, 0.2
-"""Correlated errors of public tables have scores z/√N of about 0.04 per response after the second,
-up to 0.2."""
+TYPICAL_SCORE = 0.02, 1.7, 0.2
+"""Correlated errors of public tables have scores z/√N of about 0.02 (n − 2)^1.7 with n responses
+per item, and at most 0.2."""
+SIGNIFICANT_SCORE = 4.0
+"""The score z at which dependence is as probable as independence, whatever is typical."""
+STEEPNESS = 8
+"""How fast the probability of dependence rises with the score."""
 DEPENDENT_SCORE = 0.4
 """The score, relative to a typical one, at which dependence is as probable as independence."""
 MIN_SCORE = 0.8
@@ -119,18 +123,20 @@ def fitted_relation() -> Relation:
 
 
 def probability_of_dependence(evidence: Independence) -> float:
-    """How probable it is that errors are correlated in a way that the score would not show.
+    """How probable it is that errors are correlated in a way that the model does not explain.
 
-    1/(1 + (0.4/u)⁸) with u = max(z − 1, 0.8)/z', where z' is the score that a table of this
-    size with the dependence of public tables typically has. One is the noise of z.
+    The larger of 1/(1 + (0.4/u)⁸) and 1/(1 + (4/z)⁸), with u = max(z − 1, 0.8)/z', where z' is the
+    score that a table of this size with the dependence of public tables typically has. One is the
+    noise of z.
     """
-    per_response, largest = TYPICAL_SCORE
-    responses, M = evidence.responses_per_item, evidence.n_annotators
-    slope = np.clip(per_response * (responses - 2), per_response / 10, largest)
-    absorbed = 1 + FEW_ANNOTATORS / max(M - 2, 0.5) ** 2
-    typical = slope * np.sqrt(max(evidence.n_items, 1)) / absorbed
+    factor, power, largest = TYPICAL_SCORE
+    more = max(evidence.responses_per_item - 2, 0.1)
+    absorbed = 1 + FEW_ANNOTATORS / max(evidence.n_annotators - 2, 0.5) ** 2
+    slope = min(factor * more**power, largest)
+    typical = slope * float(np.sqrt(max(evidence.n_items, 1))) / absorbed
     score = max(evidence.z - 1, MIN_SCORE) / typical
-    probability = float(1 / (1 + (DEPENDENT_SCORE / score) ** 8))
+    ratios = DEPENDENT_SCORE / score, SIGNIFICANT_SCORE / max(evidence.z, 1e-3)
+    probability = float(1 / (1 + min(ratios) ** STEEPNESS))
     return probability if probability > NEGLIGIBLE else 0.0
 
 

@@ -97,11 +97,9 @@ class Observed:
     labels: NDArray[np.intp]
     posteriors: Floats
 
-    def independence(self, model: Model, representatives: NDArray[np.intp]) -> Independence:
-        """Score correlated errors of the ``representatives``: one annotator per merged group."""
+    def independence(self, model: Model) -> Independence:
+        """Score correlated errors under the model that gave the posteriors."""
         table = self.responses
-        if len(representatives) < table.n_annotators:
-            table = table.select_annotators(representatives)
         known = model.for_annotators(table.annotators, table.classes)
         return Independence(
             z=score_correlated_errors(table, known, self.posteriors).z,

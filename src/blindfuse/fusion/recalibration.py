@@ -89,8 +89,7 @@ def measure(
     else is visible, which takes longer. Items with gold labels are left out.
     """
     observed = observe(context.responses, choice.label_codes(), choice.posteriors, is_gold)
-    representatives = _representatives(choice, context.responses.n_annotators)
-    independence = observed.independence(choice.model, representatives)
+    independence = observed.independence(choice.model)
 
     def visible() -> Visible:
         return observed.visible(lambda: context.mixed_membership, context.threads)
@@ -106,12 +105,6 @@ def _expect(
     dependence = probability_of_dependence(independence)
     seen = visible() if dependence > 0 else None
     return combine(own, dependence, seen, n_items, context.responses.n_classes), dependence
-
-
-def _representatives(choice: Choice, n_annotators: int) -> NDArray[np.intp]:
-    """All annotators but those whom the method merged with an earlier one."""
-    merged = [m for group in choice.groups for m in group[1:]]
-    return np.setdiff1d(np.arange(n_annotators), merged)
 
 
 def _gold_mask(context: FuseContext) -> NDArray[np.bool_]:
