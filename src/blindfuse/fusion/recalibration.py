@@ -13,6 +13,7 @@ from blindfuse.diagnostics.calibration import (
     probability_of_dependence,
 )
 from blindfuse.diagnostics.visible import Independence, Visible, observe
+from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
 from blindfuse.model.recalibration import Recalibration, mean_error, power_for_error
 from blindfuse.responses.gold import gold_codes
@@ -88,13 +89,18 @@ def measure(
     The mean of 1 − the confidence, the evidence of independence, and a function that measures what
     else is visible, which takes longer. Items with gold labels are left out.
     """
-    observed = observe(context.responses, choice.label_codes(), choice.posteriors, is_gold)
-    independence = observed.independence(choice.model)
+    responses, labels = context.responses, choice.label_codes()
+    observed = observe(responses, choice.model, labels, choice.posteriors, is_gold)
+
+    def mixed() -> MixedMembership:
+        if responses.is_plain:
+            return context.mixed_membership
+        return MixedMembership(threads=context.threads).fit(observed.responses)
 
     def visible() -> Visible:
-        return observed.visible(lambda: context.mixed_membership, context.threads)
+        return observed.visible(mixed, context.threads)
 
-    return mean_error(observed.posteriors), independence, visible
+    return mean_error(observed.posteriors), observed.independence(), visible
 
 
 def _expect(
