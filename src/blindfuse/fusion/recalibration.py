@@ -13,6 +13,7 @@ from blindfuse.diagnostics.calibration import (
     probability_of_dependence,
 )
 from blindfuse.diagnostics.visible import Independence, Visible, observe
+from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
 from blindfuse.model.recalibration import Recalibration, mean_error, power_for_error
 from blindfuse.responses.gold import gold_codes
@@ -88,14 +89,18 @@ def measure(
     The mean of 1 − the confidence, the evidence of independence, and a function that measures what
     else is visible, which takes longer. Items with gold labels are left out.
     """
-    observed = observe(context.responses, choice.label_codes(), choice.posteriors, is_gold)
-    representatives = _representatives(choice, context.responses.n_annotators)
-    independence = observed.independence(choice.model, representatives)
+    responses, labels = context.responses, choice.label_codes()
+    observed = observe(responses, choice.model, labels, choice.posteriors, is_gold)
+
+    def mixed() -> MixedMembership:
+        if responses.is_plain:
+            return context.mixed_membership
+        return MixedMembership(threads=context.threads).fit(observed.responses)
 
     def visible() -> Visible:
-        return observed.visible(lambda: context.mixed_membership, context.threads)
+        return observed.visible(mixed, context.threads)
 
-    return mean_error(observed.posteriors), independence, visible
+    return mean_error(observed.posteriors), observed.independence(), visible
 
 
 def _expect(
@@ -106,12 +111,6 @@ def _expect(
     dependence = probability_of_dependence(independence)
     seen = visible() if dependence > 0 else None
     return combine(own, dependence, seen, n_items, context.responses.n_classes), dependence
-
-
-def _representatives(choice: Choice, n_annotators: int) -> NDArray[np.intp]:
-    """All annotators but those whom the method merged with an earlier one."""
-    merged = [m for group in choice.groups for m in group[1:]]
-    return np.setdiff1d(np.arange(n_annotators), merged)
 
 
 def _gold_mask(context: FuseContext) -> NDArray[np.bool_]:
