@@ -4,6 +4,7 @@ import csv
 import gzip
 import os
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -219,8 +220,7 @@ def cost(n_items: int = 200_000) -> Section:
         plain = simulate(n_items, n_annotators, 2, rng, missing=0.5)
         scored = simulate_scores(n_items, n_annotators, 11, 2, rng, missing=0.5)
         times = [
-            seconds(lambda one=one: _e_step(one), 5) / one.responses.n_responses
-            for one in (plain, scored)
+            seconds(partial(_e_step, one), 5) / one.responses.n_responses for one in (plain, scored)
         ]
         ratio = times[1] / times[0]
         worst = max(worst, ratio)

@@ -11,6 +11,8 @@ from blindfuse.estimators.registry import ESTIMATOR_MODULES
 if TYPE_CHECKING:
     from blindfuse.diagnostics.diagnose import Diagnostics as Diagnostics
     from blindfuse.diagnostics.diagnose import diagnose as diagnose
+    from blindfuse.diagnostics.sources import SourceSummary as SourceSummary
+    from blindfuse.diagnostics.sources import summarize_sources as summarize_sources
     from blindfuse.errors import BadFile as BadFile
     from blindfuse.errors import BadLabels as BadLabels
     from blindfuse.errors import BadModel as BadModel
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses as Responses
     from blindfuse.simulation import Simulation as Simulation
     from blindfuse.simulation import simulate as simulate
+    from blindfuse.simulation import simulate_scores as simulate_scores
 
 __version__ = "0.2.0.dev0"
 
@@ -90,6 +93,7 @@ _MODULES = {
     "Responses": "responses.responses",
     "SetFusion": "fusion.fuse_sets",
     "Simulation": "simulation",
+    "SourceSummary": "diagnostics.sources",
     "audit": "fusion.audit",
     "check_on_gold": "fusion.gold_check",
     "compare": "fusion.compare",
@@ -106,6 +110,8 @@ _MODULES = {
     "report_html": "report.rendering",
     "simulate": "simulation",
     "simulate_numbers": "numbers.simulation",
+    "simulate_scores": "simulation",
+    "summarize_sources": "diagnostics.sources",
     "write_report": "report.rendering",
 }
 """The module of every public name."""
