@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .PHONY: demo docs test test-browser test-engines test-instructions chromium valgrind lint types \
-	layers bench reproduce clean tests/instructions/counts.json docs/output docs/formats.md
+	layers bench calibration reproduce clean tests/instructions/counts.json docs/output docs/formats.md
 
 .venv/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -18,10 +18,12 @@ BIN := .venv/bin
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
 	touch $@
 
-.venv-bench/peers: pyproject.toml constraints.txt benchmarks/peers.txt
+.venv-bench/peers: pyproject.toml constraints.txt benchmarks/peers.txt benchmarks/peers_alone.txt
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
 		-r benchmarks/peers.txt -e '.[dev]'
+	.venv-bench/bin/pip install --quiet --disable-pip-version-check --no-deps \
+		-r benchmarks/peers_alone.txt  # pins NumPy 1, but runs with NumPy 2
 	touch $@
 
 .venv-engines/ready: pyproject.toml constraints.txt tests/engines/pins.txt
@@ -87,6 +89,9 @@ reproduce: .venv/demo  ## the paper's tables and figures in docs/: hours; resume
 
 bench: .venv-bench/peers  ## the figures of docs/benchmarks.md, beside other libraries
 	PYTHONPATH=. .venv-bench/bin/python benchmarks/run.py $(SECTIONS)
+
+calibration: .venv/demo  ## learn the expected error from tables with a truth: an hour; resumes
+	PYTHONPATH=. $(BIN)/python benchmarks/calibration.py
 
 clean:
 	rm -rf .venv .venv-bench .venv-engines .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .cache dist site

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from blindfuse import fuse_numbers, simulate_numbers
 from report import Check, Section
+from tests.support.rating_families import FAMILIES, correlation
 
 Floats = NDArray[np.float64]
 
 SEEDS = range(10)
+FAMILY_SEEDS = range(10)
 SHAPES = [(5, 1000), (10, 1000), (20, 1000), (50, 1000), (5, 10_000), (50, 10_000)]
 """Annotators and items."""
 SETS = "judges_asset", "snow_anger", "snow_joy", "snow_valence"
@@ -73,6 +75,39 @@ def _simulate(n_items: int, n_annotators: int, seed: int) -> tuple[float, float,
 def _error(estimates: Floats, truth: Floats) -> float:
     """RMSE after the best linear map, in standard deviations of the truth."""
     return float(np.sqrt(1 - np.corrcoef(estimates, truth)[0, 1] ** 2))
+
+
+def families() -> Section:
+    """Ten families of ratings that could mislead a fusion, beside the mean and the median."""
+    section = Section(
+        f"Ratings: {len(FAMILIES)} families, correlation with the truth",
+        ["family", "fuse_numbers", "mean", "median", "smallest lead over the better", "methods"],
+        note=f"Means of {len(FAMILY_SEEDS)} seeds. The lead is over the better of both, per seed.",
+    )
+    leads: list[float] = []
+    for name, draw in FAMILIES.items():
+        rows, methods = [], Counter[str]()
+        for seed in FAMILY_SEEDS:
+            truth, matrix = draw(np.random.default_rng(seed))
+            fusions = [fuse_numbers(matrix, method=one) for one in ("auto", "mean", "median")]
+            rows.append([correlation(fusion.values, truth, matrix) for fusion in fusions])
+            methods[fusions[0].method] += 1
+        values = np.array(rows)
+        lead = values[:, 0] - values[:, 1:].max(axis=1)
+        section.rows.append(
+            [
+                name.replace("_", " "),
+                *(f"{value:.3f}" for value in values.mean(axis=0)),
+                f"{lead.min():+.3f}",
+                ", ".join(f"{method} {count}" for method, count in methods.most_common()),
+            ]
+        )
+        leads.append(float(lead.mean()))
+    section.checks = [
+        Check("smallest mean lead of a family", min(leads), -0.015, at_most=False),
+        Check("mean lead of all families", float(np.mean(leads)), 0.0, at_most=False),
+    ]
+    return section
 
 
 def public() -> Section:

@@ -13,13 +13,16 @@ from pathlib import Path
 import accuracy
 import annotators
 import audits
+import clusterings
 import crowd_kit
 import machine_limits
 import ratings
 import reading
 import scaling
 import several_labels
+import shapes
 import side_by_side
+import soft_voting
 import speed
 import startup
 import symbols
@@ -54,9 +57,13 @@ SECTIONS: list[Callable[[], Section]] = [
     audits.decisions,
     audits.planning,
     voting.classifiers,
+    soft_voting.probabilities,
+    clusterings.kmeans_runs,
+    clusterings.large,
     speed.response_sweeps,
     accuracy.adversaries,
     speed.imports,
+    shapes.tables,
     crowd_kit.labels,
     crowd_kit.cost,
     side_by_side.complete,
@@ -69,11 +76,15 @@ SECTIONS: list[Callable[[], Section]] = [
     scaling.classes,
     ten_million.ten_million,
     startup.startup,
+    startup.first_run,
     reading.long_csv,
     ratings.simulated,
+    ratings.families,
     ratings.public,
     ratings.speed,
     several_labels.simulated,
+    several_labels.families,
+    several_labels.single_choices,
     symbols.scores,
     symbols.simulated,
     symbols.weak_supervision,

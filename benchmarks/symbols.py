@@ -70,7 +70,7 @@ def scores() -> Section:
         responses = Responses.from_scores(items, judges, given, classes=["0", "1"], levels=levels)
         fusion = fuse(responses)
         errors[levels] = _percent_wrong(fusion.labels, responses.items, truth)
-        expected = 100 * fusion.diagnostics.expected_error.error
+        expected = 100 * fusion.diagnostics.expected_error.value
         name = "fuse" if levels == 11 else f"fuse, {levels} levels"
         section.rows.append([name, f"{errors[levels]:.2f}", f"{expected:.1f}"])
     section.checks = [Check("error of fuse in percent", errors[11], 27.0)]

@@ -365,7 +365,7 @@ def _order_errors(responses: Responses, truth: NDArray[np.intp]) -> tuple[float,
     found = vote_posteriors(responses), unordered.posteriors, with_order.posteriors
     return (
         *(error_percent(posteriors, truth) for posteriors in found),
-        100 * with_order.diagnostics.expected_error.error,
+        100 * with_order.diagnostics.expected_error.value,
         float(with_order.method == "OrdinalDawidSkene"),
     )
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 from statsmodels.stats import inter_rater
 
-from blindfuse import BadLabels, BadParameter, Model, Responses, simulate
+from blindfuse import BadLabels, BadParameter, Model, Responses, ResponseSets, simulate
 from blindfuse.metrics import (
     Agreement,
     Level,
@@ -30,12 +30,14 @@ from blindfuse.metrics import (
     gwet_ac2,
     krippendorff_alpha,
     log_loss,
+    masi_alpha,
     prior_error,
     reliability,
     wilson_interval,
 )
 from blindfuse.model.posteriors import weighted_votes
 from tests.conftest import Crowds
+from tests.support.multi_label import simulate_sets
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 COEFFICIENTS: dict[str, Callable[..., Agreement]] = {
@@ -466,3 +468,57 @@ def test_gwet_refuses_what_it_cannot_compute() -> None:
     with pytest.raises(BadParameter, match="level="):
         gwet_ac2([[0, 1]], "nominal")  # type: ignore[arg-type]
     assert gwet_ac1([[1, 1], [1, 1]]).value == 1
+
+
+def masi_distance(one: set[int], other: set[int]) -> float:
+    """Passonneau (2006), written as nltk.metrics.masi_distance; two empty sets are equal."""
+    if one == other:
+        return 0.0
+    shared = len(one & other)
+    monotonicity = 2 / 3 if shared == min(len(one), len(other)) else 1 / 3 if shared else 0.0
+    return 1 - shared / len(one | other) * monotonicity
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_masi_alpha_is_the_mean_distance_of_pairs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_responses = rng.integers(1, 6, 25)
+    items = np.repeat(np.arange(25), n_responses)
+    annotators = np.concatenate([np.arange(n) for n in n_responses])
+    sets = [{k for k in range(5) if rng.random() < 0.35} for _ in items]
+    found = masi_alpha(ResponseSets.from_long(items, annotators, sets, classes=list(range(5))))
+    paired = [at for at, item in enumerate(items) if n_responses[item] > 1]
+    observed = sum(
+        masi_distance(sets[i], sets[j]) / (n_responses[items[i]] - 1)
+        for i in paired
+        for j in paired
+        if i != j and items[i] == items[j]
+    )
+    expected = np.mean([masi_distance(sets[i], sets[j]) for i in paired for j in paired if i != j])
+    assert found.value == pytest.approx(1 - observed / len(paired) / expected)
+    assert found.low < found.value < found.high
+
+
+def test_masi_alpha_is_nominal_for_single_choices_and_one_for_agreement() -> None:
+    rng = np.random.default_rng(0)
+    items, annotators = np.repeat(np.arange(40), 3), np.tile(np.arange(3), 40)
+    labels = rng.integers(0, 4, 120)
+    single = ResponseSets.from_long(items, annotators, [[one] for one in labels.tolist()])
+    nominal = krippendorff_alpha(labels.reshape(40, 3))
+    assert masi_alpha(single).value == pytest.approx(nominal.value)
+    same = ResponseSets.from_long(items, annotators, ["a|b" if n % 2 else "" for n in items])
+    assert masi_alpha(same).value == 1
+    empty = ResponseSets.from_long(items, annotators, [[]] * 120, classes=["a"])
+    assert masi_alpha(empty).value == 1
+    with pytest.raises(BadLabels, match="No item has two responses"):
+        masi_alpha(ResponseSets.from_long([0, 1], [0, 0], ["a", "b"]))
+
+
+def test_masi_alpha_of_many_distinct_sets_is_close_to_that_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn = simulate_sets(n_items=300, n_annotators=10, n_classes=12, seed=0)
+    table = ResponseSets.from_long(drawn.items, drawn.annotators, drawn.sets)
+    exact = masi_alpha(table, resamples=10).value
+    monkeypatch.setattr("blindfuse.metrics._MAX_SETS", 300)
+    assert masi_alpha(table, resamples=10).value == pytest.approx(exact, abs=0.03)

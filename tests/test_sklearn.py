@@ -105,7 +105,8 @@ def test_scikit_learn_checks_pass(estimator: Any, check: Any) -> None:
 
 
 def test_docstring_examples() -> None:
-    assert doctest.testmod(blindfuse.sklearn, raise_on_error=True).attempted > 0
+    for module in (blindfuse.sklearn.classifier, blindfuse.sklearn.regressor):
+        assert doctest.testmod(module, raise_on_error=True).attempted > 0
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -239,7 +240,8 @@ def test_parameters_are_set_by_name() -> None:
     parameters = classifier.get_params()
     assert parameters["lr__max_iter"] == 1000
     assert parameters["cv"] == 3
-    assert not {"voting", "weights", "flatten_transform"} & set(parameters)
+    assert parameters["voting"] == "hard"
+    assert not {"weights", "flatten_transform"} & set(parameters)
     copy = clone(classifier.set_params(tree3__max_depth=5, lr="drop"))
     X, y = load_iris(return_X_y=True)
     copy.fit(X, y)

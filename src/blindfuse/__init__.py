@@ -11,8 +11,6 @@ from blindfuse.estimators.registry import ESTIMATOR_MODULES
 if TYPE_CHECKING:
     from blindfuse.diagnostics.diagnose import Diagnostics as Diagnostics
     from blindfuse.diagnostics.diagnose import diagnose as diagnose
-    from blindfuse.diagnostics.sources import SourceSummary as SourceSummary
-    from blindfuse.diagnostics.sources import summarize_sources as summarize_sources
     from blindfuse.errors import BadFile as BadFile
     from blindfuse.errors import BadLabels as BadLabels
     from blindfuse.errors import BadModel as BadModel
@@ -31,7 +29,8 @@ if TYPE_CHECKING:
     from blindfuse.fusion.compare import compare as compare
     from blindfuse.fusion.fuse import Fusion as Fusion
     from blindfuse.fusion.fuse import fuse as fuse
-    from blindfuse.fusion.fuse_sets import SetFusion as SetFusion
+    from blindfuse.fusion.fuse_clusters import ClusterFusion as ClusterFusion
+    from blindfuse.fusion.fuse_clusters import fuse_clusters as fuse_clusters
     from blindfuse.fusion.fuse_sets import fuse_sets as fuse_sets
     from blindfuse.fusion.fuse_stream import FusedChunk as FusedChunk
     from blindfuse.fusion.fuse_stream import FusedStream as FusedStream
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from blindfuse.fusion.gold_check import check_on_gold as check_on_gold
     from blindfuse.fusion.next_labels import LabelRequests as LabelRequests
     from blindfuse.fusion.next_labels import next_labels as next_labels
+    from blindfuse.fusion.set_fusion import SetFusion as SetFusion
     from blindfuse.model.model import Model as Model
     from blindfuse.moments.counts import MomentCounts as MomentCounts
     from blindfuse.moments.moments import Moments as Moments
@@ -52,9 +52,13 @@ if TYPE_CHECKING:
     from blindfuse.readers.gold import read_gold as read_gold
     from blindfuse.readers.reading import Read as Read
     from blindfuse.readers.reading import read as read
+    from blindfuse.readers.reading_sets import ReadSets as ReadSets
+    from blindfuse.readers.reading_sets import read_sets as read_sets
     from blindfuse.report.numbers_page import number_report_html as number_report_html
     from blindfuse.report.rendering import report_html as report_html
     from blindfuse.report.rendering import write_report as write_report
+    from blindfuse.report.sets_page import set_report_html as set_report_html
+    from blindfuse.responses.response_sets import ResponseSets as ResponseSets
     from blindfuse.responses.responses import Responses as Responses
     from blindfuse.simulation import Simulation as Simulation
     from blindfuse.simulation import simulate as simulate
@@ -71,6 +75,7 @@ _MODULES = {
     "BadModel": "errors",
     "BadParameter": "errors",
     "BlindfuseError": "errors",
+    "ClusterFusion": "fusion.fuse_clusters",
     "Comparison": "fusion.compare",
     "Diagnostics": "diagnostics.diagnose",
     "DownloadFailed": "errors",
@@ -90,15 +95,17 @@ _MODULES = {
     "OneFactor": "numbers.factor_stream",
     "RankTooLow": "errors",
     "Read": "readers.reading",
+    "ReadSets": "readers.reading_sets",
+    "ResponseSets": "responses.response_sets",
     "Responses": "responses.responses",
-    "SetFusion": "fusion.fuse_sets",
+    "SetFusion": "fusion.set_fusion",
     "Simulation": "simulation",
-    "SourceSummary": "diagnostics.sources",
     "audit": "fusion.audit",
     "check_on_gold": "fusion.gold_check",
     "compare": "fusion.compare",
     "diagnose": "diagnostics.diagnose",
     "fuse": "fusion.fuse",
+    "fuse_clusters": "fusion.fuse_clusters",
     "fuse_numbers": "numbers.fuse_numbers",
     "fuse_sets": "fusion.fuse_sets",
     "fuse_stream": "fusion.fuse_stream",
@@ -107,11 +114,12 @@ _MODULES = {
     "plan_audit": "fusion.audit_plan",
     "read": "readers.reading",
     "read_gold": "readers.gold",
+    "read_sets": "readers.reading_sets",
     "report_html": "report.rendering",
+    "set_report_html": "report.sets_page",
     "simulate": "simulation",
     "simulate_numbers": "numbers.simulation",
     "simulate_scores": "simulation",
-    "summarize_sources": "diagnostics.sources",
     "write_report": "report.rendering",
 }
 """The module of every public name."""

@@ -16,12 +16,15 @@ from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.coding import smallest_integer_dtype
+from blindfuse.responses.response_sets import as_response_sets
 from blindfuse.responses.responses import Responses, as_responses
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
 Level = Literal["nominal", "ordinal", "interval"]
 
+_MAX_SETS = 5000
+"""Distinct sets of which all distances are computed; with more, responses are sampled evenly."""
 _MIN_POSTERIOR = float(np.finfo(np.float64).eps)
 
 
@@ -195,6 +198,32 @@ def cohen_kappa(
     return with_interval(kappa, counts, resamples, confidence, seed)
 
 
+def adjusted_rand_index(one: ArrayLike, other: ArrayLike) -> float:
+    """Return the adjusted Rand index of two partitions of the same items.
+
+    (S − E) / (½ (A + B) − E), where A and B are the numbers of pairs of items that each partition
+    puts together, S those that both do, and E = A B / C(n, 2) what is expected of S by chance. It
+    is 1 for equal partitions, whatever their names, and 0 on average for independent ones. Hubert
+    and Arabie (1985), "Comparing Partitions".
+    """
+    first, second = (np.unique(np.asarray(each), return_inverse=True)[1] for each in (one, other))
+    if len(first) != len(second):
+        raise BadLabels(
+            f"The partitions have {len(first):,} and {len(second):,} items. Pass the same items."
+        )
+    joint = first * (int(second.max(initial=0)) + 1) + second
+
+    def pairs(codes: Integers) -> float:
+        sizes = np.unique(codes, return_counts=True)[1].astype(float)
+        return float((sizes * (sizes - 1)).sum() / 2)
+
+    n = len(first)
+    together = pairs(first), pairs(second)
+    expected = together[0] * together[1] / max(n * (n - 1) / 2, 1)
+    most = sum(together) / 2
+    return 1.0 if most == expected else (pairs(joint) - expected) / (most - expected)
+
+
 def fleiss_kappa(
     responses: Any,
     *,
@@ -272,6 +301,90 @@ def krippendorff_alpha(
         return _chance_corrected(observed, _mean_difference(totals, values))
 
     return with_interval(alpha, repeats, resamples, confidence, seed)
+
+
+def masi_alpha(
+    responses: Any,
+    *,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    seed: int | None = 0,
+) -> Agreement:
+    """Return Krippendorff's α of sets of classes, with the MASI distance.
+
+    α = 1 − D_o / D_e, where D_o is the mean distance of two responses to the same item, with items
+    weighted by their number of responses, and D_e that of any two responses. The distance of A and
+    B is 1 − J · m: J = |A ∩ B| / |A ∪ B| is Jaccard's index, and m is 1 if the sets are equal, 2/3
+    if one contains the other, 1/3 if they overlap, and 0 otherwise. Two empty sets are equal.
+
+    Passonneau (2006), "Measuring Agreement on Set-valued Items (MASI) for Semantic and Pragmatic
+    Annotation".
+
+    Parameters
+    ----------
+    responses
+        ResponseSets, or a frame of sets; items with fewer than two responses are left out.
+    resamples, confidence, seed
+        options of the interval, see :class:`Agreement`.
+    """
+    table = as_response_sets(responses)
+    item, n = table.item_of_response(), table.responses_per_item
+    paired = np.flatnonzero((n >= 2)[item])
+    if not len(paired):
+        raise BadLabels(
+            "No item has two responses. Agreement needs items that several annotators labelled."
+        )
+    items, rows = np.unique(item[paired], return_inverse=True)
+    within = _distances_within(table.members, table.symbols[paired], rows) / (n[items] - 1)
+    chosen = _sample_sets(table.symbols[paired])
+    used, symbols = np.unique(table.symbols[paired][chosen], return_inverse=True)
+    distances, row_of = _masi_distances(table.members[used]), rows[chosen]
+
+    def alpha(weights: Integers) -> float:
+        totals = np.bincount(symbols, weights[row_of], len(used))
+        total = totals.sum()
+        by_chance = totals @ distances @ totals / max(total * (total - 1), 1.0)
+        return _chance_corrected(float(weights @ within / (weights @ n[items])), float(by_chance))
+
+    return with_interval(alpha, np.ones(len(items), dtype=np.int64), resamples, confidence, seed)
+
+
+def _distances_within(members: NDArray[np.bool_], symbols: Integers, rows: Integers) -> Floats:
+    """Sum over ordered pairs of responses to the same item of their distances, ``[item]``.
+
+    ``symbols`` are the sets of the responses, and ``rows`` their items, in ascending order.
+    """
+    total = np.zeros(int(rows[-1]) + 1)
+    for lag in range(1, int(np.bincount(rows).max())):
+        first = np.flatnonzero(rows[lag:] == rows[:-lag])
+        one, other = members[symbols[first]], members[symbols[first + lag]]
+        distance = _masi(
+            (one & other).sum(axis=1).astype(float), one.sum(axis=1), other.sum(axis=1)
+        )
+        total += 2 * np.bincount(rows[first], distance, len(total))
+    return total
+
+
+def _sample_sets(symbols: Integers) -> Integers:
+    """Positions of the responses whose distances are averaged: all, if they have few sets."""
+    if len(np.unique(symbols)) <= _MAX_SETS:
+        return np.arange(len(symbols))
+    return np.arange(0, len(symbols), 1 + len(symbols) // _MAX_SETS)
+
+
+def _masi_distances(members: NDArray[np.bool_]) -> Floats:
+    """MASI distances ``[set, set]`` of sets ``[set, class]``."""
+    indicators = members.astype(np.float64)
+    sizes = indicators.sum(axis=1)
+    return _masi(indicators @ indicators.T, sizes[:, None], sizes)
+
+
+def _masi(shared: Floats, first: Any, second: Any) -> Floats:
+    """MASI distances of sets of these sizes that share this many classes."""
+    union, smaller = first + second - shared, np.minimum(first, second)
+    factor = np.select([union == shared, smaller == shared, shared > 0], [1.0, 2 / 3, 1 / 3], 0.0)
+    jaccard = np.divide(shared, union, out=np.ones_like(shared), where=union > 0)
+    return np.asarray(1 - jaccard * factor)
 
 
 def gwet_ac1(

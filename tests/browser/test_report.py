@@ -58,7 +58,7 @@ class TestReading:
         fusion, page = crowd(), show(crowd_page)
         found = fusion.diagnostics
         figures = page.locator(".figures dd").all_text_contents()
-        assert figures[0] == f"{100 * found.expected_error.error:.1f}\u00a0%"
+        assert figures[0] == f"{100 * found.expected_error.value:.1f}\u00a0%"
         assert figures[1] == f"{np.sum(fusion.posteriors.max(axis=1) < 0.9):,}"
         page.click("#annotator-all")
         names = fusion.responses.annotators.tolist()
@@ -246,7 +246,7 @@ class TestHostileNames:
             page.locator("#vg-tooltip-element.visible").wait_for()
         assert page.evaluate("window.pwned") is None
         assert page.locator("img, iframe, object").count() == 0
-        assert page.locator("script").count() == 3
+        assert page.locator("script").count() == 4
         assert page.locator("a[href^='javascript']").count() == 0
 
     def test_text_direction_is_isolated(self, show: Any, hostile_page: str) -> None:

@@ -123,7 +123,7 @@ def test_json_is_one_document_with_all_results() -> None:
     assert document["method"] == expected.method
     assert document["why"] == expected.why
     assert document["classes"] == ["cat", "cow", "dog"]
-    assert document["expected_error"] == expected.diagnostics.expected_error.error
+    assert document["expected_error"] == expected.diagnostics.expected_error.value
     assert document["class_prior"] == expected.model.prior.tolist()
     assert (document["n_items"], document["n_annotators"]) == (300, 7)
     assert [row["label"] for row in document["items"]] == expected.labels.tolist()

@@ -103,7 +103,8 @@ def test_plain_fuse_of_many_numbers_names_the_option(folder: Path) -> None:
     rows = "\n".join(f"i{n // 3},a{n % 3},{n // 3 + n % 2}" for n in range(150))
     Path("many.csv").write_text(f"item,annotator,score\n{rows}\n")
     result = succeed("fuse", "many.csv")
-    assert "Add --numbers" in result.stderr
+    assert "the 51 classes are numbers" in result.stderr
+    assert "add --numbers" in result.stderr
     assert "--numbers" not in succeed("fuse", "votes.csv").stderr
 
 
@@ -123,6 +124,20 @@ def test_plain_fuse_of_many_numbers_names_the_option(folder: Path) -> None:
 def test_what_is_refused(folder: Path, text: str, options: tuple[str, ...], message: str) -> None:
     Path("bad.csv").write_text(text)
     assert message in refuse("fuse", "bad.csv", "--numbers", *options)
+
+
+def test_repeated_ratings_are_averaged_whatever_their_order(folder: Path) -> None:
+    rows = ["x,a,1", "x,a,4", "x,b,2", "y,a,3", "y,b,5"]
+    outputs = []
+    for name, ordered in (("one.csv", rows), ("two.csv", rows[::-1])):
+        Path(name).write_text("\n".join(["item,annotator,score", *ordered]))
+        result = succeed("fuse", name, "--numbers", "-o", "-")
+        assert "1 repeated rating: the mean per item and annotator counts" in result.stderr
+        outputs.append(sorted(result.stdout.splitlines()))
+    assert outputs[0] == outputs[1]
+    last = succeed("fuse", "one.csv", "--numbers", "--repeats", "last")
+    assert "the last per item and annotator counts" in last.stderr
+    assert "more than once" in refuse("fuse", "one.csv", "--numbers", "--repeats", "error")
 
 
 def test_empty_values_are_missing(folder: Path) -> None:

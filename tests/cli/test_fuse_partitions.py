@@ -83,3 +83,30 @@ def test_options_that_need_all_responses_at_once_are_refused(
     monkeypatch.chdir(tmp_path)
     assert run("fuse", votes, "--partitioned", *options).exit_code == 2
     assert [path.name for path in tmp_path.iterdir()] == ["votes.csv"]
+
+
+@pytest.mark.parametrize("place", ["file", "column", "ignored"])
+def test_gold_labels_are_used_as_in_whole_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.setattr(partitions, "PARTITION_BYTES", 8_000)
+    frame, options = shuffled_votes(), []
+    items = frame["image"].unique(maintain_order=True)[:40]
+    gold = pl.DataFrame({"image": items, "truth": ["dog"] * 40})
+    if place == "file":
+        extra = pl.DataFrame({"image": ["nobody"], "truth": ["dog"]})
+        options = ["--gold", write_table(pl.concat([gold, extra]), tmp_path / "gold.csv")]
+    else:
+        frame = frame.join(gold, on="image", how="left")
+        options = ["--no-gold"] if place == "ignored" else []
+    votes = write_table(frame, tmp_path / "votes.csv")
+    outputs = [tmp_path / "parts.csv", tmp_path / "whole.csv"]
+    parts = succeed("fuse", votes, "--partitioned", "-o", outputs[0], *options)
+    whole = succeed("fuse", votes, "--whole", "-o", outputs[1], *options)
+    labels = [dict(read_output(path).select("item", "label").iter_rows()) for path in outputs]
+    assert labels[0] == labels[1]
+    assert ("gold" in parts.output) == ("gold" in whole.output)
+    if place != "ignored":
+        assert {labels[0][item] for item in items} == {"dog"}
+    if place == "file":
+        assert "'nobody'" in parts.output

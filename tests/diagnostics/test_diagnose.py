@@ -38,16 +38,21 @@ def test_responses_of_one_class_only_are_diagnosed() -> None:
 def test_public_crowds_are_diagnosed(crowds: Crowds, name: str) -> None:
     found, _ = diagnosed(crowds[name].responses)
     assert np.isfinite(found.annotators.accuracy).all()
-    assert found.summary().count("\n") == 5
+    assert found.summary().count("\n") == 7
 
 
 def test_paragraphs_are_the_summaries_in_order() -> None:
     found, _ = diagnosed(crowd().responses)
-    headings = "Expected error", "Items", "Annotators", "Dependence", "Fit", "Identifiability"
+    headings = (
+        *("Expected error", "Items", "Annotators", "Coverage", "Panel", "Dependence", "Fit"),
+        "Identifiability",
+    )
     parts = (
         found.expected_error,
         found.items,
         found.annotators,
+        found.coverage,
+        found.panel,
         found.dependence,
         found.fit,
         found.identifiability,

@@ -15,7 +15,7 @@ def test_expected_error_is_close_to_the_true_error(seed: int) -> None:
     simulation = crowd(seed, n=5000)
     found, fitted = diagnosed(simulation.responses)
     error = np.mean(fitted.labels_ != simulation.truth)
-    assert found.expected_error.error == pytest.approx(error, abs=0.015)
+    assert found.expected_error.value == pytest.approx(error, abs=0.015)
 
 
 @pytest.mark.parametrize("m", [3, 7, 15])
@@ -46,13 +46,13 @@ def test_targets_outside_zero_and_one_are_refused() -> None:
 
 def summary_of(error: float, responses_per_item: float, overlap: float) -> str:
     overlaps = np.array([[0.0, overlap], [overlap, 0.0]])
-    return ExpectedError(error, responses_per_item, overlaps, np.full(2, 0.5)).summary()
+    return ExpectedError(error, 0.0, 0.5, responses_per_item, overlaps, np.full(2, 0.5)).summary()
 
 
 def test_the_summary_says_what_would_halve_the_error() -> None:
-    assert summary_of(0.0, 5, -0.5) == "0.0 % of the labels."
-    assert summary_of(0.1, 5, -0.5).startswith("10.0 % of the labels. ")
-    assert "errors are correlated" in summary_of(0.2, 5, -0.5)
+    assert summary_of(0.0, 5, -0.5) == "0.0 % (80 % interval 0.0 to 50 %)."
+    assert summary_of(0.1, 5, -0.5).startswith("10 % (80 % interval 0.0 to 50 %). ")
+    assert "Errors are correlated" in summary_of(0.2, 5, -0.5)
     assert "At most 5 more responses per item" in summary_of(0.01, 5, -0.5)
     assert "At most 1 more response per item" in summary_of(0.05, 5, -0.5)
     assert "do not distinguish some classes" in summary_of(0.1, 5, 0.0)

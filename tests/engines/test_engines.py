@@ -143,6 +143,19 @@ def test_other_methods_column_names_and_types_and_an_empty_partition(engine: Eng
     assert dict(zip(found["photo"], found["label"], strict=True)) == expected
 
 
+def test_names_are_trimmed_as_on_one_machine(engine: Engine) -> None:
+    frame = labels_frame(seed=1, n_items=60)
+    spaced = frame.copy()
+    spaced.loc[::3, "item"] += " "
+    spaced.loc[1::3, "annotator"] = "\t" + spaced["annotator"] + "\u00a0"
+    found = engine.module.fit(engine.table(split(spaced, 3)), method=DawidSkene())
+    expected = engine.module.fit(engine.table(split(frame, 3)), method=DawidSkene())
+    assert found.n_items == expected.n_items == 60
+    assert_same_model(found.model, expected.model)
+    labels = engine.to_pandas(engine.module.predict(found.model, engine.table(split(spaced, 2))))
+    assert sorted(labels["item"]) == sorted(frame["item"].unique())
+
+
 def test_the_most_frequent_of_repeated_labels_counts(engine: Engine) -> None:
     frame = labels_frame(seed=9, n_items=200)
     twice = pd.concat([frame.iloc[:150].assign(label="dog"), frame, frame.iloc[50:100]])

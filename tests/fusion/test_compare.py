@@ -71,7 +71,7 @@ def test_a_fusion_by_one_method_is_that_method(name: str) -> None:
     assert fusion.labels[certain].tolist() == fitted.labels_[certain].tolist()
     np.testing.assert_allclose(fusion.posteriors, fitted.posteriors_, atol=1e-6)
     assert (fusion.method, fusion.why) == (name, "This method was requested.")
-    assert fusion.diagnostics.expected_error.error == pytest.approx(
+    assert fusion.diagnostics.expected_error.value == pytest.approx(
         1 - fitted.posteriors_.max(axis=1).mean()
     )
 

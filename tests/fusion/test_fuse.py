@@ -90,7 +90,7 @@ def test_another_selection_rule_can_be_passed() -> None:
 
     fusion = fuse(simulate(50, 4, 2, np.random.default_rng(0)).responses, selection=trust_nobody)
     assert (fusion.method, fusion.why) == ("nothing", "I trust nobody.")
-    assert fusion.diagnostics.expected_error.error == pytest.approx(0.5)
+    assert fusion.diagnostics.expected_error.value == pytest.approx(0.5)
 
 
 def test_the_same_seed_gives_the_same_result() -> None:

@@ -107,3 +107,40 @@ def test_an_item_in_two_chunks_is_named() -> None:
 def test_a_sample_needs_a_label() -> None:
     with pytest.raises(BadParameter, match="max_responses=0"):
         fuse_stream([[[0, 1, 1]]], max_responses=0)
+
+
+def test_gold_labels_are_held_fixed_and_are_in_the_sample() -> None:
+    crowd = simulate(3000, 6, 3, np.random.default_rng(3), missing=0.2)
+    truth = crowd.responses.classes[crowd.truth]
+    gold = dict(zip(crowd.responses.items[::50].tolist(), truth[::50].tolist(), strict=True))
+    chunks = cut(crowd.responses, 4)
+    stream = fuse_stream(chunks, gold=gold, max_responses=2_000)
+    assert set(gold) <= set(stream.fusion.responses.items.tolist())
+    assert stream.fusion.responses.n_responses < 4_000
+    for chunk in stream:
+        for item, label, row in zip(
+            chunk.responses.items, chunk.labels, chunk.posteriors, strict=True
+        ):
+            if item in gold:
+                assert label == gold[item]
+                assert row.max() == 1
+
+
+def test_gold_labels_of_a_sample_of_all_give_the_labels_of_one_fusion() -> None:
+    crowd = simulate(300, 5, 2, np.random.default_rng(4), missing=0.3)
+    matrix = np.asarray(crowd.responses.matrix())
+    gold = {n: int(crowd.truth[n]) for n in (3, 120, 250)}
+    stream = fuse_stream([matrix[:100], matrix[100:]], gold=gold)
+    whole = fuse(matrix, gold=gold)
+    labels = np.concatenate([chunk.labels for chunk in stream])
+    posteriors = np.concatenate([chunk.posteriors for chunk in stream])
+    assert (labels == whole.labels).mean() > 0.99
+    assert [labels[n] for n in gold] == list(gold.values())
+    np.testing.assert_array_equal(posteriors[list(gold)], np.eye(2)[list(gold.values())])
+
+
+def test_gold_labels_of_unknown_items_and_gold_lists_are_refused() -> None:
+    with pytest.raises(BadLabels, match="not among the items"):
+        fuse_stream([[[0, 0, 1], [1, 1, 0]]], gold={9: 1})
+    with pytest.raises(BadParameter, match="dictionary"):
+        fuse_stream([[[0, 0, 1], [1, 1, 0]]], gold=[1])  # type: ignore[arg-type]

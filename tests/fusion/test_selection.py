@@ -71,7 +71,7 @@ def test_order_never_hurts_and_helps_where_perception_is_noisy(kind: OrdinalKind
         drawn = ordinal_crowd(kind, 600, 20, seed)
         fusion, unordered = fuse(drawn.responses, ordered=True), fuse(drawn.responses)
         errors.append([error_rate(one.posteriors, drawn.truth) for one in (fusion, unordered)])
-        expected.append(fusion.diagnostics.expected_error.error)
+        expected.append(fusion.diagnostics.expected_error.value)
         used.append(fusion.method == "OrdinalDawidSkene")
     with_order, without = np.mean(errors, axis=0)
     assert with_order <= 1.02 * without

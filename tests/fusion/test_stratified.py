@@ -7,6 +7,8 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import chi2, power_divergence
 
 from blindfuse.fusion.stratified import (
+    Counts,
+    dispersion_of,
     intervals_of_shares,
     merge_unchecked,
     stratified_interval,
@@ -18,8 +20,8 @@ INFINITE = 1e12
 
 
 def interval(found: list[float], checked: list[float], sizes: list[float]) -> list[float]:
-    arrays = (np.array(column, dtype=float) for column in (found, checked, sizes))
-    (one,) = intervals_of_shares([tuple(arrays)])  # type: ignore[list-item]
+    x, n, sizes_ = (np.array(column, dtype=float) for column in (found, checked, sizes))
+    (one,) = intervals_of_shares([Counts(x, n, sizes_)])
     return [one.value, one.low, one.high]
 
 
@@ -102,3 +104,30 @@ def test_unchecked_strata_join_the_nearest_checked_one() -> None:
     np.testing.assert_array_equal(merged, [0, 15, 0, 0, 6])
     np.testing.assert_array_equal(merge_unchecked(np.zeros(2), np.array([1.0, 2])), [0, 0])
     assert intervals_of_shares([]) == []
+
+
+def test_zeros_and_ones_have_a_dispersion_of_one() -> None:
+    for values in ([0.0, 1.0, 1.0], [0.0, 0.0], [1.0], []):
+        assert dispersion_of(np.array(values)) == 1.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_dispersion_is_a_ratio_of_variances(seed: int) -> None:
+    values = np.random.default_rng(seed).choice([0.0, 0.5, 1.0], 2000, p=[0.2, 0.5, 0.3])
+    mean = values.mean()
+    assert dispersion_of(values) == pytest.approx(values.var() / (mean * (1 - mean)), rel=1e-2)
+
+
+@pytest.mark.parametrize("shares", [(0.1, 0.8, 0.1), (0.05, 0.6, 0.35), (0.5, 0.0, 0.5)])
+def test_coverage_of_means_of_fractions(shares: tuple[float, ...]) -> None:
+    """Values 0, ½ and 1, as differences of losses are: intervals are narrower and still cover."""
+    rng, n = np.random.default_rng(1), 40
+    values = rng.choice([0.0, 0.5, 1.0], (3000, n), p=shares)
+    found, checked = values.sum(axis=1)[:, None], np.full((3000, 1), float(n))
+    dispersion = np.array([dispersion_of(row) for row in values])
+    sizes = np.full((3000, 1), INFINITE)
+    _, low, high = stratified_interval(found, checked, sizes, dispersion)
+    _, low_plain, high_plain = stratified_interval(found, checked, sizes)
+    truth = 0.5 * shares[1] + shares[2]
+    assert 0.93 <= np.mean((low <= truth) & (truth <= high)) <= 0.985
+    assert np.mean(high - low) <= np.mean(high_plain - low_plain) + 1e-12

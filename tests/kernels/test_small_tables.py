@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 
 from blindfuse import Responses, fuse, simulate
+from blindfuse.diagnostics import annotators, correlated_errors, identifiability, pairs
 from blindfuse.kernels import compilation, hash_codes
 from blindfuse.model import posteriors
-from blindfuse.responses import rows
+from blindfuse.responses import canonical, rows
 
-MODULES = (compilation, hash_codes, posteriors, rows)
+MODULES = (
+    *(annotators, canonical, compilation, correlated_errors, hash_codes),
+    *(identifiability, pairs, posteriors, rows),
+)
 
 
 def both_ways(make: Callable[[], Any]) -> Iterator[Any]:
@@ -78,3 +82,39 @@ def test_a_fusion_is_the_same(responses: Responses) -> None:
     assert kernel.method == small.method
     np.testing.assert_array_equal(kernel.labels, small.labels)
     np.testing.assert_allclose(kernel.posteriors, small.posteriors, atol=1e-6)
+
+
+def test_diagnostics_are_the_same(responses: Responses) -> None:
+    fusion = fuse(responses)
+    model, posteriors_ = fusion.model, fusion.posteriors
+    kernel, small = both_ways(lambda: pairs.count_pairs(responses).compare_with(model, 2))
+    for name in ("i", "j", "n_common", "residual", "squared_norm", "agreement"):
+        np.testing.assert_allclose(getattr(kernel, name), getattr(small, name), atol=1e-12)
+    kernel, small = both_ways(
+        partial(correlated_errors.score_correlated_errors, responses, model, posteriors_)
+    )
+    assert kernel.z == pytest.approx(small.z, rel=1e-9)
+    kernel, small = both_ways(partial(annotators._collect_evidence, responses, model, posteriors_))
+    for one, other in zip(kernel, small, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+
+
+def test_the_canonical_order_is_the_same(responses: Responses) -> None:
+    for keep_classes in (False, True):
+        kernel, small = both_ways(
+            partial(canonical.canonicalize, responses, keep_classes=keep_classes)
+        )
+        for name in ("items", "annotators", "classes"):
+            np.testing.assert_array_equal(getattr(kernel, name), getattr(small, name))
+        for one, other in zip(kernel.responses.by_item, small.responses.by_item, strict=True):
+            np.testing.assert_array_equal(one, other)
+            assert one.dtype == other.dtype
+
+
+def test_groups_without_common_items_are_counted_the_same() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        matrix = rng.integers(-6, 2, size=(12, 9)).clip(-1)
+        table = Responses.from_matrix(matrix, classes=[0, 1])
+        kernel, small = both_ways(partial(identifiability._count_components, table))
+        assert kernel == small

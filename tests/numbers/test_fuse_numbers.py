@@ -203,6 +203,17 @@ def test_mixed_scales_are_named_and_handled() -> None:
     assert not [n for n in fuse_numbers(matrix[:, 2:]).notes if "scales" in n]
 
 
+def test_two_scales_in_one_column_are_named() -> None:
+    rng = np.random.default_rng(0)
+    percent = rng.uniform(20, 100, (60, 5)).round()
+    mixed = np.where(rng.random(percent.shape) < 0.3, percent / 100, percent)
+    (note,) = [note for note in fuse_numbers(mixed).notes if "two scales" in note]
+    assert f"{np.count_nonzero(mixed < 1):,} lie between 0 and 1" in note
+    skewed = rng.lognormal(1, 1.2, (60, 5)).clip(0, 100)
+    for one in (percent, percent / 100, skewed, rng.uniform(0, 100, (60, 5))):
+        assert not [note for note in fuse_numbers(one).notes if "scales" in note]
+
+
 def test_copies_count_as_one_annotator() -> None:
     simulation = simulate_numbers(800, 6, useless=0, reversed_share=0, seed=5)
     matrix = simulation.numbers.matrix()

@@ -43,14 +43,44 @@ def test_names_are_kept_in_order_of_first_appearance() -> None:
     np.testing.assert_array_equal(table.matrix(), [[1, 3], [NAN, 2]])
 
 
-@pytest.mark.parametrize(("repeats", "kept"), [("last", 5.0), ("first", 1.0)])
+@pytest.mark.parametrize(
+    ("repeats", "kept"), [("mean", 3.5), ("median", 3.0), ("last", 7.5), ("first", 1.0)]
+)
 def test_repeated_ratings(repeats: Any, kept: float) -> None:
-    table = Numbers.from_long(["x", "x", "x"], ["a", "b", "a"], [1, 2, 5], repeats=repeats)
+    columns = ["x"] * 5, ["a", "b", "a", "a", "a"], [1, 2, 5, 0.5, 7.5]
+    table = Numbers.from_long(*columns, repeats=repeats)
     assert table.matrix().tolist() == [[kept, 2.0]]
-    assert table.repeated == 1
-    assert "1 ratings dropped" in repr(table)
+    assert table.repeated == 3
+    assert "3 repeated ratings: one per item and annotator counts" in repr(table)
     with pytest.raises(BadLabels, match="rated item 'x' more than once"):
         Numbers.from_long(["x", "x"], ["a", "a"], [1, 5], repeats="error")
+
+
+@pytest.mark.parametrize("repeats", ["mean", "median"])
+def test_repeated_ratings_do_not_depend_on_the_order_of_rows(repeats: Any) -> None:
+    rng = np.random.default_rng(0)
+    items, annotators = rng.integers(0, 20, 400), rng.integers(0, 5, 400)
+    values = rng.normal(size=400) * 10.0 ** rng.integers(-3, 4, 400)
+    frame = pd.DataFrame({"i": items, "a": annotators, "v": values})
+    expected = frame.groupby(["i", "a"])["v"].agg(repeats)
+    found = []
+    for _ in range(3):
+        rows = rng.permutation(400)
+        table = Numbers.from_long(items[rows], annotators[rows], values[rows], repeats=repeats)
+        cells = zip(table.items[table.item_of_rating()], table.annotators[table.codes], strict=True)
+        found.append(dict(zip(cells, table.values.tolist(), strict=True)))
+    assert found[0] == found[1] == found[2]
+    assert found[0] == pytest.approx(expected.to_dict())
+
+
+def test_frames_are_read_with_detected_columns() -> None:
+    long = {"task_id": ["x", "x", "y"], "judge": ["a", "b", "a"], "score": [1.0, 2.0, 3.0]}
+    wide = {"item": ["x", "y"], "a": [1.0, 3.0], "b": [2.0, None]}
+    for make in (pl.DataFrame, pd.DataFrame):
+        for columns in (long, wide):
+            table = as_numbers(make(columns))
+            assert table.items.tolist() == ["x", "y"]
+            np.testing.assert_array_equal(table.matrix(), [[1, 2], [3, NAN]])
 
 
 @pytest.mark.parametrize(
@@ -72,11 +102,11 @@ def test_what_is_not_a_finite_number_is_refused_with_its_row(
 def test_other_bad_input_is_refused() -> None:
     with pytest.raises(BadLabels, match="same length"):
         Numbers.from_long([1, 2], [1], [1.0, 2.0])
-    with pytest.raises(BadLabels, match="matrix"):
+    with pytest.raises(BadLabels, match="Row 1 has 1 labels, but row 0 has 2"):
         Numbers.from_matrix([[1, 2], [3]])
     with pytest.raises(BadLabels, match="matrix"):
         Numbers.from_matrix([1, 2, 3])
-    with pytest.raises(BadLabels, match="distinct names"):
+    with pytest.raises(BadLabels, match="contains 'a' more than once"):
         Numbers.from_matrix([[1, 2]], annotators=["a", "a"])
     with pytest.raises(BadLabels, match="no ratings"):
         check_numbers([[NAN, NAN]])

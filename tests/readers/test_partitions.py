@@ -114,3 +114,23 @@ def test_any_values_are_read_alike_in_partitions(
     assert [*partitions.notes, *partitions.repeat_notes] == expected
     long = Responses.from_long(*(frame[name].to_list() for name in schema), **options)
     assert cells(long) == cells(whole.responses)
+
+
+def test_gold_labels_are_those_of_the_whole_file(tmp_path: Path) -> None:
+    """In a column of true labels: where it has one value per item, and that is a class."""
+    votes = shuffled_votes()
+    number = pl.col("image").cast(pl.Int64)
+    truths = {
+        "some": pl.when(number % 7 == 0).then(pl.lit(" cat ")),
+        "unknown": pl.when(number % 5 == 0).then(pl.lit("bird")).otherwise(pl.lit("dog")),
+        "several": pl.col("answer"),
+    }
+    for name, truth in truths.items():
+        path = write_table(votes.with_columns(truth=truth), tmp_path / f"{name}.csv")
+        whole = read(path)
+        with read_partitions(path, partition_bytes=8_000) as partitions:
+            assert len(partitions.files) > 1
+            assert dict(partitions.gold) == dict(whole.gold)
+            gold_notes = [note for note in whole.notes if "truth" in note]
+            assert [note for note in partitions.notes if "gold" in note][-len(gold_notes) :]
+        assert bool(whole.gold) == (name != "several")

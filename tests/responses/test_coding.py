@@ -11,6 +11,7 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 from blindfuse import Responses
+from blindfuse.responses import coding
 from tests.responses.cases import COLUMNS, NAN, error_message, tables, typed
 
 # Classes
@@ -293,3 +294,16 @@ def test_values_that_are_neither_text_nor_numbers_are_rejected(bad: Any) -> None
 def test_arrays_of_dates_complex_numbers_and_records_are_rejected(kind: Any) -> None:
     labels = np.zeros(2, dtype=kind)
     assert "text" in error_message(lambda: Responses.from_long([0, 1], [0, 1], labels))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.uint64])
+def test_whole_numbers_are_coded_in_order_of_appearance(dtype: type[np.integer[Any]]) -> None:
+    info, rng = np.iinfo(dtype), np.random.default_rng(0)
+    for size in (1, 7, 300):
+        for low, high in [(0, 9), (info.max - 9, info.max), (info.min, info.max)]:
+            values = rng.integers(low, high, size=size, dtype=dtype, endpoint=True)
+            codes, names, _ = coding.code_names(values, "item")
+            expected = list(dict.fromkeys(values.tolist()))
+            assert names.tolist() == expected
+            assert names.dtype == dtype
+            np.testing.assert_array_equal(names[codes], values)

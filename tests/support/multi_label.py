@@ -1,24 +1,30 @@
-"""Simulated multi-label responses."""
+"""Simulated multi-label responses, in families that could mislead a fusion."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Rates = tuple[Floats, Floats]
+"""Probabilities ``[annotator, class]`` of naming a class that applies, and one that does not."""
+
 
 class MultiLabel(NamedTuple):
-    """``truth[item, class]``, and responses by row: ``items``, ``annotators``, ``sets``."""
+    """``truth[item, class]``, and responses by row: ``items``, ``annotators``, ``members``."""
 
-    truth: NDArray[np.bool_]
+    truth: Bools
     items: NDArray[np.intp]
     annotators: NDArray[np.intp]
-    members: NDArray[np.bool_]
+    members: Bools
 
     @property
     def sets(self) -> list[list[int]]:
         return [np.flatnonzero(row).tolist() for row in self.members]
 
-    def majority(self) -> NDArray[np.bool_]:
+    def majority(self) -> Bools:
         """Whether more than half of the responses contain each class ``[item, class]``."""
         counts = np.bincount(self.items)
         columns = [np.bincount(self.items, column) / counts for column in self.members.T]
@@ -34,26 +40,154 @@ def simulate_sets(
     false positive rate of their own, which vary a little from class to class.
     """
     rng = np.random.default_rng(seed)
+    truth = paired_classes(rng, n_items, n_classes)
+    shape = n_annotators, n_classes
+    hits = rng.beta(6, 3, (n_annotators, 1)) + rng.normal(0, 0.08, shape)
+    alarms = rng.beta(1.2, 14, (n_annotators, 1)) + rng.normal(0, 0.02, shape)
+    return respond(rng, truth, (hits.clip(0.05, 0.98), alarms.clip(0.005)), 5)
+
+
+def paired_classes(rng: np.random.Generator, n_items: int, n_classes: int) -> Bools:
+    """Zero to two pairs of classes per item; both, the first or the second class of each."""
     truth = np.zeros((n_items, n_classes), dtype=bool)
     for row in truth:
         for pair in rng.choice(n_classes // 2, rng.integers(0, 3), replace=False):
             kind = rng.random()
             row[2 * pair] = kind < 0.85
             row[2 * pair + 1] = kind < 0.7 or kind >= 0.85
+    return truth
+
+
+def respond(rng: np.random.Generator, truth: Bools, rates: Rates, per_item: int) -> MultiLabel:
+    """Responses of ``per_item`` random annotators to each item."""
+    hits, alarms = rates
+    items = np.repeat(np.arange(len(truth)), per_item)
+    annotators = np.concatenate(
+        [rng.choice(len(hits), per_item, replace=False) for _ in range(len(truth))]
+    )
+    chances = np.where(truth[items], hits[annotators], alarms[annotators])
+    return MultiLabel(truth, items, annotators, rng.random(chances.shape) < chances)
+
+
+def draw_rates(rng: np.random.Generator, n_annotators: int, n_classes: int) -> Rates:
     shape = n_annotators, n_classes
     hits = rng.beta(6, 3, (n_annotators, 1)) + rng.normal(0, 0.08, shape)
     alarms = rng.beta(1.2, 14, (n_annotators, 1)) + rng.normal(0, 0.02, shape)
-    items = np.repeat(np.arange(n_items), 5)
-    annotators = np.concatenate(
-        [rng.choice(n_annotators, 5, replace=False) for _ in range(n_items)]
-    )
-    rates = np.where(
-        truth[items], hits.clip(0.05, 0.98)[annotators], alarms.clip(0.005)[annotators]
-    )
-    return MultiLabel(truth, items, annotators, rng.random(rates.shape) < rates)
+    return hits.clip(0.03, 0.98), alarms.clip(0.003, 0.97)
 
 
-def mean_f1(predicted: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
+def many_classes(rng: np.random.Generator) -> MultiLabel:
+    return respond(rng, rng.random((120, 40)) < 0.06, draw_rates(rng, 12, 40), 5)
+
+
+def rare_classes(rng: np.random.Generator) -> MultiLabel:
+    truth = rng.random((300, 8)) < 0.01
+    truth[:, 0] = rng.random(300) < 0.3
+    return respond(rng, truth, draw_rates(rng, 15, 8), 5)
+
+
+def one_sided(rng: np.random.Generator) -> MultiLabel:
+    """Every annotator knows half of the classes, and hardly ever names the others."""
+    hits, alarms = draw_rates(rng, 15, 10)
+    known = rng.random(hits.shape) < 0.5
+    rates = np.where(known, hits, 0.02), np.where(known, alarms, 0.01)
+    return respond(rng, rng.random((300, 10)) < 0.2, rates, 6)
+
+
+def everything_or_nothing(rng: np.random.Generator) -> MultiLabel:
+    """Three annotators name every class, and three none."""
+    hits, alarms = draw_rates(rng, 15, 8)
+    hits[:3] = alarms[:3] = 1.0
+    hits[3:6] = alarms[3:6] = 0.0
+    return respond(rng, rng.random((300, 8)) < 0.2, (hits, alarms), 5)
+
+
+def correlated_pairs(rng: np.random.Generator) -> MultiLabel:
+    return respond(rng, paired_classes(rng, 300, 12), draw_rates(rng, 20, 12), 5)
+
+
+def two_annotators(rng: np.random.Generator) -> MultiLabel:
+    return respond(rng, rng.random((200, 8)) < 0.25, draw_rates(rng, 2, 8), 2)
+
+
+def tiny(rng: np.random.Generator) -> MultiLabel:
+    return respond(rng, rng.random((5, 4)) < 0.4, draw_rates(rng, 3, 4), 3)
+
+
+def copied(rng: np.random.Generator) -> MultiLabel:
+    """Four of ten annotators repeat what one poor annotator says."""
+    drawn = respond(rng, rng.random((300, 8)) < 0.25, draw_rates(rng, 10, 8), 6)
+    chances = np.where(drawn.truth, 0.6, 0.15)
+    source = rng.random(chances.shape) < chances
+    copies = drawn.annotators < 4
+    drawn.members[copies] = source[drawn.items[copies]]
+    return drawn
+
+
+def inattentive(rng: np.random.Generator) -> MultiLabel:
+    """Three in ten responses are empty, and one in twenty names every class."""
+    drawn = respond(rng, paired_classes(rng, 300, 10), draw_rates(rng, 15, 10), 5)
+    drawn.members[rng.random(len(drawn.members)) < 0.3] = False
+    drawn.members[rng.random(len(drawn.members)) < 0.05] = True
+    return drawn
+
+
+def hard_items(rng: np.random.Generator) -> MultiLabel:
+    """On three in ten items, a third of the decisions about all classes are reversed."""
+    drawn = respond(rng, rng.random((300, 8)) < 0.25, draw_rates(rng, 12, 8), 5)
+    is_hard = (rng.random(300) < 0.3)[drawn.items]
+    drawn.members[is_hard[:, None] & (rng.random(drawn.members.shape) < 0.35)] ^= True
+    return drawn
+
+
+def exclusive(rng: np.random.Generator) -> MultiLabel:
+    """One class per item, or none."""
+    truth = np.eye(7, 6, dtype=bool)[rng.integers(0, 7, 300)]
+    return respond(rng, truth, draw_rates(rng, 12, 6), 5)
+
+
+def nested(rng: np.random.Generator) -> MultiLabel:
+    """Three classes, and six that only occur with one of them."""
+    upper = rng.random((300, 3)) < 0.3
+    lower = np.repeat(upper, 2, axis=1) & (rng.random((300, 6)) < 0.5)
+    return respond(rng, np.hstack([upper, lower]), draw_rates(rng, 12, 9), 5)
+
+
+def adversarial(rng: np.random.Generator) -> MultiLabel:
+    hits, alarms = draw_rates(rng, 15, 8)
+    hits[:3], alarms[:3] = 0.1, 0.5
+    return respond(rng, rng.random((300, 8)) < 0.3, (hits, alarms), 5)
+
+
+def confused(rng: np.random.Generator) -> MultiLabel:
+    """Where the first class applies, the second is often named as well, wrongly."""
+    drawn = respond(rng, rng.random((300, 8)) < 0.25, draw_rates(rng, 12, 8), 5)
+    drawn.members[(rng.random(len(drawn.members)) < 0.4) & drawn.truth[drawn.items, 0], 1] = True
+    return drawn
+
+
+def sparse(rng: np.random.Generator) -> MultiLabel:
+    """Eight responses per annotator, three per item."""
+    return respond(rng, rng.random((400, 8)) < 0.2, draw_rates(rng, 150, 8), 3)
+
+
+FAMILIES: dict[str, Callable[[np.random.Generator], MultiLabel]] = {
+    family.__name__: family
+    for family in (
+        *(many_classes, rare_classes, one_sided, everything_or_nothing, correlated_pairs),
+        *(two_annotators, tiny, copied, inattentive, hard_items, exclusive, nested, adversarial),
+        *(confused, sparse),
+    )
+}
+
+
+def mean_f1(predicted: Bools, truth: Bools) -> float:
     """Return the mean over classes of F1."""
     hits = (predicted & truth).sum(axis=0)
     return float(np.mean(2 * hits / np.maximum(predicted.sum(axis=0) + truth.sum(axis=0), 1)))
+
+
+def excess_error(predicted: Bools, drawn: MultiLabel) -> tuple[float, float]:
+    """Error minus that of class-by-class majority, and its standard error over items."""
+    wrong = (predicted != drawn.truth).mean(axis=1) - (drawn.majority() != drawn.truth).mean(axis=1)
+    return float(wrong.mean()), float(wrong.std() / np.sqrt(len(wrong)))

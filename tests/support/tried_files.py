@@ -22,8 +22,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-from blindfuse import BlindfuseError, read
+from blindfuse import BlindfuseError, read, read_sets
 from tests.support.reader_files import as_archive, as_json_lines, as_table
+from tests.support.set_files import FILES as SET_FILES
 
 Cells = Mapping[tuple[str, str], str]
 """The responses, ``{(item, annotator): label}``."""
@@ -895,7 +896,20 @@ def table() -> str:
     for group, tried_files in GROUPS.items():
         rows = "".join(f"| {_cell(tried.source)} | {_outcome(tried)} |\n" for tried in tried_files)
         parts.append(f"#### {group}\n\n| file | what happens |\n|---|---|\n{rows}")
+    rows = "".join(f"| {_cell(name)} | {_outcome_of_sets(name)} |\n" for name in SET_FILES)
+    heading = "#### Several labels per item, with `read_sets`"
+    parts.append(f"{heading}\n\n| file | what happens |\n|---|---|\n{rows}")
     return "\n".join(parts)
+
+
+def _outcome_of_sets(name: str) -> str:
+    file, content = SET_FILES[name]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / file
+        path.write_bytes(content)
+        found = read_sets(path)
+    said = f" Noted: {'; '.join(found.notes[1:])}." if found.notes[1:] else ""
+    return _cell(f"Read as {found.format}.{said}")
 
 
 def _outcome(tried: TriedFile) -> str:

@@ -52,12 +52,15 @@ def command(inputs: InputOptions, options: FuseOptions, output: OutputOptions) -
 def _summarize(fusion: "Fusion", rows: list[dict[str, Any]]) -> "list[RenderableType]":
     from blindfuse.cli.screen import table, text
 
-    columns = "annotator", "responses", "accuracy", "95 %", "worst class → reported", "remarks"
+    figures = "responses", "accuracy", "95 %", "coverage", "conflict"
+    columns = "annotator", *figures, "worst class → reported", "remarks"
     diagnostics = fusion.diagnostics
     parts: list[RenderableType] = [
-        table(columns, map(_row, rows[:MAX_ROWS]), right=columns[1:4]),
+        table(columns, map(_row, rows[:MAX_ROWS]), right=figures),
         "",
         text(diagnostics.annotators.summary()),
+        text(diagnostics.coverage.summary()),
+        text(diagnostics.panel.summary()),
         text(diagnostics.dependence.summary()),
     ]
     if len(rows) > MAX_ROWS:
@@ -78,6 +81,8 @@ def _row(one: dict[str, Any]) -> list[object]:
         f"{one['responses']:,}",
         text(f"{100 * one['accuracy']:.1f} %", "red" if one["flag"] else ""),
         f"{100 * one['accuracy_low']:.0f}–{100 * one['accuracy_high']:.0f}",
+        f"{100 * one['coverage']:.0f} %",
+        f"{100 * one['conflict']:.0f} %",
         f"{one['worst_class']} → {one['confused_with']}",
         text(", ".join(remarks), "yellow"),
     ]

@@ -29,27 +29,29 @@ def compile_in_background() -> None:
 
 
 def main() -> None:
-    """Compile the ADMM that the first sweep calls, and then what fuse needs after the sweeps.
+    """Compile what the first sweep calls, and then what fuse needs after the sweeps.
 
-    The caller meanwhile compiles the sweep, which takes as long as all of these.
+    The caller compiles the kernels that the sweep calls from the other end of the list, and then
+    the sweep itself. Tables below MIN_COMPILED need no other kernels.
     """
     import numpy as np
 
-    from blindfuse.diagnostics.correlated_errors import score_correlated_errors
-    from blindfuse.diagnostics.diagnose import diagnose
     from blindfuse.estimators.mixed_membership import MixedMembership
-    from blindfuse.kernels.sweeps import admm, project_model
+    from blindfuse.kernels import sweeps
     from blindfuse.simulation import simulate
+    from blindfuse.solver.problem import ResponseProblem
 
     block = np.full((2, 2), 0.5)
-    admm(np.eye(2), block.copy(), block, np.zeros((2, 2)), 1e-6, 1)
-    simulation = simulate(30, 4, 2, np.random.default_rng(0), missing=0.3)
-    responses, model = simulation.responses, simulation.model
-    posteriors = model.posteriors(responses)
-    project_model(model.confusions.copy(), model.prior.copy())
-    score_correlated_errors(responses, model, posteriors)
+    buffers = np.eye(2), np.empty((5, 2, 2)), np.empty(4)
+    sweeps.admm(np.eye(2), block.copy(), block, np.zeros((2, 2)), *buffers, None, 1e-6, 1)
+    responses = simulate(30, 4, 2, np.random.default_rng(0), missing=0.3).responses
+    problem = ResponseProblem(responses)
+    groups, rows = problem.patterns, np.full((4, 2, 2), 0.5)
+    own = *groups.by_annotator[1:], rows[0], rows[0], problem.workspace[0], groups.sizes, None
+    sweeps._replace(*groups.by_annotator[0][:2], *own)
+    sweeps._sum_all(*groups.by_pattern, rows, groups.sizes, np.empty((1, 2)), None)
+    sweeps.project_model(rows, np.full(2, 0.5))
     MixedMembership(max_iter=1).fit(responses)
-    diagnose(responses, model, posteriors)
 
 
 if __name__ == "__main__":

@@ -27,25 +27,6 @@ NOT_REPRODUCED_BY_MODEL = "MajorityVote", "LatentSubtypes"
 """Methods whose labels a saved model of conditionally independent annotators does not reproduce."""
 
 
-MANY_CLASSES = 10
-"""Numeric classes above which labels are more likely scores than names of classes."""
-
-
-def numeric_classes_note(classes: list[str]) -> list[str]:
-    """Return a note that names --scores and --numbers if there are many numeric classes."""
-    if len(classes) <= MANY_CLASSES:
-        return []
-    try:
-        list(map(float, classes))
-    except ValueError:
-        return []
-    return [
-        f"The labels are {len(classes):,} different numbers, which were fused as unordered "
-        "classes. If they are scores, add --scores --classes fail,pass for a class per item, or "
-        "--numbers for a number per item."
-    ]
-
-
 @click.command(
     epilog="""\b
 Examples:
@@ -58,6 +39,7 @@ Examples:
   blindfuse fuse ratings.csv --numbers -o fused.csv
   blindfuse fuse judged.jsonl --scores --classes fail,pass -o fused.csv
   blindfuse fuse sources.csv --abstentions -o fused.csv
+  blindfuse fuse tags.csv --multi-label -o fused.csv --report report.html
   zcat votes.csv.gz | blindfuse fuse - -o - > fused.csv
 """
 )
@@ -95,6 +77,17 @@ Examples:
     is_flag=True,
     help="A missing response says something, because all annotators saw all items.",
 )
+@click.option(
+    "--multi-label",
+    is_flag=True,
+    help="A label is a set of classes, such as a|b; fuse each class, and all classes together.",
+)
+@click.option(
+    "--separator",
+    metavar="TEXT",
+    help="What separates classes in a cell, with --multi-label.  [default: the first of | ; , that "
+    "occurs]",
+)
 @with_input_options
 @with_fuse_options
 def command(
@@ -109,6 +102,8 @@ def command(
     numbers: bool,
     scores: bool,
     abstentions: bool,
+    multi_label: bool,
+    separator: str | None,
 ) -> None:
     """Fuse the responses in FILE… into one label per item and rate the annotators.
 
@@ -126,6 +121,10 @@ def command(
     With --numbers, the output has the columns item, estimate, low and high (a 95 % interval),
     ratings and spread.
 
+    With --multi-label, the output has the columns item, labels (as a|b), probability (that the
+    whole set is correct), needs_another_label and p_CLASS. An empty list, or an empty cell of a
+    long CSV file, is the response that no class applies.
+
     Gold labels (--gold, or a column of true labels in FILE) are held fixed. The error on them is
     measured by a second fusion that does not use them.
 
@@ -139,10 +138,10 @@ def command(
     from blindfuse.cli.summary import json_document, summary_table
     from blindfuse.cli.tables import annotator_frame, fused_frame, writer
 
-    if (scores or abstentions) and (numbers or partitioned):
+    if (scores or abstentions) and (numbers or multi_label or partitioned):
         raise BadParameter(
-            "--scores and --abstentions cannot be combined with --numbers or --partitioned. Leave "
-            "one of them out."
+            "--scores and --abstentions cannot be combined with --numbers, --multi-label or "
+            "--partitioned. Leave one of them out."
         )
     if scores and abstentions:
         raise BadParameter(
@@ -150,15 +149,26 @@ def command(
             "--abstentions."
         )
     options = replace(options, abstentions=abstentions)
+    if separator is not None and not multi_label:
+        raise BadParameter("--separator is for --multi-label. Add that, or leave it out.")
+    if numbers or multi_label:
+        option = "--numbers" if numbers else "--multi-label"
+        if numbers and multi_label:
+            raise BadParameter("--numbers and --multi-label exclude each other. Leave one out.")
+        if model is not None or partitioned or checked is not None:
+            raise BadParameter(
+                f"{option} saves no model, and reads no partitions and no checked labels. Leave "
+                "that out."
+            )
     if numbers:
         from blindfuse.cli.fuse_numbers import fuse_number_files
 
-        if model is not None or partitioned or checked is not None:
-            raise BadParameter(
-                "--numbers saves no model, and reads no partitions and no checked labels. Leave "
-                "that out."
-            )
         fuse_number_files(inputs, options, output, report, annotators)
+        return
+    if multi_label:
+        from blindfuse.cli.fuse_sets import fuse_set_files
+
+        fuse_set_files(inputs, options, output, report, annotators, separator)
         return
     if partitioned and checked is not None:
         raise BadParameter("checked= cannot be used in partitions. Leave one of the options out.")
@@ -177,8 +187,6 @@ def command(
     screen, other_files = output.screen, dict[Path, FileWriter]()
     with screen.progress() as step:
         data = _read_scores(inputs, screen, step) if scores else inputs.read(screen, step)
-        if not scores:
-            screen.note(*numeric_classes_note(data.responses.classes.tolist()))
         fused = options.fuse(data, screen, step)
         if checked is not None:
             from blindfuse.cli.checked_files import audit_file

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from blindfuse.cli.fuse_options import FUSE, FuseOptions, FusionResult
-from blindfuse.cli.input_options import InputOptions
+from blindfuse.cli.input_options import InputOptions, gold_with_responses
 from blindfuse.cli.output_files import (
     COMPRESSIBLE,
     FileWriter,
@@ -20,8 +20,11 @@ from blindfuse.cli.summary import summary_table
 from blindfuse.cli.tables import annotator_frame, item_frame, text_writer, writer
 from blindfuse.diagnostics.items import rate_items
 from blindfuse.errors import BadParameter
+from blindfuse.fusion.fuse import fuse
 from blindfuse.fusion.fuse_stream import FusedStream, fuse_stream
-from blindfuse.readers.partitions import read_partitions
+from blindfuse.fusion.gold_check import check_on_gold
+from blindfuse.readers.gold import read_gold
+from blindfuse.readers.partitions import Partitions, read_partitions
 from blindfuse.responses.sanity import sanity_notes
 
 
@@ -41,13 +44,15 @@ def fuse_partitions(
         with read_partitions(inputs.files, **inputs.reading_options()) as partitions:
             n_partitions = len(partitions.files)
             screen.note(*partitions.notes, f"split into {n_partitions:,} partitions")
+            gold = _read_gold(partitions, options, screen)
             step("estimating the model from a sample of the items")
             stream = fuse_stream(
                 partitions,
+                gold=gold,
                 seed=options.seed,
                 ordered=options.ordered,
                 threads=options.threads,
-                selection=options.selection_rule(),
+                selection=options.selection_rule(gold),
             )
             screen.note(*partitions.repeat_notes, *sanity_notes(stream.fusion.responses))
             outputs: dict[Path, FileWriter] = {}
@@ -62,16 +67,19 @@ def fuse_partitions(
             if model is not None:
                 outputs[model] = stream.fusion.model.save
             write_all(outputs)
-    _show(stream, options.method == FUSE, screen)
+        if gold:
+            step("fusing without the gold labels to measure the error on them")
+        result = _check_gold(stream, options)
+    _show(stream, result, screen)
     screen.note_written(*outputs)
 
 
 def _refuse_unsupported(options: FuseOptions, output: OutputOptions, report: Path | None) -> None:
     """Raise an error for options that need all responses at once."""
-    if report or options.gold or options.prior_model or output.as_json or is_stdout(output.path):
+    if report or options.prior_model or output.as_json or is_stdout(output.path):
         raise BadParameter(
-            "--report, --gold, --prior-model, --json and -o - cannot be used with partitions. "
-            "Leave them out."
+            "--report, --prior-model, --json and -o - cannot be used with partitions. Leave them "
+            "out."
         )
     if output.path is not None and (
         file_extension(output.path) not in COMPRESSIBLE or output.path.suffix == ".gz"
@@ -79,6 +87,32 @@ def _refuse_unsupported(options: FuseOptions, output: OutputOptions, report: Pat
         raise BadParameter(
             f"{output.path} cannot be written in partitions. Use .csv, .tsv or .jsonl."
         )
+
+
+def _read_gold(partitions: Partitions, options: FuseOptions, screen: Screen) -> dict[str, str]:
+    """Return the gold labels of --gold, or else those in the files, as for whole files."""
+    if options.no_gold:
+        return {}
+    if options.gold is None:
+        return dict(partitions.gold)
+    gold = read_gold(options.gold, classes=partitions.classes)
+    return gold_with_responses(gold, partitions.items_among(gold), options.gold, screen)
+
+
+def _check_gold(stream: FusedStream, options: FuseOptions) -> FusionResult:
+    """Return the fusion of the sample, and the error on gold labels of one that ignores them."""
+    fusion, automatic = stream.fusion, options.method == FUSE
+    if not stream.gold:
+        return FusionResult(fusion, {}, fusion, None, automatic)
+    blind = fuse(
+        fusion.responses,
+        seed=options.seed,
+        ordered=options.ordered,
+        threads=options.threads,
+        selection=options.selection_rule(),
+    )
+    check = check_on_gold(blind, stream.gold)
+    return FusionResult(fusion, stream.gold, blind, check, automatic)
 
 
 def _label_writer(
@@ -98,9 +132,9 @@ def _label_writer(
     return text_writer(frames(), target, spreadsheet)
 
 
-def _show(stream: FusedStream, automatic: bool, screen: Screen) -> None:
+def _show(stream: FusedStream, result: FusionResult, screen: Screen) -> None:
     fusion = stream.fusion
-    screen.show(summary_table(FusionResult(fusion, {}, fusion, None, automatic)))
+    screen.show(summary_table(result))
     screen.note(
         f"The model and this summary are based on a sample of the items, with "
         f"{fusion.responses.n_responses:,} of {stream.n_responses:,} responses; the model labels "

@@ -13,6 +13,7 @@ from blindfuse.errors import BadFile, list_names
 
 if TYPE_CHECKING:
     from blindfuse.cli.screen import Screen, Step
+    from blindfuse.responses.detection import ColumnOptions
     from blindfuse.responses.repeats import Repeats
 
 MEMORY_PER_FILE_BYTE = 4
@@ -47,11 +48,10 @@ class InputOptions:
 
     def reading_options(self, classes: Sequence[Any] | None = None) -> dict[str, Any]:
         """Return the keyword arguments of ``blindfuse.read`` and ``read_partitions``."""
-        several = len(self.annotator) > 1
         return {
             "format": self.format,
             "item": self.item,
-            "annotator": self.annotator if several else next(iter(self.annotator), None),
+            "annotator": self._annotator,
             "label": self.label,
             "question": self.question,
             "classes": self.classes or classes,
@@ -60,6 +60,16 @@ class InputOptions:
             "fold_case": self.fold_case,
             "repeats": self.repeats,
         }
+
+    def column_options(self) -> "ColumnOptions":
+        """Return the columns and the question that the user named."""
+        from blindfuse.responses.detection import ColumnOptions
+
+        return ColumnOptions(self.item, self._annotator, self.label, self.question)
+
+    @property
+    def _annotator(self) -> Sequence[str] | str | None:
+        return self.annotator if len(self.annotator) > 1 else next(iter(self.annotator), None)
 
     def reason_to_partition(self) -> str | None:
         """Return why the files are read in partitions; None if they fit into memory."""
@@ -90,12 +100,18 @@ def _as_text(name: str) -> str:
 def read_gold_for(data: "blindfuse.Read", path: str, screen: "Screen") -> dict[str, str]:
     """Read gold labels from a file; items without responses are left out, with a note."""
     gold = blindfuse.read_gold(path, classes=data.responses.classes)
-    items = set(data.responses.items.tolist())
+    return gold_with_responses(gold, set(data.responses.items.tolist()), path, screen)
+
+
+def gold_with_responses(
+    gold: dict[str, str], items: set[str], path: str, screen: "Screen"
+) -> dict[str, str]:
+    """Return the gold labels of the items that have responses; a note names the others."""
     unknown = [item for item in gold if item not in items]
     if len(unknown) == len(gold):
         raise BadFile(
-            f"No item in {path} has responses: {path} names {list_names(unknown, 3)}, the "
-            f"responses name {list_names(data.responses.items, 3)}. Use the same names in both."
+            f"No item in {path} has responses: {path} names {list_names(unknown, 3)}. Use the same "
+            "names as in the responses."
         )
     if unknown:
         screen.note(

@@ -16,7 +16,7 @@ Command = Callable[..., Any]
 
 FORMATS = (
     *("label-studio", "toloka", "mturk", "prodigy", "argilla", "doccano"),
-    *("judges", "long", "wide"),
+    *("indicators", "judges", "long", "wide"),
 )
 """The formats of ``blindfuse.read``, listed here so that ``--help`` need not import it."""
 
@@ -112,7 +112,10 @@ def with_input_options(command: Command) -> Command:
                 "--question", metavar="NAME", help="Question to read, if the file has several."
             ),
             click.option(
-                "--format", type=click.Choice(FORMATS), help="File format.  [default: detected]"
+                "--format",
+                type=click.Choice(FORMATS),
+                metavar="NAME",
+                help=f"File format: {', '.join(FORMATS)}.  [default: detected]",
             ),
             click.option(
                 "--classes",

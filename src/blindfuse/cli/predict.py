@@ -69,7 +69,9 @@ def command(
         ],
         document=lambda: {
             "classes": model.classes.tolist(),
-            "expected_error": diagnostics.expected_error.error,
+            "expected_error": diagnostics.expected_error.value,
+            "expected_error_low": diagnostics.expected_error.low,
+            "expected_error_high": diagnostics.expected_error.high,
             "needs_another_label": int(diagnostics.items.needs_another_label.sum()),
             "notes": list(data.notes),
             "items": as_rows(frame),

@@ -10,12 +10,8 @@ from blindfuse.cli.input_options import InputOptions
 from blindfuse.errors import BadFile, list_names
 from blindfuse.numbers.table import Numbers
 from blindfuse.readers.gold import matching_gold, read_gold
-from blindfuse.readers.opening import open_table
 from blindfuse.readers.parsed_responses import ParsedResponses
-from blindfuse.readers.reading import Read, text_label_options
-from blindfuse.readers.registry import READERS
-from blindfuse.readers.sources import find_sources
-from blindfuse.responses.detection import ColumnOptions
+from blindfuse.readers.reading import Read, open_tables, text_label_options
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.responses import Responses
 
@@ -45,8 +41,16 @@ def read_numbers(inputs: InputOptions) -> ReadNumbers:
     """Read the ratings in files; the labels of the format must be numbers, or missing."""
     table = _read_table(inputs)
     columns = (table.frame[column].to_numpy() for column in ("item", "annotator", "value"))
-    numbers = Numbers.from_long(*columns)
-    return ReadNumbers(numbers, tuple(table.notes), _gold_beside(table.parsed))
+    repeats = "mean" if inputs.repeats == "most_frequent" else inputs.repeats
+    numbers = Numbers.from_long(*columns, repeats=repeats)
+    notes = [
+        *table.notes,
+        *count_note(
+            numbers.repeated,
+            f"repeated rating{{s}}: the {repeats} per item and annotator counts",
+        ),
+    ]
+    return ReadNumbers(numbers, tuple(notes), _gold_beside(table.parsed))
 
 
 def read_scores(inputs: InputOptions) -> Read:
@@ -60,7 +64,7 @@ def read_scores(inputs: InputOptions) -> Read:
         items, annotators, scores, classes=list(classes), repeats=inputs.repeats
     )
     labels = text_label_options(classes, list(inputs.missing), inputs.keep_na, False, False)
-    gold, gold_notes = matching_gold(table.parsed, labels, responses.classes)
+    gold, gold_notes = matching_gold(table.parsed.gold, labels, responses.classes)
     levels = list_names(responses.symbols, 12)
     notes = [
         *table.notes,
@@ -75,14 +79,10 @@ def read_scores(inputs: InputOptions) -> Read:
 
 def _read_table(inputs: InputOptions) -> NumberTable:
     """Read files in which labels are numbers, or missing."""
-    several = len(inputs.annotator) > 1
-    annotator = inputs.annotator if several else next(iter(inputs.annotator), None)
-    options = ColumnOptions(inputs.item, annotator, inputs.label, inputs.question)
-    tables = [open_table(source) for source in find_sources(inputs.files)]
-    readers = [READERS[inputs.format]] if inputs.format else list(READERS.values())
-    reader = next(one for one in readers if inputs.format or one.recognizes(tables, options))
+    options = inputs.column_options()
+    tables, reader = open_tables(inputs.files, inputs.format, options)
     parsed = reader.read(tables, options)
-    name = tables[0].name
+    name = list_names((table.name for table in tables), 2) if len(tables) > 1 else tables[0].name
     values = _as_numbers(name, parsed.frame)
     missing = int(values.is_null().sum())
     frame = parsed.frame.with_columns(value=values)

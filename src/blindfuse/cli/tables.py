@@ -53,9 +53,10 @@ def fused_frame(fusion: Fusion) -> pl.DataFrame:
 
 def annotator_frame(fusion: Fusion) -> pl.DataFrame:
     """Return one row per annotator, the least accurate first."""
-    rated = fusion.diagnostics.annotators
-    annotators = range(len(rated.names))
-    groups = enumerate(fusion.diagnostics.dependence.groups, 1)
+    diagnostics = fusion.diagnostics
+    rated, coverage = diagnostics.annotators, diagnostics.coverage
+    annotators, redundant = range(len(rated.names)), set(diagnostics.panel.redundant)
+    groups = enumerate(diagnostics.dependence.groups, 1)
     group_of = {m: group for group, members in groups for m in members}
     frame = pl.DataFrame(
         {
@@ -65,10 +66,14 @@ def annotator_frame(fusion: Fusion) -> pl.DataFrame:
             "accuracy_low": rated.low,
             "accuracy_high": rated.high,
             **({} if rated.roc_area is None else {"roc_area": rated.roc_area}),
+            "coverage": coverage.coverage,
+            "overlap": coverage.overlap,
+            "conflict": coverage.conflict,
             "worst_class": rated.classes[rated.worst_class].tolist(),
             "confused_with": rated.classes[rated.confused_with].tolist(),
             "flag": [next(iter(rated.flags_of(m)), None) for m in annotators],
             "dependent_group": [group_of.get(m) for m in annotators],
+            "redundant": [m in redundant for m in annotators],
         },
         schema_overrides={"flag": pl.String, "dependent_group": pl.Int64},
     )

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, chdtri
 
 from blindfuse.errors import list_names
-from blindfuse.kernels.annotator_evidence import add_evidence
+from blindfuse.kernels.annotator_evidence import MIN_PROBABILITY, add_evidence
+from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.model.annotator_prior import learn_annotator_prior
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors
@@ -157,9 +158,30 @@ class Evidence(NamedTuple):
 
 def _collect_evidence(responses: Responses, model: Model, posteriors: Floats) -> Evidence:
     M, K = responses.n_annotators, responses.n_classes
+    if responses.n_responses < MIN_COMPILED:
+        return _collect_small(responses, model, posteriors)
     evidence = Evidence(np.zeros((M, K, K)), np.zeros((M, K)), np.zeros((M, K)))
     add_evidence(*responses.by_item, 0, responses.n_items, posteriors, model.confusions, *evidence)
     return evidence
+
+
+def _collect_small(responses: Responses, model: Model, posteriors: Floats) -> Evidence:
+    """The same without a kernel."""
+    M, K = responses.n_annotators, responses.n_classes
+    _, annotators, symbols = responses.by_item
+    weights = posteriors[responses.item_of_response()]
+    left = weights / np.maximum(model.confusions[annotators, symbols], MIN_PROBABILITY)
+    left /= left.sum(axis=1, keepdims=True)
+    cells = annotators.astype(np.intp) * K + symbols
+    others = np.empty((M * K, K))
+    for k, column in enumerate(left.T):
+        others[:, k] = np.bincount(cells, column, minlength=M * K)
+    squares = np.empty((M, K))
+    for k, column in enumerate(weights.T):
+        squares[:, k] = np.bincount(annotators, column**2, minlength=M)
+    reported = np.take_along_axis(weights, symbols[:, None].astype(np.intp), axis=1)[:, 0]
+    right_squares = np.bincount(cells, reported**2, minlength=M * K).astype(float)
+    return Evidence(others.reshape(M, K, K), squares, right_squares.reshape(M, K))
 
 
 def _intervals(accuracy: Floats, variances: Floats) -> tuple[Floats, Floats]:

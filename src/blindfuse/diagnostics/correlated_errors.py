@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.pairs import add_correlated_errors
 from blindfuse.kernels.threads import map_threads
+from blindfuse.model.incidence import incidence
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import MIN_ITEMS_PER_THREAD
 from blindfuse.responses.responses import Responses
@@ -41,6 +43,9 @@ def score_correlated_errors(
     """Score a model of the same annotators and its posteriors ``[item, class]``."""
     recall = np.clip(np.einsum("mkk->mk", model.confusions), MIN_PROBABILITY, 1 - MIN_PROBABILITY)
     if_right, if_wrong = -np.sqrt((1 - recall) / recall), np.sqrt(recall / (1 - recall))
+    if responses.n_responses < MIN_COMPILED:
+        scores = _small_scores(responses, posteriors, if_right, if_wrong)
+        return _standardized(float(scores.sum()), float((scores**2).sum()))
 
     def add_block(begin: int, end: int) -> Any:
         tables = posteriors, if_right, if_wrong
@@ -48,4 +53,20 @@ def score_correlated_errors(
 
     blocks = map_threads(add_block, responses.n_items, threads, MIN_ITEMS_PER_THREAD)
     total, squares = np.sum(blocks, axis=0)
-    return CorrelatedErrors(float(total / np.sqrt(squares)) if squares > 0 else 0.0)
+    return _standardized(float(total), float(squares))
+
+
+def _small_scores(
+    responses: Responses, posteriors: Floats, if_right: Floats, if_wrong: Floats
+) -> Floats:
+    """T_n ``[item]`` without a kernel."""
+    M, K = if_right.shape
+    residuals = np.repeat(if_wrong[:, None, :], responses.n_symbols, axis=1)
+    residuals[:, np.arange(K), np.arange(K)] = if_right
+    by_symbol = residuals.reshape(M * responses.n_symbols, K)
+    sums, own = incidence(responses) @ by_symbol, incidence(responses) @ by_symbol**2
+    return np.asarray((posteriors * (sums**2 - own)).sum(axis=1) / 2)
+
+
+def _standardized(total: float, squares: float) -> CorrelatedErrors:
+    return CorrelatedErrors(total / float(np.sqrt(squares)) if squares > 0 else 0.0)

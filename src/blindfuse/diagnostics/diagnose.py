@@ -7,12 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.diagnostics.annotators import Annotators, rate_annotators
+from blindfuse.diagnostics.calibration import ErrorInterval
+from blindfuse.diagnostics.coverage import Coverage, measure_coverage
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
 from blindfuse.diagnostics.expected_error import ExpectedError, estimate_error
 from blindfuse.diagnostics.fit import Fit, measure_fit
 from blindfuse.diagnostics.identifiability import Identifiability, check_identifiability
 from blindfuse.diagnostics.items import Items, rate_items
 from blindfuse.diagnostics.pairs import count_pairs
+from blindfuse.diagnostics.panel import Panel, compare_panel
 from blindfuse.model.checks import check_numbers
 from blindfuse.model.decisions import decide
 from blindfuse.model.model import Model
@@ -46,6 +49,8 @@ class Diagnostics:
     expected_error: ExpectedError
     items: Items
     annotators: Annotators
+    coverage: Coverage
+    panel: Panel
     dependence: Dependence
     fit: Fit
     identifiability: Identifiability
@@ -60,6 +65,8 @@ class Diagnostics:
             Paragraph("Expected error", error, warning=False),
             Paragraph("Items", self.items.summary(), warning=False),
             Paragraph("Annotators", annotators.summary(), warning=annotators.has_adversaries),
+            Paragraph("Coverage", self.coverage.summary(), warning=False),
+            Paragraph("Panel", self.panel.summary(), warning=False),
             Paragraph("Dependence", dependence.summary(), warning=dependence.is_ignored),
             Paragraph("Fit", fit.summary(), warning=not fit.holds),
             Paragraph(
@@ -80,12 +87,14 @@ def diagnose(
     posteriors: Floats,
     groups: Sequence[Sequence[int]] = (),
     all_gold: bool = False,
+    expected: ErrorInterval | None = None,
 ) -> Diagnostics:
     """Compute all diagnostics of these responses under a model and its posteriors.
 
     ``groups`` are positions of annotators that the method merged because their errors are
     correlated. Their agreement does not count against the fit, but is still listed as dependence.
     ``all_gold`` says whether every label is a gold label; then no error can be expected.
+    ``expected`` is the expected error if it is known already.
     """
     shape = responses.n_items, responses.n_classes
     posteriors = check_numbers(posteriors, "posteriors", shape, minimum=0).astype(float)
@@ -95,11 +104,13 @@ def diagnose(
     compared = decided if responses.anchor.kind == "none" else (responses, known)
     pairs = count_pairs(compared[0]).compare_with(compared[1])
     return Diagnostics(
-        expected_error=estimate_error(responses, known, posteriors),
+        expected_error=estimate_error(responses, known, posteriors, expected),
         items=rate_items(responses, posteriors),
         annotators=replace(
             rate_annotators(*decided, posteriors), roc_area=_roc_areas(responses, known)
         ),
+        coverage=measure_coverage(decided[0]),
+        panel=compare_panel(*decided, posteriors),
         dependence=find_dependence(pairs, responses.annotators, merged=len(groups) > 0),
         fit=measure_fit(pairs.outside_groups(groups), responses.n_annotators),
         identifiability=check_identifiability(responses, known),

@@ -1,12 +1,24 @@
 """The expected share of wrong labels, and how many more responses would lower it."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.errors import BadParameter
+from blindfuse.diagnostics.calibration import (
+    NO_ERROR,
+    ErrorInterval,
+    combine,
+    probability_of_dependence,
+)
+from blindfuse.diagnostics.visible import observe
+from blindfuse.errors import BadParameter, NotConverged
+from blindfuse.estimators.mixed_membership import MixedMembership
+from blindfuse.model.decisions import decide
 from blindfuse.model.model import Model
+from blindfuse.model.posteriors import most_likely
+from blindfuse.model.recalibration import mean_error
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -21,8 +33,8 @@ class ExpectedError:
 
     Attributes
     ----------
-    error
-        mean over items of 1 − the confidence of the label.
+    value, low, high
+        the expected share of wrong labels, and its 80 % interval.
     responses_per_item
         mean number of responses per item.
     overlaps ``[class, class]``
@@ -32,7 +44,9 @@ class ExpectedError:
         class prior π.
     """
 
-    error: float
+    value: float
+    low: float
+    high: float
     responses_per_item: float
     overlaps: Floats
     prior: Floats
@@ -71,9 +85,9 @@ class ExpectedError:
         return max(0, int(np.ceil(high - self.responses_per_item)))
 
     def summary(self) -> str:
-        """The expected error, and what would halve it."""
-        figure = f"{100 * self.error:.1f} % of the labels."
-        target = self.error / 2
+        """The expected error with its interval, and what would halve it."""
+        figure = f"{ErrorInterval(self.value, self.low, self.high)}."
+        target = self.value / 2
         if target < MIN_TARGET:
             return figure
         more = self.more_responses(target)
@@ -84,9 +98,8 @@ class ExpectedError:
             )
         if more == 0:
             return (
-                f"{figure} Conditionally independent annotators of the same accuracy would make "
-                "at most half as many errors; errors are correlated, so more annotators of the "
-                "same kind will help little. Check some labels by hand to measure the error."
+                f"{figure} Errors are correlated, so more annotators of the same kind will help "
+                "little; check 50 items with `blindfuse audit` to measure it."
             )
         noun = "response" if more == 1 else "responses"
         return (
@@ -95,15 +108,49 @@ class ExpectedError:
         )
 
 
-def estimate_error(responses: Responses, model: Model, posteriors: Floats) -> ExpectedError:
-    """Estimate the error of labels with these posteriors ``[item, class]``."""
+def estimate_error(
+    responses: Responses,
+    model: Model,
+    posteriors: Floats,
+    expected: ErrorInterval | None = None,
+) -> ExpectedError:
+    """Estimate the error of labels with these posteriors ``[item, class]``.
+
+    ``expected`` is the expected error if it is known already.
+    """
     roots = np.sqrt(model.confusions)
     affinities = np.einsum("mak,mal->mkl", roots, roots)
     weights = responses.responses_per_annotator / max(responses.n_responses, 1)
     overlaps = np.tensordot(weights, np.log(np.maximum(affinities, 1e-12)), axes=1)
+    interval = expected or expect_error(responses, model, posteriors)
     return ExpectedError(
-        error=float(1 - posteriors.max(axis=1).mean()),
+        value=interval.value,
+        low=interval.low,
+        high=interval.high,
         responses_per_item=responses.n_responses / responses.n_items,
         overlaps=np.minimum(overlaps, 0.0),
         prior=model.prior,
     )
+
+
+def expect_error(responses: Responses, model: Model, posteriors: Floats) -> ErrorInterval:
+    """The expected share of wrong labels of the most probable classes."""
+    if not responses.is_plain:
+        responses, model = decide(responses, model)
+    observed = observe(responses, most_likely(posteriors), posteriors)
+    n_items = int(np.count_nonzero(responses.responses_per_item))
+    if not n_items:
+        return NO_ERROR.scaled(0.0, mean_error(posteriors))
+    everyone = np.arange(responses.n_annotators)
+    dependence = probability_of_dependence(observed.independence(model, everyone))
+    visible = observed.visible(lambda: _fit_mixed(observed.responses)) if dependence > 0 else None
+    own, K = mean_error(observed.posteriors), responses.n_classes
+    answered = responses.responses_per_item > 0
+    rest = float(np.sum(1 - posteriors[~answered].max(axis=1)) / responses.n_items)
+    return combine(own, dependence, visible, n_items, K).scaled(n_items / responses.n_items, rest)
+
+
+def _fit_mixed(responses: Responses) -> MixedMembership:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        return MixedMembership().fit(responses)

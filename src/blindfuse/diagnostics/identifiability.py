@@ -5,8 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components as small_components
 
 from blindfuse.errors import list_names
+from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.components import connected_components
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
@@ -90,5 +93,12 @@ def check_identifiability(responses: Responses, model: Model) -> Identifiability
 def _count_components(responses: Responses) -> int:
     """The number of groups of responding annotators that no item links."""
     starts, annotators, _ = responses.by_item
+    if responses.n_responses < MIN_COMPILED:
+        M, N = responses.n_annotators, responses.n_items
+        shape, items = (M + N, M + N), responses.item_of_response() + M
+        links = coo_array((np.ones(len(items)), (annotators, items)), shape=shape)
+        number, _ = small_components(links, directed=False)
+        silent = np.count_nonzero(responses.responses_per_annotator == 0)
+        return int(number - silent - np.count_nonzero(responses.responses_per_item == 0))
     components = connected_components(starts, annotators, responses.n_annotators)
     return len(np.unique(components[responses.responses_per_annotator > 0]))

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.compilation import lanes_of
+from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
 from blindfuse.kernels.pairs import add_pair_counts, compare_with_model
+from blindfuse.model.incidence import incidence
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 
@@ -85,9 +87,12 @@ class PairCounts:
         """Compare pairs that share ``min_common`` items with a model of the same annotators."""
         M, R = self.counts.shape[:2]
         confusions = model.confusions[self.annotators]
+        if self.n_responses.sum() < MIN_COMPILED:
+            found = _compare_small(self.counts, confusions, model.prior, min_common)
+            return Pairs(self.annotators, R, self.n_responses, *found)
         indices = np.empty((2, M * (M - 1) // 2), dtype=np.intp)
         columns = np.empty((5, M * (M - 1) // 2))
-        lanes = lanes_of(R, int(self.n_responses.sum()))
+        lanes = lanes_of(R)
         n = compare_with_model(
             self.counts, confusions, model.prior, min_common, lanes, *indices, *columns
         )
@@ -105,8 +110,30 @@ def count_pairs(responses: Responses) -> PairCounts:
     if len(chosen) < table.n_annotators:
         table = table.select_annotators(chosen)
     M = table.n_annotators
-    counts = np.zeros((M * R, M * R), dtype=np.int32)
-    add_pair_counts(*table.by_item, R, counts)
+    if table.n_responses < MIN_COMPILED:
+        matrix = incidence(table)
+        counts = np.triu((matrix.T @ matrix).toarray().astype(np.int32), 1)
+    else:
+        counts = np.zeros((M * R, M * R), dtype=np.int32)
+        add_pair_counts(*table.by_item, R, counts)
     # Of all items, not only those counted: the model fitted the first moments of all of them.
     n_responses = responses.responses_per_annotator[chosen].astype(float)
     return PairCounts(chosen, n_responses, counts.reshape(M, R, M, R))
+
+
+def _compare_small(
+    counts: NDArray[np.int32], confusions: Floats, prior: Floats, min_common: int
+) -> tuple[NDArray[Any], ...]:
+    """The columns of :class:`Pairs` from ``i`` on without a kernel."""
+    n_common = counts.sum(axis=(1, 3))
+    i, j = np.nonzero(np.triu(n_common >= max(min_common, 1), 1))
+    n = n_common[i, j].astype(float)
+    shares = counts[i, :, j, :] / n[:, None, None]
+    joint = (confusions * prior)[i] @ confusions[j].swapaxes(1, 2)
+    return (
+        *(i, j, n),
+        n * ((shares - joint) ** 2).sum(axis=(1, 2)),
+        (joint**2).sum(axis=(1, 2)),
+        np.trace(shares, axis1=1, axis2=2),
+        np.trace(joint, axis1=1, axis2=2),
+    )

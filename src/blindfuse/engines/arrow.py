@@ -15,7 +15,7 @@ from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
 from blindfuse.responses.coding import MAX_CLASSES, as_column, as_names, code_labels, positions
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.values import LabelOptions, LabelRules
+from blindfuse.responses.values import TRIMMED, LabelOptions, LabelRules
 
 
 class Columns(NamedTuple):
@@ -54,9 +54,9 @@ class ColumnSummary:
         """Summarize these three columns."""
         return cls(
             rows=len(items),
-            without_item=_count_nulls(items),
-            without_annotator=_count_nulls(annotators),
-            annotators=_distinct_values(annotators),
+            without_item=_count_nulls(trim_names(items)),
+            without_annotator=_count_nulls(trim_names(annotators)),
+            annotators=_distinct_values(trim_names(annotators)),
             labels=_distinct_values(labels),
         )
 
@@ -89,9 +89,18 @@ class ColumnSummary:
         return Names(as_names(_sort_annotators(self.annotators, columns.annotator)), coded.classes)
 
 
+def trim_names(column: pa.Array) -> pa.Array:
+    """Return names without outer white space; names that consist of nothing else become null."""
+    array = _plain_array(column)
+    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        return array
+    trimmed = pc.utf8_trim(array, TRIMMED)
+    return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, trimmed.type), trimmed)
+
+
 def encode_annotators(column: pa.Array, names: Names) -> NDArray[np.int32]:
     """Return each annotator's code; raise an error for annotators without one."""
-    return _encode(column, names.annotators, lambda values: values, "Annotators")
+    return _encode(trim_names(column), names.annotators, lambda values: values, "Annotators")
 
 
 def encode_labels(column: pa.Array, names: Names) -> NDArray[np.int32]:

@@ -20,6 +20,7 @@ from blindfuse.engines.arrow import (
     encode_labels,
     group_by_item,
     label_items,
+    trim_names,
     with_hashed_items,
 )
 from blindfuse.engines.fitting import FitResult, Result, fit_partitions
@@ -149,9 +150,17 @@ def _summarize(frame: pd.DataFrame, columns: Columns) -> ColumnSummary:
 def _encode(frame: pd.DataFrame, columns: Columns, names: Names) -> pd.DataFrame:
     annotators = encode_annotators(_to_arrow(frame, columns.annotator), names)
     labels = encode_labels(_to_arrow(frame, columns.label), names)
-    items = frame[columns.item].reset_index(drop=True)
+    items = _trim(frame[columns.item].reset_index(drop=True))
     rows = {"item": items, "annotator": annotators, "label": labels.astype(np.int16)}
     return pd.DataFrame(rows)
+
+
+def _trim(names: pd.Series) -> pd.Series:
+    """Return names without outer white space; other types, and categories, stay as they are."""
+    if not (names.dtype == object or isinstance(names.dtype, pd.StringDtype)):
+        return names
+    array = _to_arrow(names.to_frame("item"), "item")
+    return trim_names(array).to_pandas().astype(names.dtype)
 
 
 def _to_responses(frame: pd.DataFrame, names: Names) -> Responses:

@@ -26,6 +26,7 @@ from blindfuse.engines.arrow import (
     encode_labels,
     group_by_item,
     label_items,
+    trim_names,
     with_hashed_items,
 )
 from blindfuse.engines.fitting import FitResult, Result, fit_partitions
@@ -184,7 +185,7 @@ def _encode(batches: Batches, names: Names) -> Batches:
         items, annotators, labels = batch.columns
         yield pa.record_batch(
             {
-                "item": items,
+                "item": trim_names(items),
                 "annotator": encode_annotators(annotators, names),
                 "label": encode_labels(labels, names).astype(np.int16),
             }

@@ -17,6 +17,7 @@ from blindfuse.model.posteriors import (
 )
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.parameters import Constraint, at_least, integer_at_least
+from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -94,8 +95,9 @@ class LatentSubtypes(PosteriorEstimator):
     def fit(self, responses: Any) -> Self:
         table = self._check_input(responses)
         start = _initial_posteriors(table, self.subtypes, self.threads)
+        distinct, pattern_of = group_identical_items(table)
         result = run_em(
-            make_e_step(table, self.threads),
+            make_e_step(distinct, self.threads, sizes=np.bincount(pattern_of).astype(float)),
             self._m_step,
             count_posteriors(table, start, self.threads),
             table.n_responses,
@@ -112,7 +114,7 @@ class LatentSubtypes(PosteriorEstimator):
             self.class_of_subtype_ = self._anchored_classes(table, start)
         self._remember_names(table)
         self.model_ = self._average_subtypes()
-        self.posteriors_ = self._posteriors(table)
+        self.posteriors_ = self._posteriors(distinct)[pattern_of]
         self.labels_ = self._name_labels(self.posteriors_)
         return self
 

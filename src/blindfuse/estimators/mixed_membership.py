@@ -13,6 +13,7 @@ from blindfuse.kernels.threads import map_threads
 from blindfuse.model.posteriors import MIN_ITEMS_PER_THREAD, weighted_votes
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.parameters import Constraint, at_least, integer_at_least
+from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -89,10 +90,12 @@ class MixedMembership(PosteriorEstimator):
         table = self._check_input(responses)
         self._remember_names(table)
         self._initialize(table)
+        distinct, pattern_of = group_identical_items(table)
+        sizes = np.bincount(pattern_of).astype(float)
         bounds: list[float] = []
         self.stopped_ = "max_iter"
         for _ in range(self.max_iter):
-            expected = self._e_step(table)
+            expected = self._e_step(distinct, sizes)
             bounds.append(expected.bound)
             if len(bounds) > 1 and bounds[-1] - bounds[-2] <= self.tolerance * table.n_responses:
                 self.stopped_ = "converged"
@@ -101,7 +104,7 @@ class MixedMembership(PosteriorEstimator):
         else:
             warn_not_converged(self, self.max_iter)
         self.log_likelihoods_ = np.array(bounds)
-        self.posteriors_ = expected.proportions
+        self.posteriors_ = expected.proportions[pattern_of]
         self.labels_ = self._name_labels(self.posteriors_)
         return self
 
@@ -128,14 +131,16 @@ class MixedMembership(PosteriorEstimator):
     def _posteriors(self, responses: Responses) -> Floats:
         return self._e_step(responses).proportions
 
-    def _e_step(self, responses: Responses) -> "_Expected":
+    def _e_step(self, responses: Responses, sizes: Floats | None = None) -> "_Expected":
+        """The E-step; ``sizes[item]`` is the number of times that each item counts."""
+        sizes = np.ones(responses.n_items) if sizes is None else sizes
         shape = responses.n_annotators, responses.n_classes
         alphas = np.empty((responses.n_items, responses.n_classes))
         model = self.attention_, self.guess_probabilities_, self.concentration_ * self.prior_
 
         def process(begin: int, end: int) -> tuple[float, Floats, Floats]:
-            guesses, log_sums = np.zeros(shape), np.zeros(shape[1])
-            items = *responses.by_item, begin, end
+            guesses, log_sums = np.zeros(shape), np.empty(shape[1])
+            items = *responses.by_item, begin, end, sizes
             bound = membership_posteriors(*items, *model, alphas, guesses, log_sums)
             return bound, guesses, log_sums
 
@@ -144,7 +149,7 @@ class MixedMembership(PosteriorEstimator):
         return _Expected(
             alphas / alphas.sum(axis=1, keepdims=True),
             np.sum(guesses, axis=0),
-            np.sum(log_sums, axis=0) / max(responses.n_items, 1),
+            np.sum(log_sums, axis=0) / max(float(sizes.sum()), 1.0),
             float(sum(bounds)),
         )
 

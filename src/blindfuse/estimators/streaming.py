@@ -15,7 +15,8 @@ from blindfuse.model.saving import damaged_file_error, load_arrays, save_arrays
 from blindfuse.parameters import optional, positive
 from blindfuse.responses.anchor import Alphabet, Anchor, check_alphabet
 from blindfuse.responses.coding import as_names, check_classes
-from blindfuse.responses.responses import Names, Responses, as_responses
+from blindfuse.responses.inputs import Names
+from blindfuse.responses.responses import Responses, as_responses
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -13,7 +13,6 @@ from blindfuse.errors import BadParameter, list_names
 from blindfuse.fusion.audit_candidates import FUSION, VOTE, Candidates, fit_candidates
 from blindfuse.fusion.audit_corrections import (
     AuditedAnnotators,
-    Recalibration,
     correct_annotators,
     recalibrate,
     rogan_gladen,
@@ -21,6 +20,7 @@ from blindfuse.fusion.audit_corrections import (
 from blindfuse.fusion.audit_plan import AuditPlan
 from blindfuse.fusion.audit_sample import CheckedSample, collect_sample
 from blindfuse.fusion.stratified import Counts, Interval, intervals_of_shares
+from blindfuse.model.recalibration import Recalibration
 from blindfuse.parameters import positive
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class AuditResult:
     @property
     def blind_error(self) -> float:
         """The expected error of the fusion, which was estimated without the checked labels."""
-        return float(self.fusion.diagnostics.expected_error.error)
+        return float(self.fusion.expected_error.value)
 
     @cached_property
     def errors(self) -> dict[str, Interval]:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import ndtri, softmax
+from scipy.special import ndtri
 
 from blindfuse.fusion.audit_sample import CheckedSample
 from blindfuse.fusion.stratified import CONFIDENCE, Interval, stratified_interval
-from blindfuse.model.posteriors import count_posteriors, most_likely
+from blindfuse.model.posteriors import count_posteriors
+from blindfuse.model.recalibration import MIN_POSTERIOR, Recalibration
 from blindfuse.responses.coding import positions
 
 if TYPE_CHECKING:
@@ -22,28 +23,6 @@ PSEUDO_CHECKS = 10.0
 """Checked responses for which the correction of a confusion matrix counts half."""
 PARAMETER_BOUNDS = ((-4.0, 4.0), (0.0, 0.99), (0.0, 0.99))
 """Bounds of log power, certain and mixed."""
-MIN_POSTERIOR = 1e-6
-"""Posteriors below this are raised to it before they are recalibrated."""
-
-
-@dataclass(frozen=True)
-class Recalibration:
-    """Posteriors q = (1 − mixed) ((1 − certain) p^power/Σ p^power + certain · label) + mixed/K.
-
-    They keep the most probable class. ``power`` below one and ``mixed`` above zero lower the
-    confidence, ``power`` above one and ``certain`` above zero raise it.
-    """
-
-    power: float
-    certain: float
-    mixed: float
-
-    def __call__(self, posteriors: Floats) -> Floats:
-        """Return recalibrated posteriors ``[item, class]``."""
-        logs = self.power * np.log(np.maximum(posteriors, MIN_POSTERIOR))
-        corrected = (1 - self.certain) * softmax(logs, axis=1)
-        corrected[np.arange(len(logs)), most_likely(posteriors)] += self.certain
-        return np.asarray((1 - self.mixed) * corrected + self.mixed / logs.shape[1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.fusion.audit_plan import AuditPlan
-from blindfuse.fusion.stratified import Counts, merge_unchecked
+from blindfuse.fusion.stratified import Counts, dispersion_of, merge_unchecked
 from blindfuse.responses.coding import as_names, positions
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ class CheckedSample:
     def counts(self, values: Floats) -> Counts:
         """The counts for the mean over all items of a property with known ``values[check]``."""
         found = np.asarray(np.bincount(self.strata, values), dtype=float)
-        return found, np.bincount(self.strata).astype(float), self.scale * self.sizes
+        checked = np.bincount(self.strata).astype(float)
+        return Counts(found, checked, self.scale * self.sizes, dispersion_of(values))
 
     def counts_by_group(self, values: Floats, group: NDArray[np.bool_]) -> Counts:
         """The same for a property that depends on a ``group[item]`` which is known for all items.
@@ -74,15 +75,19 @@ class CheckedSample:
         Evaluation".
         """
         sides = [self._counts_within(values, group == side) for side in (False, True)]
-        found, checked, sizes = map(np.concatenate, zip(*sides, strict=True))
-        return found, checked, merge_unchecked(checked, sizes)
+        found, checked, sizes = (np.concatenate(each) for each in zip(*sides, strict=True))
+        return Counts(found, checked, merge_unchecked(checked, sizes))
 
     def counts_within(self, values: Floats, group: NDArray[np.bool_]) -> Counts | None:
         """The counts for the mean over the items of a group; None if none of them was checked."""
         found, checked, sizes = self._counts_within(values, group)
-        return (found, checked, sizes) if checked.sum() else None
+        if not checked.sum():
+            return None
+        return Counts(found, checked, sizes, dispersion_of(values[group[self.items]]))
 
-    def _counts_within(self, values: Floats, group: NDArray[np.bool_]) -> Counts:
+    def _counts_within(
+        self, values: Floats, group: NDArray[np.bool_]
+    ) -> tuple[Floats, Floats, Floats]:
         """x_h, n_h and N_h of the items in a group; unchecked strata are merged with others."""
         inside, n_strata = group[self.items], len(self.sizes)
         strata = self.strata[inside]

@@ -49,15 +49,20 @@ class Camps:
     different: NDArray[np.intp]
 
     def describe(self) -> str:
-        """Who is in which camp, on how many items they differ, and which items to check."""
+        """Who is in which camp, and on how many items they differ."""
         (one, other), names = self.members, self.responses.annotators
-        checked = list_names(self.responses.items[self.different[:ITEMS_TO_CHECK]])
         return (
             f"Annotators form two camps, of {one.sum():,} ({list_names(names[one])}) and "
-            f"{other.sum():,} ({list_names(names[other])}), each of which agrees far more often "
-            f"than chance explains. They label {len(self.different):,} of "
-            f"{self.responses.n_items:,} items differently. To decide which camp is right, check "
-            f"five to twenty of these items and pass them as gold labels: {checked}."
+            f"{other.sum():,} ({list_names(names[other])}), that label {len(self.different):,} of "
+            f"{self.responses.n_items:,} items differently."
+        )
+
+    def advise(self) -> str:
+        """Which items to check."""
+        checked = self.responses.items[self.different[:ITEMS_TO_CHECK]]
+        return (
+            "To decide, check five to twenty of these items and pass them as gold labels: "
+            f"{list_names(checked)} (`next_labels` lists all)."
         )
 
     def settled_by(self, context: FuseContext) -> int | None:

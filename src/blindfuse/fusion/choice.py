@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.diagnostics.calibration import NO_ERROR, ErrorInterval
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.held_out import sample_items
@@ -52,6 +53,11 @@ class FuseContext:
         return method.fit(self.responses, gold=self.gold)
 
     @cached_property
+    def dawid_skene_from_vote(self) -> DawidSkene:
+        """Dawid–Skene from the majority vote, fitted once."""
+        return self.fit_dawid_skene()
+
+    @cached_property
     def mixed_membership(self) -> MixedMembership:
         """Posteriors that stay calibrated where errors are correlated, fitted to a sample.
 
@@ -79,6 +85,15 @@ class Choice:
         posteriors of new items by the same annotators; the model's if not given.
     groups
         positions of annotators whose errors are correlated and who were merged into one.
+    advice
+        what to do next, in a sentence; a rule appends it to ``why``.
+    disputed
+        positions of items whose gold labels would decide between two solutions, the most decisive
+        first.
+    keeps_posteriors
+        whether the posteriors are those of a requested method, which are not recalibrated.
+    expected_error
+        the expected share of wrong labels; ``fuse`` sets it.
     """
 
     method: str
@@ -89,6 +104,10 @@ class Choice:
     labels: NDArray[np.intp] | None = None
     posteriors_of: PosteriorsOf | None = None
     groups: tuple[tuple[int, ...], ...] = ()
+    advice: str = ""
+    disputed: tuple[int, ...] = ()
+    keeps_posteriors: bool = False
+    expected_error: ErrorInterval = NO_ERROR
 
     def label_codes(self) -> NDArray[np.intp]:
         """Class codes of the labels, ``[item]``; of equally probable classes, the first."""
@@ -136,6 +155,7 @@ def choice_in_input_order(
         groups=tuple(
             tuple(sorted(canonical.annotators[list(group)].tolist())) for group in choice.groups
         ),
+        disputed=tuple(canonical.items[list(choice.disputed)].tolist()),
     )
 
 

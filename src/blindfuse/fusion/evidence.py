@@ -18,7 +18,9 @@ from blindfuse.fusion.held_out import (
     HeldOutScores,
     fit_independent,
     fit_subtypes,
+    sample_items,
 )
+from blindfuse.fusion.pooled_model import PooledModel, fit_pooled_model
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.moments.requirements import counting_is_cheaper
@@ -31,7 +33,7 @@ Floats = NDArray[np.float64]
 class Evidence:
     """The evidence that the steps of a selection rule share.
 
-    ``refusals`` are the reasons, in sentences, why earlier steps did not choose their method.
+    ``refusals`` are the reasons, in clauses, why earlier steps did not choose their method.
     """
 
     context: FuseContext
@@ -47,6 +49,11 @@ class Evidence:
         return weighted_votes(self.responses)
 
     @cached_property
+    def pooled_model(self) -> PooledModel:
+        """One confusion matrix for all annotators, fitted to a sample of the items."""
+        return fit_pooled_model(weighted_votes(sample_items(self.responses, self.context.seed)))
+
+    @cached_property
     def pairs(self) -> PairCounts:
         """Counts of the responses of pairs of annotators."""
         return count_pairs(self.responses)
@@ -57,8 +64,9 @@ class Evidence:
 
         Where errors are not correlated, both end at the same model.
         """
-        by_counts = counting_is_cheaper(self.responses)
-        return self.context.fit_dawid_skene(start="blind" if by_counts else "mv")
+        if counting_is_cheaper(self.responses):
+            return self.context.fit_dawid_skene(start="blind")
+        return self.context.dawid_skene_from_vote
 
     @cached_property
     def after_blind_ensemble(self) -> DawidSkene:

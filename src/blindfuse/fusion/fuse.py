@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.diagnostics.calibration import ErrorInterval
 from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
 from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import check_responses
 from blindfuse.fusion.audit import AuditResult
 from blindfuse.fusion.audit_decision import apply_checks
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule, choice_in_input_order
+from blindfuse.fusion.recalibration import with_expected_error
 from blindfuse.fusion.selection import select_by_order, select_by_prediction
 from blindfuse.fusion.symbols import select_with_symbols
 from blindfuse.kernels.threads import single_threaded_blas
@@ -69,6 +71,14 @@ class Fusion:
         return self.choice.model
 
     @property
+    def expected_error(self) -> ErrorInterval:
+        """The expected share of wrong labels, ``value``, and its 80 % interval.
+
+        ``low`` to ``high``. Gold labels count as right.
+        """
+        return self.choice.expected_error
+
+    @property
     def history(self) -> Floats:
         """Log-likelihoods ``[iteration]``; empty for methods that do not iterate."""
         return self.choice.history
@@ -83,8 +93,14 @@ class Fusion:
         """How far the result can be trusted; computed when first used."""
         with single_threaded_blas():
             all_gold = self.is_gold is not None and bool(self.is_gold.all())
-            model, posteriors = self.model, self.posteriors
-            return diagnose(self.responses, model, posteriors, self.groups, all_gold)
+            return diagnose(
+                self.responses,
+                self.model,
+                self.posteriors,
+                self.groups,
+                all_gold,
+                self.expected_error,
+            )
 
     def predict_proba(self, responses: Any) -> Floats:
         """Posteriors ``[item, class]`` of new items by the same annotators, by the same method.
@@ -174,7 +190,8 @@ def fuse(
     context = FuseContext(canonical.responses, seed, gold, prior_model, prior_count, threads)
     with single_threaded_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
-        choice = choice_in_input_order(select(context), canonical, table)
+        choice = with_expected_error(select(context), context)
+    choice = choice_in_input_order(choice, canonical, table)
     posteriors, labels = choice.posteriors, choice.label_codes()
     is_gold = None
     if len(gold_items):

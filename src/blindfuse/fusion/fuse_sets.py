@@ -1,79 +1,66 @@
 """`fuse_sets`: fuse responses that are sets of classes, as in multi-label annotation."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from blindfuse.errors import BadLabels, list_names
+from blindfuse.fusion.class_dependence import (
+    ClassDependence,
+    content_order,
+    fit_correction,
+    test_dependence,
+)
 from blindfuse.fusion.fuse import Fusion, fuse
-from blindfuse.responses.coding import as_column, check_classes, code_names
+from blindfuse.fusion.set_annotators import rate_set_annotators
+from blindfuse.fusion.set_fusion import YES, SetFusion
+from blindfuse.fusion.set_prediction import BOUND, score_difficulty
+from blindfuse.fusion.shared_rates import SharedRates, share_rates
+from blindfuse.kernels.threads import single_threaded_blas
+from blindfuse.responses.coding import positions
+from blindfuse.responses.inputs import Names, Values
 from blindfuse.responses.keys import name_key
-from blindfuse.responses.responses import Names, Responses, Values
+from blindfuse.responses.response_sets import ResponseSets, as_response_sets
+from blindfuse.responses.set_values import parse_set
 
 Floats = NDArray[np.float64]
+Members = NDArray[np.bool_]
 
-YES = 0.5
-"""Posterior above which a class belongs to the set."""
-
-
-@dataclass(frozen=True, eq=False)
-class SetFusion:
-    """One set of classes per item, with the posterior of each class.
-
-    Attributes
-    ----------
-    items, classes
-        names, in the order of the rows and columns of ``posteriors``.
-    posteriors ``[item, class]``
-        probability that the class belongs to the item.
-    sets
-        the classes of each item with a posterior above one half, in the order of ``classes``.
-    confidence ``[item]``
-        probability of the whole set, if classes are independent given the responses.
-    questions
-        the :class:`Fusion` of each class, with the annotators' confusion matrices for "yes" and
-        "no"; None where no response, or every one, contains the class. A single entry, for all
-        classes together, if every response contains one class.
-    """
-
-    items: NDArray[Any]
-    classes: NDArray[Any]
-    posteriors: Floats
-    sets: tuple[tuple[Any, ...], ...]
-    confidence: Floats
-    questions: tuple[Fusion | None, ...] = field(repr=False)
-
-    def __repr__(self) -> str:
-        return (
-            f"SetFusion of {len(self.items):,} items, {len(self.classes):,} classes, "
-            f"{sum(map(len, self.sets)) / max(len(self.sets), 1):.1f} per item"
-        )
+DIFFICULT_Z = 3.0
+"""Standard errors from which on errors in different classes of an item count as correlated."""
 
 
 def fuse_sets(
-    items: Values,
-    annotators: Values,
-    sets: Sequence[Iterable[Any] | None],
+    items: Values | ResponseSets,
+    annotators: Values | None = None,
+    sets: Sequence[Any] | None = None,
     *,
     classes: Names | None = None,
+    gold: Mapping[Any, Any] | None = None,
     seed: int = 0,
     threads: int | None = None,
 ) -> SetFusion:
     """Fuse sets of classes into one set per item, by one yes/no question per class.
 
     The questions share their annotators. All questions together give each annotator's confusion
-    matrix of "yes" and "no", which is the prior in the question about each class. If every response
-    contains exactly one class, the labels are those of :func:`fuse`.
+    matrix of "yes" and "no", which is the prior in the question about each class. If classes that
+    occur together predict held-out responses better, the prior of each class depends on what was
+    reported about the others. If every response contains exactly one class, the labels are those of
+    :func:`fuse`.
 
     Parameters
     ----------
     items, annotators, sets
-        three columns with one row per response. An empty set is a response; None is missing.
+        three columns with one row per response, see :meth:`ResponseSets.from_long`; or
+        ResponseSets, or a frame, alone. An empty set is a response; None is missing.
     classes
-        all classes, in your order; by default those that occur, sorted.
+        all classes, in your order, for three columns; by default those that occur, sorted.
+    gold
+        known sets of some items, ``{item: set}``, which are held fixed.
     seed, threads
         as in :func:`fuse`.
 
@@ -81,127 +68,123 @@ def fuse_sets(
     --------
     >>> from blindfuse import fuse_sets
     >>> fuse_sets([0, 0, 0, 1, 1, 1], [7, 8, 9, 7, 8, 9],
-    ...           [{"a"}, {"a", "b"}, {"a"}, {"b"}, set(), {"b"}]).sets
+    ...           [{"a"}, {"a", "b"}, "a", ["b"], set(), "b"]).sets
     (('a',), ('b',))
     """
-    item_codes, item_names, _ = code_names(as_column(items), "item")
-    annotator_codes, annotator_names, _ = code_names(as_column(annotators), "annotator")
-    given = [None if one is None else _check_set(one, row) for row, one in enumerate(sets)]
-    if not len(item_codes) == len(annotator_codes) == len(given):
-        raise BadLabels(
-            f"items, annotators and sets must have the same length, but have {len(item_codes):,}, "
-            f"{len(annotator_codes):,} and {len(given):,} entries. Pass one entry per response."
-        )
-    names = _classes(given, classes)
-    present = np.array([one is not None for one in given], dtype=bool)
-    members = _membership(given, names)[present]
-    rows: dict[str, Any] = {"items": item_names, "annotators": annotator_names}
-    codes = item_codes[present], annotator_codes[present]
+    if classes is not None and annotators is not None and sets is not None:
+        table = ResponseSets.from_long(items, annotators, sets, classes=classes)  # type: ignore[arg-type]
+    else:
+        table = as_response_sets(items, annotators, sets)
+    if not table.n_responses:
+        raise BadLabels("There are no responses, so there is nothing to fuse. Check the input.")
+    known = _gold_members(table, gold or {})
     options: dict[str, Any] = {"seed": seed, "threads": threads}
-    if (members.sum(axis=1) == 1).all():
-        table = Responses.from_codes(*codes, members.argmax(axis=1), classes=names, **rows)
-        fusion = fuse(table, **options)
-        labels = _positions(fusion, names)
-        return _result(item_names, names, fusion.posteriors, (fusion,), labels)
-    pooled = _pooled(codes, members, rows, len(item_names), options)
-    posteriors = np.zeros((len(item_names), len(names)))
-    questions: list[Fusion | None] = []
-    for k in range(len(names)):
-        if members[:, k].all() or not members[:, k].any():
-            posteriors[:, k] = float(members[:, k].any())
-            questions.append(None)
-            continue
-        table = Responses.from_codes(
-            *codes, members[:, k].astype(np.intp), classes=["no", "yes"], **rows
-        )
-        question = fuse(table, prior_model=pooled.model, **options)
-        posteriors[:, k] = question.posteriors[:, 1]
-        questions.append(question)
-    return _result(item_names, names, posteriors, tuple(questions))
+    if table.are_single and all(row.sum() == 1 for row in known.values()):
+        return _fuse_single(table, known, options)
+    shared = share_rates(table, options)
+    questions = shared.fuse_questions(table, known, options)
+    with single_threaded_blas():
+        z = score_difficulty(table, *_question_rates(table, questions))
+    if z > DIFFICULT_Z:
+        shared = replace(shared, difficulty=z)
+        questions = shared.fuse_questions(table, known, options)
+    with single_threaded_blas():
+        return _combine(table, questions, known, shared)
 
 
-def _pooled(
-    codes: tuple[NDArray[Any], NDArray[Any]],
-    members: NDArray[np.bool_],
-    rows: Mapping[str, NDArray[Any]],
-    n_items: int,
-    options: Mapping[str, Any],
-) -> Fusion:
-    """The fusion of the questions of all classes, as if each were an item of its own."""
-    n_responses, n_classes = members.shape
-    questions = np.repeat(codes[0], n_classes) + n_items * np.tile(
-        np.arange(n_classes), n_responses
-    )
-    table = Responses.from_codes(
-        questions,
-        np.repeat(codes[1], n_classes),
-        members.ravel().astype(np.intp),
-        items=np.arange(n_items * n_classes),
-        annotators=rows["annotators"],
-        classes=["no", "yes"],
-    )
-    return fuse(table, **options)
-
-
-def _result(
-    items: NDArray[Any],
-    classes: NDArray[Any],
-    posteriors: Floats,
-    questions: tuple[Fusion | None, ...],
-    single: NDArray[np.intp] | None = None,
+def _fuse_single(
+    table: ResponseSets, known: Mapping[int, Members], options: Mapping[str, Any]
 ) -> SetFusion:
-    if single is not None:
-        confidence = posteriors[np.arange(len(items)), single]
-        sets = tuple((name,) for name in classes[single].tolist())
-        return SetFusion(items, classes, posteriors, sets, confidence, questions)
+    """The fusion of responses of one class each."""
+    labels = {table.items[n]: table.classes[int(row.argmax())] for n, row in known.items()}
+    fusion = fuse(table.single_choices(), gold=labels, **options)
+    codes = positions(fusion.labels, table.classes)
+    chosen = np.eye(table.n_classes, dtype=bool)[codes]
+    confusions = fusion.model.confusions
+    correct = np.einsum("mkk->mk", confusions)
+    prior = fusion.model.prior
+    wrong = (confusions @ prior - correct * prior) / np.maximum(1 - prior, BOUND)
+    rates = np.stack([wrong, correct], axis=2)
+    return SetFusion(
+        *(table, fusion.posteriors, chosen, fusion.posteriors[np.arange(len(codes)), codes]),
+        annotators=rate_set_annotators(table, fusion.posteriors, rates),
+        questions=(fusion,),
+        dependence=ClassDependence(None, None, np.arange(table.n_classes)),
+    )
+
+
+def _question_rates(
+    table: ResponseSets, questions: Sequence[Fusion | None]
+) -> tuple[Floats, Floats]:
+    """Probability of "yes" ``[annotator, class, true]``, and the prior ``[class]``.
+
+    A class that all responses agree on has the same rate for every annotator.
+    """
+    everybody = (table.responses_per_class == table.n_responses).astype(np.float64)
+    rates = np.tile(everybody[:, None], (table.n_annotators, 1, 2))
+    prior = everybody.copy()
+    for k, question in enumerate(questions):
+        if question is not None:
+            rates[:, k], prior[k] = question.model.confusions[:, 1], question.model.prior[1]
+    return rates, prior
+
+
+def _combine(
+    table: ResponseSets,
+    questions: Sequence[Fusion | None],
+    known: Mapping[int, Members],
+    shared: SharedRates,
+) -> SetFusion:
+    """Posteriors of all classes, corrected by the other classes if that predicts better."""
+    rates, prior = _question_rates(table, questions)
+    posteriors = np.tile(prior, (table.n_items, 1))
     chosen = posteriors > YES
-    confidence = np.where(chosen, posteriors, 1 - posteriors).prod(axis=1)
-    sets = tuple(tuple(classes[row].tolist()) for row in chosen)
-    return SetFusion(items, classes, posteriors, sets, confidence, questions)
+    for k, question in enumerate(questions):
+        if question is not None:
+            posteriors[:, k] = question.posteriors[:, 1]
+            chosen[:, k] = question.labels == "yes"
+    active = np.array([k for k, one in enumerate(questions) if one is not None], dtype=np.intp)
+    prior = prior[active]
+    dependence = ClassDependence(None, None, active)
+    if shared.are_independent:
+        dependence = test_dependence(table, active, prior, rates[:, active])
+    if dependence.correction is not None:
+        own = posteriors[:, active].clip(BOUND, 1 - BOUND)
+        evidence = logit(own) - logit(prior.clip(BOUND, 1 - BOUND))
+        correction = fit_correction(evidence[content_order(evidence)], prior)
+        dependence = ClassDependence(dependence.gain, correction, active)
+        posteriors[:, active] = expit(evidence + correction.log_odds(own))
+        chosen[:, active] = posteriors[:, active] > YES
+    for n, row in known.items():
+        posteriors[n], chosen[n] = row, row
+    return SetFusion(
+        *(table, posteriors, chosen, np.where(chosen, posteriors, 1 - posteriors).prod(axis=1)),
+        annotators=rate_set_annotators(table, posteriors, rates),
+        questions=tuple(questions),
+        dependence=dependence,
+        shared=shared,
+    )
 
 
-def _positions(fusion: Fusion, classes: NDArray[Any]) -> NDArray[np.intp]:
-    code_of = {name_key(name): code for code, name in enumerate(classes.tolist())}
-    return np.array([code_of[name_key(label)] for label in fusion.labels.tolist()], dtype=np.intp)
-
-
-def _check_set(given: Iterable[Any], row: int) -> list[Any]:
-    """The classes of one response; an error names what is not a set, and classes named twice."""
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise BadLabels(
-            f"{given!r} (row {row}) is not a set. Pass a list, tuple or set of classes, empty if "
-            "no class applies, or None if the response is missing."
-        )
-    members = list(given)
-    keys = [name_key(member) for member in members]
-    twice = [member for at, member in enumerate(members) if keys[at] in keys[:at]]
-    if twice:
-        raise BadLabels(f"Row {row} names {list_names(twice)} more than once. Name a class once.")
-    return members
-
-
-def _classes(given: Sequence[list[Any] | None], classes: Names | None) -> NDArray[Any]:
-    found = {name_key(member): member for one in given if one for member in one}
-    if classes is None:
-        if not found:
-            raise BadLabels("No response names a class, so there is nothing to fuse.")
-        return check_classes(sorted(found.values()))
-    names = check_classes(classes)
-    known = {name_key(name) for name in names.tolist()}
-    unknown = [member for key, member in found.items() if key not in known]
-    if unknown:
-        raise BadLabels(
-            f"{list_names(unknown)} are not among the classes {list_names(names)}. Add them to "
-            "classes=."
-        )
-    return names
-
-
-def _membership(given: Sequence[list[Any] | None], classes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Whether each response contains each class ``[response, class]``."""
-    code_of = {name_key(name): code for code, name in enumerate(classes.tolist())}
-    members = np.zeros((len(given), len(classes)), dtype=bool)
-    for row, one in enumerate(given):
-        for member in one or ():
-            members[row, code_of[name_key(member)]] = True
-    return members
+def _gold_members(table: ResponseSets, gold: Mapping[Any, Any]) -> dict[int, Members]:
+    """Known sets as rows ``[class]``, by the position of their item."""
+    item_of = {name_key(name): n for n, name in enumerate(table.items.tolist())}
+    class_of = {name_key(name): k for k, name in enumerate(table.classes.tolist())}
+    known: dict[int, Members] = {}
+    for item, value in gold.items():
+        members = parse_set(value, "|", {one for one in class_of if isinstance(one, str)})
+        if name_key(item) not in item_of:
+            raise BadLabels(
+                f"Gold item {list_names([item])} has no responses. Remove it from gold=."
+            )
+        unknown = [one for one in members or () if name_key(one) not in class_of]
+        if unknown:
+            raise BadLabels(
+                f"The gold set of item {list_names([item])} contains {list_names(unknown)}, but "
+                f"the classes are {list_names(table.classes)}. List all classes in classes=."
+            )
+        if members is not None:
+            row = np.zeros(table.n_classes, dtype=bool)
+            row[[class_of[name_key(one)] for one in members]] = True
+            known[item_of[name_key(item)]] = row
+    return known

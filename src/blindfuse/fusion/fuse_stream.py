@@ -1,8 +1,8 @@
 """`fuse_stream`: fuse more than fits into memory. Learn from a sample, then label all items."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.estimators.base import SEED
 from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.model.posteriors import most_likely
+from blindfuse.responses.coding import as_names, positions
+from blindfuse.responses.gold import check_gold
 from blindfuse.responses.responses import Responses, as_responses
 
 Floats = NDArray[np.float64]
@@ -42,20 +44,30 @@ class FusedStream:
         the fusion of the sample, with its model, method and diagnostics.
     n_items, n_responses
         of all chunks.
+    gold
+        gold labels of some items, ``{item: label}``, which are held fixed.
     """
 
     fusion: Fusion
     n_items: int
     n_responses: int
     chunks: Callable[[], Iterable[Any]]
+    gold: Mapping[Any, Any] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[FusedChunk]:
-        known = self.fusion.responses
+        known, n_before = self.fusion.responses, 0
+        names, gold_classes = as_names(list(self.gold)), as_names(list(self.gold.values()))
+        class_at = positions(gold_classes, known.classes)
         for chunk in self.chunks():
             responses = as_responses(chunk)
             if known.is_plain:
                 responses = responses.recoded(known.annotators, known.classes)
             posteriors = self.fusion.predict_proba(responses)
+            if self.gold:
+                item_at = positions(names, _numbered_on(responses, n_before).items)
+                here = item_at >= 0
+                posteriors[item_at[here]] = np.eye(known.n_classes)[class_at[here]]
+            n_before += responses.n_items
             yield FusedChunk(responses, known.classes[most_likely(posteriors)], posteriors)
 
     def __repr__(self) -> str:
@@ -66,7 +78,12 @@ class FusedStream:
 
 
 def fuse_stream(
-    chunks: Chunks, *, max_responses: int = MAX_RESPONSES, seed: int = 0, **options: Any
+    chunks: Chunks,
+    *,
+    max_responses: int = MAX_RESPONSES,
+    gold: Mapping[Any, Any] | None = None,
+    seed: int = 0,
+    **options: Any,
 ) -> FusedStream:
     """Fuse chunks of items in two passes: learn from a sample, then label every item.
 
@@ -80,6 +97,9 @@ def fuse_stream(
         a frame. Annotators and classes may differ from chunk to chunk.
     max_responses
         maximum number of responses in the random sample of items.
+    gold
+        gold labels of some items, ``{item: label}``, which are held fixed. These items are in the
+        sample, beside ``max_responses`` responses to others.
     seed, options
         random seed of the sample; options of :func:`fuse`, such as ``ordered``, ``prior_model``,
         ``selection`` and ``threads``.
@@ -94,11 +114,12 @@ def fuse_stream(
     """
     SEED.check("seed", seed)
     again = _repeatable(chunks)
-    sample = _Sample(max_responses, np.random.default_rng(seed))
+    check_gold(gold)
+    sample = _Sample(max_responses, np.random.default_rng(seed), list(gold or ()))
     for chunk in again():
         sample.add(as_responses(chunk))
-    fusion = fuse(sample.responses(), seed=seed, **options)
-    return FusedStream(fusion, sample.n_items, sample.n_responses, again)
+    fusion = fuse(sample.responses(), gold=gold, seed=seed, **options)
+    return FusedStream(fusion, sample.n_items, sample.n_responses, again, gold or {})
 
 
 def _repeatable(chunks: Chunks) -> Callable[[], Iterable[Any]]:
@@ -124,13 +145,17 @@ class _Sample:
     """A uniform random sample of items with at most ``max_responses`` responses.
 
     Each item draws a random number and is kept if it is below a threshold, which is halved when the
-    sample is too large. Annotators and classes are those of all chunks.
+    sample is too large. Annotators and classes are those of all chunks. Items that are named in
+    ``always`` are kept, and do not count towards the size.
     """
 
-    def __init__(self, max_responses: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, max_responses: int, rng: np.random.Generator, always: Sequence[Any] = ()
+    ) -> None:
         if max_responses < 1:
             raise BadParameter(f"max_responses={max_responses} must be at least 1.")
         self.max_responses, self.rng = max_responses, rng
+        self.always = as_names(always)
         self.n_items = self.n_responses = 0
         self.threshold = 1.0
         self.kept: list[tuple[Responses, Floats]] = []
@@ -139,11 +164,19 @@ class _Sample:
         chunk = _numbered_on(chunk, self.n_items)
         self.n_items += chunk.n_items
         self.n_responses += chunk.n_responses
-        self.kept.append((chunk, self.rng.random(chunk.n_items)))
+        drawn = self.rng.random(chunk.n_items)
+        if len(self.always):
+            places = positions(self.always, chunk.items)
+            drawn[places[places >= 0]] = -1.0
+        self.kept.append((chunk, drawn))
         self._thin()
-        while sum(table.n_responses for table, _ in self.kept) > self.max_responses:
+        while self._size() > self.max_responses:
             self.threshold /= 2
             self._thin()
+
+    def _size(self) -> int:
+        """The number of responses to items that were drawn."""
+        return sum(int(table.responses_per_item[drawn >= 0].sum()) for table, drawn in self.kept)
 
     def _thin(self) -> None:
         """Drop items whose random number is not below the threshold."""

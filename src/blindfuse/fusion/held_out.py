@@ -29,8 +29,8 @@ HELD_OUT_TOLERANCE = 1e-6
 """Tolerance of fits that are only compared; with a looser one, richer models win by chance."""
 ENOUGH_PREDICTED = 50_000
 """Responses to predict; more would hardly reduce a standard error that is small already."""
-CLEARLY_WORSE_Z = 5.0
-"""Standard errors by which a model must predict worse for its other folds to be skipped."""
+CLEAR_Z = 5.0
+"""Standard errors by which predictions must differ for the other folds to be skipped."""
 MAX_RESPONSES = 500_000
 """Larger tables are sampled by item; more would hardly change the annotators' estimates."""
 
@@ -105,12 +105,12 @@ class HeldOut:
     def gain(self, one: HeldOutScores, over: HeldOutScores) -> Gain:
         """How much better one model predicts than the other.
 
-        Once it is clearly worse, the remaining folds are skipped.
+        Once it is clearly better or worse, the remaining folds are skipped.
         """
         for n_folds in range(1, len(self._folds) + 1):
             differences = one.of_first(n_folds) - over.of_first(n_folds)
             found = self._gain(differences, n_folds)
-            if found.z < -CLEARLY_WORSE_Z:
+            if abs(found.z) > CLEAR_Z:
                 break
         return found
 

@@ -14,6 +14,7 @@ from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.groups import fit_groups
 from blindfuse.fusion.choice import Choice, FuseContext
 from blindfuse.fusion.held_out import HeldOut, fit_independent, fit_subtypes
+from blindfuse.fusion.repetition import Repetition, explain_by_repetition
 from blindfuse.fusion.tempering import temper_misfit
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.responses.responses import Responses
@@ -35,15 +36,23 @@ class FoundGroups:
     fitted: DawidSkene
 
 
-def merge_groups(context: FuseContext, pairs: PairCounts, significant_z: float) -> Choice | None:
+def merge_groups(
+    context: FuseContext, pairs: PairCounts, significant_z: float, fits: bool
+) -> Choice | Repetition | None:
     """EM with each dependent group merged, or None where that does not explain the correlation.
 
     It does if one annotator of each group, with all others, appears conditionally independent. A
     group that gives half of all responses is not a group but the crowd that others deviate from.
+    Where annotators who repeat each other explain a group as well, those are returned; ``fits``
+    says that EM explains pairwise agreement.
     """
     responses, threads = context.responses, context.threads
     found = _find_groups(context, pairs)
     groups = found.dependence.groups
+    for group in groups:
+        repetition = explain_by_repetition(responses, pairs, group, fits)
+        if repetition is not None:
+            return repetition
     sizes = [responses.responses_per_annotator[list(group)].sum() for group in groups]
     if not sizes or max(sizes) >= responses.n_responses / 2:
         return None

@@ -14,17 +14,21 @@ from blindfuse.estimators.base import Estimator
 from blindfuse.estimators.latent_subtypes import LatentSubtypes
 from blindfuse.estimators.mace import MACE
 from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
-from blindfuse.fusion.bounded_correction import correct_votes, describe_posteriors, only_vote
-from blindfuse.fusion.camps import find_camps
+from blindfuse.fusion.bounded_correction import (
+    CHECK_LABELS,
+    correct_votes,
+    correct_with,
+    only_vote,
+)
+from blindfuse.fusion.camps import ITEMS_TO_CHECK, find_camps
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.guards import describe_changes, object_to_labels, vote_prior
 from blindfuse.fusion.held_out import HeldOut, fit_independent
 from blindfuse.fusion.merged_groups import merge_groups
+from blindfuse.fusion.repetition import Repetition, find_repetition
 from blindfuse.fusion.tempering import ShareConfidence, TemperedPosteriors, temper_misfit
-from blindfuse.model.model import Model
-from blindfuse.model.posteriors import count_posteriors
-from blindfuse.model.shrinkage import vote_confusions
+from blindfuse.model.implied import implied_model
 from blindfuse.moments.requirements import require_overlap
 from blindfuse.responses.coding import positions
 from blindfuse.responses.responses import Responses
@@ -49,7 +53,7 @@ def select_by_prediction(context: FuseContext) -> Choice:
         choice = step(evidence)
         if choice is not None:
             changes = describe_changes(choice.label_codes(), evidence.votes)
-            return replace(choice, why=f"{choice.why} {changes}")
+            return replace(choice, why=f"{choice.why} {changes} {choice.advice}".rstrip())
     raise AssertionError("the last step always chooses")
 
 
@@ -63,7 +67,7 @@ def vote_without_overlap(evidence: Evidence) -> Choice | None:
 
 
 def use_one_sided_sources(evidence: Evidence) -> Choice | None:
-    """:class:`MACE` where most responses come from annotators who report few of the classes.
+    """The vote, corrected by :class:`MACE`, where most annotators report few of the classes.
 
     Such sources (labelling functions, keyword rules) abstain rather than report another class.
     Their confusion matrices are not determined, and EM would give all items to one class.
@@ -71,24 +75,20 @@ def use_one_sided_sources(evidence: Evidence) -> Choice | None:
     share = one_sided_share(evidence.responses)
     if share < MIN_ONE_SIDED:
         return None
-    fitted = MACE(threads=evidence.context.threads).fit(evidence.responses)
+    context, responses = evidence.context, evidence.responses
+    fitted = MACE(threads=context.threads).fit(responses)
     why = (
         f"{100 * share:.0f} % of the responses come from annotators who report few of the classes, "
-        "so confusion matrices are not determined."
+        "so confusion matrices are not determined; MACE corrects the majority vote where it is "
+        "close."
     )
-    shares = ShareConfidence(fitted.predict_proba, vote_prior(evidence.votes))
-    posteriors = shares(evidence.responses)
-    model = describe_posteriors(evidence.responses, posteriors, evidence.context.threads)
+    shares = ShareConfidence(correct_with(evidence, fitted), vote_prior(evidence.votes))
+    posteriors = shares(responses)
+    model = implied_model(responses, posteriors, context.threads)
     return _guarded(
         evidence,
         Choice("MACE", why, model, posteriors, fitted.log_likelihoods_, posteriors_of=shares),
     )
-
-
-def merge_dependent_groups(evidence: Evidence) -> Choice | None:
-    """EM in which each group of annotators with correlated errors is merged into one."""
-    choice = merge_groups(evidence.context, evidence.pairs, SIGNIFICANT_Z)
-    return None if choice is None else _guarded(evidence, choice)
 
 
 def settle_camps(evidence: Evidence) -> Choice | None:
@@ -98,13 +98,37 @@ def settle_camps(evidence: Evidence) -> Choice | None:
     if camps is None:
         return None
     side = camps.settled_by(context)
+    disputed = tuple(camps.different[:ITEMS_TO_CHECK].tolist())
     if side is None:
-        return only_vote(evidence, f"{camps.describe()} The majority vote is used meanwhile.")
+        why = f"{camps.describe()} The responses cannot tell which is right, so the majority vote is used."
+        choice = only_vote(evidence, why)
+        return replace(choice, advice=camps.advise(), disputed=disputed)
     posteriors = camps.fits[side].posteriors_
     chosen = responses.annotators[camps.members[side]]
     why = f"{camps.describe()} The gold labels decide for the camp of {list_names(chosen)}."
-    model = describe_posteriors(responses, posteriors, context.threads)
+    model = implied_model(responses, posteriors, context.threads)
     return Choice("DawidSkene of one camp", why, model, posteriors, np.empty(0))
+
+
+def vote_against_repetition(evidence: Evidence) -> Choice | None:
+    """The vote where annotators who repeat each other give half of the responses."""
+    found = find_repetition(evidence.responses, evidence.pairs)
+    return None if found is None else _vote_because(evidence, found)
+
+
+def merge_dependent_groups(evidence: Evidence) -> Choice | None:
+    """EM in which each group of annotators with correlated errors is merged into one.
+
+    The vote where annotators who repeat each other explain the groups as well.
+    """
+    found = merge_groups(evidence.context, evidence.pairs, SIGNIFICANT_Z, evidence.fit.holds)
+    if isinstance(found, Repetition):
+        return _vote_because(evidence, found)
+    return None if found is None else _guarded(evidence, found)
+
+
+def _vote_because(evidence: Evidence, found: Repetition) -> Choice:
+    return replace(only_vote(evidence, found.describe()), advice=CHECK_LABELS)
 
 
 def use_independence(evidence: Evidence) -> Choice | None:
@@ -116,8 +140,8 @@ def use_independence(evidence: Evidence) -> Choice | None:
     errors, fit = evidence.correlated_errors, evidence.fit
     if fit.verdict == "does not fit":
         evidence.refusals.append(
-            f"Pairwise agreement deviates from conditional independence by {fit.misfit:.2g} × the "
-            "sampling noise."
+            f"pairwise agreement deviates from conditional independence by {fit.misfit:.2g} × the "
+            "sampling noise"
         )
         return None
     if errors.z <= SIGNIFICANT_Z:
@@ -145,6 +169,8 @@ def use_independence(evidence: Evidence) -> Choice | None:
 def use_subtypes(evidence: Evidence) -> Choice | None:
     """:class:`LatentSubtypes` where two subtypes per class explain the correlated errors.
 
+    Ambiguous items affect all pairs of annotators alike. Where pairs deviate from EM, some of them
+    repeat each other, and subtypes would describe those.
     Two subtypes per class are 2K latent classes; by Kruskal's condition (Section III), four
     annotators do not determine them, five do.
     """
@@ -154,15 +180,17 @@ def use_subtypes(evidence: Evidence) -> Choice | None:
         return None
     if responses.responses_per_item.max(initial=0) < MIN_SUBTYPE_RESPONSES:
         evidence.refusals.append(
-            f"Errors are correlated on ambiguous items, but fewer than {MIN_SUBTYPE_RESPONSES} "
-            "responses per item do not determine subtypes of the classes."
+            f"fewer than {MIN_SUBTYPE_RESPONSES} responses per item do not determine subtypes of "
+            "the classes"
         )
+        return None
+    if not evidence.fit.holds:
         return None
     third = evidence.third_subtype
     if third.z > SIGNIFICANT_Z:
         evidence.refusals.append(
-            "No model explains the correlated errors: two subtypes per class predict held-out "
-            f"responses better than one ({second}), and three better than two ({third})."
+            "two subtypes per class predict held-out responses better than one, and three better "
+            "than two"
         )
         return None
     fitted = LatentSubtypes(threads=context.threads).fit(responses)
@@ -188,6 +216,7 @@ LADDER: tuple[Callable[[Evidence], Choice | None], ...] = (
     vote_without_overlap,
     use_one_sided_sources,
     settle_camps,
+    vote_against_repetition,
     merge_dependent_groups,
     use_independence,
     use_subtypes,
@@ -222,7 +251,7 @@ def _guarded(evidence: Evidence, choice: Choice, *, fits: bool = False) -> Choic
     )
     if objection is None:
         return choice
-    evidence.refusals.append(f"{choice.method} was not used, because it {objection}.")
+    evidence.refusals.append(f"{choice.method} {objection}")
     return None
 
 
@@ -278,19 +307,13 @@ def select_method(
         return Choice(
             name,
             "This method was requested.",
-            getattr(fitted, "model_", None) or _model_of_labels(responses, labels, context.threads),
+            getattr(fitted, "model_", None)
+            or implied_model(responses, np.eye(responses.n_classes)[labels], context.threads),
             fitted.posteriors_,
             getattr(fitted, "log_likelihoods_", np.empty(0)),
             labels,
             fitted.predict_proba,
+            keeps_posteriors=True,
         )
 
     return select
-
-
-def _model_of_labels(responses: Responses, labels: NDArray[np.intp], threads: int | None) -> Model:
-    """The confusion matrices and prior under the labels ``[item]`` (class codes)."""
-    counts = count_posteriors(responses, np.eye(responses.n_classes)[labels], threads)
-    prior = counts.totals / counts.totals.sum()
-    names = responses.annotators, responses.classes, None, responses.symbols
-    return Model(vote_confusions(counts.counts, responses.anchor), prior, *names)

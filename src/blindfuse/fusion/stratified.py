@@ -9,9 +9,11 @@ and Thompson, 1952). Its interval is the set of all p that a test of fit does no
 where p̃ is the most likely vector of shares with Σ_h W_h p̃_h = p. This is the power divergence that
 Cressie and Read (1984, "Multinomial Goodness-of-Fit Tests") recommend; with the power 1 in place of
 ⅔ it would be the score test, which gives Wilson's interval for one stratum, and with 0 the
-likelihood ratio test. Two corrections are made:
+likelihood ratio test. Three corrections are made:
 
 - Counts of a stratum are divided by (N_h − n_h)/(N_h − 1), for sampling without replacement.
+- For properties that hold in part (values in [0, 1]), counts are divided by the dispersion, their
+  variance relative to that of a property that holds or not.
 - z² is multiplied by n/(n − H + 1), where H is the number of strata in which some but not all
   sampled items have the property: H estimated shares fit better than the true ones.
 
@@ -23,6 +25,7 @@ Arrays have a last axis ``[stratum]``; axes before it are independent samples.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,21 +56,30 @@ class Interval:
         return (self.high - self.low) / 2
 
 
-Counts = tuple[Floats, Floats, Floats]
-"""x_h, n_h and N_h of one sample, ``[stratum]`` each."""
+class Counts(NamedTuple):
+    """x_h, n_h and N_h of one sample, ``[stratum]`` each, and the dispersion of its values."""
+
+    found: Floats
+    checked: Floats
+    sizes: Floats
+    dispersion: float = 1.0
 
 
 def intervals_of_shares(samples: Sequence[Counts]) -> list[Interval]:
     """Return the estimates of several shares with their intervals; all have as many strata."""
     if not samples:
         return []
-    found, checked, sizes = (np.stack(counts) for counts in zip(*samples, strict=True))
-    limits = (column.tolist() for column in stratified_interval(found, checked, sizes))
+    found, checked, sizes, dispersion = (np.stack(each) for each in zip(*samples, strict=True))
+    limits = (column.tolist() for column in stratified_interval(found, checked, sizes, dispersion))
     return [Interval(*numbers) for numbers in zip(*limits, strict=True)]
 
 
 def stratified_interval(
-    found: Floats, checked: Floats, sizes: Floats, confidence: float = CONFIDENCE
+    found: Floats,
+    checked: Floats,
+    sizes: Floats,
+    dispersion: Floats | float = 1.0,
+    confidence: float = CONFIDENCE,
 ) -> tuple[Floats, Floats, Floats]:
     """Return the estimated shares and the lower and upper limits of their intervals.
 
@@ -75,11 +87,13 @@ def stratified_interval(
     ----------
     found ``[..., stratum]``
         x_h: how many of the checked items have the property. Fractions are allowed, for properties
-        that hold in part; the interval is then conservative.
+        that hold in part.
     checked ``[..., stratum]``
         n_h. Strata without checked items must be empty, see :func:`merge_unchecked`.
     sizes ``[..., stratum]``
         N_h.
+    dispersion ``[...]``
+        what :func:`dispersion_of` says of values that are fractions.
     confidence
         the confidence level.
     """
@@ -89,6 +103,7 @@ def stratified_interval(
     correction = np.where(used, (sizes - checked) / np.maximum(sizes - 1, _MIN_CORRECTION), 1.0)
     correction = np.clip(correction, _MIN_CORRECTION, 1.0)
     # A sample without replacement is worth more items than it has: all, if nothing is left.
+    correction = correction * np.asarray(dispersion)[..., None]
     n_effective = n / correction
     x_effective = np.where(used, found, 0.0) / correction
     estimate = np.sum(weights * x_effective / n_effective, axis=-1)
@@ -126,6 +141,17 @@ def stratified_interval(
         np.minimum(np.clip(limit(1), least, most), estimate),
         np.maximum(np.clip(limit(-1), least, most), estimate),
     )
+
+
+def dispersion_of(values: Floats) -> float:
+    """The variance of ``values[check]`` in [0, 1], relative to that of zeros and ones.
+
+    (Σ v² − n v̄² + ¼)/(Σ v − n v̄² + ¼): one for zeros and ones. The ¼, the largest variance of one
+    check, keeps it away from zero where few checks vary little by chance.
+    """
+    square_of_mean = len(values) * float(np.mean(values)) ** 2 if len(values) else 0.0
+    variation = float(values @ values) - square_of_mean + 0.25
+    return variation / (float(values.sum()) - square_of_mean + 0.25)
 
 
 def _power_divergence(observed: Floats, expected: Floats) -> Floats:

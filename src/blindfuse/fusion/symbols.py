@@ -20,14 +20,9 @@ from blindfuse.fusion.guards import object_to_labels
 from blindfuse.fusion.held_out import sample_items
 from blindfuse.fusion.tempering import keep_labels
 from blindfuse.model.decisions import decide
+from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import (
-    count_posteriors,
-    most_likely,
-    vote_posteriors,
-    weighted_votes,
-)
-from blindfuse.model.shrinkage import make_shrinkage
+from blindfuse.model.posteriors import most_likely, vote_posteriors, weighted_votes
 from blindfuse.moments.requirements import require_overlap
 from blindfuse.responses.responses import Responses
 
@@ -75,12 +70,7 @@ class AnchoredVote:
     @cached_property
     def model(self) -> Model:
         """The confusion matrices and prior that these posteriors imply, with learned shrinkage."""
-        responses = self.context.responses
-        counts = count_posteriors(responses, self.posteriors, self.context.threads)
-        shrinkage = make_shrinkage("learned", counts.counts, responses.anchor)
-        prior = counts.totals / counts.totals.sum()
-        names = responses.annotators, responses.classes, None, responses.symbols
-        return Model(shrinkage.shrink(counts.counts), prior, *names)
+        return implied_model(self.context.responses, self.posteriors, self.context.threads)
 
     def choose(self, why: str) -> Choice:
         """The choice of this baseline.

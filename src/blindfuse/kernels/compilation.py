@@ -51,18 +51,21 @@ MAX_LANES = 32
 """Classes for whose number a kernel is compiled; with more, one kernel serves all numbers."""
 
 
-def lanes_of(
-    count: int, n_responses: int = MIN_COMPILED
-) -> tuple[tuple[()], ...] | NDArray[np.float64]:
+def lanes_of(count: int) -> tuple[tuple[()], ...] | NDArray[np.float64]:
     """Return an object of length ``count``, the number of classes, that tells kernels about rows.
 
     Up to MAX_LANES it is a tuple, whose length is part of its type, so that a row of classes is a
     vector in registers. Its entries are empty, because others would become arguments of every
-    function. With more classes, and for small tables, it is an array, and rows are in memory (see
+    function. With more classes it is an array, and rows are in memory (see
     ``blindfuse.kernels.vectors``).
     """
+    return register_lanes(count, MIN_COMPILED) or np.empty(count)
+
+
+def register_lanes(count: int, n_responses: int) -> tuple[tuple[()], ...] | None:
+    """Return the lanes of a row in registers; None for more than MAX_LANES and small tables."""
     in_registers = count <= MAX_LANES and n_responses >= MIN_COMPILED
-    return ((),) * count if in_registers else np.empty(count)
+    return ((),) * count if in_registers else None
 
 
 @intrinsic

@@ -1,5 +1,7 @@
 """Hashes of items, annotators and classes that depend on the responses only, and reordered rows."""
 
+from typing import Any
+
 import numpy as np
 
 from blindfuse.kernels.compilation import inlined, kernel
@@ -8,13 +10,15 @@ STEP, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 """Constants of the finalizer of SplitMix64 (Steele, Lea and Flood 2014)."""
 
 
-@inlined
-def _mix(one, other):
-    """Return 64 bits that look random, for each pair of 64-bit numbers."""
+def mix(one: Any, other: Any) -> Any:
+    """Return 64 bits that look random, for each pair of 64-bit numbers; arrays are paired too."""
     bits = (one + np.uint64(STEP)) ^ (other * np.uint64(FIRST))
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(FIRST)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(SECOND)
     return bits ^ (bits >> np.uint64(31))
+
+
+_mix = inlined(mix)
 
 
 @kernel

@@ -14,81 +14,101 @@ MAX_ITERATIONS = 30
 """Updates of an item's membership; few items need more than ten."""
 TOLERANCE = 1e-4
 """The iteration stops when no entry of the membership changes by more."""
+SHIFT = 6.0
+"""ψ(x) = ψ(x + 6) − 1/x − … − 1/(x + 5): the argument from which its asymptotic series is exact."""
 
 
 @inlined
-def _digamma(x):
-    """Return ψ(x) for x > 0: the asymptotic series above 6, reached by ψ(x) = ψ(x + 1) − 1/x."""
-    value = 0.0
-    while x < 6.0:
-        value -= 1.0 / x
-        x += 1.0
-    t = 1.0 / (x * x)
+def _digamma_remainder(x):
+    """Return ψ(x) − log(x + SHIFT) for x > 0, with one division for the six of the recurrence.
+
+    With u = x (x + 5), the terms 1/(x + i) + 1/(x + 5 − i) are (2x + 5) / (u + i (5 − i)).
+    """
+    u = x * (x + 5.0)
+    v, w = u + 4.0, u + 6.0
+    recurrence = (2.0 * x + 5.0) * (v * w + u * (v + w)) / (u * v * w)
+    inverse = 1.0 / (x + SHIFT)
+    t = inverse * inverse
     series = t * (1 / 12 - t * (1 / 120 - t * (1 / 252 - t * (1 / 240 - t / 132))))
-    return value + math.log(x) - 0.5 / x - series
-
-
-@kernel
-def _expected_logs(membership, logs):
-    """Fill ``logs[class]`` with E log q for q ~ Dirichlet(membership); return the sum of it."""
-    total = 0.0
-    for k in range(membership.size):
-        total += membership[k]
-    whole = _digamma(total)
-    for k in range(membership.size):
-        logs[k] = _digamma(membership[k]) - whole
-    return total
+    return -0.5 * inverse - series - recurrence
 
 
 @kernel
 def membership_posteriors(
-    starts, annotators, symbols, first, last, looks, habits, pseudo, memberships, by_habit, log_sums
-):
+    starts, annotators, symbols, first, last, weights,
+    looks, habits, pseudo, memberships, by_habit, log_sums,
+):  # fmt: skip
     """Fill the Dirichlet parameters ``memberships[item, class]``; return the variational bound.
 
     Annotator m looks with probability ``looks[m]`` and then reports class a with probability
     q_n(a), where q_n ~ Dirichlet(``pseudo``). Otherwise it reports a with probability
     ``habits[m, a]``. Adds the expected number of responses by habit to ``by_habit[m, a]`` and
-    Σ_n E log q_n to ``log_sums[class]``.
+    Σ_n E log q_n to ``log_sums[class]``; ``weights[item]`` is the number of times an item counts.
+
+    The parameters of classes that nobody reports for an item do not change, so that only the
+    ``present`` ones are updated, ``n_present`` of them.
     """
     K = pseudo.size
-    logs, updated = np.empty(K), np.empty(K)
-    prior_terms, strength = 0.0, 0.0
+    present, chances, updated = np.empty(K, np.int64), np.empty(K), np.empty(K)
+    absent_logs = np.empty(K)
+    strength = prior_terms = weight_sum = whole_sum = bound = 0.0
     for k in range(K):
-        prior_terms -= math.lgamma(pseudo[k])
         strength += pseudo[k]
+        prior_terms -= math.lgamma(pseudo[k])
+        absent_logs[k] = _digamma_remainder(pseudo[k]) + math.log(pseudo[k] + SHIFT)
+        log_sums[k] = 0.0
     prior_terms += math.lgamma(strength)
-    bound = 0.0
     for n in range(first, last):
-        membership = memberships[n]
+        membership, weight = memberships[n], weights[n]
         begin, end = np.uint64(starts[n]), np.uint64(starts[n + 1])
         for k in range(K):
             membership[k] = pseudo[k]
+        n_present = 0
         for response in range(begin, end):
-            membership[np.uint64(symbols[response])] += 1.0
+            a = np.int64(symbols[response])
+            if membership[a] == pseudo[a]:
+                present[n_present] = a
+                n_present += 1
+            membership[a] += 1.0
+        total = strength + (end - begin)
         for _ in range(MAX_ITERATIONS):
-            _expected_logs(membership, logs)
-            for k in range(K):
-                updated[k] = pseudo[k]
+            rest, scale = _digamma_remainder(total), 1.0 / (total + SHIFT)
+            for at in range(n_present):
+                a = present[at]
+                x = membership[a]
+                chances[a] = (x + SHIFT) * scale * math.exp(_digamma_remainder(x) - rest)
+                updated[a] = pseudo[a]
             for response in range(begin, end):
                 m, a = np.uint64(annotators[response]), np.uint64(symbols[response])
-                looked = looks[m] * math.exp(logs[a])
+                looked = looks[m] * chances[a]
                 updated[a] += looked / (looked + (1.0 - looks[m]) * habits[m, a])
-            change = 0.0
-            for k in range(K):
-                change = max(change, abs(updated[k] - membership[k]))
-                membership[k] = updated[k]
+            change, total = 0.0, strength
+            for at in range(n_present):
+                a = present[at]
+                change = max(change, abs(updated[a] - membership[a]))
+                total += updated[a] - pseudo[a]
+                membership[a] = updated[a]
             if change < TOLERANCE:
                 break
-        total = _expected_logs(membership, logs)
-        bound += prior_terms - math.lgamma(total)
-        for k in range(K):
-            bound += (pseudo[k] - membership[k]) * logs[k] + math.lgamma(membership[k])
-            log_sums[k] += logs[k]
+        whole = _digamma_remainder(total) + math.log(total + SHIFT)
+        item_bound = prior_terms - math.lgamma(total)
+        for at in range(n_present):
+            a = present[at]
+            x = membership[a]
+            log = _digamma_remainder(x) + math.log(x + SHIFT)
+            chances[a] = math.exp(log - whole)
+            item_bound += (pseudo[a] - x) * (log - whole) + math.lgamma(x) - math.lgamma(pseudo[a])
+            log_sums[a] += weight * (log - absent_logs[a])
         for response in range(begin, end):
             m, a = np.uint64(annotators[response]), np.uint64(symbols[response])
             habit = (1.0 - looks[m]) * habits[m, a]
-            likelihood = looks[m] * math.exp(logs[a]) + habit
-            by_habit[m, a] += habit / likelihood
-            bound += math.log(likelihood)
+            likelihood = looks[m] * chances[a] + habit
+            by_habit[m, a] += weight * habit / likelihood
+            item_bound += math.log(likelihood)
+        bound += weight * item_bound
+        weight_sum += weight
+        whole_sum += weight * whole
+    for k in range(K):
+        log_sums[k] += weight_sum * absent_logs[k] - whole_sum
+        bound += weight_sum * math.lgamma(pseudo[k])
     return bound

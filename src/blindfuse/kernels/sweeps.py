@@ -22,6 +22,7 @@ P_m        ``grams[m]``                        Γ_mᵀ Γ_m
 import numpy as np
 
 from blindfuse.kernels.compilation import inlined, kernel, prefetch
+from blindfuse.kernels.vectors import filled, load, plus_scaled, store, times
 
 INNER_TOLERANCE = 1e-8
 """Squared relative residual at which the inner ADMM of Appendix A stops."""
@@ -34,6 +35,9 @@ PREFETCH_DISTANCE = 48
 
 CACHE_LINE = 64
 """Bytes per cache line."""
+
+PARTS = 4
+"""Sums among which the groups of an annotator take turns, a power of two."""
 
 
 @kernel
@@ -79,9 +83,9 @@ def project_model(confusions, prior):
 
 
 @kernel
-def invert(matrix):
+def invert(matrix, lanes):
     """Invert a symmetric positive definite matrix in place, by Gauss–Jordan without pivoting."""
-    K = matrix.shape[0]
+    K = matrix.shape[0] if lanes is None else len(lanes)
     for p in range(K):
         pivot = 1.0 / matrix[p, p]
         matrix[p, p] = 1.0
@@ -104,9 +108,25 @@ def _dot(left, right):
 
 
 @kernel
-def quadratic(gram, target, block):
+def normal_equations(changes, residual, importance, normal, right):
+    """Fill ``normal`` with A W Aᵀ and ``right`` with A W f, where A is ``changes[i, j]``.
+
+    f is ``residual[j]``, and W has ``importance[j]`` on its diagonal.
+    """
+    weighted = np.empty(residual.size)
+    for i in range(changes.shape[0]):
+        for j in range(residual.size):
+            weighted[j] = importance[j] * changes[i, j]
+        right[i] = _dot(weighted, residual)
+        for l in range(i, changes.shape[0]):
+            normal[i, l] = normal[l, i] = _dot(weighted, changes[l])
+
+
+@kernel
+def quadratic(gram, target, block, lanes):
     """Return ½ tr(Xᵀ G X) − tr(Bᵀ X)."""
-    K, C = block.shape
+    K = block.shape[0] if lanes is None else len(lanes)
+    C = block.shape[1] if lanes is None else len(lanes)
     total = 0.0
     for k in range(K):
         for c in range(C):
@@ -120,7 +140,7 @@ def quadratic(gram, target, block):
 
 
 @kernel
-def admm(gram, target, block, dual, proximal, inner):
+def admm(gram, target, block, dual, inverse, work, moved_to, lanes, proximal, inner):
     """Minimise ½ tr(Xᵀ G X) − tr(Bᵀ X) + ν/2 ‖X − X_prev‖² over the simplices, in place.
 
     Appendix A, (31)–(33) and (36)–(38): ``block`` is X = Γ_mᵀ [true, reported], whose rows are on
@@ -130,16 +150,18 @@ def admm(gram, target, block, dual, proximal, inner):
     Departs from the paper in one way: a block that increases the objective is rejected. ADMM first
     gets more iterations; if they do not help, the previous block is kept. The objective of the
     outer iteration therefore never increases.
+
+    ``inverse[true, true]``, ``work[4, true, reported]`` and ``moved_to[(true, reported)]`` are
+    buffers. Loops over the classes of a confusion matrix are unrolled if ``lanes`` are given.
     """
-    K, C = block.shape
+    K = block.shape[0] if lanes is None else len(lanes)
+    C = block.shape[1] if lanes is None else len(lanes)
+    constant, previous, free, right = work[0], work[1], work[2], work[3]
     trace = 0.0
     for k in range(K):
         trace += gram[k, k]
     penalty = max(trace / K, 1e-300)
     proximal_weight = proximal * penalty
-    inverse = np.empty((K, K))
-    constant = np.empty((K, C))
-    previous = np.empty((K, C))
     for k in range(K):
         for l in range(K):
             inverse[k, l] = gram[k, l]
@@ -147,11 +169,8 @@ def admm(gram, target, block, dual, proximal, inner):
         for c in range(C):
             previous[k, c] = block[k, c]
             constant[k, c] = target[k, c] + proximal_weight * block[k, c]
-    invert(inverse)
-    before = quadratic(gram, target, block)
-    free = np.empty((K, C))
-    moved_to = np.empty(K * C)
-    right = np.empty((K, C))
+    invert(inverse, lanes)
+    before = quadratic(gram, target, block, lanes)
     for iteration in range(inner * MAX_EXTENSION):
         for k in range(K):
             for c in range(C):
@@ -181,7 +200,9 @@ def admm(gram, target, block, dual, proximal, inner):
         converged = gap <= INNER_TOLERANCE * size and moved <= INNER_TOLERANCE * max(
             dual_size, size
         )
-        if (converged or iteration + 1 >= inner) and quadratic(gram, target, block) <= before:
+        if not converged and iteration + 1 < inner:
+            continue
+        if quadratic(gram, target, block, lanes) <= before:
             return
     for k in range(K):
         for c in range(C):
@@ -189,23 +210,26 @@ def admm(gram, target, block, dual, proximal, inner):
 
 
 @inlined
-def _update_confusion(gram, target, prior, confusion, dual, proximal, inner):
+def _update_confusion(
+    gram, target, prior, confusion, dual, inverse, work, flat, lanes, proximal, inner
+):
     """Solve (23), the subproblem of one Γ_m, in place (step 5 of Algorithm 1).
 
     The sums of (36) are scaled by Π first.
 
     ``gram`` [true, true] and ``target`` [true, reported] are given without Π and are overwritten;
-    ``dual`` [true, reported] is updated.
+    ``dual`` [true, reported] is updated. ``inverse[true, true]``, ``work[5, true, reported]`` and
+    ``flat[(true, reported)]`` are buffers.
     """
     R, K = confusion.shape
-    block = np.empty((K, R))
+    block = work[4]
     for k in range(K):
         for l in range(K):
             gram[k, l] *= prior[k] * prior[l]
         for a in range(R):
             target[k, a] *= prior[k]
             block[k, a] = confusion[a, k]
-    admm(gram, target, block, dual, proximal, inner)
+    admm(gram, target, block, dual, inverse, work, flat, lanes, proximal, inner)
     for k in range(K):
         for a in range(R):
             confusion[a, k] = block[k, a]
@@ -222,10 +246,11 @@ def _update_prior(gram, target, prior, dual, proximal, inner, fixed):
     for k in range(K):
         block[k, 0], right[k, 0], column[k, 0] = prior[k], target[k], dual[k]
     if not fixed:
-        admm(gram, right, block, column, proximal, inner)
+        inverse, work, flat = np.empty((K, K)), np.empty((4, K, 1)), np.empty(K)
+        admm(gram, right, block, column, inverse, work, flat, None, proximal, inner)
         for k in range(K):
             prior[k], dual[k] = block[k, 0], column[k, 0]
-    return quadratic(gram, right, block)
+    return quadratic(gram, right, block, None)
 
 
 @kernel
@@ -341,23 +366,27 @@ def sweep_moments(
     """
     M, R, K = confusions.shape
     stacked = np.empty((K, M, R))
-    flat = stacked.reshape((K, M * R))
+    stacked_rows = stacked.reshape((K, M * R))
     grams = np.empty((M, K, K))
     for m in range(M):
         _stack(confusions, m, stacked, grams)
     products = np.empty((K, third.shape[2]))
     target = np.empty((K, R))
     gram = np.empty((K, K))
+    inverse, work, flat = np.empty((K, K)), np.empty((5, K, R)), np.empty(K * R)
     dots = np.empty(8)
     for m in range(M):
         _products(stacked, m, 0, products)
         for k in range(K):
             for a in range(R):
                 target[k, a] = first[m, a]
-        _add_products(second[m], flat, 0, dots, target)
+        _add_products(second[m], stacked_rows, 0, dots, target)
         _add_products(third[m], products, 0, dots, target)
         _gram_of_others(grams, m, 0, seen, seen2, seen3, 0, gram)
-        _update_confusion(gram, target, prior, confusions[m], duals[m], proximal, inner)
+        _update_confusion(
+            gram, target, prior, confusions[m], duals[m],
+            inverse, work, flat, None, proximal, inner,
+        )  # fmt: skip
         _stack(confusions, m, stacked, grams)
 
     # Count each pair and triple once: m with the annotators after it.
@@ -371,7 +400,7 @@ def sweep_moments(
         for k in range(K):
             for a in range(R):
                 target[k, a] = first[m, a]
-        _add_products(second[m], flat, later, dots, target)
+        _add_products(second[m], stacked_rows, later, dots, target)
         _add_products(third[m], products, tail, dots, target)
         for k in range(K):
             for a in range(R):
@@ -393,6 +422,8 @@ def _pack_gram(confusions, m, grams):
                 total += confusions[m, a, k] * confusions[m, a, l]
             grams[m, 0, at] = total
             at += 1
+    for rest in range(at, grams.shape[2]):
+        grams[m, 0, rest] = 0.0
 
 
 @inlined
@@ -405,40 +436,75 @@ def _unpack_gram(packed, scale, gram):
             at += 1
 
 
+@inlined
+def _row_at(array, row, lanes):
+    """Return one row of an array, whose last axis is as long as ``lanes``."""
+    return load(array, np.uint64(row) * np.uint64(len(lanes)), lanes)
+
+
+@inlined
+def _set_row(array, row, value, lanes):
+    store(array, np.uint64(row) * np.uint64(len(lanes)), value)
+
+
 @kernel
-def _polynomials(starts, annotators, symbols, rows, polynomials):
+def _polynomials(starts, annotators, symbols, rows, polynomials, lanes):
     """Fill ``polynomials[group, degree − 1, k]`` for degrees 1 and 2.
 
     They are the elementary symmetric polynomials of the group's ``rows[annotator, symbol, k]``.
+    Here and below, rows are in registers if ``lanes`` are given, and in memory if they are None.
     """
+    R, L = rows.shape[1:]
     for group in range(starts.size - 1):
-        for k in range(rows.shape[2]):
-            polynomials[group, 0, k] = polynomials[group, 1, k] = 0.0
-        for at in range(starts[group], starts[group + 1]):
-            m, a = annotators[at], symbols[at]
-            for k in range(rows.shape[2]):
-                polynomials[group, 1, k] += rows[m, a, k] * polynomials[group, 0, k]
-                polynomials[group, 0, k] += rows[m, a, k]
+        if lanes is None:
+            for k in range(L):
+                polynomials[group, 0, k] = polynomials[group, 1, k] = 0.0
+            for at in range(starts[group], starts[group + 1]):
+                m, a = annotators[at], symbols[at]
+                for k in range(L):
+                    polynomials[group, 1, k] += rows[m, a, k] * polynomials[group, 0, k]
+                    polynomials[group, 0, k] += rows[m, a, k]
+        else:
+            one = two = filled(0.0, polynomials, lanes)
+            for at in range(starts[group], starts[group + 1]):
+                row = _row_at(rows, annotators[at] * R + symbols[at], lanes)
+                two = plus_scaled(two, times(row, one), 1.0)
+                one = plus_scaled(one, row, 1.0)
+            _set_row(polynomials, 2 * group, one, lanes)
+            _set_row(polynomials, 2 * group + 1, two, lanes)
 
 
 @kernel
-def _sum_all(starts, annotators, symbols, rows, sizes, total):
+def _sum_all(starts, annotators, symbols, rows, sizes, total, lanes):
     """Fill ``total[0]`` with Σ over groups of size · (e₁ + e₂ + e₃), polynomials of degrees 1–3."""
-    L = rows.shape[2]
-    one, two, three = np.empty(L), np.empty(L), np.empty(L)
+    R, L = rows.shape[1:]
     for k in range(L):
         total[0, k] = 0.0
-    for group in range(starts.size - 1):
-        for k in range(L):
-            one[k] = two[k] = three[k] = 0.0
-        for at in range(starts[group], starts[group + 1]):
-            m, a = annotators[at], symbols[at]
+    if lanes is None:
+        one, two, three = np.empty(L), np.empty(L), np.empty(L)
+        for group in range(starts.size - 1):
             for k in range(L):
-                three[k] += rows[m, a, k] * two[k]
-                two[k] += rows[m, a, k] * one[k]
-                one[k] += rows[m, a, k]
-        for k in range(L):
-            total[0, k] += sizes[group] * (one[k] + two[k] + three[k])
+                one[k] = two[k] = three[k] = 0.0
+            for at in range(starts[group], starts[group + 1]):
+                m, a = annotators[at], symbols[at]
+                for k in range(L):
+                    three[k] += rows[m, a, k] * two[k]
+                    two[k] += rows[m, a, k] * one[k]
+                    one[k] += rows[m, a, k]
+            for k in range(L):
+                total[0, k] += sizes[group] * (one[k] + two[k] + three[k])
+    else:
+        result = filled(0.0, total, lanes)
+        for group in range(starts.size - 1):
+            first = second = third = filled(0.0, total, lanes)
+            for at in range(starts[group], starts[group + 1]):
+                row = _row_at(rows, annotators[at] * R + symbols[at], lanes)
+                third = plus_scaled(third, times(row, second), 1.0)
+                second = plus_scaled(second, times(row, first), 1.0)
+                first = plus_scaled(first, row, 1.0)
+            degrees = plus_scaled(plus_scaled(first, second, 1.0), third, 1.0)
+            result = plus_scaled(result, degrees, np.float64(sizes[group]))
+        _set_row(total, 0, result, lanes)
 
 
 @inlined
@@ -450,41 +516,62 @@ def _prefetch_group(polynomials, sizes, group):
 
 
 @kernel
-def _sum_others(begin, end, groups, symbols, rows, polynomials, sizes, total):
+def _sum_others(begin, end, groups, symbols, rows, polynomials, sizes, total, lanes):
     """Add Σ of size · (1 + e₁ + e₂) over the groups of one annotator, without its own rows.
 
-    ``rows[symbol, k]`` are the rows of the annotator; ``total[symbol, k]`` sums by its symbol.
+    ``rows[symbol, k]`` are the rows of the annotator. ``total[(part, symbol), k]`` sums by its
+    symbol, in PARTS sums that take turns, because an addition waits for the one before it.
     """
-    L = rows.shape[1]
+    R, L = rows.shape
     for at in range(begin, end):
         if at + PREFETCH_DISTANCE < end:
             _prefetch_group(polynomials, sizes, groups[at + PREFETCH_DISTANCE])
         group, a = groups[at], symbols[at]
-        for k in range(L):
-            one = polynomials[group, 0, k] - rows[a, k]
-            two = polynomials[group, 1, k] - rows[a, k] * one
-            total[a, k] += sizes[group] * (1.0 + one + two)
+        if lanes is None:
+            for k in range(L):
+                one = polynomials[group, 0, k] - rows[a, k]
+                two = polynomials[group, 1, k] - rows[a, k] * one
+                total[a + R * (at & (PARTS - 1)), k] += sizes[group] * (1.0 + one + two)
+        else:
+            row = _row_at(rows, a, lanes)
+            first = plus_scaled(_row_at(polynomials, 2 * group, lanes), row, -1.0)
+            second = _row_at(polynomials, 2 * group + 1, lanes)
+            second = plus_scaled(second, times(row, first), -1.0)
+            degrees = plus_scaled(plus_scaled(filled(1.0, total, lanes), first, 1.0), second, 1.0)
+            part = a + R * (at & (PARTS - 1))
+            added = plus_scaled(_row_at(total, part, lanes), degrees, np.float64(sizes[group]))
+            _set_row(total, part, added, lanes)
 
 
 @kernel
-def _replace(begin, end, groups, symbols, old, new, polynomials, sizes):
+def _replace(begin, end, groups, symbols, old, new, polynomials, sizes, lanes):
     """Replace the rows of one annotator in the polynomials of its groups."""
     L = old.shape[1]
     for at in range(begin, end):
         if at + PREFETCH_DISTANCE < end:
             _prefetch_group(polynomials, sizes, groups[at + PREFETCH_DISTANCE])
         group, a = groups[at], symbols[at]
-        for k in range(L):
-            change = new[a, k] - old[a, k]
-            polynomials[group, 1, k] += change * (polynomials[group, 0, k] - old[a, k])
-            polynomials[group, 0, k] += change
+        if lanes is None:
+            for k in range(L):
+                change = new[a, k] - old[a, k]
+                polynomials[group, 1, k] += change * (polynomials[group, 0, k] - old[a, k])
+                polynomials[group, 0, k] += change
+        else:
+            before = _row_at(old, a, lanes)
+            moved = plus_scaled(_row_at(new, a, lanes), before, -1.0)
+            first = _row_at(polynomials, 2 * group, lanes)
+            others = plus_scaled(first, before, -1.0)
+            second = _row_at(polynomials, 2 * group + 1, lanes)
+            second = plus_scaled(second, times(moved, others), 1.0)
+            _set_row(polynomials, 2 * group + 1, second, lanes)
+            _set_row(polynomials, 2 * group, plus_scaled(first, moved, 1.0), lanes)
 
 
 @kernel
 def sweep_responses(
     starts, annotators, symbols, annotator_starts, patterns, pattern_symbols, sizes,
     panel_starts, members, panel_zeros, member_starts, panels, member_zeros, panel_sizes,
-    n_items, by_pattern, by_panel,
+    n_items, by_pattern, by_panel, lanes, gram_lanes, square_lanes,
     confusions, prior, duals, prior_dual, fixed, proximal, inner,
 ):  # fmt: skip
     """Make one sweep directly from responses, with weights n/N; return h_N without its constant.
@@ -495,41 +582,65 @@ def sweep_responses(
     the same annotators form one panel, whose symbols are all zero, so that one function does both.
 
     ``by_pattern`` and ``by_panel`` are buffers for the polynomials, reused in every sweep.
+    ``lanes`` and ``gram_lanes`` are those of rows of ``by_pattern``, of K entries, and of
+    ``by_panel``, of K (K + 1) / 2 entries or more; the others are zero. ``square_lanes`` are
+    ``lanes`` if the symbols are the classes, and otherwise None.
     """
-    M, R, K = confusions.shape
-    L = K * (K + 1) // 2
+    M, L, scale = confusions.shape[0], by_panel.shape[2], 1.0 / n_items
+    R = confusions.shape[1] if square_lanes is None else len(square_lanes)
+    K = confusions.shape[2] if lanes is None else len(lanes)
     grams = np.empty((M, 1, L))
     for m in range(M):
         _pack_gram(confusions, m, grams)
-    _polynomials(starts, annotators, symbols, confusions, by_pattern)
-    _polynomials(panel_starts, members, panel_zeros, grams, by_panel)
-    reported, packed = np.empty((R, K)), np.empty((1, L))
+    _polynomials(starts, annotators, symbols, confusions, by_pattern, lanes)
+    _polynomials(panel_starts, members, panel_zeros, grams, by_panel, gram_lanes)
+    reported, packed = np.empty((PARTS * R, K)), np.empty((PARTS, L))
     old, old_gram = np.empty((R, K)), np.empty((1, L))
-    target, gram = np.empty((K, R)), np.empty((K, K))
+    target, gram, inverse = np.empty((K, R)), np.empty((K, K)), np.empty((K, K))
+    work, flat = np.empty((5, K, R)), np.empty(K * R)
     for m in range(M):
         for a in range(R):
             for k in range(K):
-                reported[a, k] = 0.0
                 old[a, k] = confusions[m, a, k]
         for at in range(L):
-            packed[0, at] = 0.0
             old_gram[0, at] = grams[m, 0, at]
+        for a in range(PARTS * R):
+            for k in range(K):
+                reported[a, k] = 0.0
+        for part in range(PARTS):
+            for at in range(L):
+                packed[part, at] = 0.0
         begin, end = annotator_starts[m], annotator_starts[m + 1]
         first, last = member_starts[m], member_starts[m + 1]
-        _sum_others(begin, end, patterns, pattern_symbols, old, by_pattern, sizes, reported)
-        _sum_others(first, last, panels, member_zeros, old_gram, by_panel, panel_sizes, packed)
-        _unpack_gram(packed, 1.0 / n_items, gram)
+        _sum_others(begin, end, patterns, pattern_symbols, old, by_pattern, sizes, reported, lanes)
+        _sum_others(
+            first, last, panels, member_zeros, old_gram, by_panel, panel_sizes, packed, gram_lanes
+        )
+        for part in range(1, PARTS):
+            for at in range(L):
+                packed[0, at] += packed[part, at]
+        _unpack_gram(packed, scale, gram)
         for k in range(K):
             for a in range(R):
-                target[k, a] = reported[a, k] / n_items
-        _update_confusion(gram, target, prior, confusions[m], duals[m], proximal, inner)
+                reports = 0.0
+                for part in range(PARTS):
+                    reports += reported[part * R + a, k]
+                target[k, a] = reports * scale
+        _update_confusion(
+            gram, target, prior, confusions[m], duals[m],
+            inverse, work, flat, square_lanes, proximal, inner,
+        )  # fmt: skip
         _pack_gram(confusions, m, grams)
-        _replace(begin, end, patterns, pattern_symbols, old, confusions[m], by_pattern, sizes)
-        _replace(first, last, panels, member_zeros, old_gram, grams[m], by_panel, panel_sizes)
+        _replace(
+            begin, end, patterns, pattern_symbols, old, confusions[m], by_pattern, sizes, lanes
+        )
+        _replace(
+            first, last, panels, member_zeros, old_gram, grams[m], by_panel, panel_sizes, gram_lanes
+        )
     total = np.empty((1, K))
-    _sum_all(starts, annotators, symbols, confusions, sizes, total)
-    _sum_all(panel_starts, members, panel_zeros, grams, panel_sizes, packed)
-    _unpack_gram(packed, 1.0 / n_items, gram)
+    _sum_all(starts, annotators, symbols, confusions, sizes, total, lanes)
+    _sum_all(panel_starts, members, panel_zeros, grams, panel_sizes, packed, gram_lanes)
+    _unpack_gram(packed, scale, gram)
     for k in range(K):
-        total[0, k] /= n_items
+        total[0, k] *= scale
     return _update_prior(gram, total[0], prior, prior_dual, proximal, inner, fixed)

@@ -20,28 +20,25 @@ MAX_DENSE_COLUMNS = 1_500
 """Annotators times symbols up to which the spectrum is computed from a dense matrix."""
 MIN_NORM = 1e-12
 """Smallest length that a row is divided by."""
+MIN_VALUE = 1e-6
+"""Singular values below are zero but for rounding; the largest is one."""
 
 
 def spectral_codes(responses: Responses) -> Codes:
-    """Cluster items by their co-association, the share of annotators who put two into one cluster.
+    """Cluster items by normalised cuts of the graph that joins each item to its clusters.
 
-    The normalised co-association D^(−½) B Bᵀ D^(−½), where ``B[item, (annotator, symbol)]`` is one
-    for each response, has the left singular vectors of D^(−½) B, so it need not be formed. Items
-    are clustered by the first K of them with rows scaled to length one (Ng, Jordan and Weiss 2002,
-    "On Spectral Clustering: Analysis and an Algorithm"), in time linear in the number of responses.
-    Classes are numbered from the largest cluster down.
+    ``B[item, (annotator, symbol)]`` is one for each response. With D and C the numbers of responses
+    per item and per cluster, the left singular vectors of D^(−½) B C^(−½) are those of the
+    normalised graph of items and clusters (Fern and Brodley 2004, "Solving Cluster Ensemble
+    Problems by Bipartite Graph Partitioning"; Dhillon 2001), and no matrix of items by items is
+    formed. Items are clustered by the first K of them, with rows scaled to length one (Ng, Jordan
+    and Weiss 2002, "On Spectral Clustering: Analysis and an Algorithm"), in time linear in the
+    number of responses. Classes are numbered from the largest cluster down.
     """
-    K, R = responses.n_classes, responses.n_symbols
-    starts, annotators, symbols = responses.by_item
-    columns, places = np.unique(annotators.astype(np.int64) * R + symbols, return_inverse=True)
-    shape = responses.n_items, len(columns)
-    table = csr_array((np.ones(len(symbols)), places, starts), shape=shape)
-    degrees = table @ np.asarray(table.sum(axis=0)).ravel()
-    scale = 1 / np.sqrt(np.maximum(degrees, 1.0))
-    table = csr_array((np.repeat(scale, np.diff(starts)), places, starts), shape=shape)
-    rows = table @ _right_vectors(table, K)
-    lengths = np.linalg.norm(rows, axis=1)
+    K = responses.n_classes
     responded = responses.responses_per_item > 0
+    rows = _left_vectors(_normalised_graph(responses), K)
+    lengths = np.linalg.norm(rows, axis=1)
     rows = rows / np.maximum(lengths, MIN_NORM)[:, None]
     codes = np.full(responses.n_items, -1)
     found = _kmeans(rows[responded], K, np.random.default_rng(0))
@@ -50,15 +47,29 @@ def spectral_codes(responses: Responses) -> Codes:
     return codes
 
 
-def _right_vectors(table: "csr_array", count: int) -> Floats:
-    """Return the first right singular vectors ``[column, count]``."""
+def _normalised_graph(responses: Responses) -> "csr_array":
+    """Return D^(−½) B C^(−½), ``[item, cluster]``, with the clusters that occur."""
+    starts, annotators, symbols = responses.by_item
+    clusters = annotators.astype(np.int64) * responses.n_symbols + symbols
+    used, places, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
+    per_item = np.repeat(np.diff(starts), np.diff(starts))
+    values = 1 / np.sqrt(per_item * sizes[places])
+    return csr_array((values, places, starts), shape=(responses.n_items, len(used)))
+
+
+def _left_vectors(table: "csr_array", count: int) -> Floats:
+    """Return the first left singular vectors ``[item, count]``; beyond the rank, zeros."""
     n_columns = table.shape[1]
     if n_columns <= max(MAX_DENSE_COLUMNS, count):
-        _, vectors = np.linalg.eigh((table.T @ table).toarray())
-        return np.asarray(vectors[:, ::-1][:, :count])
-    start = np.ones(min(table.shape))
-    _, _, vectors = svds(table, k=count, v0=start)
-    return np.asarray(vectors[::-1].T)
+        squares, vectors = np.linalg.eigh((table.T @ table).toarray())
+        values, vectors = np.sqrt(np.maximum(squares, 0)), vectors
+    else:
+        start = np.ones(min(table.shape))
+        _, values, rows = svds(table, k=count, v0=start)
+        vectors = rows.T
+    first = np.argsort(-values, kind="stable")[:count]
+    kept = first[values[first] > MIN_VALUE]
+    return np.asarray(table @ (vectors[:, kept] / values[kept]))
 
 
 def _kmeans(points: Floats, n_clusters: int, rng: np.random.Generator) -> Codes:

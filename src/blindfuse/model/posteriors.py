@@ -19,6 +19,7 @@ from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
 from blindfuse.kernels.threads import map_threads
 from blindfuse.model.anchored_votes import class_votes, initial_codes
 from blindfuse.model.checks import check_shape
+from blindfuse.model.incidence import incidence
 from blindfuse.responses.packing import PackedResponses
 from blindfuse.responses.responses import Responses
 
@@ -71,7 +72,7 @@ def _vote_units(responses: Responses, threads: int | None) -> Floats:
     if responses.n_responses < MIN_COMPILED:
         return _units_of_winners(weighted_votes(responses))
     units = np.empty((responses.n_items, responses.n_classes))
-    lanes = lanes_of(responses.n_classes, responses.n_responses)
+    lanes = lanes_of(responses.n_classes)
     map_threads(
         lambda begin, end: kernels.vote_posteriors(*responses.by_item, begin, end, lanes, units),
         responses.n_items,
@@ -118,7 +119,7 @@ def count_vote_units(responses: Responses, threads: int | None = None) -> Expect
     if not responses.is_plain:
         return count_posteriors(responses, _vote_units(responses, threads), threads)
     K = responses.n_classes
-    lanes = lanes_of(K, responses.n_responses)
+    lanes = lanes_of(K)
     return _sum_over_items(responses, K, threads, kernels.vote_counts, lanes)
 
 
@@ -163,7 +164,7 @@ def count_posteriors(
     check_shape(posteriors, "posteriors", (responses.n_items, L))
     if responses.n_responses < MIN_COMPILED:
         return _count_small(responses, posteriors)
-    lanes = lanes_of(L, responses.n_responses)
+    lanes = lanes_of(L)
     inputs = np.ascontiguousarray(posteriors, dtype=float), lanes
     return _sum_over_items(responses, L, threads, kernels.posterior_counts, *inputs)
 
@@ -175,10 +176,13 @@ def compute_posteriors(
 
     P(class k given the responses to item n) ∝ π_k Π_m Γ_m(f_m(n), k).
     """
+    parameters = _checked(responses, confusions, prior)
+    if responses.n_responses < MIN_COMPILED:
+        posteriors, log_likelihoods = _small_posteriors(responses, *parameters)
+        return posteriors, float(log_likelihoods.sum())
     posteriors = np.empty((responses.n_items, len(prior)))
-    lanes = lanes_of(len(prior), responses.n_responses)
-    model = *_checked(responses, confusions, prior), lanes, _long(responses)
-    log_likelihoods = map_threads(
+    model = *parameters, lanes_of(len(prior)), _long(responses)
+    sums = map_threads(
         lambda begin, end: kernels.model_posteriors(
             *responses.by_item, begin, end, *model, posteriors
         ),
@@ -186,7 +190,7 @@ def compute_posteriors(
         threads,
         MIN_ITEMS_PER_THREAD,
     )
-    return posteriors, float(sum(log_likelihoods))
+    return posteriors, float(sum(sums))
 
 
 def expected_counts(
@@ -204,13 +208,14 @@ def expected_counts(
     L, parameters = len(prior), _checked(responses, confusions, prior)
     if sizes is not None:
         check_shape(sizes, "sizes", (responses.n_items,))
+    if responses.n_responses < MIN_COMPILED:
+        posteriors, log_likelihoods = _small_posteriors(responses, *parameters)
+        weights = np.ones(responses.n_items) if sizes is None else sizes
+        expected = _count_small(responses, weights[:, None] * posteriors)
+        return replace(expected, log_likelihood=float((weights * log_likelihoods).sum()))
     if responses.packed is not None:
         return _packed_expected_counts(responses.packed, *parameters, threads, sizes)
-    if responses.n_responses < MIN_COMPILED and sizes is None:
-        posteriors, log_likelihood = compute_posteriors(responses, confusions, prior, threads)
-        return replace(_count_small(responses, posteriors), log_likelihood=log_likelihood)
-    lanes = lanes_of(L, responses.n_responses)
-    model = *parameters, lanes, _long(responses), sizes
+    model = *parameters, lanes_of(L), _long(responses), sizes
     return _sum_over_items(responses, L, threads, kernels.model_counts, *model)
 
 
@@ -246,16 +251,24 @@ def _packed_expected_counts(
     return ExpectedCounts(*packed.unpack_counts(sums, confusions.shape[1]), log_likelihood)
 
 
+def _small_posteriors(
+    responses: Responses, confusions: Floats, prior: Floats
+) -> tuple[Floats, Floats]:
+    """Return posteriors ``[item, class]`` and log-likelihoods ``[item]`` without a kernel."""
+    log_rows = np.log(confusions.reshape(-1, len(prior)))
+    joint = incidence(responses) @ log_rows + np.log(prior)
+    best = joint.max(axis=1, keepdims=True)
+    posteriors = np.exp(joint - best)
+    total = posteriors.sum(axis=1, keepdims=True)
+    posteriors /= total
+    return posteriors, (best + np.log(total))[:, 0]
+
+
 def _count_small(responses: Responses, posteriors: Floats) -> ExpectedCounts:
-    """Return the expected counts by NumPy, whose sums are in the same order as the kernel's."""
-    M, R, L = responses.n_annotators, responses.n_symbols, posteriors.shape[1]
-    _, annotators, symbols = responses.by_item
-    cells = annotators.astype(np.intp) * R + symbols
-    items = responses.item_of_response()
-    counts = np.empty((M * R, L))
-    for k in range(L):
-        counts[:, k] = np.bincount(cells, posteriors[items, k], minlength=M * R)
-    return ExpectedCounts(counts.reshape(M, R, L), posteriors.sum(axis=0))
+    """Return the expected counts without a kernel; sums are in the same order as the kernel's."""
+    shape = responses.n_annotators, responses.n_symbols, posteriors.shape[1]
+    counts = (incidence(responses).T @ posteriors).reshape(shape)
+    return ExpectedCounts(counts, posteriors.sum(axis=0))
 
 
 def _sum_over_items(

@@ -18,7 +18,7 @@ from blindfuse.numbers.copying import CopiedRatings, find_copies, merge_groups
 from blindfuse.numbers.estimate import Estimate
 from blindfuse.numbers.held_out import NORMAL_MAD, sample_items
 from blindfuse.numbers.registry import METHODS
-from blindfuse.numbers.scales import scale_note
+from blindfuse.numbers.scales import scale_notes
 from blindfuse.numbers.selection import MethodChoice, choose_method
 from blindfuse.numbers.table import Numbers, as_numbers, check_numbers
 from blindfuse.responses.coding import positions
@@ -92,7 +92,8 @@ class NumberFusion:
             "ratings; they count as one annotator"
             for group in self._fitted.groups_in_input_order()
         ]
-        found = [*self.numbers.notes, scale_note(self.numbers), *merged, self._uncertainty_note()]
+        notes = *self.numbers.notes, *scale_notes(self.numbers)
+        found = [*notes, *merged, self._uncertainty_note()]
         return tuple(note for note in found if note)
 
     def _uncertainty_note(self) -> str | None:

@@ -12,6 +12,38 @@ SCALE_RATIO = 10.0
 10 by 2."""
 
 
+MIN_MIXED = 0.05
+"""Share of the ratings that each of two scales in one column must have."""
+MAX_BETWEEN = 0.01
+"""Share of the ratings that may lie between the two scales."""
+
+
+def mixed_scale_note(table: Numbers) -> str | None:
+    """Return a note if fractions from 0 to 1 are mixed with ratings from 5 to 100, else None.
+
+    Percentages and skewed ratings have values in between as well.
+    """
+    values = table.values
+    fractions = (values > 0) & (values < 1)
+    large, between = (values >= 5) & (values <= 100), (values > 1) & (values < 5)
+    others = (values < 0) | (values > 100)
+    enough = min(fractions.mean(), large.mean()) >= MIN_MIXED
+    if not enough or others.any() or between.mean() > MAX_BETWEEN:
+        return None
+    item = int(table.item_of_rating()[np.argmax(fractions)])
+    return (
+        f"The ratings mix two scales: {np.count_nonzero(fractions):,} lie between 0 and 1 (first "
+        f"for item {list_names(table.items[[item]])}), {np.count_nonzero(large):,} between 5 and "
+        "100. Convert the ratings to one scale if this is a mistake."
+    )
+
+
+def scale_notes(table: Numbers) -> list[str]:
+    """Return notes about annotators on other scales, or about two scales in one column."""
+    note = scale_note(table) or mixed_scale_note(table)
+    return [] if note is None else [note]
+
+
 def scale_note(table: Numbers) -> str | None:
     """Return a note if annotators fall into two groups with very different ranges, else None."""
     low, high = table.ranges

@@ -12,13 +12,22 @@ from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.kernels.hash_codes import factorize_hashes
 from blindfuse.kernels.ratings import add_powers, ranges
 from blindfuse.responses import frames
-from blindfuse.responses.coding import as_column, as_names, code_names, smallest_integer_dtype
+from blindfuse.responses.coding import as_column, code_names, smallest_integer_dtype
+from blindfuse.responses.detection import ColumnOptions, detect_column, is_long, long_columns
+from blindfuse.responses.inputs import (
+    Names,
+    Values,
+    as_matrix,
+    check_equal_lengths,
+    names_or_numbers,
+    stack_columns,
+)
 from blindfuse.responses.numerals import as_floats
-from blindfuse.responses.responses import Names, Values
 from blindfuse.responses.rows import read_only, row_starts, sort_and_deduplicate
 
 Floats = NDArray[np.float64]
-Repeats = Literal["last", "first", "error"]
+Repeats = Literal["mean", "median", "last", "first", "error"]
+"""Values of ``repeats=``. Only ``"last"`` and ``"first"`` depend on the order of the rows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,24 +61,20 @@ class Numbers:
 
     @classmethod
     def from_long(
-        cls, items: Values, annotators: Values, values: Values, *, repeats: Repeats = "last"
+        cls, items: Values, annotators: Values, values: Values, *, repeats: Repeats = "mean"
     ) -> "Numbers":
         """Read three columns of equal length, with one row per rating.
 
         None and NaN mean that the rating is missing; its item and annotator are kept. ``repeats``
-        says which rating to keep if an annotator rated an item more than once.
+        says what counts if an annotator rated an item more than once: the mean or the median of
+        these ratings, the last or the first; ``"error"`` raises an error.
         """
         if repeats not in get_args(Repeats):
             raise BadParameter(
                 f"repeats={repeats!r} must be one of {list_names(get_args(Repeats))}."
             )
         columns = [as_column(frames.values(column)) for column in (items, annotators, values)]
-        lengths = [f"{len(column):,}" for column in columns]
-        if len(set(lengths)) > 1:
-            raise BadLabels(
-                "items, annotators and values must have the same length, but have "
-                f"{lengths[0]}, {lengths[1]} and {lengths[2]} entries. Pass one entry per rating."
-            )
+        check_equal_lengths(dict(zip(("items", "annotators", "values"), columns, strict=True)))
         numbers = as_floats(columns[2], lambda row: f"row {row}")
         with ThreadPoolExecutor(2) as pool:
             (item_codes, item_names), (annotator_codes, annotator_names) = pool.map(
@@ -86,11 +91,17 @@ class Numbers:
             (len(item_names), len(annotator_names)),
             "first" if repeats == "first" else "last",
         )
+        if rows.repeated and repeats in ("mean", "median"):
+            is_repeated = np.bincount(item_codes, minlength=len(item_names)) > np.diff(rows.starts)
+            at = np.flatnonzero(is_repeated[item_codes])
+            cells = item_codes[at].astype(np.int64) * len(annotator_names) + annotator_codes[at]
+            numbers = numbers.copy()
+            numbers[at] = _combine_repeats(cells, numbers[at], repeats)
         if rows.repeated and repeats == "error":
             item = int(np.argmax(np.bincount(item_codes) > np.diff(rows.starts)))
             raise BadLabels(
                 f"An annotator rated item {list_names(item_names[[item]])} more than once. "
-                "Pass repeats='last' or repeats='first' to keep one."
+                "Pass repeats='mean' to combine them, or repeats='last' or 'first' to keep one."
             )
         ordered = numbers[rows.symbols]
         return cls(item_names, annotator_names, rows.starts, rows.codes, ordered, rows.repeated)
@@ -100,23 +111,42 @@ class Numbers:
         cls,
         frame: Any,
         *,
-        item: str = "item",
-        annotator: str = "annotator",
-        value: str = "value",
-        repeats: Repeats = "last",
+        item: str | None = None,
+        annotator: str | None = None,
+        value: str | None = None,
+        repeats: Repeats = "mean",
     ) -> "Numbers":
-        """Read a long table (pandas, Polars, DuckDB, …), one row per rating; null is missing."""
-        return cls.from_long(*frames.columns(frame, [item, annotator, value]), repeats=repeats)
+        """Read a long table (pandas, Polars, DuckDB, …), one row per rating; null is missing.
+
+        Columns that are not named are detected, as in :meth:`Responses.from_frame`.
+        """
+        frame = frames.with_index(frame)
+        sample = frames.FrameSample(frame, call=" to Numbers.from_frame")
+        found = long_columns(sample, ColumnOptions(item, annotator, value))
+        return cls.from_long(*frames.columns(frame, list(found.values())), repeats=repeats)
+
+    @classmethod
+    def from_wide(cls, frame: Any, *, item: str | None = None) -> "Numbers":
+        """Read a wide table with one row per item, in which every other column is an annotator.
+
+        ``item`` is the column with the item names; without it, items are named by the index of
+        pandas or numbered from 0.
+        """
+        frame = frames.with_index(frame) if item is not None else frame
+        annotators = [name for name in frames.column_names(frame) if name != item]
+        items = frames.index_values(frame) if item is None else frames.columns(frame, [item])[0]
+        matrix = stack_columns(frames.columns(frame, annotators))
+        return cls.from_matrix(matrix, items=items, annotators=annotators)
 
     @classmethod
     def from_matrix(
         cls, array: Any, *, items: Names | None = None, annotators: Names | None = None
     ) -> "Numbers":
         """Read ``array[item, annotator]`` of numbers; NaN and None mean no rating."""
-        matrix = _as_matrix(array)
+        matrix = as_matrix(array)
         n_items, n_annotators = matrix.shape
-        item_names = _names(items, n_items, "items")
-        annotator_names = _names(annotators, n_annotators, "annotators")
+        item_names = names_or_numbers(items, n_items, "items")
+        annotator_names = names_or_numbers(annotators, n_annotators, "annotators")
 
         def describe(at: int) -> str:
             row, column = divmod(at, n_annotators)
@@ -215,7 +245,7 @@ class Numbers:
         remarks = [
             (len(empty), f"items without a rating, estimated by the mean: {list_names(empty)}"),
             (len(inactive), f"annotators without a rating: {list_names(inactive)}"),
-            (self.repeated, "ratings dropped, because they repeat an (item, annotator) pair"),
+            (self.repeated, "repeated ratings: one per item and annotator counts"),
         ]
         return tuple(f"{count:,} {remark}" for count, remark in remarks if count)
 
@@ -230,8 +260,9 @@ class Numbers:
 def as_numbers(items: Any, annotators: Any = None, values: Any = None) -> Numbers:
     """Convert three columns, a table or a matrix to Numbers.
 
-    Numbers are returned unchanged. A frame with the columns ``item``, ``annotator`` and ``value``
-    is read as a long table, and anything else as a matrix with NaN for missing ratings.
+    Numbers are returned unchanged. A frame with a column of annotators or of ratings is read as a
+    long table, another one as a wide table, and anything else as a matrix with NaN for missing
+    ratings.
     """
     if (annotators is None) != (values is None):
         raise BadParameter(
@@ -243,10 +274,10 @@ def as_numbers(items: Any, annotators: Any = None, values: Any = None) -> Number
         return items
     if not frames.is_frame(items):
         return Numbers.from_matrix(items)
-    names = frames.column_names(items)
-    if {"item", "annotator", "value"} <= set(names):
+    sample = frames.FrameSample(frames.with_index(items))
+    if is_long(sample, ColumnOptions()):
         return Numbers.from_frame(items)
-    return Numbers.from_matrix(items, annotators=names)
+    return Numbers.from_wide(items, item=detect_column("item", sample, None))
 
 
 def check_numbers(items: Any, annotators: Any = None, values: Any = None) -> Numbers:
@@ -257,6 +288,23 @@ def check_numbers(items: Any, annotators: Any = None, values: Any = None) -> Num
     return table
 
 
+def _combine_repeats(cells: NDArray[np.int64], numbers: Floats, how: str) -> Floats:
+    """Replace the ratings of each cell (item and annotator) by their mean or median.
+
+    Ratings are sorted first, so that rounding does not depend on the order of the rows.
+    """
+    order = np.lexsort((numbers, cells))
+    ordered, starts = numbers[order], np.flatnonzero(np.diff(cells[order], prepend=-1))
+    sizes = np.diff(starts, append=len(cells))
+    if how == "mean":
+        combined = np.add.reduceat(ordered, starts) / sizes
+    else:
+        combined = (ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2
+    result = np.empty_like(numbers)
+    result[order] = np.repeat(combined, sizes)
+    return result
+
+
 def _code(column: NDArray[Any], kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return codes and names in order of first appearance; whole numbers by a hash table."""
     if column.dtype.kind not in "iu":
@@ -264,36 +312,3 @@ def _code(column: NDArray[Any], kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
         return codes.astype(np.int32), names
     codes, firsts = factorize_hashes(column.astype(np.int64).view(np.uint64))
     return codes, column[firsts]
-
-
-def _as_matrix(array: Any) -> NDArray[Any]:
-    if frames.is_frame(array):
-        columns = frames.columns(array, frames.column_names(array))
-        if not columns:
-            raise BadLabels("The table has no columns. Pass one column per annotator.")
-        return np.stack([column.astype(object) for column in columns], axis=1)
-    if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array.astype(np.float64), np.nan)
-    try:
-        matrix = np.asarray(array)
-    except ValueError:  # rows of different lengths
-        matrix = np.empty(0)
-    if matrix.ndim != 2 or not matrix.shape[1]:
-        raise BadLabels(
-            "Expected a matrix [item, annotator] with rows of equal length and NaN for missing "
-            f"ratings, not an array of shape {matrix.shape}. For a long table pass three columns."
-        )
-    return matrix
-
-
-def _names(names: Names | None, count: int, kind: str) -> NDArray[Any]:
-    if names is None:
-        return np.arange(count)
-    array = as_names(names)
-    distinct = code_names(array, kind[:-1])[1] if len(array) else array
-    if len(array) != count or len(distinct) < count:
-        raise BadLabels(
-            f"{kind}= has {len(distinct):,} distinct names, but the matrix has {count:,} {kind}. "
-            "Pass one name each."
-        )
-    return array

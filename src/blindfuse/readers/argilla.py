@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.nested_values import first_choice
+from blindfuse.readers.nested_values import choose
 from blindfuse.readers.parsed_responses import ParsedResponses, expected_structure
 from blindfuse.readers.questions import Row, select_from_rows
 from blindfuse.readers.tables import Record, Table, load_records
@@ -47,16 +47,22 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
             name = _item(table, record, item)
             rows.append((None, name, None, None))
             for response in _responses(record):
-                label, has_more = first_choice(response.value)
+                label, has_more = choose(response.value, options.all_choices)
                 several += has_more
                 if response.status in _SKIPPED_STATUS:
                     skipped += 1
-                elif not isinstance(label, dict | list):
+                elif _names_classes(response.value):
                     rows.append((response.question, name, response.annotator, label))
     frame, question = select_from_rows(table.name, rows, options.with_label_as_question())
     columns = {"item": item, "annotator": "user_id or agent", "label": question}
     notes = count_note(skipped, "draft or discarded response{s} skipped")
     return ParsedResponses(frame, columns, notes, several=several)
+
+
+def _names_classes(value: Any) -> bool:
+    """Return whether a value is a class or a list of classes, and not a ranking or a span."""
+    values = value if isinstance(value, list) else [value]
+    return not any(isinstance(one, dict | list) for one in values)
 
 
 def _is_flat(column: str) -> bool:

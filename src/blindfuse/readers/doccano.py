@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.nested_values import first_choices
-from blindfuse.readers.parsed_responses import ParsedResponses
+from blindfuse.readers.nested_values import choose_from_texts
+from blindfuse.readers.parsed_responses import EMPTY_SET, ParsedResponses
 from blindfuse.readers.tables import Table, load_columns
 from blindfuse.responses.detection import ColumnOptions, detect_column, existing_column
+from blindfuse.responses.notes import count_note
 
 NAME = "doccano"
 TITLE = "a doccano export"
@@ -42,9 +43,15 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
             f"{tables[0].name}: {label!r} contains text spans, not classes. "
             "Export a classification project."
         )
-    chosen, several = first_choices(frame[label])
+    chosen, several = choose_from_texts(frame[label], options.all_choices)
+    n_empty = int((chosen == EMPTY_SET).sum()) if options.all_choices else 0
     return ParsedResponses(
         frame.select(item=pl.col(item), annotator="annotator", label=chosen),
         {"item": item, "annotator": "file name", "label": label},
+        count_note(
+            n_empty,
+            "document{s} without a label read as empty sets. doccano writes the same for documents "
+            "that were not annotated: export approved documents only",
+        ),
         several=several,
     )

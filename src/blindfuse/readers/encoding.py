@@ -17,6 +17,7 @@ from blindfuse.readers.tables import Table, is_categorical
 from blindfuse.responses.coding import MAX_CLASSES, CodedLabels, code_distinct
 from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.set_values import compound_texts
 from blindfuse.responses.values import TRIMMED, WHOLE_NUMERAL, LabelOptions, whole_number_note
 
 _ROLES = ("item", "annotator", "label")
@@ -49,6 +50,11 @@ class NameForm(NamedTuple):
         return self.are_whole and self.have_points
 
 
+def name_forms(items: pl.Series, annotators: pl.Series) -> dict[str, NameForm]:
+    """Describe the names of items and of annotators."""
+    return {"item": NameForm.of(items), "annotator": NameForm.of(annotators)}
+
+
 def _are_whole(names: pl.Series) -> bool:
     return bool(names.str.strip_chars(TRIMMED).str.contains(WHOLE_NUMERAL + "|^$").all())
 
@@ -69,10 +75,10 @@ def encode(
         item, annotator, label = pool.map(factorize, columns)
     labels, class_names, notes = _encode_labels(table, parsed, label, options)
     if forms is None:
-        forms = {"item": NameForm.of(item[1]), "annotator": NameForm.of(annotator[1])}
+        forms = name_forms(item[1], annotator[1])
         notes = [*notes, *name_notes(forms)]
-    items, item_names = _encode_names(table, item, labels, "item", forms)
-    annotators, annotator_names = _encode_names(table, annotator, labels, "annotator", forms)
+    items, item_names = encode_names(table, item, labels, "item", forms)
+    annotators, annotator_names = encode_names(table, annotator, labels, "annotator", forms)
     responses = Responses.from_codes(
         items,
         annotators,
@@ -151,6 +157,8 @@ def _too_many_classes(table: Table, parsed: ParsedResponses, values: pl.Series) 
         hint = f"Did you mean label={categorical[0]!r}?"
     else:
         hint = "Name the label column with label=."
+    if len(compound_texts(values.drop_nulls().head(MAX_CLASSES).to_list())) > MAX_CLASSES // 2:
+        hint = "They look like several labels per cell: add --multi-label (read_sets in Python)."
     examples = list_names(text[:40] for text in values.drop_nulls().head(3))
     return (
         f"{table.name}: {where!r} contains {len(values):,} different labels ({examples}, …), "
@@ -158,7 +166,7 @@ def _too_many_classes(table: Table, parsed: ParsedResponses, values: pl.Series) 
     )
 
 
-def _encode_names(
+def encode_names(
     table: Table,
     column: Factor,
     labels: NDArray[Any],

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from blindfuse.errors import BadFile, list_names
 from blindfuse.readers.encoding import plain_name_series
 from blindfuse.readers.opening import open_table
-from blindfuse.readers.parsed_responses import ParsedResponses
+from blindfuse.readers.parsed_responses import GoldLabels
 from blindfuse.readers.sources import FileInput, find_sources
 from blindfuse.readers.tables import Table, load_columns
 from blindfuse.responses.detection import (
@@ -19,8 +19,8 @@ from blindfuse.responses.detection import (
     gold_column,
     require_column,
 )
+from blindfuse.responses.inputs import Names
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.responses import Names
 from blindfuse.responses.values import LabelOptions, LabelRules
 
 
@@ -45,10 +45,7 @@ def read_gold(
         the classes of the responses: a label is then written as its class is, ``1`` for ``1.0``,
         and is not treated as missing if it is a class named ``NA`` or the like.
     """
-    tables = [open_table(source) for source in find_sources(paths)]
-    columns = _columns(tables[0], item, label)
-    frame = load_columns(tables, columns)
-    frame = frame.rename(dict(zip(columns, ("item", "label"), strict=True)))
+    tables, columns, frame = _load(paths, item, label)
     names = None if classes is None else [str(name) for name in classes]
     gold, conflicting = one_label_per_item(frame, LabelOptions(names))
     name = tables[0].name
@@ -64,17 +61,41 @@ def read_gold(
     return gold
 
 
+def read_gold_texts(path: FileInput) -> dict[str, str]:
+    """Read the cells of gold sets as ``{item: text}``; an empty cell is an empty set."""
+    tables, _, frame = _load(path, None, None)
+    pairs = frame.filter(pl.col("item").is_not_null()).with_columns(pl.col("label").fill_null(""))
+    pairs = pairs.with_columns(item=plain_name_series(pairs["item"])).unique(maintain_order=True)
+    conflicting = pairs.filter(pl.col("item").is_duplicated())["item"]
+    if len(conflicting):
+        raise BadFile(
+            f"{tables[0].name} has several gold sets for the items "
+            f"{list_names(conflicting.unique(maintain_order=True))}. Keep one set per item."
+        )
+    return dict(pairs.iter_rows())
+
+
+def _load(
+    paths: FileInput | Iterable[FileInput], item: str | None, label: str | None
+) -> tuple[list[Table], tuple[str, str], pl.DataFrame]:
+    """Return the tables, the columns of items and labels, and both columns of all tables."""
+    tables = [open_table(source) for source in find_sources(paths)]
+    columns = _columns(tables[0], item, label)
+    frame = load_columns(tables, columns)
+    return tables, columns, frame.rename(dict(zip(columns, ("item", "label"), strict=True)))
+
+
 def matching_gold(
-    parsed: ParsedResponses, options: LabelOptions, classes: NDArray[Any]
+    found: GoldLabels | None, options: LabelOptions, classes: NDArray[Any]
 ) -> tuple[dict[str, str], list[str]]:
     """Return the gold labels that came with the responses, and notes about them.
 
     A column with the name of a gold column may hold something else, such as whether a response was
     right. It is used only if it has one value per item, and only where that value is a class.
     """
-    if parsed.gold is None:
+    if found is None:
         return {}, []
-    frame, column = parsed.gold
+    frame, column = found
     labels, conflicting = one_label_per_item(frame, replace(options, classes=classes.tolist()))
     if conflicting:
         items = list_names(conflicting, 3)

@@ -8,15 +8,18 @@ import polars as pl
 
 from blindfuse.errors import BadFile
 from blindfuse.readers.nested_values import (
-    first_choice,
-    first_choices,
+    choose,
+    choose_from_texts,
     name_of,
     names_of_objects,
+    set_text,
 )
 from blindfuse.readers.parsed_responses import (
+    EMPTY_SET,
     GoldLabels,
     ParsedResponses,
     expected_structure,
+    with_empty_sets,
 )
 from blindfuse.readers.questions import Row, question_column, select_from_rows
 from blindfuse.readers.tables import Record, Table, load_columns, load_records
@@ -69,21 +72,29 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
     item, annotator = options.item or "id", str(options.annotator or "completed_by")
     rows: list[Row] = []
     gold: list[Row] = []
+    submitted: list[tuple[Any, Any]] = []
     counts: Counter[str] = Counter()
+    labels_of = _label_sets if options.all_choices else _labels
     with expected_structure(tables[0].name, "Label Studio"):
         for task in load_records(tables):
             name = _item(tables[0], task, item)
             rows.append((None, name, None, None))
             for who, results, is_gold in _annotations(task, annotator, counts):
-                labels = [(asked, name, who, label) for asked, label in _labels(results, counts)]
+                labels = [(asked, name, who, label) for asked, label in labels_of(results, counts)]
                 (gold if is_gold else rows).extend(labels)
+                if not is_gold:
+                    submitted.append((name, who))
     frame, question = select_from_rows(tables[0].name, rows, options.with_label_as_question())
+    empty = "annotation{s} without a result skipped"
+    if options.all_choices:
+        frame, counts["empty"] = _with_empty_responses(frame, submitted)
+        empty = "annotation{s} without a choice read as empty sets"
     return ParsedResponses(
         frame,
         {"item": item, "annotator": annotator, "label": question},
         [
             *count_note(counts["cancelled"], _CANCELLED),
-            *count_note(counts["empty"], "annotation{s} without a result skipped"),
+            *count_note(counts["empty"], empty),
             *count_note(
                 counts["gold"],
                 "annotation{s} marked as ground truth used as gold labels, not as responses",
@@ -128,14 +139,45 @@ def _annotations(
 
 def _labels(results: list[Record], counts: Counter[str]) -> Iterator[tuple[str, Any]]:
     """Iterate over (question, class); boxes, spans and texts do not name a class."""
+    for question, value in _values(results):
+        label, has_more = choose(value, all_choices=False)
+        counts["several"] += has_more
+        yield question, _taxonomy_name(label)
+
+
+def _label_sets(results: list[Record], counts: Counter[str]) -> Iterator[tuple[str, str]]:
+    """Iterate over (question, all classes as JSON); the regions of a question are joined."""
+    found: dict[str, list[Any]] = {}
+    for question, value in _values(results):
+        choices = value if isinstance(value, list) else [] if value is None else [value]
+        found.setdefault(question, []).extend(map(_taxonomy_name, choices))
+    for question, names in found.items():
+        yield question, set_text(list(dict.fromkeys(names)))
+
+
+def _values(results: list[Record]) -> Iterator[tuple[str, Any]]:
+    """Iterate over (question, value) of the results that name classes."""
     for result in results:
         key = _VALUE_OF_TYPE.get(str(result.get("type")).lower())
-        if key is None:
-            continue
-        label, has_more = first_choice(result["value"].get(key))
-        label = " / ".join(map(str, label)) if isinstance(label, list) else label
-        counts["several"] += has_more
-        yield result["from_name"], label
+        if key is not None:
+            yield result["from_name"], result["value"].get(key)
+
+
+def _taxonomy_name(label: Any) -> Any:
+    """Return the path of a taxonomy as text; other labels as they are."""
+    return " / ".join(map(str, label)) if isinstance(label, list) else label
+
+
+def _with_empty_responses(
+    frame: pl.DataFrame, submitted: Sequence[tuple[Any, Any]]
+) -> tuple[pl.DataFrame, int]:
+    """Add an empty set for every annotation that names no class, and count them."""
+    schema = dict.fromkeys(("item", "annotator"), pl.String)
+    pairs = [[name_of(cell) for cell in pair] for pair in submitted]
+    everyone = pl.DataFrame(pairs, schema=schema, orient="row").unique(maintain_order=True)
+    lacking = everyone.join(frame, on=["item", "annotator"], how="anti", maintain_order="left")
+    empty = lacking.with_columns(label=pl.lit(EMPTY_SET))
+    return pl.concat([frame, empty]), len(empty)
 
 
 def _possible_questions(table: Table, item: str) -> list[str]:
@@ -169,7 +211,11 @@ def _read_short(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespon
     kept = frame.filter(~is_cancelled.fill_null(False)) if cancelling else frame
     label = kept[columns["label"]]
     label = pl.select(pl.coalesce(label.str.json_path_match("$.choices"), label)).to_series()
-    chosen, several = first_choices(label)
+    chosen, several = choose_from_texts(label, options.all_choices)
+    notes = count_note(len(frame) - len(kept), _CANCELLED)
+    if options.all_choices:
+        chosen, empty_notes = with_empty_sets(tables, chosen)
+        notes += empty_notes
     return ParsedResponses(
         kept.select(
             item=pl.col(columns["item"]),
@@ -177,6 +223,6 @@ def _read_short(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespon
             label=chosen,
         ),
         columns,
-        count_note(len(frame) - len(kept), _CANCELLED),
+        notes,
         several=several,
     )

@@ -6,12 +6,12 @@ from dataclasses import replace
 import polars as pl
 
 from blindfuse.readers.nested_values import (
+    choose_from_texts,
     field_of_objects,
-    first_choices,
     labels_of_objects,
     names_of_objects,
 )
-from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
+from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses, with_empty_sets
 from blindfuse.readers.questions import select_question
 from blindfuse.readers.tables import Table, load_columns, without_headers
 from blindfuse.responses.detection import (
@@ -41,7 +41,11 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     roles = {column: role for role, column in used.items() if column is not None}
     frame, header_notes = without_headers(load_columns(tables, list(roles)))
     frame = frame.rename(roles)
-    labels, several, notes = _labels(table, frame["label"].alias(columns["label"]), field)
+    cells = frame["label"].alias(columns["label"])
+    labels, several, notes = _labels(table, cells, field, options.all_choices)
+    if options.all_choices:
+        labels, empty_notes = with_empty_sets(tables, labels)
+        notes = notes + empty_notes
     frame = frame.with_columns(
         *(names_of_objects(frame[role]) for role in ("item", "annotator")), label=labels
     )
@@ -77,13 +81,17 @@ def _split_path(table: Table, label: str | None) -> tuple[str | None, str]:
     return (column, field) if field and column in table.columns else (label, "")
 
 
-def _labels(table: Table, column: pl.Series, field: str) -> tuple[pl.Series, int, list[str]]:
+def _labels(
+    table: Table, column: pl.Series, field: str, all_choices: bool
+) -> tuple[pl.Series, int, list[str]]:
     """Return the labels as text, where they may be JSON objects or lists; count longer lists."""
     if field:
         column, notes = field_of_objects(column, field), list[str]()
+    elif all_choices:  # objects may say which classes apply
+        notes = list[str]()
     else:
         column, notes = labels_of_objects(table.name, column)
-    chosen, several = first_choices(column)
+    chosen, several = choose_from_texts(column, all_choices)
     return chosen, several, notes
 
 

@@ -11,7 +11,8 @@ import polars as pl
 
 from blindfuse.errors import BadFile
 from blindfuse.readers.json_tables import parse_json
-from blindfuse.readers.parsed_responses import ParsedResponses
+from blindfuse.readers.nested_values import set_text
+from blindfuse.readers.parsed_responses import ParsedResponses, with_empty_sets
 from blindfuse.readers.questions import question_column
 from blindfuse.readers.tables import Table, cell_text, check_columns, load_columns
 from blindfuse.responses.detection import ColumnOptions, existing_column
@@ -43,18 +44,25 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     status = [_STATUS] if _STATUS in table.columns else []
     frame = load_columns(tables, [item, annotator, *given, *named, *status])
     kept = frame.filter(pl.col(_STATUS).ne_missing("Rejected")) if status else frame
-    questions, several = _one_column_per_question(table.name, kept.select(*given, *named))
+    questions, several = _one_column_per_question(
+        table.name, kept.select(*given, *named), options.all_choices
+    )
     sample = Table(table.source, table.file_type, questions, questions.select)
     label = named[0] if named else question_column(sample, questions.columns, _PREFIX, options)
+    chosen, empty_notes = questions[label], list[str]()
+    if options.all_choices:
+        chosen, empty_notes = with_empty_sets(tables, chosen)
     return ParsedResponses(
-        kept.select(item=pl.col(item), annotator=pl.col(annotator), label=questions[label]),
+        kept.select(item=pl.col(item), annotator=pl.col(annotator), label=chosen),
         {"item": item, "annotator": annotator, "label": label},
-        count_note(len(frame) - len(kept), "rejected assignment{s} skipped"),
+        [*count_note(len(frame) - len(kept), "rejected assignment{s} skipped"), *empty_notes],
         several=several.get(label, 0),
     )
 
 
-def _one_column_per_question(name: str, frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
+def _one_column_per_question(
+    name: str, frame: pl.DataFrame, all_choices: bool
+) -> tuple[pl.DataFrame, dict[str, int]]:
     """Return one column per question, and the numbers of responses with several choices.
 
     ``Answer.taskAnswers`` is expanded, the columns of the choices of a question are joined, and
@@ -71,14 +79,30 @@ def _one_column_per_question(name: str, frame: pl.DataFrame) -> tuple[pl.DataFra
     several = {}
     for question, columns in _choice_columns(frame).items():
         ticks = frame.select(pl.col(columns).str.to_lowercase() == "true")
+        names = [column.rpartition(".")[2] for column in columns]
+        if all_choices:
+            chosen = pl.Series(question, _ticked_sets(ticks, names), dtype=pl.String)
+            frame = frame.with_columns(chosen).drop(columns)
+            continue
         choices = [
-            pl.when(ticks[column]).then(pl.lit(column.rpartition(".")[2])) for column in columns
+            pl.when(ticks[column]).then(pl.lit(choice))
+            for column, choice in zip(columns, names, strict=True)
         ]
         several[question] = int((ticks.sum_horizontal() > 1).sum())
         frame = frame.with_columns(pl.coalesce(choices).alias(question)).drop(columns)
     labels = {one: one.removesuffix(".label") for one in frame.columns if one.endswith(".label")}
     free = {one: short for one, short in labels.items() if short not in frame.columns}
     return frame.rename(free), several
+
+
+def _ticked_sets(ticks: pl.DataFrame, names: Sequence[str]) -> list[str | None]:
+    """Return the ticked choices of each row as JSON lists; null if no box has a value."""
+    return [
+        None
+        if all(tick is None for tick in row)
+        else set_text([name for name, tick in zip(names, row, strict=True) if tick])
+        for row in ticks.iter_rows()
+    ]
 
 
 def _choice_columns(frame: pl.DataFrame) -> dict[str, list[str]]:

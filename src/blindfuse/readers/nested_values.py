@@ -37,15 +37,32 @@ def names_of_objects(column: pl.Series) -> pl.Series:
     return pl.select(pl.when(is_object).then(name).otherwise(column)).to_series().alias(column.name)
 
 
-def first_choice(value: Any) -> tuple[Any, bool]:
-    """Return the first element of a list and whether it has more; other values are kept."""
-    if not isinstance(value, Sequence) or isinstance(value, str):
+def choose(value: Any, all_choices: bool) -> tuple[Any, bool]:
+    """Return the first element of a list and whether it has more; other values are kept.
+
+    With ``all_choices``, the whole list is returned as JSON text, and a single value as a list.
+    """
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    if all_choices:
+        return (None if value is None else set_text(value if is_list else [value])), False
+    if not is_list:
         return value, False
     return (value[0] if value else None), len(value) > 1
 
 
-def first_choices(column: pl.Series) -> tuple[pl.Series, int]:
-    """Replace JSON lists in a text column by their first elements, and count the longer lists."""
+def set_text(choices: Sequence[Any]) -> str:
+    """Return choices as the text of a JSON list of names."""
+    names = [name_of(choice) for choice in choices]
+    return json.dumps([name for name in names if name is not None], ensure_ascii=False)
+
+
+def choose_from_texts(column: pl.Series, all_choices: bool) -> tuple[pl.Series, int]:
+    """Replace JSON lists in a text column by their first elements, and count the longer lists.
+
+    With ``all_choices``, the column is returned as it is.
+    """
+    if all_choices:
+        return column, 0
     is_list = column.str.starts_with("[")
     if not is_list.any():
         return column, 0

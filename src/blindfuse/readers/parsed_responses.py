@@ -1,6 +1,6 @@
 """``ParsedResponses``: the responses of a file as text, before they are encoded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -8,6 +8,8 @@ from typing import NamedTuple
 import polars as pl
 
 from blindfuse.errors import BadFile
+from blindfuse.readers.tables import Table
+from blindfuse.responses.notes import count_note
 
 
 class GoldLabels(NamedTuple):
@@ -36,7 +38,8 @@ class ParsedResponses:
     abstain
         whether −1 may mark a missing response, as in wide tables of numbers.
     several
-        number of responses with several labels, of which the first is used.
+        number of responses with several labels, of which the first is used. If sets are read,
+        labels are texts of whole sets, such as JSON lists.
     gold
         gold labels in the same file, or None.
     """
@@ -47,6 +50,26 @@ class ParsedResponses:
     abstain: bool = False
     several: int = 0
     gold: GoldLabels | None = None
+
+
+EMPTY_SET = "[]"
+"""The text of an empty set."""
+
+
+def with_empty_sets(tables: Sequence[Table], label: pl.Series) -> tuple[pl.Series, list[str]]:
+    """Replace empty cells of CSV files by the text of an empty set, and return a note.
+
+    Other files can tell null from an empty list, so that null is missing there.
+    """
+    n_empty = label.null_count()
+    if not n_empty or any(table.records is not None for table in tables):
+        return label, []
+    note = count_note(
+        n_empty,
+        "empty cell{s} read as empty sets: the annotator named no class. Write NA if the response "
+        "is missing",
+    )
+    return label.fill_null(EMPTY_SET), note
 
 
 @contextmanager

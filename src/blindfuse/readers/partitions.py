@@ -13,20 +13,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from blindfuse.errors import BadFile
 from blindfuse.readers import long
 from blindfuse.readers.encoding import NameForm, encode, name_notes, plain_numbers
-from blindfuse.readers.parsed_responses import ParsedResponses
+from blindfuse.readers.gold import matching_gold
+from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
 from blindfuse.readers.questions import check_question, several_questions
 from blindfuse.readers.reading import open_tables, several_note, summary, text_label_options
 from blindfuse.readers.sources import FileInput
 from blindfuse.readers.tables import Table, check_same_columns
 from blindfuse.responses.coding import MAX_CLASSES, code_distinct
 from blindfuse.responses.detection import ColumnOptions
+from blindfuse.responses.inputs import Names
 from blindfuse.responses.repeats import Repeats, repeat_notes
-from blindfuse.responses.responses import Names, Responses
+from blindfuse.responses.responses import Responses
 from blindfuse.responses.values import TRIMMED, LabelOptions
 
 PARTITION_BYTES = 2**28
@@ -49,12 +52,15 @@ class Partitions:
         the partitions on disk.
     repeats
         which response counts if an annotator labelled an item more than once.
+    gold
+        gold labels in the same file, ``{item: label}``.
     """
 
     columns: Mapping[str, str]
     notes: tuple[str, ...]
     files: Sequence[Path]
     repeats: Repeats
+    gold: Mapping[str, str]
     _tables: Sequence[Table]
     _options: ColumnOptions
     _labels: LabelOptions
@@ -72,6 +78,11 @@ class Partitions:
     def classes(self) -> Sequence[str]:
         """The classes of the whole table."""
         return self._labels.classes or ()
+
+    def items_among(self, names: Iterable[str]) -> set[str]:
+        """The names that are items."""
+        wanted = set(names)
+        return {name for part in self() for name in wanted.intersection(part.items.tolist())}
 
     @property
     def repeat_notes(self) -> list[str]:
@@ -130,16 +141,14 @@ def read_partitions(
             *label_notes,
             *name_notes(values.forms),
         ]
-        if used["gold"] is not None:
-            notes.append(
-                f"gold labels in {used['gold']!r} are not used in partitions. Read the file whole "
-                "(--whole) to use them"
-            )
+        gold, gold_notes = matching_gold(values.gold, labels, np.array(labels.classes, object))
+        notes += gold_notes
         yield Partitions(
             values.columns,
             tuple(notes),
             files,
             repeats,
+            gold,
             partitions,
             options,
             labels,
@@ -148,13 +157,14 @@ def read_partitions(
 
 
 class _ValueSummary:
-    """What the partitions hold in total: labels with their counts, and the form of the names."""
+    """What the partitions hold in total: labels with counts, the form of names, gold labels."""
 
     def __init__(self) -> None:
         self.columns: dict[str, str] = {}
         self.notes: list[str] = []
         self.several = 0
         self.forms = {"item": NameForm(), "annotator": NameForm()}
+        self.gold: GoldLabels | None = None
         self._labels: Counter[str | None] = Counter()
 
     def add(self, parsed: ParsedResponses) -> None:
@@ -164,6 +174,10 @@ class _ValueSummary:
         self.several += parsed.several
         for role, form in self.forms.items():
             self.forms[role] = form.joined(NameForm.of(parsed.frame[role].unique()))
+        if parsed.gold is not None:
+            pairs = parsed.gold.frame.unique(maintain_order=True)
+            earlier = [] if self.gold is None else [self.gold.frame]
+            self.gold = parsed.gold._replace(frame=pl.concat([*earlier, pairs]))
         has_annotator = parsed.frame["annotator"].is_not_null()
         counts = parsed.frame.group_by("label").agg(pl.len())
         reported = parsed.frame.filter(has_annotator).group_by("label").agg(pl.len())

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.nested_values import first_choices
+from blindfuse.readers.nested_values import choose_from_texts
 from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.questions import select_question
 from blindfuse.readers.tables import Table, load_columns
@@ -43,7 +43,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
         count_note(len(frame) - len(kept), "ignored response{s} skipped"),
     )
     if label and label != "label":
-        _add_choices(parsed, kept, label)
+        _add_choices(parsed, kept, label, options.all_choices)
     else:
         _add_answers(parsed, kept, table.name, options)
     return parsed
@@ -58,9 +58,11 @@ def _session_columns(table: Table, options: ColumnOptions) -> list[str]:
     return sessions
 
 
-def _add_choices(parsed: ParsedResponses, rows: pl.DataFrame, column: str) -> None:
-    """Use the first accepted choice as the label; a rejected task is missing."""
-    chosen, several = first_choices(rows[column])
+def _add_choices(
+    parsed: ParsedResponses, rows: pl.DataFrame, column: str, all_choices: bool
+) -> None:
+    """Use the first accepted choice, or all, as the label; a rejected task is missing."""
+    chosen, several = choose_from_texts(rows[column], all_choices)
     label = pl.when(rows["answer"] == "accept").then(chosen)
     parsed.frame = parsed.frame.with_columns(label=label)
     parsed.columns["label"] = column

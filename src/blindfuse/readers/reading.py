@@ -13,9 +13,11 @@ from blindfuse.readers.registry import READERS
 from blindfuse.readers.sources import FileInput, find_sources
 from blindfuse.readers.tables import Table
 from blindfuse.responses.detection import ColumnOptions
+from blindfuse.responses.inputs import Names
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.repeats import Repeats
-from blindfuse.responses.responses import Names, Responses, label_options
+from blindfuse.responses.response_sets import ResponseSets
+from blindfuse.responses.responses import Responses, label_options
 from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.values import LabelOptions
 
@@ -95,7 +97,7 @@ def read(
     parsed = reader.read(tables, options)
     labels = text_label_options(classes, missing, keep_na, fold_case, parsed.abstain)
     responses, encoding_notes = encode(tables[0], parsed, labels, repeats)
-    gold, gold_notes = matching_gold(parsed, labels, responses.classes)
+    gold, gold_notes = matching_gold(parsed.gold, labels, responses.classes)
     all_named = bool(format and item and annotator and label)
     notes = [
         summary(reader, tables, parsed.columns, detected=not all_named),
@@ -134,10 +136,14 @@ def text_label_options(
 
 def several_note(several: int) -> list[str]:
     """Return a note if responses had several labels."""
-    return count_note(several, "response{s} with several labels: only the first is used")
+    return count_note(
+        several,
+        "response{s} with several labels: only the first is used. Add --multi-label (read_sets and "
+        "fuse_sets in Python) to fuse all of them",
+    )
 
 
-def overlap_note(responses: Responses) -> list[str]:
+def overlap_note(responses: Responses | ResponseSets) -> list[str]:
     """Return a note if no item has two responses, as when the item column holds row numbers."""
     if responses.n_items > 1 and responses.responses_per_item.max(initial=0) <= 1:
         return ["no item has more than one response: check that the item column is right"]

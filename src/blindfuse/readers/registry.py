@@ -3,6 +3,7 @@
 from blindfuse.readers import (
     argilla,
     doccano,
+    indicators,
     judges,
     label_studio,
     long,
@@ -20,6 +21,7 @@ _MODULES: tuple[Reader, ...] = (
     prodigy,
     argilla,
     doccano,
+    indicators,
     judges,
     long,
     wide,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names
-from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
+from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses, with_empty_sets
 from blindfuse.readers.questions import question_column
 from blindfuse.readers.tables import Table, load_columns
 from blindfuse.responses.detection import ColumnOptions, existing_column
@@ -38,10 +38,19 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     others = [column for column in (_STATUS, golden) if column in table.columns]
     frame = load_columns(tables, [*columns.values(), *others])
     kept = frame.filter(pl.col(_STATUS).is_in(_KEPT_STATUS)) if _STATUS in others else frame
+    skipped = len(frame) - len(kept)
+    parsed = kept.select(**{role: pl.col(column) for role, column in columns.items()})
+    empty_notes: list[str] = []
+    if options.all_choices:
+        labels, empty_notes = with_empty_sets(tables, parsed["label"])
+        parsed = parsed.with_columns(label=labels)
     return ParsedResponses(
-        kept.select(**{role: pl.col(column) for role, column in columns.items()}),
+        parsed,
         columns,
-        count_note(len(frame) - len(kept), "assignment{s} skipped: neither accepted nor submitted"),
+        [
+            *count_note(skipped, "assignment{s} skipped: neither accepted nor submitted"),
+            *empty_notes,
+        ],
         gold=_gold(frame, columns["item"], golden) if golden in others else None,
     )
 

@@ -32,8 +32,8 @@ MIN_BIAS = 0.05
 class AnnotatorRow:
     """One annotator. Classes are codes; probabilities are rounded to four decimals.
 
-    ``remarks`` are reasons to check this annotator. ``partners`` are the annotators with the most
-    strongly correlated errors. ``over_reported`` is the class with the largest bias,
+    ``coverage``, ``overlap`` and ``conflict`` are shares of all items. ``remarks`` are reasons to
+    check this annotator. ``partners`` are the annotators with the most strongly correlated errors. ``over_reported`` is the class with the largest bias,
     ``over_reported_by``, or None if that is small. ``matrix[true][reported]`` is in thousandths,
     over the classes of the table; None where the page has no space for it.
     """
@@ -43,6 +43,9 @@ class AnnotatorRow:
     accuracy: float
     low: float
     high: float
+    coverage: float
+    overlap: float
+    conflict: float
     misfit: float | None
     worst_class: int
     confused_with: int
@@ -121,6 +124,9 @@ def _row(
         accuracy=_rounded(annotators.accuracy[m]),
         low=_rounded(annotators.low[m]),
         high=_rounded(annotators.high[m]),
+        coverage=_rounded(diagnostics.coverage.coverage[m]),
+        overlap=_rounded(diagnostics.coverage.overlap[m]),
+        conflict=_rounded(diagnostics.coverage.conflict[m]),
         misfit=None if np.isnan(misfit) else round(float(misfit), 2),
         worst_class=int(annotators.worst_class[m]),
         confused_with=int(annotators.confused_with[m]),

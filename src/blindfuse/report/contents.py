@@ -24,6 +24,7 @@ from blindfuse.report.audit import AuditSection, audit_section
 from blindfuse.report.dependence import DependenceMap, dependence_map
 from blindfuse.report.items import ItemTable, item_table
 from blindfuse.report.names import distinct_names, visible
+from blindfuse.report.panel import PanelSection, panel_section
 
 Floats = NDArray[np.float64]
 
@@ -106,6 +107,7 @@ class Contents:
     classes: tuple[str, ...]
     class_summaries: tuple[ClassSummary, ...]
     annotators: AnnotatorTable
+    panel: PanelSection
     dependence: DependenceMap
     agreement: AgreementCoefficients | None
     items: ItemTable
@@ -155,6 +157,7 @@ def gather_contents(
         classes=tuple(classes),
         class_summaries=_class_summaries(fusion, model.prior, classes),
         annotators=annotator_table(diagnostics, model, names),
+        panel=panel_section(diagnostics, names),
         dependence=dependence_map(diagnostics.dependence),
         agreement=_agreement(fusion),
         items=item_table(fusion, names),
@@ -177,7 +180,7 @@ def _key_figures(fusion: Fusion, gold: GoldCheck | None) -> tuple[KeyFigure, ...
     outvoted = diagnostics.items.outvoted.sum()
     return (
         *_gold_figures(gold),
-        KeyFigure(f"{100 * diagnostics.expected_error.error:.1f}\u00a0%", "expected error"),
+        _expected_error_figure(fusion),
         KeyFigure(f"{needing:,}", f"items need another label ({100 * needing / n:.0f} %)"),
         KeyFigure(
             f"{outvoted:,}",
@@ -192,6 +195,12 @@ def _key_figures(fusion: Fusion, gold: GoldCheck | None) -> tuple[KeyFigure, ...
             f"misfit relative to sampling noise: {fit.verdict}",
         ),
     )
+
+
+def _expected_error_figure(fusion: Fusion) -> KeyFigure:
+    expected = fusion.expected_error
+    value = f"{100 * expected.value:.1f}\u00a0%"
+    return KeyFigure(value, f"expected error (80\u00a0% interval {expected.interval()}\u00a0%)")
 
 
 def _audit_figures(audit: AuditSection | None) -> tuple[KeyFigure, ...]:

@@ -90,7 +90,7 @@ def number_report_html(
     contents = gather_number_contents(fusion, title, notes)
     charts = build_number_charts(contents)
     data = script_json({"charts": {name: chart.spec for name, chart in charts.items()}})
-    return fill_template("numbers.html", "numbers.js", contents=contents, charts=charts, data=data)
+    return fill_template("numbers.html", contents=contents, charts=charts, data=data)
 
 
 def gather_number_contents(

@@ -85,13 +85,16 @@ def render(contents: Contents) -> str:
     return fill_template("report.html", "report.js", contents=contents, charts=charts, data=data)
 
 
-def fill_template(template: str, script: str, **values: Any) -> str:
-    """Return a page of the folder ``page/``, with the style sheet, the scripts and a policy."""
-    vega, own = vega_script(), _page_file(script)
+def fill_template(template: str, *scripts: str, **values: Any) -> str:
+    """Return a page of the folder ``page/``, with the style sheet, the scripts and a policy.
+
+    All pages extend ``base.html`` and draw their charts by ``charts.js``; ``scripts`` are others.
+    """
+    contents = (vega_script(), *map(_page_file, ("charts.js", *scripts)))
     return _template(template).render(
         style=_page_file("report.css"),
-        scripts=(vega, own),
-        policy=_content_security_policy(vega, own),
+        scripts=contents,
+        policy=_content_security_policy(*contents),
         **values,
     )
 

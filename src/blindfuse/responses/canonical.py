@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.content_order import add_hashes, hash_items, permute_rows
+from blindfuse.kernels.compilation import MIN_COMPILED
+from blindfuse.kernels.content_order import add_hashes, hash_items, mix, permute_rows
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import freeze_rows, row_starts
@@ -86,28 +87,52 @@ def _hash_content(
     Annotators and symbols begin with their numbers of responses. The hash of an item depends on
     those of its annotators and of what they report, and the other way round.
     """
-    table = responses.by_item
-    items = np.empty(responses.n_items, np.uint64)
     annotators = responses.responses_per_annotator.astype(np.uint64)
     symbols = responses.responses_per_symbol.astype(np.uint64)
     if keep_classes:
         symbols = np.arange(responses.n_symbols, dtype=np.uint64)
 
-    def fill_items() -> None:
-        map_threads(
-            lambda first, last: hash_items(*table, first, last, annotators, symbols, items),
-            responses.n_items,
-            threads,
-            MIN_ITEMS_PER_THREAD,
-        )
-
     for _ in range(ROUNDS):
-        fill_items()
-        refined = annotators.copy(), symbols.copy()
-        add_hashes(*table, items, annotators, symbols, *refined)
-        annotators, symbols = refined
-    fill_items()
-    return items, annotators, symbols
+        items = _hash_items(responses, annotators, symbols, threads)
+        annotators, symbols = _refine(responses, items, annotators, symbols)
+    return _hash_items(responses, annotators, symbols, threads), annotators, symbols
+
+
+def _hash_items(
+    responses: Responses, annotators: Hashes, symbols: Hashes, threads: int | None
+) -> Hashes:
+    """Hashes ``[item]`` from those of the annotators and of what they report."""
+    starts, codes, reported = responses.by_item
+    if responses.n_responses < MIN_COMPILED:
+        running = np.zeros(len(codes) + 1, np.uint64)
+        np.cumsum(mix(annotators[codes], symbols[reported]), out=running[1:])
+        sums = running[starts[1:]] - running[starts[:-1]]
+        return np.asarray(mix(sums, responses.responses_per_item.astype(np.uint64)))
+    items = np.empty(responses.n_items, np.uint64)
+    map_threads(
+        lambda first, last: hash_items(
+            starts, codes, reported, first, last, annotators, symbols, items
+        ),
+        responses.n_items,
+        threads,
+        MIN_ITEMS_PER_THREAD,
+    )
+    return items
+
+
+def _refine(
+    responses: Responses, items: Hashes, annotators: Hashes, symbols: Hashes
+) -> tuple[Hashes, Hashes]:
+    """The hashes of annotators and symbols, with those of the items and responses they are in."""
+    starts, codes, reported = responses.by_item
+    refined = annotators.copy(), symbols.copy()
+    if responses.n_responses < MIN_COMPILED:
+        item_hashes = items[responses.item_of_response()]
+        np.add.at(refined[0], codes, mix(item_hashes, symbols[reported]))
+        np.add.at(refined[1], reported, mix(item_hashes, annotators[codes]))
+    else:
+        add_hashes(starts, codes, reported, items, annotators, symbols, *refined)
+    return refined
 
 
 def _permute(
@@ -123,14 +148,19 @@ def _permute(
     new_codes = np.argsort(annotators).astype(codes.dtype)
     symbol_order = classes if responses.is_plain else np.arange(responses.n_symbols)
     new_symbols = np.argsort(symbol_order).astype(symbols.dtype)
-    map_threads(
-        lambda first, last: permute_rows(
-            *table, items, first, last, new_codes, new_symbols, starts, codes, symbols
-        ),
-        responses.n_items,
-        threads,
-        MIN_ITEMS_PER_THREAD,
-    )
+    if responses.n_responses < MIN_COMPILED:
+        rows = np.argsort(items)[responses.item_of_response()]
+        order = np.lexsort((new_codes[table.codes], rows))
+        codes, symbols = new_codes[table.codes[order]], new_symbols[table.symbols[order]]
+    else:
+        map_threads(
+            lambda first, last: permute_rows(
+                *table, items, first, last, new_codes, new_symbols, starts, codes, symbols
+            ),
+            responses.n_items,
+            threads,
+            MIN_ITEMS_PER_THREAD,
+        )
     return Responses(
         responses.items[items],
         responses.annotators[annotators],

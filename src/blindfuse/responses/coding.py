@@ -21,6 +21,9 @@ from blindfuse.responses.values import (
 MAX_CLASSES = 1000
 """More classes than this mean that the wrong column was chosen."""
 
+MAX_RANGE_PER_VALUE = 4
+"""Range of whole numbers, relative to how many there are, up to which counting beats sorting."""
+
 _SMALL_RANGE = 64
 
 
@@ -91,6 +94,8 @@ def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
         whether names are trimmed, and whole numbers of equal value are one name.
     """
     array = as_column(values)
+    if array.dtype.kind in "iu" and array.size:
+        return _code_integers(array)
     codes, distinct = _factorize(array)
     notes: list[str] = []
     if array.dtype.kind in "OUT" and plain:
@@ -104,11 +109,39 @@ def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
         )
     if array.dtype.kind in "OUT":
         return CodedNames(codes, distinct, notes)
-    present, first = np.unique(codes, return_index=True)
-    order = np.argsort(first)
+    first = _first_places(codes, len(distinct))
+    return CodedNames(*_by_appearance(codes, first, distinct), notes)
+
+
+def _code_integers(values: NDArray[Any]) -> CodedNames:
+    """Code whole numbers, by counting instead of sorting if their range is not much larger."""
+    low, high = int(values.min()), int(values.max())
+    if high - low <= MAX_RANGE_PER_VALUE * values.size:
+        wide = values if values.dtype.itemsize == 8 else values.astype(np.int64)
+        codes = (wide - wide.dtype.type(low)).astype(np.intp)
+        distinct = np.arange(high - low + 1).astype(wide.dtype) + wide.dtype.type(low)
+        distinct = distinct.astype(values.dtype)
+    else:
+        distinct, codes = np.unique(values, return_inverse=True)
+    first = _first_places(codes, len(distinct))
+    return CodedNames(*_by_appearance(codes, first, distinct), [])
+
+
+def _first_places(codes: NDArray[Any], n_distinct: int) -> NDArray[np.intp]:
+    """Return where each code occurs first; for those that do not occur, the number of codes."""
+    first = np.full(n_distinct, codes.size)
+    first[codes[::-1]] = np.arange(codes.size - 1, -1, -1)  # of equal indices, the last one counts
+    return first
+
+
+def _by_appearance(
+    codes: NDArray[Any], first: NDArray[np.intp], distinct: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Renumber codes by the places where they occur first, and drop values that do not occur."""
+    order = np.argsort(first, kind="stable")[: np.count_nonzero(first < codes.size)]
     rank = np.empty(len(distinct), dtype=np.intp)
-    rank[present[order]] = np.arange(len(present))
-    return CodedNames(rank[codes], distinct[present[order]], notes)
+    rank[order] = np.arange(len(order))
+    return rank[codes], distinct[order]
 
 
 def _join_names(codes: NDArray[Any], distinct: NDArray[Any], kind: str) -> CodedNames:

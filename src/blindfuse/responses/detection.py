@@ -68,7 +68,8 @@ class CountedTable(SampledTable, Protocol):
 class ColumnOptions:
     """The columns and the question that the user named; None for what is to be detected.
 
-    ``question_exists`` says that some partition has the question, so that this one need not.
+    ``question_exists`` says that some partition has the question, so that this one need not, and
+    ``all_choices`` that labels are sets, of which readers keep all classes.
     """
 
     item: str | None = None
@@ -76,6 +77,7 @@ class ColumnOptions:
     label: str | None = None
     question: str | None = None
     question_exists: bool = False
+    all_choices: bool = False
 
     @property
     def annotators(self) -> list[str]:

@@ -11,15 +11,20 @@ from blindfuse.responses.coding import as_names, positions
 from blindfuse.responses.responses import Responses
 
 
-def gold_codes(
-    responses: Responses, gold: Mapping[Any, Any] | None
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the positions of the gold items among the items, and the codes of their classes."""
+def check_gold(gold: Mapping[Any, Any] | None) -> None:
+    """Raise BadParameter if gold labels are not a dictionary."""
     if gold is not None and not isinstance(gold, Mapping):
         raise BadParameter(
             f"gold labels must be a dictionary {{item: label}}, not a {type(gold).__name__}. "
             "Name the items: dict(zip(items, labels)), or series.to_dict() for a pandas Series."
         )
+
+
+def gold_codes(
+    responses: Responses, gold: Mapping[Any, Any] | None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the positions of the gold items among the items, and the codes of their classes."""
+    check_gold(gold)
     if not gold:  # saves the look-up of all item names
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     items, labels = as_names(list(gold)), as_names(list(gold.values()))

@@ -16,7 +16,6 @@ from blindfuse.responses.coding import (
     as_column,
     as_names,
     as_plain_names,
-    as_values,
     check_classes,
     code_labels,
     code_names,
@@ -31,6 +30,14 @@ from blindfuse.responses.detection import (
     is_long,
     long_columns,
     wide_columns,
+)
+from blindfuse.responses.inputs import (
+    Names,
+    Values,
+    as_matrix,
+    check_equal_lengths,
+    names_or_numbers,
+    stack_columns,
 )
 from blindfuse.responses.keys import key_value, name_key
 from blindfuse.responses.packing import PackedResponses, pack
@@ -50,9 +57,6 @@ from blindfuse.responses.rows import (
 )
 from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.values import LabelOptions
-
-Names = Sequence[Any] | NDArray[Any]
-Values = ArrayLike | Sequence[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,7 +132,7 @@ class Responses:
         ``fold_case`` are those of :meth:`from_long`.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        return cls._from_matrix(_as_matrix(array), items, annotators, options)
+        return cls._from_matrix(as_matrix(array), items, annotators, options)
 
     @classmethod
     def _from_matrix(
@@ -139,7 +143,7 @@ class Responses:
         options: LabelOptions,
     ) -> "Responses":
         n_items, n_annotators = matrix.shape
-        annotator_names = _names_or_numbers(annotators, n_annotators, "annotators")
+        annotator_names = names_or_numbers(annotators, n_annotators, "annotators")
 
         def describe(at: int) -> str:
             row, column = divmod(at, n_annotators)
@@ -155,7 +159,7 @@ class Responses:
             counts = np.count_nonzero(present.reshape(matrix.shape), axis=1)
             symbols, annotator_codes = symbols[present], annotator_codes[present]
         return cls(
-            items=_names_or_numbers(items, n_items, "items"),
+            items=names_or_numbers(items, n_items, "items"),
             annotators=annotator_names,
             classes=names,
             by_item=Rows(row_starts(counts), annotator_codes, symbols),
@@ -205,12 +209,7 @@ class Responses:
     ) -> "Responses":
         """Read the items, the annotators and the labels of a long table."""
         columns = [as_column(frames.values(column)) for column in values]
-        lengths = [f"{len(column):,}" for column in columns]
-        if len(set(lengths)) > 1:
-            raise BadLabels(
-                "items, annotators and labels must have the same length, but have "
-                f"{lengths[0]}, {lengths[1]} and {lengths[2]} entries. Pass one entry per response."
-            )
+        check_equal_lengths(dict(zip(("items", "annotators", "labels"), columns, strict=True)))
         labelled = code_labels(columns[2], options, lambda i: f"row {i}")
         item, annotator = code_names(columns[0], "item"), code_names(columns[1], "annotator")
         return cls.from_codes(
@@ -296,7 +295,7 @@ class Responses:
         names = found.annotators if found.item is None else [found.item, *found.annotators]
         columns = frames.columns(frame, names)
         items = frames.index_values(frame) if found.item is None else as_plain_names(columns.pop(0))
-        responses = cls._from_matrix(_stack_columns(columns), items, found.annotators, options)
+        responses = cls._from_matrix(stack_columns(columns), items, found.annotators, options)
         return replace(responses, remarks=(*notes, *responses.remarks))
 
     @classmethod
@@ -372,8 +371,8 @@ class Responses:
         names = None
         if len(shape) == 3:
             names = (
-                _names_or_numbers(items, shape[0], "items"),
-                _names_or_numbers(annotators, shape[1], "annotators"),
+                names_or_numbers(items, shape[0], "items"),
+                names_or_numbers(annotators, shape[1], "annotators"),
             )
         return symbols_module.probability_responses(cls, array, levels, classes, thresholds, names)
 
@@ -731,29 +730,6 @@ def as_responses(data: Any, classes: NDArray[Any] | None = None) -> Responses:
     return Responses.from_matrix(data, classes=classes)
 
 
-def _as_matrix(array: Any) -> NDArray[Any]:
-    """Convert to a two-dimensional array; an error names the first row of another length."""
-    if frames.is_frame(array):
-        return _stack_columns(frames.columns(array, frames.column_names(array)))
-    try:
-        matrix = as_values(array)
-    except ValueError:  # rows that are arrays of different shapes
-        matrix = np.fromiter(array, dtype=object)
-    if matrix.ndim == 2 and matrix.shape[1]:
-        return matrix
-    widths = [_width(row) for row in matrix.tolist()] if matrix.ndim == 1 else []
-    ragged = next((row for row, width in enumerate(widths) if width != widths[0]), None)
-    if ragged is not None:
-        raise BadLabels(
-            f"Row {ragged} has {widths[ragged]} labels, but row 0 has {widths[0]}. Every row needs "
-            "one entry per annotator; use the missing marker for missing responses."
-        )
-    raise BadLabels(
-        f"Expected a matrix [item, annotator], not an array of shape {matrix.shape}. "
-        "For a long table use Responses.from_long or from_frame."
-    )
-
-
 def _score_columns(data: Any, options: ColumnOptions) -> tuple[list[Any], list[str]]:
     """Return items, annotators and scores of a long or wide frame, or of a matrix, and notes."""
     if frames.is_frame(data):
@@ -766,10 +742,10 @@ def _score_columns(data: Any, options: ColumnOptions) -> tuple[list[Any], list[s
         names = wide.annotators if wide.item is None else [wide.item, *wide.annotators]
         columns = frames.columns(frame, names)
         items = frames.index_values(frame) if wide.item is None else columns.pop(0)
-        matrix, notes = _stack_columns(columns), [*wide.notes, *_gold_note(wide.gold)]
+        matrix, notes = stack_columns(columns), [*wide.notes, *_gold_note(wide.gold)]
         annotators = as_names(wide.annotators)
     else:
-        matrix, notes = _as_matrix(data), []
+        matrix, notes = as_matrix(data), []
         items, annotators = np.arange(len(matrix)), np.arange(matrix.shape[1])
     items = np.arange(len(matrix)) if items is None else items
     cells = [np.repeat(items, matrix.shape[1]), np.tile(annotators, len(matrix))]
@@ -789,40 +765,6 @@ def _gold_note(column: str | None) -> list[str]:
     if column is None:
         return []
     return [f"{column!r} looks like gold labels and is not read: pass them to fuse as gold="]
-
-
-def _width(row: Any) -> int:
-    try:
-        return 1 if isinstance(row, str) else len(row)
-    except TypeError:
-        return 1
-
-
-def _stack_columns(columns: list[NDArray[Any]]) -> NDArray[Any]:
-    """Stack columns into a matrix, of objects if their types differ, to keep True and 1 apart."""
-    if not columns:
-        raise BadLabels("The wide table has no annotator column. Pass one column per annotator.")
-    if len({column.dtype.kind for column in columns}) > 1:
-        columns = [column.astype(object) for column in columns]
-    return np.stack(columns, axis=1)
-
-
-def _names_or_numbers(names: Names | None, count: int, kind: str) -> NDArray[Any]:
-    if names is None:
-        return np.arange(count)
-    array = as_names(names)
-    if len(array) != count:
-        raise BadLabels(
-            f"{kind}= has {len(array):,} names, but the matrix has {count:,} {kind}. "
-            "Pass one name each."
-        )
-    codes, distinct, _ = code_names(array, kind[:-1], plain=False)
-    if len(distinct) < count:
-        repeated = distinct[np.bincount(codes) > 1]
-        raise BadLabels(
-            f"{kind}= contains {list_names(repeated)} more than once. Names must be unique."
-        )
-    return array
 
 
 def label_options(

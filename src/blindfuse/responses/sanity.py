@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import list_names
+from blindfuse.responses.set_values import compound_texts
 from blindfuse.responses.values import NUMERAL
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 MIN_CLASSES = 10
 """With fewer classes, their number and their form are not suspicious."""
+
+MANY_NUMBERS = 10
+"""Classes above which numbers are more likely ratings than names of classes."""
 
 MIN_ITEMS = 30
 """Items that an annotator must share with others before agreement is suspicious."""
@@ -41,15 +45,23 @@ def _class_notes(responses: "Responses") -> list[str]:
     """Return a note if the classes are too many, or look like numbers, ids or sentences."""
     texts = [str(name) for name in responses.classes.tolist()]
     n_classes, examples = len(texts), list_names(responses.classes, 3)
+    compounds = compound_texts(texts)
+    if compounds:
+        return [
+            f"Check the labels: {len(compounds):,} of {n_classes:,} classes name several "
+            f"labels at once ({list_names(compounds, 3)}). Add --multi-label (fuse_sets in "
+            "Python) to fuse them one by one"
+        ]
     if n_classes < MIN_CLASSES:
         return []
     remedy = "If this is not the label column, pass --label (label= in Python)"
     if _share(texts, lambda text: len(text.split()) >= _MANY_WORDS) > 0.5:
         return [f"Check the labels: the {n_classes:,} classes are sentences ({examples}). {remedy}"]
-    if all(NUMERAL.fullmatch(text) for text in texts) and n_classes > 2 * MIN_CLASSES:
+    if n_classes > MANY_NUMBERS and all(NUMERAL.fullmatch(text) for text in texts):
         return [
-            f"Check the labels: the {n_classes:,} classes are numbers ({examples}). {remedy}; "
-            "if they are scores, add --scores (Responses.from_scores in Python)"
+            f"Check the labels: the {n_classes:,} classes are numbers ({examples}). If they are "
+            "scores, add --scores for a class per item (Responses.from_scores in Python) or "
+            f"--numbers for a number per item (fuse_numbers). {remedy}"
         ]
     if _share(texts, lambda text: _ID.fullmatch(text) is not None) > 0.8 and n_classes > 20:
         return [f"Check the labels: the {n_classes:,} classes look like ids ({examples}). {remedy}"]

@@ -365,6 +365,11 @@ def with_alphabet(responses: "Responses", classes: Any, anchor: Anchor) -> "Resp
 
 def cluster_responses(responses: "Responses", classes: Any) -> "Responses":
     """Responses of annotators with symbols of their own (``Responses.from_clusters``)."""
+    if classes is None:
+        raise BadParameter(
+            "classes=None: pass the number of classes. blindfuse.fuse_clusters chooses it by "
+            "held-out prediction."
+        )
     K = classes if isinstance(classes, int | np.integer) else len(classes)
     if responses.n_symbols < K:
         raise BadLabels(

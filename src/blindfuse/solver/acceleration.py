@@ -5,7 +5,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.sweeps import project_model
+from blindfuse.kernels.compilation import MIN_COMPILED
+from blindfuse.kernels.sweeps import normal_equations, project_model
 from blindfuse.solver.factors import Factors
 
 Floats = NDArray[np.float64]
@@ -79,10 +80,14 @@ def _weights(changes: Floats, residual: Floats, importance: Floats) -> Floats:
     Δf is ``changes[i, j]``. A ridge penalty, relative to the trace, makes the solution unique.
     Products are computed by einsum, because BLAS would start its threads for such small matrices.
     """
-    weighted = importance * changes
-    normal = np.einsum("ij,lj->il", weighted, changes)
+    if changes.size < MIN_COMPILED:
+        weighted = importance * changes
+        normal = np.einsum("ij,lj->il", weighted, changes)
+        right = np.einsum("ij,j->i", weighted, residual)
+    else:
+        normal, right = np.empty((len(changes), len(changes))), np.empty(len(changes))
+        normal_equations(changes, residual, importance, normal, right)
     ridge = RIDGE * np.trace(normal) + 1e-300
-    right = np.einsum("ij,j->i", weighted, residual)
     return np.asarray(np.linalg.solve(normal + ridge * np.eye(len(normal)), right))
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.kernels.compilation import register_lanes
 from blindfuse.kernels.sweeps import CACHE_LINE, sweep_moments, sweep_responses
 from blindfuse.moments.moments import Moments
 from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
@@ -19,6 +20,9 @@ from blindfuse.responses.responses import Responses
 from blindfuse.solver.factors import Factors
 
 Floats = NDArray[np.float64]
+
+VECTOR = 4
+"""Floats in a register. A row that fills its registers needs no instructions for the rest."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +94,15 @@ class ResponseProblem:
         self.n_items: float = responses.n_items
         self.patterns = response_patterns(responses)
         self.panels = panels(responses)
+        triangle = K * (K + 1) // 2
+        lanes, gram_lanes = (
+            register_lanes(count, responses.n_responses)
+            for count in (K, -(-triangle // VECTOR) * VECTOR)
+        )
+        self.lanes = lanes, gram_lanes, lanes if responses.n_symbols == K else None
         self.workspace = (
             _empty_aligned(len(self.patterns), 2, K),
-            _empty_aligned(len(self.panels), 2, K * (K + 1) // 2),
+            _empty_aligned(len(self.panels), 2, len(gram_lanes or range(triangle))),
         )
 
     def sweep(self, factors: Factors, settings: Settings) -> float:
@@ -106,6 +116,7 @@ class ResponseProblem:
                 self.panels.sizes,
                 self.n_items,
                 *self.workspace,
+                *self.lanes,
                 *_state(factors, settings),
             )
         )

@@ -1,8 +1,7 @@
 "use strict";
 
-// Names are always written as text, never as HTML.
+// Names are always written as text, never as HTML. `data` is that of charts.js.
 
-const data = JSON.parse(document.getElementById("data").textContent);
 const INITIAL_ROWS = 25;
 const MORE_ROWS = 100;
 const collator = new Intl.Collator(undefined, { numeric: true });
@@ -159,6 +158,7 @@ function details(row) {
   if (row.over_reported !== null) {
     entries.push(["Reported too often", [isolated(className(row.over_reported)), ` (${percent(row.over_reported_by)} of the responses)`]]);
   }
+  entries.push(["Coverage", [`${percent(row.coverage)} of the items; ${percent(row.overlap)} with others, ${percent(row.conflict)} in conflict with others`]]);
   if (row.misfit !== null) entries.push(["Misfit", [`${row.misfit} × sampling noise`]]);
   if (row.remarks.length) entries.push(["Remarks", [row.remarks.join(", ")]]);
   if (row.partners.length) {
@@ -234,20 +234,3 @@ new SortableTable("item", items, {
     (!filters.get("needs_another_label") || row.needs_another_label) &&
     (!filters.get("outvoted") || row.outvoted),
 });
-
-// Charts. Vega interprets expressions (ast), since the page's policy forbids eval. It sets the role
-// and label of the element that it draws into, so it gets an element inside the page's own.
-
-for (const [name, spec] of Object.entries(data.charts)) {
-  const canvas = make("div", { class: "canvas" });
-  document.getElementById(`chart-${name}`).append(canvas);
-  vegaEmbed(canvas, spec, {
-    mode: "vega-lite",
-    renderer: "svg",
-    ast: true,
-    actions: false,
-    defaultStyle: false,
-    tooltip: { disableDefaultStyle: true, theme: "page" },
-    formatLocale: { decimal: ".", thousands: ",", grouping: [3], currency: ["", ""], percent: "\u00a0%" },
-  }).catch((error) => console.error(name, error));
-}

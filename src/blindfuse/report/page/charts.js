@@ -1,6 +1,7 @@
 "use strict";
 
-// Charts. Vega interprets expressions (ast), since the page's policy forbids eval.
+// Charts. Vega interprets expressions (ast), since the page's policy forbids eval. It sets the role
+// and label of the element that it draws into, so it gets an element inside the page's own.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 for (const [name, spec] of Object.entries(data.charts)) {
@@ -14,5 +15,6 @@ for (const [name, spec] of Object.entries(data.charts)) {
     actions: false,
     defaultStyle: false,
     tooltip: { disableDefaultStyle: true, theme: "page" },
+    formatLocale: { decimal: ".", thousands: ",", grouping: [3], currency: ["", ""], percent: "\u00a0%" },
   }).catch((error) => console.error(name, error));
 }

@@ -1,0 +1,185 @@
+"""The relation between what is visible of a table and the error of its labels.
+
+Errors that all annotators share cannot be seen in one table. How large they usually are was learned
+from many tables with a truth (``make calibration``), with few parameters, which
+are in ``calibration.json`` beside this module. The formula is in docs/method.md.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+
+from blindfuse.diagnostics.visible import Independence, Visible
+
+LEVEL = 0.8
+"""Probability that the interval contains the share of wrong labels."""
+Z = float(ndtri((1 + LEVEL) / 2))
+"""Half the width of the interval in standard deviations."""
+MIN_SHARE = 1e-4
+"""Shares are kept this far from 0 and 1 before the logit."""
+MISFIT_LIMITS = 0.3, 300.0
+"""Limits of the misfit before the logarithm."""
+MISFIT_ITEMS = 2_000
+"""Items for which the misfit is taken as it is; it grows with the number of items."""
+AGREEMENT_LIMITS = 0.02, 0.98
+"""Limits of the chance-corrected agreement before the logit."""
+MIN_ONE_SIDED = 0.5
+"""Share of one-sided responses from which on confusion matrices are not determined."""
+ONE_SIDED_SPREAD = 0.8
+"""Standard deviation of the logit of the error where annotators are one-sided."""
+TYPICAL_SCORE = 0.04, 0.2
+"""Correlated errors of public tables have scores z/√N of about 0.04 per response after the second,
+up to 0.2."""
+DEPENDENT_SCORE = 0.4
+"""The score, relative to a typical one, at which dependence is as probable as independence."""
+FEW_ANNOTATORS = 8.0
+"""With M annotators the model absorbs most of the dependence: the typical score is divided by
+1 + 8/(M − 2)²."""
+INDEPENDENT_SPREAD = 0.05
+"""Standard deviation of the logit of the error where annotators are conditionally independent."""
+NEGLIGIBLE = 0.02
+"""Probability of dependence that counts as none."""
+
+
+@dataclass(frozen=True)
+class ErrorInterval:
+    """The expected share of wrong labels, ``value``, and its 80 % interval, ``low`` to ``high``."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{_percent(self.value)} % (80 % interval {self.interval()} %)"
+
+    def interval(self) -> str:
+        """The limits in percent, as ``5 to 18``."""
+        return f"{_percent(self.low)} to {_percent(self.high)}"
+
+    def scaled(self, share: float, added: float = 0.0) -> "ErrorInterval":
+        """The interval of ``share`` · error + ``added``."""
+        limits = (share * x + added for x in (self.value, self.low, self.high))
+        return ErrorInterval(*limits)
+
+    def moved_to(self, value: float) -> "ErrorInterval":
+        """The same interval, with another value and widened where that lies outside."""
+        return ErrorInterval(value, min(self.low, value), max(self.high, value))
+
+
+NO_ERROR = ErrorInterval(0.0, 0.0, 0.0)
+"""The expected error if every label is a gold label."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """logit(error) = intercept + Σ slope · feature, with a standard deviation of ``spread``.
+
+    ``slopes`` belong to :func:`features`, in their order.
+    """
+
+    intercept: float
+    slopes: tuple[float, ...]
+    spread: float
+
+    def log_odds(self, visible: Visible) -> float:
+        """The expected logit of the error."""
+        pairs = zip(self.slopes, features(visible), strict=True)
+        return self.intercept + sum(slope * value for slope, value in pairs)
+
+
+def features(visible: Visible) -> tuple[float, ...]:
+    """The five features of the relation.
+
+    The logits of the error under conditional independence, of the error under mixed membership and
+    of the agreement; the log misfit, less half the log number of items; the log number of classes.
+    """
+    misfit = float(np.clip(visible.misfit, *MISFIT_LIMITS))
+    return (
+        _logit(visible.independent_error),
+        _logit(visible.mixed_error),
+        float(logit(np.clip(visible.agreement, *AGREEMENT_LIMITS))),
+        float(np.log(misfit) - np.log(visible.n_items / MISFIT_ITEMS) / 2),
+        float(np.log(visible.n_classes)),
+    )
+
+
+@cache
+def fitted_relation() -> Relation:
+    """The relation that was fitted to public and generated tables."""
+    text = (files("blindfuse.diagnostics") / "calibration.json").read_text(encoding="utf-8")
+    stored = json.loads(text)
+    return Relation(stored["intercept"], tuple(stored["slopes"].values()), stored["spread"])
+
+
+def probability_of_dependence(evidence: Independence) -> float:
+    """How probable it is that errors are correlated in a way that the score would not show.
+
+    1/(1 + (0.4/u)⁸) with u = max(z − 1, 1)/z', where z' is the score that a table of this size
+    with the dependence of public tables typically has. One is the noise of z.
+    """
+    per_response, largest = TYPICAL_SCORE
+    responses, M = evidence.responses_per_item, evidence.n_annotators
+    slope = np.clip(per_response * (responses - 2), per_response / 10, largest)
+    absorbed = 1 + FEW_ANNOTATORS / max(M - 2, 0.5) ** 2
+    typical = slope * np.sqrt(max(evidence.n_items, 1)) / absorbed
+    score = max(evidence.z - 1, 1.0) / typical
+    probability = float(1 / (1 + (DEPENDENT_SCORE / score) ** 8))
+    return probability if probability > NEGLIGIBLE else 0.0
+
+
+def combine(
+    own_error: float,
+    dependence: float,
+    visible: Visible | None,
+    n_items: int,
+    n_classes: int,
+    relation: Relation | None = None,
+) -> ErrorInterval:
+    """The expected error of labels of ``n_items`` items.
+
+    With probability ``dependence`` it follows the relation, otherwise it is ``own_error``, the mean
+    of 1 − the confidence. ``visible`` may be None if ``dependence`` is zero. The sampling noise of
+    the share of wrong labels among so many items is part of the interval.
+    """
+    own = _logit(own_error)
+    related, spread = own, INDEPENDENT_SPREAD
+    if visible is not None and dependence > 0:
+        related, spread = _related(visible, relation or fitted_relation())
+    limit = 1 - 1 / n_classes
+    log_odds = (1 - dependence) * own + dependence * related
+    value = min(float(expit(log_odds)), limit) if own_error > 0 or dependence > 0 else 0.0
+    variance = (
+        dependence * spread**2
+        + (1 - dependence) * INDEPENDENT_SPREAD**2
+        + dependence * (1 - dependence) * (related - own) ** 2
+        + 1 / (max(n_items, 1) * max(value * (1 - value), 0.5 / max(n_items, 1)))
+    )
+    width = Z * float(np.sqrt(variance))
+    noise = Z * float(np.sqrt(limit * (1 - limit) / max(n_items, 1)))
+    low, high = float(expit(log_odds - width)), float(expit(log_odds + width))
+    return ErrorInterval(value, min(low, value), max(min(high, limit + noise), value))
+
+
+def _related(visible: Visible, relation: Relation) -> tuple[float, float]:
+    """The expected logit of the error and its standard deviation.
+
+    Where most responses come from one-sided annotators, no model is determined, and the shares of
+    votes are all there is.
+    """
+    if visible.one_sided >= MIN_ONE_SIDED:
+        return _logit(visible.share_error), ONE_SIDED_SPREAD
+    return relation.log_odds(visible), relation.spread
+
+
+def _logit(share: float) -> float:
+    return float(logit(np.clip(share, MIN_SHARE, 1 - MIN_SHARE)))
+
+
+def _percent(share: float) -> str:
+    """A share in percent, with a decimal below ten."""
+    percent = 100 * share
+    return f"{percent:.1f}" if percent < 9.95 else f"{percent:.0f}"

@@ -1,0 +1,190 @@
+"""What a table of responses shows about the error of its labels, without a truth.
+
+Two models bracket the error. If annotators are conditionally independent, it is that of
+Dawid–Skene; if items are ambiguous, it is that of :class:`MixedMembership`, which is higher. How
+far annotators agree with the labels, and how far pairs of them deviate from independence, tells
+where between the two a table lies. :mod:`blindfuse.diagnostics.calibration` relates these figures
+to the error.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.diagnostics.correlated_errors import score_correlated_errors
+from blindfuse.diagnostics.fit import measure_fit
+from blindfuse.diagnostics.pairs import count_pairs
+from blindfuse.model.description import describe_posteriors
+from blindfuse.model.model import Model
+from blindfuse.model.posteriors import weighted_votes
+from blindfuse.responses.responses import Responses
+
+Floats = NDArray[np.float64]
+
+MAX_OBSERVED = 20_000
+"""Maximum number of items that are observed; of more, an evenly spaced sample."""
+MIN_CONSTANT_RESPONSES = 5
+"""Responses from which on an annotator who always reports the same class counts as one-sided."""
+
+
+class Predictor(Protocol):
+    """A fitted method that predicts posteriors ``[item, class]`` of items."""
+
+    def predict_proba(self, responses: Responses, /) -> Floats: ...
+
+
+@dataclass(frozen=True)
+class Independence:
+    """Whether errors on the same item are correlated under the model that gave the posteriors.
+
+    Attributes
+    ----------
+    z
+        the score of :func:`score_correlated_errors`.
+    n_items, n_annotators, responses_per_item
+        the size of the table, which decides how large z would be if errors were correlated.
+    """
+
+    z: float
+    n_items: int
+    n_annotators: int
+    responses_per_item: float
+
+
+@dataclass(frozen=True)
+class Visible:
+    """What is visible of the error of the labels of a table.
+
+    Attributes
+    ----------
+    independent_error
+        mean of 1 − the posterior of the label under one step of Dawid–Skene from the labels.
+    mixed_error
+        mean of b/(a + b), with the posteriors a of the label and b of the second class under
+        :class:`MixedMembership`; with two classes, the mean of 1 − a.
+    agreement
+        chance-corrected share of the responses that are equal to the label, (s − c)/(1 − c), with
+        c = Σ_k (share of labels k) (share of responses k).
+    misfit
+        misfit of the pairwise agreement (:class:`Fit`) under that step of Dawid–Skene.
+    share_error
+        mean of 1 − the share of votes for the label; the class prior adds one vote.
+    one_sided
+        share of the responses by annotators who always report the same class.
+    """
+
+    independent_error: float
+    mixed_error: float
+    agreement: float
+    misfit: float
+    share_error: float
+    one_sided: float
+    n_items: int
+    n_classes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """The items of a table that are observed: those with responses, or a sample of them.
+
+    ``labels[item]`` are class codes and ``posteriors[item, class]`` those that gave the labels.
+    """
+
+    responses: Responses
+    labels: NDArray[np.intp]
+    posteriors: Floats
+
+    def independence(self, model: Model, representatives: NDArray[np.intp]) -> Independence:
+        """Score correlated errors of the ``representatives``: one annotator per merged group."""
+        table = self.responses
+        if len(representatives) < table.n_annotators:
+            table = table.select_annotators(representatives)
+        known = model.for_annotators(table.annotators, table.classes)
+        return Independence(
+            z=score_correlated_errors(table, known, self.posteriors).z,
+            n_items=table.n_items,
+            n_annotators=table.n_annotators,
+            responses_per_item=table.n_responses / max(table.n_items, 1),
+        )
+
+    def visible(self, mixed: Callable[[], Predictor], threads: int | None = None) -> Visible:
+        """Measure what is visible; ``mixed`` returns a fitted :class:`MixedMembership`."""
+        responses, labels = self.responses, self.labels
+        certain = np.eye(responses.n_classes)[labels]
+        model = describe_posteriors(responses, certain, threads)
+        fit = measure_fit(count_pairs(responses).compare_with(model), responses.n_annotators)
+        votes = weighted_votes(responses)
+        return Visible(
+            independent_error=_error_at(model.posteriors(responses, threads=threads), labels),
+            mixed_error=_two_class_error(mixed().predict_proba(responses), labels),
+            agreement=_chance_corrected_agreement(votes, labels),
+            misfit=fit.misfit,
+            share_error=_error_at(_vote_shares(votes), labels),
+            one_sided=_one_sided_share(responses),
+            n_items=responses.n_items,
+            n_classes=responses.n_classes,
+        )
+
+
+def observe(
+    responses: Responses,
+    labels: NDArray[np.intp],
+    posteriors: Floats,
+    is_gold: NDArray[np.bool_] | None = None,
+) -> Observed:
+    """The items with responses and without gold labels, or an evenly spaced sample of them."""
+    chosen = responses.responses_per_item > 0
+    if is_gold is not None:
+        chosen = chosen & ~is_gold
+    items = np.flatnonzero(chosen)
+    items = items[:: -(-len(items) // MAX_OBSERVED) or 1]
+    if len(items) == responses.n_items:
+        return Observed(responses, labels, posteriors)
+    return Observed(responses.select_items(items), labels[items], posteriors[items])
+
+
+def _error_at(posteriors: Floats, labels: NDArray[np.intp]) -> float:
+    """The mean of 1 − the posterior of the label."""
+    return float(1 - posteriors[np.arange(len(labels)), labels].mean())
+
+
+def _two_class_error(posteriors: Floats, labels: NDArray[np.intp]) -> float:
+    """The mean of b/(a + b), with the posteriors a of the label and b of the best other class.
+
+    1 − a would grow with the number of classes over which wrong responses are spread.
+    """
+    items, others = np.arange(len(labels)), posteriors.copy()
+    of_label = posteriors[items, labels]
+    others[items, labels] = 0
+    second = others.max(axis=1)
+    return float(np.mean(second / np.maximum(of_label + second, 1e-12)))
+
+
+def _vote_shares(votes: Floats) -> Floats:
+    prior = votes.sum(axis=0) / votes.sum()
+    return np.asarray((votes + prior) / (votes.sum(axis=1, keepdims=True) + 1))
+
+
+def _chance_corrected_agreement(votes: Floats, labels: NDArray[np.intp]) -> float:
+    """How often responses are equal to the label, beyond what class shares explain.
+
+    Every item counts the same. Zero if there is only one class.
+    """
+    shares = votes / votes.sum(axis=1, keepdims=True)
+    agreement = float(shares[np.arange(len(labels)), labels].mean())
+    of_labels = np.bincount(labels, minlength=votes.shape[1]) / len(labels)
+    chance = float(of_labels @ (votes.sum(axis=0) / votes.sum()))
+    return (agreement - chance) / (1 - chance) if chance < 1 else 0.0
+
+
+def _one_sided_share(responses: Responses) -> float:
+    """The share of the responses by annotators who always report the same class."""
+    M, K = responses.n_annotators, responses.n_classes
+    cells = responses.by_item.codes.astype(np.int64) * K + responses.by_item.symbols
+    reported = np.bincount(cells, minlength=M * K).reshape(M, K)
+    number = reported.sum(axis=1)
+    constant = (reported.max(axis=1) == number) & (number >= MIN_CONSTANT_RESPONSES)
+    return float(number[constant].sum() / max(responses.n_responses, 1))

@@ -1,0 +1,210 @@
+"""Classes that occur together: one low-rank correction of the prior of each class.
+
+The responses about class k of item n have the likelihood ratio exp(e_nk). Without dependence, the
+prior of the class is one number π_k. With it, the prior follows from what was reported about the
+other classes of the item:
+
+    logit P(y_nk = 1 | responses about j ≠ k) = b_k + Σ_r u_kr Σ_{j≠k} v_jr (q_nj − q̄_j),
+
+where q_nj = P(y_nj = 1) by the responses about class j alone, and v are the leading principal
+components of q. Class k itself is left out, so that no response counts twice. b and u maximise
+the likelihood of the responses about class k given those about the others, with a Gaussian prior
+on u whose variance per component is learned from all classes by Laplace's approximation.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit, logit
+
+from blindfuse.fusion.held_out import Gain
+from blindfuse.fusion.selection import SIGNIFICANT_Z
+from blindfuse.fusion.set_prediction import BOUND, MAX_CELLS, LeaveOneOut
+from blindfuse.model.posteriors import safe_log
+from blindfuse.responses.response_sets import ResponseSets
+
+Floats = NDArray[np.float64]
+
+MAX_RANK = 16
+"""Principal components; more would add parameters to classes that have few positive items."""
+MAX_FITTED = 20_000
+"""Items that the correction is fitted to, evenly spaced; the others are corrected as well."""
+MAX_PREDICTED = 50_000
+"""Responses that are held out to compare models of dependent classes."""
+FOLDS = 5
+NEWTON_STEPS = 15
+VARIANCE_STEPS = 6
+"""Updates of the prior variances; they change little after a few."""
+
+
+@dataclass(frozen=True, eq=False)
+class PriorCorrection:
+    """Log odds of each class given what was reported about the others.
+
+    ``means[class]``, ``loadings[class, component]`` = v, ``intercepts[class]`` = b and
+    ``weights[class, component]`` = u are those of the formula above.
+    """
+
+    means: Floats
+    loadings: Floats
+    intercepts: Floats
+    weights: Floats
+
+    def log_odds(self, posteriors: Floats) -> Floats:
+        """Prior log odds ``[item, class]`` from posteriors by each class's responses alone."""
+        return np.stack(
+            [
+                self.intercepts[k] + _features(posteriors, self.means, self.loadings, k) @ u
+                for k, u in enumerate(self.weights)
+            ],
+            axis=1,
+        )
+
+    @property
+    def associations(self) -> Floats:
+        """Change of the log odds of class k if class j applies, ``[k, j]``; zero for k = j."""
+        effect = self.weights @ self.loadings.T
+        np.fill_diagonal(effect, 0.0)
+        return np.asarray(effect)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassDependence:
+    """Whether classes that occur together predict held-out responses, and what was learned.
+
+    ``gain`` is None if it could not be tested; ``correction`` is None if it was not used.
+    ``active`` are the positions of the classes that it concerns.
+    """
+
+    gain: Gain | None
+    correction: PriorCorrection | None
+    active: NDArray[np.intp]
+
+
+def test_dependence(
+    table: ResponseSets, active: NDArray[np.intp], prior: Floats, rates: Floats
+) -> ClassDependence:
+    """Whether responses are predicted better if each class depends on the others of the item.
+
+    Items are divided into folds. A correction fitted to the others predicts each response to an
+    item of a fold from the remaining responses to that item.
+    """
+    table = table.sample_items(MAX_CELLS)
+    n_responses = table.responses_per_item
+    if len(active) < 2 or np.count_nonzero(n_responses >= 2) < 2:
+        return ClassDependence(None, None, active)
+    base = logit(prior.clip(BOUND, 1 - BOUND))
+    held = LeaveOneOut(table.select_classes(active), rates, prior)
+    item, evidence = held.item, held.evidence
+    order = content_order(evidence)
+    fold_of_item = np.empty(table.n_items, dtype=np.intp)
+    fold_of_item[order] = np.arange(table.n_items) % FOLDS
+    rank_of_item = np.argsort(order)
+    step = 1 + table.n_responses // MAX_PREDICTED
+    gains = np.zeros(table.n_items)
+    is_tested = (n_responses >= 2) & (rank_of_item // FOLDS % step == 0)
+    for fold in range(FOLDS):
+        correction = fit_correction(evidence[order[fold_of_item[order] != fold]], prior)
+        rows = np.flatnonzero((is_tested & (fold_of_item == fold))[item])
+        scores = []
+        for odds in (correction.log_odds(expit(held.rest[rows] + base)), base):
+            yes = held.predict(odds, rows)
+            scores.append(safe_log(np.where(held.named[rows], yes, 1 - yes)).sum(axis=1))
+        gains += np.bincount(item[rows], scores[0] - scores[1], table.n_items)
+    tested = np.flatnonzero(is_tested)
+    n = int(n_responses[tested].sum())
+    deviations = gains[tested] - gains[tested].mean()
+    gain = Gain(float(gains[tested].sum() / n), float(np.sqrt(np.sum(deviations**2)) / n))
+    return ClassDependence(gain, correction if gain.z > SIGNIFICANT_Z else None, active)
+
+
+def fit_correction(evidence: Floats, prior: Floats) -> PriorCorrection:
+    """Fit the correction to log likelihood ratios ``[item, class]`` and the ``prior[class]``."""
+    step = 1 + len(evidence) // MAX_FITTED
+    sample = evidence[::step]
+    base = logit(prior.clip(BOUND, 1 - BOUND))
+    posteriors = expit(sample + base)
+    means, loadings = _principal_components(posteriors)
+    n_classes, rank = loadings.shape
+    intercepts, weights = base.copy(), np.zeros((n_classes, rank))
+    variances = np.ones(rank)
+    for _ in range(VARIANCE_STEPS):
+        spread = np.zeros(rank)
+        for k in range(n_classes):
+            features = _features(posteriors, means, loadings, k)
+            start = np.append(intercepts[k], weights[k])
+            found, covariance = _fit_class(features, sample[:, k], start, variances)
+            intercepts[k], weights[k] = found[0], found[1:]
+            spread += weights[k] ** 2 + np.diagonal(covariance)[1:]
+        variances = np.maximum(spread / n_classes, 1e-6)
+    return PriorCorrection(means, loadings, intercepts, weights)
+
+
+def _principal_components(posteriors: Floats) -> tuple[Floats, Floats]:
+    """Means of the classes, and components ``[class, component]``, scaled to unit variance."""
+    means = posteriors.mean(axis=0)
+    centred = posteriors - means
+    covariance = centred.T @ centred / max(len(posteriors), 1)
+    values, vectors = np.linalg.eigh(covariance)
+    rank = min(MAX_RANK, len(values), int(np.count_nonzero(values > 1e-8)))
+    leading = slice(len(values) - rank, None)
+    return means, vectors[:, leading] / np.sqrt(values[leading])
+
+
+def _features(posteriors: Floats, means: Floats, loadings: Floats, k: int) -> Floats:
+    """Components ``[item, component]`` of all classes but k."""
+    others = posteriors - means
+    others[:, k] = 0.0
+    return np.asarray(others @ loadings)
+
+
+def _fit_class(
+    features: Floats, evidence: Floats, start: Floats, variances: Floats
+) -> tuple[Floats, Floats]:
+    """Maximise Σ_n log(1 + σ(η_n)(exp(e_n) − 1)) − ½ Σ_r u_r² / τ_r²; return (b, u), covariance.
+
+    Newton's method with the curvature of EM, which is positive, and steps that are halved until
+    the objective rises.
+    """
+    design = np.column_stack([np.ones(len(features)), features])
+    penalty = np.append(1e-6, 1 / variances)
+
+    def objective(parameters: Floats) -> float:
+        return float(
+            _log_likelihoods(design @ parameters, evidence).sum() - penalty @ parameters**2 / 2
+        )
+
+    parameters, best = start, objective(start)
+    for _ in range(NEWTON_STEPS):
+        eta = design @ parameters
+        prior = expit(eta)
+        gradient = design.T @ (expit(eta + evidence) - prior) - penalty * parameters
+        curvature = (design * (prior * (1 - prior))[:, None]).T @ design + np.diag(penalty)
+        step = np.linalg.solve(curvature, gradient)
+        for _ in range(8):
+            new = parameters + step
+            value = objective(new)
+            if value >= best:
+                break
+            step /= 2
+        else:
+            break
+        gained, parameters, best = value - best, new, value
+        if gained < 1e-6 * (1 + abs(best)):
+            break
+    return parameters, np.linalg.inv(curvature)
+
+
+def _log_likelihoods(eta: Floats, evidence: Floats) -> Floats:
+    """log(σ(η) exp(e) + σ(−η)), up to a constant per item."""
+    return np.asarray(np.logaddexp(log_expit(eta) + evidence, log_expit(-eta)))
+
+
+def content_order(evidence: Floats) -> NDArray[np.intp]:
+    """An order of the items that depends on their evidence ``[item, class]`` only.
+
+    Sums over classes in any order agree but for rounding, which is cut off.
+    """
+    key = np.sort(expit(evidence), axis=1).sum(axis=1).round(9)
+    return np.lexsort((np.abs(evidence).max(axis=1).round(6), key))

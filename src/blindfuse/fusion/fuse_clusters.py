@@ -1,0 +1,173 @@
+"""``fuse_clusters``: fuse clusterings of the same items, whose clusters have no common names."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.errors import NotIdentifiable, list_names
+from blindfuse.estimators.dawid_skene import DawidSkene
+from blindfuse.fusion.number_of_classes import NumberOfClasses, choose_number_of_classes
+from blindfuse.metrics import adjusted_rand_index
+from blindfuse.model.model import Model
+from blindfuse.model.posteriors import most_likely
+from blindfuse.parameters import integer_at_least
+from blindfuse.responses.responses import Names, Responses
+
+Floats = NDArray[np.float64]
+
+CLEAR = 0.8
+"""Posterior above which an item belongs clearly to its class."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterFusion:
+    """One class per item, found by several clusterings together.
+
+    Attributes
+    ----------
+    responses
+        the clusterings, as :class:`Responses` with symbols of their own.
+    model
+        the :class:`Model`: the share of every cluster of every run in each class, and the prior.
+    posteriors ``[item, class]``, labels ``[item]``, confidence ``[item]``
+        the result; confidence is the largest posterior.
+    agreement ``[run]``
+        adjusted Rand index of each run and the labels: 1 for the same partition, 0 for chance.
+    number
+        how the number of classes was chosen; None if it was given.
+    """
+
+    responses: Responses
+    model: Model
+    posteriors: Floats
+    labels: NDArray[Any]
+    agreement: Floats
+    number: NumberOfClasses | None = field(default=None, repr=False)
+
+    @property
+    def confidence(self) -> Floats:
+        """Largest posterior per item, ``[item]``."""
+        return np.asarray(self.posteriors.max(axis=1))
+
+    def predict_proba(self, responses: Responses) -> Floats:
+        """Return posteriors ``[item, class]`` of new items, from the clusters of the same runs."""
+        return self.model.posteriors(responses)
+
+    def paragraphs(self) -> list[tuple[str, str]]:
+        """Return headings and texts: the classes, the runs, and items that are not clear."""
+        sizes = np.bincount(most_likely(self.posteriors), minlength=len(self.model.classes))
+        named = ", ".join(f"{name}: {size:,}" for name, size in self._largest(sizes))
+        rows = [] if self.number is None else [("Number of classes", self.number.summary())]
+        rows.append(("Class sizes", f"{named}."))
+        empty = self.model.classes[sizes == 0]
+        if len(empty):
+            text = f"No item belongs to {list_names(empty)}. Ask for fewer classes."
+            rows.append(("Empty classes", text))
+        return [*rows, ("Runs", self._describe_runs()), ("Items", self._describe_items())]
+
+    def summary(self) -> str:
+        """Return the paragraphs as text."""
+        return "\n".join(f"{heading}: {text}" for heading, text in self.paragraphs())
+
+    def _largest(self, sizes: NDArray[Any]) -> list[tuple[Any, int]]:
+        order = np.argsort(-sizes, kind="stable")[:12]
+        return [(self.model.classes[k], int(sizes[k])) for k in order if sizes[k]]
+
+    def _describe_runs(self) -> str:
+        low, high = np.quantile(self.agreement, [0.25, 0.75])
+        worst = self.responses.annotators[np.argsort(self.agreement, kind="stable")[:1]]
+        return (
+            f"Adjusted Rand index with the fused classes: {low:.2f} to {high:.2f} for most "
+            f"(interquartile range), {self.agreement.min():.2f} for {list_names(worst)}."
+        )
+
+    def _describe_items(self) -> str:
+        unclear = int(np.count_nonzero(self.confidence < CLEAR))
+        return (
+            f"{unclear:,} of {len(self.labels):,} items have a confidence below {100 * CLEAR:.0f} %. Runs "
+            "of one algorithm on shared features agree more than independent ones, so confidences "
+            "are too high; compare them with each other only."
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"ClusterFusion of {len(self.labels):,} items by {len(self.agreement):,} runs in "
+            f"{len(self.model.classes):,} classes"
+        )
+
+
+def fuse_clusters(
+    data: Any,
+    classes: Names | int | None = None,
+    *,
+    missing: Any = -1,
+    seed: int = 0,
+    threads: int | None = None,
+    **options: Any,
+) -> ClusterFusion:
+    """Fuse clusterings of the same items into one partition (ensemble clustering).
+
+    Every run has clusters of its own, and may have any number of them. A model with one matrix
+    Γ_m(cluster, class) per run is fitted by EM (:class:`DawidSkene`) from normalised cuts of the
+    graph of items and clusters, in time linear in the number of items.
+
+    Parameters
+    ----------
+    data
+        a matrix ``[item, run]`` of cluster numbers or names, a long or wide frame, or
+        :class:`Responses`.
+    classes
+        number of classes, or their names; None to choose the number by held-out prediction.
+    missing
+        the value of items that a run did not cluster, as of noise in DBSCAN.
+    seed
+        of the sample of items that the number of classes is chosen by.
+    threads
+        maximum number of threads; None for all cores.
+    **options
+        those of :meth:`Responses.from_matrix` or :meth:`Responses.from_frame`.
+
+    Examples
+    --------
+    >>> from blindfuse import fuse_clusters
+    >>> runs = [[0, 5, 1], [0, 5, 1], [0, 5, 2], [1, 7, 0], [1, 7, 0], [1, 7, 2]] * 5
+    >>> fuse_clusters(runs, classes=2).labels[:6].tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    integer_at_least(0).check("seed", seed)
+    clusterings, number = _read_clusterings(data, classes, seed, {"missing": missing, **options})
+    fitted = DawidSkene(threads=threads).fit(clusterings)
+    codes = most_likely(fitted.posteriors_)
+    runs = clusterings.matrix().T
+    agreement = np.array([adjusted_rand_index(codes[run >= 0], run[run >= 0]) for run in runs])
+    return ClusterFusion(
+        clusterings, fitted.model_, fitted.posteriors_, fitted.labels_, agreement, number
+    )
+
+
+def _read_clusterings(
+    data: Any, classes: Names | int | None, seed: int, options: dict[str, Any]
+) -> tuple[Responses, NumberOfClasses | None]:
+    """Return the clusterings with their classes, and how many were chosen if none are given."""
+    is_read = isinstance(data, Responses)
+    if is_read and classes is None and not data.is_plain:
+        return _with_several_runs(data), None
+    given = 2 if classes is None else classes
+    table = Responses.from_clusters(data, classes=given, **({} if is_read else options))
+    _with_several_runs(table)
+    if classes is not None:
+        return table, None
+    number = choose_number_of_classes(table, seed)
+    return Responses.from_clusters(table, classes=number.best), number
+
+
+def _with_several_runs(responses: Responses) -> Responses:
+    """Return the responses, or raise an error if there is nothing to fuse."""
+    if responses.n_annotators < 2:
+        raise NotIdentifiable(
+            f"There is only one clustering, {list_names(responses.annotators)}.",
+            "Pass two or more of the same items, one per column.",
+        )
+    return responses

@@ -1,0 +1,133 @@
+"""How well annotators name the classes of items: recall, precision and remarks."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from blindfuse.errors import list_names
+from blindfuse.responses.response_sets import ResponseSets
+
+Floats = NDArray[np.float64]
+
+FLAGS = {
+    "nothing": "names no class in any response",
+    "everything": "names every class in every response",
+    "constant": "always names the same set",
+    "unrelated": "names classes no more often where they apply than elsewhere",
+}
+"""Remarks, by the values of ``RatedSetAnnotators.flags``."""
+MIN_RESPONSES = 5
+"""Responses from which on equal sets are remarkable."""
+MIN_EXPECTED = 10.0
+"""Expected number of classes that apply, from which on recall is compared with false alarms."""
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class RatedSetAnnotators:
+    """Estimates per annotator; NaN without responses.
+
+    Attributes
+    ----------
+    names, n_responses, mean_size
+        names, number of responses, and mean number of classes per response.
+    recall, recall_low, recall_high
+        share of the classes that apply which the annotator names, with a 95 % interval.
+    precision
+        share of the named classes that apply; NaN for annotators who name none.
+    false_alarms
+        share of the classes that do not apply which the annotator names.
+    flags
+        a key of FLAGS, or "" without remark.
+    """
+
+    names: NDArray[Any]
+    n_responses: NDArray[Any]
+    mean_size: Floats
+    recall: Floats
+    recall_low: Floats
+    recall_high: Floats
+    precision: Floats
+    false_alarms: Floats
+    flags: tuple[str, ...]
+
+    @property
+    def f1(self) -> Floats:
+        """Harmonic mean of precision and recall; 0 for annotators who name no class."""
+        total = self.precision + self.recall
+        with np.errstate(invalid="ignore"):
+            f1 = np.where(total > 0, 2 * self.precision * self.recall / total, 0.0)
+        return np.where(self.n_responses > 0, f1, np.nan)
+
+    def summary(self) -> str:
+        """Typical recall and precision, and who has a remark."""
+        active = self.n_responses > 0
+        recall, precision = (
+            np.nanquantile(100 * values[active], [0.25, 0.75])
+            for values in (self.recall, self.precision)
+        )
+        text = (
+            f"They name {recall[0]:.0f} to {recall[1]:.0f} % of the classes that apply (recall), "
+            f"and {precision[0]:.0f} to {precision[1]:.0f} % of those they name apply (precision), "
+            "for half of the annotators (interquartile range)."
+        )
+        remarks = (
+            f"{list_names(self.names[[flag == one for one in self.flags]])} {FLAGS[flag]}."
+            for flag in FLAGS
+            if flag in self.flags
+        )
+        return " ".join([text, *remarks])
+
+
+def rate_set_annotators(
+    table: ResponseSets, posteriors: Floats, rates: Floats
+) -> RatedSetAnnotators:
+    """Rate annotators from posteriors ``[item, class]`` and ``rates[annotator, class, true]``.
+
+    ``rates`` are the probabilities that an annotator names a class which does not apply, and one
+    that does. Their means over classes are weighted by how often each case is expected among the
+    items of the annotator.
+    """
+    n = table.responses_per_annotator
+    item = table.item_of_response()
+    columns = [np.bincount(table.codes, column[item], len(n)) for column in posteriors.T]
+    expected = np.stack(columns, axis=1)
+    others = n[:, None] - expected
+    sizes = np.bincount(table.codes, table.members.sum(axis=1)[table.symbols], len(n))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        hits, alarms = (
+            (expected * rates[:, :, 1]).sum(axis=1),
+            (others * rates[:, :, 0]).sum(axis=1),
+        )
+        n_true = expected.sum(axis=1)
+        recall, false_alarms = hits / n_true, alarms / others.sum(axis=1)
+        precision = np.where(sizes > 0, hits / (hits + alarms), np.nan)
+        mean_size = sizes / n
+    tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
+    low, high = (betaincinv(hits + 0.5, np.maximum(n_true - hits, 0) + 0.5, tail) for tail in tails)
+    none = n == 0
+    low, high = (np.where(none, np.nan, bound) for bound in (low, high))
+    unrelated = (n_true >= MIN_EXPECTED) & (low <= false_alarms)
+    return RatedSetAnnotators(
+        *(table.annotators, n, mean_size, recall, low, high, precision, false_alarms),
+        flags=_flags(table, mean_size, unrelated),
+    )
+
+
+def _flags(table: ResponseSets, mean_size: Floats, unrelated: NDArray[np.bool_]) -> tuple[str, ...]:
+    first, last = (np.full(table.n_annotators, bound) for bound in (len(table.members), -1))
+    np.minimum.at(first, table.codes, table.symbols)
+    np.maximum.at(last, table.codes, table.symbols)
+    enough = table.responses_per_annotator >= MIN_RESPONSES
+    cases = {
+        "nothing": enough & (mean_size == 0),
+        "everything": enough & (mean_size == table.n_classes) & (table.n_classes > 1),
+        "constant": enough & (first == last),
+        "unrelated": unrelated,
+    }
+    return tuple(
+        next((flag for flag, has in cases.items() if has[m]), "") for m in range(table.n_annotators)
+    )

@@ -1,0 +1,20 @@
+"""The model that a method's labels or posteriors imply, for methods without a model of their own."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.model.model import Model
+from blindfuse.model.posteriors import count_posteriors
+from blindfuse.model.shrinkage import make_shrinkage
+from blindfuse.responses.responses import Responses
+
+
+def implied_model(
+    responses: Responses, posteriors: NDArray[np.float64], threads: int | None
+) -> Model:
+    """The confusion matrices and prior under posteriors ``[item, class]``, with learned shrinkage."""
+    counts = count_posteriors(responses, posteriors, threads)
+    shrinkage = make_shrinkage("learned", counts.counts, responses.anchor)
+    prior = counts.totals / counts.totals.sum()
+    names = responses.annotators, responses.classes, None, responses.symbols
+    return Model(shrinkage.shrink(counts.counts), prior, *names)

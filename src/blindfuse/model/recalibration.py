@@ -1,0 +1,60 @@
+"""Posteriors with the same labels and another confidence."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from blindfuse.model.posteriors import most_likely
+
+Floats = NDArray[np.float64]
+
+MIN_POSTERIOR = 1e-6
+"""Posteriors below this are raised to it before they are recalibrated."""
+POWER_LIMITS = 1e-3, 1e2
+"""The powers among which :func:`power_for_error` searches."""
+BISECTIONS = 50
+"""Halvings of the range of powers."""
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """Posteriors q = (1 − mixed) ((1 − certain) p^power/Σ p^power + certain · label) + mixed/K.
+
+    They keep the most probable class. ``power`` below one and ``mixed`` above zero lower the
+    confidence, ``power`` above one and ``certain`` above zero raise it.
+    """
+
+    power: float
+    certain: float = 0.0
+    mixed: float = 0.0
+
+    def __call__(self, posteriors: Floats) -> Floats:
+        """Return recalibrated posteriors ``[item, class]``."""
+        logs = self.power * np.log(np.maximum(posteriors, MIN_POSTERIOR))
+        corrected = softmax(logs, axis=1)
+        if self.certain:
+            corrected *= 1 - self.certain
+            corrected[np.arange(len(logs)), most_likely(posteriors)] += self.certain
+        return np.asarray((1 - self.mixed) * corrected + self.mixed / logs.shape[1])
+
+
+def power_for_error(posteriors: Floats, error: float) -> Recalibration:
+    """The power after which the mean of 1 − confidence is ``error``, as far as a power can.
+
+    The mean falls with the power, so halving the range of log power finds it.
+    """
+    low, high = np.log(POWER_LIMITS)
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        if mean_error(Recalibration(float(np.exp(middle)))(posteriors)) > error:
+            low = middle
+        else:
+            high = middle
+    return Recalibration(float(np.exp((low + high) / 2)))
+
+
+def mean_error(posteriors: Floats) -> float:
+    """The mean over items of 1 − confidence; zero without items."""
+    return float(1 - posteriors.max(axis=1).mean()) if len(posteriors) else 0.0

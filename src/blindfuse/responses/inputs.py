@@ -1,0 +1,86 @@
+"""What all tables (labels, sets, numbers) are read from: columns, matrices and names."""
+
+from collections.abc import Mapping, Sequence, Sized
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from blindfuse.errors import BadLabels, list_names
+from blindfuse.responses import frames
+from blindfuse.responses.coding import as_names, as_values, code_names
+
+Names = Sequence[Any] | NDArray[Any]
+Values = ArrayLike | Sequence[Any]
+
+
+def check_equal_lengths(columns: Mapping[str, Sized]) -> None:
+    """Raise BadLabels unless all columns have the same length."""
+    lengths = [f"{len(column):,}" for column in columns.values()]
+    if len(set(lengths)) > 1:
+        *first, last = columns
+        raise BadLabels(
+            f"{', '.join(first)} and {last} must have the same length, but have "
+            f"{', '.join(lengths[:-1])} and {lengths[-1]} entries. Pass one entry per response."
+        )
+
+
+def as_matrix(array: Any) -> NDArray[Any]:
+    """Convert to a two-dimensional array; an error names the first row of another length.
+
+    Masked entries become None.
+    """
+    if frames.is_frame(array):
+        return stack_columns(frames.columns(array, frames.column_names(array)))
+    try:
+        matrix = as_values(array)
+    except ValueError:  # rows that are arrays of different shapes
+        matrix = np.fromiter(array, dtype=object)
+    if matrix.ndim == 2 and matrix.shape[1]:
+        return matrix
+    widths = [_width(row) for row in matrix.tolist()] if matrix.ndim == 1 else []
+    ragged = next((row for row, width in enumerate(widths) if width != widths[0]), None)
+    if ragged is not None:
+        raise BadLabels(
+            f"Row {ragged} has {widths[ragged]} labels, but row 0 has {widths[0]}. Every row needs "
+            "one entry per annotator; use the missing marker for missing responses."
+        )
+    raise BadLabels(
+        f"Expected a matrix [item, annotator], not an array of shape {matrix.shape}. "
+        "For a long table use from_long or from_frame."
+    )
+
+
+def _width(row: Any) -> int:
+    try:
+        return 1 if isinstance(row, str) else len(row)
+    except TypeError:
+        return 1
+
+
+def stack_columns(columns: list[NDArray[Any]]) -> NDArray[Any]:
+    """Stack columns into a matrix, of objects if their types differ, to keep True and 1 apart."""
+    if not columns:
+        raise BadLabels("The wide table has no annotator column. Pass one column per annotator.")
+    if len({column.dtype.kind for column in columns}) > 1:
+        columns = [column.astype(object) for column in columns]
+    return np.stack(columns, axis=1)
+
+
+def names_or_numbers(names: Names | None, count: int, kind: str) -> NDArray[Any]:
+    """Return the names of rows or columns, which must be unique; by default numbers from 0."""
+    if names is None:
+        return np.arange(count)
+    array = as_names(names)
+    if len(array) != count:
+        raise BadLabels(
+            f"{kind}= has {len(array):,} names, but the matrix has {count:,} {kind}. "
+            "Pass one name each."
+        )
+    codes, distinct, _ = code_names(array, kind[:-1], plain=False)
+    if len(distinct) < count:
+        repeated = distinct[np.bincount(codes) > 1]
+        raise BadLabels(
+            f"{kind}= contains {list_names(repeated)} more than once. Names must be unique."
+        )
+    return array

@@ -1,0 +1,560 @@
+"""``ResponseSets``: responses that are sets of classes, as codes of distinct sets."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.errors import BadLabels, BadParameter, list_names
+from blindfuse.responses import frames
+from blindfuse.responses.coding import (
+    CodedNames,
+    as_column,
+    check_classes,
+    code_distinct,
+    code_names,
+    smallest_integer_dtype,
+)
+from blindfuse.responses.detection import (
+    ColumnOptions,
+    gold_column,
+    is_long,
+    long_columns,
+    require_column,
+    wide_columns,
+)
+from blindfuse.responses.inputs import Names, Values, check_equal_lengths
+from blindfuse.responses.keys import name_key
+from blindfuse.responses.notes import count_note
+from blindfuse.responses.repeats import Repeats, repeat_notes
+from blindfuse.responses.responses import Responses, label_options
+from blindfuse.responses.rows import annotator_dtype, read_only, row_starts, sort_and_deduplicate
+from blindfuse.responses.set_values import choose_separator, parse_set, set_key
+from blindfuse.responses.values import LabelOptions
+
+Members = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ResponseSets:
+    """Sets of K classes that M annotators reported for N items, sorted by item, then annotator.
+
+    Create one with :meth:`from_long`, :meth:`from_frame` or :meth:`from_indicators`. An empty set
+    is a response: the annotator saw the item and named no class.
+
+    Attributes
+    ----------
+    items, annotators, classes
+        names, in the order of the rows of every result.
+    starts ``[item + 1]``, codes ``[response]``, symbols ``[response]``
+        compressed rows: the responses to item n are the slice ``starts[n]:starts[n + 1]`` of the
+        annotators' positions ``codes`` and of the positions ``symbols`` of their sets.
+    members ``[set, class]``
+        whether each distinct set contains each class.
+    repeated, contradictory, remarks
+        as in :class:`Responses`.
+    """
+
+    items: NDArray[Any]
+    annotators: NDArray[Any]
+    classes: NDArray[Any]
+    starts: NDArray[Any]
+    codes: NDArray[Any]
+    symbols: NDArray[Any]
+    members: Members
+    repeated: int = 0
+    contradictory: int = 0
+    remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("items", "annotators", "classes", "starts", "codes", "symbols", "members"):
+            array = np.ascontiguousarray(getattr(self, name))
+            object.__setattr__(self, name, read_only(array))
+
+    @classmethod
+    def from_long(
+        cls,
+        items: Values,
+        annotators: Values,
+        sets: Sequence[Any] | NDArray[Any],
+        *,
+        classes: Names | None = None,
+        separator: str | None = None,
+        missing: Any = None,
+        keep_na: bool = False,
+        fold_case: bool = False,
+        repeats: Repeats = "most_frequent",
+    ) -> "ResponseSets":
+        """Read three columns of equal length, with one row per response.
+
+        A set is a list, a tuple, a set, an object ``{class: true}``, or a text: ``a|b``, ``a;b``
+        or a list as JSON writes it. None and NaN are missing, and so are texts such as ``NA``.
+
+        Parameters
+        ----------
+        classes
+            all classes, in the order you want; by default those that occur, sorted.
+        separator
+            what separates the classes in a text; by default the first of ``|``, ``;`` and ``,``
+            that occurs.
+        missing, keep_na, fold_case
+            as in :meth:`Responses.from_long`, for each class in a set.
+        repeats
+            which set counts if an annotator labelled an item more than once, as in
+            :meth:`Responses.from_long`. If no row names two classes, the rows are read as one per
+            class, and all of them count.
+        """
+        options = label_options(classes, missing, keep_na, fold_case)
+        return cls._from_columns([items, annotators, sets], options, separator, repeats)
+
+    @classmethod
+    def _from_columns(
+        cls,
+        columns: Sequence[Any],
+        options: LabelOptions,
+        separator: str | None,
+        repeats: Repeats,
+    ) -> "ResponseSets":
+        """Read the items, the annotators and the sets of a long table."""
+        items, annotators = (as_column(frames.values(column)) for column in columns[:2])
+        values = frames.values(columns[2])
+        cells = list(values.tolist() if isinstance(values, np.ndarray) else values)
+        check_equal_lengths({"items": items, "annotators": annotators, "sets": cells})
+        coded = code_sets(cells, options, separator, lambda row: f"row {row}")
+        return cls.from_codes(
+            code_names(items, "item"), code_names(annotators, "annotator"), coded, repeats
+        )
+
+    @classmethod
+    def from_codes(
+        cls,
+        item: CodedNames,
+        annotator: CodedNames,
+        coded: "CodedSets",
+        repeats: Repeats,
+        *,
+        rows_may_be_classes: bool = True,
+    ) -> "ResponseSets":
+        """Create responses from codes of items, annotators and sets; a negative code is missing.
+
+        ``rows_may_be_classes`` says that several rows of an item and annotator may be one set.
+        """
+        if repeats not in get_args(Repeats):
+            raise BadParameter(
+                f"repeats={repeats!r} must be one of {list_names(get_args(Repeats))}."
+            )
+        present = coded.codes >= 0
+        pairs = item.codes[present], annotator.codes[present]
+        symbols, members, notes = coded.codes[present], coded.members, [*coded.notes]
+        is_joined = rows_may_be_classes and repeats == "most_frequent"
+        if is_joined and members.sum(axis=1).max(initial=0) <= 1:
+            pairs, symbols, members, joined = _join_rows(pairs, symbols, members)
+            notes += count_note(
+                joined,
+                "response{s} with one row per class: all rows of an item and annotator are one set",
+            )
+        sizes = len(item.names), len(annotator.names)
+        rows = sort_and_deduplicate(
+            pairs[0].astype(smallest_integer_dtype(sizes[0], np.int32, np.int64)),
+            pairs[1].astype(annotator_dtype(sizes[1])),
+            symbols.astype(np.int32),
+            sizes,
+            repeats,
+        )
+        if rows.repeated and repeats == "error":
+            at = int(np.argmax(np.bincount(pairs[0]) > np.diff(rows.starts)))
+            raise BadLabels(
+                f"An annotator labelled item {list_names(item.names[[at]])} more than once. "
+                "Pass repeats='most_frequent', 'last' or 'first' to keep one."
+            )
+        return cls(
+            *(item.names, annotator.names, coded.classes),
+            *(rows.starts, rows.codes, rows.symbols, members),
+            *(rows.repeated, rows.contradictory),
+            remarks=(*notes, *item.notes, *annotator.notes),
+        )
+
+    @classmethod
+    def from_indicators(
+        cls,
+        items: Values,
+        annotators: Values,
+        indicators: Any,
+        *,
+        classes: Names,
+        repeats: Repeats = "most_frequent",
+    ) -> "ResponseSets":
+        """Read one row per response with one column of 0 and 1 per class, ``[response, class]``.
+
+        A row without any value (None or NaN) is missing.
+        """
+        names = check_classes(classes)
+        ticks = _as_ticks(indicators, len(names))
+        item = code_names(as_column(frames.values(items)), "item")
+        annotator = code_names(as_column(frames.values(annotators)), "annotator")
+        check_equal_lengths(
+            {"items": item.codes, "annotators": annotator.codes, "indicators": ticks}
+        )
+        empty = np.isnan(ticks).all(axis=1)
+        members, codes = _distinct_rows(np.nan_to_num(ticks) == 1)
+        codes[empty] = -1
+        coded = CodedSets(codes, names, members, [])
+        return cls.from_codes(item, annotator, coded, repeats, rows_may_be_classes=False)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        item: str | None = None,
+        annotator: str | Sequence[str] | None = None,
+        label: str | None = None,
+        indicators: Sequence[str] | None = None,
+        classes: Names | None = None,
+        separator: str | None = None,
+        missing: Any = None,
+        keep_na: bool = False,
+        fold_case: bool = False,
+        repeats: Repeats = "most_frequent",
+    ) -> "ResponseSets":
+        """Read a long or a wide table of pandas, Polars, PyArrow or DuckDB.
+
+        A long table has one row per response, with a column of sets, or with one column of 0 and 1
+        per class (``indicators``). A wide table has one row per item and one column of sets per
+        annotator. Columns are detected as in :meth:`Responses.from_frame`.
+        """
+        frame = frames.with_index(frame)
+        sample = frames.FrameSample(frame, call=" to ResponseSets.from_frame")
+        options = ColumnOptions(item, annotator, label)
+        if indicators is not None:
+            named = annotator if isinstance(annotator, str) else None
+            who = require_column("annotator", sample, named, indicators)
+            what = require_column("item", sample, item, [*indicators, who])
+            items, annotators, *columns = frames.columns(frame, [what, who, *indicators])
+            ticks = np.stack([column.astype(object) for column in columns], axis=1)
+            names = indicators if classes is None else classes
+            return cls.from_indicators(items, annotators, ticks, classes=names, repeats=repeats)
+        labels = label_options(classes, missing, keep_na, fold_case)
+        if is_long(sample, options):
+            found = long_columns(sample, options)
+            columns = frames.columns(frame, list(found.values()))
+            return cls._from_columns(columns, labels, separator, repeats)
+        wide = wide_columns(sample, options, gold_column([sample], options.annotators))
+        cells = frames.columns(frame, wide.annotators)
+        n_rows = len(cells[0])
+        items = np.arange(n_rows) if wide.item is None else frames.columns(frame, [wide.item])[0]
+        values: list[Any] = [
+            np.tile(items, len(cells)),
+            np.repeat(np.array(wide.annotators, dtype=object), n_rows),
+            [cell for column in cells for cell in column.tolist()],
+        ]
+        read = cls._from_columns(values, labels, separator, repeats)
+        return replace(read, remarks=(*wide.notes, *read.remarks))
+
+    @property
+    def n_items(self) -> int:
+        return len(self.items)
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.annotators)
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    @property
+    def n_responses(self) -> int:
+        return len(self.symbols)
+
+    @property
+    def responses_per_item(self) -> NDArray[np.integer[Any]]:
+        """Number of responses to each item, ``[item]``."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def responses_per_annotator(self) -> NDArray[np.integer[Any]]:
+        """Number of responses of each annotator, ``[annotator]``."""
+        return read_only(np.bincount(self.codes, minlength=self.n_annotators))
+
+    @cached_property
+    def responses_per_set(self) -> NDArray[np.integer[Any]]:
+        """Number of responses that are each distinct set, ``[set]``."""
+        return read_only(np.bincount(self.symbols, minlength=len(self.members)))
+
+    @cached_property
+    def responses_per_class(self) -> NDArray[np.integer[Any]]:
+        """Number of responses that contain each class, ``[class]``."""
+        return read_only(self.responses_per_set @ self.members.astype(np.int64))
+
+    def item_of_response(self) -> NDArray[np.intp]:
+        """Return the position of the item of each response."""
+        return np.repeat(np.arange(self.n_items), self.responses_per_item)
+
+    def indicators(self) -> Members:
+        """Return whether each response contains each class, ``[response, class]``."""
+        return np.asarray(self.members[self.symbols])
+
+    def shares(self) -> NDArray[np.float64]:
+        """Return the share of the responses to each item that contain each class."""
+        item, n = self.item_of_response(), np.maximum(self.responses_per_item, 1)
+        votes = [
+            np.bincount(item, self.members[self.symbols, k], self.n_items)
+            for k in range(self.n_classes)
+        ]
+        return np.asarray(np.stack(votes, axis=1) / n[:, None])
+
+    @property
+    def are_single(self) -> bool:
+        """Whether every response contains exactly one class."""
+        used = self.members[self.responses_per_set > 0]
+        return bool((used.sum(axis=1) == 1).all())
+
+    def single_choices(self) -> Responses:
+        """Return responses of one class each as :class:`Responses`."""
+        return self._responses(self.members.argmax(axis=1)[self.symbols], self.classes)
+
+    def sample_items(self, max_cells: int) -> "ResponseSets":
+        """Return the responses to evenly spaced items, with at most about this many cells.
+
+        A cell is what one response says about one class.
+        """
+        step = 1 + self.n_responses * self.n_classes // max_cells
+        if step == 1:
+            return self
+        item = self.item_of_response()
+        kept = item % step == 0
+        counts = self.responses_per_item[::step]
+        return replace(
+            self,
+            items=self.items[::step],
+            starts=row_starts(counts),
+            codes=self.codes[kept],
+            symbols=self.symbols[kept],
+        )
+
+    def select_classes(self, places: NDArray[Any]) -> "ResponseSets":
+        """Return the same responses with the classes at these positions only."""
+        return replace(self, classes=self.classes[places], members=self.members[:, places])
+
+    def question(self, k: int) -> Responses:
+        """Return the responses to "does class k apply?", with the classes "no" and "yes"."""
+        return self._responses(self.members[:, k].astype(np.int8)[self.symbols], ["no", "yes"])
+
+    def _responses(self, symbols: NDArray[Any], classes: Names) -> Responses:
+        return Responses.from_codes(
+            *(self.item_of_response(), self.codes, symbols),
+            items=self.items,
+            annotators=self.annotators,
+            classes=classes,
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Facts about the responses that a user should know before fusing them."""
+        silent = self.items[self.responses_per_item == 0]
+        inactive = self.annotators[self.responses_per_annotator == 0]
+        unreported = self.classes[self.responses_per_class == 0]
+        remarks = [
+            (len(silent), f"items without a response, fused by the prior: {list_names(silent)}"),
+            (len(inactive), f"annotators without a response: {list_names(inactive)}"),
+            (len(unreported), f"classes that no response contains: {list_names(unreported)}"),
+        ]
+        counted = (f"{count:,} {remark}" for count, remark in remarks if count)
+        return (*self.remarks, *counted, *repeat_notes(self.repeated, self.contradictory))
+
+    def __repr__(self) -> str:
+        size = self.responses_per_class.sum() / max(self.n_responses, 1)
+        lines = [
+            f"ResponseSets: {self.n_items:,} items × {self.n_annotators:,} annotators, "
+            f"{self.n_classes:,} classes, {self.n_responses:,} responses "
+            f"({self.n_responses / max(self.n_items, 1):.1f} per item, {size:.1f} classes each)",
+            *self.notes,
+        ]
+        return "\n  ".join(lines)
+
+
+def as_response_sets(items: Any, annotators: Any = None, sets: Any = None) -> ResponseSets:
+    """Convert three columns or a frame to ResponseSets, which are returned unchanged."""
+    if (annotators is None) != (sets is None):
+        raise BadParameter("Pass items, annotators and sets as three columns, or one table alone.")
+    if annotators is not None:
+        return ResponseSets.from_long(items, annotators, sets)
+    return items if isinstance(items, ResponseSets) else ResponseSets.from_frame(items)
+
+
+class CodedSets(NamedTuple):
+    """Codes of distinct sets, −1 if missing; the classes; ``members[set, class]``; and notes."""
+
+    codes: NDArray[np.intp]
+    classes: NDArray[Any]
+    members: Members
+    notes: list[str]
+
+
+def code_sets(
+    values: Sequence[Any],
+    options: LabelOptions,
+    separator: str | None,
+    describe: Callable[[int], str],
+    name_of: Callable[[Any], Any] = lambda member: member,
+) -> CodedSets:
+    """Return the codes of sets, with the classes sorted unless given.
+
+    Each distinct value is read once. ``describe`` names a row, for error messages, and ``name_of``
+    converts the members of lists.
+    """
+    code_of: dict[Any, int] = {}
+    rows = np.empty(len(values), dtype=np.intp)
+    distinct: list[Any] = []
+    firsts: list[int] = []
+    for row, value in enumerate(values):
+        code = rows[row] = code_of.setdefault(set_key(value), len(code_of))
+        if code == len(distinct):
+            distinct.append(value)
+            firsts.append(row)
+    counts = np.bincount(rows, minlength=len(distinct))
+    used = choose_separator(distinct, separator)
+    whole = {name for name in options.classes or () if isinstance(name, str)}
+    parsed = [
+        _parse_at(value, used, whole, firsts[at], describe) for at, value in enumerate(distinct)
+    ]
+    found: dict[Any, int] = {}
+    names: list[Any] = []
+    times: Counter[int] = Counter()
+    row_of: dict[int, int] = {}
+    keys: list[list[int] | None] = []
+    for at, one in enumerate(parsed):
+        codes: list[int] = []
+        for member in map(name_of, one or ()):
+            code = found.setdefault(name_key(member), len(found))
+            if code == len(names):
+                names.append(member)
+            times[code] += int(counts[at])
+            row_of.setdefault(code, firsts[at])
+            codes.append(code)
+        keys.append(None if one is None else codes)
+    coded = code_distinct(
+        names,
+        lambda: [times[code] for code in range(len(names))],
+        options,
+        lambda code: describe(row_of[code]),
+    )
+    if not len(coded.classes):
+        raise BadLabels(
+            "No response names a class, so there is nothing to fuse. Check the label column, or "
+            "list the classes."
+        )
+    members, set_codes, twice = _membership(keys, coded.codes, len(coded.classes))
+    notes = [
+        *_separator_note(used, separator, any(len(one or ()) > 1 for one in parsed)),
+        *coded.notes,
+        *count_note(
+            int(counts[twice].sum()), "response{s} named a class more than once: counted once"
+        ),
+    ]
+    return CodedSets(set_codes[rows], coded.classes, members, notes)
+
+
+def _parse_at(
+    value: Any, separator: str | None, whole: set[str], row: int, describe: Callable[[int], str]
+) -> list[Any] | None:
+    try:
+        return parse_set(value, separator, whole)
+    except BadLabels as error:
+        raise BadLabels(f"{describe(row)}: {error}") from None
+
+
+def _separator_note(used: str | None, given: str | None, is_split: bool) -> list[str]:
+    if used is None or given is not None or not is_split:
+        return []
+    return [
+        f"classes in one text are separated at {used!r} (detected; --separator or separator= "
+        "names another)"
+    ]
+
+
+def _membership(
+    keys: Sequence[list[int] | None], class_of: NDArray[Any], n_classes: int
+) -> tuple[Members, NDArray[np.intp], NDArray[np.bool_]]:
+    """Return distinct sets ``[set, class]``, the set of each value, and who names a class twice.
+
+    A value that only names missing markers is missing; next to a class, they are left out.
+    """
+    table = np.zeros((len(keys), n_classes), dtype=bool)
+    missing, twice = np.zeros(len(keys), dtype=bool), np.zeros(len(keys), dtype=bool)
+    for at, names in enumerate(keys):
+        codes = [] if names is None else [int(class_of[name]) for name in names]
+        kept = [code for code in codes if code >= 0]
+        missing[at] = names is None or (bool(codes) and not kept)
+        twice[at] = len(set(kept)) < len(kept)
+        table[at, kept] = True
+    members, codes_of_value = _distinct_rows(table)
+    codes_of_value[missing] = -1
+    return members, codes_of_value, twice
+
+
+def _distinct_rows(table: Members) -> tuple[Members, NDArray[np.intp]]:
+    """Return the distinct rows, in order of first appearance, and the position of each row."""
+    seen: dict[bytes, int] = {}
+    packed = np.packbits(table, axis=1)
+    codes = np.fromiter(
+        (seen.setdefault(row.tobytes(), len(seen)) for row in packed), np.intp, len(table)
+    )
+    firsts = np.unique(codes, return_index=True)[1]
+    return table[firsts], codes
+
+
+Pairs = tuple[NDArray[Any], NDArray[Any]]
+
+
+def _join_rows(
+    pairs: Pairs, symbols: NDArray[Any], members: Members
+) -> tuple[Pairs, NDArray[Any], Members, int]:
+    """Join the sets of rows with the same item and annotator; count pairs with several classes."""
+    width = int(pairs[1].max(initial=0)) + 1
+    cells = pairs[0].astype(np.int64) * width + pairs[1]
+    distinct, at = np.unique(cells, return_inverse=True)
+    if len(distinct) == len(cells):
+        return pairs, symbols, members, 0
+    table = np.zeros((len(distinct), members.shape[1]), dtype=bool)
+    np.logical_or.at(table, at, members[symbols])
+    joined = int(np.count_nonzero(table.sum(axis=1) > 1))
+    if not joined:  # the same class again and again
+        return pairs, symbols, members, 0
+    sets, codes = _distinct_rows(table)
+    return (distinct // width, distinct % width), codes, sets, joined
+
+
+def _as_ticks(indicators: Any, n_classes: int) -> NDArray[np.float64]:
+    """Return 0 and 1 ``[response, class]``, NaN where there is no value."""
+    table = np.asarray(indicators)
+    if table.ndim != 2 or table.shape[1] != n_classes:
+        raise BadLabels(
+            f"indicators must be a matrix [response, class] with one column for each of the "
+            f"{n_classes:,} classes, not an array of shape {table.shape}."
+        )
+    if table.dtype.kind not in "buif":
+        flat = [_TICKS.get(str(cell).strip().casefold(), 2.0) for cell in table.ravel().tolist()]
+        ticks = np.array(flat).reshape(table.shape)
+    else:
+        ticks = table.astype(np.float64)
+    wrong = ~(np.isnan(ticks) | (ticks == 0) | (ticks == 1))
+    if wrong.any():
+        row, column = (int(place[0]) for place in np.nonzero(wrong))
+        raise BadLabels(
+            f"{list_names([table[row, column]])} (row {row}, column {column}) does not say whether "
+            "a class applies. Use 0 and 1, or true and false, or nothing if it is missing."
+        )
+    return ticks
+
+
+_TICKS = {
+    **dict.fromkeys(("1", "1.0", "true", "yes", "x"), 1.0),
+    **dict.fromkeys(("0", "0.0", "false", "no"), 0.0),
+    **dict.fromkeys(("", "none", "nan", "<na>", "na", "null"), np.nan),
+}

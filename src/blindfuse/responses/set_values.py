@@ -1,0 +1,140 @@
+"""How one value of a table becomes a set of classes: lists, sets, texts and objects."""
+
+import ast
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from reprlib import repr as short
+from typing import Any
+
+import numpy as np
+
+from blindfuse.errors import BadLabels, BadParameter
+from blindfuse.responses.keys import is_null, name_key
+from blindfuse.responses.values import trim
+
+SEPARATORS = ("|", ";", ",")
+"""What may separate the classes in one text, the likeliest first."""
+
+_MANY_WORDS = 4
+"""Words that the name of a class has at most."""
+_EMPTY_TEXTS = frozenset(["set()", "frozenset()"])
+
+
+def choose_separator(values: Iterable[Any], separator: str | None) -> str | None:
+    """Return the given separator, or the first of SEPARATORS that occurs in a text, or None.
+
+    Texts that are lists or objects do not count.
+    """
+    if separator is not None:
+        if not separator:
+            raise BadParameter("separator='' cannot separate classes. Pass a character such as |.")
+        return separator
+    texts = [value for value in values if isinstance(value, str) and _parse_list(value) is None]
+    return next((one for one in SEPARATORS if any(one in text for text in texts)), None)
+
+
+def parse_set(value: Any, separator: str | None, whole: Set[Any] = frozenset()) -> list[Any] | None:
+    """Return the classes that a value names, in its order; None if the value is missing.
+
+    A value is a list, a tuple, a set, an array, an object ``{class: true}``, or a text: a list as
+    JSON or Python writes it, or classes between separators. An empty text is the empty set. Texts
+    in ``whole``, such as given classes that contain the separator, are one class.
+    """
+    if isinstance(value, str):
+        return _parse_text(value, separator, whole)
+    if isinstance(value, Mapping):
+        return _ticked(value)
+    if isinstance(value, np.ndarray | Sequence | Set) and not isinstance(value, bytes):
+        return [one for one in list(value) if not is_null(one)]
+    if is_null(value):
+        return None
+    raise BadLabels(
+        f"{short(value)} is not a set. Pass a list, a tuple, a set or a text such as 'a|b', empty "
+        "if no class applies, or None if the response is missing."
+    )
+
+
+def set_key(value: Any) -> Any:
+    """Return a dictionary key that is equal for values that name the same classes alike."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return name_key(value)
+    if isinstance(value, Mapping):
+        return "object", tuple((name_key(key), name_key(one)) for key, one in value.items())
+    if isinstance(value, Set):
+        return "set", frozenset(map(name_key, value))
+    return "list", tuple(map(name_key, list(value)))
+
+
+def compound_texts(texts: Sequence[str]) -> list[str]:
+    """Return the texts that name several classes: lists, and texts whose parts all recur.
+
+    A part recurs if it is a text of its own, or a part of another text. Sentences have parts as
+    well, so that parts of many words do not count.
+    """
+    found = [text for text in texts if isinstance(_parse_list(text), list | tuple)]
+    whole = set(texts)
+    for separator in SEPARATORS:
+        parts = {
+            text: [trim(part) for part in text.split(separator)]
+            for text in texts
+            if separator in text
+        }
+        times = Counter(part for names in parts.values() for part in set(names))
+        found += [
+            text
+            for text, names in parts.items()
+            if all(_is_short(name) and (name in whole or times[name] > 1) for name in names)
+        ]
+    return list(dict.fromkeys(found))
+
+
+def _is_short(name: str) -> bool:
+    return 0 < len(name.split()) <= _MANY_WORDS
+
+
+def _parse_text(text: str, separator: str | None, whole: Set[Any]) -> list[Any]:
+    plain = trim(text)
+    if plain in whole:
+        return [plain]
+    listed = _parse_list(plain)
+    if isinstance(listed, Mapping):
+        return _ticked(listed)
+    if listed is not None:
+        return [one for one in listed if one is not None]
+    parts = plain.split(separator) if separator else [plain]
+    return [part for part in map(trim, parts) if part]
+
+
+def _parse_list(text: str) -> Sequence[Any] | Mapping[Any, Any] | None:
+    """Return the list or object that a text holds, or None if it is another text."""
+    plain = trim(text)
+    if plain in _EMPTY_TEXTS:
+        return []
+    if plain[:1] not in ("[", "{", "(") or plain[-1:] not in ("]", "}", ")"):
+        return None
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            value = parse(plain)
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            continue
+        if isinstance(value, Set):
+            return sorted(value, key=str)
+        if isinstance(value, list | tuple | dict) and _is_flat(value):
+            return value
+    return None
+
+
+def _is_flat(value: Iterable[Any]) -> bool:
+    return not any(isinstance(one, list | tuple | dict | set) for one in value)
+
+
+def _ticked(ticks: Mapping[Any, Any]) -> list[Any]:
+    """Return the keys of an object whose values are true; other values than 0 and 1 are refused."""
+    wrong = [value for value in ticks.values() if value not in (0, 1, None)]
+    if wrong:
+        raise BadLabels(
+            f"{short(wrong[0])} does not say whether a class applies. Pass objects with true and "
+            "false, or lists of classes."
+        )
+    return [key for key, value in ticks.items() if value]

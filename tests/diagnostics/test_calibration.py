@@ -1,0 +1,119 @@
+"""The relation between what is visible and the expected error."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from blindfuse import MixedMembership, Responses, simulate
+from blindfuse.diagnostics.calibration import (
+    ErrorInterval,
+    combine,
+    features,
+    fitted_relation,
+    probability_of_dependence,
+)
+from blindfuse.diagnostics.visible import Independence, Visible, observe
+
+SEEN = Visible(
+    independent_error=0.05,
+    mixed_error=0.15,
+    agreement=0.6,
+    misfit=2.0,
+    share_error=0.3,
+    one_sided=0.0,
+    n_items=2_000,
+    n_classes=3,
+)
+
+
+def test_the_relation_increases_where_it_should() -> None:
+    """More error under either model, or less agreement, never lowers the expected error."""
+    relation = fitted_relation()
+    names = ("independent_error", "mixed_error", "misfit")
+    for name, value in itertools.product(names, (1.2, 2.0)):
+        worse = replace(SEEN, **{name: value * getattr(SEEN, name)})
+        assert relation.log_odds(worse) >= relation.log_odds(SEEN), name
+    assert relation.log_odds(replace(SEEN, agreement=0.4)) >= relation.log_odds(SEEN)
+
+
+@pytest.mark.parametrize("n_items", [1, 2, 10, 1_000, 10**7])
+@pytest.mark.parametrize("dependence", [0.0, 0.3, 1.0])
+def test_the_interval_contains_the_value_and_stays_within_bounds(
+    n_items: int, dependence: float
+) -> None:
+    shares, classes = (0.0, 1e-9, 0.2, 0.999, 1.0), (2, 10, 1_000)
+    for own, error, K in itertools.product(shares, shares, classes):
+        seen = replace(SEEN, independent_error=error, mixed_error=error, n_classes=K)
+        for one_sided in (0.0, 1.0):
+            found = combine(own, dependence, replace(seen, one_sided=one_sided), n_items, K)
+            assert 0 <= found.low <= found.value <= found.high <= 1
+            assert found.value <= 1 - 1 / K
+
+
+def test_the_interval_is_narrow_only_for_large_independent_tables() -> None:
+    large, small = (combine(0.1, 0.0, None, n, 2) for n in (100_000, 200))
+    dependent = combine(0.1, 1.0, SEEN, 100_000, 3)
+    assert large.value == pytest.approx(0.1)
+    assert large.high / large.low < 1.2
+    assert small.high / small.low > 1.5
+    assert dependent.high / dependent.low > 2
+    unsure = combine(0.01, 0.5, SEEN, 100_000, 3)
+    assert unsure.high / unsure.low > dependent.high / dependent.low
+
+
+def test_sampling_noise_is_that_of_a_binomial() -> None:
+    """Of n independent labels with error p, 80 % of the shares of wrong ones are within."""
+    rng = np.random.default_rng(0)
+    for n, p in ((300, 0.2), (1_000, 0.05), (5_000, 0.1)):
+        found = combine(p, 0.0, None, n, 2)
+        shares = rng.binomial(n, p, size=20_000) / n
+        inside = np.mean((found.low <= shares) & (shares <= found.high))
+        assert 0.78 <= inside <= 0.95  # the spread of the model's own error adds a little
+
+
+def test_dependence_is_probable_without_power_and_with_a_high_score() -> None:
+    table = Independence(z=0.0, n_items=10_000, n_annotators=10, responses_per_item=10.0)
+    assert probability_of_dependence(table) == 0
+    assert probability_of_dependence(replace(table, z=30.0)) > 0.99
+    assert probability_of_dependence(replace(table, n_items=50)) > 0.9
+    assert probability_of_dependence(replace(table, n_annotators=3, responses_per_item=3.0)) > 0.9
+    scores = [probability_of_dependence(replace(table, z=z)) for z in np.linspace(-5, 40, 50)]
+    assert np.all(np.diff(scores) >= 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_visible_figures_are_those_of_a_second_computation(seed: int) -> None:
+    drawn = simulate(300, 6, 3, np.random.default_rng(seed), skill=0.3, missing=0.2)
+    responses = drawn.responses
+    answered = np.flatnonzero(responses.responses_per_item > 0)
+    responses = responses.select_items(answered)
+    labels = drawn.truth[answered]
+    mixed = MixedMembership().fit(responses)
+    even = np.full((len(labels), 3), 1 / 3)
+    seen = observe(responses, labels, even).visible(lambda: mixed)
+    ratios = []
+    for posterior, label in zip(mixed.posteriors_, labels, strict=True):
+        second = max(p for k, p in enumerate(posterior) if k != label)
+        ratios.append(second / (posterior[label] + second))
+    assert seen.mixed_error == pytest.approx(np.mean(ratios))
+    matrix = responses.matrix()
+    equal = [np.mean(row[row >= 0] == label) for row, label in zip(matrix, labels, strict=True)]
+    given = np.concatenate([row[row >= 0] for row in matrix])
+    chance = sum(np.mean(labels == k) * np.mean(given == k) for k in range(3))
+    assert seen.agreement == pytest.approx((np.mean(equal) - chance) / (1 - chance))
+    assert seen.one_sided == 0
+    assert len(features(seen)) == len(fitted_relation().slopes)
+
+
+def test_items_without_responses_and_gold_items_are_not_observed() -> None:
+    matrix = np.array([[0, 1], [-1, -1], [1, 1], [0, 0]])
+    responses = Responses.from_matrix(matrix)
+    is_gold = np.array([False, False, True, False])
+    seen = observe(responses, np.array([0, 0, 1, 0]), np.eye(2)[[0, 0, 1, 0]], is_gold)
+    assert seen.responses.items.tolist() == [0, 3]
+
+
+def test_percentages_have_a_decimal_below_ten() -> None:
+    assert str(ErrorInterval(0.0934, 0.0512, 0.1851)) == "9.3 % (80 % interval 5.1 to 19 %)"
