@@ -11,9 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse import BlindEnsemble, DawidSkene, Oracle, Responses, fuse, simulate
+from blindfuse import (
+    BlindEnsemble,
+    DawidSkene,
+    MajorityVote,
+    Oracle,
+    Responses,
+    fuse,
+    simulate,
+)
 from blindfuse.metrics import error_rate
-from blindfuse.model.posteriors import expected_counts, vote_posteriors
+from blindfuse.model.posteriors import expected_counts
 from blindfuse.simulation import simulate_scores
 from report import Check, Section
 from speed import seconds
@@ -60,7 +68,7 @@ def scores() -> Section:
     given = np.array(texts, dtype=float)
     truth = dict(_rows(folder / "truth.csv.gz"))
     by_threshold = Responses.from_long(items, judges, (given >= 5).astype(int).astype(str))
-    vote = np.asarray(by_threshold.classes[vote_posteriors(by_threshold).argmax(axis=1)])
+    vote = MajorityVote().fit(by_threshold).labels_
     section.rows.append(
         ["vote at threshold 5", f"{_percent_wrong(vote, by_threshold.items, truth):.2f}", ""]
     )
@@ -188,7 +196,7 @@ def weak_supervision() -> Section:
             return section
         responses = Responses.from_long(*zip(*_rows(folder / "labels.csv.gz"), strict=True))
         truth = dict(_rows(folder / "truth.csv.gz"))
-        vote = responses.classes[vote_posteriors(responses).argmax(axis=1)]
+        vote = MajorityVote().fit(responses).labels_
         fusion, with_abstentions = fuse(responses), fuse(responses, abstentions=True)
         labels = vote, fusion.labels, with_abstentions.labels
         errors = [_percent_wrong(one, responses.items, truth) for one in labels]
