@@ -12,6 +12,8 @@ from blindfuse.diagnostics.calibration import (
     combine,
     probability_of_dependence,
 )
+from blindfuse.diagnostics.fit import measure_fit
+from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.diagnostics.visible import Independence, Visible, observe
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
@@ -87,7 +89,8 @@ def measure(
     """What the relation between visible figures and the error needs.
 
     The mean of 1 − the confidence, the evidence of independence, and a function that measures what
-    else is visible, which takes longer. Items with gold labels are left out.
+    else is visible, which takes longer. Items with gold labels are left out. Symbols that are not
+    classes count as the class that they speak for.
     """
     responses, labels = context.responses, choice.label_codes()
     observed = observe(responses, choice.model, labels, choice.posteriors, is_gold)
@@ -109,8 +112,16 @@ def _expect(
     """The expected error of the counted items, and the probability of dependence."""
     own, independence, visible = measure(choice, context, is_gold)
     dependence = probability_of_dependence(independence)
+    if not context.responses.is_plain and _fits(choice, context.responses):
+        dependence = 0.0  # decisions say less than symbols, so their agreement understates labels
     seen = visible() if dependence > 0 else None
     return combine(own, dependence, seen, n_items, context.responses.n_classes), dependence
+
+
+def _fits(choice: Choice, responses: Responses) -> bool:
+    """Whether the pairwise agreement of annotators fits the model of the choice."""
+    pairs = count_pairs(responses).compare_with(choice.model)
+    return measure_fit(pairs, responses.n_annotators).holds
 
 
 def _gold_mask(context: FuseContext) -> NDArray[np.bool_]:
