@@ -62,8 +62,7 @@ def command(
             paragraph_table(
                 [
                     ("Labelled", labelled),
-                    ("Expected error", diagnostics.expected_error.summary()),
-                    ("Items", diagnostics.items.summary()),
+                    *((one.heading, one.text) for one in diagnostics.paragraphs()[:2]),
                 ]
             )
         ],

@@ -70,7 +70,7 @@ class Dependence:
             "independent votes."
         )
         if not self.groups:
-            return f"{worth} No pair agrees significantly more often than the others."
+            return f"{worth} No pair of annotators stands out."
         consequence = (
             "The method counts each group as one annotator."
             if self.merged

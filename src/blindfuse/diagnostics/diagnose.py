@@ -59,7 +59,7 @@ class Diagnostics:
     def paragraphs(self) -> tuple[Paragraph, ...]:
         """Every diagnostic as text under its heading."""
         annotators, dependence = self.annotators, self.dependence
-        error = ALL_GOLD if self.all_gold else self.expected_error.summary()
+        error = ALL_GOLD if self.all_gold else self.expected_error.summary(fits=self.fit.holds)
         fit, identifiability = self.fit, self.identifiability
         return (
             Paragraph("Expected error", error, warning=False),

@@ -22,6 +22,8 @@ from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
+MAX_MORE_RESPONSES = 1000
+"""More responses per item than this are no advice."""
 MIN_TARGET = 1e-4
 """Below this error, the summary does not say how to halve it."""
 
@@ -83,19 +85,23 @@ class ExpectedError:
             low, high = (middle, high) if self.bound(middle) > target else (low, middle)
         return max(0, int(np.ceil(high - self.responses_per_item)))
 
-    def summary(self) -> str:
-        """The expected error with its interval, and what would halve it."""
+    def summary(self, *, fits: bool = True) -> str:
+        """The expected error with its interval, and what would halve it.
+
+        ``fits`` says whether the model fits pairs of annotators; only then does it tell what more
+        responses would do.
+        """
         figure = f"{ErrorInterval(self.value, self.low, self.high)}."
         target = self.value / 2
         if target < MIN_TARGET:
             return figure
         more = self.more_responses(target)
-        if more is None:
+        if more is None or more > MAX_MORE_RESPONSES:
             return (
-                f"{figure} The annotators do not distinguish some classes at all, so more "
-                "responses from them would not halve it."
+                f"{figure} The annotators hardly distinguish some classes, so more responses from "
+                "them would not halve it."
             )
-        if more == 0:
+        if more == 0 or not fits:
             return (
                 f"{figure} Errors are correlated, so more annotators of the same kind will help "
                 "little; check 50 items with `blindfuse audit` to measure it."

@@ -20,6 +20,9 @@ MAX_RESPONSES = 2_000_000
 """Responses up to which redundant annotators are searched for."""
 MIN_COVERAGE = 0.1
 """Share of the items that the best single annotator must respond to."""
+MAX_DIFFERENT = 0.01
+"""Share of the fused labels that the model may not reproduce; above it, what the model would do
+without some annotators says nothing about the fused labels."""
 MIN_PROBABILITY = 1e-9
 """Entries of confusion matrices are raised to this before the logarithm."""
 
@@ -40,7 +43,8 @@ class Panel:
         positions of annotators without whom the model would give the same labels, all of them
         removed together.
     searched
-        whether redundant annotators were searched for.
+        whether redundant annotators were searched for: not in large crowds, nor where the fused
+        labels are not those of the model.
     """
 
     best: int | None
@@ -76,15 +80,16 @@ def compare_panel(responses: Responses, model: Model, posteriors: Floats) -> Pan
     fused = _expected_accuracies(responses, posteriors, posteriors_of_labels=True)
     covering = responses.responses_per_annotator >= max(1, MIN_COVERAGE * responses.n_items)
     best = int(np.argmax(np.where(covering, reported, -1))) if covering.any() else None
-    searched = (
+    is_small = (
         3 <= responses.n_annotators <= MAX_ANNOTATORS and responses.n_responses <= MAX_RESPONSES
     )
+    redundant = _redundant(responses, model, posteriors) if is_small else None
     return Panel(
         best=best,
         best_accuracy=float("nan") if best is None else float(reported[best]),
         fused_accuracy=float("nan") if best is None else float(fused[best]),
-        redundant=_redundant(responses, model) if searched else (),
-        searched=searched,
+        redundant=redundant or (),
+        searched=redundant is not None,
         names=responses.annotators,
     )
 
@@ -103,11 +108,12 @@ def _expected_accuracies(
     return np.asarray(sums / np.maximum(responses.responses_per_annotator, 1))
 
 
-def _redundant(responses: Responses, model: Model) -> tuple[int, ...]:
+def _redundant(responses: Responses, model: Model, posteriors: Floats) -> tuple[int, ...] | None:
     """Annotators without whom the most probable classes under the model stay the same.
 
     One after another is removed, those who respond to fewest items first, and put back if more than
-    ``MAX_CHANGED`` of all labels would differ from those of the complete panel.
+    ``MAX_CHANGED`` of all labels would differ from those of the complete panel. None if the model
+    does not reproduce the most probable classes under the ``posteriors``.
     """
     starts, items, symbols = responses.by_annotator
     logs = np.log(np.maximum(model.confusions, MIN_PROBABILITY))
@@ -116,6 +122,8 @@ def _redundant(responses: Responses, model: Model) -> tuple[int, ...]:
         own = slice(starts[m], starts[m + 1])
         scores[items[own]] += logs[m][symbols[own]]
     labels, changed = scores.argmax(axis=1), np.zeros(responses.n_items, dtype=bool)
+    if np.mean(labels != posteriors.argmax(axis=1)) > MAX_DIFFERENT:
+        return None
     allowed = int(MAX_CHANGED * responses.n_items)
     removed: list[int] = []
     for m in np.argsort(responses.responses_per_annotator, kind="stable").tolist():

@@ -140,8 +140,7 @@ def use_independence(evidence: Evidence) -> Choice | None:
     errors, fit = evidence.correlated_errors, evidence.fit
     if fit.verdict == "does not fit":
         evidence.refusals.append(
-            f"pairwise agreement deviates from conditional independence by {fit.misfit:.2g} × the "
-            "sampling noise"
+            "pairwise agreement is far from that of conditionally independent annotators"
         )
         return None
     if errors.z <= SIGNIFICANT_Z:
