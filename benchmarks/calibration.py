@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from blindfuse import NotConverged, fuse
 from blindfuse.diagnostics.calibration import (
+    LEVEL,
     MIN_ONE_SIDED,
     ErrorInterval,
     Relation,
@@ -52,7 +53,7 @@ from experiments.calibration_tables import (
 Floats = NDArray[np.float64]
 
 COEFFICIENTS = Path(__file__).parents[1] / "src/blindfuse/diagnostics/calibration.json"
-FEATURES = ("independent_error", "mixed_error", "agreement", "misfit", "classes")
+FEATURES = ("independent_error", "mixed_error", "agreement", "misfit")
 GENERATED_SEEDS = range(12)
 GENERATED_WEIGHT = 0.3
 """Weight of a generated table, relative to a public one."""
@@ -169,8 +170,8 @@ def table_weights(records: list[Record]) -> Floats:
 def leave_families_out(records: list[Record]) -> dict[str, Relation]:
     """The relation for each family, fitted to all others, with the spread of its residuals.
 
-    The spread is such that 80 % of the (weighted) public tables lie within the interval when their
-    own family is left out of the slopes.
+    The spread is such that the interval contains 80 % of the public tables when their own family is
+    left out of the slopes. Crowds, juries, APIs and ensembles count the same.
     """
     families = sorted({record.family for record in records})
     slopes = {
@@ -187,13 +188,16 @@ def spread_of_residuals(records: list[Record], slopes: dict[str, Relation]) -> A
     residuals = np.array(
         [abs(record.target - slopes[record.family].log_odds(record.visible)) for record in used]
     )
-    weights, families = table_weights(used), np.array([record.family for record in used])
+    families = np.array([record.family for record in used])
+    groups = np.array([family.split(" of ")[0] for family in families])
 
     def spread(left_out: str | None) -> float:
         kept = families != left_out
-        order = np.argsort(residuals[kept])
-        shares = np.cumsum(weights[kept][order]) / weights[kept].sum()
-        return float(residuals[kept][order][np.searchsorted(shares, 0.8)] / Z)
+        group, residual = groups[kept], residuals[kept]
+        weights = np.array([1 / np.count_nonzero(group == one) for one in group])
+        order = np.argsort(residual)
+        shares = np.cumsum(weights[order]) / weights.sum()
+        return float(residual[order][np.searchsorted(shares, LEVEL)] / Z)
 
     return spread
 

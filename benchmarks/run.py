@@ -13,9 +13,11 @@ from pathlib import Path
 import accuracy
 import annotators
 import audits
+import awkward_tables
 import clusterings
 import crowd_kit
 import machine_limits
+import never_worse
 import ratings
 import reading
 import scaling
@@ -42,6 +44,9 @@ SECTIONS: list[Callable[[], Section]] = [
     accuracy.methods,
     accuracy.uniform_prior,
     accuracy.em_after_blind_ensemble,
+    never_worse.all_tables_with_truth,
+    awkward_tables.generated,
+    awkward_tables.camps,
     trust.majority_vote,
     trust.independent,
     trust.ensembles,

@@ -338,7 +338,9 @@ KINDS: list[Kind] = [
     *_kinds("size", crowd_of, M=(100, 200), K=(2, 4), per_item=(5, 20)),
     *_kinds("many classes", crowd_of, M=(8,), K=(1000,), N=(3000,), per_item=(3, 5)),
     *_kinds("many classes", crowd_of, M=(30,), K=(100,), N=(500, 3000), per_item=(5,)),
-    *_kinds("adversaries", adversaries, M=(5, 10, 25), K=(2, 4), share=(0.2, 0.4), together=(True,)),
+    *_kinds(
+        "adversaries", adversaries, M=(5, 10, 25), K=(2, 4), share=(0.2, 0.4), together=(True,)
+    ),
     *_kinds("adversaries", adversaries, M=(10,), K=(4,), share=(0.3,), together=(False,)),
     *_kinds("specialists", specialists, M=(6, 20), K=(4, 10), per_item=(5,)),
     *_kinds("abstaining", abstaining, M=(5, 20, 60), K=(2, 4), missing=(0.8, 0.95)),
@@ -346,7 +348,14 @@ KINDS: list[Kind] = [
     *_kinds("imbalanced", imbalanced, M=(3, 5, 11), rare=(0.01, 0.001), false_alarm=(0.01, 0.1)),
     *_kinds("biased majority", biased, M=(5, 11), K=(2, 4), share=(0.6, 0.8), bias=(0.2, 0.4)),
     *_kinds("camps", camps, M=(10, 25), K=(2, 4), share=(0.4, 0.6), bias=(0.25,)),
-    *_kinds("difficult items", difficult, M=(5, 11, 25), K=(2, 4), spread=(1.5,), distractor=(True, False)),
+    *_kinds(
+        "difficult items",
+        difficult,
+        M=(5, 11, 25),
+        K=(2, 4),
+        spread=(1.5,),
+        distractor=(True, False),
+    ),
     *_kinds("unequal volumes", unequal, M=(15, 60), K=(2, 4), busiest=("guess", "experts", "any")),
     *_kinds("blocks", blocks, B=(4, 15), M=(3, 6), K=(2, 4), poor=(0.3,)),
     *_kinds("spammers", spammers, M=(10, 40), K=(2, 4), share=(0.3, 0.6), constant=(True, False)),
@@ -359,3 +368,16 @@ KINDS: list[Kind] = [
     *_kinds("trivial", trivial, what=("agreed", "one class", "one response each", "two each")),
 ]
 """All kinds of tables."""
+
+
+def biased_jury(seed: int, share: float = 0.6, M: int = 15) -> tuple[Responses, Codes]:
+    """A camp of ``share`` of the jury is misled by the same half of the items, the others are not.
+
+    Everyone guesses 15 % of the 400 items.
+    """
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(4, size=400)
+    misleading = np.where(rng.random(400) < 0.5, rng.integers(4, size=400), truth)
+    sees = np.where(np.arange(M) < share * M, misleading[:, None], truth[:, None])
+    guesses = rng.random((400, M)) > 0.85
+    return Responses.from_matrix(np.where(guesses, rng.integers(4, size=(400, M)), sees)), truth

@@ -7,12 +7,12 @@ import click
 
 from blindfuse.cli.input_options import InputOptions
 from blindfuse.cli.options import (
-    OutputFile,
     seed_option,
     threads_option,
     with_input_options,
     with_output_options,
 )
+from blindfuse.cli.output_files import OutputFile
 from blindfuse.cli.output_options import OutputOptions
 
 if TYPE_CHECKING:

@@ -37,9 +37,9 @@ Examples:
   blindfuse fuse votes.csv --item image --annotator worker --label verdict
   blindfuse fuse grades.csv --ordered --classes poor,fair,good
   blindfuse fuse ratings.csv --numbers -o fused.csv
+  blindfuse fuse tags.csv --multi-label -o fused.csv --report report.html
   blindfuse fuse judged.jsonl --scores --classes fail,pass -o fused.csv
   blindfuse fuse sources.csv --abstentions -o fused.csv
-  blindfuse fuse tags.csv --multi-label -o fused.csv --report report.html
   zcat votes.csv.gz | blindfuse fuse - -o - > fused.csv
 """
 )
@@ -67,17 +67,6 @@ Examples:
     "--numbers", is_flag=True, help="The labels are numbers, such as ratings; estimate the truth."
 )
 @click.option(
-    "--scores",
-    is_flag=True,
-    help="The labels are scores, such as 0 to 10; fuse them into the classes of --classes, from "
-    "low to high.  [default classes: fail,pass]",
-)
-@click.option(
-    "--abstentions",
-    is_flag=True,
-    help="A missing response says something, because all annotators saw all items.",
-)
-@click.option(
     "--multi-label",
     is_flag=True,
     help="A label is a set of classes, such as a|b; fuse each class, and all classes together.",
@@ -87,6 +76,17 @@ Examples:
     metavar="TEXT",
     help="What separates classes in a cell, with --multi-label.  [default: the first of | ; , that "
     "occurs]",
+)
+@click.option(
+    "--scores",
+    is_flag=True,
+    help="The labels are scores, such as 0 to 10; fuse them into the classes of --classes, from "
+    "low to high.  [default classes: fail,pass]",
+)
+@click.option(
+    "--abstentions",
+    is_flag=True,
+    help="A missing response says something, because all annotators saw all items.",
 )
 @with_input_options
 @with_fuse_options
@@ -100,10 +100,10 @@ def command(
     checked: str | None,
     partitioned: bool | None,
     numbers: bool,
-    scores: bool,
-    abstentions: bool,
     multi_label: bool,
     separator: str | None,
+    scores: bool,
+    abstentions: bool,
 ) -> None:
     """Fuse the responses in FILE… into one label per item and rate the annotators.
 
@@ -138,28 +138,24 @@ def command(
     from blindfuse.cli.summary import json_document, summary_table
     from blindfuse.cli.tables import annotator_frame, fused_frame, writer
 
-    if (scores or abstentions) and (numbers or multi_label or partitioned):
-        raise BadParameter(
-            "--scores and --abstentions cannot be combined with --numbers, --multi-label or "
-            "--partitioned. Leave one of them out."
-        )
-    if scores and abstentions:
-        raise BadParameter(
-            "Scores have an order, in which an abstention has no place. Leave out --scores or "
-            "--abstentions."
-        )
-    options = replace(options, abstentions=abstentions)
     if separator is not None and not multi_label:
         raise BadParameter("--separator is for --multi-label. Add that, or leave it out.")
-    if numbers or multi_label:
-        option = "--numbers" if numbers else "--multi-label"
-        if numbers and multi_label:
-            raise BadParameter("--numbers and --multi-label exclude each other. Leave one out.")
-        if model is not None or partitioned or checked is not None:
-            raise BadParameter(
-                f"{option} saves no model, and reads no partitions and no checked labels. Leave "
-                "that out."
-            )
+    kinds = {
+        "--numbers": numbers,
+        "--multi-label": multi_label,
+        "--scores": scores,
+        "--abstentions": abstentions,
+    }
+    given = [name for name, is_given in kinds.items() if is_given]
+    if len(given) > 1:
+        raise BadParameter(f"{' and '.join(given)} exclude each other. Leave one out.")
+    if given and partitioned:
+        raise BadParameter(f"{given[0]} reads no partitions. Leave one of the options out.")
+    if (numbers or multi_label) and (model is not None or checked is not None):
+        raise BadParameter(
+            f"{given[0]} saves no model and reads no checked labels. Leave that out."
+        )
+    options = replace(options, abstentions=abstentions)
     if numbers:
         from blindfuse.cli.fuse_numbers import fuse_number_files
 

@@ -43,13 +43,8 @@ def read_numbers(inputs: InputOptions) -> ReadNumbers:
     columns = (table.frame[column].to_numpy() for column in ("item", "annotator", "value"))
     repeats = "mean" if inputs.repeats == "most_frequent" else inputs.repeats
     numbers = Numbers.from_long(*columns, repeats=repeats)
-    notes = [
-        *table.notes,
-        *count_note(
-            numbers.repeated,
-            f"repeated rating{{s}}: the {repeats} per item and annotator counts",
-        ),
-    ]
+    repeated = f"repeated rating{{s}}: the {repeats} per item and annotator counts"
+    notes = [*table.notes, *count_note(numbers.repeated, repeated)]
     return ReadNumbers(numbers, tuple(notes), _gold_beside(table.parsed))
 
 

@@ -16,5 +16,6 @@ identifiability     Do the responses determine the model (Lemma 1)?
 
 ``visible`` measures what a table shows about its error, and ``calibration`` relates that to the
 error of many tables with a truth. ``pairs`` counts the responses of pairs of annotators for
-``dependence`` and ``fit``; ``correlated_errors`` is the score test that the selection rule of ``fuse`` uses.
+``dependence`` and ``fit``; ``correlated_errors`` is the score test that the selection rule of
+``fuse`` uses.
 """

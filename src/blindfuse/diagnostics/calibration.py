@@ -92,10 +92,10 @@ class Relation:
 
 
 def features(visible: Visible) -> tuple[float, ...]:
-    """The five features of the relation.
+    """The four features of the relation.
 
     The logits of the error under conditional independence, of the error under mixed membership and
-    of the agreement; the log misfit, less half the log number of items; the log number of classes.
+    of the agreement, and the log misfit, less half the log number of items.
     """
     misfit = float(np.clip(visible.misfit, *MISFIT_LIMITS))
     return (
@@ -103,7 +103,6 @@ def features(visible: Visible) -> tuple[float, ...]:
         _logit(visible.mixed_error),
         float(logit(np.clip(visible.agreement, *AGREEMENT_LIMITS))),
         float(np.log(misfit) - np.log(visible.n_items / MISFIT_ITEMS) / 2),
-        float(np.log(visible.n_classes)),
     )
 
 

@@ -5,19 +5,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
 
+from blindfuse.diagnostics.calibration import ErrorInterval, Z
 from blindfuse.fusion.audit import AuditResult, audit
 from blindfuse.fusion.audit_candidates import VOTE, Candidates
 from blindfuse.fusion.audit_corrections import recalibrate
 from blindfuse.fusion.choice import Choice
-from blindfuse.fusion.stratified import Interval
+from blindfuse.fusion.stratified import CONFIDENCE, Interval
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors, most_likely, vote_posteriors
+from blindfuse.model.recalibration import mean_error
 from blindfuse.model.shrinkage import vote_confusions
 from blindfuse.responses.responses import Responses
 
 if TYPE_CHECKING:
     from blindfuse.fusion.fuse import Fusion
+
+Floats = NDArray[np.float64]
 
 
 def apply_checks(fusion: "Fusion", checked: Mapping[Any, Any] | AuditResult) -> "Fusion":
@@ -38,6 +44,7 @@ def apply_checks(fusion: "Fusion", checked: Mapping[Any, Any] | AuditResult) -> 
     labels[known] = result.sample.truth
     is_gold = np.zeros(fusion.responses.n_items, dtype=bool)
     is_gold[known] = True
+    choice = replace(choice, expected_error=_expected_error(posteriors, result.error))
     return replace(
         fusion,
         labels=np.asarray(fusion.responses.classes[labels]),
@@ -45,6 +52,13 @@ def apply_checks(fusion: "Fusion", checked: Mapping[Any, Any] | AuditResult) -> 
         choice=choice,
         is_gold=is_gold,
     )
+
+
+def _expected_error(posteriors: Floats, measured: Interval) -> ErrorInterval:
+    """The mean error of the posteriors, with the measured interval reduced from 95 to 80 %."""
+    value, ratio = mean_error(posteriors), Z / float(ndtri((1 + CONFIDENCE) / 2))
+    low = max(0.0, value - ratio * (measured.value - measured.low))
+    return ErrorInterval(value, low, min(1.0, value + ratio * (measured.high - measured.value)))
 
 
 def _choose(fusion: "Fusion", result: AuditResult) -> Choice:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics.calibration import NO_ERROR, ErrorInterval
+from blindfuse.diagnostics.calibration import ErrorInterval
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.held_out import sample_items
@@ -93,7 +93,7 @@ class Choice:
     keeps_posteriors
         whether the posteriors are those of a requested method, which are not recalibrated.
     expected_error
-        the expected share of wrong labels; ``fuse`` sets it.
+        the expected share of wrong labels, which ``fuse`` adds.
     """
 
     method: str
@@ -107,7 +107,7 @@ class Choice:
     advice: str = ""
     disputed: tuple[int, ...] = ()
     keeps_posteriors: bool = False
-    expected_error: ErrorInterval = NO_ERROR
+    expected_error: ErrorInterval | None = None
 
     def label_codes(self) -> NDArray[np.intp]:
         """Class codes of the labels, ``[item]``; of equally probable classes, the first."""

@@ -95,5 +95,5 @@ def _skills(kappa: Floats) -> Floats:
 
 def _quantiles(values: Floats) -> Floats:
     """The QUANTILE of each row, without NaN; 0 for a row of NaN."""
-    rows = np.where(np.isnan(values).all(axis=1)[:, None], 0.0, values)
+    rows = np.where(np.isnan(values).all(axis=1, keepdims=True), 0.0, values)
     return np.asarray(np.nanquantile(rows, QUANTILE, axis=1, method="lower"))

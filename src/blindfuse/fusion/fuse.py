@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from blindfuse.diagnostics.calibration import ErrorInterval
 from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
+from blindfuse.diagnostics.expected_error import expect_error
 from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import check_responses
 from blindfuse.fusion.audit import AuditResult
@@ -70,13 +71,14 @@ class Fusion:
         """Confusion matrices and class prior, for new items by the same annotators."""
         return self.choice.model
 
-    @property
+    @cached_property
     def expected_error(self) -> ErrorInterval:
-        """The expected share of wrong labels, ``value``, and its 80 % interval.
+        """The expected share of wrong labels, with its 80 % interval: ``value``, ``low``, ``high``.
 
-        ``low`` to ``high``. Gold labels count as right.
+        Gold labels count as correct.
         """
-        return self.choice.expected_error
+        known = self.choice.expected_error
+        return known or expect_error(self.responses, self.model, self.posteriors)
 
     @property
     def history(self) -> Floats:

@@ -14,7 +14,7 @@ from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.groups import fit_groups
 from blindfuse.fusion.choice import Choice, FuseContext
 from blindfuse.fusion.held_out import HeldOut, fit_independent, fit_subtypes
-from blindfuse.fusion.repetition import Repetition, explain_by_repetition
+from blindfuse.fusion.repetition import Repetition, explain_by_repetition, is_clearly_a_group
 from blindfuse.fusion.tempering import temper_misfit
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.responses.responses import Responses
@@ -42,9 +42,10 @@ def merge_groups(
     """EM with each dependent group merged, or None where that does not explain the correlation.
 
     It does if one annotator of each group, with all others, appears conditionally independent. A
-    group that gives half of all responses is not a group but the crowd that others deviate from.
-    Where annotators who repeat each other explain a group as well, those are returned; ``fits``
-    says that EM explains pairwise agreement.
+    group that gives half of all responses is not a group but the crowd that others deviate from,
+    and one that gives a third must agree far more than the others do. Where annotators who repeat
+    each other explain a group as well, those are returned; ``fits`` says that EM explains pairwise
+    agreement.
     """
     responses, threads = context.responses, context.threads
     found = _find_groups(context, pairs)
@@ -55,6 +56,8 @@ def merge_groups(
             return repetition
     sizes = [responses.responses_per_annotator[list(group)].sum() for group in groups]
     if not sizes or max(sizes) >= responses.n_responses / 2:
+        return None
+    if not all(is_clearly_a_group(responses, pairs, group) for group in groups):
         return None
     held_out = HeldOut(_one_per_group(responses, groups), context.seed)
     one = held_out.predict(fit_independent(threads, shrinkage=DEFAULT_PSEUDO_COUNT))

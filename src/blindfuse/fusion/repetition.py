@@ -1,4 +1,4 @@
-"""Annotators who repeat each other and give half of the responses: nobody can say if they are right.
+"""Annotators who repeat each other and give half of the responses.
 
 EM takes what most annotators agree on for the truth. If half of them copy from each other, EM
 follows the copies, and those who do not copy look like annotators who share errors. Agreement alone
@@ -26,10 +26,11 @@ MIN_TIGHT = 0.5
 """Mean κ of a dependent group that gives half of the responses, from which on it repeats itself."""
 MIN_MAJORITY = 0.5
 """Share of the responses that those who repeat each other must give."""
-MIN_MINORITY = 0.25
-"""Share of the responses that the others must give to be more than a few deviating annotators."""
+MIN_MINORITY = 1 / 3
+"""Share of the responses above which the others are more than a few deviating annotators."""
 MIN_RATIO = 2.0
-"""How many times as large as the other side's κ, or as what the sides would share, κ must be."""
+"""How many times as large as what both sides would share κ_cc κ_oo must be, and as the others' κ
+that of a majority which repeats itself."""
 SIGNIFICANT_Z = 2.0
 """Standard errors by which the others must agree with each other beyond chance."""
 
@@ -78,19 +79,27 @@ def explain_by_repetition(
 ) -> Repetition | None:
     """Whether a group that deviates from EM does so because others, or itself, repeat each other.
 
-    The others do if they agree far more than the group does. The group itself may be the majority
-    that repeats each other; ``fits`` says that EM explains pairwise agreement, which excludes that.
+    The others may if they agree more than the group does. The group itself may be the majority that
+    repeats each other; ``fits`` says that EM explains pairwise agreement, which excludes that.
     """
     sides = Sides.compare(responses, pairs)
     in_group = np.isin(pairs.annotators, group)
     inside, outside, _ = sides.means(in_group)
     share = float(sides.share[in_group].sum())
-    if MIN_MINORITY <= share <= 1 - MIN_MAJORITY and outside > MIN_RATIO * inside:
+    if MIN_MINORITY < share <= 1 - MIN_MAJORITY and outside > inside:
         return sides.repetition(~in_group)
     copied = inside > max(MIN_TIGHT, MIN_RATIO * outside)
-    if MIN_MAJORITY <= share <= 1 - MIN_MINORITY and copied and not fits:
+    if MIN_MAJORITY <= share < 1 - MIN_MINORITY and copied and not fits:
         return sides.repetition(in_group)
     return None
+
+
+def is_clearly_a_group(responses: Responses, pairs: PairCounts, group: tuple[int, ...]) -> bool:
+    """Whether a dependent group is small, or agrees far more than the others do, as copiers do."""
+    sides = Sides.compare(responses, pairs)
+    in_group = np.isin(pairs.annotators, group)
+    inside, outside, _ = sides.means(in_group)
+    return bool(sides.share[in_group].sum() <= MIN_MINORITY or inside > MIN_RATIO * outside)
 
 
 @dataclass(frozen=True, eq=False)

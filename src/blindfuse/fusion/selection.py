@@ -100,8 +100,8 @@ def settle_camps(evidence: Evidence) -> Choice | None:
     side = camps.settled_by(context)
     disputed = tuple(camps.different[:ITEMS_TO_CHECK].tolist())
     if side is None:
-        why = f"{camps.describe()} The responses cannot tell which is right, so the majority vote is used."
-        choice = only_vote(evidence, why)
+        meanwhile = "The responses cannot tell which is right, so the majority vote is used."
+        choice = only_vote(evidence, f"{camps.describe()} {meanwhile}")
         return replace(choice, advice=camps.advise(), disputed=disputed)
     posteriors = camps.fits[side].posteriors_
     chosen = responses.annotators[camps.members[side]]

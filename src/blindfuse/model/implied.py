@@ -1,4 +1,4 @@
-"""The model that a method's labels or posteriors imply, for methods without a model of their own."""
+"""The model that labels or posteriors imply, for methods without a model of their own."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from blindfuse.responses.responses import Responses
 def implied_model(
     responses: Responses, posteriors: NDArray[np.float64], threads: int | None
 ) -> Model:
-    """The confusion matrices and prior under posteriors ``[item, class]``, with learned shrinkage."""
+    """Confusion matrices and prior under posteriors ``[item, class]``, with learned shrinkage."""
     counts = count_posteriors(responses, posteriors, threads)
     shrinkage = make_shrinkage("learned", counts.counts, responses.anchor)
     prior = counts.totals / counts.totals.sum()

@@ -33,9 +33,10 @@ class AnnotatorRow:
     """One annotator. Classes are codes; probabilities are rounded to four decimals.
 
     ``coverage``, ``overlap`` and ``conflict`` are shares of all items. ``remarks`` are reasons to
-    check this annotator. ``partners`` are the annotators with the most strongly correlated errors. ``over_reported`` is the class with the largest bias,
-    ``over_reported_by``, or None if that is small. ``matrix[true][reported]`` is in thousandths,
-    over the classes of the table; None where the page has no space for it.
+    check this annotator. ``partners`` are the annotators with the most strongly correlated errors.
+    ``over_reported`` is the class with the largest bias, ``over_reported_by``, or None if that is
+    small. ``matrix[true][reported]`` is in thousandths, over the classes of the table; None where
+    the page has no space for it.
     """
 
     name: str

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from blindfuse.diagnostics.diagnose import Diagnostics
+from blindfuse.report.names import visible
 
+MAX_LENGTH = 1_000
+"""Characters of a sentence that lists names."""
 MAX_MEMBERS = 40
 """Annotators that are listed; of more, those with most responses."""
 
@@ -50,7 +53,7 @@ def panel_section(diagnostics: Diagnostics, names: list[str]) -> PanelSection:
     )
     return PanelSection(
         effective_votes=diagnostics.dependence.effective_votes,
-        sentences=(panel.summary(), coverage.summary()),
+        sentences=(visible(panel.summary(), MAX_LENGTH), coverage.summary()),
         members=members,
         total=len(names),
     )
