@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from statistics import fmean
 from time import perf_counter
@@ -87,8 +88,7 @@ def solve(solver: str, runs: Labels, n_classes: int, seed: int) -> Labels:
 
 def methods() -> dict[str, Callable[[Labels, int, int], Labels]]:
     peers: dict[str, Callable[[Labels, int, int], Labels]] = {
-        solver.upper(): lambda runs, K, seed, solver=solver: solve(solver, runs, K, seed)
-        for solver in SOLVERS
+        solver.upper(): partial(solve, solver) for solver in SOLVERS
     }
     return {
         "fuse_clusters": lambda runs, K, seed: fuse_clusters(runs, K).labels,
@@ -104,9 +104,9 @@ def kmeans_runs() -> Section:
         f"Ensemble clustering: adjusted Rand index, {RUNS} runs of k-means, mean of {SEEDS} seeds",
         ["dataset", "K", "mean of the runs", *compared, "chosen K"],
         note=(
-            "Every run sees a random half of the features and has 2 to 2K clusters. All methods are "
-            "given K; chosen K is the range that fuse_clusters chooses without it. Capital letters "
-            f"are the methods of ensembleclustering {version('ensembleclustering')}."
+            "Every run sees a random half of the features and has 2 to 2K clusters. All methods "
+            "are given K; chosen K is what fuse_clusters chooses without it. Capital letters are "
+            f"the methods of ensembleclustering {version('ensembleclustering')}."
         ),
     )
     means = []
@@ -123,10 +123,8 @@ def kmeans_runs() -> Section:
             scores.append([single, *(adjusted_rand_score(truth, each) for each in found)])
             chosen.append(len(fuse_clusters(runs).model.classes))
         means.append(np.mean(scores, axis=0))
-        section.rows.append(
-            [name, f"{K}", *(f"{value:.3f}" for value in means[-1])]
-            + [f"{min(chosen)} to {max(chosen)}"]
-        )
+        scored = [f"{value:.3f}" for value in means[-1]]
+        section.rows.append([name, f"{K}", *scored, f"{min(chosen)} to {max(chosen)}"])
     table = np.array(means)
     averages = table.mean(axis=0)
     section.rows.append(["mean", "", *(f"{value:.3f}" for value in averages), ""])

@@ -70,8 +70,10 @@ def probabilities() -> Section:
     """Errors on unseen items after fit, and after adapt to unlabelled items."""
     section = Section(
         f'BlindVotingClassifier(voting="soft"), eleven classifiers, mean of {SEEDS} seeds',
-        ["dataset", "labelled", "hard vote %", "soft vote %", "after fit %", "after adapt %"]
-        + ["against the better vote", "methods"],
+        [
+            *("dataset", "labelled", "hard vote %", "soft vote %", "after fit %", "after adapt %"),
+            *("against the better vote", "methods"),
+        ],
         note=(
             "All classifiers are trained on the same labelled rows, which also give, out of fold, "
             "the weights of their probabilities. Errors are measured on other rows. The better "
@@ -83,10 +85,9 @@ def probabilities() -> Section:
         measured = [_measure(load(name), labelled, seed) for seed in range(SEEDS)]
         errors = np.array([each[:4] for each in measured])
         excess.append(fmean(errors[:, 3] - errors[:, :2].min(axis=1)))
-        section.rows.append(
-            [name, f"{labelled:,}", *(f"{value:.1f}" for value in errors.mean(axis=0))]
-            + [f"{excess[-1]:+.2f}", ", ".join(sorted({each[4] for each in measured}))]
-        )
+        used = ", ".join(sorted({each[4] for each in measured}))
+        shown = [f"{value:.1f}" for value in errors.mean(axis=0)]
+        section.rows.append([name, f"{labelled:,}", *shown, f"{excess[-1]:+.2f}", used])
     section.checks = [
         Check("largest mean excess over the better vote, points", max(excess), 0.3),
         Check("mean over datasets, points", fmean(excess), -0.4),

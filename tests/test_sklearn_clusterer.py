@@ -40,6 +40,7 @@ def test_classes_that_single_runs_miss_are_found(seed: int) -> None:
         600, 10, centers=4, cluster_std=1.0, center_box=(-2, 2), random_state=seed
     )
     ensemble = BlindClusterEnsemble(4, random_state=seed).fit(X[:400])
+    assert ensemble.fusion_ is not None
     runs = ensemble.fusion_.responses.matrix().T
     single = np.mean([adjusted_rand_score(truth[:400], run) for run in runs])
     assert adjusted_rand_score(truth[:400], ensemble.labels_) > single + 0.1

@@ -45,7 +45,7 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(X[:, self.first : self.first + self.n_classes])
 
     def predict(self, X: Array) -> Array:
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
 def classifiers() -> list[tuple[str, Any]]:
@@ -144,6 +144,12 @@ def test_weights_minimise_the_penalised_log_loss(ridge: float) -> None:
     np.testing.assert_allclose(weights, found.x, atol=0.02)
 
 
+def test_perfect_classifiers_need_no_weights() -> None:
+    truth = np.random.default_rng(0).integers(3, size=400)
+    pool = fit_opinion_pool(np.repeat(np.eye(3)[truth][:, None], 3, axis=1), truth)
+    assert pool.name == "SoftVote"
+
+
 def test_the_majority_vote_breaks_ties_by_probabilities() -> None:
     probabilities = np.array([[[0.9, 0.1], [0.4, 0.6]], [[0.2, 0.8], [0.7, 0.3]]])
     shares = vote_shares(probabilities, "MajorityVote")
@@ -198,15 +204,37 @@ def test_the_blind_fusion_is_used_where_it_has_fewer_errors() -> None:
     X = probabilities.reshape(3000, -1)
     members = [(f"m{m}", PairClassifier(2 * m)) for m in range(len(noise))]
     blind = BlindVotingClassifier(members, voting="soft", cv=2).fit(X[:1500], truth[:1500])
-    assert blind.fusion_.responses.n_symbols == 4
     vote, fused = blind._errors(blind._pool.name), blind._errors(blind.fusion_.method)
-    gained, lost = np.sum(vote & ~fused), np.sum(fused & ~vote)
+    gained, lost = int(np.sum(vote & ~fused)), int(np.sum(fused & ~vote))
     better = gained - lost > 2 * np.sqrt(gained + lost)
     is_vote = blind.fusion_.method == "MajorityVote"
     assert (blind.method_ == blind.fusion_.method) == (better and not is_vote)
 
 
+class DoubledClassifier(PairClassifier):
+    """Reports probabilities that sum to two or to zero, or are no numbers, for some items."""
+
+    def predict_proba(self, X: Array) -> Array:
+        values = super().predict_proba(X).copy()
+        values[::3] *= 2
+        values[1::7] = 0
+        values[2::7] = np.nan
+        return values
+
+
+def test_probabilities_are_normalised() -> None:
+    probabilities, truth = draw_probabilities(300, [1.0, 1.0, 1.0], 0, n_classes=2)
+    X = probabilities.reshape(300, -1)
+    members = [("odd", DoubledClassifier(0)), ("a", PairClassifier(2)), ("b", PairClassifier(4))]
+    blind = BlindVotingClassifier(members, voting="soft", cv=2).fit(X, truth)
+    table = blind.transform(X).reshape(300, 3, 2)
+    np.testing.assert_allclose(table.sum(axis=2), 1)
+    np.testing.assert_allclose(table[1::7, 0], 0.5)
+    np.testing.assert_allclose(table[3, 0], probabilities[3, 0])
+    assert np.isfinite(blind.predict_proba(X)).all()
+
+
 def test_an_unknown_kind_of_voting_is_refused() -> None:
     X, y = make_classification(60, random_state=0)
     with pytest.raises(ValueError, match="'voting' parameter"):
-        BlindVotingClassifier(classifiers(), voting="loud").fit(X, y)
+        BlindVotingClassifier(classifiers(), voting="loud").fit(X, y)  # type: ignore[arg-type]

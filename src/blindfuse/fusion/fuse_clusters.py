@@ -13,7 +13,8 @@ from blindfuse.metrics import adjusted_rand_index
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
 from blindfuse.parameters import integer_at_least
-from blindfuse.responses.responses import Names, Responses
+from blindfuse.responses.inputs import Names
+from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
@@ -68,8 +69,9 @@ class ClusterFusion:
         return [*rows, ("Runs", self._describe_runs()), ("Items", self._describe_items())]
 
     def summary(self) -> str:
-        """Return the paragraphs as text."""
-        return "\n".join(f"{heading}: {text}" for heading, text in self.paragraphs())
+        """Return the paragraphs, and the notes about how the clusterings were read, as text."""
+        lines = [f"{heading}: {text}" for heading, text in self.paragraphs()]
+        return "\n".join([*lines, *self.responses.remarks])
 
     def _largest(self, sizes: NDArray[Any]) -> list[tuple[Any, int]]:
         order = np.argsort(-sizes, kind="stable")[:12]
@@ -86,9 +88,9 @@ class ClusterFusion:
     def _describe_items(self) -> str:
         unclear = int(np.count_nonzero(self.confidence < CLEAR))
         return (
-            f"{unclear:,} of {len(self.labels):,} items have a confidence below {100 * CLEAR:.0f} %. Runs "
-            "of one algorithm on shared features agree more than independent ones, so confidences "
-            "are too high; compare them with each other only."
+            f"{unclear:,} of {len(self.labels):,} items have a confidence below "
+            f"{100 * CLEAR:.0f} %. Runs of one algorithm on shared features agree more than "
+            "independent ones, so confidences are too high; compare them with each other only."
         )
 
     def __repr__(self) -> str:

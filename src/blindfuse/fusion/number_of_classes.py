@@ -123,13 +123,21 @@ def _counts(responses: Responses) -> NDArray[np.int64]:
 
 def _halve(responses: Responses, items: Integers, n_symbols: int) -> list[Responses]:
     """The items in two halves, with as many symbols as the largest K needs."""
-    names = {"classes": np.arange(2), "symbols": np.arange(max(n_symbols, responses.n_symbols))}
+    symbols = np.arange(max(n_symbols, responses.n_symbols))
     halves = []
     for part in (0, 1):
         half = responses.select_items(np.sort(items[part::2]))
-        codes = half.item_of_response(), half.by_item.codes, half.by_item.symbols
-        rows = {"items": np.arange(half.n_items), "annotators": half.annotators}
-        halves.append(Responses.from_codes(*codes, anchor=NO_ANCHOR, **rows, **names))
+        table = Responses.from_codes(
+            half.item_of_response(),
+            half.by_item.codes,
+            half.by_item.symbols,
+            items=np.arange(half.n_items),
+            annotators=half.annotators,
+            classes=np.arange(2),
+            symbols=symbols,
+            anchor=NO_ANCHOR,
+        )
+        halves.append(table)
     return halves
 
 

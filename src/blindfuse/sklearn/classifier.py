@@ -12,7 +12,6 @@ from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.fusion.selection import SIGNIFICANT_Z
 from blindfuse.model.posteriors import most_likely, weighted_votes
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.symbols import confidence_thresholds
 from blindfuse.sklearn.opinion_pool import OpinionPool, fit_opinion_pool
 from blindfuse.sklearn.voting import BlindVoting, Predictions
 
@@ -20,8 +19,6 @@ Floats = NDArray[np.float64]
 
 MAJORITY_VOTE = "MajorityVote"
 """The method that needs no fused model."""
-LEVELS = 2
-"""Levels of confidence that a classifier reports its class with, for ``voting="soft"``."""
 
 
 class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc]
@@ -37,19 +34,30 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
        predictions than the majority vote, by more than two standard errors (McNemar's test).
        Otherwise they are labelled by the majority vote, and the fused model only breaks ties.
 
+    With ``voting="soft"``, the probabilities of the classifiers take the place of the majority
+    vote in step 3, and there ``y`` does decide how much each classifier counts: out of fold, the
+    better of the majority vote and the mean probability is chosen, and a weighted log-opinion pool
+    of all probabilities replaces it where its cross-validated log-loss is smaller by more than two
+    standard errors (``method_`` is ``"OpinionPool"``). Otherwise ``method_`` is ``"SoftVote"`` or
+    ``"MajorityVote"``.
+
     ``adapt`` repeats steps 2 and 3 with unlabelled items, of which there are often many when
-    labelled items are few. ``predict`` labels each item on its own, so the result does not depend
-    on the batch; the labels of the items passed to ``adapt``, fused together, are in ``fusion_``.
+    labelled items are few; weights of the classifiers stay those of ``fit``. ``predict`` labels
+    each item on its own, so the result does not depend on the batch; the labels of the items passed
+    to ``adapt``, fused together, are in ``fusion_``.
 
     The fusion improves most on the majority vote if the classifiers differ in accuracy and see
     different features or training items. Classifiers that share all features have correlated
-    errors; the majority vote is then hard to beat, and step 3 detects this.
+    errors; the majority vote is then hard to beat without probabilities, and step 3 detects this.
 
     Parameters
     ----------
     estimators
         ``(name, classifier)`` pairs; ``"drop"`` in place of a classifier leaves it out. With fewer
         than three classifiers, the majority vote is used.
+    voting
+        ``"hard"`` uses predicted classes, ``"soft"`` also the probabilities of classifiers that
+        have ``predict_proba``; the class of any other counts with probability one.
     cv
         folds of step 2, as in :func:`sklearn.model_selection.cross_val_predict`. Each fold costs
         one more fit of every classifier.
@@ -161,31 +169,19 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
             self._pool: OpinionPool = fit_opinion_pool(self._held_out, self._truth)
 
     def _as_responses(self, predictions: Predictions) -> Responses:
-        """Return predictions as responses; probabilities as classes with a level of confidence."""
-        items = np.arange(len(predictions))
-        if self.voting == "soft":
-            return Responses.from_probabilities(
-                predictions,
-                levels=self._levels,
-                classes=self.classes_,
-                items=items,
-                annotators=self._member_names,
-                thresholds=self._thresholds,
-            )
-        rows, annotators = np.indices(predictions.shape).reshape(2, -1)
+        """Return the predicted classes as responses; of probabilities, the most probable ones."""
+        codes = predictions if predictions.ndim == 2 else predictions.argmax(axis=2)
+        rows, annotators = np.indices(codes.shape).reshape(2, -1)
         return Responses.from_codes(
             rows,
             annotators,
-            predictions.ravel().astype(np.intp),
-            items=items,
+            codes.ravel().astype(np.intp),
+            items=np.arange(len(codes)),
             annotators=self._member_names,
             classes=self.classes_,
         )
 
     def _fused(self, predictions: Predictions) -> Fusion:
-        if self.voting == "soft":
-            self._levels = LEVELS if len(self.classes_) > 1 else 1
-            self._thresholds = confidence_thresholds(predictions, self._levels)
         return fuse(self._as_responses(predictions), threads=effective_n_jobs(self.n_jobs))
 
     def _choose_method(self) -> tuple[str, str]:

@@ -107,17 +107,17 @@ class BlindClusterEnsemble(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Cluster the items in every run, and fuse the runs; ``y`` is ignored."""
-        X = validate_data(self, X, ensure_min_samples=2)
+        items = validate_data(self, X, ensure_min_samples=2)
         self._validate_params()
         rng = check_random_state(self.random_state)
-        runs = [self._draw_run(X, rng) for _ in range(self.n_estimators)]
+        runs = [self._draw_run(items, rng) for _ in range(self.n_estimators)]
         self.estimators_features_ = [features for _, features in runs]
         columns = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_run)(member, X[:, features]) for member, features in runs
+            delayed(_fit_run)(member, items[:, features]) for member, features in runs
         )
         self.estimators_ = [member for member, _ in columns]
         table = np.stack([labels for _, labels in columns], axis=1)
-        codes = np.zeros(len(X), dtype=np.int64)
+        codes = np.zeros(len(items), dtype=np.int64)
         self.fusion_ = None
         if self.n_clusters != 1:  # one class needs no fusion
             threads = effective_n_jobs(self.n_jobs)
@@ -127,20 +127,21 @@ class BlindClusterEnsemble(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.labels_, self.n_clusters_ = labels.astype(np.int64), len(self._classes)
         return self
 
-    @available_if(_members_predict)
+    @available_if(_members_predict)  # type: ignore[untyped-decorator]
     def predict(self, X: ArrayLike) -> Labels:
         """Return the class of each new item ``[item]``, from its clusters in every run."""
         return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.int64)
 
-    @available_if(_members_predict)
+    @available_if(_members_predict)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return posteriors ``[item, class]`` of new items."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False)
+        items = validate_data(self, X, reset=False)
         if self.fusion_ is None:
-            return np.ones((len(X), 1))
+            return np.ones((len(items), 1))
         members = zip(self.estimators_, self.estimators_features_, strict=True)
-        table = np.stack([member.predict(X[:, features]) for member, features in members], axis=1)
+        columns = [member.predict(items[:, features]) for member, features in members]
+        table = np.stack(columns, axis=1)
         known = self.fusion_.responses
         rows = Responses.from_matrix(table, classes=known.symbols, annotators=known.annotators)
         responses = Responses.from_clusters(rows, classes=known.classes)
@@ -149,7 +150,7 @@ class BlindClusterEnsemble(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _draw_run(self, X: Floats, rng: np.random.RandomState) -> tuple[Any, NDArray[np.intp]]:
         """Return an unfitted clusterer and its features, both drawn at random."""
-        n_items, n_features = X.shape
+        n_features = X.shape[1]
         count = max(1, round(self.max_features * n_features))
         features = np.sort(rng.permutation(n_features)[:count])
         low, high = 2, MOST_CLUSTERS

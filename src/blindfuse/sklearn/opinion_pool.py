@@ -40,7 +40,7 @@ VOTE_RIDGE = 1e-3
 """Ridge that draws the weight of the vote towards 1; bounds it if all labels are right."""
 FOLDS = 5
 """Folds of the cross-validation, as in scikit-learn."""
-MAX_CELLS = 6_000_000
+MAX_CELLS = 2_000_000
 """Items times classifiers times classes up to which weights are learned from all items."""
 
 
@@ -87,7 +87,6 @@ def fit_opinion_pool(probabilities: Floats, truth: Codes) -> OpinionPool:
     logs, labels = _logs(probabilities[used], vote), truth[used]
     ridge, gain = _cross_validate(logs, labels)
     error = gain.std() / np.sqrt(len(gain)) if len(gain) else 0.0
-    is_weighted = bool(len(gain) and gain.mean() > SIGNIFICANT_Z * error)
     described = "majority vote" if vote == "MajorityVote" else "soft vote"
     measured = (
         f"Out of fold, the {described} mislabels {vote_error:.1%} of {n_items:,} training items, "
@@ -99,11 +98,11 @@ def fit_opinion_pool(probabilities: Floats, truth: Codes) -> OpinionPool:
         f"weighted probabilities reduce its log-loss by {gain.mean():.4f} "
         f"(standard error {error:.4f})"
     )
-    if not is_weighted:
-        why = f"{measured}; {compared}, less than {SIGNIFICANT_Z:g} standard errors."
-        return OpinionPool(vote, _vote_only(logs), False, why)
     weights = _fit_weights(logs, labels, ridge, _vote_only(logs))
-    return OpinionPool(vote, weights, True, f"{measured}; {compared}.")
+    if weights[1:].any() and gain.mean() > SIGNIFICANT_Z * error:
+        return OpinionPool(vote, weights, True, f"{measured}; {compared}.")
+    why = f"{measured}; {compared}, less than {SIGNIFICANT_Z:g} standard errors."
+    return OpinionPool(vote, _vote_only(logs), False, why)
 
 
 def _better_vote(probabilities: Floats, truth: Codes) -> tuple[Vote, float]:
