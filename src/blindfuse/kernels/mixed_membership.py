@@ -43,7 +43,7 @@ def membership_posteriors(
     Annotator m looks with probability ``looks[m]`` and then reports class a with probability
     q_n(a), where q_n ~ Dirichlet(``pseudo``). Otherwise it reports a with probability
     ``habits[m, a]``. Adds the expected number of responses by habit to ``by_habit[m, a]`` and
-    Σ_n E log q_n to ``log_sums[class]``; ``weights[item]`` is the number of times an item counts.
+    Σ_n E log q_n to ``log_sums[class]``; ``weights[item]`` is the weight of each item.
 
     The parameters of classes that nobody reports for an item do not change, so that only the
     ``present`` ones are updated, ``n_present`` of them.

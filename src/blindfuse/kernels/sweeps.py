@@ -36,7 +36,7 @@ PREFETCH_DISTANCE = 48
 CACHE_LINE = 64
 """Bytes per cache line."""
 
-PARTS = 4
+SUMS = 4
 """Sums among which the groups of an annotator take turns, a power of two."""
 
 
@@ -520,7 +520,7 @@ def _sum_others(begin, end, groups, symbols, rows, polynomials, sizes, total, la
     """Add Σ of size · (1 + e₁ + e₂) over the groups of one annotator, without its own rows.
 
     ``rows[symbol, k]`` are the rows of the annotator. ``total[(part, symbol), k]`` sums by its
-    symbol, in PARTS sums that take turns, because an addition waits for the one before it.
+    symbol, by SUMS sums that take turns, because an addition waits for the one before it.
     """
     R, L = rows.shape
     for at in range(begin, end):
@@ -531,14 +531,14 @@ def _sum_others(begin, end, groups, symbols, rows, polynomials, sizes, total, la
             for k in range(L):
                 one = polynomials[group, 0, k] - rows[a, k]
                 two = polynomials[group, 1, k] - rows[a, k] * one
-                total[a + R * (at & (PARTS - 1)), k] += sizes[group] * (1.0 + one + two)
+                total[a + R * (at & (SUMS - 1)), k] += sizes[group] * (1.0 + one + two)
         else:
             row = _row_at(rows, a, lanes)
             first = plus_scaled(_row_at(polynomials, 2 * group, lanes), row, -1.0)
             second = _row_at(polynomials, 2 * group + 1, lanes)
             second = plus_scaled(second, times(row, first), -1.0)
             degrees = plus_scaled(plus_scaled(filled(1.0, total, lanes), first, 1.0), second, 1.0)
-            part = a + R * (at & (PARTS - 1))
+            part = a + R * (at & (SUMS - 1))
             added = plus_scaled(_row_at(total, part, lanes), degrees, np.float64(sizes[group]))
             _set_row(total, part, added, lanes)
 
@@ -594,7 +594,7 @@ def sweep_responses(
         _pack_gram(confusions, m, grams)
     _polynomials(starts, annotators, symbols, confusions, by_pattern, lanes)
     _polynomials(panel_starts, members, panel_zeros, grams, by_panel, gram_lanes)
-    reported, packed = np.empty((PARTS * R, K)), np.empty((PARTS, L))
+    reported, packed = np.empty((SUMS * R, K)), np.empty((SUMS, L))
     old, old_gram = np.empty((R, K)), np.empty((1, L))
     target, gram, inverse = np.empty((K, R)), np.empty((K, K)), np.empty((K, K))
     work, flat = np.empty((5, K, R)), np.empty(K * R)
@@ -604,10 +604,10 @@ def sweep_responses(
                 old[a, k] = confusions[m, a, k]
         for at in range(L):
             old_gram[0, at] = grams[m, 0, at]
-        for a in range(PARTS * R):
+        for a in range(SUMS * R):
             for k in range(K):
                 reported[a, k] = 0.0
-        for part in range(PARTS):
+        for part in range(SUMS):
             for at in range(L):
                 packed[part, at] = 0.0
         begin, end = annotator_starts[m], annotator_starts[m + 1]
@@ -616,14 +616,14 @@ def sweep_responses(
         _sum_others(
             first, last, panels, member_zeros, old_gram, by_panel, panel_sizes, packed, gram_lanes
         )
-        for part in range(1, PARTS):
+        for part in range(1, SUMS):
             for at in range(L):
                 packed[0, at] += packed[part, at]
         _unpack_gram(packed, scale, gram)
         for k in range(K):
             for a in range(R):
                 reports = 0.0
-                for part in range(PARTS):
+                for part in range(SUMS):
                     reports += reported[part * R + a, k]
                 target[k, a] = reports * scale
         _update_confusion(
