@@ -82,7 +82,7 @@ def measure(table: Table) -> Measured:
         warnings.simplefilter("ignore", NotConverged)
         fusion = fuse(table.responses)
     errors = compare_errors(vote_posteriors(table.responses), fusion.posteriors, table.truth)
-    expected = 100 * fusion.diagnostics.expected_error.error
+    expected = 100 * fusion.diagnostics.expected_error.value
     return Measured(table.name, table.family, errors, expected, fusion.method)
 
 

@@ -45,10 +45,14 @@ class Kind:
         return f"{self.family}: {self.parameters}"
 
     def crowd(self, seed: int) -> AwkwardCrowd:
-        """Draw a table; the classes are those that occur among the responses, as in a file."""
+        """Draw a table; the classes are those that occur among the responses, as in a file.
+
+        The first two are always there, because one class alone cannot be fused.
+        """
         matrix, truth = self.draw(np.random.default_rng(seed))
         kept = (matrix >= 0).any(axis=1)
-        responses = Responses.from_matrix(matrix[kept])
+        classes = np.union1d(matrix[matrix >= 0], [0, 1])
+        responses = Responses.from_matrix(matrix[kept], classes=classes.tolist())
         at = np.searchsorted(responses.classes, truth[kept])
         at[at == responses.n_classes] = 0
         known = responses.classes[at] == truth[kept]
@@ -72,6 +76,7 @@ def keep_per_item(matrix: Matrix, number: int, rng: Rng, weights: Floats | None 
 
 
 def draw_truth(N: int, K: int, rng: Rng, concentration: float = 10.0) -> Codes:
+    """True classes ``[item]``, with a prior from a Dirichlet distribution."""
     return rng.choice(K, size=N, p=rng.dirichlet(np.full(K, concentration)))
 
 
@@ -336,7 +341,7 @@ KINDS: list[Kind] = [
     *_kinds("drifting annotators", drifting, M=(5, 15), K=(2, 4), share=(0.4, 1.0)),
     *_kinds("size", crowd_of, M=(2, 3, 4, 5, 7, 11, 30), K=(2, 4)),
     *_kinds("size", crowd_of, M=(100, 200), K=(2, 4), per_item=(5, 20)),
-    *_kinds("many classes", crowd_of, M=(8,), K=(1000,), N=(3000,), per_item=(3, 5)),
+    *_kinds("many classes", crowd_of, M=(5,), K=(1000,), N=(3000,), per_item=(3, 5)),
     *_kinds("many classes", crowd_of, M=(30,), K=(100,), N=(500, 3000), per_item=(5,)),
     *_kinds(
         "adversaries", adversaries, M=(5, 10, 25), K=(2, 4), share=(0.2, 0.4), together=(True,)

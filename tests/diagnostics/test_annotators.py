@@ -60,6 +60,19 @@ def test_spammers_adversaries_and_constant_annotators_are_flagged() -> None:
     assert "Always the same response: 8" in found.summary()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_flags_do_not_depend_on_the_confidence_of_the_labels(seed: int) -> None:
+    """Posteriors that were made less confident make nobody a spammer, and clear nobody."""
+    rng = np.random.default_rng(seed)
+    matrix = np.array(simulate(1500, 6, 2, rng, skill=0.4).responses.matrix())
+    responses = Responses.from_matrix(np.column_stack([matrix, rng.integers(2, size=1500)]))
+    found, fitted = diagnosed(responses)
+    lowered = 0.4 * fitted.posteriors_ + 0.3
+    again = diagnose(responses, fitted.model_, lowered)
+    assert found.annotators.spammer.tolist() == [False] * 6 + [True]
+    assert again.annotators.spammer.tolist() == found.annotators.spammer.tolist()
+
+
 def test_bias_and_worst_class_match_a_direct_computation() -> None:
     responses = crowd(2).responses
     found, fitted = diagnosed(responses)

@@ -3,23 +3,15 @@
 import numpy as np
 import pytest
 
-from blindfuse import Responses, fuse, simulate
+from blindfuse import fuse, next_labels, simulate
+from blindfuse.fusion.next_labels import GOLD
+from experiments.awkward_crowds import biased_jury
 from tests.conftest import Crowds
-
-
-def jury(seed: int, n: int = 400, share: float = 0.6, m: int = 15) -> tuple[Responses, np.ndarray]:
-    """A camp of ``share`` of the jury is misled by the same items, the others judge well."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(4, size=n)
-    misleading = np.where(rng.random(n) < 0.5, rng.integers(4, size=n), truth)
-    sees = np.where(np.arange(m) < share * m, misleading[:, None], truth[:, None])
-    noise = rng.random((n, m)) > 0.85
-    return Responses.from_matrix(np.where(noise, rng.integers(4, size=(n, m)), sees)), truth
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_two_camps_are_found_and_named(seed: int) -> None:
-    responses, _ = jury(seed)
+    responses, _ = biased_jury(seed)
     fusion = fuse(responses)
     assert "two camps, of 9 (" in fusion.why
     assert ") and 6 (" in fusion.why
@@ -29,11 +21,31 @@ def test_two_camps_are_found_and_named(seed: int) -> None:
 def test_twenty_gold_labels_decide_between_camps() -> None:
     right = []
     for seed in range(20):
-        responses, truth = jury(seed)
+        responses, truth = biased_jury(seed)
         chosen = np.random.default_rng(seed).choice(400, 20, replace=False)
         fusion = fuse(responses, gold={int(n): int(truth[n]) for n in chosen})
         right.append(np.mean(fusion.labels == truth) > 0.9)
     assert np.mean(right) >= 0.95
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_next_labels_asks_for_gold_labels_that_settle_camps(seed: int) -> None:
+    responses, truth = biased_jury(seed)
+    before = fuse(responses)
+    asked = next_labels(before, 20)
+    assert len(asked) == 20
+    assert set(asked.annotators) == {GOLD}
+    assert set(responses.items[list(before.choice.disputed)]) == set(asked.items)
+    after = fuse(responses, gold={item: int(truth[item]) for item in asked.items.tolist()})
+    assert "gold labels decide for the camp of" in after.why
+    assert np.mean(after.labels == truth) > 0.95
+    assert len(next_labels(after, 5).items) <= 5
+
+
+def test_why_of_camps_is_short_and_ends_with_what_to_do() -> None:
+    why = fuse(biased_jury(0)[0]).why
+    assert len(why) < 700
+    assert why.index("two camps") < why.index("No label differs") < why.index("To decide, check")
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -294,6 +294,65 @@ def _values() -> list[TriedFile]:
         ),
         *_repeats(),
         *_judges(),
+        *_spellings(),
+    ]
+
+
+def _spellings() -> list[TriedFile]:
+    """Verdicts as language models write them, and truth values of several programs."""
+    marks = ["{}", "**{}**", "{}.", "`{}`"]
+    marked = {cell: marks[n % 4].format(label) for n, (cell, label) in enumerate(LABELS.items())}
+    mixed = {
+        cell: [["0", "1"], ["FALSE", "TRUE"]][n % 2][label == "cat"]
+        for n, (cell, label) in enumerate(LABELS.items())
+    }
+    fences = ["```json\n{}\n```", "{}"]
+    fenced = [
+        {**row, "verdict": fences[n % 2].format(json.dumps({"verdict": row["verdict"]}))}
+        for n, row in enumerate(long_rows(names="id judge verdict"))
+    ]
+    plain = [
+        {**row, "verdict": f"```\n{row['verdict']}\n```" if n % 3 else row["verdict"]}
+        for n, row in enumerate(long_rows(names="id judge verdict"))
+    ]
+    return [
+        TriedFile(
+            "judges: verdicts such as **cat**, cat. and `cat`",
+            {"judges.csv": as_table(long_rows(marked, "id judge verdict"))},
+            marked,
+            ["surrounding punctuation", "--fold-case"],
+        ),
+        TriedFile(
+            "the same, with --fold-case",
+            {"judges.csv": as_table(long_rows(marked, "id judge verdict"))},
+            LABELS,
+            ["most frequent spelling"],
+            {"fold_case": True, "classes": ["cat", "cow", "dog"]},
+        ),
+        TriedFile(
+            "judges: JSON objects in Markdown fences",
+            {"judges.jsonl": as_json_lines(fenced)},
+            LABELS,
+            ["Markdown fence", "their field 'verdict' is read"],
+        ),
+        TriedFile(
+            "judges: verdicts in Markdown fences",
+            {"judges.jsonl": as_json_lines(plain)},
+            LABELS,
+            ["Markdown fence"],
+        ),
+        TriedFile(
+            "spreadsheets and programs: TRUE and FALSE beside 1 and 0",
+            {"votes.csv": as_table(long_rows(mixed))},
+            mixed,
+            ["mix numbers and truth values"],
+        ),
+        TriedFile(
+            "CSV with comments above the header",
+            {"votes.csv": b"# exported by a tool\n# 2024\n" + as_table(long_rows())},
+            None,
+            ["delete lines above the header"],
+        ),
     ]
 
 

@@ -161,7 +161,9 @@ def _collect_evidence(responses: Responses, model: Model, posteriors: Floats) ->
     if responses.n_responses < MIN_COMPILED:
         return _collect_small(responses, model, posteriors)
     evidence = Evidence(np.zeros((M, K, K)), np.zeros((M, K)), np.zeros((M, K)))
-    add_evidence(*responses.by_item, 0, responses.n_items, posteriors, model.confusions, *evidence)
+    # Only from the model's own posteriors can an annotator's response be divided out again.
+    model_inputs = posteriors, model.posteriors(responses), model.confusions
+    add_evidence(*responses.by_item, 0, responses.n_items, *model_inputs, *evidence)
     return evidence
 
 
@@ -169,8 +171,9 @@ def _collect_small(responses: Responses, model: Model, posteriors: Floats) -> Ev
     """The same without a kernel."""
     M, K = responses.n_annotators, responses.n_classes
     _, annotators, symbols = responses.by_item
-    weights = posteriors[responses.item_of_response()]
-    left = weights / np.maximum(model.confusions[annotators, symbols], MIN_PROBABILITY)
+    items = responses.item_of_response()
+    weights, by_model = posteriors[items], model.posteriors(responses)[items]
+    left = by_model / np.maximum(model.confusions[annotators, symbols], MIN_PROBABILITY)
     left /= left.sum(axis=1, keepdims=True)
     cells = annotators.astype(np.intp) * K + symbols
     others = np.empty((M * K, K))

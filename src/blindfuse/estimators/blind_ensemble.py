@@ -86,6 +86,9 @@ class BlindEnsemble(StreamEstimator):
     max_sweeps, tolerance
         maximum number of sweeps of Algorithm 1, and the relative change of the factors or of the
         objective at which it stops; None stops it where sweeps gain less than the sampling noise.
+        Where annotators are dependent, as classifiers trained on the same features are, few sweeps
+        from the vote (``max_sweeps=10, acceleration=None``) regularise: Algorithm 1, converged,
+        explains shared errors by other confusion matrices, and can be far worse than the vote.
     proximal, inner
         ν/λ of Algorithm 1, and the number of ADMM iterations per block.
     seed

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from scipy.special import expit, gammaln, logit
 
 from blindfuse.fusion.bounded_correction import correct_votes
-from blindfuse.fusion.choice import Choice, FuseContext
+from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.fusion.merged_groups import MERGED_GROUPS
+from blindfuse.fusion.selection import select_by_prediction
 from blindfuse.fusion.set_prediction import BOUND
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.responses import Responses
@@ -78,17 +79,17 @@ class SharedRates:
         options: Mapping[str, Any],
     ) -> Fusion:
         """The fusion of "does class k apply?"."""
-        selection = None
+        rule: SelectionRule = select_by_prediction
         if self.difficulty is not None:
-            selection = _correct_votes
+            rule = _correct_votes
         elif self.is_dependent:
-            selection = self._select_pooled
+            rule = self._select_pooled
         return fuse(
             table.question(k),
             gold={table.items[n]: "yes" if row[k] else "no" for n, row in known.items()},
             prior_model=self.pooled.model,
             prior_count=self.strength,
-            selection=selection,
+            selection=_with_likelihoods(rule),
             **options,
         )
 
@@ -124,6 +125,15 @@ def share_rates(table: ResponseSets, options: Mapping[str, Any]) -> SharedRates:
     return SharedRates(pooled, _choose_strength(table, pooled))
 
 
+def _with_likelihoods(rule: SelectionRule) -> SelectionRule:
+    """The rule without recalibration, which would change likelihood ratios between questions."""
+
+    def select(context: FuseContext) -> Choice:
+        return replace(rule(context), keeps_posteriors=True)
+
+    return select
+
+
 def _correct_votes(context: FuseContext) -> Choice:
     return correct_votes(Evidence(context))
 
@@ -152,7 +162,7 @@ def _fuse_pooled(table: ResponseSets, options: Mapping[str, Any]) -> Fusion:
         annotators=table.annotators,
         classes=["no", "yes"],
     )
-    return fuse(pooled, **options)
+    return fuse(pooled, selection=_with_likelihoods(select_by_prediction), **options)
 
 
 def _choose_strength(table: ResponseSets, pooled: Fusion) -> float:

@@ -8,13 +8,24 @@ MIN_PROBABILITY = 1e-10
 
 @kernel
 def add_evidence(
-    starts, annotators, symbols, first, last, posteriors, confusions, others, squares, right_squares
+    starts,
+    annotators,
+    symbols,
+    first,
+    last,
+    posteriors,
+    by_model,
+    confusions,
+    others,
+    squares,
+    right_squares,
 ):
     """Add the evidence of items ``first`` to ``last`` about every annotator.
 
-    ``others[m, f, k]`` counts the responses f of annotator m by the posterior of the item without
-    the annotator's own response, w_k / Γ_m(f, k), rescaled. ``squares[m, k]`` adds w_k² of all its
-    responses, and ``right_squares[m, k]`` of those that report k.
+    ``others[m, f, k]`` counts the responses f of annotator m by the model's posterior of the item
+    without the annotator's own response, v_k / Γ_m(f, k), rescaled, where v are the posteriors
+    ``by_model``. ``squares[m, k]`` adds w_k² of all its responses, and ``right_squares[m, k]`` of
+    those that report k, where w are the ``posteriors``, which may be less confident.
     """
     K = posteriors.shape[1]
     for n in range(first, last):
@@ -24,8 +35,8 @@ def add_evidence(
             for k in range(K):
                 w = posteriors[n, k]
                 squares[m, k] += w * w
-                total += w / max(confusions[m, f, k], MIN_PROBABILITY)
+                total += by_model[n, k] / max(confusions[m, f, k], MIN_PROBABILITY)
             right_squares[m, f] += posteriors[n, f] * posteriors[n, f]
             for k in range(K):
-                left = posteriors[n, k] / max(confusions[m, f, k], MIN_PROBABILITY)
+                left = by_model[n, k] / max(confusions[m, f, k], MIN_PROBABILITY)
                 others[m, f, k] += left / total

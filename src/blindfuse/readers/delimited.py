@@ -99,7 +99,7 @@ def _detect_layout(source: Source, text: str) -> tuple[list[list[str]], _Layout]
     if len(names) == 1 and len(rows) > 1:
         raise BadFile(
             f"{source.name} has only one column, {names[0][:80]!r}. Separate the columns by commas "
-            "or tabs."
+            "or tabs, and delete lines above the header."
         )
     return rows, _Layout(separator, has_header, names)
 

@@ -7,7 +7,10 @@ from typing import Any
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names
+from blindfuse.responses.notes import count_note
 
+_FENCED = r"(?s)^\s*```[A-Za-z]*\s*(?P<text>.*?)\s*```\s*$"
+"""A text inside a Markdown fence, with or without the name of a language."""
 _NAME_KEYS = ("email", "username", "name", "id")
 _LABEL_KEYS = ("email", "username", "name", "label", "value", "id")
 _VERDICT_KEYS = (
@@ -78,14 +81,16 @@ def choose_from_texts(column: pl.Series, all_choices: bool) -> tuple[pl.Series, 
 def labels_of_objects(table: str, column: pl.Series) -> tuple[pl.Series, list[str]]:
     """Replace JSON objects in a label column by the field that holds the label.
 
-    That is their only field, or the likeliest one by name; other objects are refused.
+    That is their only field, or the likeliest one by name; other objects are refused. Markdown
+    fences, as language models write them around JSON, are removed first.
     """
+    column, notes = _without_fences(column)
     is_object = column.str.starts_with("{").fill_null(False)
     if not is_object.any():
-        return column, []
+        return column, notes
     objects = [_parse_object(text) for text in column.filter(is_object).unique().head(1000)]
     if not all(objects):  # text that only looks like an object
-        return column, []
+        return column, notes
     fields = dict.fromkeys(key for one in objects for key in one)
     shared = [key for key in fields if all(_is_label(one.get(key)) for one in objects)]
     named = [key for key in _VERDICT_KEYS if key in shared]
@@ -98,7 +103,20 @@ def labels_of_objects(table: str, column: pl.Series) -> tuple[pl.Series, list[st
         )
     values = field_of_objects(column, chosen)
     labels = pl.select(pl.when(is_object).then(values).otherwise(column)).to_series()
-    return labels.alias(column.name), [f"labels are objects: their field {chosen!r} is read"]
+    notes.append(f"labels are objects: their field {chosen!r} is read")
+    return labels.alias(column.name), notes
+
+
+def _without_fences(column: pl.Series) -> tuple[pl.Series, list[str]]:
+    """Remove Markdown fences (three backticks) around texts, and say how many there were."""
+    fenced = column.str.contains(_FENCED).fill_null(False)
+    if not fenced.any():
+        return column, []
+    inner = column.str.replace(_FENCED, "${text}")
+    texts = pl.select(pl.when(fenced).then(inner).otherwise(column)).to_series()
+    return texts.alias(column.name), count_note(
+        int(fenced.sum()), "label{s} read without the Markdown fence around them"
+    )
 
 
 def field_of_objects(column: pl.Series, field: str) -> pl.Series:

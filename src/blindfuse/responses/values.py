@@ -63,6 +63,9 @@ TRIMMED = (
 )
 """White space, the zero-width space and the byte-order mark: removed around names and labels."""
 
+SURROUNDING = " *_`.,:;!\"'\u2018\u2019\u201c\u201d"
+"""Punctuation and Markdown around a verdict; not signs that change a label, such as + and ?."""
+
 NUMERAL = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 """A number in decimal notation. Leading zeros and exponents mean text: ``007``, ``1e5``."""
 
@@ -83,7 +86,8 @@ class LabelOptions:
     keep_na
         whether ``MISSING_MARKERS`` and ``FAILED_VERDICTS`` are classes.
     fold_case
-        whether labels that differ only by case, Unicode form or inner white space are one label.
+        whether labels that differ only by case, Unicode form, inner white space or surrounding
+        punctuation are one label.
     abstain
         whether −1 is missing where all labels are whole numbers, other than only −1 and 1.
     """
@@ -216,15 +220,17 @@ class LabelRules:
             self._drop(lambda label: _whole_number(label) == -1, "")
 
     def _join_variants(self) -> None:
-        """Join spellings that differ by case or Unicode form, or report them."""
+        """Join spellings that differ by case, Unicode form or punctuation, or report them."""
         labels = (*self._given.values(), *self._distinct())
         texts = dict.fromkeys(label for label in labels if isinstance(label, str))
+        self.notes += _boolean_note(texts)
         groups = _groups(texts, fold)
         if not groups:
             return
         if not self.options.fold_case:
             self.notes.append(
-                "labels that differ only by case or Unicode form are different classes: "
+                "labels that differ only by case, Unicode form or surrounding punctuation are "
+                "different classes: "
                 f"{list_names(spelling for group in groups for spelling in group)}. "
                 "Pass --fold-case (fold_case=True in Python) to read them as one"
             )
@@ -247,14 +253,28 @@ class LabelRules:
 _KEEP_NA = " (pass --keep-na, or keep_na=True in Python, if they are classes)"
 
 
+def _boolean_note(labels: Iterable[str]) -> list[str]:
+    """Return a note if labels mix the two spellings of truth values, 0 and 1, false and true."""
+    spellings = {fold(label): label for label in labels}
+    words, numbers = ({*pair} & spellings.keys() for pair in (("false", "true"), ("0", "1")))
+    if not words or not numbers or not spellings.keys() <= words | numbers:
+        return []
+    names = list_names(spellings[key] for key in sorted(numbers | words))
+    return [f"labels mix numbers and truth values, which are different classes: {names}. Write one"]
+
+
 def trim(text: str) -> str:
     """Return the text without outer white space."""
     return text.strip(TRIMMED)
 
 
 def fold(text: str) -> str:
-    """Return a key that is equal for spellings that differ by case, Unicode form or spaces."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """Return a key that is equal for spellings that differ by case, Unicode form or spaces.
+
+    Punctuation and Markdown around a word, as in ``**Yes.**``, do not count either.
+    """
+    spaced = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return spaced.strip(SURROUNDING) or spaced
 
 
 def plain_numeral(text: str) -> str:
