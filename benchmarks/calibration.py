@@ -171,7 +171,7 @@ def leave_families_out(records: list[Record]) -> dict[str, Relation]:
     """The relation for each family, fitted to all others, with the spread of its residuals.
 
     The spread is such that the interval contains 80 % of the public tables when their own family is
-    left out of the slopes. Crowds, juries, APIs and ensembles count the same.
+    left out of the slopes.
     """
     families = sorted({record.family for record in records})
     slopes = {
@@ -189,15 +189,9 @@ def spread_of_residuals(records: list[Record], slopes: dict[str, Relation]) -> A
         [abs(record.target - slopes[record.family].log_odds(record.visible)) for record in used]
     )
     families = np.array([record.family for record in used])
-    groups = np.array([family.split(" of ")[0] for family in families])
 
     def spread(left_out: str | None) -> float:
-        kept = families != left_out
-        group, residual = groups[kept], residuals[kept]
-        weights = np.array([1 / np.count_nonzero(group == one) for one in group])
-        order = np.argsort(residual)
-        shares = np.cumsum(weights[order]) / weights.sum()
-        return float(residual[order][np.searchsorted(shares, LEVEL)] / Z)
+        return float(np.quantile(residuals[families != left_out], LEVEL) / Z)
 
     return spread
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from statistics import fmean
 from time import perf_counter
@@ -87,8 +88,7 @@ def solve(solver: str, runs: Labels, n_classes: int, seed: int) -> Labels:
 
 def methods() -> dict[str, Callable[[Labels, int, int], Labels]]:
     peers: dict[str, Callable[[Labels, int, int], Labels]] = {
-        solver.upper(): lambda runs, K, seed, solver=solver: solve(solver, runs, K, seed)
-        for solver in SOLVERS
+        solver.upper(): partial(solve, solver) for solver in SOLVERS
     }
     return {
         "fuse_clusters": lambda runs, K, seed: fuse_clusters(runs, K).labels,

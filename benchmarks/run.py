@@ -16,6 +16,7 @@ import audits
 import awkward_tables
 import clusterings
 import crowd_kit
+import expected_error
 import machine_limits
 import never_worse
 import ratings
@@ -53,6 +54,9 @@ SECTIONS: list[Callable[[], Section]] = [
     trust.copying,
     trust.intervals,
     trust.ordered,
+    expected_error.left_out,
+    expected_error.posteriors,
+    expected_error.independent,
     annotators.simulated,
     annotators.public,
     annotators.order,

@@ -4,15 +4,24 @@ import csv
 import gzip
 import os
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse import BlindEnsemble, DawidSkene, Oracle, Responses, fuse, simulate
+from blindfuse import (
+    BlindEnsemble,
+    DawidSkene,
+    MajorityVote,
+    Oracle,
+    Responses,
+    fuse,
+    simulate,
+)
 from blindfuse.metrics import error_rate
-from blindfuse.model.posteriors import expected_counts, vote_posteriors
+from blindfuse.model.posteriors import expected_counts
 from blindfuse.simulation import simulate_scores
 from report import Check, Section
 from speed import seconds
@@ -59,7 +68,7 @@ def scores() -> Section:
     given = np.array(texts, dtype=float)
     truth = dict(_rows(folder / "truth.csv.gz"))
     by_threshold = Responses.from_long(items, judges, (given >= 5).astype(int).astype(str))
-    vote = np.asarray(by_threshold.classes[vote_posteriors(by_threshold).argmax(axis=1)])
+    vote = MajorityVote().fit(by_threshold).labels_
     section.rows.append(
         ["vote at threshold 5", f"{_percent_wrong(vote, by_threshold.items, truth):.2f}", ""]
     )
@@ -69,7 +78,7 @@ def scores() -> Section:
         responses = Responses.from_scores(items, judges, given, classes=["0", "1"], levels=levels)
         fusion = fuse(responses)
         errors[levels] = _percent_wrong(fusion.labels, responses.items, truth)
-        expected = 100 * fusion.diagnostics.expected_error.error
+        expected = 100 * fusion.diagnostics.expected_error.value
         name = "fuse" if levels == 11 else f"fuse, {levels} levels"
         section.rows.append([name, f"{errors[levels]:.2f}", f"{expected:.1f}"])
     section.checks = [Check("error of fuse in percent", errors[11], 27.0)]
@@ -187,7 +196,7 @@ def weak_supervision() -> Section:
             return section
         responses = Responses.from_long(*zip(*_rows(folder / "labels.csv.gz"), strict=True))
         truth = dict(_rows(folder / "truth.csv.gz"))
-        vote = responses.classes[vote_posteriors(responses).argmax(axis=1)]
+        vote = MajorityVote().fit(responses).labels_
         fusion, with_abstentions = fuse(responses), fuse(responses, abstentions=True)
         labels = vote, fusion.labels, with_abstentions.labels
         errors = [_percent_wrong(one, responses.items, truth) for one in labels]
@@ -219,8 +228,7 @@ def cost(n_items: int = 200_000) -> Section:
         plain = simulate(n_items, n_annotators, 2, rng, missing=0.5)
         scored = simulate_scores(n_items, n_annotators, 11, 2, rng, missing=0.5)
         times = [
-            seconds(lambda one=one: _e_step(one), 5) / one.responses.n_responses
-            for one in (plain, scored)
+            seconds(partial(_e_step, one), 5) / one.responses.n_responses for one in (plain, scored)
         ]
         ratio = times[1] / times[0]
         worst = max(worst, ratio)

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses as Responses
     from blindfuse.simulation import Simulation as Simulation
     from blindfuse.simulation import simulate as simulate
+    from blindfuse.simulation import simulate_scores as simulate_scores
 
 __version__ = "0.2.0.dev0"
 
@@ -118,6 +119,7 @@ _MODULES = {
     "set_report_html": "report.sets_page",
     "simulate": "simulation",
     "simulate_numbers": "numbers.simulation",
+    "simulate_scores": "simulation",
     "write_report": "report.rendering",
 }
 """The module of every public name."""

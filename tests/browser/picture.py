@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-SIZE = {"width": 1060, "height": 1900}
+SIZE = {"width": 1060, "height": 1000}
 
 
 def main(target: str) -> None:

@@ -94,7 +94,7 @@ def test_the_report_and_the_annotators_show_symbols(tmp_path: Path) -> None:
 def test_many_numeric_labels_get_a_note_that_names_both_options(tmp_path: Path) -> None:
     write_long(tmp_path / "long.csv")
     result = succeed("fuse", tmp_path / "long.csv")
-    assert "11 different numbers" in result.output
+    assert "11 classes are numbers" in result.output
     assert "--scores" in result.output
     assert "--numbers" in result.output
 

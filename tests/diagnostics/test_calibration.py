@@ -15,6 +15,7 @@ from blindfuse.diagnostics.calibration import (
     probability_of_dependence,
 )
 from blindfuse.diagnostics.visible import Independence, Visible, observe
+from blindfuse.model.implied import implied_model
 
 SEEN = Visible(
     independent_error=0.05,
@@ -92,7 +93,7 @@ def test_visible_figures_are_those_of_a_second_computation(seed: int) -> None:
     labels = drawn.truth[answered]
     mixed = MixedMembership().fit(responses)
     even = np.full((len(labels), 3), 1 / 3)
-    seen = observe(responses, labels, even).visible(lambda: mixed)
+    seen = observe(responses, drawn.model, labels, even).visible(lambda: mixed)
     ratios = []
     for posterior, label in zip(mixed.posteriors_, labels, strict=True):
         second = max(p for k, p in enumerate(posterior) if k != label)
@@ -111,7 +112,9 @@ def test_items_without_responses_and_gold_items_are_not_observed() -> None:
     matrix = np.array([[0, 1], [-1, -1], [1, 1], [0, 0]])
     responses = Responses.from_matrix(matrix)
     is_gold = np.array([False, False, True, False])
-    seen = observe(responses, np.array([0, 0, 1, 0]), np.eye(2)[[0, 0, 1, 0]], is_gold)
+    labels = np.array([0, 0, 1, 0])
+    model = implied_model(responses, np.eye(2)[labels], None)
+    seen = observe(responses, model, labels, np.eye(2)[labels], is_gold)
     assert seen.responses.items.tolist() == [0, 3]
 
 

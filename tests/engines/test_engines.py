@@ -63,7 +63,7 @@ def assert_same_model(found: Model, expected: Model, tolerance: float = 1e-8) ->
 
 
 def assert_same_counts(found: MomentStatistics, frame: pd.DataFrame) -> None:
-    responses = Responses.from_frame(frame).recoded(found.annotators, found.classes)
+    responses = Responses.from_frame(frame).recoded(found.annotators, found.alphabet.classes)
     expected = MomentStatistics.from_responses(responses)
     assert found.moments == expected.moments
     np.testing.assert_array_equal(found.votes.counts, expected.votes.counts)

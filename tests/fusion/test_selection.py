@@ -33,7 +33,9 @@ def test_nothing_is_held_out_where_errors_are_not_correlated(
     assert fusion.method == "DawidSkene"
     assert "not correlated beyond chance" in fusion.why
     plain = DawidSkene().fit(drawn.responses)
-    np.testing.assert_allclose(fusion.posteriors, plain.posteriors_, atol=1e-9)
+    by_model = fusion.model.posteriors(drawn.responses)
+    np.testing.assert_allclose(by_model, plain.posteriors_, atol=1e-9)
+    np.testing.assert_array_equal(fusion.labels, plain.labels_)
 
 
 def test_responses_are_held_out_where_errors_are_correlated(crowds: Crowds) -> None:

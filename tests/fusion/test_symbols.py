@@ -49,7 +49,7 @@ def test_scores_are_fused_better_than_their_means(
     error = error_rate(fusion.posteriors, drawn.truth)
     assert fusion.method == "DawidSkene"
     assert error < baseline
-    assert abs(fusion.diagnostics.expected_error.error - error) < 0.02
+    assert abs(fusion.diagnostics.expected_error.value - error) < 0.02
     np.testing.assert_array_equal(fusion.labels, fusion.posteriors.argmax(axis=1))
 
 

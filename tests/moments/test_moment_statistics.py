@@ -5,6 +5,7 @@ import numpy as np
 from blindfuse import MomentCounts, simulate
 from blindfuse.model.posteriors import count_votes
 from blindfuse.moments.moment_statistics import MomentStatistics
+from blindfuse.responses.anchor import Alphabet
 
 
 def test_statistics_hold_the_counts_of_votes_and_moments() -> None:
@@ -40,7 +41,7 @@ def test_reindexed_statistics_have_zeros_for_new_annotators_and_classes() -> Non
     statistics = MomentStatistics.from_responses(responses)
     annotators = np.array([*responses.annotators, "new"], dtype=object)
     classes = np.array([*responses.classes, "new"], dtype=object)
-    larger = statistics.reindexed(annotators, classes)
+    larger = statistics.reindexed(annotators, Alphabet.plain(classes))
     assert larger.vote_units.counts[3].sum() == larger.moments.singles[3].sum() == 0
     assert larger.moments.singles[:, 2].sum() == 0
     np.testing.assert_array_equal(

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -53,7 +54,7 @@ def test_empty_cells_are_empty_sets_in_csv_and_missing_in_json() -> None:
     assert cells(found.responses) == {("1", "ann"): {"x", "y"}, ("1", "bob"): set()}
     assert any("1 empty cell read as empty sets" in note for note in found.notes)
     assert any("separated at '|'" in note for note in found.notes)
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"item": "1", "annotator": "ann", "label": ["x"]},
         {"item": "1", "annotator": "bob", "label": None},
     ]

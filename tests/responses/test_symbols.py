@@ -121,6 +121,7 @@ def test_few_scores_are_symbols_and_many_are_binned_by_quantiles() -> None:
     sizes = many.responses_per_symbol
     assert sizes.min() >= 290
     assert sizes.max() <= 310
+    assert many.anchor.values is not None
     assert np.all(np.diff(many.anchor.values) > 0)
     order = np.argsort(values)
     assert many.matrix().ravel()[order].tolist() == sorted(many.matrix().ravel().tolist())

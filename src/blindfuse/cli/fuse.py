@@ -37,9 +37,9 @@ Examples:
   blindfuse fuse votes.csv --item image --annotator worker --label verdict
   blindfuse fuse grades.csv --ordered --classes poor,fair,good
   blindfuse fuse ratings.csv --numbers -o fused.csv
-  blindfuse fuse tags.csv --multi-label -o fused.csv --report report.html
   blindfuse fuse judged.jsonl --scores --classes fail,pass -o fused.csv
   blindfuse fuse sources.csv --abstentions -o fused.csv
+  blindfuse fuse tags.csv --multi-label -o fused.csv --report report.html
   zcat votes.csv.gz | blindfuse fuse - -o - > fused.csv
 """
 )
@@ -67,17 +67,6 @@ Examples:
     "--numbers", is_flag=True, help="The labels are numbers, such as ratings; estimate the truth."
 )
 @click.option(
-    "--multi-label",
-    is_flag=True,
-    help="A label is a set of classes, such as a|b; fuse each class, and all classes together.",
-)
-@click.option(
-    "--separator",
-    metavar="TEXT",
-    help="What separates classes in a cell, with --multi-label.  [default: the first of | ; , that "
-    "occurs]",
-)
-@click.option(
     "--scores",
     is_flag=True,
     help="The labels are scores, such as 0 to 10; fuse them into the classes of --classes, from "
@@ -87,6 +76,17 @@ Examples:
     "--abstentions",
     is_flag=True,
     help="A missing response says something, because all annotators saw all items.",
+)
+@click.option(
+    "--multi-label",
+    is_flag=True,
+    help="A label is a set of classes, such as a|b; fuse each class, and all classes together.",
+)
+@click.option(
+    "--separator",
+    metavar="TEXT",
+    help="What separates classes in a cell, with --multi-label.  [default: the first of | ; , that "
+    "occurs]",
 )
 @with_input_options
 @with_fuse_options
@@ -100,10 +100,10 @@ def command(
     checked: str | None,
     partitioned: bool | None,
     numbers: bool,
-    multi_label: bool,
-    separator: str | None,
     scores: bool,
     abstentions: bool,
+    multi_label: bool,
+    separator: str | None,
 ) -> None:
     """Fuse the responses in FILE… into one label per item and rate the annotators.
 

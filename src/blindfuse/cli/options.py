@@ -136,7 +136,8 @@ def with_input_options(command: Command) -> Command:
             click.option(
                 "--fold-case",
                 is_flag=True,
-                help="Read labels that differ only by case, Unicode form or punctuation as one class.",
+                help="Read labels that differ only by case, Unicode form or punctuation as one "
+                "class.",
             ),
             click.option(
                 "--repeats",

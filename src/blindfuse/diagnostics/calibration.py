@@ -31,11 +31,17 @@ MIN_ONE_SIDED = 0.5
 """Share of one-sided responses from which on confusion matrices are not determined."""
 ONE_SIDED_SPREAD = 0.8
 """Standard deviation of the logit of the error where annotators are one-sided."""
-TYPICAL_SCORE = 0.04, 0.2
-"""Correlated errors of public tables have scores z/√N of about 0.04 per response after the second,
-up to 0.2."""
+TYPICAL_SCORE = 0.02, 1.7, 0.2
+"""Correlated errors of public tables have scores z/√N of about 0.02 (n − 2)^1.7 with n responses
+per item, and at most 0.2."""
+SIGNIFICANT_SCORE = 4.0
+"""The score z at which dependence is as probable as independence, whatever is typical."""
+STEEPNESS = 8
+"""How fast the probability of dependence rises with the score."""
 DEPENDENT_SCORE = 0.4
 """The score, relative to a typical one, at which dependence is as probable as independence."""
+MIN_SCORE = 0.8
+"""A score that differs from zero by no more than noise still leaves this much dependence open."""
 FEW_ANNOTATORS = 8.0
 """With M annotators the model absorbs most of the dependence: the typical score is divided by
 1 + 8/(M − 2)²."""
@@ -95,14 +101,16 @@ def features(visible: Visible) -> tuple[float, ...]:
     """The four features of the relation.
 
     The logits of the error under conditional independence, of the error under mixed membership and
-    of the agreement, and the log misfit, less half the log number of items.
+    of the agreement, and the log misfit, less half the log number of items. Half an error among one
+    more item is added to the errors, which matters for small tables only.
     """
+    n = visible.n_items
     misfit = float(np.clip(visible.misfit, *MISFIT_LIMITS))
     return (
-        _logit(visible.independent_error),
-        _logit(visible.mixed_error),
+        _logit((n * visible.independent_error + 0.5) / (n + 1)),
+        _logit((n * visible.mixed_error + 0.5) / (n + 1)),
         float(logit(np.clip(visible.agreement, *AGREEMENT_LIMITS))),
-        float(np.log(misfit) - np.log(visible.n_items / MISFIT_ITEMS) / 2),
+        float(np.log(misfit) - np.log(n / MISFIT_ITEMS) / 2),
     )
 
 
@@ -115,18 +123,20 @@ def fitted_relation() -> Relation:
 
 
 def probability_of_dependence(evidence: Independence) -> float:
-    """How probable it is that errors are correlated in a way that the score would not show.
+    """How probable it is that errors are correlated in a way that the model does not explain.
 
-    1/(1 + (0.4/u)⁸) with u = max(z − 1, 1)/z', where z' is the score that a table of this size
-    with the dependence of public tables typically has. One is the noise of z.
+    The larger of 1/(1 + (0.4/u)⁸) and 1/(1 + (4/z)⁸), with u = max(z − 1, 0.8)/z', where z' is the
+    score that a table of this size with the dependence of public tables typically has. One is the
+    noise of z.
     """
-    per_response, largest = TYPICAL_SCORE
-    responses, M = evidence.responses_per_item, evidence.n_annotators
-    slope = np.clip(per_response * (responses - 2), per_response / 10, largest)
-    absorbed = 1 + FEW_ANNOTATORS / max(M - 2, 0.5) ** 2
-    typical = slope * np.sqrt(max(evidence.n_items, 1)) / absorbed
-    score = max(evidence.z - 1, 1.0) / typical
-    probability = float(1 / (1 + (DEPENDENT_SCORE / score) ** 8))
+    factor, power, largest = TYPICAL_SCORE
+    more = max(evidence.responses_per_item - 2, 0.1)
+    absorbed = 1 + FEW_ANNOTATORS / max(evidence.n_annotators - 2, 0.5) ** 2
+    slope = min(factor * more**power, largest)
+    typical = slope * float(np.sqrt(max(evidence.n_items, 1))) / absorbed
+    score = max(evidence.z - 1, MIN_SCORE) / typical
+    ratios = DEPENDENT_SCORE / score, SIGNIFICANT_SCORE / max(evidence.z, 1e-3)
+    probability = float(1 / (1 + min(ratios) ** STEEPNESS))
     return probability if probability > NEGLIGIBLE else 0.0
 
 
@@ -160,6 +170,8 @@ def combine(
     width = Z * float(np.sqrt(variance))
     noise = Z * float(np.sqrt(limit * (1 - limit) / max(n_items, 1)))
     low, high = float(expit(log_odds - width)), float(expit(log_odds + width))
+    if (1 - value) ** n_items > (1 - LEVEL) / 2:
+        low = 0.0  # it is not unlikely that no label is wrong
     return ErrorInterval(value, min(low, value), max(min(high, limit + noise), value))
 
 

@@ -134,12 +134,11 @@ def estimate_error(
 
 def expect_error(responses: Responses, model: Model, posteriors: Floats) -> ErrorInterval:
     """The expected share of wrong labels of the most probable classes."""
-    observed = observe(responses, most_likely(posteriors), posteriors)
+    observed = observe(responses, model, most_likely(posteriors), posteriors)
     n_items = int(np.count_nonzero(responses.responses_per_item))
     if not n_items:
         return NO_ERROR.scaled(0.0, mean_error(posteriors))
-    everyone = np.arange(responses.n_annotators)
-    dependence = probability_of_dependence(observed.independence(model, everyone))
+    dependence = probability_of_dependence(observed.independence())
     visible = observed.visible(lambda: _fit_mixed(observed.responses)) if dependence > 0 else None
     own, K = mean_error(observed.posteriors), responses.n_classes
     answered = responses.responses_per_item > 0

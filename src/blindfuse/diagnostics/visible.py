@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from blindfuse.diagnostics.correlated_errors import score_correlated_errors
 from blindfuse.diagnostics.fit import measure_fit
 from blindfuse.diagnostics.pairs import count_pairs
-from blindfuse.model.description import describe_posteriors
+from blindfuse.model.decisions import decide
+from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.responses import Responses
@@ -90,21 +91,20 @@ class Visible:
 class Observed:
     """The items of a table that are observed: those with responses, or a sample of them.
 
-    ``labels[item]`` are class codes and ``posteriors[item, class]`` those that gave the labels.
+    ``model`` gave the ``posteriors[item, class]``, and ``labels[item]`` are class codes. Symbols
+    that are no classes are read as the classes that they speak for.
     """
 
     responses: Responses
+    model: Model
     labels: NDArray[np.intp]
     posteriors: Floats
 
-    def independence(self, model: Model, representatives: NDArray[np.intp]) -> Independence:
-        """Score correlated errors of the ``representatives``: one annotator per merged group."""
+    def independence(self) -> Independence:
+        """Score correlated errors under the model."""
         table = self.responses
-        if len(representatives) < table.n_annotators:
-            table = table.select_annotators(representatives)
-        known = model.for_annotators(table.annotators, table.classes)
         return Independence(
-            z=score_correlated_errors(table, known, self.posteriors).z,
+            z=score_correlated_errors(table, self.model, self.posteriors).z,
             n_items=table.n_items,
             n_annotators=table.n_annotators,
             responses_per_item=table.n_responses / max(table.n_items, 1),
@@ -114,7 +114,7 @@ class Observed:
         """Measure what is visible; ``mixed`` returns a fitted :class:`MixedMembership`."""
         responses, labels = self.responses, self.labels
         certain = np.eye(responses.n_classes)[labels]
-        model = describe_posteriors(responses, certain, threads)
+        model = implied_model(responses, certain, threads)
         fit = measure_fit(count_pairs(responses).compare_with(model), responses.n_annotators)
         votes = weighted_votes(responses)
         return Visible(
@@ -131,6 +131,7 @@ class Observed:
 
 def observe(
     responses: Responses,
+    model: Model,
     labels: NDArray[np.intp],
     posteriors: Floats,
     is_gold: NDArray[np.bool_] | None = None,
@@ -141,9 +142,13 @@ def observe(
         chosen = chosen & ~is_gold
     items = np.flatnonzero(chosen)
     items = items[:: -(-len(items) // MAX_OBSERVED) or 1]
-    if len(items) == responses.n_items:
-        return Observed(responses, labels, posteriors)
-    return Observed(responses.select_items(items), labels[items], posteriors[items])
+    if len(items) < responses.n_items:
+        responses = responses.select_items(items)
+        labels, posteriors = labels[items], posteriors[items]
+    known = model.for_annotators(responses.annotators, responses.classes, responses.symbols)
+    if not responses.is_plain:
+        responses, known = decide(responses, known)
+    return Observed(responses, known, labels, posteriors)
 
 
 def _error_at(posteriors: Floats, labels: NDArray[np.intp]) -> float:

@@ -12,7 +12,10 @@ from blindfuse.diagnostics.calibration import (
     combine,
     probability_of_dependence,
 )
+from blindfuse.diagnostics.fit import measure_fit
+from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.diagnostics.visible import Independence, Visible, observe
+from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
 from blindfuse.model.recalibration import Recalibration, mean_error, power_for_error
 from blindfuse.responses.gold import gold_codes
@@ -86,16 +89,21 @@ def measure(
     """What the relation between visible figures and the error needs.
 
     The mean of 1 − the confidence, the evidence of independence, and a function that measures what
-    else is visible, which takes longer. Items with gold labels are left out.
+    else is visible, which takes longer. Items with gold labels are left out. Symbols that are not
+    classes count as the class that they speak for.
     """
-    observed = observe(context.responses, choice.label_codes(), choice.posteriors, is_gold)
-    representatives = _representatives(choice, context.responses.n_annotators)
-    independence = observed.independence(choice.model, representatives)
+    responses, labels = context.responses, choice.label_codes()
+    observed = observe(responses, choice.model, labels, choice.posteriors, is_gold)
+
+    def mixed() -> MixedMembership:
+        if responses.is_plain:
+            return context.mixed_membership
+        return MixedMembership(threads=context.threads).fit(observed.responses)
 
     def visible() -> Visible:
-        return observed.visible(lambda: context.mixed_membership, context.threads)
+        return observed.visible(mixed, context.threads)
 
-    return mean_error(observed.posteriors), independence, visible
+    return mean_error(observed.posteriors), observed.independence(), visible
 
 
 def _expect(
@@ -104,14 +112,16 @@ def _expect(
     """The expected error of the counted items, and the probability of dependence."""
     own, independence, visible = measure(choice, context, is_gold)
     dependence = probability_of_dependence(independence)
+    if not context.responses.is_plain and _fits(choice, context.responses):
+        dependence = 0.0  # decisions say less than symbols, so their agreement understates labels
     seen = visible() if dependence > 0 else None
     return combine(own, dependence, seen, n_items, context.responses.n_classes), dependence
 
 
-def _representatives(choice: Choice, n_annotators: int) -> NDArray[np.intp]:
-    """All annotators but those whom the method merged with an earlier one."""
-    merged = [m for group in choice.groups for m in group[1:]]
-    return np.setdiff1d(np.arange(n_annotators), merged)
+def _fits(choice: Choice, responses: Responses) -> bool:
+    """Whether the pairwise agreement of annotators fits the model of the choice."""
+    pairs = count_pairs(responses).compare_with(choice.model)
+    return measure_fit(pairs, responses.n_annotators).holds
 
 
 def _gold_mask(context: FuseContext) -> NDArray[np.bool_]:

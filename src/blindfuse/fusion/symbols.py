@@ -63,7 +63,7 @@ class AnchoredVote:
 
     @cached_property
     def posteriors(self) -> Floats:
-        """What the anchor says, ``[item, class]``; the class shares for items without responses."""
+        """What the anchor says, ``[item, class]``; the class proportions for items without."""
         found = vote_posteriors(self.context.responses, self.context.threads)
         return np.where(found.sum(axis=1, keepdims=True) > 0, found, found.mean(axis=0) + 1e-12)
 

@@ -79,7 +79,7 @@ def _codes_of_items(responses: Responses) -> tuple[Codes, Floats]:
 
 
 def _reported_classes(responses: Responses, codes: Codes) -> Floats:
-    """Shares of the classes among the items of each annotator and symbol."""
+    """Class proportions among the items of each annotator and symbol."""
     M, R, K = responses.n_annotators, responses.n_symbols, responses.n_classes
     known = codes[responses.item_of_response()]
     _, annotators, symbols = responses.by_item
