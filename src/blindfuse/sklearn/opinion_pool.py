@@ -38,6 +38,8 @@ RIDGES = (1000.0, 100.0, 10.0, 1.0)
 """Ridge penalties, from near the vote to scikit-learn's default for logistic regression."""
 VOTE_RIDGE = 1e-3
 """Ridge that draws the weight of the vote towards 1; bounds it if all labels are right."""
+MIN_GAIN = 1e-4
+"""Smallest reduction of the log-loss, in nats per item; less is rounding of the optimiser."""
 FOLDS = 5
 """Folds of the cross-validation, as in scikit-learn."""
 MAX_CELLS = 2_000_000
@@ -99,7 +101,7 @@ def fit_opinion_pool(probabilities: Floats, truth: Codes) -> OpinionPool:
         f"(standard error {error:.4f})"
     )
     weights = _fit_weights(logs, labels, ridge, _vote_only(logs))
-    if weights[1:].any() and gain.mean() > SIGNIFICANT_Z * error:
+    if gain.mean() > max(SIGNIFICANT_Z * error, MIN_GAIN):
         return OpinionPool(vote, weights, True, f"{measured}; {compared}.")
     why = f"{measured}; {compared}, less than {SIGNIFICANT_Z:g} standard errors."
     return OpinionPool(vote, _vote_only(logs), False, why)
