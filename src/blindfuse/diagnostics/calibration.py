@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 
 import numpy as np
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit, ndtr, ndtri
 
 from blindfuse.diagnostics.visible import Independence, Visible
 
@@ -47,6 +47,8 @@ FEW_ANNOTATORS = 8.0
 1 + 8/(M − 2)²."""
 INDEPENDENT_SPREAD = 0.05
 """Standard deviation of the logit of the error where annotators are conditionally independent."""
+QUANTILE_REACH, QUANTILE_STEPS = 8.0, 60
+"""Standard deviations within which quantiles are searched, and bisections."""
 NEGLIGIBLE = 0.02
 """Probability of dependence that counts as none."""
 
@@ -151,7 +153,8 @@ def combine(
     """The expected error of labels of ``n_items`` items.
 
     With probability ``dependence`` it follows the relation, otherwise it is ``own_error``, the mean
-    of 1 − the confidence. ``visible`` may be None if ``dependence`` is zero. The sampling noise of
+    of 1 − the confidence. The interval is that of the mixture of both, so it contains both where
+    neither is improbable. ``visible`` may be None if ``dependence`` is zero. The sampling noise of
     the share of wrong labels among so many items is part of the interval.
     """
     own = _logit(own_error)
@@ -161,18 +164,45 @@ def combine(
     limit = 1 - 1 / n_classes
     log_odds = (1 - dependence) * own + dependence * related
     value = min(float(expit(log_odds)), limit) if own_error > 0 or dependence > 0 else 0.0
-    variance = (
-        dependence * spread**2
-        + (1 - dependence) * INDEPENDENT_SPREAD**2
-        + dependence * (1 - dependence) * (related - own) ** 2
-        + 1 / (max(n_items, 1) * max(value * (1 - value), 0.5 / max(n_items, 1)))
+    sampling = 1 / (max(n_items, 1) * max(value * (1 - value), 0.5 / max(n_items, 1)))
+    mixture = _Mixture(
+        (1 - dependence, dependence),
+        (own, related),
+        (np.sqrt(INDEPENDENT_SPREAD**2 + sampling), np.sqrt(spread**2 + sampling)),
     )
-    width = Z * float(np.sqrt(variance))
+    low, high = (float(expit(mixture.quantile(q))) for q in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     noise = Z * float(np.sqrt(limit * (1 - limit) / max(n_items, 1)))
-    low, high = float(expit(log_odds - width)), float(expit(log_odds + width))
     if (1 - value) ** n_items > (1 - LEVEL) / 2:
         low = 0.0  # it is not unlikely that no label is wrong
     return ErrorInterval(value, min(low, value), max(min(high, limit + noise), value))
+
+
+@dataclass(frozen=True)
+class _Mixture:
+    """Two normal distributions of the logit of the error, with weights that sum to one."""
+
+    weights: tuple[float, float]
+    means: tuple[float, float]
+    deviations: tuple[float, float]
+
+    def quantile(self, probability: float) -> float:
+        """The logit below which the error lies with this probability, by bisection."""
+        ends = [
+            mean + sign * QUANTILE_REACH * deviation
+            for mean, deviation in zip(self.means, self.deviations, strict=True)
+            for sign in (-1, 1)
+        ]
+        low, high = min(ends), max(ends)
+        for _ in range(QUANTILE_STEPS):
+            middle = (low + high) / 2
+            below = sum(
+                weight * ndtr((middle - mean) / deviation)
+                for weight, mean, deviation in zip(
+                    self.weights, self.means, self.deviations, strict=True
+                )
+            )
+            low, high = (middle, high) if below < probability else (low, middle)
+        return float((low + high) / 2)
 
 
 def _related(visible: Visible, relation: Relation) -> tuple[float, float]:
