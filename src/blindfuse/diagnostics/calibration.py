@@ -155,7 +155,7 @@ def combine(
     With probability ``dependence`` it follows the relation, otherwise it is ``own_error``, the mean
     of 1 − the confidence. The interval is that of the mixture of both, so it contains both where
     neither is improbable. ``visible`` may be None if ``dependence`` is zero. The sampling noise of
-    the share of wrong labels among so many items is part of the interval.
+    the share of wrong labels among the items is part of the interval.
     """
     own = _logit(own_error)
     related, spread = own, INDEPENDENT_SPREAD

@@ -3,7 +3,7 @@
 Two models bracket the error. If annotators are conditionally independent, it is that of
 Dawid–Skene; if items are ambiguous, it is that of :class:`MixedMembership`, which is higher. How
 far annotators agree with the labels, and how far pairs of them deviate from independence, tells
-where between the two a table lies. :mod:`blindfuse.diagnostics.calibration` relates these figures
+where a table lies between these two. :mod:`blindfuse.diagnostics.calibration` relates these figures
 to the error.
 """
 
@@ -174,7 +174,7 @@ def _vote_shares(votes: Floats) -> Floats:
 
 
 def _chance_corrected_agreement(votes: Floats, labels: NDArray[np.intp]) -> float:
-    """How often responses are equal to the label, beyond what class shares explain.
+    """How often responses are equal to the label, beyond what class proportions explain.
 
     Every item counts the same. Zero if there is only one class.
     """
