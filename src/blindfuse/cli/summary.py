@@ -23,7 +23,7 @@ def paragraph_table(rows: Iterable[tuple[str, str]]) -> Table:
 
 
 def summary_table(fused: FusionResult) -> Table:
-    """Return what was fused and how, followed by all diagnostics."""
+    """Return what was fused and how, followed by the diagnostics that matter here."""
     fusion, responses = fused.fusion, fused.fusion.responses
     symbols = "" if responses.is_plain else f", as {responses.n_symbols:,} symbols"
     size = (
@@ -33,7 +33,8 @@ def summary_table(fused: FusionResult) -> Table:
     rows = [("Fused", size), ("Method", f"{fusion.method}. {fusion.why}")]
     if fused.gold_check is not None:
         rows.append(("Gold labels", fused.gold_check.summary()))
-    rows += [(one.heading, one.text) for one in fusion.diagnostics.paragraphs()]
+    paragraphs = fusion.diagnostics.paragraphs()
+    rows += [(one.heading, one.text) for one in paragraphs if one.warning or not one.detail]
     return paragraph_table(rows)
 
 

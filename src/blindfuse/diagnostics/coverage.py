@@ -42,7 +42,7 @@ class Coverage:
             f"{self.responses_per_item:.1f} responses per item; on {100 * self.disputed:.0f} % of "
             "the items annotators disagree"
         )
-        if self.single > 0:
+        if self.single >= 0.005:
             text += f", and {100 * self.single:.0f} % have only one response"
         return f"{text}."
 

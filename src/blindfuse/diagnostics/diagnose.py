@@ -31,18 +31,24 @@ ALL_GOLD = (
 
 @dataclass(frozen=True)
 class Paragraph:
-    """One diagnostic as text; ``warning`` says whether it is a reason to distrust the labels."""
+    """One diagnostic as text.
+
+    ``warning`` says whether it is a reason to distrust the labels. The command line prints a
+    ``detail`` only if it is a warning.
+    """
 
     heading: str
     text: str
     warning: bool
+    detail: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
     """How many labels are wrong, which items and annotators to check, and whether the model fits.
 
-    ``paragraphs()`` is the ordered list that ``summary()``, the command line and the report read.
+    ``paragraphs()`` is the ordered list that ``summary()``, the command line and the report read;
+    the command line leaves out details that are no warnings.
     ``all_gold`` says whether every label is a gold label.
     """
 
@@ -65,14 +71,15 @@ class Diagnostics:
             Paragraph("Expected error", error, warning=False),
             Paragraph("Items", self.items.summary(), warning=False),
             Paragraph("Annotators", annotators.summary(), warning=annotators.has_adversaries),
-            Paragraph("Coverage", self.coverage.summary(), warning=False),
-            Paragraph("Panel", self.panel.summary(), warning=False),
+            Paragraph("Coverage", self.coverage.summary(), warning=False, detail=True),
+            Paragraph("Panel", self.panel.summary(), warning=False, detail=True),
             Paragraph("Dependence", dependence.summary(), warning=dependence.is_ignored),
-            Paragraph("Fit", fit.summary(), warning=not fit.holds),
+            Paragraph("Fit", fit.summary(), warning=not fit.holds, detail=True),
             Paragraph(
                 "Identifiability",
                 identifiability.summary(),
                 warning=not identifiability.holds or len(identifiability.rare_classes) > 0,
+                detail=True,
             ),
         )
 

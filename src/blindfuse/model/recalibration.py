@@ -10,7 +10,7 @@ from blindfuse.model.posteriors import most_likely
 
 Floats = NDArray[np.float64]
 
-MIN_POSTERIOR = 1e-6
+MIN_POSTERIOR = 1e-12
 """Posteriors below this are raised to it before they are recalibrated."""
 POWER_LIMITS = 1e-3, 1e2
 """The powers among which :func:`power_for_error` searches."""
