@@ -101,7 +101,7 @@ def _show(results: Results, scale: Scale, section: Section) -> None:
         "Classifiers trained on the same features are dependent. Algorithm 1, run to convergence, "
         "then explains their shared errors by other confusion matrices and leaves the vote. A few "
         "sweeps from the vote correct the confusion matrices without that: ending early is a "
-        f"regulariser (`BlindEnsemble(max_sweeps={FEW_SWEEPS}, acceleration=None)`).",
+        f"regulariser (`BlindEnsemble` with `max_sweeps={FEW_SWEEPS}` and no acceleration).",
     ]
     section.checks += _checks(section.title, table)
 

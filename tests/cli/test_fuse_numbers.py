@@ -104,7 +104,8 @@ def test_plain_fuse_of_many_numbers_names_the_option(folder: Path) -> None:
     Path("many.csv").write_text(f"item,annotator,score\n{rows}\n")
     result = succeed("fuse", "many.csv")
     assert "the 51 classes are numbers" in result.stderr
-    assert "add --numbers" in result.stderr
+    assert "add --scores" in result.stderr
+    assert "--numbers" in result.stderr
     assert "--numbers" not in succeed("fuse", "votes.csv").stderr
 
 

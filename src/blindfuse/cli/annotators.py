@@ -34,7 +34,8 @@ def command(inputs: InputOptions, options: FuseOptions, output: OutputOptions) -
 
     The least accurate annotators come first. The table has the estimated accuracy with a 95 %
     interval, the class with the lowest recall and what it is confused with, and remarks.
-    Annotators with correlated errors have the same group number.
+    Annotators with correlated errors have the same group number. Files and --json also have the
+    coverage, overlap and conflict of each annotator.
     """
     from blindfuse.cli.tables import annotator_frame, as_rows
 
@@ -52,7 +53,7 @@ def command(inputs: InputOptions, options: FuseOptions, output: OutputOptions) -
 def _summarize(fusion: "Fusion", rows: list[dict[str, Any]]) -> "list[RenderableType]":
     from blindfuse.cli.screen import table, text
 
-    figures = "responses", "accuracy", "95 %", "coverage", "conflict"
+    figures = "responses", "accuracy", "95 %"
     columns = "annotator", *figures, "worst class → reported", "remarks"
     diagnostics = fusion.diagnostics
     parts: list[RenderableType] = [
@@ -81,8 +82,6 @@ def _row(one: dict[str, Any]) -> list[object]:
         f"{one['responses']:,}",
         text(f"{100 * one['accuracy']:.1f} %", "red" if one["flag"] else ""),
         f"{100 * one['accuracy_low']:.0f}–{100 * one['accuracy_high']:.0f}",
-        f"{100 * one['coverage']:.0f} %",
-        f"{100 * one['conflict']:.0f} %",
         f"{one['worst_class']} → {one['confused_with']}",
         text(", ".join(remarks), "yellow"),
     ]

@@ -38,8 +38,11 @@ SIGNIFICANT_SCORE = 4.0
 """The score z at which dependence is as probable as independence, whatever is typical."""
 STEEPNESS = 8
 """How fast the probability of dependence rises with the score."""
+BASE_RATE = 0.8
+"""The probability of dependence where a table is too small to show it. An 80 % interval then still
+contains what the model itself expects."""
 DEPENDENT_SCORE = 0.4
-"""The score, relative to a typical one, at which dependence is as probable as independence."""
+"""The score, relative to a typical one, at which dependence is half as probable as that."""
 MIN_SCORE = 0.8
 """A score that differs from zero by no more than noise still leaves this much dependence open."""
 FEW_ANNOTATORS = 8.0
@@ -127,7 +130,7 @@ def fitted_relation() -> Relation:
 def probability_of_dependence(evidence: Independence) -> float:
     """How probable it is that errors are correlated in a way that the model does not explain.
 
-    The larger of 1/(1 + (0.4/u)⁸) and 1/(1 + (4/z)⁸), with u = max(z − 1, 0.8)/z', where z' is the
+    The larger of 0.8/(1 + (0.4/u)⁸) and 1/(1 + (4/z)⁸), with u = max(z − 1, 0.8)/z', where z' is the
     score that a table of this size with the dependence of public tables typically has. One is the
     noise of z.
     """
@@ -137,8 +140,9 @@ def probability_of_dependence(evidence: Independence) -> float:
     slope = min(factor * more**power, largest)
     typical = slope * float(np.sqrt(max(evidence.n_items, 1))) / absorbed
     score = max(evidence.z - 1, MIN_SCORE) / typical
-    ratios = DEPENDENT_SCORE / score, SIGNIFICANT_SCORE / max(evidence.z, 1e-3)
-    probability = float(1 / (1 + min(ratios) ** STEEPNESS))
+    without_power = BASE_RATE / (1 + (DEPENDENT_SCORE / score) ** STEEPNESS)
+    significant = 1 / (1 + (SIGNIFICANT_SCORE / max(evidence.z, 1e-3)) ** STEEPNESS)
+    probability = float(max(without_power, significant))
     return probability if probability > NEGLIGIBLE else 0.0
 
 
