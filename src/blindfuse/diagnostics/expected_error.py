@@ -144,7 +144,7 @@ def expect_error(responses: Responses, model: Model, posteriors: Floats) -> Erro
     n_items = int(np.count_nonzero(responses.responses_per_item))
     if not n_items:
         return NO_ERROR.scaled(0.0, mean_error(posteriors))
-    dependence = probability_of_dependence(observed.independence())
+    dependence = probability_of_dependence(observed.independence(np.arange(responses.n_annotators)))
     visible = observed.visible(lambda: _fit_mixed(observed.responses)) if dependence > 0 else None
     own, K = mean_error(observed.posteriors), responses.n_classes
     answered = responses.responses_per_item > 0

@@ -100,11 +100,14 @@ class Observed:
     labels: NDArray[np.intp]
     posteriors: Floats
 
-    def independence(self) -> Independence:
-        """Score correlated errors under the model."""
-        table = self.responses
+    def independence(self, representatives: NDArray[np.intp]) -> Independence:
+        """Score correlated errors of the ``representatives``: one annotator per merged group."""
+        table, model = self.responses, self.model
+        if len(representatives) < table.n_annotators:
+            table = table.select_annotators(representatives)
+            model = model.for_annotators(table.annotators, table.classes)
         return Independence(
-            z=score_correlated_errors(table, self.model, self.posteriors).z,
+            z=score_correlated_errors(table, model, self.posteriors).z,
             n_items=table.n_items,
             n_annotators=table.n_annotators,
             responses_per_item=table.n_responses / max(table.n_items, 1),

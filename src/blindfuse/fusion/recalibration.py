@@ -103,7 +103,8 @@ def measure(
     def visible() -> Visible:
         return observed.visible(mixed, context.threads)
 
-    return mean_error(observed.posteriors), observed.independence(), visible
+    independence = observed.independence(_representatives(choice, responses.n_annotators))
+    return mean_error(observed.posteriors), independence, visible
 
 
 def _expect(
@@ -116,6 +117,12 @@ def _expect(
         dependence = 0.0  # decisions say less than symbols, so their agreement understates labels
     seen = visible() if dependence > 0 else None
     return combine(own, dependence, seen, n_items, context.responses.n_classes), dependence
+
+
+def _representatives(choice: Choice, n_annotators: int) -> NDArray[np.intp]:
+    """All annotators but those whom the method merged with an earlier one."""
+    merged = [m for group in choice.groups for m in group[1:]]
+    return np.setdiff1d(np.arange(n_annotators), merged)
 
 
 def _fits(choice: Choice, responses: Responses) -> bool:
