@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import lsq_linear
 
 from blindfuse import NotConverged, fuse
 from blindfuse.diagnostics.calibration import (
@@ -54,6 +55,12 @@ Floats = NDArray[np.float64]
 
 COEFFICIENTS = Path(__file__).parents[1] / "src/blindfuse/diagnostics/calibration.json"
 FEATURES = ("independent_error", "mixed_error", "agreement", "misfit")
+BOUNDS = (
+    np.array([-np.inf, 0.0, 0.0, -np.inf, 0.0]),
+    np.array([np.inf, np.inf, np.inf, 0.0, np.inf]),
+)
+"""Limits of the intercept and the slopes: more error under either model, less agreement and more
+misfit never lower the expected error."""
 GENERATED_SEEDS = range(12)
 GENERATED_WEIGHT = 0.3
 """Weight of a generated table, relative to a public one."""
@@ -135,7 +142,7 @@ def measure_table(table: Table, variant: int | None = None) -> Record:
 
 
 def fit_relation(records: Iterable[Record]) -> Relation:
-    """Fit the logit of the error by ridge regression with Huber's weights.
+    """Fit the logit of the error by ridge regression with Huber's weights and known signs.
 
     Families count by the square root of their number of tables, and tables with few items with a
     truth count less. The spread is not fitted here.
@@ -145,11 +152,13 @@ def fit_relation(records: Iterable[Record]) -> Relation:
     y, weights = np.array([record.target for record in used]), table_weights(used)
     centre, scale = X.mean(axis=0), X.std(axis=0)
     design = np.column_stack([np.ones(len(X)), (X - centre) / scale])
-    ridge = RIDGE * np.diag([0.0] + [1.0] * X.shape[1])
+    ridge = np.sqrt(RIDGE) * np.eye(X.shape[1], X.shape[1] + 1, 1)
     robust = weights
     for _ in range(ITERATIONS):
-        weighted = design * robust[:, None]
-        solution = np.linalg.solve(design.T @ weighted + ridge, weighted.T @ y)
+        roots = np.sqrt(robust)
+        system = np.vstack([design * roots[:, None], ridge])
+        target = np.concatenate([y * roots, np.zeros(len(ridge))])
+        solution = lsq_linear(system, target, BOUNDS).x
         residuals = np.abs(y - design @ solution)
         robust = weights * np.minimum(1, HUBER / np.maximum(residuals, 1e-9))
     slopes = solution[1:] / scale

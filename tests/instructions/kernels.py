@@ -91,7 +91,7 @@ KERNELS = {
     "sweeps.sweep_moments": Kernel(
         "third moment", moment_sweep, lambda m: m * (m - 1) * (m - 2) // 2 * 4**3, (6, 12)
     ),
-    "sweeps.sweep_responses": Kernel("response", response_sweep, lambda n: 8 * n, (1000, 3000)),
+    "sweeps.sweep_responses": Kernel("response", response_sweep, lambda n: 8 * n, (4000, 8000)),
     "hash_codes.factorize_hashes": Kernel("hash", factorizing, lambda n: n, (20_000, 60_000)),
     "sorting.scatter": Kernel("response", sorting, lambda n: n, (20_000, 60_000)),
 }

@@ -100,10 +100,10 @@ def describe_changes(labels: Codes, votes: Floats) -> str:
         return "No label differs from the majority vote, apart from ties."
     close = trailing[changed] <= np.sqrt(votes[changed].sum(axis=1))
     noun = "label differs" if count == 1 else "labels differ"
+    which = "all" if close.all() else f"{int(np.count_nonzero(close)):,} of them"
     return (
-        f"{count:,} of {len(labels):,} {noun} from the majority vote, "
-        f"{int(np.count_nonzero(close)):,} of them where its lead was within sampling noise (√n of "
-        "n votes)."
+        f"{count:,} of {len(labels):,} {noun} from the majority vote, {which} where its lead was "
+        "within sampling noise (√n of n votes)."
     )
 
 
