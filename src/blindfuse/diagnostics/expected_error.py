@@ -101,10 +101,15 @@ class ExpectedError:
                 f"{figure} The annotators hardly distinguish some classes, so more responses from "
                 "them would not halve it."
             )
-        if more == 0 or not fits:
+        if not fits:
             return (
                 f"{figure} Errors are correlated, so more annotators of the same kind will help "
                 "little; check 50 items with `blindfuse audit` to measure it."
+            )
+        if more == 0:
+            return (
+                f"{figure} It allows for errors that annotators share, which are common and cannot "
+                "be seen here; check 50 items with `blindfuse audit` to measure it."
             )
         noun = "response" if more == 1 else "responses"
         return (
