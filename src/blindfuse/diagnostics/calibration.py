@@ -130,9 +130,9 @@ def fitted_relation() -> Relation:
 def probability_of_dependence(evidence: Independence) -> float:
     """How probable it is that errors are correlated in a way that the model does not explain.
 
-    The larger of 0.8/(1 + (0.4/u)⁸) and 1/(1 + (4/z)⁸), with u = max(z − 1, 0.8)/z', where z' is the
-    score that a table of this size with the dependence of public tables typically has. One is the
-    noise of z.
+    The larger of 0.8/(1 + (0.4/u)⁸) and 1/(1 + (4/z)⁸), with u = max(z − 1, 0.8)/z', where z' is
+    the score that a table of this size with the dependence of public tables typically has. One is
+    the noise of z.
     """
     factor, power, largest = TYPICAL_SCORE
     more = max(evidence.responses_per_item - 2, 0.1)
