@@ -99,11 +99,11 @@ def describe_changes(labels: Codes, votes: Floats) -> str:
     if count == 0:
         return "No label differs from the majority vote, apart from ties."
     close = trailing[changed] <= np.sqrt(votes[changed].sum(axis=1))
-    noun = "label differs" if count == 1 else "labels differ"
+    verb = "differs" if count == 1 else "differ"
     which = "all" if close.all() else f"{int(np.count_nonzero(close)):,} of them"
     return (
-        f"{count:,} of {len(labels):,} {noun} from the majority vote, {which} where its lead was "
-        "within sampling noise (√n of n votes)."
+        f"{count:,} of {len(labels):,} labels {verb} from the majority vote, {which} where its "
+        "lead was within sampling noise (√n of n votes)."
     )
 
 
