@@ -192,15 +192,23 @@ def leave_families_out(records: list[Record]) -> dict[str, Relation]:
 
 
 def spread_of_residuals(records: list[Record], slopes: dict[str, Relation]) -> Any:
-    """A function from a family to the spread of the residuals of all other public families."""
+    """A function from a family to the spread of the residuals of all other public families.
+
+    Crowds, juries, APIs, weak supervision and ensembles count the same, however many there are.
+    """
     used = [record for record in records if record.is_fitted and record.family not in KINDS]
     residuals = np.array(
         [abs(record.target - slopes[record.family].log_odds(record.visible)) for record in used]
     )
     families = np.array([record.family for record in used])
+    kinds = [family.split(" of ")[0] for family in families]
+    weights = np.array([1 / kinds.count(kind) for kind in kinds])
 
     def spread(left_out: str | None) -> float:
-        return float(np.quantile(residuals[families != left_out], LEVEL) / Z)
+        others = np.flatnonzero(families != left_out)
+        order = others[np.argsort(residuals[others])]
+        shares = np.cumsum(weights[order]) / weights[order].sum()
+        return float(residuals[order][np.searchsorted(shares, LEVEL)] / Z)
 
     return spread
 
