@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from blindfuse import Responses, fuse, simulate
+from blindfuse import MajorityVote, Responses, fuse, simulate
 from blindfuse.fusion.guards import (
     describe_changes,
     empties_a_class,
@@ -12,6 +12,7 @@ from blindfuse.fusion.guards import (
     overrules_majorities,
     vote_margins,
 )
+from experiments.settings import FIGURE_4
 
 CLASSES = np.array(["no", "yes"], dtype=object)
 
@@ -26,6 +27,27 @@ def test_a_class_that_the_vote_fills_must_not_become_empty() -> None:
     objection = empties_a_class(np.zeros(100, dtype=int), votes, CLASSES)
     assert objection == "gives class 'yes' 0 items, where the vote gives it 50"
     assert empties_a_class(votes.argmax(axis=1), votes, CLASSES) is None
+
+
+def test_a_model_that_fits_may_shrink_a_class_but_not_empty_it() -> None:
+    """The vote gives a rare class many times as many items as it has."""
+    votes = np.concatenate([votes_of((5, 0), times=9000), votes_of((4, 5), times=1000)])
+    labels = np.zeros(10_000, dtype=int)
+    labels[-50:] = 1
+    objection = object_to_labels(labels, votes, CLASSES)
+    assert objection == "gives class 'yes' 50 items, where the vote gives it 1,000"
+    assert object_to_labels(labels, votes, CLASSES, fits=True) is None
+    labels[-50:-5] = 0
+    assert object_to_labels(labels, votes, CLASSES, fits=True) is not None
+
+
+def test_a_rare_class_of_independent_annotators_is_left_to_the_model() -> None:
+    """Ten annotators, seven classes, one of which has 0.4 % of the items and 6 % of the votes."""
+    drawn = FIGURE_4.draw(100_000, 1)
+    fusion = fuse(drawn.responses)
+    error = np.mean(fusion.labels != drawn.truth)
+    assert error < 0.5 * np.mean(MajorityVote().fit_predict(drawn.responses) != drawn.truth)
+    assert fusion.expected_error.value == pytest.approx(error, rel=0.1)
 
 
 def test_a_class_with_few_votes_may_become_empty() -> None:

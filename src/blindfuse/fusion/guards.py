@@ -19,8 +19,9 @@ MIN_CLASS_ITEMS = 10
 """Items that the vote must give to a class for it to count as filled."""
 MIN_CLASS_SHARE = 0.01
 """Share of the items that the vote must give to a class for it to count as filled."""
-EMPTY_SHARE = 0.1
-"""Share of its votes below which a class is nearly empty."""
+NEARLY_EMPTY_SHARE, EMPTY_SHARE = 0.1, 0.01
+"""Shares of its votes below which a class is nearly empty, and empty. The vote may well give a rare
+class ten times as many items as it has, so a model that fits is only stopped at the second."""
 MAX_OVERRULED = 0.1
 """Share of all items in which majorities beyond sampling noise may be overruled."""
 
@@ -34,19 +35,32 @@ def object_to_labels(
     majorities, but not empty a class.
     """
     voted = votes.sum(axis=1) > 0
-    for guard in GUARDS[:1] if fits else GUARDS:
+    for guard in (empties_a_class,) if fits else GUARDS:
         objection = guard(labels[voted], votes[voted], classes)
         if objection is not None:
             return objection
     return None
 
 
-def empties_a_class(labels: Codes, votes: Floats, classes: NDArray[np.object_]) -> str | None:
+def nearly_empties_a_class(
+    labels: Codes, votes: Floats, classes: NDArray[np.object_]
+) -> str | None:
     """Object if a class that the vote fills gets fewer than a tenth of its items."""
+    return _object_to_class_sizes(labels, votes, classes, NEARLY_EMPTY_SHARE)
+
+
+def empties_a_class(labels: Codes, votes: Floats, classes: NDArray[np.object_]) -> str | None:
+    """Object if a class that the vote fills gets fewer than a hundredth of its items."""
+    return _object_to_class_sizes(labels, votes, classes, EMPTY_SHARE)
+
+
+def _object_to_class_sizes(
+    labels: Codes, votes: Floats, classes: NDArray[np.object_], share: float
+) -> str | None:
     by_vote = _vote_shares(votes).sum(axis=0)
     by_label = np.bincount(labels, minlength=len(classes))
     filled = by_vote >= max(MIN_CLASS_ITEMS, MIN_CLASS_SHARE * len(labels))
-    emptied = filled & (by_label < EMPTY_SHARE * by_vote)
+    emptied = filled & (by_label < share * by_vote)
     if not emptied.any():
         return None
     k = int(np.argmax(np.where(emptied, by_vote, 0)))
@@ -82,7 +96,7 @@ def overrules_majorities(labels: Codes, votes: Floats, classes: NDArray[np.objec
     return f"overrules clear majorities on {100 * share:.0f} % of the items"
 
 
-GUARDS: tuple[Guard, ...] = (empties_a_class, moves_the_prior, overrules_majorities)
+GUARDS: tuple[Guard, ...] = (nearly_empties_a_class, moves_the_prior, overrules_majorities)
 
 
 def vote_margins(votes: Floats) -> Floats:
