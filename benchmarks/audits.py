@@ -20,7 +20,7 @@ from blindfuse.fusion.audit_candidates import FUSION, VOTE, Candidates
 from blindfuse.fusion.audit_corrections import correct_annotators, rogan_gladen
 from blindfuse.fusion.audit_plan import draw_plan
 from blindfuse.fusion.audit_sample import CheckedSample
-from blindfuse.fusion.stratified import Counts, Interval, intervals_of_shares
+from blindfuse.fusion.stratified import POWER_OF_GROUPS, Counts, Interval, intervals_of_shares
 from blindfuse.metrics import calibration_error, wilson_interval
 from report import Check, Section
 
@@ -124,7 +124,8 @@ def measure_intervals(crowd: Crowd, budget: int) -> dict[str, list[Measured]]:
     for k in np.unique(truth):
         is_class, group = truth == k, labels == k
         found = intervals_of_shares(
-            [one.counts_by_group(is_class[one.items].astype(float), group) for one in samples]
+            [one.counts_by_group(is_class[one.items].astype(float), group) for one in samples],
+            POWER_OF_GROUPS,
         )
         one = _measure(found, float(is_class.mean()))
         width = _wilson_width(is_class, budget)

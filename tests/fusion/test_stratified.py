@@ -25,14 +25,20 @@ def interval(found: list[float], checked: list[float], sizes: list[float]) -> li
     return [one.value, one.low, one.high]
 
 
+@pytest.mark.parametrize("power", [2 / 3, 1 / 3])
 @pytest.mark.parametrize(("found", "checked"), [(0, 30), (3, 30), (15, 30), (30, 30), (1, 1)])
-def test_one_stratum_is_the_inverted_test_of_cressie_and_read(found: int, checked: int) -> None:
+def test_one_stratum_is_the_inverted_test_of_cressie_and_read(
+    found: int, checked: int, power: float
+) -> None:
     def excess(share: float) -> float:
         observed = np.array([found, checked - found])
         expected = checked * np.array([share, 1 - share])
-        return float(power_divergence(observed, expected, lambda_=2 / 3).statistic - LIMIT)
+        return float(power_divergence(observed, expected, lambda_=power).statistic - LIMIT)
 
-    value, low, high = interval([found], [checked], [INFINITE])
+    x, n, size = (np.array([number], dtype=float) for number in (found, checked, INFINITE))
+    counts = Counts(x, n, size)
+    (one,) = intervals_of_shares([counts], power)
+    value, low, high = one.value, one.low, one.high
     assert value == pytest.approx(found / checked)
     if found > 0:
         assert low == pytest.approx(brentq(excess, 1e-9, found / checked - 1e-9), abs=1e-6)

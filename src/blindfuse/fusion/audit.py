@@ -19,7 +19,12 @@ from blindfuse.fusion.audit_corrections import (
 )
 from blindfuse.fusion.audit_plan import AuditPlan
 from blindfuse.fusion.audit_sample import CheckedSample, collect_sample
-from blindfuse.fusion.stratified import Counts, Interval, intervals_of_shares
+from blindfuse.fusion.stratified import (
+    POWER_OF_GROUPS,
+    Counts,
+    Interval,
+    intervals_of_shares,
+)
 from blindfuse.model.recalibration import Recalibration
 from blindfuse.parameters import positive
 
@@ -148,7 +153,7 @@ class AuditResult:
             sample.counts_by_group((sample.truth == k).astype(float), labels == k)
             for k in range(len(names))
         ]
-        found = intervals_of_shares(counts)
+        found = intervals_of_shares(counts, POWER_OF_GROUPS)
         total = sum(one.value for one in found)
         scaled = (
             Interval(min(max(one.value / total, one.low), one.high), one.low, one.high)

@@ -37,6 +37,10 @@ CONFIDENCE = 0.95
 """The confidence level of all intervals of an audit."""
 POWER = 2 / 3
 """Power of the divergence, as Cressie and Read recommend."""
+POWER_OF_GROUPS = 1 / 3
+"""Power for strata that are divided by a group. Many of their cells have few checks and none with
+the property, which makes ⅔ too cautious: 97 % coverage with 30 checks on public crowds, where ⅓ has
+96 %. It was chosen by that."""
 _BISECTIONS = 45
 _SMALLEST = 1e-250
 _MIN_CORRECTION = 1e-9
@@ -65,13 +69,13 @@ class Counts(NamedTuple):
     dispersion: float = 1.0
 
 
-def intervals_of_shares(samples: Sequence[Counts]) -> list[Interval]:
+def intervals_of_shares(samples: Sequence[Counts], power: float = POWER) -> list[Interval]:
     """Return the estimates of several shares with their intervals; all have as many strata."""
     if not samples:
         return []
     found, checked, sizes, dispersion = (np.stack(each) for each in zip(*samples, strict=True))
-    limits = (column.tolist() for column in stratified_interval(found, checked, sizes, dispersion))
-    return [Interval(*numbers) for numbers in zip(*limits, strict=True)]
+    limits = stratified_interval(found, checked, sizes, dispersion, power)
+    return [Interval(*numbers) for numbers in zip(*(one.tolist() for one in limits), strict=True)]
 
 
 def stratified_interval(
@@ -79,6 +83,7 @@ def stratified_interval(
     checked: Floats,
     sizes: Floats,
     dispersion: Floats | float = 1.0,
+    power: float = POWER,
     confidence: float = CONFIDENCE,
 ) -> tuple[Floats, Floats, Floats]:
     """Return the estimated shares and the lower and upper limits of their intervals.
@@ -94,6 +99,8 @@ def stratified_interval(
         N_h.
     dispersion ``[...]``
         what :func:`dispersion_of` says of values that are fractions.
+    power
+        the power of the divergence.
     confidence
         the confidence level.
     """
@@ -123,8 +130,8 @@ def stratified_interval(
             middle = (low + high) / 2
             shares = shares_at(sign * total * middle / (1 - middle))
             divergence = np.sum(
-                _power_divergence(x_effective, n_effective * shares)
-                + _power_divergence(n_effective - x_effective, n_effective * (1 - shares)),
+                _power_divergence(x_effective, n_effective * shares, power)
+                + _power_divergence(n_effective - x_effective, n_effective * (1 - shares), power),
                 axis=-1,
                 where=weights > 0,
             )
@@ -154,11 +161,11 @@ def dispersion_of(values: Floats) -> float:
     return variation / (float(values.sum()) - square_of_mean + 0.25)
 
 
-def _power_divergence(observed: Floats, expected: Floats) -> Floats:
+def _power_divergence(observed: Floats, expected: Floats, power: float) -> Floats:
     """Terms of the power divergence of Cressie and Read; zero for a count of zero."""
     ratio = np.maximum(observed, 0.0) / np.maximum(expected, _SMALLEST)
-    factor = 2 / (POWER * (POWER + 1))
-    return np.asarray(factor * np.maximum(observed, 0.0) * (ratio**POWER - 1))
+    factor = 2 / (power * (power + 1))
+    return np.asarray(factor * np.maximum(observed, 0.0) * (ratio**power - 1))
 
 
 def _most_likely_shares(x: Floats, n: Floats, slope: Floats) -> Floats:
