@@ -129,3 +129,15 @@ def test_the_actual_error_of_public_crowds_lies_within_most_intervals(crowds: Cr
         error = np.mean(labels[known] != crowd.truth[known])
         inside.append(fusion.expected_error.low <= error <= fusion.expected_error.high)
     assert np.mean(inside) >= 0.7
+
+
+@pytest.mark.parametrize(("n_items", "n_judges"), [(5, 6), (300, 2)])
+def test_scores_that_cannot_show_dependence_have_a_wide_interval(
+    n_items: int, n_judges: int
+) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=n_items)
+    scores = np.clip(4 + 3 * truth[:, None] + rng.normal(0, 1.5, (n_items, n_judges)), 0, 10)
+    expected = fuse(Responses.from_scores(scores.round())).expected_error
+    assert expected.high > 0.3
+    assert expected.low <= expected.value <= expected.high

@@ -112,9 +112,10 @@ def _expect(
 ) -> tuple[ErrorInterval, float]:
     """The expected error of the counted items, and the probability of dependence."""
     own, independence, visible = measure(choice, context, is_gold)
-    dependence = probability_of_dependence(independence)
     if not context.responses.is_plain and _fits(choice, context.responses):
-        dependence = 0.0  # decisions say less than symbols, so their agreement understates labels
+        # Decisions say less than symbols: what the symbols explain is no sign of dependence.
+        independence = replace(independence, z=min(independence.z, 0.0))
+    dependence = probability_of_dependence(independence)
     seen = visible() if dependence > 0 else None
     return combine(own, dependence, seen, n_items, context.responses.n_classes), dependence
 
