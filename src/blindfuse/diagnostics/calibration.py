@@ -6,6 +6,7 @@ are in ``calibration.json`` beside this module. The formula is in docs/method.md
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -75,6 +76,13 @@ class ErrorInterval:
         """The interval of ``share`` · error + ``added``."""
         limits = (share * x + added for x in (self.value, self.low, self.high))
         return ErrorInterval(*limits)
+
+    def widened_to(self, shares: Sequence[float]) -> "ErrorInterval":
+        """The mean of these shares, which are equally plausible, in an interval of all of them."""
+        if not shares:
+            return self
+        limits = self.low, self.high, *shares
+        return ErrorInterval(sum(shares) / len(shares), min(limits), max(limits))
 
     def moved_to(self, value: float) -> "ErrorInterval":
         """The same interval, with another value and widened where that lies outside."""

@@ -90,6 +90,8 @@ class Choice:
     disputed
         positions of items whose gold labels would decide between two solutions, the most decisive
         first.
+    possible_errors
+        shares of labels that would be wrong under each of these solutions.
     keeps_posteriors
         whether the posteriors are those of a requested method, which are not recalibrated.
     expected_error
@@ -106,6 +108,7 @@ class Choice:
     groups: tuple[tuple[int, ...], ...] = ()
     advice: str = ""
     disputed: tuple[int, ...] = ()
+    possible_errors: tuple[float, ...] = ()
     keeps_posteriors: bool = False
     expected_error: ErrorInterval | None = None
 

@@ -117,7 +117,8 @@ def _expect(
         independence = replace(independence, z=min(independence.z, 0.0))
     dependence = probability_of_dependence(independence)
     seen = visible() if dependence > 0 else None
-    return combine(own, dependence, seen, n_items, context.responses.n_classes), dependence
+    expected = combine(own, dependence, seen, n_items, context.responses.n_classes)
+    return expected.widened_to(choice.possible_errors), dependence
 
 
 def _representatives(choice: Choice, n_annotators: int) -> NDArray[np.intp]:
