@@ -22,11 +22,11 @@ Z = float(ndtri((1 + LEVEL) / 2))
 """Half the width of the interval in standard deviations."""
 MIN_SHARE = 1e-4
 """Shares are kept this far from 0 and 1 before the logit."""
-MISFIT_LIMITS = 0.3, 300.0
+MISFIT_LIMITS = 0.3, 100.0
 """Limits of the misfit before the logarithm."""
 MISFIT_ITEMS = 2_000
 """Items for which the misfit is taken as it is; it grows with the number of items."""
-AGREEMENT_LIMITS = 0.02, 0.98
+AGREEMENT_LIMITS = 0.05, 0.95
 """Limits of the chance-corrected agreement before the logit."""
 MIN_ONE_SIDED = 0.5
 """Share of one-sided responses from which on confusion matrices are not determined."""
@@ -51,6 +51,9 @@ FEW_ANNOTATORS = 8.0
 1 + 8/(M − 2)²."""
 INDEPENDENT_SPREAD = 0.05
 """Standard deviation of the logit of the error where annotators are conditionally independent."""
+EXPLAINED_SPREAD = 0.35
+"""The same where the method models the correlated errors: the root mean square over tables whose
+labels come from latent subtypes."""
 QUANTILE_REACH, QUANTILE_STEPS = 8.0, 60
 """Standard deviations within which quantiles are searched, and bisections."""
 NEGLIGIBLE = 0.02
@@ -161,16 +164,17 @@ def combine(
     n_items: int,
     n_classes: int,
     relation: Relation | None = None,
+    own_spread: float = INDEPENDENT_SPREAD,
 ) -> ErrorInterval:
     """The expected error of labels of ``n_items`` items.
 
     With probability ``dependence`` it follows the relation, otherwise it is ``own_error``, the mean
-    of 1 − the confidence. The interval is that of the mixture of both, so it contains both where
+    of 1 − the confidence, whose logit has a standard deviation of ``own_spread``. The interval is that of the mixture of both, so it contains both where
     neither is improbable. ``visible`` may be None if ``dependence`` is zero. The sampling noise of
     the share of wrong labels among the items is part of the interval.
     """
     own = _logit(own_error)
-    related, spread = own, INDEPENDENT_SPREAD
+    related, spread = own, own_spread
     if visible is not None and dependence > 0:
         related, spread = _related(visible, relation or fitted_relation())
     limit = 1 - 1 / n_classes
@@ -180,7 +184,7 @@ def combine(
     mixture = _Mixture(
         (1 - dependence, dependence),
         (own, related),
-        (np.sqrt(INDEPENDENT_SPREAD**2 + sampling), np.sqrt(spread**2 + sampling)),
+        (np.sqrt(own_spread**2 + sampling), np.sqrt(spread**2 + sampling)),
     )
     low, high = (float(expit(mixture.quantile(q))) for q in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     noise = Z * float(np.sqrt(limit * (1 - limit) / max(n_items, 1)))

@@ -92,6 +92,8 @@ class Choice:
         first.
     possible_errors
         shares of labels that would be wrong under each of these solutions.
+    explains_dependence
+        whether the method models the correlated errors, so that its posteriors state the error.
     keeps_posteriors
         whether the posteriors are those of a requested method, which are not recalibrated.
     expected_error
@@ -109,6 +111,7 @@ class Choice:
     advice: str = ""
     disputed: tuple[int, ...] = ()
     possible_errors: tuple[float, ...] = ()
+    explains_dependence: bool = False
     keeps_posteriors: bool = False
     expected_error: ErrorInterval | None = None
 

@@ -215,6 +215,7 @@ def use_subtypes(evidence: Evidence) -> Choice | None:
             tempered(responses),
             fitted.log_likelihoods_,
             posteriors_of=tempered,
+            explains_dependence=True,
         ),
     )
 
