@@ -70,7 +70,7 @@ NOT_FITTED = ("independent", "copying")
 TABLE_VARIANCE = 0.1
 """Variance of the logit of the error between tables with the same features, for the weights."""
 RIDGE = 0.1
-HUBER = 0.5
+HUBER = 0.7
 """Residuals of the logit from which on a table counts less."""
 ITERATIONS = 20
 MIN_ERROR = 0.003

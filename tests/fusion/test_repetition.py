@@ -6,7 +6,7 @@ import pytest
 from blindfuse import Responses, fuse, simulate
 from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.fusion.discounted_votes import chance_corrected_agreement, discount_votes
-from blindfuse.fusion.pooled_model import PooledModel, fit_pooled_model
+from blindfuse.fusion.pooled_model import fit_pooled_model
 from blindfuse.fusion.repetition import find_repetition, is_clearly_a_group
 
 
@@ -92,15 +92,6 @@ def test_ties_go_against_a_class_that_is_reported_too_often() -> None:
     assert model.posteriors(np.array([[2.0, 2.0]]))[0, 1] > 0.9
     np.testing.assert_allclose(model.confusion.sum(axis=0), 1)
     assert model.confusion[0, 1] == pytest.approx(0.5, abs=0.05)
-
-
-@pytest.mark.parametrize("votes_per_side", [1, 4, 40])
-def test_repeated_votes_add_no_evidence_to_a_tie(votes_per_side: int) -> None:
-    model = PooledModel(np.array([[0.9, 0.3], [0.1, 0.7]]), np.array([0.6, 0.4]))
-    by_hand = np.array([0.6 * 0.9 * 0.1, 0.4 * 0.3 * 0.7])
-    votes = np.full((1, 2), float(votes_per_side))
-    np.testing.assert_allclose(model.break_ties(votes)[0], by_hand / by_hand.sum())
-    np.testing.assert_allclose(model.break_ties(np.zeros((1, 2)))[0], [0.6, 0.4])
 
 
 @pytest.mark.parametrize("names", [["a", "b"], ["b", "a"]])

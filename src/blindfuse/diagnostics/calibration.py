@@ -22,7 +22,7 @@ Z = float(ndtri((1 + LEVEL) / 2))
 """Half the width of the interval in standard deviations."""
 MIN_SHARE = 1e-4
 """Shares are kept this far from 0 and 1 before the logit."""
-MISFIT_LIMITS = 0.3, 100.0
+MISFIT_LIMITS = 0.3, 300.0
 """Limits of the misfit before the logarithm."""
 MISFIT_ITEMS = 2_000
 """Items for which the misfit is taken as it is; it grows with the number of items."""
@@ -42,6 +42,9 @@ STEEPNESS = 8
 BASE_RATE = 0.8
 """The probability of dependence where a table is too small to show it. An 80 % interval then still
 contains what the model itself expects."""
+MERGED_RATE = 0.5
+"""The least probability of dependence where groups of annotators were merged: a table that shows
+some dependence often has more of it."""
 DEPENDENT_SCORE = 0.4
 """The score, relative to a typical one, at which dependence is half as probable as that."""
 MIN_SCORE = 0.8
@@ -81,11 +84,12 @@ class ErrorInterval:
         return ErrorInterval(*limits)
 
     def widened_to(self, shares: Sequence[float]) -> "ErrorInterval":
-        """The mean of these shares, which are equally plausible, in an interval of all of them."""
+        """At least the mean of these shares, which are equally plausible, in an interval of all."""
         if not shares:
             return self
         limits = self.low, self.high, *shares
-        return ErrorInterval(sum(shares) / len(shares), min(limits), max(limits))
+        value = max(self.value, sum(shares) / len(shares))
+        return ErrorInterval(value, min(limits), max(limits))
 
     def moved_to(self, value: float) -> "ErrorInterval":
         """The same interval, with another value and widened where that lies outside."""
@@ -143,7 +147,7 @@ def probability_of_dependence(evidence: Independence) -> float:
 
     The larger of 0.8/(1 + (0.4/u)⁸) and 1/(1 + (4/z)⁸), with u = max(z − 1, 0.8)/z', where z' is
     the score that a table of this size with the dependence of public tables typically has. One is
-    the noise of z.
+    the noise of z. At least ½ where dependent annotators were merged.
     """
     factor, power, largest = TYPICAL_SCORE
     more = max(evidence.responses_per_item - 2, 0.1)
@@ -153,7 +157,7 @@ def probability_of_dependence(evidence: Independence) -> float:
     score = max(evidence.z - 1, MIN_SCORE) / typical
     without_power = BASE_RATE / (1 + (DEPENDENT_SCORE / score) ** STEEPNESS)
     significant = 1 / (1 + (SIGNIFICANT_SCORE / max(evidence.z, 1e-3)) ** STEEPNESS)
-    probability = float(max(without_power, significant))
+    probability = float(max(without_power, significant, MERGED_RATE if evidence.merged else 0.0))
     return probability if probability > NEGLIGIBLE else 0.0
 
 
