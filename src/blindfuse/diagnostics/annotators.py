@@ -31,10 +31,7 @@ BLOCK_CELLS = 1_000_000
 MIN_DISTANCE = 1e-3
 """Smallest distance of an accuracy from zero and one, in its variance."""
 MIN_COMPLETE = 1e-9
-"""Smallest information that a share of it is taken of."""
-MIN_WEIGHT = 0.1
-"""Smallest weight of an annotator's own responses with which they measure the distance from the
-crowd's mean; with fewer responses the distance would be noise."""
+"""Smallest information, for annotators without responses."""
 MIN_BETA_SIZE = 2.0
 """Smallest sum of the parameters of an interval's beta distribution: the uniform one has 2."""
 
@@ -162,15 +159,17 @@ class Evidence(NamedTuple):
     unknown: Floats
     complete: Floats
 
-    @property
-    def known_share(self) -> Floats:
+    def known_share(self, counts: Floats) -> Floats:
         """The share ``[annotator]`` of the information in its responses that is observed.
 
         A response of known class has the information d (1 − d) about the logit of the accuracy d.
-        If it is correct with probability w, w (1 − w) of that is missing (Louis 1982).
+        If it is correct with probability w, w (1 − w) of that is missing (Louis 1982). Posteriors
+        may be less confident than the model; then d is that of the expected ``counts``.
         """
-        share = 1 - self.unknown / np.maximum(self.complete, MIN_COMPLETE)
-        return np.asarray(np.clip(share, 0, 1))
+        right, n = np.einsum("mkk->m", counts), counts.sum(axis=(1, 2))
+        by_counts = right * (1 - right / np.maximum(n, 1.0))
+        complete = np.maximum(np.maximum(self.complete, by_counts), MIN_COMPLETE)
+        return np.asarray(np.clip(1 - self.unknown / complete, 0, 1))
 
 
 def _collect_evidence(responses: Responses, model: Model, posteriors: Floats) -> Evidence:
@@ -232,31 +231,37 @@ def _variances(model: Model, counts: Floats, evidence: Evidence, n_items: int) -
     prior, skills = learn_annotator_prior(counts)
     skill = prior.skill
     recalls = np.einsum("mkk->mk", model.confusions)
-    n = counts.sum(axis=1) * evidence.known_share[:, None]
-    mu = skill.expected_accuracies(skills)
+    reported, mu = counts.sum(axis=1), skill.expected_accuracies(skills)
+    n = reported * evidence.known_share(counts)[:, None]
     slope = skill.strength / (n + skill.strength) * mu * (1 - mu)
-    skill_variances = _skill_variances(skill, skills, (n * slope).sum(axis=1))
+    complete = skill.strength / (reported + skill.strength) * mu * (1 - mu) * reported
+    information = (n * slope).sum(axis=1), complete.sum(axis=1)
+    skill_variances = _skill_variances(skill, skills, *information)
     given_skill = (model.prior**2 * recalls * (1 - recalls) / (n + skill.strength + 1)).sum(axis=1)
     by_skill = (model.prior * slope).sum(axis=1) ** 2 * skill_variances
     by_prior = (recalls - model.accuracies[:, None]) ** 2 @ model.prior / n_items
     return np.asarray(given_skill + by_skill + by_prior)
 
 
-def _skill_variances(prior: SkillPrior, skills: Floats, information: Floats) -> Floats:
+def _skill_variances(
+    prior: SkillPrior, skills: Floats, information: Floats, complete: Floats
+) -> Floats:
     """Expected squared error of the skills, ``[annotator]``.
 
     With the information I of the responses and p = 1/τ² of the prior, the skill is a weighted mean
     of what the responses say, with weight r = I / (I + p), and of the crowd's mean, with B = 1 − r.
     Its variance is I / (I + p)² and its bias B δ, if δ is the distance of the annotator from the
     mean. On average over the crowd both add up to the posterior variance 1 / (I + p), but guessers
-    and experts are further away; for these, δ² is what their own responses say. The crowd's mean
-    and spread are uncertain as well (Kass and Steffey 1989): B² (1/Σ p r + (α − α₀)² 2/Σ r²).
+    and experts are further away; for these, δ² is what their own responses say, less the noise 1/I.
+    Skills were estimated as if all information ``complete`` were observed. The crowd's mean and
+    spread are uncertain as well (Kass and Steffey 1989): B² (1/Σ p r + (α − α₀)² 2/Σ r²).
     """
     p = 1 / prior.spread**2
     total = information + p
     r, B = information / total, p / total
     distance = skills - prior.mean
-    squared_bias = p**2 * (distance / np.maximum(r, MIN_WEIGHT)) ** 2
+    own_distance = distance * (1 + p / np.maximum(complete, MIN_COMPLETE))
+    squared_bias = p**2 * (own_distance**2 - 1 / np.maximum(information, MIN_COMPLETE))
     given_crowd = np.maximum(total, information + squared_bias) / total**2
     of_mean = 1 / np.maximum((p * r).sum(), p)
     of_spread = 2 * distance**2 / ((r**2).sum() + SPREAD_PRIOR)
