@@ -16,6 +16,7 @@ from blindfuse.errors import list_names
 from blindfuse.kernels.annotator_evidence import MIN_PROBABILITY, add_evidence
 from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.model.annotator_prior import SPREAD_PRIOR, SkillPrior, learn_annotator_prior
+from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors
 from blindfuse.responses.responses import Responses
@@ -62,6 +63,8 @@ class Annotators:
     adversary, spammer, constant ``[annotator]``
         flags: the whole interval lies below chance; responses do not depend significantly on the
         class; all responses are the same.
+    by_labels
+        whether accuracies are those of the fused labels, and not of a model.
     roc_area ``[annotator]``
         area under the ROC curve of symbols that are not classes, for two classes; None otherwise.
     """
@@ -78,6 +81,7 @@ class Annotators:
     constant: NDArray[np.bool_]
     spammer: NDArray[np.bool_]
     adversary: NDArray[np.bool_]
+    by_labels: bool = False
     roc_area: Floats | None = None
 
     def flagged(self, flag: str) -> NDArray[np.bool_]:
@@ -101,6 +105,12 @@ class Annotators:
             f"Estimated accuracy: {100 * low:.0f} to {100 * high:.0f} % for most "
             "(interquartile range)."
         ]
+        if self.by_labels:
+            sentences.append(
+                "No model explains the responses, so annotators are compared with the fused "
+                "labels: those who share errors with the majority are rated too high. Gold labels "
+                "would measure their accuracy."
+            )
         if self.roc_area is not None:
             low, high = np.quantile(self.roc_area[responding], [0.25, 0.75])
             sentences.append(f"Area under the ROC curve: {low:.2f} to {high:.2f} for most.")
@@ -116,11 +126,24 @@ class Annotators:
         return " ".join(sentences)
 
 
-def rate_annotators(responses: Responses, model: Model, posteriors: Floats) -> Annotators:
-    """Rate annotators: accuracies with intervals, worst confusions, biases and flags."""
+def rate_annotators(
+    responses: Responses,
+    model: Model,
+    posteriors: Floats,
+    labels: NDArray[np.intp] | None = None,
+) -> Annotators:
+    """Rate annotators: accuracies with intervals, worst confusions, biases and flags.
+
+    If ``labels[item]`` are given, the accuracies are those after one iteration of EM from the
+    labels. Posteriors whose confidence does not depend on who responded would make all annotators
+    alike, and labels alone would count their own errors against those who are right.
+    """
     K = responses.n_classes
-    counts = count_posteriors(responses, posteriors).counts
     evidence = _collect_evidence(responses, model, posteriors)
+    if labels is not None:
+        posteriors = implied_model(responses, np.eye(K)[labels], None).posteriors(responses)
+        model = implied_model(responses, posteriors, None)
+    counts = count_posteriors(responses, posteriors).counts
     accuracy = model.accuracies
     low, high = _intervals(accuracy, _variances(model, counts, evidence, responses.n_items))
     worst_class, confused_with = _worst_confusions(model.confusions)
@@ -144,6 +167,7 @@ def rate_annotators(responses: Responses, model: Model, posteriors: Floats) -> A
         constant=constant,
         spammer=responding & ~constant & ~adversary & uninformative,
         adversary=adversary,
+        by_labels=labels is not None,
     )
 
 

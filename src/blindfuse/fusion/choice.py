@@ -90,6 +90,9 @@ class Choice:
     disputed
         positions of items whose gold labels would decide between two solutions, the most decisive
         first.
+    rates_by_labels
+        whether annotators are rated by the labels, because the confidence is that of a model which
+        treats all annotators alike.
     keeps_posteriors
         whether the posteriors are those of a requested method, which are not recalibrated.
     expected_error
@@ -106,6 +109,7 @@ class Choice:
     groups: tuple[tuple[int, ...], ...] = ()
     advice: str = ""
     disputed: tuple[int, ...] = ()
+    rates_by_labels: bool = False
     keeps_posteriors: bool = False
     expected_error: ErrorInterval | None = None
 
