@@ -59,6 +59,7 @@ SECTIONS: list[Callable[[], Section]] = [
     expected_error.posteriors,
     expected_error.independent,
     annotators.simulated,
+    annotators.families,
     annotators.public,
     annotators.order,
     annotators.diagnostics,

@@ -94,6 +94,9 @@ class Choice:
         shares of labels that would be wrong under each of these solutions.
     explains_dependence
         whether the method models the correlated errors, so that its posteriors state the error.
+    rates_by_labels
+        whether annotators are rated by the labels, because the confidence is that of a model which
+        treats all annotators alike.
     keeps_posteriors
         whether the posteriors are those of a requested method, which are not recalibrated.
     expected_error
@@ -112,6 +115,7 @@ class Choice:
     disputed: tuple[int, ...] = ()
     possible_errors: tuple[float, ...] = ()
     explains_dependence: bool = False
+    rates_by_labels: bool = False
     keeps_posteriors: bool = False
     expected_error: ErrorInterval | None = None
 

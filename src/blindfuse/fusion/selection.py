@@ -87,7 +87,15 @@ def use_one_sided_sources(evidence: Evidence) -> Choice | None:
     model = implied_model(responses, posteriors, context.threads)
     return _guarded(
         evidence,
-        Choice("MACE", why, model, posteriors, fitted.log_likelihoods_, posteriors_of=shares),
+        Choice(
+            "MACE",
+            why,
+            model,
+            posteriors,
+            fitted.log_likelihoods_,
+            posteriors_of=shares,
+            rates_by_labels=True,
+        ),
     )
 
 
