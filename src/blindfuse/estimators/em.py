@@ -146,6 +146,8 @@ class EMEstimator(ModelEstimator):
 
     class_prior: Any = "estimated"
     weights: Floats | None = None
+    _votes: ExpectedCounts | None = None
+    """The counts of the majority vote, if the caller of ``fit`` has them already."""
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "class_prior": CLASS_PRIOR,
@@ -241,7 +243,7 @@ class EMEstimator(ModelEstimator):
     def _initial_counts(self, responses: Responses, start: InitialState) -> ExpectedCounts:
         """Return the expected counts that EM starts from; counts of other items can be added."""
         if start == "mv":
-            return count_votes(responses, self.threads)
+            return self._votes or count_votes(responses, self.threads)
         if start == "shares":
             votes = weighted_votes(responses)
             total = votes.sum(axis=1, keepdims=True)

@@ -19,6 +19,7 @@ from blindfuse.model.posteriors import safe_log
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.responses.canonical import sample_by_content
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.rows import freeze_rows, row_starts
 
 Floats = NDArray[np.float64]
 Cells = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
@@ -84,8 +85,7 @@ class HeldOut:
     so which fold a response is in depends on the content of the table only.
     """
 
-    def __init__(self, responses: Responses, seed: int) -> None:
-        sample = sample_items(responses, seed)
+    def __init__(self, sample: Responses) -> None:
         items = sample.item_of_response()
         fold = np.random.default_rng(0).integers(FOLDS, size=sample.n_responses)
         self._folds: list[tuple[Responses, Cells]] = []
@@ -161,13 +161,13 @@ def fit_subtypes(subtypes: int, threads: int | None) -> Callable[[Responses], La
 
 def _only(responses: Responses, items: NDArray[np.intp], chosen: NDArray[np.bool_]) -> Responses:
     """The chosen responses, with all items and annotators."""
-    return Responses.from_codes(
-        items[chosen],
-        responses.by_item.codes[chosen],
-        responses.by_item.symbols[chosen],
-        items=responses.items,
-        annotators=responses.annotators,
-        classes=responses.classes,
+    table = responses.by_item
+    starts = row_starts(np.bincount(items[chosen], minlength=responses.n_items))
+    return Responses(
+        responses.items,
+        responses.annotators,
+        responses.classes,
+        freeze_rows(starts, table.codes[chosen], table.symbols[chosen]),
         symbols=responses.symbols,
         anchor=responses.anchor,
     )

@@ -13,7 +13,7 @@ from blindfuse.diagnostics.pairs import PairCounts
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.groups import fit_groups
 from blindfuse.fusion.choice import Choice, FuseContext
-from blindfuse.fusion.held_out import HeldOut, fit_independent, fit_subtypes
+from blindfuse.fusion.held_out import HeldOut, fit_independent, fit_subtypes, sample_items
 from blindfuse.fusion.repetition import Repetition, explain_by_repetition, is_clearly_a_group
 from blindfuse.fusion.tempering import temper_misfit
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
@@ -59,7 +59,7 @@ def merge_groups(
         return None
     if not all(is_clearly_a_group(responses, pairs, group) for group in groups):
         return None
-    held_out = HeldOut(_one_per_group(responses, groups), context.seed)
+    held_out = HeldOut(sample_items(_one_per_group(responses, groups), context.seed))
     one = held_out.predict(fit_independent(threads, shrinkage=DEFAULT_PSEUDO_COUNT))
     two = held_out.predict(fit_subtypes(2, threads))
     if held_out.gain(two, over=one).z > significant_z:
