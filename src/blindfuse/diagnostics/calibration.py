@@ -173,9 +173,10 @@ def combine(
     """The expected error of labels of ``n_items`` items.
 
     With probability ``dependence`` it follows the relation, otherwise it is ``own_error``, the mean
-    of 1 − the confidence, whose logit has a standard deviation of ``own_spread``. The interval is that of the mixture of both, so it contains both where
-    neither is improbable. ``visible`` may be None if ``dependence`` is zero. The sampling noise of
-    the share of wrong labels among the items is part of the interval.
+    of 1 − the confidence, whose logit has a standard deviation of ``own_spread``. The interval is
+    that of the mixture of both, so it contains both where neither is improbable. ``visible`` may be
+    None if ``dependence`` is zero. The sampling noise of the share of wrong labels among the items
+    is part of the interval.
     """
     own = _logit(own_error)
     related, spread = own, own_spread

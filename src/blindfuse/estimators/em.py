@@ -1,5 +1,6 @@
 """Expectation maximisation: the algorithm, its starts, and the base class of EM methods."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -8,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import (
     CLASS_PRIOR,
     ModelEstimator,
@@ -45,6 +47,10 @@ EMStart = InitialState | Literal["spectral", "blind"]
 
 ROUGH_TOLERANCE_FACTOR = 1000.0
 """Pseudo-counts are learned again once EM has converged to this many times the tolerance."""
+
+START_SWEEPS = 200
+"""Maximum number of sweeps of BlindEnsemble as a start of EM. Public crowds that need more of them
+to converge reach the same maximum of EM from here."""
 
 
 class EMParameters(NamedTuple):
@@ -146,6 +152,8 @@ class EMEstimator(ModelEstimator):
 
     class_prior: Any = "estimated"
     weights: Floats | None = None
+    _votes: ExpectedCounts | None = None
+    """The counts of the majority vote, if the caller of ``fit`` has them already."""
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "class_prior": CLASS_PRIOR,
@@ -241,7 +249,7 @@ class EMEstimator(ModelEstimator):
     def _initial_counts(self, responses: Responses, start: InitialState) -> ExpectedCounts:
         """Return the expected counts that EM starts from; counts of other items can be added."""
         if start == "mv":
-            return count_votes(responses, self.threads)
+            return self._votes or count_votes(responses, self.threads)
         if start == "shares":
             votes = weighted_votes(responses)
             total = votes.sum(axis=1, keepdims=True)
@@ -263,7 +271,9 @@ def _fit_blind_start(
     missing from a sample of items but occurs among all items. Where symbols are not classes, no
     symbol stands for a class, and the model is taken as it is.
     """
-    model = BlindEnsemble(threads=threads)._fit_model(responses)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        model = BlindEnsemble(max_sweeps=START_SWEEPS, threads=threads)._fit_model(responses)
     if not responses.is_plain:
         return model
     most_reported = model.confusions.argmax(axis=1)

@@ -94,8 +94,10 @@ class MixedMembership(PosteriorEstimator):
         sizes = np.bincount(pattern_of).astype(float)
         bounds: list[float] = []
         self.stopped_ = "max_iter"
+        memberships: Floats | None = None
         for _ in range(self.max_iter):
-            expected = self._e_step(distinct, sizes)
+            expected = self._e_step(distinct, sizes, memberships)
+            memberships = expected.memberships
             bounds.append(expected.bound)
             if len(bounds) > 1 and bounds[-1] - bounds[-2] <= self.tolerance * table.n_responses:
                 self.stopped_ = "converged"
@@ -104,7 +106,7 @@ class MixedMembership(PosteriorEstimator):
         else:
             warn_not_converged(self, self.max_iter)
         self.log_likelihoods_ = np.array(bounds)
-        self.posteriors_ = expected.proportions[pattern_of]
+        self.posteriors_ = expected.proportions()[pattern_of]
         self.labels_ = self._name_labels(self.posteriors_)
         return self
 
@@ -129,14 +131,24 @@ class MixedMembership(PosteriorEstimator):
         self.concentration_ = _fit_concentration(self.prior_, expected.mean_log)
 
     def _posteriors(self, responses: Responses) -> Floats:
-        return self._e_step(responses).proportions
+        return self._e_step(responses).proportions()
 
-    def _e_step(self, responses: Responses, sizes: Floats | None = None) -> "_Expected":
-        """The E-step; ``sizes[item]`` is the number of times that each item counts."""
+    def _e_step(
+        self,
+        responses: Responses,
+        sizes: Floats | None = None,
+        memberships: Floats | None = None,
+    ) -> "_Expected":
+        """The E-step, in place from ``memberships[item, class]`` if they are given.
+
+        ``sizes[item]`` is the number of times that each item counts.
+        """
         sizes = np.ones(responses.n_items) if sizes is None else sizes
         shape = responses.n_annotators, responses.n_classes
-        alphas = np.empty((responses.n_items, responses.n_classes))
-        model = self.attention_, self.guess_probabilities_, self.concentration_ * self.prior_
+        is_warm = memberships is not None
+        alphas = np.empty((responses.n_items, shape[1])) if memberships is None else memberships
+        pseudo = self.concentration_ * self.prior_
+        model = self.attention_, self.guess_probabilities_, pseudo, is_warm
 
         def process(begin: int, end: int) -> tuple[float, Floats, Floats]:
             guesses, log_sums = np.zeros(shape), np.empty(shape[1])
@@ -147,7 +159,7 @@ class MixedMembership(PosteriorEstimator):
         blocks = map_threads(process, responses.n_items, self.threads, MIN_ITEMS_PER_THREAD)
         bounds, guesses, log_sums = zip(*blocks, strict=True)
         return _Expected(
-            alphas / alphas.sum(axis=1, keepdims=True),
+            alphas,
             np.sum(guesses, axis=0),
             np.sum(log_sums, axis=0) / max(float(sizes.sum()), 1.0),
             float(sum(bounds)),
@@ -157,14 +169,19 @@ class MixedMembership(PosteriorEstimator):
 class _Expected(NamedTuple):
     """The result of an E-step.
 
-    Expected class ``proportions[item, class]``, numbers of ``guesses[annotator, reported]``, the
-    mean over items of E[log q], ``mean_log[class]``, and the variational bound.
+    Dirichlet parameters ``memberships[item, class]``, expected numbers of
+    ``guesses[annotator, reported]``, the mean over items of E[log q], ``mean_log[class]``, and the
+    variational bound.
     """
 
-    proportions: Floats
+    memberships: Floats
     guesses: Floats
     mean_log: Floats
     bound: float
+
+    def proportions(self) -> Floats:
+        """Expected class proportions ``[item, class]``."""
+        return np.asarray(self.memberships / self.memberships.sum(axis=1, keepdims=True))
 
 
 def _fit_concentration(prior: Floats, mean_log: Floats) -> float:

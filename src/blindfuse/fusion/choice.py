@@ -13,7 +13,7 @@ from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.held_out import sample_items
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import most_likely
+from blindfuse.model.posteriors import ExpectedCounts, count_votes, most_likely
 from blindfuse.responses.canonical import CanonicalResponses
 from blindfuse.responses.responses import Responses
 
@@ -50,7 +50,14 @@ class FuseContext:
             threads=self.threads,
             **parameters,
         )
+        if not self.gold:
+            method._votes = self.vote_counts
         return method.fit(self.responses, gold=self.gold)
+
+    @cached_property
+    def vote_counts(self) -> ExpectedCounts:
+        """The expected counts under the majority vote, from which most fits start."""
+        return count_votes(self.responses, self.threads)
 
     @cached_property
     def dawid_skene_from_vote(self) -> DawidSkene:
@@ -63,7 +70,15 @@ class FuseContext:
 
         Models of conditionally independent annotators are far too confident there.
         """
-        return MixedMembership(threads=self.threads).fit(sample_items(self.responses, self.seed))
+        table = self.responses
+        # A sample has another order, in which the whole table would be recoded at each prediction.
+        sample = self.sample.recoded(table.annotators, table.classes, table.symbols)
+        return MixedMembership(threads=self.threads).fit(sample)
+
+    @cached_property
+    def sample(self) -> Responses:
+        """The responses on which methods are compared: all, or those of a sample of the items."""
+        return sample_items(self.responses, self.seed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from blindfuse.fusion.held_out import (
     LatentFit,
     fit_independent,
     fit_subtypes,
+    sample_items,
 )
 from blindfuse.fusion.repetition import Repetition, explain_by_repetition, is_clearly_a_group
 from blindfuse.fusion.tempering import temper_misfit
@@ -66,7 +67,7 @@ def merge_groups(
         return None
     if not all(is_clearly_a_group(responses, pairs, group) for group in groups):
         return None
-    held_out = HeldOut(_one_per_group(responses, groups), context.seed)
+    held_out = HeldOut(sample_items(_one_per_group(responses, groups), context.seed))
     one = held_out.predict(fit_independent(threads, shrinkage=DEFAULT_PSEUDO_COUNT))
     two = held_out.predict(fit_subtypes(2, threads))
     if held_out.gain(two, over=one).z > significant_z:
@@ -102,7 +103,7 @@ def _gain_without_groups(context: FuseContext, found: FoundGroups) -> Gain:
         model, posteriors, _ = fit_groups(train, groups, weights, start, threads)
         return LatentFit(posteriors, model.confusions)
 
-    held_out = HeldOut(context.responses, context.seed, predicted=outside)
+    held_out = HeldOut(context.sample, predicted=outside)
     merged = held_out.predict(fit_merged)
     return held_out.gain(held_out.predict(fit_independent(threads)), over=merged)
 

@@ -29,6 +29,7 @@ from blindfuse.fusion.merged_groups import merge_groups
 from blindfuse.fusion.repetition import Repetition, find_repetition
 from blindfuse.fusion.tempering import ShareConfidence, TemperedPosteriors, temper_misfit
 from blindfuse.model.implied import implied_model
+from blindfuse.model.posteriors import ExpectedCounts
 from blindfuse.moments.requirements import require_overlap
 from blindfuse.responses.coding import positions
 from blindfuse.responses.responses import Responses
@@ -72,7 +73,7 @@ def use_one_sided_sources(evidence: Evidence) -> Choice | None:
     Such sources (labelling functions, keyword rules) abstain rather than report another class.
     Their confusion matrices are not determined, and EM would give all items to one class.
     """
-    share = one_sided_share(evidence.responses)
+    share = one_sided_share(evidence.responses, evidence.context.vote_counts)
     if share < MIN_ONE_SIDED:
         return None
     context, responses = evidence.context, evidence.responses
@@ -241,15 +242,13 @@ LADDER: tuple[Callable[[Evidence], Choice | None], ...] = (
 """The steps of the default rule, in order. A step returns its choice, or None."""
 
 
-def one_sided_share(responses: Responses) -> float:
-    """The share of responses by annotators who report few of the classes.
+def one_sided_share(responses: Responses, votes: ExpectedCounts) -> float:
+    """The share of responses by annotators who report few of the classes, given counts of votes.
 
     As many responses by someone who reports all classes as often as the crowd does would contain
     Σ_k 1 − (1 − p_k)^n classes on average.
     """
-    M, K = responses.n_annotators, responses.n_classes
-    cells = responses.by_item.codes.astype(np.int64) * K + responses.by_item.symbols
-    reported = np.bincount(cells, minlength=M * K).reshape(M, K)
+    reported = np.rint(votes.counts.sum(axis=2))
     number = reported.sum(axis=1)
     rarity = 1 - responses.responses_per_symbol / max(responses.n_responses, 1)
     expected = np.sum(1 - rarity ** number[:, None], axis=1)
@@ -277,7 +276,7 @@ def select_by_order(context: FuseContext) -> Choice:
     It is compared with :class:`DawidSkene`, which does not know the order. If the order does not
     help, the choice is that of :func:`select_by_prediction`.
     """
-    held_out = HeldOut(context.responses, context.seed)
+    held_out = HeldOut(context.sample)
     by_order = held_out.predict(fit_independent(context.threads, OrdinalDawidSkene))
     gain = held_out.gain(by_order, over=held_out.predict(fit_independent(context.threads)))
     if gain.z <= SIGNIFICANT_Z:

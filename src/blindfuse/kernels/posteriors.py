@@ -164,6 +164,14 @@ def _add_item(starts, annotators, symbols, n, lanes, posterior, counts, totals):
 
 
 @kernel
+def item_votes(starts, annotators, symbols, weights, votes):
+    """Add ``weights[annotator]`` to ``votes[item, symbol]`` per response."""
+    for n in range(starts.size - 1):
+        for response in range(starts[n], starts[n + 1]):
+            votes[n, symbols[response]] += weights[annotators[response]]
+
+
+@kernel
 def vote_posteriors(starts, annotators, symbols, first, last, lanes, posteriors):
     """Fill ``posteriors[item, class]`` by the majority vote, in units of UNITS_PER_VOTE.
 

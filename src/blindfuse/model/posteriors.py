@@ -139,6 +139,11 @@ def weighted_votes(responses: Responses, weights: Floats | None = None) -> Float
     if not responses.is_plain:
         return class_votes(responses, weights)
     N, K = responses.n_items, responses.n_classes
+    if responses.n_responses >= MIN_COMPILED:
+        votes, each = np.zeros((N, K)), np.ones(responses.n_annotators)
+        each = each if weights is None else np.ascontiguousarray(weights, dtype=float)
+        kernels.item_votes(*responses.by_item, each, votes)
+        return votes
     cells = responses.item_of_response()
     cells *= K
     cells += responses.by_item.symbols

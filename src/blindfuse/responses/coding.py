@@ -21,6 +21,8 @@ from blindfuse.responses.values import (
 MAX_CLASSES = 1000
 """More classes than this mean that the wrong column was chosen."""
 
+FEW_CODES = 50_000
+"""Codes at the start of a column among which few names have all occurred already."""
 MAX_RANGE_PER_VALUE = 4
 """Range of whole numbers, relative to how many there are, up to which counting beats sorting."""
 
@@ -130,7 +132,12 @@ def _code_integers(values: NDArray[Any]) -> CodedNames:
 def _first_places(codes: NDArray[Any], n_distinct: int) -> NDArray[np.intp]:
     """Return where each code occurs first; for those that do not occur, the number of codes."""
     first = np.full(n_distinct, codes.size)
-    first[codes[::-1]] = np.arange(codes.size - 1, -1, -1)  # of equal indices, the last one counts
+    for size in (FEW_CODES, codes.size):
+        start = codes[:size]
+        # of equal indices, the last one counts
+        first[start[::-1]] = np.arange(start.size - 1, -1, -1)
+        if start.size == codes.size or first.max(initial=0) < codes.size:
+            break
     return first
 
 
@@ -139,6 +146,8 @@ def _by_appearance(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Renumber codes by the places where they occur first, and drop values that do not occur."""
     order = np.argsort(first, kind="stable")[: np.count_nonzero(first < codes.size)]
+    if np.array_equal(order, np.arange(len(distinct))):
+        return codes, distinct
     rank = np.empty(len(distinct), dtype=np.intp)
     rank[order] = np.arange(len(order))
     return rank[codes], distinct[order]
