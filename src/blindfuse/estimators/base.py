@@ -223,7 +223,7 @@ class ModelEstimator(Estimator):
 
     def _store(self, model: Model, responses: Responses) -> Self:
         """Store a fitted model, and the posteriors and labels of the items it was fitted to."""
-        self.model_ = model
+        self.model_ = model.with_scale(responses.anchor.scale)
         self.posteriors_ = model.posteriors(responses, self.rule, self.threads)
         self.labels_ = model.name_labels(self.posteriors_)
         return self

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -110,7 +110,7 @@ class Fusion:
         Nothing is learned from the new items; ``fuse`` them with the old ones for that.
         """
         known = self.responses
-        new = as_responses(responses, classes=known.classes if known.is_plain else None)
+        new = _read_like(known, responses)
         if new.is_plain and NO_RESPONSE in known.symbols.tolist():
             new = new.recoded(known.annotators, new.classes).with_abstentions()
         new = new.recoded(known.annotators, known.classes, known.symbols)
@@ -194,6 +194,7 @@ def fuse(
         warnings.simplefilter("ignore", NotConverged)
         choice = with_expected_error(select(context), context)
     choice = choice_in_input_order(choice, canonical, table)
+    choice = replace(choice, model=choice.model.with_scale(table.anchor.scale))
     posteriors, labels = choice.posteriors, choice.label_codes()
     is_gold = None
     if len(gold_items):
@@ -203,6 +204,15 @@ def fuse(
         is_gold[gold_items] = True
     fusion = Fusion(table, np.asarray(table.classes[labels]), posteriors, choice, threads, is_gold)
     return fusion if checked is None else apply_checks(fusion, checked)
+
+
+def _read_like(known: Responses, data: Any) -> Responses:
+    """New items as Responses; scores are divided into levels as those of ``known``."""
+    if isinstance(data, Responses) or known.anchor.kind != "order":
+        return as_responses(data, classes=known.classes if known.is_plain else None)
+    if known.anchor.scale is not None:
+        return Responses.from_scores(data, classes=known.classes, levels=known.anchor.scale)
+    return as_responses(data, classes=known.symbols).with_anchor(known.classes, known.anchor)
 
 
 def _default_rule(table: Responses, use_order: bool) -> SelectionRule:
