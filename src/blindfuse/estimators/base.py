@@ -24,7 +24,7 @@ from blindfuse.parameters import (
     optional,
     probabilities,
 )
-from blindfuse.responses.anchor import IDENTITY, Anchor
+from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor
 from blindfuse.responses.responses import Responses, as_responses
 
 Floats = NDArray[np.float64]
@@ -113,10 +113,10 @@ class Estimator(ABC):
         self._check_parameters()
         responses = check_responses(data)
         if not responses.is_plain:
-            self._require_symbol_support(responses)
+            self._require_symbol_support(responses.alphabet)
         return responses
 
-    def _require_symbol_support(self, responses: Responses) -> None:
+    def _require_symbol_support(self, alphabet: Alphabet) -> None:
         """Raise BadParameter unless the registry says that the method takes symbols."""
         name = type(self).__name__
         start = self.get_params().get("start")
@@ -124,7 +124,7 @@ class Estimator(ABC):
             method = f"{name}(start='spectral')" if start == "spectral" else name
             raise BadParameter(
                 f"{method} needs annotators who report classes, but these report "
-                f"{responses.n_symbols:,} symbols (anchor {responses.anchor.kind!r}). Use "
+                f"{len(alphabet.symbols):,} symbols (anchor {alphabet.anchor.kind!r}). Use "
                 f"{list_names([one for one in SYMBOL_METHODS if one != 'Oracle'], 10)}."
             )
 

@@ -16,6 +16,7 @@ from blindfuse.estimators.base import (
 )
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
 from blindfuse.estimators.spectral import Spectral
+from blindfuse.model.anchored_votes import ScoreRule
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
     ExpectedCounts,
@@ -238,12 +239,17 @@ class EMEstimator(ModelEstimator):
             return _fit_blind_start(table, votes, self.threads)
         return self.start
 
-    def _initial_counts(self, responses: Responses, start: InitialState) -> ExpectedCounts:
-        """Return the expected counts that EM starts from; counts of other items can be added."""
+    def _initial_counts(
+        self, responses: Responses, start: InitialState, rule: ScoreRule | None = None
+    ) -> ExpectedCounts:
+        """Return the expected counts that EM starts from; counts of other items can be added.
+
+        A partition of scores needs the ``rule`` of the whole table.
+        """
         if start == "mv":
-            return count_votes(responses, self.threads)
+            return count_votes(responses, self.threads, rule)
         if start == "shares":
-            votes = weighted_votes(responses)
+            votes = weighted_votes(responses, rule=rule)
             total = votes.sum(axis=1, keepdims=True)
             shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
             return count_posteriors(responses, shares, self.threads)

@@ -58,7 +58,10 @@ def with_expected_error(choice: Choice, context: FuseContext) -> Choice:
     """The choice with its expected error, and posteriors whose mean error is that.
 
     Labels stay the same. A choice that ``keeps_posteriors`` keeps them, and only states the error.
+    A choice whose error is known stays as it is.
     """
+    if choice.expected_error is not None:
+        return choice
     responses, is_gold = context.responses, _gold_mask(context)
     counted = (responses.responses_per_item > 0) & ~is_gold
     n_counted = int(np.count_nonzero(counted))

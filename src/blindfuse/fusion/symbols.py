@@ -16,8 +16,10 @@ from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.errors import NotIdentifiable
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.choice import Choice, FuseContext
+from blindfuse.fusion.copies import Copies, find_copies, with_all_annotators
 from blindfuse.fusion.guards import object_to_labels
 from blindfuse.fusion.held_out import sample_items
+from blindfuse.fusion.recalibration import with_expected_error
 from blindfuse.fusion.tempering import keep_labels
 from blindfuse.model.decisions import decide
 from blindfuse.model.implied import implied_model
@@ -99,6 +101,9 @@ def select_with_symbols(context: FuseContext) -> Choice:
     except NotIdentifiable as refusal:
         return baseline.choose(f"{refusal.reason} The {name} is used.")
     fitted = context.fit_dawid_skene()
+    copies = find_copies(responses, fitted.model_)
+    if copies.groups:
+        return _select_without_copies(context, copies)
     labels = most_likely(fitted.posteriors_)
     votes = _guarding_votes(responses)
     objection = object_to_labels(labels, votes, responses.classes)
@@ -117,6 +122,16 @@ def select_with_symbols(context: FuseContext) -> Choice:
         fitted.log_likelihoods_,
     )
     return _tempered(choice, context)
+
+
+def _select_without_copies(context: FuseContext, copies: Copies) -> Choice:
+    """The choice for one annotator per group of annotators who repeat each other.
+
+    Its error is expected from the merged responses, because copies are no further evidence.
+    """
+    merged = replace(context, responses=copies.merge(context.responses))
+    choice = with_expected_error(select_with_symbols(merged), merged)
+    return with_all_annotators(choice, copies, context)
 
 
 def _guarding_votes(responses: Responses) -> Floats:

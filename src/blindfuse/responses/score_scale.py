@@ -95,8 +95,8 @@ class ScoreScale:
             return False
         if self.annotators is None or other.annotators is None:
             same_names = self.annotators is other.annotators
-        else:
-            same_names = np.array_equal(self.annotators, other.annotators)
-        return same_names and np.array_equal(self.edges, other.edges)
+            return same_names and np.array_equal(self.edges, other.edges)
+        rows = positions(self.annotators, other.annotators)
+        return not np.any(rows < 0) and np.array_equal(self.edges, other.edges[rows])
 
     __hash__ = None  # type: ignore[assignment]  # equal by content, like arrays

@@ -81,7 +81,7 @@ def score_symbols(table: ScoreTable, levels: Levels) -> ScoreSymbols:
     if isinstance(levels, ScoreScale):
         return _symbols_of_scale(table, levels, [])
     if np.ndim(levels) > 0:
-        scale = ScoreScale(_check_edges(levels)[None])
+        scale = ScoreScale(check_edges(levels)[None])
         return _symbols_of_scale(table, scale, _coarse_annotators(table, scale))
     n_levels = check_levels(levels, "levels", 2)
     if len(distinct) == 1:
@@ -170,7 +170,8 @@ def _effective_levels(table: ScoreTable, scale: ScoreScale) -> Floats:
     return np.asarray(np.exp(-np.sum(shares * np.log(np.maximum(shares, 1e-300)), axis=1)))
 
 
-def _check_edges(edges: ArrayLike) -> Floats:
+def check_edges(edges: Any) -> Floats:
+    """Return edges between levels as numbers; raise BadParameter unless they ascend."""
     array = as_floats(as_column(edges), lambda at: f"edge {at}")
     if not len(array) or np.any(np.isnan(array)) or np.any(np.diff(array) <= 0):
         raise BadParameter(

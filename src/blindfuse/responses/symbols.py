@@ -171,10 +171,10 @@ def add_abstentions(responses: "Responses", annotators: Any) -> "Responses":
             "abstentions. In a sparse crowd most annotators never saw the item: pass those who saw "
             "all items."
         )
-    return _fill_missing(responses, np.unique(chosen))
+    return fill_missing(responses, np.unique(chosen))
 
 
-def _fill_missing(responses: "Responses", chosen: NDArray[np.intp]) -> "Responses":
+def fill_missing(responses: "Responses", chosen: NDArray[np.intp]) -> "Responses":
     """Give every missing cell of the chosen annotators the symbol NO_RESPONSE."""
     R, N = responses.n_symbols, responses.n_items
     missing = np.ones((N, len(chosen)), dtype=bool)
@@ -183,21 +183,27 @@ def _fill_missing(responses: "Responses", chosen: NDArray[np.intp]) -> "Response
     items, column = responses.item_of_response(), column_of[responses.by_item.codes]
     missing[items[column >= 0], column[column >= 0]] = False
     new_items, new_columns = np.nonzero(missing)
-    classes, symbols, anchor = responses.alphabet
-    matrix = np.eye(len(classes)) if anchor.matrix is None else anchor.matrix
-    own = anchor if anchor.kind == "none" else Anchor.by_matrix(np.vstack([matrix, 0 * matrix[:1]]))
+    alphabet = with_no_response(responses.alphabet)
     table = type(responses).from_codes(
         np.concatenate([items, new_items]),
         np.concatenate([responses.by_item.codes, chosen[new_columns]]),
         np.concatenate([responses.by_item.symbols, np.full(len(new_items), R)]),
         items=responses.items,
         annotators=responses.annotators,
-        classes=classes,
-        symbols=[*symbols.tolist(), NO_RESPONSE],
-        anchor=own,
+        classes=alphabet.classes,
+        symbols=alphabet.symbols,
+        anchor=alphabet.anchor,
         remarks=responses.remarks,
     )
     return replace(table, repeated=responses.repeated, contradictory=responses.contradictory)
+
+
+def with_no_response(alphabet: Alphabet) -> Alphabet:
+    """Return the alphabet with one more symbol, "no response", which speaks for no class."""
+    classes, symbols, anchor = alphabet
+    matrix = np.eye(len(classes)) if anchor.matrix is None else anchor.matrix
+    own = anchor if anchor.kind == "none" else Anchor.by_matrix(np.vstack([matrix, 0 * matrix[:1]]))
+    return Alphabet(classes, as_names([*symbols.tolist(), NO_RESPONSE]), own)
 
 
 def with_alphabet(responses: "Responses", classes: Any, anchor: Anchor) -> "Responses":
