@@ -56,7 +56,7 @@ class FuseOptions:
     prior_model: str | None
     seed: int
     threads: int | None
-    abstentions: bool = False
+    abstentions: bool | None = None
 
     def __post_init__(self) -> None:
         accepted = self._method_parameters()

@@ -21,6 +21,7 @@ from blindfuse.fusion.guards import object_to_labels
 from blindfuse.fusion.held_out import sample_items
 from blindfuse.fusion.recalibration import with_expected_error
 from blindfuse.fusion.tempering import keep_labels
+from blindfuse.model.anchored_votes import ScoreRule
 from blindfuse.model.decisions import decide
 from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
@@ -57,6 +58,27 @@ class DecisionConfidence:
         return keep_labels(posteriors, (posteriors + self.mixed.predict_proba(decided)) / 2)
 
 
+@dataclass(frozen=True, eq=False)
+class AnchoredConfidence:
+    """The labels that the anchor says of new items, with the confidences of a model.
+
+    Scores are read by the ``rule`` of the items that were fused. Without an anchor, a cluster says
+    only what the model says about it.
+    """
+
+    model: Model
+    rule: ScoreRule | None
+    threads: int | None
+
+    def __call__(self, responses: Responses) -> Floats:
+        posteriors = self.model.posteriors(responses, threads=self.threads)
+        if responses.anchor.kind == "none":
+            return posteriors
+        votes = vote_posteriors(responses, self.threads, self.rule)
+        voted = votes.sum(axis=1, keepdims=True) > 0
+        return keep_labels(np.where(voted, votes, posteriors), posteriors)
+
+
 @dataclass(eq=False)
 class AnchoredVote:
     """The baseline: labels by the anchor alone, described by a model."""
@@ -82,6 +104,7 @@ class AnchoredVote:
         responses = self.context.responses
         by_model = self.model.posteriors(responses, threads=self.context.threads)
         posteriors = keep_labels(self.posteriors, by_model)
+        rule = ScoreRule.of(responses) if responses.anchor.kind == "order" else None
         return Choice(
             ANCHORED_VOTE[responses.anchor.kind],
             why,
@@ -89,6 +112,7 @@ class AnchoredVote:
             posteriors,
             np.empty(0),
             most_likely(self.posteriors),
+            AnchoredConfidence(self.model, rule, self.context.threads),
         )
 
 

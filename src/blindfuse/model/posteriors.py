@@ -55,14 +55,16 @@ class ExpectedCounts:
         )
 
 
-def vote_posteriors(responses: Responses, threads: int | None = None) -> Floats:
+def vote_posteriors(
+    responses: Responses, threads: int | None = None, rule: ScoreRule | None = None
+) -> Floats:
     """Return the majority vote as posteriors ``[item, class]``.
 
     The winning class has probability one; tied classes share it equally. The row of an item
     without responses is zero. Where symbols are not classes, this is what their anchor says of the
-    item (:mod:`blindfuse.model.anchored_votes`).
+    item (:mod:`blindfuse.model.anchored_votes`); new scores need the ``rule`` of earlier ones.
     """
-    return _vote_units(responses, threads) / kernels.UNITS_PER_VOTE
+    return _vote_units(responses, threads, rule) / kernels.UNITS_PER_VOTE
 
 
 def _vote_units(responses: Responses, threads: int | None, rule: ScoreRule | None = None) -> Floats:
