@@ -19,9 +19,10 @@ from blindfuse.responses.symbols import MAX_CELLS, NO_RESPONSE
 
 MIN_ITEMS = 500
 """Items from which on the variance of the number of responses is known to about 6 %."""
-MIN_DISPERSION = 0.8
-"""Variance of the number of responses per item, relative to that of independent sources. It is zero
-if the number is fixed, as in most crowds, and one but for sampling noise if sources had the choice.
+MAX_DEVIATION = 0.2
+"""How far the variance of the number of responses per item, relative to that of independent
+sources, may be from one. It is zero if the number is fixed, as in most crowds, and larger than one
+if some items get more responses from all sources.
 """
 MIN_SOURCES_PER_CLASS = 3
 """Sources per class that determine a model of sources with one class each (Lemma 1)."""
@@ -40,7 +41,7 @@ def explain_abstentions(responses: Responses, threads: int | None = None) -> str
     table = responses.with_abstentions()
     model = DawidSkene(threads=threads).fit(table).model_
     dispersion = relative_dispersion(responses, model)
-    if dispersion < MIN_DISPERSION:
+    if abs(dispersion - 1) > MAX_DEVIATION:
         return None
     fit = measure_fit(count_pairs(table).compare_with(model), table.n_annotators)
     if not fit.holds or _consistent_share(responses, model) < MIN_CONSISTENT:
