@@ -276,13 +276,17 @@ def shrink_model(
     """Shrink the confusion matrices of an estimate; return the model and the prior.
 
     ``count_expected`` returns the expected counts ``[annotator, reported, true]`` under the
-    estimate, from which the prior is learned. It is not called if ``option`` is None.
+    estimate, from which the prior is learned. It is not called if ``option`` is None. Where symbols
+    are not classes, the counts themselves are shrunk: one iteration of EM (Remark 2), because
+    moments of many symbols use the responses less efficiently than the likelihood does.
     """
     if option is None:
         return estimate, None
     counts = count_expected()
     shrinkage = make_shrinkage(option, counts, anchor)
-    confusions = shrinkage.shrink(counts.sum(axis=1, keepdims=True) * estimate.confusions)
+    if anchor.kind == "identity":
+        counts = counts.sum(axis=1, keepdims=True) * estimate.confusions
+    confusions = shrinkage.shrink(counts)
     names = estimate.annotators, estimate.classes, None, estimate.symbols
     return Model(confusions, estimate.prior, *names), shrinkage
 
