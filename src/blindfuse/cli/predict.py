@@ -84,7 +84,7 @@ def _read(
     if model.scale is None:
         abstain = NO_RESPONSE in model.symbols.tolist()
         known = model.classes if abstain else model.symbols
-        return inputs.read(output.screen, step, known.tolist())
+        return inputs.read(output.screen, step, known.tolist(), are_known=True)
     step(f"reading {inputs.title}")
     data = read_scores(inputs, model)
     output.screen.note(*data.notes)

@@ -27,6 +27,9 @@ MIN_LEVEL_SHARE = 2 / 3
 """Share of an annotator's own levels that the levels of the crowd must leave it."""
 MIN_SCORES_PER_LEVEL = 2
 """Scores per level that an annotator needs before its own levels are compared."""
+MIN_SPREAD_RATIO = 4.0
+"""Ratio of the widest and the narrowest annotator's spread from which on scales differ plainly, as
+those from 1 to 5 and from 0 to 20 do. Judges on one scale differ less, however strict they are."""
 
 
 class ScoreTable(NamedTuple):
@@ -72,8 +75,8 @@ def score_symbols(table: ScoreTable, levels: Levels) -> ScoreSymbols:
     """Divide scores into at most ``levels`` symbols, or into those of a given scale.
 
     Where at most ``levels`` values occur, each is a symbol of its own. Otherwise the levels have
-    about equal numbers of scores: of the crowd's, or of each annotator's own where the crowd's
-    levels would leave an annotator fewer than two thirds of its own.
+    about equal numbers of scores: of the crowd's, or of each annotator's own where spreads differ
+    plainly and the crowd's levels would leave an annotator fewer than two thirds of its own.
     """
     distinct = np.unique(table.scores)
     if not len(distinct):
@@ -95,8 +98,9 @@ def score_symbols(table: ScoreTable, levels: Levels) -> ScoreSymbols:
     own = ScoreScale(_own_edges(table, n_levels), table.names)
     kept = _effective_levels(table, crowd), _effective_levels(table, own)
     n_scores = np.bincount(table.annotators, table.counts, minlength=len(table.names))
-    lost = (kept[0] < MIN_LEVEL_SHARE * kept[1]) & (n_scores >= MIN_SCORES_PER_LEVEL * n_levels)
-    if not lost.any():
+    enough = n_scores >= MIN_SCORES_PER_LEVEL * n_levels
+    lost = enough & (kept[0] < MIN_LEVEL_SHARE * kept[1])
+    if not lost.any() or _spread_ratio(table, enough) < MIN_SPREAD_RATIO:
         return _symbols_of_scale(table, crowd, [])
     note = (
         "annotators use different scales: levels of the whole crowd would leave "
@@ -159,6 +163,17 @@ def _quantiles(scores: Floats, counts: NDArray[np.int64], n_levels: int) -> Floa
     ends = np.cumsum(counts)
     ranks = np.ceil((ends[-1] - 1) * (np.arange(1, n_levels) / n_levels))
     return np.asarray(scores[np.searchsorted(ends, ranks, side="right")])
+
+
+def _spread_ratio(table: ScoreTable, enough: NDArray[np.bool_]) -> float:
+    """Ratio of the largest and the smallest spread of annotators with ``enough`` scores.
+
+    The spread is the difference of the first and the last decile; constant scores have none.
+    """
+    deciles = _own_edges(table, 10)[enough]
+    spreads = deciles[:, -1] - deciles[:, 0]
+    spreads = spreads[spreads > 0]
+    return float(spreads.max() / spreads.min()) if len(spreads) else 1.0
 
 
 def _effective_levels(table: ScoreTable, scale: ScoreScale) -> Floats:

@@ -206,6 +206,19 @@ def with_no_response(alphabet: Alphabet) -> Alphabet:
     return Alphabet(classes, as_names([*symbols.tolist(), NO_RESPONSE]), own)
 
 
+def without_abstentions(responses: "Responses", decided: "Responses") -> "Responses":
+    """Return ``decided``, what the same responses were read as, without "no response"."""
+    at = positions(np.array([NO_RESPONSE], dtype=object), responses.symbols)[0]
+    if at < 0:
+        return decided
+    given = responses.by_item.symbols != at
+    counts = np.bincount(responses.item_of_response()[given], minlength=responses.n_items)
+    _, annotators, symbols = decided.by_item
+    return decided.with_rows(
+        decided.items, Rows(row_starts(counts), annotators[given], symbols[given])
+    )
+
+
 def with_alphabet(responses: "Responses", classes: Any, anchor: Anchor) -> "Responses":
     """Return the same responses with other classes, of which the reported labels are symbols."""
     alphabet = Alphabet(ordered_classes(classes), responses.symbols, anchor)
