@@ -172,16 +172,23 @@ def fit_em(partitions: Partitions, method: EMEstimator, size: TableSize) -> Mode
     """
     method._check_parameters()
     start = _resolve_start(partitions, method, size)
-    rule = None if isinstance(start, Model) else _score_rule(partitions, size)
-    initial = partitions.map_sum(
-        partial(_initial_counts, method=_with_one_thread(method), start=start, rule=rule)
-    )
 
     def e_step(parameters: EMParameters) -> ExpectedCounts:
         return partitions.map_sum(partial(_e_step, evidence=parameters.evidence))
 
-    names = partitions.names
-    return method._run_em(e_step, initial, size.n_responses, names.annotators, names.fitted)
+    def run(rule: ScoreRule | None) -> Model:
+        initial = partitions.map_sum(
+            partial(_initial_counts, method=_with_one_thread(method), start=start, rule=rule)
+        )
+        names = partitions.names
+        return method._run_em(e_step, initial, size.n_responses, names.annotators, names.fitted)
+
+    rules: list[ScoreRule | None] = [None]
+    if not isinstance(start, Model) and partitions.names.fitted.anchor.kind == "order":
+        rules = method._score_rules(
+            _draw_sample(partitions, size), start, _score_rule(partitions, size)
+        )
+    return method._run_from_rules(run, rules)
 
 
 def _default_method(names: Names, size: TableSize) -> ModelEstimator:

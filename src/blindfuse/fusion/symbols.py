@@ -81,14 +81,18 @@ class AnchoredConfidence:
 
 @dataclass(eq=False)
 class AnchoredVote:
-    """The baseline: labels by the anchor alone, described by a model."""
+    """The baseline: labels by the anchor alone, described by a model.
+
+    Scores are read by the ``rule`` from which EM has the larger likelihood, if there is one.
+    """
 
     context: FuseContext
+    rule: ScoreRule | None = None
 
     @cached_property
     def posteriors(self) -> Floats:
         """What the anchor says, ``[item, class]``; the class proportions for items without."""
-        found = vote_posteriors(self.context.responses, self.context.threads)
+        found = vote_posteriors(self.context.responses, self.context.threads, self.rule)
         return np.where(found.sum(axis=1, keepdims=True) > 0, found, found.mean(axis=0) + 1e-12)
 
     @cached_property
@@ -104,7 +108,9 @@ class AnchoredVote:
         responses = self.context.responses
         by_model = self.model.posteriors(responses, threads=self.context.threads)
         posteriors = keep_labels(self.posteriors, by_model)
-        rule = ScoreRule.of(responses) if responses.anchor.kind == "order" else None
+        rule = self.rule
+        if rule is None and responses.anchor.kind == "order":
+            rule = ScoreRule.of(responses)
         return Choice(
             ANCHORED_VOTE[responses.anchor.kind],
             why,
@@ -118,18 +124,19 @@ class AnchoredVote:
 
 def select_with_symbols(context: FuseContext) -> Choice:
     """EM from the anchor's start, or the anchor's own labels where EM cannot be trusted."""
-    responses, baseline = context.responses, AnchoredVote(context)
+    responses = context.responses
     name = ANCHORED_VOTE[responses.anchor.kind]
     try:
         require_overlap(responses)
     except NotIdentifiable as refusal:
-        return baseline.choose(f"{refusal.reason} The {name} is used.")
+        return AnchoredVote(context).choose(f"{refusal.reason} The {name} is used.")
     fitted = context.fit_dawid_skene()
     copies = find_copies(responses, fitted.model_)
     if copies.groups:
         return _select_without_copies(context, copies)
     labels = most_likely(fitted.posteriors_)
-    votes = _guarding_votes(responses)
+    baseline = AnchoredVote(context, fitted.score_rule_)
+    votes = _guarding_votes(responses, fitted.score_rule_)
     objection = object_to_labels(labels, votes, responses.classes)
     if objection is not None:
         return baseline.choose(
@@ -158,7 +165,7 @@ def _select_without_copies(context: FuseContext, copies: Copies) -> Choice:
     return with_all_annotators(choice, copies, context)
 
 
-def _guarding_votes(responses: Responses) -> Floats:
+def _guarding_votes(responses: Responses, rule: ScoreRule | None) -> Floats:
     """The votes ``[item, class]`` that guards compare labels with.
 
     Without an anchor, classes have no names before EM has found them, so only the cluster of each
@@ -166,7 +173,7 @@ def _guarding_votes(responses: Responses) -> Floats:
     """
     if responses.anchor.kind == "none":
         return vote_posteriors(responses) * responses.responses_per_item[:, None]
-    return weighted_votes(responses)
+    return weighted_votes(responses, rule=rule)
 
 
 def _tempered(choice: Choice, context: FuseContext) -> Choice:

@@ -7,7 +7,7 @@ anchor       class of an item
 ===========  =====================================================================================
 identity     the majority vote, in :mod:`blindfuse.model.posteriors`
 matrix       the class with most votes, where a response has the votes ``matrix[symbol]``
-order        the mean of the annotators' standardised scores, divided into K intervals by k-means
+order        the mean of the annotators' standardised scores, in one of K intervals (`score_cuts`)
 none         spectral clustering of the items by their co-association
 ===========  =====================================================================================
 """
@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.model.score_cuts import kmeans_cuts, unequal_cuts
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -24,8 +25,6 @@ Codes = NDArray[np.intp]
 
 STANDARD_RESPONSES = 2.0
 """Responses that the crowd's mean and variance of scores count for in those of an annotator."""
-KMEANS_ITERATIONS = 100
-"""Maximum number of iterations of k-means on scores."""
 MIN_SPREAD = 1e-12
 """Smallest standard deviation of an annotator's scores, for those that are all equal."""
 
@@ -55,7 +54,13 @@ class ScoreRule(NamedTuple):
         known = np.nan_to_num(np.asarray(responses.anchor.values))
         values = standardize(known, symbol_counts(responses) if counts is None else counts)
         scores = mean_scores(responses, values)
-        return cls(values, _cuts(scores[~np.isnan(scores)], responses.n_classes))
+        return cls(values, kmeans_cuts(scores[~np.isnan(scores)], responses.n_classes))
+
+    def for_unequal_classes(self, responses: Responses) -> "ScoreRule | None":
+        """Return the rule with the cuts of a rare class, if mean scores prove that there is one."""
+        scores = mean_scores(responses, self.values)
+        cuts = unequal_cuts(scores[~np.isnan(scores)], responses.n_classes)
+        return None if cuts is None else ScoreRule(self.values, cuts)
 
     def codes(self, responses: Responses) -> Codes:
         """Return the class code of each item, −1 without responses."""
@@ -157,23 +162,3 @@ def mean_scores(responses: Responses, values: Floats) -> Floats:
     counts = responses.responses_per_item
     missing = np.full(len(sums), np.nan)
     return np.asarray(np.divide(sums, counts, out=missing, where=counts > 0))
-
-
-def _cuts(scores: Floats, n_classes: int) -> Floats:
-    """Return the K − 1 cuts between K intervals of scores, by k-means in one dimension.
-
-    Lloyd's algorithm starts from equally frequent intervals, and ends after finitely many steps.
-    """
-    ordered = np.sort(scores)
-    sums = np.concatenate([[0.0], np.cumsum(ordered)])
-    ends = np.linspace(0, len(ordered), n_classes + 1).astype(np.intp)
-    cuts = np.full(n_classes - 1, np.nan)
-    for _ in range(KMEANS_ITERATIONS):
-        sizes = np.maximum(np.diff(ends), 1)
-        centres = np.diff(sums[ends]) / sizes
-        last, cuts = cuts, (centres[:-1] + centres[1:]) / 2
-        if np.array_equal(last, cuts):
-            break
-        inner = np.searchsorted(ordered, cuts)
-        ends = np.concatenate([[0], inner, [len(ordered)]])
-    return np.maximum.accumulate(cuts)
