@@ -99,6 +99,7 @@ SECTIONS: list[Callable[[], Section]] = [
     symbols.scores,
     symbols.simulated,
     symbols.weak_supervision,
+    symbols.abstentions,
     symbols.cost,
 ]
 

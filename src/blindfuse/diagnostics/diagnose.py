@@ -20,6 +20,7 @@ from blindfuse.model.checks import check_numbers
 from blindfuse.model.decisions import decide
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.symbols import without_abstentions
 
 Floats = NDArray[np.float64]
 
@@ -118,7 +119,7 @@ def diagnose(
         annotators=replace(
             rate_annotators(*decided, posteriors, labels), roc_area=_roc_areas(responses, known)
         ),
-        coverage=measure_coverage(decided[0]),
+        coverage=measure_coverage(without_abstentions(responses, decided[0])),
         panel=compare_panel(*decided, posteriors),
         dependence=find_dependence(pairs, responses.annotators, merged=len(groups) > 0),
         fit=measure_fit(pairs.outside_groups(groups), responses.n_annotators),

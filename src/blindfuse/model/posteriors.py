@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from blindfuse.kernels import posteriors as kernels
 from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
 from blindfuse.kernels.threads import map_threads
-from blindfuse.model.anchored_votes import class_votes, initial_codes
+from blindfuse.model.anchored_votes import ScoreRule, class_votes, initial_codes
 from blindfuse.model.checks import check_shape
 from blindfuse.model.incidence import observed_incidence
 from blindfuse.responses.packing import PackedResponses
@@ -55,20 +55,22 @@ class ExpectedCounts:
         )
 
 
-def vote_posteriors(responses: Responses, threads: int | None = None) -> Floats:
+def vote_posteriors(
+    responses: Responses, threads: int | None = None, rule: ScoreRule | None = None
+) -> Floats:
     """Return the majority vote as posteriors ``[item, class]``.
 
     The winning class has probability one; tied classes share it equally. The row of an item
     without responses is zero. Where symbols are not classes, this is what their anchor says of the
-    item (:mod:`blindfuse.model.anchored_votes`).
+    item (:mod:`blindfuse.model.anchored_votes`); new scores need the ``rule`` of earlier ones.
     """
-    return _vote_units(responses, threads) / kernels.UNITS_PER_VOTE
+    return _vote_units(responses, threads, rule) / kernels.UNITS_PER_VOTE
 
 
-def _vote_units(responses: Responses, threads: int | None) -> Floats:
+def _vote_units(responses: Responses, threads: int | None, rule: ScoreRule | None = None) -> Floats:
     """Return the majority vote ``[item, class]`` in units of 1/720720 vote."""
     if not responses.is_plain:
-        return _anchored_units(responses)
+        return _anchored_units(responses, rule)
     if responses.n_responses < MIN_COMPILED:
         return _units_of_winners(weighted_votes(responses))
     units = np.empty((responses.n_items, responses.n_classes))
@@ -90,9 +92,9 @@ def _units_of_winners(votes: Floats) -> Floats:
     return np.where(wins & (most > 0), share, 0.0)
 
 
-def _anchored_units(responses: Responses) -> Floats:
+def _anchored_units(responses: Responses, rule: ScoreRule | None) -> Floats:
     """The same for symbols that are not classes; sums of votes are rounded, so that ties are."""
-    codes = initial_codes(responses)
+    codes = initial_codes(responses, rule)
     if codes is None:
         return _units_of_winners(np.round(class_votes(responses), 9))
     units = np.zeros((responses.n_items, responses.n_classes))
@@ -101,23 +103,28 @@ def _anchored_units(responses: Responses) -> Floats:
     return units
 
 
-def count_votes(responses: Responses, threads: int | None = None) -> ExpectedCounts:
+def count_votes(
+    responses: Responses, threads: int | None = None, rule: ScoreRule | None = None
+) -> ExpectedCounts:
     """Return the expected counts under the majority vote.
 
-    The result is exact: it depends neither on the order of the items nor on the threads.
+    The result is exact: it depends neither on the order of the items nor on the threads. A
+    partition of scores needs the ``rule`` of the whole table.
     """
-    return votes_from_units(count_vote_units(responses, threads))
+    return votes_from_units(count_vote_units(responses, threads, rule))
 
 
-def count_vote_units(responses: Responses, threads: int | None = None) -> ExpectedCounts:
+def count_vote_units(
+    responses: Responses, threads: int | None = None, rule: ScoreRule | None = None
+) -> ExpectedCounts:
     """Return the expected counts under the majority vote, in integer units of 1/720720 vote.
 
     Shares of tied classes are whole numbers of units, so sums over items are exact.
     """
     if responses.n_responses < MIN_COMPILED:
-        return _count_small(responses, _vote_units(responses, threads))
+        return _count_small(responses, _vote_units(responses, threads, rule))
     if not responses.is_plain:
-        return count_posteriors(responses, _vote_units(responses, threads), threads)
+        return count_posteriors(responses, _vote_units(responses, threads, rule), threads)
     K = responses.n_classes
     lanes = lanes_of(K)
     return _sum_over_items(responses, K, threads, kernels.vote_counts, lanes)
@@ -130,19 +137,21 @@ def votes_from_units(units: ExpectedCounts) -> ExpectedCounts:
     )
 
 
-def weighted_votes(responses: Responses, weights: Floats | None = None) -> Floats:
+def weighted_votes(
+    responses: Responses, weights: Floats | None = None, rule: ScoreRule | None = None
+) -> Floats:
     """Return the sum of ``weights[annotator]`` per item and class, ``[item, class]``.
 
     Without weights, every response counts as one vote. Where symbols are not classes, a response
     votes through the anchor (:func:`~blindfuse.model.anchored_votes.class_votes`).
     """
     if not responses.is_plain:
-        return class_votes(responses, weights)
+        return class_votes(responses, weights, rule)
     N, K = responses.n_items, responses.n_classes
     if responses.n_responses >= MIN_COMPILED:
-        votes, each = np.zeros((N, K)), np.ones(responses.n_annotators)
-        each = each if weights is None else np.ascontiguousarray(weights, dtype=float)
-        kernels.item_votes(*responses.by_item, each, votes)
+        votes, ones = np.zeros((N, K)), np.ones(responses.n_annotators)
+        per_response = ones if weights is None else np.ascontiguousarray(weights, dtype=float)
+        kernels.item_votes(*responses.by_item, per_response, votes)
         return votes
     cells = responses.item_of_response()
     cells *= K
