@@ -51,15 +51,14 @@ def _log_gamma(x, log_shifted):
 @kernel
 def membership_posteriors(
     starts, annotators, symbols, first, last, weights,
-    looks, habits, pseudo, is_warm, memberships, by_habit, log_sums,
+    looks, habits, pseudo, memberships, by_habit, log_sums,
 ):  # fmt: skip
     """Fill the Dirichlet parameters ``memberships[item, class]``; return the variational bound.
 
     Annotator m looks with probability ``looks[m]`` and then reports class a with probability
     q_n(a), where q_n ~ Dirichlet(``pseudo``). Otherwise it reports a with probability
     ``habits[m, a]``. Adds the expected number of responses by habit to ``by_habit[m, a]`` and
-    Σ_n E log q_n to ``log_sums[class]``; ``weights[item]`` is the weight of each item. If
-    ``is_warm``, the iteration of an item begins at the given memberships, else at its votes.
+    Σ_n E log q_n to ``log_sums[class]``; ``weights[item]`` is the weight of each item.
 
     The parameters of classes that nobody reports for an item do not change, so that only the
     ``present`` ones are updated, ``n_present`` of them.
@@ -87,8 +86,7 @@ def membership_posteriors(
             votes[a] += 1.0
         total = strength
         for k in range(K):
-            if votes[k] == 0.0 or not is_warm:
-                membership[k] = pseudo[k] + votes[k]
+            membership[k] = pseudo[k] + votes[k]
             total += membership[k] - pseudo[k]
             votes[k] = 0.0
         for _ in range(MAX_ITERATIONS):
