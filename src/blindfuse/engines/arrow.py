@@ -15,7 +15,7 @@ from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
 from blindfuse.responses.coding import MAX_CLASSES, as_column, as_names, code_labels, positions
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.values import TRIMMED, LabelOptions, LabelRules
+from blindfuse.responses.values import TRIMMED, WHOLE_NUMERAL, LabelOptions, LabelRules
 
 
 class Columns(NamedTuple):
@@ -39,25 +39,72 @@ class Names(NamedTuple):
     classes: NDArray[Any]
 
 
+class NumberForm(NamedTuple):
+    """How the names of some rows are written, if they are text.
+
+    Whether all are whole numbers, and whether some have a decimal point and some have none.
+    """
+
+    are_whole: bool
+    some_with_point: bool
+    some_without: bool
+
+    @classmethod
+    def of(cls, names: pa.Array) -> "NumberForm":
+        """Describe trimmed names."""
+        present = names.drop_null()
+        if not _is_text(names) or not _are_whole(present.slice(0, 100)):
+            return cls(not len(present), False, False)
+        with_point = pc.sum(pc.match_substring(present, ".")).as_py() or 0
+        return cls(_are_whole(present), with_point > 0, with_point < len(present))
+
+    def joined(self, other: "NumberForm") -> "NumberForm":
+        """Describe the names of both parts."""
+        return NumberForm(
+            self.are_whole and other.are_whole,
+            self.some_with_point or other.some_with_point,
+            self.some_without or other.some_without,
+        )
+
+    def reject_two_spellings(self, column: str, kind: str) -> None:
+        """Raise an error if names are whole numbers, written as ``7`` and as ``7.0``."""
+        if all(self):
+            raise BadLabels(
+                f"The {kind}s in column {column!r} are whole numbers as text, some written as 7 "
+                f"and some as 7.0, which would be two {kind}s. Cast the column to integers first."
+            )
+
+
+NO_NAMES = NumberForm(True, False, False)
+
+
 @dataclass(frozen=True)
 class ColumnSummary:
-    """Row count, null counts and distinct values of some rows; the sum describes all of them."""
+    """Row count, null counts and distinct values of some rows; the sum describes all of them.
+
+    ``item_form`` and ``annotator_form`` say how numbers among the names are written.
+    """
 
     rows: int
     without_item: int
     without_annotator: int
     annotators: frozenset[Any]
     labels: frozenset[Any]
+    item_form: NumberForm = NO_NAMES
+    annotator_form: NumberForm = NO_NAMES
 
     @classmethod
     def of(cls, items: pa.Array, annotators: pa.Array, labels: pa.Array) -> "ColumnSummary":
         """Summarize these three columns."""
+        items, annotators = trim_names(items), trim_names(annotators)
         return cls(
             rows=len(items),
-            without_item=_count_nulls(trim_names(items)),
-            without_annotator=_count_nulls(trim_names(annotators)),
-            annotators=_distinct_values(trim_names(annotators)),
+            without_item=_count_nulls(items),
+            without_annotator=_count_nulls(annotators),
+            annotators=_distinct_values(annotators),
             labels=_distinct_values(labels),
+            item_form=NumberForm.of(items),
+            annotator_form=NumberForm.of(annotators),
         )
 
     def __add__(self, other: "ColumnSummary") -> "ColumnSummary":
@@ -70,6 +117,8 @@ class ColumnSummary:
             self.without_annotator + other.without_annotator,
             self.annotators | other.annotators,
             labels,
+            self.item_form.joined(other.item_form),
+            self.annotator_form.joined(other.annotator_form),
         )
 
     def names(self, columns: Columns, classes: Sequence[Any] | None) -> Names:
@@ -78,6 +127,8 @@ class ColumnSummary:
             raise BadLabels("The table is empty. Check the source of the table.")
         _reject_nulls(self.without_item, columns.item, "item")
         _reject_nulls(self.without_annotator, columns.annotator, "annotator")
+        self.item_form.reject_two_spellings(columns.item, "item")
+        self.annotator_form.reject_two_spellings(columns.annotator, "annotator")
         labels = sorted(self.labels, key=str)
         if len(labels) > MAX_CLASSES:
             raise BadLabels(
@@ -92,7 +143,7 @@ class ColumnSummary:
 def trim_names(column: pa.Array) -> pa.Array:
     """Return names without outer white space; names that consist of nothing else become null."""
     array = _plain_array(column)
-    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+    if not _is_text(array):
         return array
     trimmed = pc.utf8_trim(array, TRIMMED)
     return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, trimmed.type), trimmed)
@@ -178,6 +229,14 @@ def label_items(items: pa.Array, responses: Responses, model: Model, rule: Rule)
             "probability": posteriors.max(axis=1, initial=0.0),
         }
     )
+
+
+def _is_text(array: pa.Array) -> bool:
+    return bool(pa.types.is_string(array.type) or pa.types.is_large_string(array.type))
+
+
+def _are_whole(names: pa.Array) -> bool:
+    return bool(pc.all(pc.match_substring_regex(names, WHOLE_NUMERAL), min_count=0).as_py())
 
 
 def _plain_array(column: Any) -> pa.Array:

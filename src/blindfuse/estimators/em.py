@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -27,7 +27,7 @@ from blindfuse.model.posteriors import (
     safe_log,
     weighted_votes,
 )
-from blindfuse.model.shrinkage import vote_confusions
+from blindfuse.model.shrinkage import Shrinkage, vote_confusions
 from blindfuse.parameters import (
     Constraint,
     any_of,
@@ -132,6 +132,14 @@ def plain_parameters(confusions: Floats, prior: Floats) -> EMParameters:
     return EMParameters(confusions, prior, (confusions, prior))
 
 
+@dataclass(eq=False)
+class VoteStart:
+    """The counts of the majority vote, and the prior learned from them, shared by several fits."""
+
+    counts: ExpectedCounts
+    learned: Shrinkage | None = None
+
+
 class EMEstimator(ModelEstimator):
     """The base class of EM methods, which differ in their M-step only.
 
@@ -152,8 +160,8 @@ class EMEstimator(ModelEstimator):
 
     class_prior: Any = "estimated"
     weights: Floats | None = None
-    _votes: ExpectedCounts | None = None
-    """The counts of the majority vote, if the caller of ``fit`` has them already."""
+    _votes: "VoteStart | None" = None
+    """The majority vote, if the caller of ``fit`` has counted it already."""
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "class_prior": CLASS_PRIOR,
@@ -249,7 +257,7 @@ class EMEstimator(ModelEstimator):
     def _initial_counts(self, responses: Responses, start: InitialState) -> ExpectedCounts:
         """Return the expected counts that EM starts from; counts of other items can be added."""
         if start == "mv":
-            return self._votes or count_votes(responses, self.threads)
+            return self._votes.counts if self._votes else count_votes(responses, self.threads)
         if start == "shares":
             votes = weighted_votes(responses)
             total = votes.sum(axis=1, keepdims=True)
