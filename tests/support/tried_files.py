@@ -164,7 +164,7 @@ def _values() -> list[TriedFile]:
     )
     countries = changed(LABELS, lambda _, label: label.replace("cow", "NA"))
     as_number = {"read as numbers, so that 1.0 and 1 are one class"}
-    rows = long_rows(NUMBERS)
+    rows, first = long_rows(NUMBERS), next(iter(LABELS))
     return [
         TriedFile(
             "pandas: wide CSV of integers with missing cells, written as floats",
@@ -219,6 +219,12 @@ def _values() -> list[TriedFile]:
             {"votes.csv": as_table(long_rows(thousands), ";")},
             thousands,
             ["'1,000'"],
+        ),
+        TriedFile(
+            "Excel: formulas that failed",
+            {"votes.csv": as_table(long_rows({**LABELS, first: "#REF!"}))},
+            {cell: label for cell, label in LABELS.items() if cell != first},
+            ["1 label treated as missing: '#REF!'"],
         ),
         TriedFile(
             "labels such as 007",

@@ -94,10 +94,8 @@ class MixedMembership(PosteriorEstimator):
         sizes = np.bincount(pattern_of).astype(float)
         bounds: list[float] = []
         self.stopped_ = "max_iter"
-        memberships: Floats | None = None
         for _ in range(self.max_iter):
-            expected = self._e_step(distinct, sizes, memberships)
-            memberships = expected.memberships
+            expected = self._e_step(distinct, sizes)
             bounds.append(expected.bound)
             if len(bounds) > 1 and bounds[-1] - bounds[-2] <= self.tolerance * table.n_responses:
                 self.stopped_ = "converged"
@@ -133,22 +131,12 @@ class MixedMembership(PosteriorEstimator):
     def _posteriors(self, responses: Responses) -> Floats:
         return self._e_step(responses).proportions()
 
-    def _e_step(
-        self,
-        responses: Responses,
-        sizes: Floats | None = None,
-        memberships: Floats | None = None,
-    ) -> "_Expected":
-        """The E-step, in place from ``memberships[item, class]`` if they are given.
-
-        ``sizes[item]`` is the number of times that each item counts.
-        """
+    def _e_step(self, responses: Responses, sizes: Floats | None = None) -> "_Expected":
+        """The E-step; ``sizes[item]`` is the number of times that each item counts."""
         sizes = np.ones(responses.n_items) if sizes is None else sizes
         shape = responses.n_annotators, responses.n_classes
-        is_warm = memberships is not None
-        alphas = np.empty((responses.n_items, shape[1])) if memberships is None else memberships
-        pseudo = self.concentration_ * self.prior_
-        model = self.attention_, self.guess_probabilities_, pseudo, is_warm
+        alphas = np.empty((responses.n_items, responses.n_classes))
+        model = self.attention_, self.guess_probabilities_, self.concentration_ * self.prior_
 
         def process(begin: int, end: int) -> tuple[float, Floats, Floats]:
             guesses, log_sums = np.zeros(shape), np.empty(shape[1])

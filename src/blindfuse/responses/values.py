@@ -33,6 +33,7 @@ MISSING_MARKERS = frozenset(
             "-nan",
         ),
         *("None", "NULL", "null", "NaT", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+        *("#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#NUM!", "#NULL!"),
     ]
 )
 """Labels treated as missing: what pandas, R, Excel, SQL and JSON write for a missing value."""
