@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -29,7 +29,7 @@ from blindfuse.model.posteriors import (
     weighted_votes,
 )
 from blindfuse.model.score_cuts import MIN_RATIO
-from blindfuse.model.shrinkage import vote_confusions
+from blindfuse.model.shrinkage import Shrinkage, vote_confusions
 from blindfuse.parameters import (
     Constraint,
     any_of,
@@ -134,6 +134,14 @@ def plain_parameters(confusions: Floats, prior: Floats) -> EMParameters:
     return EMParameters(confusions, prior, (confusions, prior))
 
 
+@dataclass(eq=False)
+class VoteStart:
+    """The counts of the majority vote, and the prior learned from them, shared by several fits."""
+
+    counts: ExpectedCounts
+    learned: Shrinkage | None = None
+
+
 class EMEstimator(ModelEstimator):
     """The base class of EM methods, which differ in their M-step only.
 
@@ -157,8 +165,8 @@ class EMEstimator(ModelEstimator):
 
     class_prior: Any = "estimated"
     weights: Floats | None = None
-    _votes: ExpectedCounts | None = None
-    """The counts of the majority vote, if the caller of ``fit`` has them already."""
+    _votes: "VoteStart | None" = None
+    """The majority vote, if the caller of ``fit`` has counted it already."""
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "class_prior": CLASS_PRIOR,
@@ -293,7 +301,9 @@ class EMEstimator(ModelEstimator):
         A partition of scores needs the ``rule`` of the whole table.
         """
         if start == "mv":
-            return self._votes or count_votes(responses, self.threads, rule)
+            if self._votes:
+                return self._votes.counts
+            return count_votes(responses, self.threads, rule)
         if start == "shares":
             votes = weighted_votes(responses, rule=rule)
             total = votes.sum(axis=1, keepdims=True)

@@ -95,8 +95,6 @@ class MixedMembership(PosteriorEstimator):
         bounds: list[float] = []
         self.stopped_ = "max_iter"
         for _ in range(self.max_iter):
-            # Every E-step begins at the votes, as in predict_proba: one that goes on from the last
-            # memberships converges further, to memberships that are far too certain.
             expected = self._e_step(distinct, sizes)
             bounds.append(expected.bound)
             if len(bounds) > 1 and bounds[-1] - bounds[-2] <= self.tolerance * table.n_responses:
@@ -137,9 +135,8 @@ class MixedMembership(PosteriorEstimator):
         """The E-step; ``sizes[item]`` is the number of times that each item counts."""
         sizes = np.ones(responses.n_items) if sizes is None else sizes
         shape = responses.n_annotators, responses.n_classes
-        alphas = np.empty((responses.n_items, shape[1]))
-        pseudo = self.concentration_ * self.prior_
-        model = self.attention_, self.guess_probabilities_, pseudo
+        alphas = np.empty((responses.n_items, responses.n_classes))
+        model = self.attention_, self.guess_probabilities_, self.concentration_ * self.prior_
 
         def process(begin: int, end: int) -> tuple[float, Floats, Floats]:
             guesses, log_sums = np.zeros(shape), np.empty(shape[1])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from blindfuse.diagnostics.calibration import ErrorInterval
 from blindfuse.estimators.dawid_skene import DawidSkene
+from blindfuse.estimators.em import VoteStart
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.held_out import sample_items
 from blindfuse.model.model import Model
@@ -51,13 +52,17 @@ class FuseContext:
             **parameters,
         )
         if not self.gold:
-            method._votes = self.vote_counts
+            method._votes = self._vote_start
         return method.fit(self.responses, gold=self.gold)
 
-    @cached_property
+    @property
     def vote_counts(self) -> ExpectedCounts:
         """The expected counts under the majority vote, from which most fits start."""
-        return count_votes(self.responses, self.threads)
+        return self._vote_start.counts
+
+    @cached_property
+    def _vote_start(self) -> VoteStart:
+        return VoteStart(count_votes(self.responses, self.threads))
 
     @cached_property
     def dawid_skene_from_vote(self) -> DawidSkene:

@@ -37,6 +37,15 @@ def nested(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compiled(function, fastmath=False)
 
 
+def embedded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Like :func:`nested`, for long sums, which must run in several SIMD lanes.
+
+    LLVM copies the function into its callers, so that there is no other copy to call. That takes
+    longer to compile.
+    """
+    return _compiled(function, fastmath=FAST_MATH, forceinline=True)
+
+
 def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", **options)(function)
     compiled._cache = KernelCache(function)  # type: ignore[attr-defined]

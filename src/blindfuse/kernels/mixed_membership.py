@@ -59,13 +59,15 @@ def membership_posteriors(
     q_n(a), where q_n ~ Dirichlet(``pseudo``). Otherwise it reports a with probability
     ``habits[m, a]``. Adds the expected number of responses by habit to ``by_habit[m, a]`` and
     Σ_n E log q_n to ``log_sums[class]``; ``weights[item]`` is the weight of each item.
+    The iteration of an item begins at its votes: from the last memberships, it would often end at
+    a lower bound.
 
     The parameters of classes that nobody reports for an item do not change, so that only the
     ``present`` ones are updated, ``n_present`` of them.
     """
     K = pseudo.size
     present, chances, updated = np.empty(K, np.int64), np.empty(K), np.empty(K)
-    absent_logs, absent_gammas, votes = np.empty(K), np.empty(K), np.zeros(K)
+    absent_logs, absent_gammas = np.empty(K), np.empty(K)
     strength = prior_terms = weight_sum = whole_sum = bound = 0.0
     for k in range(K):
         strength += pseudo[k]
@@ -77,18 +79,16 @@ def membership_posteriors(
     for n in range(first, last):
         membership, weight = memberships[n], weights[n]
         begin, end = np.uint64(starts[n]), np.uint64(starts[n + 1])
+        for k in range(K):
+            membership[k] = pseudo[k]
         n_present = 0
         for response in range(begin, end):
             a = np.int64(symbols[response])
-            if votes[a] == 0.0:
+            if membership[a] == pseudo[a]:
                 present[n_present] = a
                 n_present += 1
-            votes[a] += 1.0
-        total = strength
-        for k in range(K):
-            membership[k] = pseudo[k] + votes[k]
-            total += membership[k] - pseudo[k]
-            votes[k] = 0.0
+            membership[a] += 1.0
+        total = strength + (end - begin)
         for _ in range(MAX_ITERATIONS):
             rest, scale = _digamma_remainder(total), 1.0 / (total + SHIFT)
             for at in range(n_present):

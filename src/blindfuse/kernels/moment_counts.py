@@ -81,7 +81,7 @@ def _intersect(row, other, out):
 
 @kernel
 def count_common(row, other):
-    """Count the ones of the AND of two rows."""
+    """Return the number of bits that are set in both rows of BLOCK_WORDS words."""
     total = np.uint64(0)
     for word in range(BLOCK_WORDS):
         total += popcount(row[word] & other[word])

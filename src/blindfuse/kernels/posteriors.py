@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from blindfuse.kernels.compilation import inlined, kernel, logarithm
+from blindfuse.kernels.compilation import inlined, kernel, logarithm, nested
 from blindfuse.kernels.vectors import (
     copied,
     dot,
@@ -72,7 +72,7 @@ def _multiply(annotators, symbols, begin, end, confusions, lanes, posterior):
     return posterior
 
 
-@kernel
+@nested
 def _long_posterior(annotators, symbols, begin, end, confusions, prior, lanes, posterior):
     """Joint probability of class and responses of an item with any number of responses.
 

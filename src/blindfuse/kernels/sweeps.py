@@ -21,7 +21,7 @@ P_m        ``grams[m]``                        Γ_mᵀ Γ_m
 
 import numpy as np
 
-from blindfuse.kernels.compilation import inlined, kernel, nested, prefetch
+from blindfuse.kernels.compilation import embedded, inlined, kernel, nested, prefetch
 from blindfuse.kernels.vectors import filled, load, plus_scaled, store, times
 
 INNER_TOLERANCE = 1e-8
@@ -99,7 +99,7 @@ def invert(matrix, lanes):
                     matrix[i, j] -= factor * matrix[p, j]
 
 
-@nested
+@embedded
 def _dot(left, right):
     total = 0.0
     for j in range(left.size):
@@ -253,7 +253,7 @@ def _update_prior(gram, target, prior, dual, proximal, inner, fixed):
     return quadratic(gram, right, block, None)
 
 
-@nested
+@embedded
 def _eight_dots(a, b, c, d, left, right, dots):
     """Fill ``dots[8]`` with the products of four rows and two others; each entry is loaded once."""
     la = lb = lc = ld = ra = rb = rc = rd = 0.0
@@ -270,7 +270,7 @@ def _eight_dots(a, b, c, d, left, right, dots):
     dots[4], dots[5], dots[6], dots[7] = ra, rb, rc, rd
 
 
-@nested
+@embedded
 def _add_products(rows, columns, begin, dots, total):
     """Add ``columns`` times ``rows``ᵀ to ``total``, using entries from ``begin`` on.
 

@@ -149,9 +149,11 @@ def weighted_votes(
         return class_votes(responses, weights, rule)
     N, K = responses.n_items, responses.n_classes
     if responses.n_responses >= MIN_COMPILED:
-        votes, ones = np.zeros((N, K)), np.ones(responses.n_annotators)
-        per_response = ones if weights is None else np.ascontiguousarray(weights, dtype=float)
-        kernels.item_votes(*responses.by_item, per_response, votes)
+        votes = np.zeros((N, K))
+        given = np.ones(responses.n_annotators) if weights is None else weights
+        factors = np.ascontiguousarray(given, dtype=float)
+        check_shape(factors, "weights", (responses.n_annotators,))
+        kernels.item_votes(*responses.by_item, factors, votes)
         return votes
     cells = responses.item_of_response()
     cells *= K

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
+from operator import is_
 from reprlib import repr as short
 from typing import Any, NamedTuple
 
@@ -270,10 +271,19 @@ def check_classes(classes: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
 
 def positions(names: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
     """Return the position of each name in ``among``; −1 if it is not there."""
-    if names is among:
+    if names is among or _are_same_objects(names, among):
         return np.arange(len(names))
     position_of = {name_key(name): at for at, name in enumerate(among.tolist())}
     return np.array([position_of.get(name_key(name), -1) for name in names.tolist()], dtype=np.intp)
+
+
+def _are_same_objects(names: NDArray[Any], among: NDArray[Any]) -> bool:
+    """Whether two arrays hold the same names in the same order; equal values are not compared."""
+    if names.shape != among.shape or names.dtype != among.dtype:
+        return False
+    if names.dtype.kind in "iuUT":
+        return np.array_equal(names, among)
+    return all(map(is_, names.tolist(), among.tolist()))
 
 
 def union(names: NDArray[Any], more: NDArray[Any], kind: str) -> NDArray[Any]:
