@@ -108,3 +108,27 @@ def test_options_that_exclude_each_other_are_refused(tmp_path: Path) -> None:
 def test_text_among_scores_is_named(tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("item,judge,score\na,x,7\na,y,high\nb,x,3\n")
     assert "'high'" in refuse("fuse", tmp_path / "bad.csv", "--scores")
+
+
+@pytest.mark.parametrize("factor", [1, 100])
+def test_a_saved_model_divides_new_real_scores_into_its_levels(tmp_path: Path, factor: int) -> None:
+    """With the factor 100, one judge uses a scale of its own."""
+    real = SCORES + np.random.default_rng(1).random(SCORES.shape)
+    real[:, 0] *= factor
+    for name, rows in (("old.csv", range(120)), ("new.csv", range(7))):
+        lines = [
+            f"r{item},{judge},{real[item, m]:.6f}"
+            for item in rows
+            for m, judge in enumerate(JUDGES)
+        ]
+        (tmp_path / name).write_text("\n".join(["item,judge,score", *lines]))
+    model, fused, again = (tmp_path / name for name in ("model.npz", "fused.csv", "again.csv"))
+    options = "--scores", "--classes", "fail,pass", "--model", model, "-o", fused
+    succeed("fuse", tmp_path / "old.csv", *options)
+    succeed("predict", model, tmp_path / "new.csv", "-o", again)
+    old, new = (
+        [row["label"] for row in csv.DictReader(path.read_text().splitlines())]
+        for path in (fused, again)
+    )
+    assert new == old[:7]
+    assert set(new) == {"fail", "pass"}

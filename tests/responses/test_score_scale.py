@@ -122,7 +122,7 @@ def test_a_scale_must_have_a_level_per_symbol() -> None:
         Model(
             np.full((1, 2, 2), 0.5),
             np.full(2, 0.5),
-            ["a"],
-            [0, 1],
+            np.array(["a"]),
+            np.array([0, 1]),
             scale=ScoreScale(np.array([[1.0, 2.0]])),
         )

@@ -183,7 +183,7 @@ class SymbolOptions:
     @property
     def _scale(self) -> ScoreScale | None:
         """The levels that the caller gave."""
-        if isinstance(self.levels, ScoreScale):
+        if self.levels is None or isinstance(self.levels, ScoreScale):
             return self.levels
         return None if np.ndim(self.levels) == 0 else ScoreScale(check_edges(self.levels)[None])
 

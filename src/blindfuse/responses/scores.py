@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
-Levels = int | ArrayLike | ScoreScale
-"""A maximum number of levels, edges between levels, or the scale of an earlier table."""
+Levels = int | ArrayLike | ScoreScale | None
+"""A maximum number of levels, edges between levels, or the scale of an earlier table. None, the
+scale of tables in which every score is a symbol, stands for the default."""
 
 MAX_LEVELS = 11
 """Levels of scores by default: as many as the whole numbers from 0 to 10."""
@@ -83,10 +84,10 @@ def score_symbols(table: ScoreTable, levels: Levels) -> ScoreSymbols:
         raise BadLabels("There are no scores, so there is nothing to fuse. Check the input.")
     if isinstance(levels, ScoreScale):
         return _symbols_of_scale(table, levels, [])
-    if np.ndim(levels) > 0:
+    if levels is not None and np.ndim(levels) > 0:
         scale = ScoreScale(check_edges(levels)[None])
         return _symbols_of_scale(table, scale, _coarse_annotators(table, scale))
-    n_levels = check_levels(levels, "levels", 2)
+    n_levels = MAX_LEVELS if levels is None else check_levels(levels, "levels", 2)
     if len(distinct) == 1:
         raise BadLabels(
             f"Every score is {distinct[0]:g}, so scores say nothing about the classes. Check "
