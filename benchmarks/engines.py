@@ -15,14 +15,15 @@ import numpy as np
 import pyarrow as pa
 
 from blindfuse.engines.arrow import (
-    Names,
     encode_annotators,
     encode_labels,
     group_by_item,
     with_hashed_items,
 )
+from blindfuse.engines.symbols import Names
 from blindfuse.model.model import Model
 from blindfuse.moments.moment_statistics import MomentStatistics
+from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.responses import Responses
 from report import Section, environment, to_text
 
@@ -51,14 +52,14 @@ def simulate_partition(
     labels = np.where(correct, truth, rng.integers(n_classes, size=correct.shape))
     names = Names(
         np.array([f"annotator {m:05d}" for m in range(n_annotators)], dtype=object),
-        np.array([f"class {k:02d}" for k in range(n_classes)], dtype=object),
+        Alphabet.plain(np.array([f"class {k:02d}" for k in range(n_classes)], dtype=object)),
     )
     item = np.repeat(np.arange(n_items), labels_per_item)
     table = pa.table(
         {
             "item": pa.array([f"item {n:08d}" for n in range(n_items)]).take(pa.array(item)),
             "annotator": pa.array(names.annotators).take(pa.array(annotators.ravel())),
-            "label": pa.array(names.classes).take(pa.array(labels.ravel())),
+            "label": pa.array(names.alphabet.classes).take(pa.array(labels.ravel())),
         }
     )
     return table.take(pa.array(rng.permutation(table.num_rows))), names
@@ -99,13 +100,9 @@ class PartitionCost:
 
 
 def _encode(table: pa.Table, names: Names) -> pa.Table:
-    return pa.table(
-        {
-            "item": table["item"],
-            "annotator": encode_annotators(table["annotator"], names),
-            "label": encode_labels(table["label"], names).astype(np.int16),
-        }
-    )
+    annotators = encode_annotators(table["annotator"], names)
+    labels = encode_labels(table["label"], annotators, names).astype(np.int16)
+    return pa.table({"item": table["item"], "annotator": annotators, "label": labels})
 
 
 def _to_responses(codes: pa.Table, names: Names) -> Responses:
@@ -115,9 +112,10 @@ def _to_responses(codes: pa.Table, names: Names) -> Responses:
 
 
 def _model(names: Names) -> Model:
-    M, K = map(len, names)
+    annotators, classes = names.annotators, names.alphabet.classes
+    M, K = len(annotators), len(classes)
     confusion = 0.7 * np.eye(K) + 0.3 / K
-    return Model(np.tile(confusion, (M, 1, 1)), np.full(K, 1 / K), *names)
+    return Model(np.tile(confusion, (M, 1, 1)), np.full(K, 1 / K), annotators, classes)
 
 
 def _n_counts(M: int, K: int) -> int:

@@ -46,6 +46,7 @@ SECTIONS: list[Callable[[], Section]] = [
     accuracy.uniform_prior,
     accuracy.em_after_blind_ensemble,
     never_worse.all_tables_with_truth,
+    never_worse.depth,
     awkward_tables.generated,
     awkward_tables.camps,
     trust.majority_vote,
@@ -58,6 +59,7 @@ SECTIONS: list[Callable[[], Section]] = [
     expected_error.posteriors,
     expected_error.independent,
     annotators.simulated,
+    annotators.families,
     annotators.public,
     annotators.order,
     annotators.diagnostics,
@@ -97,6 +99,7 @@ SECTIONS: list[Callable[[], Section]] = [
     symbols.scores,
     symbols.simulated,
     symbols.weak_supervision,
+    symbols.abstentions,
     symbols.cost,
 ]
 

@@ -5,7 +5,7 @@ import pytest
 
 from blindfuse import MajorityVote, Responses
 from blindfuse.metrics import error_rate
-from blindfuse.model.anchored_votes import mean_scores
+from blindfuse.model.anchored_votes import ScoreRule, mean_scores
 from blindfuse.model.posteriors import count_votes, vote_posteriors, weighted_votes
 from blindfuse.simulation import simulate_scores
 
@@ -52,7 +52,11 @@ def test_scores_are_standardised_per_annotator(n_classes: int) -> None:
     drawn = simulate_scores(3000, 8, 11, n_classes, np.random.default_rng(1), separation=3)
     scores = drawn.responses.matrix().astype(float)
     standard = (scores - scores.mean(axis=0)) / scores.std(axis=0)
-    np.testing.assert_allclose(mean_scores(drawn.responses), standard.mean(axis=1), atol=0.02)
+    np.testing.assert_allclose(
+        mean_scores(drawn.responses, ScoreRule.of(drawn.responses).values),
+        standard.mean(axis=1),
+        atol=0.02,
+    )
     assert error_rate(vote_posteriors(drawn.responses), drawn.truth) < 0.05
 
 

@@ -1,5 +1,6 @@
 """``blindfuse audit``: choose items to check, and measure the error on the checked ones."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +88,7 @@ def command(
     screen = output.screen
     with screen.progress() as step:
         data = inputs.read(screen, step)
-        fused = options.fuse(data, screen, step)
+        fused = replace(options, abstentions=False).fuse(data, screen, step)
         if checked is None or more is not None:
             step("choosing items")
             plan, labels = _plan(fused, options, budget, checked, more)

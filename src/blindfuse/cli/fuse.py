@@ -73,9 +73,10 @@ Examples:
     "low to high.  [default classes: fail,pass]",
 )
 @click.option(
-    "--abstentions",
-    is_flag=True,
-    help="A missing response says something, because all annotators saw all items.",
+    "--abstentions/--no-abstentions",
+    default=None,
+    help="Whether a missing response says something, because all annotators saw all items.  "
+    "[default: decided by the responses]",
 )
 @click.option(
     "--multi-label",
@@ -101,7 +102,7 @@ def command(
     partitioned: bool | None,
     numbers: bool,
     scores: bool,
-    abstentions: bool,
+    abstentions: bool | None,
     multi_label: bool,
     separator: str | None,
 ) -> None:
@@ -144,7 +145,7 @@ def command(
         "--numbers": numbers,
         "--multi-label": multi_label,
         "--scores": scores,
-        "--abstentions": abstentions,
+        "--abstentions": bool(abstentions),
     }
     given = [name for name, is_given in kinds.items() if is_given]
     if len(given) > 1:

@@ -56,7 +56,7 @@ class FuseOptions:
     prior_model: str | None
     seed: int
     threads: int | None
-    abstentions: bool = False
+    abstentions: bool | None = None
 
     def __post_init__(self) -> None:
         accepted = self._method_parameters()
@@ -134,7 +134,11 @@ def load_text_model(path: str) -> "blindfuse.Model":
     names = {
         name: getattr(model, name).astype(str) for name in ("annotators", "classes", "symbols")
     }
-    return replace(model, **{name: array.astype(object) for name, array in names.items()})
+    scale = model.scale
+    if scale is not None and scale.annotators is not None:
+        scale = replace(scale, annotators=scale.annotators.astype(str).astype(object))
+    texts = {name: array.astype(object) for name, array in names.items()}
+    return replace(model, **texts, scale=scale)
 
 
 @contextmanager

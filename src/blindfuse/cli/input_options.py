@@ -37,13 +37,24 @@ class InputOptions:
     repeats: "Repeats"
 
     def read(
-        self, screen: "Screen", step: "Step", classes: Sequence[Any] | None = None
+        self,
+        screen: "Screen",
+        step: "Step",
+        classes: Sequence[Any] | None = None,
+        *,
+        are_known: bool = False,
     ) -> "blindfuse.Read":
-        """Read the responses and print the notes; ``classes`` apply unless the user named some."""
+        """Read the responses and print the notes; ``classes`` apply unless the user named some.
+
+        Where ``are_known``, as those of a model, it need not be asked whether they are classes.
+        """
+        from blindfuse.responses.sanity import sanity_notes
+
         compile_in_background()
         step(f"reading {self.title}")
         data = blindfuse.read(self.files, **self.reading_options(classes))
-        screen.note(*data.notes)
+        questions = sanity_notes(data.responses) if are_known else []
+        screen.note(*(note for note in data.notes if note not in questions))
         return data
 
     def reading_options(self, classes: Sequence[Any] | None = None) -> dict[str, Any]:

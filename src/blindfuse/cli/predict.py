@@ -1,5 +1,7 @@
 """``blindfuse predict``: label new items with a saved model."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from blindfuse.cli.fuse_options import load_text_model
@@ -11,6 +13,10 @@ from blindfuse.cli.options import (
     with_output_options,
 )
 from blindfuse.cli.output_options import OutputOptions
+
+if TYPE_CHECKING:
+    import blindfuse
+    from blindfuse.cli.screen import Step
 
 
 @click.command(
@@ -35,22 +41,12 @@ def command(
     from blindfuse.cli.summary import paragraph_table
     from blindfuse.cli.tables import as_rows, item_frame
     from blindfuse.diagnostics.diagnose import diagnose
-    from blindfuse.responses.anchor import NO_ANCHOR
-    from blindfuse.responses.symbols import NO_RESPONSE
 
     model = load_text_model(model_path)
     with output.screen.progress() as step:
-        abstain = NO_RESPONSE in model.symbols.tolist()
-        known = model.classes if abstain else model.symbols
-        data = inputs.read(output.screen, step, known.tolist())
+        data = _read(model, inputs, output, step)
         step(f"labelling {data.responses.n_items:,} items")
-        responses = data.responses.recoded(model.annotators, known)
-        if abstain:
-            responses = responses.with_abstentions().recoded(
-                model.annotators, model.classes, model.symbols
-            )
-        elif not model.is_plain:
-            responses = responses.with_anchor(model.classes, NO_ANCHOR)
+        responses = _in_codes_of(model, data.responses)
         posteriors = model.posteriors(responses, threads=threads)
     labels = model.name_labels(posteriors)
     diagnostics = diagnose(responses, model, posteriors)
@@ -76,3 +72,36 @@ def command(
             "items": as_rows(frame),
         },
     )
+
+
+def _read(
+    model: "blindfuse.Model", inputs: InputOptions, output: OutputOptions, step: "Step"
+) -> "blindfuse.Read":
+    """Read the responses; scores are divided into levels as those that the model was fitted to."""
+    from blindfuse.cli.read_numbers import read_scores
+    from blindfuse.responses.symbols import NO_RESPONSE
+
+    if model.scale is None:
+        abstain = NO_RESPONSE in model.symbols.tolist()
+        known = model.classes if abstain else model.symbols
+        return inputs.read(output.screen, step, known.tolist(), are_known=True)
+    step(f"reading {inputs.title}")
+    data = read_scores(inputs, model)
+    output.screen.note(*data.notes)
+    return data
+
+
+def _in_codes_of(
+    model: "blindfuse.Model", responses: "blindfuse.Responses"
+) -> "blindfuse.Responses":
+    """Return the responses in the codes of the model, with its symbols."""
+    from blindfuse.responses.anchor import NO_ANCHOR
+    from blindfuse.responses.symbols import NO_RESPONSE
+
+    names = model.annotators, model.classes, model.symbols
+    if model.scale is not None:
+        return responses.recoded(*names)
+    if NO_RESPONSE in model.symbols.tolist():
+        return responses.recoded(*names[:2]).with_abstentions().recoded(*names)
+    responses = responses.recoded(model.annotators, model.symbols)
+    return responses if model.is_plain else responses.with_anchor(model.classes, NO_ANCHOR)

@@ -8,12 +8,14 @@ import polars as pl
 
 from blindfuse.cli.input_options import InputOptions
 from blindfuse.errors import BadFile, list_names
+from blindfuse.model.model import Model
 from blindfuse.numbers.table import Numbers
 from blindfuse.readers.gold import matching_gold, read_gold
 from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.reading import Read, open_tables, text_label_options
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.scores import MAX_LEVELS, Levels
 
 DEFAULT_CLASSES = ("fail", "pass")
 """The classes of scores if the user names none."""
@@ -48,15 +50,21 @@ def read_numbers(inputs: InputOptions) -> ReadNumbers:
     return ReadNumbers(numbers, tuple(notes), _gold_beside(table.parsed))
 
 
-def read_scores(inputs: InputOptions) -> Read:
-    """Read scores in files as responses whose symbols are levels of the score."""
+def read_scores(inputs: InputOptions, model: Model | None = None) -> Read:
+    """Read scores in files as responses whose symbols are levels of the score.
+
+    The levels and classes are those of the model of earlier scores, if there is one.
+    """
     table = _read_table(inputs)
     items, annotators, scores = (
         table.frame[column].to_list() for column in ("item", "annotator", "value")
     )
     classes = inputs.classes or DEFAULT_CLASSES
+    levels: Levels = MAX_LEVELS
+    if model is not None and model.scale is not None:
+        classes, levels = model.classes.tolist(), model.scale
     responses = Responses.from_scores(
-        items, annotators, scores, classes=list(classes), repeats=inputs.repeats
+        items, annotators, scores, classes=list(classes), levels=levels, repeats=inputs.repeats
     )
     labels = text_label_options(classes, list(inputs.missing), inputs.keep_na, False, False)
     gold, gold_notes = matching_gold(table.parsed.gold, labels, responses.classes)

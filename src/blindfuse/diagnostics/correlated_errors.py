@@ -34,7 +34,7 @@ class CorrelatedErrors:
     z: float
 
     def __str__(self) -> str:
-        return f"{self.z:+.1f} standard errors"
+        return f"z = {self.z:+.1f}"
 
 
 def score_correlated_errors(
@@ -44,8 +44,10 @@ def score_correlated_errors(
     recall = np.clip(np.einsum("mkk->mk", model.confusions), MIN_PROBABILITY, 1 - MIN_PROBABILITY)
     if_right, if_wrong = -np.sqrt((1 - recall) / recall), np.sqrt(recall / (1 - recall))
     if responses.n_responses < MIN_COMPILED:
-        scores = _small_scores(responses, posteriors, if_right, if_wrong)
-        return _standardized(float(scores.sum()), float((scores**2).sum()))
+        residuals = np.repeat(if_wrong[:, None, :], responses.n_symbols, axis=1)
+        K = if_right.shape[1]
+        residuals[:, np.arange(K), np.arange(K)] = if_right
+        return _score_residuals(responses, posteriors, residuals)
 
     def add_block(begin: int, end: int) -> Any:
         tables = posteriors, if_right, if_wrong
@@ -56,16 +58,32 @@ def score_correlated_errors(
     return _standardized(float(total), float(squares))
 
 
-def _small_scores(
-    responses: Responses, posteriors: Floats, if_right: Floats, if_wrong: Floats
-) -> Floats:
-    """T_n ``[item]`` without a kernel."""
-    M, K = if_right.shape
-    residuals = np.repeat(if_wrong[:, None, :], responses.n_symbols, axis=1)
-    residuals[:, np.arange(K), np.arange(K)] = if_right
-    by_symbol = residuals.reshape(M * responses.n_symbols, K)
+def score_correlated_symbols(
+    responses: Responses, model: Model, posteriors: Floats
+) -> CorrelatedErrors:
+    """The same score for symbols that are not classes, which say more than right or wrong.
+
+    The residual of a symbol r, if k is the class, is its log-likelihood ratio
+    log Γ_i(r, k) − log Σ_{l≠k} Γ_i(r, l), standardized under Γ_i(·, k): how much less than usual i
+    reports for the class. Errors that two annotators share make both small.
+    """
+    confusions = np.maximum(model.confusions, MIN_PROBABILITY)
+    others = confusions.sum(axis=2, keepdims=True) - confusions
+    ratios = np.log(confusions) - np.log(others)
+    centred = ratios - (model.confusions * ratios).sum(axis=1, keepdims=True)
+    variance = (model.confusions * centred**2).sum(axis=1, keepdims=True)
+    residuals = centred / np.sqrt(np.maximum(variance, MIN_PROBABILITY))
+    return _score_residuals(responses, posteriors, residuals)
+
+
+def _score_residuals(
+    responses: Responses, posteriors: Floats, residuals: Floats
+) -> CorrelatedErrors:
+    """The score of ``residuals[annotator, symbol, class]``, without a kernel."""
+    by_symbol = residuals.reshape(-1, residuals.shape[2])
     sums, own = incidence(responses) @ by_symbol, incidence(responses) @ by_symbol**2
-    return np.asarray((posteriors * (sums**2 - own)).sum(axis=1) / 2)
+    scores = (posteriors * (sums**2 - own)).sum(axis=1) / 2
+    return _standardized(float(scores.sum()), float((scores**2).sum()))
 
 
 def _standardized(total: float, squares: float) -> CorrelatedErrors:

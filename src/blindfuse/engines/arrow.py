@@ -10,12 +10,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from blindfuse.engines.symbols import Names, ScoreSums, SymbolOptions
 from blindfuse.errors import BadLabels, list_names, suggest
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
 from blindfuse.responses.coding import MAX_CLASSES, as_column, as_names, code_labels, positions
+from blindfuse.responses.numerals import as_floats
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.symbols import fill_missing
 from blindfuse.responses.values import TRIMMED, WHOLE_NUMERAL, LabelOptions, LabelRules
+
+Floats = NDArray[np.float64]
 
 
 class Columns(NamedTuple):
@@ -30,13 +35,6 @@ class Columns(NamedTuple):
         for name in self:
             if name not in present:
                 raise BadLabels(f"The table has no column {name!r}: {suggest(name, present)}")
-
-
-class Names(NamedTuple):
-    """The annotators and classes of the whole table, in the order of their codes."""
-
-    annotators: NDArray[Any]
-    classes: NDArray[Any]
 
 
 class NumberForm(NamedTuple):
@@ -90,22 +88,33 @@ class ColumnSummary:
     without_annotator: int
     annotators: frozenset[Any]
     labels: frozenset[Any]
+    scores: ScoreSums
     item_form: NumberForm = NO_NAMES
     annotator_form: NumberForm = NO_NAMES
 
     @classmethod
-    def of(cls, items: pa.Array, annotators: pa.Array, labels: pa.Array) -> "ColumnSummary":
+    def of(
+        cls, items: pa.Array, annotators: pa.Array, labels: pa.Array, options: SymbolOptions
+    ) -> "ColumnSummary":
         """Summarize these three columns."""
         items, annotators = trim_names(items), trim_names(annotators)
+        is_score = options.scores
+        scores = options.sum_scores(annotators, as_scores(labels)) if is_score else ScoreSums({})
         return cls(
             rows=len(items),
             without_item=_count_nulls(items),
             without_annotator=_count_nulls(annotators),
             annotators=_distinct_values(annotators),
-            labels=_distinct_values(labels),
+            labels=frozenset() if is_score else _distinct_values(labels),
+            scores=scores,
             item_form=NumberForm.of(items),
             annotator_form=NumberForm.of(annotators),
         )
+
+    @classmethod
+    def empty(cls) -> "ColumnSummary":
+        """Return the summary of no rows."""
+        return cls(0, 0, 0, frozenset(), frozenset(), ScoreSums({}))
 
     def __add__(self, other: "ColumnSummary") -> "ColumnSummary":
         labels = self.labels
@@ -117,11 +126,12 @@ class ColumnSummary:
             self.without_annotator + other.without_annotator,
             self.annotators | other.annotators,
             labels,
+            self.scores + other.scores,
             self.item_form.joined(other.item_form),
             self.annotator_form.joined(other.annotator_form),
         )
 
-    def names(self, columns: Columns, classes: Sequence[Any] | None) -> Names:
+    def names(self, columns: Columns, options: SymbolOptions) -> Names:
         """Return the annotators, sorted, and the classes: as given, otherwise sorted."""
         if not self.rows:
             raise BadLabels("The table is empty. Check the source of the table.")
@@ -129,6 +139,9 @@ class ColumnSummary:
         _reject_nulls(self.without_annotator, columns.annotator, "annotator")
         self.item_form.reject_two_spellings(columns.item, "item")
         self.annotator_form.reject_two_spellings(columns.annotator, "annotator")
+        annotators = as_names(_sort_annotators(self.annotators, columns.annotator))
+        if options.scores:
+            return Names(annotators, options.score_alphabet(self.scores, annotators))
         labels = sorted(self.labels, key=str)
         if len(labels) > MAX_CLASSES:
             raise BadLabels(
@@ -136,8 +149,17 @@ class ColumnSummary:
                 f"({list_names(labels[:3])}, …). Is this the label column?"
             )
         location = f"column {columns.label!r}"
-        coded = code_labels(as_column(labels), LabelOptions(classes), lambda _: location)
-        return Names(as_names(_sort_annotators(self.annotators, columns.annotator)), coded.classes)
+        given = LabelOptions(options.reported_classes)
+        coded = code_labels(as_column(labels), given, lambda _: location)
+        return Names(annotators, options.alphabet(coded.classes), options.abstentions)
+
+
+def as_scores(column: pa.Array) -> Floats:
+    """Return the numbers of a column of scores; null is NaN."""
+    values = _plain_array(column)
+    if pa.types.is_boolean(values.type):
+        raise BadLabels("Scores must be numbers, not booleans. Read them as classes instead.")
+    return as_floats(as_column(values.to_pylist()), lambda row: f"row {row} of a partition")
 
 
 def trim_names(column: pa.Array) -> pa.Array:
@@ -154,15 +176,21 @@ def encode_annotators(column: pa.Array, names: Names) -> NDArray[np.int32]:
     return _encode(trim_names(column), names.annotators, lambda values: values, "Annotators")
 
 
-def encode_labels(column: pa.Array, names: Names) -> NDArray[np.int32]:
-    """Return each label's class code, −1 if it is missing; raise an error for other labels.
+def encode_labels(
+    column: pa.Array, annotators: NDArray[np.int32], names: Names
+) -> NDArray[np.int32]:
+    """Return each label's symbol code, −1 if it is missing; raise an error for other labels.
 
-    Labels are converted as those of :meth:`blindfuse.Responses.from_long`.
+    Labels are converted as those of :meth:`blindfuse.Responses.from_long`, and scores as those of
+    :meth:`blindfuse.Responses.from_scores`.
     """
-    options = LabelOptions(names.classes.tolist())
+    if names.scale is not None:
+        codes = names.scale.codes(annotators.astype(np.intp), names.annotators, as_scores(column))
+        return codes.astype(np.int32)
+    options = LabelOptions(names.reported.tolist())
     return _encode(
         column,
-        names.classes,
+        names.reported,
         lambda values: LabelRules(values, lambda: [0] * len(values), options).labels,
         "Labels",
     )
@@ -207,8 +235,11 @@ def group_by_item(
         labels,
         items=np.arange(len(encoded.dictionary)),
         annotators=names.annotators,
-        classes=names.classes,
+        classes=names.alphabet.classes,
+        **names.symbol_arguments(),
     )
+    if names.abstentions:
+        responses = fill_missing(responses, np.arange(responses.n_annotators))
     return encoded.dictionary, responses
 
 

@@ -15,7 +15,6 @@ from dask.delayed import Delayed, delayed
 from blindfuse.engines.arrow import (
     Columns,
     ColumnSummary,
-    Names,
     encode_annotators,
     encode_labels,
     group_by_item,
@@ -24,10 +23,12 @@ from blindfuse.engines.arrow import (
     with_hashed_items,
 )
 from blindfuse.engines.fitting import FitResult, Result, fit_partitions
+from blindfuse.engines.symbols import AnchorOption, Names, SymbolOptions
 from blindfuse.errors import BadLabels
 from blindfuse.estimators.base import ModelEstimator
 from blindfuse.model.model import Model, Rule
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.scores import MAX_LEVELS, Levels
 
 FAN_IN = 8
 """Number of results that one task merges."""
@@ -39,7 +40,12 @@ def fit(
     annotator: str = "annotator",
     label: str = "label",
     method: ModelEstimator | None = None,
-    classes: Sequence[Any] | None = None,
+    classes: Sequence[Any] | int | None = None,
+    *,
+    scores: bool = False,
+    levels: Levels = MAX_LEVELS,
+    abstentions: bool = False,
+    anchor: AnchorOption = None,
 ) -> FitResult:
     """Estimate confusion matrices and the class prior from a Dask DataFrame of labels.
 
@@ -59,13 +65,23 @@ def fit(
         started from BlindEnsemble on a sample of 50,000 items.
     classes
         all classes, in the order to use; by default those that occur, sorted.
+    scores, levels
+        whether labels are scores, and their levels, as in :meth:`blindfuse.Responses.from_scores`;
+        ``classes`` are then the classes from low to high scores.
+    abstentions
+        whether a missing response says something, as in :func:`blindfuse.fuse`.
+    anchor ``[symbol, class]``
+        what labels that are not classes say about the classes, as in
+        :meth:`blindfuse.Responses.with_anchor`; ``"none"`` for clusterings, whose annotators have
+        labels of their own. ``classes`` are then the classes, or their number.
 
     Returns
     -------
     FitResult
         with the fitted ``model``.
     """
-    partitions = DaskPartitions(table, Columns(item, annotator, label), classes)
+    options = SymbolOptions(classes, scores, levels, abstentions, anchor)
+    partitions = DaskPartitions(table, Columns(item, annotator, label), options)
     return fit_partitions(partitions, method)
 
 
@@ -87,7 +103,7 @@ def predict(
     """
     columns = Columns(item, annotator, label)
     _check(table, columns)
-    rows = _shuffle_by_item(table, columns, Names(model.annotators, model.classes))
+    rows = _shuffle_by_item(table, columns, Names.of_model(model))
     meta = _label_items(rows._meta, model, rule, item)
     return rows.map_partitions(_label_items, model, rule, item, meta=meta)
 
@@ -95,12 +111,13 @@ def predict(
 class DaskPartitions:
     """The responses of a Dask DataFrame, partitioned by item and kept on the workers."""
 
-    def __init__(self, table: Any, columns: Columns, classes: Sequence[Any] | None = None) -> None:
+    def __init__(self, table: Any, columns: Columns, options: SymbolOptions | None = None) -> None:
         _check(table, columns)
+        options = (options or SymbolOptions()).check()
         summary = _tree_sum(
-            [delayed(_summarize)(frame, columns) for frame in table.to_delayed()]
+            [delayed(_summarize)(frame, columns, options) for frame in table.to_delayed()]
         ).compute()
-        self.names = summary.names(columns, classes)
+        self.names = summary.names(columns, options)
         names = delayed(self.names)
         frames = _shuffle_by_item(table, columns, self.names).to_delayed()
         self._partitions: Sequence[Delayed] = dask.persist(
@@ -143,13 +160,14 @@ def _tree_sum(results: Sequence[Delayed]) -> Delayed:
 # Functions that run on the workers; a partition is a pandas DataFrame.
 
 
-def _summarize(frame: pd.DataFrame, columns: Columns) -> ColumnSummary:
-    return ColumnSummary.of(*(_to_arrow(frame, name) for name in columns))
+def _summarize(frame: pd.DataFrame, columns: Columns, options: SymbolOptions) -> ColumnSummary:
+    items, annotators, labels = (_to_arrow(frame, name) for name in columns)
+    return ColumnSummary.of(items, annotators, labels, options)
 
 
 def _encode(frame: pd.DataFrame, columns: Columns, names: Names) -> pd.DataFrame:
     annotators = encode_annotators(_to_arrow(frame, columns.annotator), names)
-    labels = encode_labels(_to_arrow(frame, columns.label), names)
+    labels = encode_labels(_to_arrow(frame, columns.label), annotators, names)
     items = _trim(frame[columns.item].reset_index(drop=True))
     rows = {"item": items, "annotator": annotators, "label": labels.astype(np.int16)}
     return pd.DataFrame(rows)
@@ -173,7 +191,7 @@ def _group_by_item(frame: pd.DataFrame, names: Names) -> tuple[pa.Array, Respons
 
 
 def _label_items(frame: pd.DataFrame, model: Model, rule: Rule, item: str) -> pd.DataFrame:
-    items, responses = _group_by_item(frame, Names(model.annotators, model.classes))
+    items, responses = _group_by_item(frame, Names.of_model(model))
     labels = label_items(items, responses, model, rule).to_pandas()
     return labels.astype({"item": frame["item"].dtype}).rename(columns={"item": item})
 

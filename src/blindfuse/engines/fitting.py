@@ -8,12 +8,13 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.engines.arrow import Names
-from blindfuse.errors import BadParameter
+from blindfuse.engines.symbols import Names
+from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.estimators.base import ModelEstimator, require_two_classes, shrink_model
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.em import EMEstimator, EMParameters, InitialState
+from blindfuse.model.anchored_votes import ScoreRule, symbol_counts
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
     ExpectedCounts,
@@ -24,7 +25,6 @@ from blindfuse.model.posteriors import (
 from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.moments.moment_statistics import MomentStatistics
 from blindfuse.moments.requirements import MAX_AUTO_MOMENT_BYTES, moment_bytes, require_memory
-from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -110,18 +110,24 @@ class FitResult:
 
 def fit_partitions(partitions: Partitions, method: ModelEstimator | None = None) -> FitResult:
     """Fit the method, by default BlindEnsemble where its moments are small and EM elsewhere."""
-    require_two_classes(partitions.names.classes)
+    names = partitions.names
+    require_two_classes(names.alphabet.classes)
     size = partitions.map_sum(TableSize.of)
-    method = method or _default_method(partitions.names, size)
+    if not size.n_responses:
+        raise BadLabels("The table contains no labels. Check how missing responses are marked.")
+    method = method or _default_method(names, size)
+    if not names.fitted.is_plain:
+        method._require_symbol_support(names.fitted)
     if isinstance(method, BlindEnsemble):
-        method.model_ = fit_blind_ensemble(partitions, method)
+        model = fit_blind_ensemble(partitions, method, size)
     elif isinstance(method, EMEstimator):
-        method.model_ = fit_em(partitions, method, size)
+        model = fit_em(partitions, method, size)
     else:
         raise BadParameter(
             f"method={method!r} cannot be fitted to a distributed table. "
             "Pass BlindEnsemble or an EM method such as DawidSkene, or leave it out."
         )
+    method.model_ = model.with_scale(names.scale)
     return FitResult(
         method.model_,
         method,
@@ -132,22 +138,30 @@ def fit_partitions(partitions: Partitions, method: ModelEstimator | None = None)
     )
 
 
-def fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble) -> Model:
+def fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble, size: TableSize) -> Model:
     """Run Algorithm 1 on summed counts: one pass counts moments, another is for shrinkage."""
     method._check_parameters()
-    require_memory(*map(len, partitions.names))
-    estimate = method._solve_statistics(count_moments(partitions)).model
+    names = partitions.names
+    if names.fitted.anchor.kind == "none":
+        raise BadParameter(
+            "BlindEnsemble cannot be fitted to a distributed table of clusterings, because the "
+            "start of each item depends on all others. Use DawidSkene."
+        )
+    require_memory(len(names.annotators), len(names.fitted.symbols))
+    statistics = count_moments(partitions, _score_rule(partitions, size))
+    estimate = method._solve_statistics(statistics).model
     model, method.shrinkage_ = shrink_model(
         estimate,
         method.shrinkage,
         lambda: partitions.map_sum(partial(_expected_counts, model=estimate)).counts,
+        names.fitted.anchor,
     )
     return model
 
 
-def count_moments(partitions: Partitions) -> MomentStatistics:
+def count_moments(partitions: Partitions, rule: ScoreRule | None = None) -> MomentStatistics:
     """Count all votes and moments; the counts equal those of one machine exactly."""
-    return partitions.map_sum(_moment_statistics)
+    return partitions.map_sum(partial(_moment_statistics, rule=rule))
 
 
 def fit_em(partitions: Partitions, method: EMEstimator, size: TableSize) -> Model:
@@ -158,20 +172,30 @@ def fit_em(partitions: Partitions, method: EMEstimator, size: TableSize) -> Mode
     """
     method._check_parameters()
     start = _resolve_start(partitions, method, size)
-    initial = partitions.map_sum(
-        partial(_initial_counts, method=_with_one_thread(method), start=start)
-    )
 
     def e_step(parameters: EMParameters) -> ExpectedCounts:
         return partitions.map_sum(partial(_e_step, evidence=parameters.evidence))
 
-    annotators, classes = partitions.names
-    return method._run_em(e_step, initial, size.n_responses, annotators, Alphabet.plain(classes))
+    def run(rule: ScoreRule | None) -> Model:
+        initial = partitions.map_sum(
+            partial(_initial_counts, method=_with_one_thread(method), start=start, rule=rule)
+        )
+        names = partitions.names
+        return method._run_em(e_step, initial, size.n_responses, names.annotators, names.fitted)
+
+    rules: list[ScoreRule | None] = [None]
+    if not isinstance(start, Model) and partitions.names.fitted.anchor.kind == "order":
+        rules = method._score_rules(
+            _draw_sample(partitions, size), start, _score_rule(partitions, size)
+        )
+    return method._run_from_rules(run, rules)
 
 
 def _default_method(names: Names, size: TableSize) -> ModelEstimator:
     """Return BlindEnsemble for complete responses with small moments, DawidSkene for all others."""
-    M, K = map(len, names)
+    if not names.fitted.is_plain:
+        return DawidSkene()
+    M, K = len(names.annotators), len(names.alphabet.classes)
     if size.n_responses == size.n_items * M and moment_bytes(M, K) <= MAX_AUTO_MOMENT_BYTES:
         return BlindEnsemble(moments="counts")
     return DawidSkene(start="blind")
@@ -182,19 +206,43 @@ def _resolve_start(partitions: Partitions, method: EMEstimator, size: TableSize)
 
     Items are sampled by the hash of their names, so the sample does not depend on the partitions.
     """
-    if isinstance(method.start, Model) or method.start == "mv" or method.start == "shares":
+    if isinstance(method.start, Model):
         return method.start
-    share = min(1.0, SAMPLE_ITEMS / size.n_items)
-    sample = partitions.map_sum(partial(_sample, share=share))
+    if method.start == "mv" or method.start == "shares":
+        if partitions.names.fitted.anchor.kind != "none":
+            return method.start
+        return _fit_to_sample(partitions, size)
+    sample = _draw_sample(partitions, size)
+    if not partitions.names.fitted.is_plain:
+        return method._resolve_start(sample)
     votes = votes_from_units(partitions.map_sum(_votes))
-    return method._resolve_start(sample.to_responses(), votes)
+    return method._resolve_start(sample, votes)
+
+
+def _fit_to_sample(partitions: Partitions, size: TableSize) -> Model:
+    """Return EM on a sample: where a clustering puts one item says nothing without the others."""
+    return DawidSkene().fit(_draw_sample(partitions, size)).model_
+
+
+def _draw_sample(partitions: Partitions, size: TableSize) -> Responses:
+    """Return the responses to a sample of items, in an order that depends on them only."""
+    share = min(1.0, SAMPLE_ITEMS / size.n_items)
+    return partitions.map_sum(partial(_sample, share=share)).to_responses()
+
+
+def _score_rule(partitions: Partitions, size: TableSize) -> ScoreRule | None:
+    """Return what scores say of an item; the cuts between classes are those of a sample."""
+    if partitions.names.fitted.anchor.kind != "order":
+        return None
+    counts = partitions.map_sum(symbol_counts)
+    return ScoreRule.of(_draw_sample(partitions, size), counts)
 
 
 # Functions of one partition. The engine runs partitions in parallel, so each uses one thread.
 
 
-def _moment_statistics(partition: Responses) -> MomentStatistics:
-    return MomentStatistics.from_responses(partition, threads=1)
+def _moment_statistics(partition: Responses, rule: ScoreRule | None) -> MomentStatistics:
+    return MomentStatistics.from_responses(partition, threads=1, rule=rule)
 
 
 def _votes(partition: Responses) -> ExpectedCounts:
@@ -206,9 +254,9 @@ def _expected_counts(partition: Responses, model: Model) -> ExpectedCounts:
 
 
 def _initial_counts(
-    partition: Responses, method: EMEstimator, start: InitialState
+    partition: Responses, method: EMEstimator, start: InitialState, rule: ScoreRule | None
 ) -> ExpectedCounts:
-    return method._initial_counts(partition, start)
+    return method._initial_counts(partition, start, rule)
 
 
 def _e_step(partition: Responses, evidence: tuple[Floats, Floats]) -> ExpectedCounts:

@@ -21,7 +21,6 @@ from pyspark.sql.types import DoubleType, StructField, StructType
 from blindfuse.engines.arrow import (
     Columns,
     ColumnSummary,
-    Names,
     encode_annotators,
     encode_labels,
     group_by_item,
@@ -30,10 +29,12 @@ from blindfuse.engines.arrow import (
     with_hashed_items,
 )
 from blindfuse.engines.fitting import FitResult, Result, fit_partitions
+from blindfuse.engines.symbols import AnchorOption, Names, SymbolOptions
 from blindfuse.errors import BadLabels
 from blindfuse.estimators.base import ModelEstimator
 from blindfuse.model.model import Model, Rule
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.scores import MAX_LEVELS, Levels
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -50,7 +51,12 @@ def fit(
     annotator: str = "annotator",
     label: str = "label",
     method: ModelEstimator | None = None,
-    classes: Sequence[Any] | None = None,
+    classes: Sequence[Any] | int | None = None,
+    *,
+    scores: bool = False,
+    levels: Levels = MAX_LEVELS,
+    abstentions: bool = False,
+    anchor: AnchorOption = None,
 ) -> FitResult:
     """Estimate confusion matrices and the class prior from a Spark DataFrame of labels.
 
@@ -70,13 +76,23 @@ def fit(
         started from BlindEnsemble on a sample of 50,000 items.
     classes
         all classes, in the order to use; by default those that occur, sorted.
+    scores, levels
+        whether labels are scores, and their levels, as in :meth:`blindfuse.Responses.from_scores`;
+        ``classes`` are then the classes from low to high scores.
+    abstentions
+        whether a missing response says something, as in :func:`blindfuse.fuse`.
+    anchor ``[symbol, class]``
+        what labels that are not classes say about the classes, as in
+        :meth:`blindfuse.Responses.with_anchor`; ``"none"`` for clusterings, whose annotators have
+        labels of their own. ``classes`` are then the classes, or their number.
 
     Returns
     -------
     FitResult
         with the fitted ``model``.
     """
-    with SparkPartitions(table, Columns(item, annotator, label), classes) as partitions:
+    options = SymbolOptions(classes, scores, levels, abstentions, anchor)
+    with SparkPartitions(table, Columns(item, annotator, label), options) as partitions:
         return fit_partitions(partitions, method)
 
 
@@ -96,7 +112,7 @@ def predict(
         one row per item, in any order, with the columns ``item`` (named as in the table),
         ``label`` and ``probability``; it is evaluated lazily.
     """
-    columns, names = Columns(item, annotator, label), Names(model.annotators, model.classes)
+    columns, names = Columns(item, annotator, label), Names.of_model(model)
     _check(table, columns)
     schema = StructType(
         [
@@ -113,12 +129,13 @@ def predict(
 class SparkPartitions:
     """The responses of a Spark DataFrame, partitioned by item, cached until the block ends."""
 
-    def __init__(self, table: Any, columns: Columns, classes: Sequence[Any] | None = None) -> None:
+    def __init__(self, table: Any, columns: Columns, options: SymbolOptions | None = None) -> None:
         _check(table, columns)
+        options = (options or SymbolOptions()).check()
         chosen = table.select(*(table[name] for name in columns))
-        summaries = chosen.mapInArrow(_summarize, RESULT_SCHEMA)
-        summary = _tree_sum(summaries, ColumnSummary(0, 0, 0, frozenset(), frozenset()))
-        self.names = summary.names(columns, classes)
+        summaries = chosen.mapInArrow(partial(_summarize, options=options), RESULT_SCHEMA)
+        summary = _tree_sum(summaries, ColumnSummary.empty())
+        self.names = summary.names(columns, options)
         rows = _shuffle_by_item(table, columns, self.names)
         self._partitions = rows.mapInArrow(
             partial(_to_responses, names=self.names), RESULT_SCHEMA
@@ -175,19 +192,25 @@ def _tree_sum(results: Any, default: Any = None) -> Any:
 # Functions that run on the executors; a partition is an iterator of record batches.
 
 
-def _summarize(batches: Batches) -> Batches:
-    summaries = [ColumnSummary.of(*batch.columns) for batch in batches]
+def _summarize(batches: Batches, options: SymbolOptions) -> Batches:
+    summaries = [_summarize_batch(batch, options) for batch in batches]
     return _as_row(reduce(add, summaries)) if summaries else iter(())
+
+
+def _summarize_batch(batch: pa.RecordBatch, options: SymbolOptions) -> ColumnSummary:
+    items, annotators, labels = batch.columns
+    return ColumnSummary.of(items, annotators, labels, options)
 
 
 def _encode(batches: Batches, names: Names) -> Batches:
     for batch in batches:
         items, annotators, labels = batch.columns
+        codes = encode_annotators(annotators, names)
         yield pa.record_batch(
             {
                 "item": trim_names(items),
-                "annotator": encode_annotators(annotators, names),
-                "label": encode_labels(labels, names).astype(np.int16),
+                "annotator": codes,
+                "label": encode_labels(labels, codes, names).astype(np.int16),
             }
         )
 
@@ -201,7 +224,7 @@ def _label_items(batches: Batches, model: Model, rule: Rule) -> Batches:
     rows = list(batches)
     if not rows:
         return iter(())
-    items, responses = _group_by_item(rows, Names(model.annotators, model.classes))
+    items, responses = _group_by_item(rows, Names.of_model(model))
     return iter(label_items(items, responses, model, rule).to_batches())
 
 

@@ -24,7 +24,7 @@ from blindfuse.parameters import (
     optional,
     probabilities,
 )
-from blindfuse.responses.anchor import IDENTITY, Anchor
+from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor
 from blindfuse.responses.responses import Responses, as_responses
 
 Floats = NDArray[np.float64]
@@ -113,10 +113,10 @@ class Estimator(ABC):
         self._check_parameters()
         responses = check_responses(data)
         if not responses.is_plain:
-            self._require_symbol_support(responses)
+            self._require_symbol_support(responses.alphabet)
         return responses
 
-    def _require_symbol_support(self, responses: Responses) -> None:
+    def _require_symbol_support(self, alphabet: Alphabet) -> None:
         """Raise BadParameter unless the registry says that the method takes symbols."""
         name = type(self).__name__
         start = self.get_params().get("start")
@@ -124,7 +124,7 @@ class Estimator(ABC):
             method = f"{name}(start='spectral')" if start == "spectral" else name
             raise BadParameter(
                 f"{method} needs annotators who report classes, but these report "
-                f"{responses.n_symbols:,} symbols (anchor {responses.anchor.kind!r}). Use "
+                f"{len(alphabet.symbols):,} symbols (anchor {alphabet.anchor.kind!r}). Use "
                 f"{list_names([one for one in SYMBOL_METHODS if one != 'Oracle'], 10)}."
             )
 
@@ -223,7 +223,7 @@ class ModelEstimator(Estimator):
 
     def _store(self, model: Model, responses: Responses) -> Self:
         """Store a fitted model, and the posteriors and labels of the items it was fitted to."""
-        self.model_ = model
+        self.model_ = model.with_scale(responses.anchor.scale)
         self.posteriors_ = model.posteriors(responses, self.rule, self.threads)
         self.labels_ = model.name_labels(self.posteriors_)
         return self
@@ -276,13 +276,17 @@ def shrink_model(
     """Shrink the confusion matrices of an estimate; return the model and the prior.
 
     ``count_expected`` returns the expected counts ``[annotator, reported, true]`` under the
-    estimate, from which the prior is learned. It is not called if ``option`` is None.
+    estimate, from which the prior is learned. It is not called if ``option`` is None. Where symbols
+    are not classes, the counts themselves are shrunk: one iteration of EM (Remark 2), because
+    moments of many symbols use the responses less efficiently than the likelihood does.
     """
     if option is None:
         return estimate, None
     counts = count_expected()
     shrinkage = make_shrinkage(option, counts, anchor)
-    confusions = shrinkage.shrink(counts.sum(axis=1, keepdims=True) * estimate.confusions)
+    if anchor.kind == "identity":
+        counts = counts.sum(axis=1, keepdims=True) * estimate.confusions
+    confusions = shrinkage.shrink(counts)
     names = estimate.annotators, estimate.classes, None, estimate.symbols
     return Model(confusions, estimate.prior, *names), shrinkage
 

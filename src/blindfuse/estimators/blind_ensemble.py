@@ -82,7 +82,8 @@ class BlindEnsemble(StreamEstimator):
         ``"hungarian"`` algorithm on ΣΓ_m, or by the paper's most ``"common"`` permutation.
     shrinkage
         towards the mean confusion matrix of all annotators: ``"learned"``, a number of
-        pseudo-counts per class, or None.
+        pseudo-counts per class, or None. Where symbols are not classes, shrinkage includes one
+        iteration of EM (Remark 2), and None leaves the estimates of Algorithm 1.
     max_sweeps, tolerance
         maximum number of sweeps of Algorithm 1, and the relative change of the factors or of the
         objective at which it stops; None stops it where sweeps gain less than the sampling noise.

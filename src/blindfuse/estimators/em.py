@@ -18,6 +18,7 @@ from blindfuse.estimators.base import (
 )
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
 from blindfuse.estimators.spectral import Spectral
+from blindfuse.model.anchored_votes import ScoreRule
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
     ExpectedCounts,
@@ -27,6 +28,7 @@ from blindfuse.model.posteriors import (
     safe_log,
     weighted_votes,
 )
+from blindfuse.model.score_cuts import MIN_RATIO
 from blindfuse.model.shrinkage import Shrinkage, vote_confusions
 from blindfuse.parameters import (
     Constraint,
@@ -150,6 +152,8 @@ class EMEstimator(ModelEstimator):
         class only.
     stopped_
         ``"converged"`` or ``"max_iter"``.
+    score_rule_
+        the rule by which mean scores started EM; None if responses are not scores.
     """
 
     start: EMStart
@@ -157,6 +161,7 @@ class EMEstimator(ModelEstimator):
     tolerance: float
     log_likelihoods_: Floats
     stopped_: str
+    score_rule_: ScoreRule | None
 
     class_prior: Any = "estimated"
     weights: Floats | None = None
@@ -194,16 +199,50 @@ class EMEstimator(ModelEstimator):
         """
         table = self._check_input(responses)
         unlabelled, gold_counts, is_gold, truth = _split_gold(table, gold, self.threads)
-        expected = self._initial_counts(unlabelled, self._resolve_start(table))
-        if gold_counts is not None:
-            expected += gold_counts
+        start = self._resolve_start(table)
         e_step = make_e_step(unlabelled, self.threads, gold_counts)
         names = table.annotators, table.alphabet
-        model = self._run_em(e_step, expected, table.n_responses, *names)
-        self._store(model, table)
+
+        def run(rule: ScoreRule | None) -> Model:
+            expected = self._initial_counts(unlabelled, start, rule)
+            if gold_counts is not None:
+                expected += gold_counts
+            return self._run_em(e_step, expected, table.n_responses, *names)
+
+        self._store(self._run_from_rules(run, self._score_rules(table, start)), table)
         self.posteriors_[is_gold] = np.eye(table.n_classes)[truth]
         self.labels_[is_gold] = table.classes[truth]
         return self
+
+    def _score_rules(
+        self, table: Responses, start: InitialState, rule: ScoreRule | None = None
+    ) -> list[ScoreRule | None]:
+        """Return the rules by which scores can start EM; one that is None elsewhere.
+
+        ``rule`` is that of the whole table, if ``table`` is a sample.
+        """
+        if isinstance(start, Model) or table.anchor.kind != "order":
+            return [None]
+        first = rule or ScoreRule.of(table)
+        second = first.for_unequal_classes(table)
+        return [first] if second is None else [first, second]
+
+    def _run_from_rules(
+        self, run: Callable[[ScoreRule | None], Model], rules: list[ScoreRule | None]
+    ) -> Model:
+        """Run EM by each rule, and return the model of the first that is not clearly beaten.
+
+        A later rule must raise the log-likelihood by more than chance, MIN_RATIO.
+        """
+        self.score_rule_, model = rules[0], run(rules[0])
+        for rule in rules[1:]:
+            history, stopped = self.log_likelihoods_, self.stopped_
+            other = run(rule)
+            if self.log_likelihoods_[-1] > history[-1] + MIN_RATIO:
+                self.score_rule_, model = rule, other
+            else:
+                self.log_likelihoods_, self.stopped_ = history, stopped
+        return model
 
     def _run_em(
         self,
@@ -254,12 +293,19 @@ class EMEstimator(ModelEstimator):
             return _fit_blind_start(table, votes, self.threads)
         return self.start
 
-    def _initial_counts(self, responses: Responses, start: InitialState) -> ExpectedCounts:
-        """Return the expected counts that EM starts from; counts of other items can be added."""
+    def _initial_counts(
+        self, responses: Responses, start: InitialState, rule: ScoreRule | None = None
+    ) -> ExpectedCounts:
+        """Return the expected counts that EM starts from; counts of other items can be added.
+
+        A partition of scores needs the ``rule`` of the whole table.
+        """
         if start == "mv":
-            return self._votes.counts if self._votes else count_votes(responses, self.threads)
+            if self._votes:
+                return self._votes.counts
+            return count_votes(responses, self.threads, rule)
         if start == "shares":
-            votes = weighted_votes(responses)
+            votes = weighted_votes(responses, rule=rule)
             total = votes.sum(axis=1, keepdims=True)
             shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
             return count_posteriors(responses, shares, self.threads)

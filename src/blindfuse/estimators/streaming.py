@@ -17,6 +17,7 @@ from blindfuse.responses.anchor import Alphabet, Anchor, check_alphabet
 from blindfuse.responses.coding import as_names, check_classes
 from blindfuse.responses.inputs import Names
 from blindfuse.responses.responses import Responses, as_responses
+from blindfuse.responses.score_scale import ScoreScale
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -112,6 +113,7 @@ class StreamEstimator(ModelEstimator):
             "anchor": anchor.kind,
             "fixed": self._classes is not None,
             "batches": self.batches_,
+            **({} if anchor.scale is None else anchor.scale.header()),
         }
         arrays = {
             **self.statistics_.arrays(),
@@ -129,7 +131,8 @@ class StreamEstimator(ModelEstimator):
             annotators, alphabet = as_names(header["annotators"]), _saved_alphabet(header, arrays)
             classes, symbols, _ = alphabet
             parameters = arrays.pop("confusions"), arrays.pop("prior")
-            model = Model(*parameters, annotators, classes, None, symbols)
+            scale = alphabet.anchor.scale
+            model = Model(*parameters, annotators, classes, None, symbols, scale)
             statistics = self._statistics_class.from_arrays(annotators, alphabet, arrays)
             solver_state = self._check_solver_state(arrays, *model.confusions.shape)
             batches, fixed = int(header["batches"]), classes if header["fixed"] else None
@@ -159,7 +162,8 @@ class StreamEstimator(ModelEstimator):
         last = self.model_ if hasattr(self, "batches_") else None
         model, solver_state = self._refit(statistics, last)
         self.statistics_, self.batches_, self._classes = statistics, batches, classes
-        self.model_, self._solver_state = model, solver_state
+        self.model_ = model.with_scale(statistics.alphabet.anchor.scale)
+        self._solver_state = solver_state
         return self
 
     def _check_has_batches(self) -> None:
@@ -179,7 +183,9 @@ def _saved_alphabet(header: dict[str, Any], arrays: Arrays) -> Alphabet:
     matrix, values = arrays.pop("anchor_matrix", None), arrays.pop("anchor_values", None)
     if kind == "identity":
         return Alphabet.plain(classes)
-    symbols, anchor = as_names(header["symbols"]), Anchor(kind, matrix, values)
+    symbols = as_names(header["symbols"])
+    anchor = Anchor(kind, matrix, values, ScoreScale.from_saved(header, arrays))
+    arrays.pop("scale_edges", None)
     check_alphabet(Alphabet(classes, symbols, anchor), np.zeros(len(symbols)))
     return Alphabet(classes, symbols, anchor)
 

@@ -336,7 +336,8 @@ def audit(fusion: "Fusion", plan: AuditPlan | None, checked: Mapping[Any, Any]) 
     if not fusion.responses.is_plain:
         raise BadParameter(
             "An audit corrects annotators who report classes, but these report "
-            f"{fusion.responses.n_symbols:,} symbols. Pass the checked labels to fuse as gold=."
+            f"{fusion.responses.n_symbols:,} symbols. Pass the checked labels to fuse as gold=, "
+            "or fuse with abstentions=False if missing responses are the only symbols."
         )
     sample = collect_sample(fusion, plan, checked)
     return AuditResult(fusion, plan, sample, _candidates_for(fusion, plan))

@@ -110,6 +110,13 @@ class Choice:
     disputed
         positions of items whose gold labels would decide between two solutions, the most decisive
         first.
+    possible_errors
+        shares of labels that would be wrong under each of these solutions.
+    explains_dependence
+        whether the method models the correlated errors, so that its posteriors state the error.
+    rates_by_labels
+        whether annotators are rated by the labels, because the confidence is that of a model which
+        treats all annotators alike.
     keeps_posteriors
         whether the posteriors are those of a requested method, which are not recalibrated.
     expected_error
@@ -126,6 +133,9 @@ class Choice:
     groups: tuple[tuple[int, ...], ...] = ()
     advice: str = ""
     disputed: tuple[int, ...] = ()
+    possible_errors: tuple[float, ...] = ()
+    explains_dependence: bool = False
+    rates_by_labels: bool = False
     keeps_posteriors: bool = False
     expected_error: ErrorInterval | None = None
 

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
 from blindfuse.diagnostics.expected_error import expect_error
 from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import check_responses
+from blindfuse.fusion.abstentions import explain_abstentions
 from blindfuse.fusion.audit import AuditResult
 from blindfuse.fusion.audit_decision import apply_checks
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule, choice_in_input_order
@@ -25,6 +26,7 @@ from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
 from blindfuse.parameters import integer_at_least, one_of
 from blindfuse.responses.canonical import canonicalize
+from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses, as_responses
 from blindfuse.responses.symbols import NO_RESPONSE
@@ -95,6 +97,8 @@ class Fusion:
         """How far the result can be trusted; computed when first used."""
         with single_threaded_blas():
             all_gold = self.is_gold is not None and bool(self.is_gold.all())
+            known = self.responses.classes
+            labels = positions(self.labels, known) if self.choice.rates_by_labels else None
             return diagnose(
                 self.responses,
                 self.model,
@@ -102,6 +106,7 @@ class Fusion:
                 self.groups,
                 all_gold,
                 self.expected_error,
+                labels,
             )
 
     def predict_proba(self, responses: Any) -> Floats:
@@ -110,7 +115,7 @@ class Fusion:
         Nothing is learned from the new items; ``fuse`` them with the old ones for that.
         """
         known = self.responses
-        new = as_responses(responses, classes=known.classes if known.is_plain else None)
+        new = _read_like(known, responses)
         if new.is_plain and NO_RESPONSE in known.symbols.tolist():
             new = new.recoded(known.annotators, new.classes).with_abstentions()
         new = new.recoded(known.annotators, known.classes, known.symbols)
@@ -135,7 +140,7 @@ def fuse(
     responses: Any,
     *,
     ordered: bool = False,
-    abstentions: bool = False,
+    abstentions: bool | None = None,
     gold: Mapping[Any, Any] | None = None,
     checked: Mapping[Any, Any] | AuditResult | None = None,
     prior_model: Model | None = None,
@@ -157,7 +162,9 @@ def fuse(
         whether the classes are ordered, as grades are.
     abstentions
         whether a missing response says something, because every annotator had the choice on every
-        item, as labelling functions have (:meth:`Responses.with_abstentions`).
+        item, as labelling functions have (:meth:`Responses.with_abstentions`). None decides by the
+        responses: annotators must report few of the classes, and respond like independent sources
+        that are applied to all items.
     gold
         gold labels of some items, ``{item: label}``, which are held fixed.
     checked
@@ -181,9 +188,12 @@ def fuse(
     [0, 1, 0, 1, 0, 1]
     """
     integer_at_least(0).check("seed", seed)
-    one_of(True, False).check("abstentions", abstentions)
+    one_of(True, False, None).check("abstentions", abstentions)
     table = check_responses(responses)
-    if abstentions:
+    why_abstentions = None
+    if abstentions is None and selection is None and checked is None and not ordered:
+        why_abstentions = explain_abstentions(table, threads)
+    if abstentions or why_abstentions is not None:
         table = table.with_abstentions()
     gold_items, gold_classes = gold_codes(table, gold)
     use_order = ordered and table.n_classes > 2 and table.is_plain
@@ -194,6 +204,8 @@ def fuse(
         warnings.simplefilter("ignore", NotConverged)
         choice = with_expected_error(select(context), context)
     choice = choice_in_input_order(choice, canonical, table)
+    why = choice.why if why_abstentions is None else f"{why_abstentions} {choice.why}"
+    choice = replace(choice, why=why, model=choice.model.with_scale(table.anchor.scale))
     posteriors, labels = choice.posteriors, choice.label_codes()
     is_gold = None
     if len(gold_items):
@@ -203,6 +215,15 @@ def fuse(
         is_gold[gold_items] = True
     fusion = Fusion(table, np.asarray(table.classes[labels]), posteriors, choice, threads, is_gold)
     return fusion if checked is None else apply_checks(fusion, checked)
+
+
+def _read_like(known: Responses, data: Any) -> Responses:
+    """New items as Responses; scores are divided into levels as those of ``known``."""
+    if isinstance(data, Responses) or known.anchor.kind != "order":
+        return as_responses(data, classes=known.classes if known.is_plain else None)
+    if known.anchor.scale is not None:
+        return Responses.from_scores(data, classes=known.classes, levels=known.anchor.scale)
+    return as_responses(data, classes=known.symbols).with_anchor(known.classes, known.anchor)
 
 
 def _default_rule(table: Responses, use_order: bool) -> SelectionRule:

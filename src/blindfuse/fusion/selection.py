@@ -88,7 +88,15 @@ def use_one_sided_sources(evidence: Evidence) -> Choice | None:
     model = implied_model(responses, posteriors, context.threads)
     return _guarded(
         evidence,
-        Choice("MACE", why, model, posteriors, fitted.log_likelihoods_, posteriors_of=shares),
+        Choice(
+            "MACE",
+            why,
+            model,
+            posteriors,
+            fitted.log_likelihoods_,
+            posteriors_of=shares,
+            rates_by_labels=True,
+        ),
     )
 
 
@@ -103,7 +111,15 @@ def settle_camps(evidence: Evidence) -> Choice | None:
     if side is None:
         meanwhile = "The responses cannot tell which is right, so the majority vote is used."
         choice = only_vote(evidence, f"{camps.describe()} {meanwhile}")
-        return replace(choice, advice=camps.advise(), disputed=disputed)
+        possible = camps.possible_errors(choice.label_codes())
+        return replace(
+            choice,
+            why=f"{choice.why} If the other camp is right, {100 * max(possible):.0f} % of the "
+            "labels are wrong.",
+            advice=camps.advise(),
+            disputed=disputed,
+            possible_errors=possible,
+        )
     posteriors = camps.fits[side].posteriors_
     chosen = responses.annotators[camps.members[side]]
     why = f"{camps.describe()} The gold labels decide for the camp of {list_names(chosen)}."
@@ -208,6 +224,7 @@ def use_subtypes(evidence: Evidence) -> Choice | None:
             tempered(responses),
             fitted.log_likelihoods_,
             posteriors_of=tempered,
+            explains_dependence=True,
         ),
     )
 

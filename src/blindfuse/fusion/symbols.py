@@ -16,9 +16,12 @@ from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.errors import NotIdentifiable
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.choice import Choice, FuseContext
+from blindfuse.fusion.copies import Copies, find_copies, with_all_annotators
 from blindfuse.fusion.guards import object_to_labels
 from blindfuse.fusion.held_out import sample_items
+from blindfuse.fusion.recalibration import with_expected_error
 from blindfuse.fusion.tempering import keep_labels
+from blindfuse.model.anchored_votes import ScoreRule
 from blindfuse.model.decisions import decide
 from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
@@ -55,16 +58,41 @@ class DecisionConfidence:
         return keep_labels(posteriors, (posteriors + self.mixed.predict_proba(decided)) / 2)
 
 
+@dataclass(frozen=True, eq=False)
+class AnchoredConfidence:
+    """The labels that the anchor says of new items, with the confidences of a model.
+
+    Scores are read by the ``rule`` of the items that were fused. Without an anchor, a cluster says
+    only what the model says about it.
+    """
+
+    model: Model
+    rule: ScoreRule | None
+    threads: int | None
+
+    def __call__(self, responses: Responses) -> Floats:
+        posteriors = self.model.posteriors(responses, threads=self.threads)
+        if responses.anchor.kind == "none":
+            return posteriors
+        votes = vote_posteriors(responses, self.threads, self.rule)
+        voted = votes.sum(axis=1, keepdims=True) > 0
+        return keep_labels(np.where(voted, votes, posteriors), posteriors)
+
+
 @dataclass(eq=False)
 class AnchoredVote:
-    """The baseline: labels by the anchor alone, described by a model."""
+    """The baseline: labels by the anchor alone, described by a model.
+
+    Scores are read by the ``rule`` from which EM has the larger likelihood, if there is one.
+    """
 
     context: FuseContext
+    rule: ScoreRule | None = None
 
     @cached_property
     def posteriors(self) -> Floats:
         """What the anchor says, ``[item, class]``; the class proportions for items without."""
-        found = vote_posteriors(self.context.responses, self.context.threads)
+        found = vote_posteriors(self.context.responses, self.context.threads, self.rule)
         return np.where(found.sum(axis=1, keepdims=True) > 0, found, found.mean(axis=0) + 1e-12)
 
     @cached_property
@@ -80,6 +108,9 @@ class AnchoredVote:
         responses = self.context.responses
         by_model = self.model.posteriors(responses, threads=self.context.threads)
         posteriors = keep_labels(self.posteriors, by_model)
+        rule = self.rule
+        if rule is None and responses.anchor.kind == "order":
+            rule = ScoreRule.of(responses)
         return Choice(
             ANCHORED_VOTE[responses.anchor.kind],
             why,
@@ -87,20 +118,25 @@ class AnchoredVote:
             posteriors,
             np.empty(0),
             most_likely(self.posteriors),
+            AnchoredConfidence(self.model, rule, self.context.threads),
         )
 
 
 def select_with_symbols(context: FuseContext) -> Choice:
     """EM from the anchor's start, or the anchor's own labels where EM cannot be trusted."""
-    responses, baseline = context.responses, AnchoredVote(context)
+    responses = context.responses
     name = ANCHORED_VOTE[responses.anchor.kind]
     try:
         require_overlap(responses)
     except NotIdentifiable as refusal:
-        return baseline.choose(f"{refusal.reason} The {name} is used.")
+        return AnchoredVote(context).choose(f"{refusal.reason} The {name} is used.")
     fitted = context.fit_dawid_skene()
+    copies = find_copies(responses, fitted.model_)
+    if copies.groups:
+        return _select_without_copies(context, copies)
     labels = most_likely(fitted.posteriors_)
-    votes = _guarding_votes(responses)
+    baseline = AnchoredVote(context, fitted.score_rule_)
+    votes = _guarding_votes(responses, fitted.score_rule_)
     objection = object_to_labels(labels, votes, responses.classes)
     if objection is not None:
         return baseline.choose(
@@ -119,7 +155,17 @@ def select_with_symbols(context: FuseContext) -> Choice:
     return _tempered(choice, context)
 
 
-def _guarding_votes(responses: Responses) -> Floats:
+def _select_without_copies(context: FuseContext, copies: Copies) -> Choice:
+    """The choice for one annotator per group of annotators who repeat each other.
+
+    Its error is expected from the merged responses, because copies are no further evidence.
+    """
+    merged = replace(context, responses=copies.merge(context.responses))
+    choice = with_expected_error(select_with_symbols(merged), merged)
+    return with_all_annotators(choice, copies, context)
+
+
+def _guarding_votes(responses: Responses, rule: ScoreRule | None) -> Floats:
     """The votes ``[item, class]`` that guards compare labels with.
 
     Without an anchor, classes have no names before EM has found them, so only the cluster of each
@@ -127,7 +173,7 @@ def _guarding_votes(responses: Responses) -> Floats:
     """
     if responses.anchor.kind == "none":
         return vote_posteriors(responses) * responses.responses_per_item[:, None]
-    return weighted_votes(responses)
+    return weighted_votes(responses, rule=rule)
 
 
 def _tempered(choice: Choice, context: FuseContext) -> Choice:

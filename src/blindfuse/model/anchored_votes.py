@@ -7,14 +7,17 @@ anchor       class of an item
 ===========  =====================================================================================
 identity     the majority vote, in :mod:`blindfuse.model.posteriors`
 matrix       the class with most votes, where a response has the votes ``matrix[symbol]``
-order        the mean of the annotators' standardised scores, divided into K intervals by k-means
+order        the mean of the annotators' standardised scores, in one of K intervals (`score_cuts`)
 none         spectral clustering of the items by their co-association
 ===========  =====================================================================================
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.model.score_cuts import kmeans_cuts, unequal_cuts
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -22,25 +25,72 @@ Codes = NDArray[np.intp]
 
 STANDARD_RESPONSES = 2.0
 """Responses that the crowd's mean and variance of scores count for in those of an annotator."""
-KMEANS_ITERATIONS = 100
-"""Maximum number of iterations of k-means on scores."""
 MIN_SPREAD = 1e-12
 """Smallest standard deviation of an annotator's scores, for those that are all equal."""
 
 
-def initial_codes(responses: Responses) -> Codes | None:
-    """Return the class code of each item, −1 without responses; None if a vote decides."""
-    return None if responses.anchor.kind == "matrix" else _codes_of_items(responses)[0]
+class ScoreRule(NamedTuple):
+    """What the scores of an item say: the class of their mean, standardised per annotator.
+
+    Partitions of a table share the rule of the whole table, so that they agree.
+
+    Attributes
+    ----------
+    values ``[annotator, symbol]``
+        standardised scores.
+    cuts ``[class − 1]``
+        means from which on the next class begins.
+    """
+
+    values: Floats
+    cuts: Floats
+
+    @classmethod
+    def of(cls, responses: Responses, counts: Floats | None = None) -> "ScoreRule":
+        """Return the rule of these responses.
+
+        If they are a sample, ``counts[annotator, symbol]`` are those of the whole table.
+        """
+        known = np.nan_to_num(np.asarray(responses.anchor.values))
+        values = standardize(known, symbol_counts(responses) if counts is None else counts)
+        scores = mean_scores(responses, values)
+        return cls(values, kmeans_cuts(scores[~np.isnan(scores)], responses.n_classes))
+
+    def for_unequal_classes(self, responses: Responses) -> "ScoreRule | None":
+        """Return the rule with the cuts of a rare class, if mean scores prove that there is one."""
+        scores = mean_scores(responses, self.values)
+        cuts = unequal_cuts(scores[~np.isnan(scores)], responses.n_classes)
+        return None if cuts is None else ScoreRule(self.values, cuts)
+
+    def codes(self, responses: Responses) -> Codes:
+        """Return the class code of each item, −1 without responses."""
+        scores = mean_scores(responses, self.values)
+        codes = np.searchsorted(self.cuts, scores, side="right")
+        return np.where(np.isnan(scores), -1, codes)
 
 
-def class_votes(responses: Responses, weights: Floats | None = None) -> Floats:
+def initial_codes(responses: Responses, rule: ScoreRule | None = None) -> Codes | None:
+    """Return the class code of each item, −1 without responses; None if a vote decides.
+
+    Partitions of scores need the ``rule`` of the whole table.
+    """
+    if responses.anchor.kind == "matrix":
+        return None
+    if responses.anchor.kind == "order":
+        return (rule or ScoreRule.of(responses)).codes(responses)
+    return _spectral_codes(responses)
+
+
+def class_votes(
+    responses: Responses, weights: Floats | None = None, rule: ScoreRule | None = None
+) -> Floats:
     """Return the sum of ``weights[annotator]`` per item and class, through the anchor.
 
     A response votes for the classes of its symbol (``matrix``), for the class of its own
     standardised score (``order``), or for the classes of the items that the annotator reported the
     symbol for (``none``). The result has the shape ``[item, class]``.
     """
-    table = symbol_votes(responses)
+    table = symbol_votes(responses, rule)
     _, annotators, symbols = responses.by_item
     items, K = responses.item_of_response(), responses.n_classes
     votes = np.zeros((responses.n_items, K))
@@ -52,30 +102,23 @@ def class_votes(responses: Responses, weights: Floats | None = None) -> Floats:
     return votes
 
 
-def symbol_votes(responses: Responses) -> Floats:
+def symbol_votes(responses: Responses, rule: ScoreRule | None = None) -> Floats:
     """Return the votes of each symbol, ``[annotator, symbol, class]``; one row if all are alike."""
     anchor = responses.anchor
     if anchor.kind == "identity":
         return np.eye(responses.n_classes)[None]
     if anchor.matrix is not None:
         return anchor.matrix[None]
-    codes, cuts = _codes_of_items(responses)
     if anchor.kind == "order":
-        own = np.searchsorted(cuts, standardized_values(responses), side="right")
-        return np.asarray(np.eye(responses.n_classes)[own])
-    return _reported_classes(responses, codes)
+        values, cuts = rule or ScoreRule.of(responses)
+        return np.asarray(np.eye(responses.n_classes)[np.searchsorted(cuts, values, side="right")])
+    return _reported_classes(responses, _spectral_codes(responses))
 
 
-def _codes_of_items(responses: Responses) -> tuple[Codes, Floats]:
-    """Return the class codes of items without majority vote, and the cuts between scores."""
-    if responses.anchor.kind == "order":
-        scores = mean_scores(responses)
-        cuts = _cuts(scores[~np.isnan(scores)], responses.n_classes)
-        codes = np.searchsorted(cuts, scores, side="right")
-        return np.where(np.isnan(scores), -1, codes), cuts
+def _spectral_codes(responses: Responses) -> Codes:
     from blindfuse.model.co_association import spectral_codes  # needs scipy.sparse, slow to import
 
-    return spectral_codes(responses), np.empty(0)
+    return spectral_codes(responses)
 
 
 def _reported_classes(responses: Responses, codes: Codes) -> Floats:
@@ -88,21 +131,19 @@ def _reported_classes(responses: Responses, codes: Codes) -> Floats:
     return np.asarray(counts / np.maximum(counts.sum(axis=2, keepdims=True), 1))
 
 
-def standardized_values(responses: Responses) -> Floats:
-    """Return the score of each symbol, standardised per annotator, ``[annotator, symbol]``.
-
-    Annotators with few responses are shrunk towards the mean and variance of the crowd.
-    """
-    values = np.nan_to_num(np.asarray(responses.anchor.values))
+def symbol_counts(responses: Responses) -> Floats:
+    """Return how often each annotator reported each symbol, ``[annotator, symbol]``."""
     M, R = responses.n_annotators, responses.n_symbols
     _, annotators, symbols = responses.by_item
     cells = annotators.astype(np.intp) * R + symbols
-    counts = np.bincount(cells, minlength=M * R).reshape(M, R)
-    return standardize(values, counts.astype(float))
+    return np.bincount(cells, minlength=M * R).reshape(M, R).astype(float)
 
 
 def standardize(values: Floats, counts: Floats) -> Floats:
-    """Standardise ``values[symbol]`` by how often each annotator reports them, ``counts[m, r]``."""
+    """Standardise ``values[symbol]`` by how often each annotator reports them, ``counts[m, r]``.
+
+    Annotators with few responses are shrunk towards the mean and variance of the crowd.
+    """
     crowd = counts.sum(axis=0) / max(counts.sum(), 1.0)
     mean = crowd @ values
     variance = crowd @ (values - mean) ** 2
@@ -113,31 +154,11 @@ def standardize(values: Floats, counts: Floats) -> Floats:
     return np.asarray((values - means[:, None]) / np.maximum(spreads, MIN_SPREAD)[:, None])
 
 
-def mean_scores(responses: Responses) -> Floats:
-    """Return the mean of the annotators' standardised scores, ``[item]``; NaN without responses."""
+def mean_scores(responses: Responses, values: Floats) -> Floats:
+    """Return the mean of ``values[annotator, symbol]`` per item; NaN without responses."""
     _, annotators, symbols = responses.by_item
-    each = standardized_values(responses)[annotators, symbols]
+    each = values[annotators, symbols]
     sums = np.bincount(responses.item_of_response(), each, minlength=responses.n_items)
     counts = responses.responses_per_item
     missing = np.full(len(sums), np.nan)
     return np.asarray(np.divide(sums, counts, out=missing, where=counts > 0))
-
-
-def _cuts(scores: Floats, n_classes: int) -> Floats:
-    """Return the K − 1 cuts between K intervals of scores, by k-means in one dimension.
-
-    Lloyd's algorithm starts from equally frequent intervals, and ends after finitely many steps.
-    """
-    ordered = np.sort(scores)
-    sums = np.concatenate([[0.0], np.cumsum(ordered)])
-    ends = np.linspace(0, len(ordered), n_classes + 1).astype(np.intp)
-    cuts = np.full(n_classes - 1, np.nan)
-    for _ in range(KMEANS_ITERATIONS):
-        sizes = np.maximum(np.diff(ends), 1)
-        centres = np.diff(sums[ends]) / sizes
-        last, cuts = cuts, (centres[:-1] + centres[1:]) / 2
-        if np.array_equal(last, cuts):
-            break
-        inner = np.searchsorted(ordered, cuts)
-        ends = np.concatenate([[0], inner, [len(ordered)]])
-    return np.maximum.accumulate(cuts)

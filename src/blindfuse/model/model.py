@@ -1,7 +1,7 @@
 """Model: confusion matrices and class prior, which are all that prediction needs."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -18,6 +18,7 @@ from blindfuse.model.posteriors import (
 from blindfuse.model.saving import damaged_file_error, load_arrays, save_arrays
 from blindfuse.responses.coding import as_column, as_names, positions
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.score_scale import ScoreScale
 
 Floats = NDArray[np.float64]
 Rule = Literal["map", "ml"]
@@ -43,6 +44,9 @@ class Model:
         errors are correlated with those of others. None means one for all annotators.
     symbols
         names of what annotators report; the classes if not given.
+    scale
+        where levels of scores begin, for new scores: ``Responses.from_scores(…,
+        levels=model.scale)``. None if symbols are not levels of scores.
     """
 
     confusions: Floats
@@ -51,6 +55,7 @@ class Model:
     classes: NDArray[Any]
     weights: Floats | None = None
     symbols: NDArray[Any] = None  # type: ignore[assignment]  # the classes, after construction
+    scale: ScoreScale | None = None
 
     def __post_init__(self) -> None:
         for name in ("annotators", "classes"):
@@ -63,6 +68,10 @@ class Model:
         _check_probabilities(self.prior, (K,), axis=0, name="prior")
         if self.weights is not None:
             check_numbers(self.weights, "weights", (M,), minimum=0)
+        if self.scale is not None and self.scale.n_levels != R:
+            raise BadModel(
+                f"The scale has {self.scale.n_levels:,} levels, but there are {R:,} symbols."
+            )
         for name in ("confusions", "prior"):  # kernels are compiled for contiguous arrays
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name)))
 
@@ -169,7 +178,12 @@ class Model:
         weights = self.weights
         if weights is not None:
             weights = np.where(annotator_at < 0, 1.0, weights[annotator_at])
-        return Model(confusions, self.prior[order], annotators, classes, weights, symbols)
+        prior = self.prior[order]
+        return Model(confusions, prior, annotators, classes, weights, symbols, self.scale)
+
+    def with_scale(self, scale: ScoreScale | None) -> "Model":
+        """Return this model of scores that were divided into levels by ``scale``."""
+        return self if scale is None else replace(self, scale=scale)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to an ``.npz`` file without pickle; the file is replaced atomically."""
@@ -178,6 +192,9 @@ class Model:
             names["symbols"] = self.symbols.tolist()
         weights = np.ones(len(self.annotators)) if self.weights is None else self.weights
         arrays = {"confusions": self.confusions, "prior": self.prior, "weights": weights}
+        if self.scale is not None:
+            names |= self.scale.header()
+            arrays |= self.scale.arrays()
         save_arrays(path, FORMAT, names, arrays)
 
     @classmethod
@@ -193,6 +210,7 @@ class Model:
                 classes=as_names(header["classes"]),
                 symbols=as_names(header.get("symbols", header["classes"])),
                 weights=None if np.all(weights == 1) else weights,
+                scale=ScoreScale.from_saved(header, arrays),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise damaged_file_error(path, FORMAT) from error

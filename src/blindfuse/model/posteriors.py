@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from blindfuse.kernels import posteriors as kernels
 from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
 from blindfuse.kernels.threads import map_threads
-from blindfuse.model.anchored_votes import class_votes, initial_codes
+from blindfuse.model.anchored_votes import ScoreRule, class_votes, initial_codes
 from blindfuse.model.checks import check_shape
-from blindfuse.model.incidence import incidence
+from blindfuse.model.incidence import observed_incidence
 from blindfuse.responses.packing import PackedResponses
 from blindfuse.responses.responses import Responses
 
@@ -55,20 +55,22 @@ class ExpectedCounts:
         )
 
 
-def vote_posteriors(responses: Responses, threads: int | None = None) -> Floats:
+def vote_posteriors(
+    responses: Responses, threads: int | None = None, rule: ScoreRule | None = None
+) -> Floats:
     """Return the majority vote as posteriors ``[item, class]``.
 
     The winning class has probability one; tied classes share it equally. The row of an item
     without responses is zero. Where symbols are not classes, this is what their anchor says of the
-    item (:mod:`blindfuse.model.anchored_votes`).
+    item (:mod:`blindfuse.model.anchored_votes`); new scores need the ``rule`` of earlier ones.
     """
-    return _vote_units(responses, threads) / kernels.UNITS_PER_VOTE
+    return _vote_units(responses, threads, rule) / kernels.UNITS_PER_VOTE
 
 
-def _vote_units(responses: Responses, threads: int | None) -> Floats:
+def _vote_units(responses: Responses, threads: int | None, rule: ScoreRule | None = None) -> Floats:
     """Return the majority vote ``[item, class]`` in units of 1/720720 vote."""
     if not responses.is_plain:
-        return _anchored_units(responses)
+        return _anchored_units(responses, rule)
     if responses.n_responses < MIN_COMPILED:
         return _units_of_winners(weighted_votes(responses))
     units = np.empty((responses.n_items, responses.n_classes))
@@ -90,9 +92,9 @@ def _units_of_winners(votes: Floats) -> Floats:
     return np.where(wins & (most > 0), share, 0.0)
 
 
-def _anchored_units(responses: Responses) -> Floats:
+def _anchored_units(responses: Responses, rule: ScoreRule | None) -> Floats:
     """The same for symbols that are not classes; sums of votes are rounded, so that ties are."""
-    codes = initial_codes(responses)
+    codes = initial_codes(responses, rule)
     if codes is None:
         return _units_of_winners(np.round(class_votes(responses), 9))
     units = np.zeros((responses.n_items, responses.n_classes))
@@ -101,23 +103,28 @@ def _anchored_units(responses: Responses) -> Floats:
     return units
 
 
-def count_votes(responses: Responses, threads: int | None = None) -> ExpectedCounts:
+def count_votes(
+    responses: Responses, threads: int | None = None, rule: ScoreRule | None = None
+) -> ExpectedCounts:
     """Return the expected counts under the majority vote.
 
-    The result is exact: it depends neither on the order of the items nor on the threads.
+    The result is exact: it depends neither on the order of the items nor on the threads. A
+    partition of scores needs the ``rule`` of the whole table.
     """
-    return votes_from_units(count_vote_units(responses, threads))
+    return votes_from_units(count_vote_units(responses, threads, rule))
 
 
-def count_vote_units(responses: Responses, threads: int | None = None) -> ExpectedCounts:
+def count_vote_units(
+    responses: Responses, threads: int | None = None, rule: ScoreRule | None = None
+) -> ExpectedCounts:
     """Return the expected counts under the majority vote, in integer units of 1/720720 vote.
 
     Shares of tied classes are whole numbers of units, so sums over items are exact.
     """
     if responses.n_responses < MIN_COMPILED:
-        return _count_small(responses, _vote_units(responses, threads))
+        return _count_small(responses, _vote_units(responses, threads, rule))
     if not responses.is_plain:
-        return count_posteriors(responses, _vote_units(responses, threads), threads)
+        return count_posteriors(responses, _vote_units(responses, threads, rule), threads)
     K = responses.n_classes
     lanes = lanes_of(K)
     return _sum_over_items(responses, K, threads, kernels.vote_counts, lanes)
@@ -130,14 +137,16 @@ def votes_from_units(units: ExpectedCounts) -> ExpectedCounts:
     )
 
 
-def weighted_votes(responses: Responses, weights: Floats | None = None) -> Floats:
+def weighted_votes(
+    responses: Responses, weights: Floats | None = None, rule: ScoreRule | None = None
+) -> Floats:
     """Return the sum of ``weights[annotator]`` per item and class, ``[item, class]``.
 
     Without weights, every response counts as one vote. Where symbols are not classes, a response
     votes through the anchor (:func:`~blindfuse.model.anchored_votes.class_votes`).
     """
     if not responses.is_plain:
-        return class_votes(responses, weights)
+        return class_votes(responses, weights, rule)
     N, K = responses.n_items, responses.n_classes
     if responses.n_responses >= MIN_COMPILED:
         votes = np.zeros((N, K))
@@ -183,12 +192,12 @@ def compute_posteriors(
 
     P(class k given the responses to item n) ∝ π_k Π_m Γ_m(f_m(n), k).
     """
-    parameters = _checked(responses, confusions, prior)
+    _check_parameters(responses, confusions, prior)
     if responses.n_responses < MIN_COMPILED:
-        posteriors, log_likelihoods = _small_posteriors(responses, *parameters)
+        posteriors, log_likelihoods = _small_posteriors(responses, confusions, prior)
         return posteriors, float(log_likelihoods.sum())
     posteriors = np.empty((responses.n_items, len(prior)))
-    model = *parameters, lanes_of(len(prior)), _long(responses)
+    model = _floored(confusions), _floored(prior), lanes_of(len(prior)), _long(responses)
     sums = map_threads(
         lambda begin, end: kernels.model_posteriors(
             *responses.by_item, begin, end, *model, posteriors
@@ -212,14 +221,15 @@ def expected_counts(
     ``confusions`` need not sum to one over the reported symbols. ``sizes[item]`` is the weight of
     each item (one, if not given).
     """
-    L, parameters = len(prior), _checked(responses, confusions, prior)
+    _check_parameters(responses, confusions, prior)
     if sizes is not None:
         check_shape(sizes, "sizes", (responses.n_items,))
     if responses.n_responses < MIN_COMPILED:
-        posteriors, log_likelihoods = _small_posteriors(responses, *parameters)
+        posteriors, log_likelihoods = _small_posteriors(responses, confusions, prior)
         weights = np.ones(responses.n_items) if sizes is None else sizes
         expected = _count_small(responses, weights[:, None] * posteriors)
         return replace(expected, log_likelihood=float((weights * log_likelihoods).sum()))
+    L, parameters = len(prior), (_floored(confusions), _floored(prior))
     if responses.packed is not None:
         return _packed_expected_counts(responses.packed, *parameters, threads, sizes)
     model = *parameters, lanes_of(L), _long(responses), sizes
@@ -262,8 +272,8 @@ def _small_posteriors(
     responses: Responses, confusions: Floats, prior: Floats
 ) -> tuple[Floats, Floats]:
     """Return posteriors ``[item, class]`` and log-likelihoods ``[item]`` without a kernel."""
-    log_rows = np.log(confusions.reshape(-1, len(prior)))
-    joint = incidence(responses) @ log_rows + np.log(prior)
+    matrix, rows = observed_incidence(responses)
+    joint = matrix @ safe_log(confusions.reshape(-1, len(prior))[rows]) + safe_log(prior)
     best = joint.max(axis=1, keepdims=True)
     posteriors = np.exp(joint - best)
     total = posteriors.sum(axis=1, keepdims=True)
@@ -273,8 +283,9 @@ def _small_posteriors(
 
 def _count_small(responses: Responses, posteriors: Floats) -> ExpectedCounts:
     """Return the expected counts without a kernel; sums are in the same order as the kernel's."""
-    shape = responses.n_annotators, responses.n_symbols, posteriors.shape[1]
-    counts = (incidence(responses).T @ posteriors).reshape(shape)
+    matrix, rows = observed_incidence(responses)
+    counts = np.zeros((responses.n_annotators, responses.n_symbols, posteriors.shape[1]))
+    counts.reshape(-1, posteriors.shape[1])[rows] = matrix.T @ posteriors
     return ExpectedCounts(counts, posteriors.sum(axis=0))
 
 
@@ -301,12 +312,11 @@ def safe_log(probabilities: Floats) -> Floats:
     return np.asarray(np.log(_floored(probabilities)))
 
 
-def _checked(responses: Responses, confusions: Floats, prior: Floats) -> tuple[Floats, Floats]:
-    """Return floored confusion matrices and prior; raise BadModel if they do not fit."""
+def _check_parameters(responses: Responses, confusions: Floats, prior: Floats) -> None:
+    """Raise BadModel if the confusion matrices and the prior do not fit the responses."""
     shape = responses.n_annotators, responses.n_symbols, len(prior)
     check_shape(confusions, "confusions", shape)
     check_shape(prior, "prior", (len(prior),))
-    return _floored(confusions), _floored(prior)
 
 
 def _floored(probabilities: Floats) -> Floats:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.model.anchored_votes import ScoreRule
 from blindfuse.model.checks import check_numbers
 from blindfuse.model.posteriors import ExpectedCounts, count_vote_units, votes_from_units
 from blindfuse.moments.counts import MomentCounts
@@ -41,12 +42,17 @@ class MomentStatistics:
     moments: MomentCounts
 
     @classmethod
-    def from_responses(cls, responses: Responses, threads: int | None = None) -> "MomentStatistics":
-        """Return the statistics of these responses."""
+    def from_responses(
+        cls, responses: Responses, threads: int | None = None, rule: ScoreRule | None = None
+    ) -> "MomentStatistics":
+        """Return the statistics of these responses.
+
+        A partition of scores needs the ``rule`` of the whole table.
+        """
         return cls(
             responses.annotators,
             responses.alphabet,
-            count_vote_units(responses, threads),
+            count_vote_units(responses, threads, rule),
             MomentCounts.count(responses, threads),
         )
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.coding import MAX_CLASSES, check_classes, positions, union
+from blindfuse.responses.score_scale import ScoreScale
 
 Floats = NDArray[np.float64]
 Kind = Literal["identity", "order", "matrix", "none"]
@@ -33,13 +34,15 @@ class Anchor:
         ``"matrix"``: ``matrix[symbol, class]`` are the votes that a response with this symbol has
         for each class; a row of zeros says nothing.
         ``"order"``: the symbols are scores, ``values[symbol]``, and larger scores speak for later
-        classes. A symbol without a value (NaN) was not reported.
+        classes. A symbol without a value (NaN) was not reported. ``scale`` says where levels of
+        the score begin; None if every score is a symbol.
         ``"none"``: every annotator has symbols of its own, as clusterings have.
     """
 
     kind: Kind
     matrix: Floats | None = None
     values: Floats | None = None
+    scale: ScoreScale | None = None
 
     @classmethod
     def by_matrix(cls, matrix: Any) -> "Anchor":
@@ -47,9 +50,9 @@ class Anchor:
         return cls("matrix", matrix=np.ascontiguousarray(matrix, dtype=float))
 
     @classmethod
-    def by_order(cls, values: Any) -> "Anchor":
+    def by_order(cls, values: Any, scale: ScoreScale | None = None) -> "Anchor":
         """Return the anchor of scores with these values ``[symbol]``."""
-        return cls("order", values=np.ascontiguousarray(values, dtype=float))
+        return cls("order", values=np.ascontiguousarray(values, dtype=float), scale=scale)
 
     def reindexed(self, symbol_at: NDArray[np.intp], class_at: NDArray[np.intp]) -> "Anchor":
         """Return the anchor of the symbols and classes at these positions.
@@ -62,13 +65,15 @@ class Anchor:
             matrix[:, class_at < 0] = 0.0
             return Anchor.by_matrix(matrix)
         if self.values is not None:
-            return Anchor.by_order(np.where(symbol_at < 0, np.nan, self.values[symbol_at]))
+            values = np.where(symbol_at < 0, np.nan, self.values[symbol_at])
+            return Anchor.by_order(values, self.scale)
         return self
 
     def arrays(self) -> dict[str, Floats]:
         """Return the arrays to save beside ``kind``."""
         named = {"anchor_matrix": self.matrix, "anchor_values": self.values}
-        return {name: array for name, array in named.items() if array is not None}
+        edges = {} if self.scale is None else self.scale.arrays()
+        return {name: array for name, array in named.items() if array is not None} | edges
 
     def __repr__(self) -> str:
         return f"Anchor({self.kind!r})"
@@ -115,6 +120,11 @@ class Alphabet(NamedTuple):
                 f"Responses in the classes {list_names(self.classes)} and "
                 f"{list_names(other.classes)} cannot be joined. Pass the same classes= to both."
             )
+        if self.anchor.scale != other.anchor.scale:
+            raise BadLabels(
+                "Scores that were divided into levels at different edges cannot be joined. Pass "
+                "the edges of the first table to the others: levels=first.anchor.scale."
+            )
         symbols = check_symbols(_all_names(self.symbols, other.symbols))
         own = self.anchor.reindexed(positions(symbols, self.symbols), np.arange(len(self.classes)))
         theirs = other.anchor.reindexed(
@@ -128,7 +138,8 @@ class Alphabet(NamedTuple):
         if own.values is not None and theirs.values is not None:
             values = np.where(np.isnan(own.values), theirs.values, own.values)
             order = np.argsort(values, kind="stable")
-            return Alphabet(self.classes, symbols[order], Anchor.by_order(values[order]))
+            anchor = Anchor.by_order(values[order], self.anchor.scale)
+            return Alphabet(self.classes, symbols[order], anchor)
         return Alphabet(self.classes, symbols, self.anchor)
 
 

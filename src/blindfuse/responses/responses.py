@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses import frames
+from blindfuse.responses import scores as scores_module
 from blindfuse.responses import symbols as symbols_module
 from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor, check_alphabet, check_symbols
 from blindfuse.responses.coding import (
@@ -309,7 +310,7 @@ class Responses:
         scores: Values | None = None,
         *,
         classes: Names | int = ("fail", "pass"),
-        levels: int | ArrayLike = 11,
+        levels: scores_module.Levels = scores_module.MAX_LEVELS,
         item: str | None = None,
         annotator: str | Sequence[str] | None = None,
         label: str | None = None,
@@ -327,8 +328,9 @@ class Responses:
             the classes from low to high scores, or their number.
         levels
             maximum number of symbols. Where no more values occur, each is a symbol; otherwise
-            scores are divided at quantiles of the crowd. A list is taken as the edges between
-            levels, so that new items get the same ones.
+            scores are divided at quantiles of the crowd, or of each annotator where scales differ
+            plainly, which ``notes`` say. A list is taken as the edges between levels. Pass the
+            ``scale`` of a :class:`Model` to divide new scores as those that it was fitted to.
         item, annotator, label
             columns of a frame, as in :meth:`from_frame`.
         repeats
@@ -343,7 +345,7 @@ class Responses:
         if annotators is None:
             columns, notes = _score_columns(items, options)
         columns = [frames.values(column) for column in columns]
-        responses = symbols_module.long_scores(cls, columns, classes, levels, repeats)
+        responses = scores_module.long_scores(cls, columns, classes, levels, repeats)
         return replace(responses, remarks=(*notes, *responses.remarks))
 
     @classmethod

@@ -1,18 +1,19 @@
-"""Responses whose symbols are not the classes: scores, probabilities, abstentions, clusters."""
+"""Responses whose symbols are not the classes: probabilities, abstentions, clusters.
 
-from collections.abc import Sequence
+Scores are in :mod:`blindfuse.responses.scores`.
+"""
+
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
-from blindfuse.responses.anchor import MAX_SYMBOLS, NO_ANCHOR, Alphabet, Anchor
-from blindfuse.responses.coding import as_column, as_names, check_classes, code_names, positions
-from blindfuse.responses.numerals import as_floats
+from blindfuse.responses.anchor import NO_ANCHOR, Alphabet, Anchor
+from blindfuse.responses.coding import as_names, check_classes, positions
 from blindfuse.responses.rows import Rows, row_starts
+from blindfuse.responses.scores import check_levels, ordered_classes
 
 if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses
@@ -28,162 +29,6 @@ MAX_CELLS = 200_000_000
 SUM_TOLERANCE = 1e-3
 """Largest deviation of the sum of probabilities from one: that of single precision, and of
 probabilities that were rounded to three digits."""
-
-
-class ScoreLevels(NamedTuple):
-    """Levels of scores: codes ``[response]``, −1 if missing; names and values ``[symbol]``."""
-
-    codes: NDArray[np.intp]
-    symbols: list[Any]
-    values: Floats
-
-
-def score_levels(scores: Floats, levels: int | ArrayLike) -> ScoreLevels:
-    """Divide scores into at most ``levels`` symbols, or into bins between given edges.
-
-    Where at most ``levels`` values occur, each is a symbol of its own. Otherwise the bins have
-    about equal numbers of scores. NaN is missing.
-    """
-    present = ~np.isnan(scores)
-    distinct = np.unique(scores[present])
-    if not len(distinct):
-        raise BadLabels("There are no scores, so there is nothing to fuse. Check the input.")
-    if np.ndim(levels) == 0:
-        n_levels = _check_levels(levels, "levels", 2)
-        if len(distinct) == 1:
-            raise BadLabels(
-                f"Every score is {distinct[0]:g}, so scores say nothing about the classes. Check "
-                "the column with the scores."
-            )
-        if len(distinct) <= n_levels:
-            codes = np.where(present, np.searchsorted(distinct, scores), -1)
-            return ScoreLevels(codes, [_plain_number(value) for value in distinct], distinct)
-        edges = _quantile_edges(scores[present], n_levels)
-    else:
-        edges = _check_edges(levels)
-    return _bins(scores, present, edges)
-
-
-def _bins(scores: Floats, present: NDArray[np.bool_], edges: Floats) -> ScoreLevels:
-    """Bins between edges, each with its lower edge; its value is the mean of its scores."""
-    codes = np.where(present, np.searchsorted(edges, scores, side="right"), -1)
-    R = len(edges) + 1
-    counts = np.bincount(codes[present], minlength=R)
-    sums = np.bincount(codes[present], scores[present], minlength=R)
-    values = np.divide(sums, counts, out=np.full(R, np.nan), where=counts > 0)
-    texts = [f"{edge:.6g}" for edge in edges]
-    if len(set(texts)) < len(texts):
-        texts = [repr(float(edge)) for edge in edges]
-    between = [f"{low} to {high}" for low, high in pairwise(texts)]
-    return ScoreLevels(codes, [f"below {texts[0]}", *between, f"{texts[-1]} or more"], values)
-
-
-def _quantile_edges(scores: Floats, n_levels: int) -> Floats:
-    """Edges of bins with about equal numbers of scores; no bin is empty.
-
-    Edges are scores that occur. A bin that a frequent score would leave empty is dropped.
-    """
-    quantiles = np.quantile(scores, np.arange(1, n_levels) / n_levels, method="higher")
-    edges = np.unique(quantiles)
-    edges = edges[edges > scores.min()]
-    return np.asarray(edges if len(edges) else [scores.max()])
-
-
-def _check_edges(edges: ArrayLike) -> Floats:
-    array = as_floats(as_column(edges), lambda at: f"edge {at}")
-    if not len(array) or np.any(np.isnan(array)) or np.any(np.diff(array) <= 0):
-        raise BadParameter(
-            "levels= must be a number of levels, or edges between levels that ascend. "
-            f"Pass e.g. levels=11 or levels=[2.5, 5, 7.5], not {list_names(np.ravel(array))}."
-        )
-    if len(array) >= MAX_SYMBOLS:
-        raise BadParameter(
-            f"levels= has {len(array):,} edges; at most {MAX_SYMBOLS - 1:,} allowed."
-        )
-    return array
-
-
-def _check_levels(levels: Any, name: str, minimum: int) -> int:
-    is_whole = isinstance(levels, int | np.integer) and not isinstance(levels, bool)
-    if not is_whole or not minimum <= levels <= MAX_SYMBOLS:
-        raise BadParameter(
-            f"{name}={levels!r} must be a whole number from {minimum} to {MAX_SYMBOLS:,}."
-        )
-    return int(levels)
-
-
-def _plain_number(value: float) -> int | float:
-    return int(value) if value == int(value) and abs(value) < 2**53 else float(value)
-
-
-def coarse_annotators(
-    annotators: NDArray[np.intp], scores: Floats, levels: ScoreLevels, names: NDArray[Any]
-) -> list[str]:
-    """Return a remark about annotators whose different scores all fall into one level."""
-    given = levels.codes >= 0
-    who, codes, values = annotators[given], levels.codes[given], scores[given]
-    extremes = np.full((4, len(names)), np.nan)
-    for row, (reduce, column) in enumerate(
-        [(np.fmin, codes), (np.fmax, codes), (np.fmin, values), (np.fmax, values)]
-    ):
-        reduce.at(extremes[row], who, column.astype(float))
-    low, high, lowest, highest = extremes
-    coarse = (low == high) & (lowest < highest)
-    if not coarse.any():
-        return []
-    return [
-        f"all scores of {list_names(names[coarse])} are in one of the {len(levels.symbols):,} "
-        "levels, because they use a scale of their own: rescale them before fusing, or use more "
-        "levels"
-    ]
-
-
-def long_scores(
-    cls: "type[Responses]",
-    columns: Sequence[Any],
-    classes: Any,
-    levels: int | ArrayLike,
-    repeats: Any,
-) -> "Responses":
-    """Responses from columns of items, annotators and scores (``Responses.from_scores``)."""
-    arrays = [as_column(column) for column in columns]
-    lengths = [f"{len(array):,}" for array in arrays]
-    if len(set(lengths)) > 1:
-        raise BadLabels(
-            "items, annotators and scores must have the same length, but have "
-            f"{lengths[0]}, {lengths[1]} and {lengths[2]} entries. Pass one entry per score."
-        )
-    if arrays[2].dtype.kind == "b":
-        raise BadLabels("Scores must be numbers, not booleans. Read them as classes instead.")
-    scores = as_floats(arrays[2], lambda row: f"row {row}")
-    found = score_levels(scores, levels)
-    items, annotators = code_names(arrays[0], "item"), code_names(arrays[1], "annotator")
-    remarks = coarse_annotators(annotators.codes, scores, found, annotators.names)
-    return cls.from_codes(
-        items.codes,
-        annotators.codes,
-        found.codes,
-        items=items.names,
-        annotators=annotators.names,
-        classes=ordered_classes(classes),
-        symbols=found.symbols,
-        anchor=Anchor.by_order(found.values),
-        repeats=repeats,
-        remarks=[*items.notes, *annotators.notes, *remarks],
-    )
-
-
-def ordered_classes(classes: Any) -> NDArray[Any]:
-    """Return the classes that scores stand for, from low to high; a number counts them."""
-    if isinstance(classes, int | np.integer) and not isinstance(classes, bool):
-        return np.arange(_check_levels(classes, "classes", 2))
-    names = check_classes(classes)
-    if len(names) < 2:
-        raise BadLabels(
-            f"classes= has only {list_names(names)}. List at least two classes, from low to high "
-            "scores."
-        )
-    return names
 
 
 class Confidences(NamedTuple):
@@ -252,7 +97,7 @@ def probability_responses(
     names: tuple[NDArray[Any], NDArray[Any]] | None,
 ) -> "Responses":
     """Responses from probabilities ``[item, annotator, class]`` (``from_probabilities``)."""
-    n_levels = _check_levels(levels, "levels", 1)
+    n_levels = check_levels(levels, "levels", 1)
     found = Confidences.of(array)
     N, M = found.classes.shape
     K = np.shape(array)[2]
@@ -294,7 +139,7 @@ def confidence_thresholds(array: Any, levels: int = 2) -> Floats:
     Pass them to ``Responses.from_probabilities(new, thresholds=…)``, so that new items are divided
     into the same levels as those that a model was fitted to.
     """
-    return Confidences.of(array).thresholds(_check_levels(levels, "levels", 1))
+    return Confidences.of(array).thresholds(check_levels(levels, "levels", 1))
 
 
 def add_abstentions(responses: "Responses", annotators: Any) -> "Responses":
@@ -326,10 +171,10 @@ def add_abstentions(responses: "Responses", annotators: Any) -> "Responses":
             "abstentions. In a sparse crowd most annotators never saw the item: pass those who saw "
             "all items."
         )
-    return _fill_missing(responses, np.unique(chosen))
+    return fill_missing(responses, np.unique(chosen))
 
 
-def _fill_missing(responses: "Responses", chosen: NDArray[np.intp]) -> "Responses":
+def fill_missing(responses: "Responses", chosen: NDArray[np.intp]) -> "Responses":
     """Give every missing cell of the chosen annotators the symbol NO_RESPONSE."""
     R, N = responses.n_symbols, responses.n_items
     missing = np.ones((N, len(chosen)), dtype=bool)
@@ -338,21 +183,40 @@ def _fill_missing(responses: "Responses", chosen: NDArray[np.intp]) -> "Response
     items, column = responses.item_of_response(), column_of[responses.by_item.codes]
     missing[items[column >= 0], column[column >= 0]] = False
     new_items, new_columns = np.nonzero(missing)
-    classes, symbols, anchor = responses.alphabet
-    matrix = np.eye(len(classes)) if anchor.matrix is None else anchor.matrix
-    own = anchor if anchor.kind == "none" else Anchor.by_matrix(np.vstack([matrix, 0 * matrix[:1]]))
+    alphabet = with_no_response(responses.alphabet)
     table = type(responses).from_codes(
         np.concatenate([items, new_items]),
         np.concatenate([responses.by_item.codes, chosen[new_columns]]),
         np.concatenate([responses.by_item.symbols, np.full(len(new_items), R)]),
         items=responses.items,
         annotators=responses.annotators,
-        classes=classes,
-        symbols=[*symbols.tolist(), NO_RESPONSE],
-        anchor=own,
+        classes=alphabet.classes,
+        symbols=alphabet.symbols,
+        anchor=alphabet.anchor,
         remarks=responses.remarks,
     )
     return replace(table, repeated=responses.repeated, contradictory=responses.contradictory)
+
+
+def with_no_response(alphabet: Alphabet) -> Alphabet:
+    """Return the alphabet with one more symbol, "no response", which speaks for no class."""
+    classes, symbols, anchor = alphabet
+    matrix = np.eye(len(classes)) if anchor.matrix is None else anchor.matrix
+    own = anchor if anchor.kind == "none" else Anchor.by_matrix(np.vstack([matrix, 0 * matrix[:1]]))
+    return Alphabet(classes, as_names([*symbols.tolist(), NO_RESPONSE]), own)
+
+
+def without_abstentions(responses: "Responses", decided: "Responses") -> "Responses":
+    """Return ``decided``, what the same responses were read as, without "no response"."""
+    at = positions(np.array([NO_RESPONSE], dtype=object), responses.symbols)[0]
+    if at < 0:
+        return decided
+    given = responses.by_item.symbols != at
+    counts = np.bincount(responses.item_of_response()[given], minlength=responses.n_items)
+    _, annotators, symbols = decided.by_item
+    return decided.with_rows(
+        decided.items, Rows(row_starts(counts), annotators[given], symbols[given])
+    )
 
 
 def with_alphabet(responses: "Responses", classes: Any, anchor: Anchor) -> "Responses":

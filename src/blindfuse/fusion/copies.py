@@ -1,0 +1,137 @@
+"""Annotators who report the same symbols far more often than their accuracy explains: copies."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from blindfuse.diagnostics.dependence import MIN_COMMON_ITEMS
+from blindfuse.diagnostics.pairs import Pairs, count_pairs
+from blindfuse.errors import list_names
+from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
+from blindfuse.fusion.repetition import MIN_REPEATED
+from blindfuse.model.anchored_votes import symbol_counts
+from blindfuse.model.implied import implied_model
+from blindfuse.model.model import Model
+from blindfuse.responses.responses import Responses
+
+Floats = NDArray[np.float64]
+
+MIN_COPIED = 0.5
+"""Share of the items on which a model expects two annotators to differ that copies agree on."""
+MAX_NAMED_GROUPS = 5
+"""Groups that a sentence lists."""
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """Groups of annotators who repeat each other, as positions, and each group's mean excess."""
+
+    groups: tuple[tuple[int, ...], ...]
+    excess: tuple[float, ...]
+
+    def describe(self, names: NDArray[Any]) -> str:
+        """Who repeats whom, and what follows, in a sentence."""
+        shown = [list_names(names[list(one)]) for one in self.groups]
+        named = "; ".join(shown[:MAX_NAMED_GROUPS])
+        more = "; …" if len(shown) > MAX_NAMED_GROUPS else ""
+        return f"Annotators repeat each other, and each group counts as one: {named}{more}."
+
+    def weights(self, n_annotators: int) -> Floats:
+        """Weights ``[annotator]``: g members with excess e count as g/(1 + (g − 1) e)."""
+        weights = np.ones(n_annotators)
+        for group, excess in zip(self.groups, self.excess, strict=True):
+            weights[list(group)] = 1 / (1 + (len(group) - 1) * excess)
+        return weights
+
+    def merge(self, responses: Responses) -> Responses:
+        """Return the responses with one annotator per group, the busiest one.
+
+        Where it did not respond, the response of the next busiest member counts.
+        """
+        head_of = np.arange(responses.n_annotators)
+        rank = np.zeros(responses.n_annotators)
+        for group in self.groups:
+            members = np.array(group)
+            order = np.argsort(-responses.responses_per_annotator[members], kind="stable")
+            head_of[members], rank[members[order]] = members[order[0]], np.arange(len(members))
+        _, annotators, symbols = responses.by_item
+        items, heads = responses.item_of_response(), head_of[annotators]
+        order = np.lexsort((rank[annotators], heads, items))
+        cells = np.column_stack([items, heads])[order]
+        first = np.append(True, np.any(np.diff(cells, axis=0) != 0, axis=1))[: len(cells)]
+        merged = Responses.from_codes(
+            cells[first, 0],
+            cells[first, 1],
+            symbols[order][first],
+            items=responses.items,
+            annotators=responses.annotators,
+            classes=responses.classes,
+            symbols=responses.symbols,
+            anchor=responses.anchor,
+        )
+        return merged.select_annotators(np.unique(head_of))
+
+
+def find_copies(responses: Responses, model: Model) -> Copies:
+    """Find annotators whose symbols agree beyond chance (κ) and beyond what the model expects.
+
+    Accuracy explains that two annotators report the same class, but not the same score for each
+    item of a class.
+    """
+    pairs = count_pairs(responses).compare_with(model).with_common_items(MIN_COMMON_ITEMS)
+    excess = _relative_excess(pairs.agreement, pairs.expected_agreement)
+    kappa = _relative_excess(pairs.agreement, _chance_agreement(pairs, responses))
+    copied = (excess >= MIN_COPIED) & (kappa >= MIN_REPEATED)
+    M = len(pairs.annotators)
+    i, j = pairs.i[copied], pairs.j[copied]
+    graph = csr_array((np.ones(len(i)), (i, j)), shape=(M, M))
+    n_found, component = connected_components(graph, directed=False)
+    members = [pairs.annotators[component == g] for g in range(n_found)]
+    inside = [excess[copied & (component[pairs.i] == g)] for g in range(n_found)]
+    return Copies(
+        tuple(tuple(one.tolist()) for one in members if len(one) > 1),
+        tuple(
+            float(each.mean()) for one, each in zip(members, inside, strict=True) if len(one) > 1
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class MergedPosteriors:
+    """Posteriors of new items by a method that counts annotators who repeat each other as one."""
+
+    copies: Copies
+    posteriors_of: PosteriorsOf
+
+    def __call__(self, responses: Responses) -> Floats:
+        return self.posteriors_of(self.copies.merge(responses))
+
+
+def with_all_annotators(choice: Choice, copies: Copies, context: FuseContext) -> Choice:
+    """The choice for merged responses, as one for those of all annotators."""
+    responses = context.responses
+    model = implied_model(responses, choice.posteriors, context.threads)
+    weighted = replace(model, weights=copies.weights(responses.n_annotators))
+    return replace(
+        choice,
+        why=f"{copies.describe(responses.annotators)} {choice.why}",
+        model=weighted,
+        posteriors_of=MergedPosteriors(copies, choice.posteriors_of or choice.model.posteriors),
+        groups=copies.groups,
+    )
+
+
+def _relative_excess(agreement: Floats, expected: Floats) -> Floats:
+    return np.asarray((agreement - expected) / np.maximum(1 - expected, 1e-9))
+
+
+def _chance_agreement(pairs: Pairs, responses: Responses) -> Floats:
+    """How often two annotators would agree if they reported symbols independently, ``[pair]``."""
+    counts = symbol_counts(responses)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    own = shares[pairs.annotators]
+    return np.asarray(np.einsum("pr,pr->p", own[pairs.i], own[pairs.j]))
