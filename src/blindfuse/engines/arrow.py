@@ -97,17 +97,18 @@ class ColumnSummary:
         cls, items: pa.Array, annotators: pa.Array, labels: pa.Array, options: SymbolOptions
     ) -> "ColumnSummary":
         """Summarize these three columns."""
-        items, names = trim_names(items), trim_names(annotators)
+        items, annotators = trim_names(items), trim_names(annotators)
         is_score = options.scores
+        scores = options.sum_scores(annotators, as_scores(labels)) if is_score else ScoreSums({})
         return cls(
             rows=len(items),
             without_item=_count_nulls(items),
-            without_annotator=_count_nulls(names),
-            annotators=_distinct_values(names),
+            without_annotator=_count_nulls(annotators),
+            annotators=_distinct_values(annotators),
             labels=frozenset() if is_score else _distinct_values(labels),
-            scores=options.sum_scores(names, as_scores(labels)) if is_score else ScoreSums({}),
+            scores=scores,
             item_form=NumberForm.of(items),
-            annotator_form=NumberForm.of(names),
+            annotator_form=NumberForm.of(annotators),
         )
 
     @classmethod

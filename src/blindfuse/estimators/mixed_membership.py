@@ -95,6 +95,8 @@ class MixedMembership(PosteriorEstimator):
         bounds: list[float] = []
         self.stopped_ = "max_iter"
         for _ in range(self.max_iter):
+            # Every E-step begins at the votes, as in predict_proba: one that goes on from the last
+            # memberships converges further, to memberships that are far too certain.
             expected = self._e_step(distinct, sizes)
             bounds.append(expected.bound)
             if len(bounds) > 1 and bounds[-1] - bounds[-2] <= self.tolerance * table.n_responses:

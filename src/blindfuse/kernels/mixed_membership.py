@@ -59,8 +59,6 @@ def membership_posteriors(
     q_n(a), where q_n ~ Dirichlet(``pseudo``). Otherwise it reports a with probability
     ``habits[m, a]``. Adds the expected number of responses by habit to ``by_habit[m, a]`` and
     Σ_n E log q_n to ``log_sums[class]``; ``weights[item]`` is the weight of each item.
-    The iteration of an item begins at its votes: from the last memberships, it would often end at
-    a lower bound.
 
     The parameters of classes that nobody reports for an item do not change, so that only the
     ``present`` ones are updated, ``n_present`` of them.
