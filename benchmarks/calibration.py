@@ -24,6 +24,7 @@ from scipy.optimize import lsq_linear
 
 from blindfuse import NotConverged, fuse
 from blindfuse.diagnostics.calibration import (
+    EXPLAINED_SPREAD,
     LEVEL,
     MIN_ONE_SIDED,
     ErrorInterval,
@@ -78,7 +79,10 @@ MIN_ERROR = 0.003
 
 @dataclass(frozen=True)
 class Record:
-    """What was measured of one table, and its actual error on ``n_known`` items with a truth."""
+    """What was measured of one table, and its actual error on ``n_known`` items with a truth.
+
+    ``possible_errors`` are those of two camps.
+    """
 
     name: str
     family: str
@@ -89,6 +93,7 @@ class Record:
     own_error: float
     independence: Independence
     visible: Visible
+    possible_errors: tuple[float, ...]
 
     @property
     def target(self) -> float:
@@ -99,14 +104,24 @@ class Record:
     @property
     def is_fitted(self) -> bool:
         """Whether the relation is fitted to this table."""
-        return self.visible.one_sided < MIN_ONE_SIDED and self.family not in NOT_FITTED
+        one_sided = self.visible.one_sided >= MIN_ONE_SIDED
+        explained = self.is_explained or bool(self.possible_errors)
+        return not one_sided and self.family not in NOT_FITTED and not explained
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether the method models the correlated errors."""
+        return self.method == "LatentSubtypes"
 
     def expect(self, relation: Relation) -> ErrorInterval:
         """The expected error under a relation."""
+        classes, seen = self.visible.n_classes, self.visible
+        if self.is_explained:
+            spread = EXPLAINED_SPREAD
+            return combine(self.own_error, 0.0, None, self.n_known, classes, own_spread=spread)
         dependence = probability_of_dependence(self.independence)
-        classes = self.visible.n_classes
-        seen = self.visible
-        return combine(self.own_error, dependence, seen, self.n_known, classes, relation)
+        expected = combine(self.own_error, dependence, seen, self.n_known, classes, relation)
+        return expected.widened_to(self.possible_errors)
 
 
 def measure_table(table: Table, variant: int | None = None) -> Record:
@@ -122,7 +137,7 @@ def measure_table(table: Table, variant: int | None = None) -> Record:
     def select(context: FuseContext) -> Choice:
         choice = select_by_prediction(context)
         own, independence, visible = measure(choice, context)
-        measured.extend((own, independence, visible()))
+        measured.extend((own, independence, visible(), choice.possible_errors))
         return choice
 
     with warnings.catch_warnings():

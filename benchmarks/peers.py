@@ -120,7 +120,7 @@ def peak_memory(fit: Callable[[Any], None], table: Callable[[Responses], Any]) -
 
 
 def _peak_memory(fit: Callable[[Any], None], table: Callable[[Responses], Any]) -> float:
-    few, many = (table(FIGURE_3.draw(n_items, 0).responses) for n_items in (1000, 10**5))
+    few, many = (table(FIGURE_3.draw(n_items, 0).responses) for n_items in (3000, 10**5))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit(few)  # import and compile

@@ -178,7 +178,7 @@ def score(name: str, draw: Draw, n_items: int) -> Score:
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        method.labels(method.table(draw(1000, 0).responses))
+        method.labels(method.table(draw(3000, 0).responses))
         for seed in SEEDS:
             drawn = draw(n_items, seed)
             table = method.table(drawn.responses)

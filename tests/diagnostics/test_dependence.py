@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy.stats import false_discovery_control, median_abs_deviation, norm
+from scipy.stats import binom, false_discovery_control, median_abs_deviation, norm
 
 from blindfuse import Model, Responses, diagnose, simulate
-from blindfuse.diagnostics.dependence import FALSE_DISCOVERY_RATE, _is_outlier
+from blindfuse.diagnostics.dependence import (
+    FALSE_DISCOVERY_RATE,
+    _agreement_scores,
+    _is_outlier,
+)
 from tests.support.diagnostics_cases import GROUPS, PLANTED_PAIRS, crowd, diagnosed
 
 
@@ -42,6 +46,20 @@ def test_conditionally_independent_annotators_are_rarely_called_dependent() -> N
     crowds = [crowd(seed, n=3000, m=10).responses for seed in range(10)]
     n_pairs = [len(diagnosed(responses)[0].dependence.pairs) for responses in crowds]
     assert np.mean(np.array(n_pairs) > 0) <= 0.2
+
+
+@pytest.mark.parametrize("n", [20, 80, 500])
+@pytest.mark.parametrize("p", [0.01, 0.05, 0.3, 0.7, 0.95])
+def test_scores_are_as_improbable_as_the_number_of_agreements(n: int, p: float) -> None:
+    """Compared with the exact tail of the binomial distribution, in standard errors."""
+    agreements = np.arange(1, n)
+    exact = norm.isf(binom.sf(agreements - 1, n, p))
+    relevant = (exact > 1) & (exact < 7)
+    scores = _agreement_scores(agreements / n, np.full(n - 1, p), np.full(n - 1, float(n)))
+    np.testing.assert_allclose(scores[relevant], exact[relevant], atol=0.35)
+    below = agreements / n < p
+    assert np.all(scores[below] <= 0)
+    assert np.all(np.diff(scores) >= 0)
 
 
 def test_excess_agreement_matches_a_direct_computation() -> None:

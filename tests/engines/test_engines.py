@@ -143,6 +143,18 @@ def test_other_methods_column_names_and_types_and_an_empty_partition(engine: Eng
     assert dict(zip(found["photo"], found["label"], strict=True)) == expected
 
 
+@pytest.mark.parametrize("column", ["item", "annotator"])
+def test_whole_numbers_in_two_spellings_are_refused(engine: Engine, column: str) -> None:
+    frame = labels_frame(seed=3, n_items=60)
+    codes, _ = pd.factorize(frame[column])
+    frame[column] = pd.Series(codes).astype(str)
+    engine.module.fit(engine.table(split(frame, 3)), method=DawidSkene())
+    frame.loc[::7, column] += ".0"
+    message = f"{column}s in column '{column}' are whole numbers as text, some written as 7"
+    with pytest.raises(BlindfuseError, match=message):
+        engine.module.fit(engine.table(split(frame, 3)), method=DawidSkene())
+
+
 def test_names_are_trimmed_as_on_one_machine(engine: Engine) -> None:
     frame = labels_frame(seed=1, n_items=60)
     spaced = frame.copy()

@@ -44,7 +44,7 @@ def test_exact_copies_count_as_one_annotator(seed: int) -> None:
     matrix = np.array(simulation.responses.matrix())
     copied = Responses.from_matrix(np.column_stack([matrix[:, 0], matrix]))
     weights = np.array([0.5, 0.5, 1, 1, 1, 1])
-    one = DawidSkene(shrinkage=3.0, tolerance=1e-9).fit(matrix).posteriors_
+    one = DawidSkene(tolerance=1e-9).fit(matrix).posteriors_
     start = DawidSkene(weights=weights).fit(copied).posteriors_
     model, posteriors, history = fit_groups(copied, [(0, 1)], weights, start)
     assert np.all(np.diff(history) > -1e-6 * np.abs(history[:-1]))

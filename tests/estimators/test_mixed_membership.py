@@ -66,7 +66,7 @@ def test_one_e_step_equals_the_formulas() -> None:
             alpha = prior_alpha + np.bincount(
                 reported, attentive / (attentive + guess), minlength=3
             )
-        np.testing.assert_allclose(expected.proportions[n], alpha / alpha.sum(), atol=2e-4)
+        np.testing.assert_allclose(expected.proportions()[n], alpha / alpha.sum(), atol=2e-4)
         logs = psi(alpha) - psi(alpha.sum())
         probability = method.attention_[annotators] * np.exp(logs[reported]) + guess
         np.add.at(guesses, (annotators, reported), guess / probability)

@@ -57,3 +57,20 @@ def test_independent_annotators_form_no_camps(seed: int) -> None:
 def test_people_and_networks_are_two_camps(crowds: Crowds) -> None:
     crowd = crowds["shape_conflict"]
     assert "two camps, of 24 (" in fuse(crowd.responses).why
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("share", [0.6, 0.4])
+def test_expected_error_of_two_camps_contains_the_error_whoever_is_right(
+    seed: int, share: float
+) -> None:
+    # With 60 % of the jury misled the vote is wrong on many items, with 40 % on few.
+    responses, truth = biased_jury(seed, share)
+    fusion = fuse(responses)
+    expected, error = fusion.expected_error, (fusion.labels != responses.classes[truth]).mean()
+    assert fusion.choice.disputed
+    assert expected.low - 0.01 <= error <= expected.high + 0.02
+    low, high = sorted(fusion.choice.possible_errors)
+    assert expected.low <= low
+    assert high <= expected.high
+    assert "If the other camp is right" in fusion.why

@@ -24,7 +24,7 @@ def test_predictions_by_hand() -> None:
 
         return fit
 
-    held = HeldOut(responses, 0)
+    held = HeldOut(responses)
     half, most = held.predict(constant(0.5)), held.predict(constant(0.8))
     ones = np.mean(responses.by_item.symbols == 1)
     expected = np.log(0.5) - ones * np.log(0.8) - (1 - ones) * np.log(0.2)
@@ -49,7 +49,7 @@ def test_the_true_model_predicts_best() -> None:
     def guess(train: Responses) -> LatentFit:
         return LatentFit(np.ones((train.n_items, 3)) / 3, flat)
 
-    held = HeldOut(simulation.responses, 0)
+    held = HeldOut(simulation.responses)
     knows, guesses = held.predict(truth), held.predict(guess)
     assert held.gain(knows, over=guesses).z > 10
     assert len(knows.scores) == 1
@@ -57,7 +57,7 @@ def test_the_true_model_predicts_best() -> None:
 
 @pytest.mark.parametrize("count", range(1, 10))
 def test_no_fold_is_empty_however_few_responses_there_are(count: int) -> None:
-    held = HeldOut(Responses.from_matrix(np.arange(count)[None] % 2, classes=[0, 1]), 0)
+    held = HeldOut(Responses.from_matrix(np.arange(count)[None] % 2, classes=[0, 1]))
     even = held.predict(lambda train: LatentFit(np.ones((1, 1)), np.full((count, 2, 1), 0.5)))
     assert held.gain(even, over=even) == Gain(0.0, 0.0)
     assert sum(map(len, even.scores)) == count
@@ -66,7 +66,7 @@ def test_no_fold_is_empty_however_few_responses_there_are(count: int) -> None:
 
 def test_models_that_clearly_differ_are_fitted_to_one_fold_and_others_to_all() -> None:
     simulation = simulate(3000, 6, 3, np.random.default_rng(2), missing=0.2)
-    held = HeldOut(simulation.responses, 0)
+    held = HeldOut(simulation.responses)
 
     def fit(quality: float) -> Any:
         mixed = quality * simulation.model.confusions + (1 - quality) / 3

@@ -11,6 +11,7 @@ from blindfuse import (
 from blindfuse.fusion.merged_groups import MERGED_GROUPS
 from blindfuse.metrics import calibration_error, error_rate
 from blindfuse.model.posteriors import vote_posteriors
+from experiments.skilled_crowds import Family, skilled_crowd
 from tests.support.crowds import copiers
 
 
@@ -56,3 +57,24 @@ def test_copiers_are_merged(seed: int) -> None:
     assert np.all(fusion.model.weights[9:] > 0.9)
     errors = [error_rate(p, simulation.truth) for p in (fusion.posteriors, plain.posteriors_)]
     assert errors[0] < errors[1]
+
+
+@pytest.mark.parametrize(
+    ("family", "n_classes", "n_responses", "seed"),
+    [
+        ("coin", 50, 500, 10),
+        ("coin", 20, 2000, 14),
+        ("coin", 20, 2000, 16),
+        ("class", 50, 100, 17),
+    ],
+)
+def test_independent_experts_are_not_merged(
+    family: Family, n_classes: int, n_responses: int, seed: int
+) -> None:
+    """They agree more than the model near the vote says, which rates them too low."""
+    simulation = skilled_crowd(family, n_classes, n_responses, seed)
+    fusion = fuse(simulation.responses)
+    assert not fusion.groups
+    plain = DawidSkene().fit(simulation.responses)
+    errors = [error_rate(p, simulation.truth) for p in (fusion.posteriors, plain.posteriors_)]
+    assert errors[0] <= 1.02 * errors[1]

@@ -27,7 +27,8 @@ def test_confidence_is_lower_where_pairs_do_not_fit_the_model(crowds: Crowds) ->
         ours = calibration_error(fusion.posteriors, crowd.truth)
         assert ours < 0.75 * calibration_error(plain, crowd.truth)
         same = plain.argmax(axis=1) == fusion.posteriors.argmax(axis=1)
-        assert same.mean() > 0.97
+        # Groups count by weights in the model, for new items, and by joint responses in the fusion.
+        assert same.mean() > (0.92 if fusion.groups else 0.97)
     for name in ("bird", "web"):
         assert "confidences are lowered" not in fuse(crowds[name].responses).why
 

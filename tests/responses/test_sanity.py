@@ -84,3 +84,12 @@ def test_a_sample_of_a_large_table_is_enough() -> None:
     truth = np.random.default_rng(2).integers(0, 2, 300_000)
     table = np.column_stack([truth, truth, truth, np.full(len(truth), 2)])
     assert "nobody agrees with 3" in sanity_notes(Responses.from_matrix(table))[0]
+
+
+def test_items_that_a_spreadsheet_has_rounded_are_reported() -> None:
+    items = [f"1.2345{n % 7}E+11" for n in range(40)]
+    annotators, labels = ["ann", "bob"] * 20, ["x", "y", "x", "x"] * 10
+    noted = Responses.from_long(items, annotators, labels).notes
+    assert any("7 of 7 are numbers that a spreadsheet has rounded" in note for note in noted)
+    once = Responses.from_long(items[:7], ["ann"] * 7, labels[:7]).notes
+    assert not any("rounded" in note for note in once)

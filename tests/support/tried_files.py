@@ -155,6 +155,8 @@ def _values() -> list[TriedFile]:
     half = len(NUMBERS) // 2
     floats = changed(NUMBERS, lambda n, label: f"{label}.0")
     mixed = changed(NUMBERS, lambda n, label: label if n % 2 else f"{label}.0")
+    commas = changed(NUMBERS, lambda n, label: [label, f"{label},0", f"{label}.0"][n % 3])
+    thousands = changed(NUMBERS, lambda n, label: label if n % 2 else f"{label},000")
     spaced = changed(LABELS, lambda n, label: [label, f" {label}", f"{label}\t", label][n % 4])
     cased = changed(LABELS, lambda n, label: label.title() if n % 5 == 0 else label)
     forms = changed(
@@ -162,7 +164,7 @@ def _values() -> list[TriedFile]:
     )
     countries = changed(LABELS, lambda _, label: label.replace("cow", "NA"))
     as_number = {"read as numbers, so that 1.0 and 1 are one class"}
-    rows = long_rows(NUMBERS)
+    rows, first = long_rows(NUMBERS), next(iter(LABELS))
     return [
         TriedFile(
             "pandas: wide CSV of integers with missing cells, written as floats",
@@ -205,6 +207,24 @@ def _values() -> list[TriedFile]:
             {"votes.csv": as_table(long_rows({**mixed, ("q00", "joe"): "other"}))},
             {**mixed, ("q00", "joe"): "other"},
             ["numbers of equal value kept apart", "'1', '1.0'"],
+        ),
+        TriedFile(
+            "European CSV with 1, 1.0 and 1,0",
+            {"votes.csv": as_table(long_rows(commas), ";")},
+            NUMBERS,
+            ["read as numbers, so that 1,0 and 1 are one class"],
+        ),
+        TriedFile(
+            "CSV with 1 and 1,000, which may be a thousand",
+            {"votes.csv": as_table(long_rows(thousands), ";")},
+            thousands,
+            ["'1,000'"],
+        ),
+        TriedFile(
+            "Excel: formulas that failed",
+            {"votes.csv": as_table(long_rows({**LABELS, first: "#REF!"}))},
+            {cell: label for cell, label in LABELS.items() if cell != first},
+            ["1 label treated as missing: '#REF!'"],
         ),
         TriedFile(
             "labels such as 007",
@@ -764,6 +784,12 @@ def _files() -> list[TriedFile]:
         TriedFile("zip", {"votes.zip": as_archive({"votes.csv": LONG})}),
         TriedFile("Zstandard", {"votes.csv.zst": zstandard}, None, ["Zstandard", "unzstd"]),
         TriedFile("Excel workbook", {"votes.xlsx": workbook}, None, ["Excel workbook", "CSV"]),
+        TriedFile(
+            "LibreOffice: an OpenDocument spreadsheet",
+            {"votes.ods": as_archive({"mimetype": b"application/x", "content.xml": b"<x/>"})},
+            None,
+            ["OpenDocument", "CSV"],
+        ),
     ]
 
 

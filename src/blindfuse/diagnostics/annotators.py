@@ -1,7 +1,8 @@
 """Accuracy of each annotator with an interval, and flags for adversaries and spammers.
 
 Intervals are those of the hierarchical prior of :mod:`blindfuse.model.annotator_prior`, with the
-information of every response reduced by how uncertain the class of its item is.
+information of the responses reduced by how uncertain it is whether they are correct, and with the
+uncertainty of the prior itself.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from scipy.special import betaincinv, chdtri
 from blindfuse.errors import list_names
 from blindfuse.kernels.annotator_evidence import MIN_PROBABILITY, add_evidence
 from blindfuse.kernels.compilation import MIN_COMPILED
-from blindfuse.model.annotator_prior import learn_annotator_prior
+from blindfuse.model.annotator_prior import SPREAD_PRIOR, SkillPrior, learn_annotator_prior
+from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors
 from blindfuse.responses.responses import Responses
@@ -29,6 +31,8 @@ BLOCK_CELLS = 1_000_000
 """Cells of confusion matrices that are tested at once."""
 MIN_DISTANCE = 1e-3
 """Smallest distance of an accuracy from zero and one, in its variance."""
+MIN_COMPLETE = 1e-9
+"""Smallest information, for annotators without responses."""
 MIN_BETA_SIZE = 2.0
 """Smallest sum of the parameters of an interval's beta distribution: the uniform one has 2."""
 
@@ -59,6 +63,8 @@ class Annotators:
     adversary, spammer, constant ``[annotator]``
         flags: the whole interval lies below chance; responses do not depend significantly on the
         class; all responses are the same.
+    by_labels
+        whether accuracies are those of the fused labels, and not of a model.
     roc_area ``[annotator]``
         area under the ROC curve of symbols that are not classes, for two classes; None otherwise.
     """
@@ -75,6 +81,7 @@ class Annotators:
     constant: NDArray[np.bool_]
     spammer: NDArray[np.bool_]
     adversary: NDArray[np.bool_]
+    by_labels: bool = False
     roc_area: Floats | None = None
 
     def flagged(self, flag: str) -> NDArray[np.bool_]:
@@ -98,6 +105,12 @@ class Annotators:
             f"Estimated accuracy: {100 * low:.0f} to {100 * high:.0f} % for most "
             "(interquartile range)."
         ]
+        if self.by_labels:
+            sentences.append(
+                "No model explains the responses, so annotators are compared with the fused "
+                "labels: those who share errors with the majority are rated too high. Gold labels "
+                "would measure their accuracy."
+            )
         if self.roc_area is not None:
             low, high = np.quantile(self.roc_area[responding], [0.25, 0.75])
             sentences.append(f"Area under the ROC curve: {low:.2f} to {high:.2f} for most.")
@@ -113,11 +126,24 @@ class Annotators:
         return " ".join(sentences)
 
 
-def rate_annotators(responses: Responses, model: Model, posteriors: Floats) -> Annotators:
-    """Rate annotators: accuracies with intervals, worst confusions, biases and flags."""
+def rate_annotators(
+    responses: Responses,
+    model: Model,
+    posteriors: Floats,
+    labels: NDArray[np.intp] | None = None,
+) -> Annotators:
+    """Rate annotators: accuracies with intervals, worst confusions, biases and flags.
+
+    If ``labels[item]`` are given, the accuracies are those after one iteration of EM from the
+    labels. Posteriors whose confidence does not depend on who responded would make all annotators
+    alike, and labels alone would count their own errors against those who are right.
+    """
     K = responses.n_classes
-    counts = count_posteriors(responses, posteriors).counts
     evidence = _collect_evidence(responses, model, posteriors)
+    if labels is not None:
+        posteriors = implied_model(responses, np.eye(K)[labels], None).posteriors(responses)
+        model = implied_model(responses, posteriors, None)
+    counts = count_posteriors(responses, posteriors).counts
     accuracy = model.accuracies
     low, high = _intervals(accuracy, _variances(model, counts, evidence, responses.n_items))
     worst_class, confused_with = _worst_confusions(model.confusions)
@@ -141,6 +167,7 @@ def rate_annotators(responses: Responses, model: Model, posteriors: Floats) -> A
         constant=constant,
         spammer=responding & ~constant & ~adversary & uninformative,
         adversary=adversary,
+        by_labels=labels is not None,
     )
 
 
@@ -148,19 +175,32 @@ class Evidence(NamedTuple):
     """Sums over each annotator's responses; see :func:`add_evidence`.
 
     ``others[m, reported, true]`` counts responses by what all others say about the item;
-    ``squares[m, true]`` and ``right_squares[m, true]`` add squared posteriors.
+    ``unknown[m]`` and ``complete[m]`` are variances of whether a response is correct, given all
+    responses and before the annotator's own.
     """
 
     others: Floats
-    squares: Floats
-    right_squares: Floats
+    unknown: Floats
+    complete: Floats
+
+    def known_share(self, counts: Floats) -> Floats:
+        """The share ``[annotator]`` of the information in its responses that is observed.
+
+        A response of known class has the information d (1 − d) about the logit of the accuracy d.
+        If it is correct with probability w, w (1 − w) of that is missing (Louis 1982). Posteriors
+        may be less confident than the model; then d is that of the expected ``counts``.
+        """
+        right, n = np.einsum("mkk->m", counts), counts.sum(axis=(1, 2))
+        by_counts = right * (1 - right / np.maximum(n, 1.0))
+        complete = np.maximum(np.maximum(self.complete, by_counts), MIN_COMPLETE)
+        return np.asarray(np.clip(1 - self.unknown / complete, 0, 1))
 
 
 def _collect_evidence(responses: Responses, model: Model, posteriors: Floats) -> Evidence:
     M, K = responses.n_annotators, responses.n_classes
     if responses.n_responses < MIN_COMPILED:
         return _collect_small(responses, model, posteriors)
-    evidence = Evidence(np.zeros((M, K, K)), np.zeros((M, K)), np.zeros((M, K)))
+    evidence = Evidence(np.zeros((M, K, K)), np.zeros(M), np.zeros(M))
     # Only from the model's own posteriors can an annotator's response be divided out again.
     model_inputs = posteriors, model.posteriors(responses), model.confusions
     add_evidence(*responses.by_item, 0, responses.n_items, *model_inputs, *evidence)
@@ -179,12 +219,11 @@ def _collect_small(responses: Responses, model: Model, posteriors: Floats) -> Ev
     others = np.empty((M * K, K))
     for k, column in enumerate(left.T):
         others[:, k] = np.bincount(cells, column, minlength=M * K)
-    squares = np.empty((M, K))
-    for k, column in enumerate(weights.T):
-        squares[:, k] = np.bincount(annotators, column**2, minlength=M)
     reported = np.take_along_axis(weights, symbols[:, None].astype(np.intp), axis=1)[:, 0]
-    right_squares = np.bincount(cells, reported**2, minlength=M * K).astype(float)
-    return Evidence(others.reshape(M, K, K), squares, right_squares.reshape(M, K))
+    accuracy = np.einsum("rk,rk->r", weights, np.einsum("mkk->mk", model.confusions)[annotators])
+    unknown = np.bincount(annotators, reported * (1 - reported), minlength=M)
+    complete = np.bincount(annotators, accuracy * (1 - accuracy), minlength=M)
+    return Evidence(others.reshape(M, K, K), unknown.astype(float), complete.astype(float))
 
 
 def _intervals(accuracy: Floats, variances: Floats) -> tuple[Floats, Floats]:
@@ -209,35 +248,48 @@ def _worst_confusions(confusions: Floats) -> tuple[NDArray[np.intp], NDArray[np.
 def _variances(model: Model, counts: Floats, evidence: Evidence, n_items: int) -> Floats:
     """Variance of each accuracy Σ_k π_k d_k, ``[annotator]``.
 
-    Given the skill, d_k = Γ(k, k) varies as a beta distribution with n_k + s responses; the skill
-    α varies by one over its information Σ_k n_k s / (n_k + s) μ_k (1 − μ_k) + 1/τ², and moves
-    d_k by s / (n_k + s) μ_k (1 − μ_k). n_k are effective numbers of responses. The class prior adds
-    Σ_k π_k (d_k − accuracy)²/N.
+    Given the skill, d_k = Γ(k, k) varies as a beta distribution with n_k + s responses. The skill
+    varies as :func:`_skill_variances` says and moves d_k by s / (n_k + s) μ_k (1 − μ_k). n_k are
+    effective numbers of responses. The class prior adds Σ_k π_k (d_k − accuracy)²/N.
     """
     prior, skills = learn_annotator_prior(counts)
     skill = prior.skill
     recalls = np.einsum("mkk->mk", model.confusions)
-    n = _effective_responses(recalls, evidence)
-    mu = skill.expected_accuracies(skills)
+    reported, mu = counts.sum(axis=1), skill.expected_accuracies(skills)
+    n = reported * evidence.known_share(counts)[:, None]
     slope = skill.strength / (n + skill.strength) * mu * (1 - mu)
-    information = (n * slope).sum(axis=1) + 1 / skill.spread**2
+    complete = skill.strength / (reported + skill.strength) * mu * (1 - mu) * reported
+    information = (n * slope).sum(axis=1), complete.sum(axis=1)
+    skill_variances = _skill_variances(skill, skills, *information)
     given_skill = (model.prior**2 * recalls * (1 - recalls) / (n + skill.strength + 1)).sum(axis=1)
-    by_skill = (model.prior * slope).sum(axis=1) ** 2 / information
+    by_skill = (model.prior * slope).sum(axis=1) ** 2 * skill_variances
     by_prior = (recalls - model.accuracies[:, None]) ** 2 @ model.prior / n_items
     return np.asarray(given_skill + by_skill + by_prior)
 
 
-def _effective_responses(recalls: Floats, evidence: Evidence) -> Floats:
-    """Responses ``[annotator, true]`` of certain class that would be as informative.
+def _skill_variances(
+    prior: SkillPrior, skills: Floats, information: Floats, complete: Floats
+) -> Floats:
+    """Expected squared error of the skills, ``[annotator]``.
 
-    The observed information about d = Γ(k, k) is Σ_n w_nk² (1[f = k] − d)² / (d (1 − d))² (Louis
-    1982): it leaves out what is unknown about the class of the items. Its mean is Σ_n w_nk². The
-    smaller of the two is taken, because each can exceed the information by chance.
+    With the information I of the responses and p = 1/τ² of the prior, the skill is a weighted mean
+    of what the responses say, with weight r = I / (I + p), and of the crowd's mean, with B = 1 − r.
+    Its variance is I / (I + p)² and its bias B δ, if δ is the distance of the annotator from the
+    mean. On average over the crowd both add up to the posterior variance 1 / (I + p), but guessers
+    and experts are further away; for these, δ² is what their own responses say, less the noise 1/I.
+    Skills were estimated as if all information ``complete`` were observed. The crowd's mean and
+    spread are uncertain as well (Kass and Steffey 1989): B² (1/Σ p r + (α − α₀)² 2/Σ r²).
     """
-    d = np.clip(recalls, MIN_DISTANCE, 1 - MIN_DISTANCE)
-    wrong_squares = evidence.squares - evidence.right_squares
-    observed = evidence.right_squares * (1 - d) / d + wrong_squares * d / (1 - d)
-    return np.minimum(observed, evidence.squares)
+    p = 1 / prior.spread**2
+    total = information + p
+    r, B = information / total, p / total
+    distance = skills - prior.mean
+    own_distance = distance * (1 + p / np.maximum(complete, MIN_COMPLETE))
+    squared_bias = p**2 * (own_distance**2 - 1 / np.maximum(information, MIN_COMPLETE))
+    given_crowd = np.maximum(total, information + squared_bias) / total**2
+    of_mean = 1 / np.maximum((p * r).sum(), p)
+    of_spread = 2 * distance**2 / ((r**2).sum() + SPREAD_PRIOR)
+    return np.asarray(given_crowd + B**2 * (of_mean + of_spread))
 
 
 def _are_informative(counts: Floats) -> NDArray[np.bool_]:

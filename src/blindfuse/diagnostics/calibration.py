@@ -6,6 +6,7 @@ are in ``calibration.json`` beside this module. The formula is in docs/method.md
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -25,7 +26,7 @@ MISFIT_LIMITS = 0.3, 300.0
 """Limits of the misfit before the logarithm."""
 MISFIT_ITEMS = 2_000
 """Items for which the misfit is taken as it is; it grows with the number of items."""
-AGREEMENT_LIMITS = 0.02, 0.98
+AGREEMENT_LIMITS = 0.05, 0.95
 """Limits of the chance-corrected agreement before the logit."""
 MIN_ONE_SIDED = 0.5
 """Share of one-sided responses from which on confusion matrices are not determined."""
@@ -41,6 +42,9 @@ STEEPNESS = 8
 BASE_RATE = 0.8
 """The probability of dependence where a table is too small to show it. An 80 % interval then still
 contains what the model itself expects."""
+MERGED_RATE = 0.5
+"""The least probability of dependence where groups of annotators were merged: a table that shows
+some dependence often has more of it."""
 DEPENDENT_SCORE = 0.4
 """The score, relative to a typical one, at which dependence is half as probable as that."""
 MIN_SCORE = 0.8
@@ -50,6 +54,9 @@ FEW_ANNOTATORS = 8.0
 1 + 8/(M − 2)²."""
 INDEPENDENT_SPREAD = 0.05
 """Standard deviation of the logit of the error where annotators are conditionally independent."""
+EXPLAINED_SPREAD = 0.35
+"""The same where the method models the correlated errors: the root mean square over tables whose
+labels come from latent subtypes."""
 QUANTILE_REACH, QUANTILE_STEPS = 8.0, 60
 """Standard deviations within which quantiles are searched, and bisections."""
 NEGLIGIBLE = 0.02
@@ -75,6 +82,14 @@ class ErrorInterval:
         """The interval of ``share`` · error + ``added``."""
         limits = (share * x + added for x in (self.value, self.low, self.high))
         return ErrorInterval(*limits)
+
+    def widened_to(self, shares: Sequence[float]) -> "ErrorInterval":
+        """At least the mean of these shares, which are equally plausible, in an interval of all."""
+        if not shares:
+            return self
+        limits = self.low, self.high, *shares
+        value = max(self.value, sum(shares) / len(shares))
+        return ErrorInterval(value, min(limits), max(limits))
 
     def moved_to(self, value: float) -> "ErrorInterval":
         """The same interval, with another value and widened where that lies outside."""
@@ -132,7 +147,7 @@ def probability_of_dependence(evidence: Independence) -> float:
 
     The larger of 0.8/(1 + (0.4/u)⁸) and 1/(1 + (4/z)⁸), with u = max(z − 1, 0.8)/z', where z' is
     the score that a table of this size with the dependence of public tables typically has. One is
-    the noise of z.
+    the noise of z. At least ½ where dependent annotators were merged.
     """
     factor, power, largest = TYPICAL_SCORE
     more = max(evidence.responses_per_item - 2, 0.1)
@@ -142,7 +157,7 @@ def probability_of_dependence(evidence: Independence) -> float:
     score = max(evidence.z - 1, MIN_SCORE) / typical
     without_power = BASE_RATE / (1 + (DEPENDENT_SCORE / score) ** STEEPNESS)
     significant = 1 / (1 + (SIGNIFICANT_SCORE / max(evidence.z, 1e-3)) ** STEEPNESS)
-    probability = float(max(without_power, significant))
+    probability = float(max(without_power, significant, MERGED_RATE if evidence.merged else 0.0))
     return probability if probability > NEGLIGIBLE else 0.0
 
 
@@ -153,16 +168,18 @@ def combine(
     n_items: int,
     n_classes: int,
     relation: Relation | None = None,
+    own_spread: float = INDEPENDENT_SPREAD,
 ) -> ErrorInterval:
     """The expected error of labels of ``n_items`` items.
 
     With probability ``dependence`` it follows the relation, otherwise it is ``own_error``, the mean
-    of 1 − the confidence. The interval is that of the mixture of both, so it contains both where
-    neither is improbable. ``visible`` may be None if ``dependence`` is zero. The sampling noise of
-    the share of wrong labels among the items is part of the interval.
+    of 1 − the confidence, whose logit has a standard deviation of ``own_spread``. The interval is
+    that of the mixture of both, so it contains both where neither is improbable. ``visible`` may be
+    None if ``dependence`` is zero. The sampling noise of the share of wrong labels among the items
+    is part of the interval.
     """
     own = _logit(own_error)
-    related, spread = own, INDEPENDENT_SPREAD
+    related, spread = own, own_spread
     if visible is not None and dependence > 0:
         related, spread = _related(visible, relation or fitted_relation())
     limit = 1 - 1 / n_classes
@@ -172,7 +189,7 @@ def combine(
     mixture = _Mixture(
         (1 - dependence, dependence),
         (own, related),
-        (np.sqrt(INDEPENDENT_SPREAD**2 + sampling), np.sqrt(spread**2 + sampling)),
+        (np.sqrt(own_spread**2 + sampling), np.sqrt(spread**2 + sampling)),
     )
     low, high = (float(expit(mixture.quantile(q))) for q in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     noise = Z * float(np.sqrt(limit * (1 - limit) / max(n_items, 1)))

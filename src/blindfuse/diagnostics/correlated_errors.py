@@ -34,7 +34,7 @@ class CorrelatedErrors:
     z: float
 
     def __str__(self) -> str:
-        return f"{self.z:+.1f} standard errors"
+        return f"z = {self.z:+.1f}"
 
 
 def score_correlated_errors(

@@ -96,13 +96,15 @@ def diagnose(
     groups: Sequence[Sequence[int]] = (),
     all_gold: bool = False,
     expected: ErrorInterval | None = None,
+    labels: NDArray[np.intp] | None = None,
 ) -> Diagnostics:
     """Compute all diagnostics of these responses under a model and its posteriors.
 
     ``groups`` are positions of annotators that the method merged because their errors are
     correlated. Their agreement does not count against the fit, but is still listed as dependence.
     ``all_gold`` says whether every label is a gold label; then no error can be expected.
-    ``expected`` is the expected error if it is known already.
+    ``expected`` is the expected error if it is known already. ``labels[item]`` are class codes by
+    which annotators are rated, if not by the model.
     """
     shape = responses.n_items, responses.n_classes
     posteriors = check_numbers(posteriors, "posteriors", shape, minimum=0).astype(float)
@@ -115,7 +117,7 @@ def diagnose(
         expected_error=estimate_error(responses, known, posteriors, expected),
         items=rate_items(responses, posteriors),
         annotators=replace(
-            rate_annotators(*decided, posteriors), roc_area=_roc_areas(responses, known)
+            rate_annotators(*decided, posteriors, labels), roc_area=_roc_areas(responses, known)
         ),
         coverage=measure_coverage(without_abstentions(responses, decided[0])),
         panel=compare_panel(*decided, posteriors),

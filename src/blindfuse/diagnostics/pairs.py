@@ -8,7 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
-from blindfuse.kernels.pairs import add_pair_counts, compare_with_model
+from blindfuse.kernels.pairs import (
+    add_pair_counts,
+    add_pair_counts_by_bits,
+    compare_with_model,
+)
 from blindfuse.model.incidence import incidence
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
@@ -115,10 +119,18 @@ def count_pairs(responses: Responses) -> PairCounts:
         counts = np.triu((matrix.T @ matrix).toarray().astype(np.int32), 1)
     else:
         counts = np.zeros((M * R, M * R), dtype=np.int32)
-        add_pair_counts(*table.by_item, R, counts)
+        add = add_pair_counts_by_bits if _bits_are_cheaper(table) else add_pair_counts
+        add(*table.by_item, R, counts)
     # Of all items, not only those counted: the model fitted the first moments of all of them.
     n_responses = responses.responses_per_annotator[chosen].astype(float)
     return PairCounts(chosen, n_responses, counts.reshape(M, R, M, R))
+
+
+def _bits_are_cheaper(responses: Responses) -> bool:
+    """Whether bits of all annotators and symbols cost less than the pairs of every item."""
+    pairs = float(np.sum(responses.responses_per_item.astype(float) ** 2)) / 2
+    all_pairs = (responses.n_annotators * responses.n_symbols) ** 2 / 2
+    return responses.n_items / 64 * all_pairs < pairs
 
 
 def _compare_small(

@@ -47,12 +47,15 @@ class Independence:
         the score of :func:`score_correlated_errors`.
     n_items, n_annotators, responses_per_item
         the size of the table, which decides how large z would be if errors were correlated.
+    merged
+        whether groups of annotators with correlated errors were merged.
     """
 
     z: float
     n_items: int
     n_annotators: int
     responses_per_item: float
+    merged: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,7 @@ class Observed:
             n_items=table.n_items,
             n_annotators=table.n_annotators,
             responses_per_item=table.n_responses / max(table.n_items, 1),
+            merged=len(representatives) < self.responses.n_annotators,
         )
 
     def visible(self, mixed: Callable[[], Predictor], threads: int | None = None) -> Visible:

@@ -18,7 +18,7 @@ from blindfuse.responses.coding import MAX_CLASSES, as_column, as_names, code_la
 from blindfuse.responses.numerals import as_floats
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.symbols import fill_missing
-from blindfuse.responses.values import TRIMMED, LabelOptions, LabelRules
+from blindfuse.responses.values import TRIMMED, WHOLE_NUMERAL, LabelOptions, LabelRules
 
 Floats = NDArray[np.float64]
 
@@ -37,9 +37,51 @@ class Columns(NamedTuple):
                 raise BadLabels(f"The table has no column {name!r}: {suggest(name, present)}")
 
 
+class NumberForm(NamedTuple):
+    """How the names of some rows are written, if they are text.
+
+    Whether all are whole numbers, and whether some have a decimal point and some have none.
+    """
+
+    are_whole: bool
+    some_with_point: bool
+    some_without: bool
+
+    @classmethod
+    def of(cls, names: pa.Array) -> "NumberForm":
+        """Describe trimmed names."""
+        present = names.drop_null()
+        if not _is_text(names) or not _are_whole(present.slice(0, 100)):
+            return cls(not len(present), False, False)
+        with_point = pc.sum(pc.match_substring(present, ".")).as_py() or 0
+        return cls(_are_whole(present), with_point > 0, with_point < len(present))
+
+    def joined(self, other: "NumberForm") -> "NumberForm":
+        """Describe the names of both parts."""
+        return NumberForm(
+            self.are_whole and other.are_whole,
+            self.some_with_point or other.some_with_point,
+            self.some_without or other.some_without,
+        )
+
+    def reject_two_spellings(self, column: str, kind: str) -> None:
+        """Raise an error if names are whole numbers, written as ``7`` and as ``7.0``."""
+        if all(self):
+            raise BadLabels(
+                f"The {kind}s in column {column!r} are whole numbers as text, some written as 7 "
+                f"and some as 7.0, which would be two {kind}s. Cast the column to integers first."
+            )
+
+
+NO_NAMES = NumberForm(True, False, False)
+
+
 @dataclass(frozen=True)
 class ColumnSummary:
-    """Row count, null counts and distinct values of some rows; the sum describes all of them."""
+    """Row count, null counts and distinct values of some rows; the sum describes all of them.
+
+    ``item_form`` and ``annotator_form`` say how numbers among the names are written.
+    """
 
     rows: int
     without_item: int
@@ -47,21 +89,25 @@ class ColumnSummary:
     annotators: frozenset[Any]
     labels: frozenset[Any]
     scores: ScoreSums
+    item_form: NumberForm = NO_NAMES
+    annotator_form: NumberForm = NO_NAMES
 
     @classmethod
     def of(
         cls, items: pa.Array, annotators: pa.Array, labels: pa.Array, options: SymbolOptions
     ) -> "ColumnSummary":
         """Summarize these three columns."""
-        names = trim_names(annotators)
+        items, names = trim_names(items), trim_names(annotators)
         is_score = options.scores
         return cls(
             rows=len(items),
-            without_item=_count_nulls(trim_names(items)),
+            without_item=_count_nulls(items),
             without_annotator=_count_nulls(names),
             annotators=_distinct_values(names),
             labels=frozenset() if is_score else _distinct_values(labels),
             scores=options.sum_scores(names, as_scores(labels)) if is_score else ScoreSums({}),
+            item_form=NumberForm.of(items),
+            annotator_form=NumberForm.of(names),
         )
 
     @classmethod
@@ -80,6 +126,8 @@ class ColumnSummary:
             self.annotators | other.annotators,
             labels,
             self.scores + other.scores,
+            self.item_form.joined(other.item_form),
+            self.annotator_form.joined(other.annotator_form),
         )
 
     def names(self, columns: Columns, options: SymbolOptions) -> Names:
@@ -88,6 +136,8 @@ class ColumnSummary:
             raise BadLabels("The table is empty. Check the source of the table.")
         _reject_nulls(self.without_item, columns.item, "item")
         _reject_nulls(self.without_annotator, columns.annotator, "annotator")
+        self.item_form.reject_two_spellings(columns.item, "item")
+        self.annotator_form.reject_two_spellings(columns.annotator, "annotator")
         annotators = as_names(_sort_annotators(self.annotators, columns.annotator))
         if options.scores:
             return Names(annotators, options.score_alphabet(self.scores, annotators))
@@ -114,7 +164,7 @@ def as_scores(column: pa.Array) -> Floats:
 def trim_names(column: pa.Array) -> pa.Array:
     """Return names without outer white space; names that consist of nothing else become null."""
     array = _plain_array(column)
-    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+    if not _is_text(array):
         return array
     trimmed = pc.utf8_trim(array, TRIMMED)
     return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, trimmed.type), trimmed)
@@ -209,6 +259,14 @@ def label_items(items: pa.Array, responses: Responses, model: Model, rule: Rule)
             "probability": posteriors.max(axis=1, initial=0.0),
         }
     )
+
+
+def _is_text(array: pa.Array) -> bool:
+    return bool(pa.types.is_string(array.type) or pa.types.is_large_string(array.type))
+
+
+def _are_whole(names: pa.Array) -> bool:
+    return bool(pc.all(pc.match_substring_regex(names, WHOLE_NUMERAL), min_count=0).as_py())
 
 
 def _plain_array(column: Any) -> pa.Array:

@@ -1,6 +1,7 @@
 """Dawid–Skene: one confusion matrix per annotator, fitted by EM."""
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -8,7 +9,13 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.base import SHRINKAGE, require_two_classes
-from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart, make_e_step
+from blindfuse.estimators.em import (
+    EMEstimator,
+    EMParameters,
+    EMStart,
+    VoteStart,
+    make_e_step,
+)
 from blindfuse.estimators.streaming import Arrays, StreamEstimator
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import (
@@ -145,7 +152,19 @@ class DawidSkene(EMEstimator, StreamEstimator):
             self._earlier = PseudoCounts(own + self.pseudo_count)
         new = expected.counts[~self._known]
         counts = new if len(new) else expected.counts
-        self._shrinkage = make_shrinkage(self.shrinkage, counts, alphabet.anchor)
+        votes = self._shared_votes(expected)
+        learned = votes.learned if votes else None
+        if learned is None:
+            learned = make_shrinkage(self.shrinkage, counts, alphabet.anchor)
+        if votes:
+            votes.learned = learned
+        self._shrinkage = copy(learned)  # its skills change during the fit
+
+    def _shared_votes(self, expected: ExpectedCounts) -> VoteStart | None:
+        """The shared votes, if a prior is learned from the counts of all annotators' votes."""
+        is_learned = isinstance(self.shrinkage, str) and not self._known.any()
+        shared = self._votes is not None and expected is self._votes.counts
+        return self._votes if is_learned and shared else None
 
     @property
     def _initializes_again(self) -> bool:

@@ -1,13 +1,15 @@
 """Expectation maximisation: the algorithm, its starts, and the base class of EM methods."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import (
     CLASS_PRIOR,
     ModelEstimator,
@@ -27,7 +29,7 @@ from blindfuse.model.posteriors import (
     weighted_votes,
 )
 from blindfuse.model.score_cuts import MIN_RATIO
-from blindfuse.model.shrinkage import vote_confusions
+from blindfuse.model.shrinkage import Shrinkage, vote_confusions
 from blindfuse.parameters import (
     Constraint,
     any_of,
@@ -47,6 +49,10 @@ EMStart = InitialState | Literal["spectral", "blind"]
 
 ROUGH_TOLERANCE_FACTOR = 1000.0
 """Pseudo-counts are learned again once EM has converged to this many times the tolerance."""
+
+START_SWEEPS = 200
+"""Maximum number of sweeps of BlindEnsemble as a start of EM. Public crowds that need more of them
+to converge reach the same maximum of EM from here."""
 
 
 class EMParameters(NamedTuple):
@@ -128,6 +134,14 @@ def plain_parameters(confusions: Floats, prior: Floats) -> EMParameters:
     return EMParameters(confusions, prior, (confusions, prior))
 
 
+@dataclass(eq=False)
+class VoteStart:
+    """The counts of the majority vote, and the prior learned from them, shared by several fits."""
+
+    counts: ExpectedCounts
+    learned: Shrinkage | None = None
+
+
 class EMEstimator(ModelEstimator):
     """The base class of EM methods, which differ in their M-step only.
 
@@ -151,6 +165,8 @@ class EMEstimator(ModelEstimator):
 
     class_prior: Any = "estimated"
     weights: Floats | None = None
+    _votes: "VoteStart | None" = None
+    """The majority vote, if the caller of ``fit`` has counted it already."""
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "class_prior": CLASS_PRIOR,
@@ -285,6 +301,8 @@ class EMEstimator(ModelEstimator):
         A partition of scores needs the ``rule`` of the whole table.
         """
         if start == "mv":
+            if self._votes:
+                return self._votes.counts
             return count_votes(responses, self.threads, rule)
         if start == "shares":
             votes = weighted_votes(responses, rule=rule)
@@ -307,7 +325,9 @@ def _fit_blind_start(
     missing from a sample of items but occurs among all items. Where symbols are not classes, no
     symbol stands for a class, and the model is taken as it is.
     """
-    model = BlindEnsemble(threads=threads)._fit_model(responses)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        model = BlindEnsemble(max_sweeps=START_SWEEPS, threads=threads)._fit_model(responses)
     if not responses.is_plain:
         return model
     most_reported = model.confusions.argmax(axis=1)

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.estimators.em import EMParameters, make_e_step, plain_parameters, run_em
+from blindfuse.estimators.em import EMParameters, make_e_step, run_em
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import ExpectedCounts, compute_posteriors, count_posteriors
-from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT, normalize_columns, pooled_pseudo_counts
+from blindfuse.model.shrinkage import Shrinkage, make_shrinkage
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -54,21 +54,19 @@ def fit_groups(
     one confusion matrix per annotator, and these ``weights`` for new items.
     """
     joined = join_groups(responses, groups)
+    initial = count_posteriors(joined.responses, start, threads)
+    K, n_singles = responses.n_classes, len(joined.singles)
+    shrinkage = make_shrinkage("learned", initial.counts[:n_singles, :K]) if n_singles else None
 
     def m_step(expected: ExpectedCounts) -> EMParameters:
-        return _m_step(expected, joined, weights, responses.n_classes)
+        return _m_step(expected, joined, weights, shrinkage)
 
-    result = run_em(
-        make_e_step(joined.responses, threads),
-        m_step,
-        count_posteriors(joined.responses, start, threads),
-        joined.responses.n_responses,
-        MAX_ITER,
-        TOLERANCE,
-    )
+    e_step = make_e_step(joined.responses, threads)
+    n_responses = joined.responses.n_responses
+    result = run_em(e_step, m_step, initial, n_responses, MAX_ITER, TOLERANCE)
     posteriors, _ = compute_posteriors(joined.responses, *result.parameters.evidence, threads)
     counts = count_posteriors(responses, posteriors, threads).counts
-    confusions = normalize_columns(counts + pooled_pseudo_counts(counts, DEFAULT_PSEUDO_COUNT))
+    confusions = make_shrinkage("learned", counts).shrink(counts)
     names = responses.annotators, responses.classes
     model = Model(confusions, result.parameters.prior, *names, weights)
     return model, posteriors, result.log_likelihoods
@@ -132,21 +130,21 @@ def _most_active(responses: Responses, group: Sequence[int]) -> NDArray[np.intp]
 
 
 def _m_step(
-    expected: ExpectedCounts, joined: JoinedResponses, weights: Floats, n_classes: int
+    expected: ExpectedCounts, joined: JoinedResponses, weights: Floats, shrinkage: Shrinkage | None
 ) -> EMParameters:
-    K, n_singles = n_classes, len(joined.singles)
-    confusions = np.full_like(expected.counts, 1.0)
-    if n_singles:
-        counts = expected.counts[:n_singles, :K]
-        confusions[:n_singles, :K] = normalize_columns(
-            counts + pooled_pseudo_counts(counts, DEFAULT_PSEUDO_COUNT)
-        )
+    K, n_singles = len(expected.totals), len(joined.singles)
+    confusions, log_prior = np.full_like(expected.counts, 1.0), 0.0
+    if shrinkage is not None:
+        singles = shrinkage.shrink(expected.counts[:n_singles, :K])
+        log_prior = shrinkage.log_density(singles)
+        confusions[:n_singles, :K] = singles
     for g, (members, pattern) in enumerate(zip(joined.groups, joined.patterns, strict=True)):
         counts = expected.counts[n_singles + g, : len(pattern)]
         product = _independent_probabilities(counts, pattern, weights[members])
         total = counts + len(pattern) * product / product.sum(axis=0)
         confusions[n_singles + g, : len(pattern)] = total / total.sum(axis=0)
-    return plain_parameters(confusions, expected.totals / expected.totals.sum())
+    prior = expected.totals / expected.totals.sum()
+    return EMParameters(confusions, prior, (confusions, prior), log_prior)
 
 
 def _independent_probabilities(

@@ -104,7 +104,7 @@ class MixedMembership(PosteriorEstimator):
         else:
             warn_not_converged(self, self.max_iter)
         self.log_likelihoods_ = np.array(bounds)
-        self.posteriors_ = expected.proportions[pattern_of]
+        self.posteriors_ = expected.proportions()[pattern_of]
         self.labels_ = self._name_labels(self.posteriors_)
         return self
 
@@ -129,7 +129,7 @@ class MixedMembership(PosteriorEstimator):
         self.concentration_ = _fit_concentration(self.prior_, expected.mean_log)
 
     def _posteriors(self, responses: Responses) -> Floats:
-        return self._e_step(responses).proportions
+        return self._e_step(responses).proportions()
 
     def _e_step(self, responses: Responses, sizes: Floats | None = None) -> "_Expected":
         """The E-step; ``sizes[item]`` is the number of times that each item counts."""
@@ -147,7 +147,7 @@ class MixedMembership(PosteriorEstimator):
         blocks = map_threads(process, responses.n_items, self.threads, MIN_ITEMS_PER_THREAD)
         bounds, guesses, log_sums = zip(*blocks, strict=True)
         return _Expected(
-            alphas / alphas.sum(axis=1, keepdims=True),
+            alphas,
             np.sum(guesses, axis=0),
             np.sum(log_sums, axis=0) / max(float(sizes.sum()), 1.0),
             float(sum(bounds)),
@@ -157,14 +157,19 @@ class MixedMembership(PosteriorEstimator):
 class _Expected(NamedTuple):
     """The result of an E-step.
 
-    Expected class ``proportions[item, class]``, numbers of ``guesses[annotator, reported]``, the
-    mean over items of E[log q], ``mean_log[class]``, and the variational bound.
+    Dirichlet parameters ``memberships[item, class]``, expected numbers of
+    ``guesses[annotator, reported]``, the mean over items of E[log q], ``mean_log[class]``, and the
+    variational bound.
     """
 
-    proportions: Floats
+    memberships: Floats
     guesses: Floats
     mean_log: Floats
     bound: float
+
+    def proportions(self) -> Floats:
+        """Expected class proportions ``[item, class]``."""
+        return np.asarray(self.memberships / self.memberships.sum(axis=1, keepdims=True))
 
 
 def _fit_concentration(prior: Floats, mean_log: Floats) -> float:

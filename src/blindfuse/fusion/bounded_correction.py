@@ -135,4 +135,5 @@ def _choose(
         getattr(model, "log_likelihoods_", np.empty(0)),
         posteriors_of=corrected,
         advice=CHECK_LABELS if model is not None else "",
+        rates_by_labels=True,
     )

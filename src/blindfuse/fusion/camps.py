@@ -57,6 +57,18 @@ class Camps:
             f"{self.responses.n_items:,} items differently."
         )
 
+    def possible_errors(self, labels: NDArray[np.intp]) -> tuple[float, ...]:
+        """Shares of the ``labels[item]`` that would be wrong if one camp, or the other, is right.
+
+        Only items with responses of the camp count.
+        """
+        shares = []
+        for members, fit in zip(self.members, self.fits, strict=True):
+            covered = self.responses.select_annotators(members).responses_per_item > 0
+            differs = fit.posteriors_.argmax(axis=1) != labels
+            shares.append(float(np.mean(differs[covered])))
+        return tuple(shares)
+
     def advise(self) -> str:
         """Which items to check."""
         checked = self.responses.items[self.different[:ITEMS_TO_CHECK]]

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from blindfuse.diagnostics.calibration import ErrorInterval
 from blindfuse.estimators.dawid_skene import DawidSkene
+from blindfuse.estimators.em import VoteStart
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.held_out import sample_items
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import most_likely
+from blindfuse.model.posteriors import ExpectedCounts, count_votes, most_likely
 from blindfuse.responses.canonical import CanonicalResponses
 from blindfuse.responses.responses import Responses
 
@@ -50,7 +51,18 @@ class FuseContext:
             threads=self.threads,
             **parameters,
         )
+        if not self.gold:
+            method._votes = self._vote_start
         return method.fit(self.responses, gold=self.gold)
+
+    @property
+    def vote_counts(self) -> ExpectedCounts:
+        """The expected counts under the majority vote, from which most fits start."""
+        return self._vote_start.counts
+
+    @cached_property
+    def _vote_start(self) -> VoteStart:
+        return VoteStart(count_votes(self.responses, self.threads))
 
     @cached_property
     def dawid_skene_from_vote(self) -> DawidSkene:
@@ -63,7 +75,15 @@ class FuseContext:
 
         Models of conditionally independent annotators are far too confident there.
         """
-        return MixedMembership(threads=self.threads).fit(sample_items(self.responses, self.seed))
+        table = self.responses
+        # A sample has another order, in which the whole table would be recoded at each prediction.
+        sample = self.sample.recoded(table.annotators, table.classes, table.symbols)
+        return MixedMembership(threads=self.threads).fit(sample)
+
+    @cached_property
+    def sample(self) -> Responses:
+        """The responses on which methods are compared: all, or those of a sample of the items."""
+        return sample_items(self.responses, self.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +110,13 @@ class Choice:
     disputed
         positions of items whose gold labels would decide between two solutions, the most decisive
         first.
+    possible_errors
+        shares of labels that would be wrong under each of these solutions.
+    explains_dependence
+        whether the method models the correlated errors, so that its posteriors state the error.
+    rates_by_labels
+        whether annotators are rated by the labels, because the confidence is that of a model which
+        treats all annotators alike.
     keeps_posteriors
         whether the posteriors are those of a requested method, which are not recalibrated.
     expected_error
@@ -106,6 +133,9 @@ class Choice:
     groups: tuple[tuple[int, ...], ...] = ()
     advice: str = ""
     disputed: tuple[int, ...] = ()
+    possible_errors: tuple[float, ...] = ()
+    explains_dependence: bool = False
+    rates_by_labels: bool = False
     keeps_posteriors: bool = False
     expected_error: ErrorInterval | None = None
 

@@ -18,12 +18,11 @@ from blindfuse.fusion.held_out import (
     HeldOutScores,
     fit_independent,
     fit_subtypes,
-    sample_items,
 )
 from blindfuse.fusion.pooled_model import PooledModel, fit_pooled_model
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
-from blindfuse.moments.requirements import counting_is_cheaper
+from blindfuse.moments.requirements import counting_is_cheap
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -51,7 +50,7 @@ class Evidence:
     @cached_property
     def pooled_model(self) -> PooledModel:
         """One confusion matrix for all annotators, fitted to a sample of the items."""
-        return fit_pooled_model(weighted_votes(sample_items(self.responses, self.context.seed)))
+        return fit_pooled_model(weighted_votes(self.context.sample))
 
     @cached_property
     def pairs(self) -> PairCounts:
@@ -60,11 +59,11 @@ class Evidence:
 
     @cached_property
     def dawid_skene(self) -> DawidSkene:
-        """EM from the paper's method, or from the vote where moments would cost more.
+        """EM from the paper's method, or from the vote where moments would cost far more than EM.
 
         Where errors are not correlated, both end at the same model.
         """
-        if counting_is_cheaper(self.responses):
+        if counting_is_cheap(self.responses):
             return self.context.fit_dawid_skene(start="blind")
         return self.context.dawid_skene_from_vote
 
@@ -112,7 +111,7 @@ class Evidence:
 
     @cached_property
     def _held_out(self) -> HeldOut:
-        return HeldOut(self.responses, self.context.seed)
+        return HeldOut(self.context.sample)
 
     @cached_property
     def _one_subtype(self) -> HeldOutScores:

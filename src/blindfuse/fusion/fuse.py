@@ -26,6 +26,7 @@ from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
 from blindfuse.parameters import integer_at_least, one_of
 from blindfuse.responses.canonical import canonicalize
+from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses, as_responses
 from blindfuse.responses.symbols import NO_RESPONSE
@@ -96,6 +97,8 @@ class Fusion:
         """How far the result can be trusted; computed when first used."""
         with single_threaded_blas():
             all_gold = self.is_gold is not None and bool(self.is_gold.all())
+            known = self.responses.classes
+            labels = positions(self.labels, known) if self.choice.rates_by_labels else None
             return diagnose(
                 self.responses,
                 self.model,
@@ -103,6 +106,7 @@ class Fusion:
                 self.groups,
                 all_gold,
                 self.expected_error,
+                labels,
             )
 
     def predict_proba(self, responses: Any) -> Floats:

@@ -116,8 +116,8 @@ def describe_changes(labels: Codes, votes: Floats) -> str:
     verb = "differs" if count == 1 else "differ"
     which = "all" if close.all() else f"{int(np.count_nonzero(close)):,} of them"
     return (
-        f"{count:,} of {len(labels):,} labels {verb} from the majority vote, {which} where its "
-        "lead was within sampling noise (√n of n votes)."
+        f"{count:,} of {len(labels):,} labels {verb} from the majority vote, {which} where it was "
+        "close (a lead of at most √n of n votes)."
     )
 
 

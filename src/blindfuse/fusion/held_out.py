@@ -19,6 +19,7 @@ from blindfuse.model.posteriors import safe_log
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.responses.canonical import sample_by_content
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.rows import freeze_rows, row_starts
 
 Floats = NDArray[np.float64]
 Cells = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
@@ -81,21 +82,23 @@ class HeldOut:
     """Responses divided into folds, each predicted by models fitted to the other folds.
 
     Folds are added until ENOUGH_PREDICTED responses are held out. Responses are in canonical order,
-    so which fold a response is in depends on the content of the table only.
+    so which fold a response is in depends on the content of the table only. ``predicted`` says
+    whose responses are held out, ``[annotator]``; by default everyone's.
     """
 
-    def __init__(self, responses: Responses, seed: int) -> None:
-        sample = sample_items(responses, seed)
+    def __init__(self, sample: Responses, predicted: NDArray[np.bool_] | None = None) -> None:
         items = sample.item_of_response()
         fold = np.random.default_rng(0).integers(FOLDS, size=sample.n_responses)
+        if predicted is not None:
+            fold[~predicted[sample.by_item.codes]] = -1
         self._folds: list[tuple[Responses, Cells]] = []
-        predicted = 0
-        for k in np.unique(fold):  # a small table may leave folds empty
+        n_predicted = 0
+        for k in np.unique(fold[fold >= 0]):  # a small table may leave folds empty
             held = fold == k
             cells = items[held], sample.by_item.codes[held], sample.by_item.symbols[held]
             self._folds.append((_only(sample, items, ~held), cells))
-            predicted += int(np.count_nonzero(held))
-            if predicted >= ENOUGH_PREDICTED:
+            n_predicted += int(np.count_nonzero(held))
+            if n_predicted >= ENOUGH_PREDICTED:
                 break
 
     def predict(self, fit: Callable[[Responses], LatentFit]) -> HeldOutScores:
@@ -161,13 +164,13 @@ def fit_subtypes(subtypes: int, threads: int | None) -> Callable[[Responses], La
 
 def _only(responses: Responses, items: NDArray[np.intp], chosen: NDArray[np.bool_]) -> Responses:
     """The chosen responses, with all items and annotators."""
-    return Responses.from_codes(
-        items[chosen],
-        responses.by_item.codes[chosen],
-        responses.by_item.symbols[chosen],
-        items=responses.items,
-        annotators=responses.annotators,
-        classes=responses.classes,
+    table = responses.by_item
+    starts = row_starts(np.bincount(items[chosen], minlength=responses.n_items))
+    return Responses(
+        responses.items,
+        responses.annotators,
+        responses.classes,
+        freeze_rows(starts, table.codes[chosen], table.symbols[chosen]),
         symbols=responses.symbols,
         anchor=responses.anchor,
     )

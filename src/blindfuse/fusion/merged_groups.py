@@ -13,7 +13,15 @@ from blindfuse.diagnostics.pairs import PairCounts
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.groups import fit_groups
 from blindfuse.fusion.choice import Choice, FuseContext
-from blindfuse.fusion.held_out import HeldOut, fit_independent, fit_subtypes
+from blindfuse.fusion.held_out import (
+    HELD_OUT_TOLERANCE,
+    Gain,
+    HeldOut,
+    LatentFit,
+    fit_independent,
+    fit_subtypes,
+    sample_items,
+)
 from blindfuse.fusion.repetition import Repetition, explain_by_repetition, is_clearly_a_group
 from blindfuse.fusion.tempering import temper_misfit
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
@@ -41,11 +49,11 @@ def merge_groups(
 ) -> Choice | Repetition | None:
     """EM with each dependent group merged, or None where that does not explain the correlation.
 
-    It does if one annotator of each group, with all others, appears conditionally independent. A
-    group that gives half of all responses is not a group but the crowd that others deviate from,
-    and one that gives a third must agree far more than the others do. Where annotators who repeat
-    each other explain a group as well, those are returned; ``fits`` says that EM explains pairwise
-    agreement.
+    It does if one annotator of each group, with all others, appears conditionally independent, and
+    if EM without groups does not predict the annotators outside the groups better. A group that
+    gives half of all responses is not a group but the crowd that others deviate from, and one that
+    gives a third must agree far more than the others do. Where annotators who repeat each other
+    explain a group as well, those are returned; ``fits`` says that EM explains pairwise agreement.
     """
     responses, threads = context.responses, context.threads
     found = _find_groups(context, pairs)
@@ -59,10 +67,12 @@ def merge_groups(
         return None
     if not all(is_clearly_a_group(responses, pairs, group) for group in groups):
         return None
-    held_out = HeldOut(_one_per_group(responses, groups), context.seed)
+    held_out = HeldOut(sample_items(_one_per_group(responses, groups), context.seed))
     one = held_out.predict(fit_independent(threads, shrinkage=DEFAULT_PSEUDO_COUNT))
     two = held_out.predict(fit_subtypes(2, threads))
     if held_out.gain(two, over=one).z > significant_z:
+        return None
+    if _gain_without_groups(context, found).z > significant_z:
         return None
     model, posteriors, history = fit_groups(
         responses, groups, found.weights, found.fitted.posteriors_, threads
@@ -74,6 +84,28 @@ def merge_groups(
     choice = Choice(MERGED_GROUPS, why, model, posteriors, history, groups=groups)
     # The model accounts for correlation inside groups, so those pairs do not test its fit.
     return temper_misfit(choice, context, pairs.compare_with(model).outside_groups(groups))
+
+
+def _gain_without_groups(context: FuseContext, found: FoundGroups) -> Gain:
+    """How much better EM without groups predicts held-out responses outside the groups.
+
+    Copiers draw EM towards their own errors, which predict nobody else. Independent annotators of
+    high skill agree as well, but others agree with them, and merging them loses what they know.
+    """
+    groups, weights, threads = found.dependence.groups, found.weights, context.threads
+    outside = ~np.isin(np.arange(len(weights)), np.concatenate(groups))
+    if not outside.any():
+        return Gain(0.0, 0.0)
+
+    def fit_merged(train: Responses) -> LatentFit:
+        weighted = DawidSkene(weights=weights, tolerance=HELD_OUT_TOLERANCE, threads=threads)
+        start = weighted.fit(train).posteriors_
+        model, posteriors, _ = fit_groups(train, groups, weights, start, threads)
+        return LatentFit(posteriors, model.confusions)
+
+    held_out = HeldOut(context.sample, predicted=outside)
+    merged = held_out.predict(fit_merged)
+    return held_out.gain(held_out.predict(fit_independent(threads)), over=merged)
 
 
 def _one_per_group(responses: Responses, groups: tuple[tuple[int, ...], ...]) -> Responses:

@@ -47,6 +47,7 @@ def fit_pooled_model(votes: Floats) -> PooledModel:
 
     One response per class is added to the counts, half of it correct and half spread evenly.
     """
+    votes, sizes = np.unique(votes, axis=0, return_counts=True)
     K = votes.shape[1]
     added = 0.5 * np.eye(K) + 0.5 / K
     winners = votes == votes.max(axis=1, keepdims=True)
@@ -54,8 +55,9 @@ def fit_pooled_model(votes: Floats) -> PooledModel:
     confusion = np.zeros((K, K))
     for _ in range(MAX_ITERATIONS):
         last = confusion
-        confusion = normalize_columns((votes.T @ posteriors + added)[None])[0]
-        totals = posteriors.sum(axis=0) + 1
+        expected = posteriors * sizes[:, None]
+        confusion = normalize_columns((votes.T @ expected + added)[None])[0]
+        totals = expected.sum(axis=0) + 1
         model = PooledModel(confusion, totals / totals.sum())
         if np.abs(confusion - last).max() < TOLERANCE:
             break

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.diagnostics.calibration import (
+    EXPLAINED_SPREAD,
     NO_ERROR,
     ErrorInterval,
     combine,
@@ -117,11 +118,15 @@ def _expect(
 ) -> tuple[ErrorInterval, float]:
     """The expected error of the counted items, and the probability of dependence."""
     own, independence, visible = measure(choice, context, is_gold)
+    K = context.responses.n_classes
+    if choice.explains_dependence:
+        return combine(own, 0.0, None, n_items, K, own_spread=EXPLAINED_SPREAD), 0.0
     if not context.responses.is_plain:
         independence = _independence_of_symbols(choice, context, independence)
     dependence = probability_of_dependence(independence)
     seen = visible() if dependence > 0 else None
-    return combine(own, dependence, seen, n_items, context.responses.n_classes), dependence
+    expected = combine(own, dependence, seen, n_items, K)
+    return expected.widened_to(choice.possible_errors), dependence
 
 
 def _representatives(choice: Choice, n_annotators: int) -> NDArray[np.intp]:

@@ -29,6 +29,7 @@ from blindfuse.fusion.merged_groups import merge_groups
 from blindfuse.fusion.repetition import Repetition, find_repetition
 from blindfuse.fusion.tempering import ShareConfidence, TemperedPosteriors, temper_misfit
 from blindfuse.model.implied import implied_model
+from blindfuse.model.posteriors import ExpectedCounts
 from blindfuse.moments.requirements import require_overlap
 from blindfuse.responses.coding import positions
 from blindfuse.responses.responses import Responses
@@ -72,7 +73,7 @@ def use_one_sided_sources(evidence: Evidence) -> Choice | None:
     Such sources (labelling functions, keyword rules) abstain rather than report another class.
     Their confusion matrices are not determined, and EM would give all items to one class.
     """
-    share = one_sided_share(evidence.responses)
+    share = one_sided_share(evidence.responses, evidence.context.vote_counts)
     if share < MIN_ONE_SIDED:
         return None
     context, responses = evidence.context, evidence.responses
@@ -87,7 +88,15 @@ def use_one_sided_sources(evidence: Evidence) -> Choice | None:
     model = implied_model(responses, posteriors, context.threads)
     return _guarded(
         evidence,
-        Choice("MACE", why, model, posteriors, fitted.log_likelihoods_, posteriors_of=shares),
+        Choice(
+            "MACE",
+            why,
+            model,
+            posteriors,
+            fitted.log_likelihoods_,
+            posteriors_of=shares,
+            rates_by_labels=True,
+        ),
     )
 
 
@@ -102,7 +111,15 @@ def settle_camps(evidence: Evidence) -> Choice | None:
     if side is None:
         meanwhile = "The responses cannot tell which is right, so the majority vote is used."
         choice = only_vote(evidence, f"{camps.describe()} {meanwhile}")
-        return replace(choice, advice=camps.advise(), disputed=disputed)
+        possible = camps.possible_errors(choice.label_codes())
+        return replace(
+            choice,
+            why=f"{choice.why} If the other camp is right, {100 * max(possible):.0f} % of the "
+            "labels are wrong.",
+            advice=camps.advise(),
+            disputed=disputed,
+            possible_errors=possible,
+        )
     posteriors = camps.fits[side].posteriors_
     chosen = responses.annotators[camps.members[side]]
     why = f"{camps.describe()} The gold labels decide for the camp of {list_names(chosen)}."
@@ -207,6 +224,7 @@ def use_subtypes(evidence: Evidence) -> Choice | None:
             tempered(responses),
             fitted.log_likelihoods_,
             posteriors_of=tempered,
+            explains_dependence=True,
         ),
     )
 
@@ -224,15 +242,13 @@ LADDER: tuple[Callable[[Evidence], Choice | None], ...] = (
 """The steps of the default rule, in order. A step returns its choice, or None."""
 
 
-def one_sided_share(responses: Responses) -> float:
-    """The share of responses by annotators who report few of the classes.
+def one_sided_share(responses: Responses, votes: ExpectedCounts) -> float:
+    """The share of responses by annotators who report few of the classes, given counts of votes.
 
     As many responses by someone who reports all classes as often as the crowd does would contain
     Σ_k 1 − (1 − p_k)^n classes on average.
     """
-    M, K = responses.n_annotators, responses.n_classes
-    cells = responses.by_item.codes.astype(np.int64) * K + responses.by_item.symbols
-    reported = np.bincount(cells, minlength=M * K).reshape(M, K)
+    reported = np.rint(votes.counts.sum(axis=2))
     number = reported.sum(axis=1)
     rarity = 1 - responses.responses_per_symbol / max(responses.n_responses, 1)
     expected = np.sum(1 - rarity ** number[:, None], axis=1)
@@ -260,7 +276,7 @@ def select_by_order(context: FuseContext) -> Choice:
     It is compared with :class:`DawidSkene`, which does not know the order. If the order does not
     help, the choice is that of :func:`select_by_prediction`.
     """
-    held_out = HeldOut(context.responses, context.seed)
+    held_out = HeldOut(context.sample)
     by_order = held_out.predict(fit_independent(context.threads, OrdinalDawidSkene))
     gain = held_out.gain(by_order, over=held_out.predict(fit_independent(context.threads)))
     if gain.z <= SIGNIFICANT_Z:

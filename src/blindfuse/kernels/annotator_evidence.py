@@ -17,26 +17,27 @@ def add_evidence(
     by_model,
     confusions,
     others,
-    squares,
-    right_squares,
+    unknown,
+    complete,
 ):
     """Add the evidence of items ``first`` to ``last`` about every annotator.
 
     ``others[m, f, k]`` counts the responses f of annotator m by the model's posterior of the item
     without the annotator's own response, v_k / Γ_m(f, k), rescaled, where v are the posteriors
-    ``by_model``. ``squares[m, k]`` adds w_k² of all its responses, and ``right_squares[m, k]`` of
-    those that report k, where w are the ``posteriors``, which may be less confident.
+    ``by_model``. With w for the ``posteriors``, which may be less confident, ``unknown[m]`` adds
+    w_f (1 − w_f), the variance of whether the response is correct, and ``complete[m]`` adds
+    d (1 − d) with d = Σ_k w_k Γ_m(k, k), the variance that it would have before the response.
     """
     K = posteriors.shape[1]
     for n in range(first, last):
         for at in range(starts[n], starts[n + 1]):
             m, f = annotators[at], symbols[at]
-            total = 0.0
+            total, accuracy = 0.0, 0.0
             for k in range(K):
-                w = posteriors[n, k]
-                squares[m, k] += w * w
+                accuracy += posteriors[n, k] * confusions[m, k, k]
                 total += by_model[n, k] / max(confusions[m, f, k], MIN_PROBABILITY)
-            right_squares[m, f] += posteriors[n, f] * posteriors[n, f]
+            unknown[m] += posteriors[n, f] * (1 - posteriors[n, f])
+            complete[m] += accuracy * (1 - accuracy)
             for k in range(K):
                 left = by_model[n, k] / max(confusions[m, f, k], MIN_PROBABILITY)
                 others[m, f, k] += left / total

@@ -1,7 +1,7 @@
 """Decorators that compile kernels, and machine instructions that Numba does not offer."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numba
 import numpy as np
@@ -19,20 +19,35 @@ FAST_MATH = {"reassoc", "contract", "nsz"}
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile on first use, cache on disk, release the GIL, and divide by zero as NumPy does."""
-    return _compiled(function, "never")
+    return _compiled(function, fastmath=FAST_MATH)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Like :func:`kernel`, but inlined into its callers, so that vectors stay in registers."""
-    return _compiled(function, "always")
+    return _compiled(function, fastmath=FAST_MATH, inline="always")
 
 
-def _compiled(
-    function: Callable[..., Any], inline: Literal["never", "always"]
-) -> Callable[..., Any]:
-    compiled: Callable[..., Any] = numba.njit(
-        nogil=True, error_model="numpy", fastmath=FAST_MATH, inline=inline
-    )(function)
+def nested(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Like :func:`kernel`, for kernels that other kernels call: sums keep their order.
+
+    Such a kernel exists twice, alone and in its caller, each optimised for itself, and the copy
+    that is loaded first is called: in the process that compiles it another one than later. If sums
+    could be reordered, results of these processes would differ in their last digits.
+    """
+    return _compiled(function, fastmath=False)
+
+
+def embedded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Like :func:`nested`, for long sums, which must run in several SIMD lanes.
+
+    LLVM copies the function into its callers, so that there is no other copy to call. That takes
+    longer to compile.
+    """
+    return _compiled(function, fastmath=FAST_MATH, forceinline=True)
+
+
+def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", **options)(function)
     compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
     return compiled
 

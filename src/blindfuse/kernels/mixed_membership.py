@@ -12,8 +12,11 @@ from blindfuse.kernels.compilation import inlined, kernel
 
 MAX_ITERATIONS = 30
 """Updates of an item's membership; few items need more than ten."""
-TOLERANCE = 1e-4
-"""The iteration stops when no entry of the membership changes by more."""
+TOLERANCE = 2e-5
+"""The iteration stops when no entry of the membership changes by more than this share of all."""
+HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)
+MIN_PRODUCT = 1e-200
+"""Likelihoods are multiplied down to this product before its logarithm is taken."""
 SHIFT = 6.0
 """ψ(x) = ψ(x + 6) − 1/x − … − 1/(x + 5): the argument from which its asymptotic series is exact."""
 
@@ -33,6 +36,18 @@ def _digamma_remainder(x):
     return -0.5 * inverse - series - recurrence
 
 
+@inlined
+def _log_gamma(x, log_shifted):
+    """Return log Γ(x) for x > 0 by Stirling's series at x + SHIFT; ``log_shifted`` is its log."""
+    y = x + SHIFT
+    inverse = 1.0 / y
+    t = inverse * inverse
+    series = inverse * (1 / 12 - t * (1 / 360 - t * (1 / 1260 - t * (1 / 1680 - t / 1188))))
+    u = x * (x + 5.0)
+    recurrence = math.log(u * (u + 4.0) * (u + 6.0))
+    return (y - 0.5) * log_shifted - y + HALF_LOG_2_PI + series - recurrence
+
+
 @kernel
 def membership_posteriors(
     starts, annotators, symbols, first, last, weights,
@@ -44,17 +59,20 @@ def membership_posteriors(
     q_n(a), where q_n ~ Dirichlet(``pseudo``). Otherwise it reports a with probability
     ``habits[m, a]``. Adds the expected number of responses by habit to ``by_habit[m, a]`` and
     Σ_n E log q_n to ``log_sums[class]``; ``weights[item]`` is the weight of each item.
+    The iteration of an item begins at its votes: from the last memberships, it would often end at
+    a lower bound.
 
     The parameters of classes that nobody reports for an item do not change, so that only the
     ``present`` ones are updated, ``n_present`` of them.
     """
     K = pseudo.size
     present, chances, updated = np.empty(K, np.int64), np.empty(K), np.empty(K)
-    absent_logs = np.empty(K)
+    absent_logs, absent_gammas = np.empty(K), np.empty(K)
     strength = prior_terms = weight_sum = whole_sum = bound = 0.0
     for k in range(K):
         strength += pseudo[k]
-        prior_terms -= math.lgamma(pseudo[k])
+        absent_gammas[k] = math.lgamma(pseudo[k])
+        prior_terms -= absent_gammas[k]
         absent_logs[k] = _digamma_remainder(pseudo[k]) + math.log(pseudo[k] + SHIFT)
         log_sums[k] = 0.0
     prior_terms += math.lgamma(strength)
@@ -88,27 +106,34 @@ def membership_posteriors(
                 change = max(change, abs(updated[a] - membership[a]))
                 total += updated[a] - pseudo[a]
                 membership[a] = updated[a]
-            if change < TOLERANCE:
+            if change < TOLERANCE * total:
                 break
-        whole = _digamma_remainder(total) + math.log(total + SHIFT)
-        item_bound = prior_terms - math.lgamma(total)
+        log_shifted = math.log(total + SHIFT)
+        whole = _digamma_remainder(total) + log_shifted
+        item_bound = prior_terms - _log_gamma(total, log_shifted)
         for at in range(n_present):
             a = present[at]
             x = membership[a]
-            log = _digamma_remainder(x) + math.log(x + SHIFT)
+            log_shifted = math.log(x + SHIFT)
+            log = _digamma_remainder(x) + log_shifted
             chances[a] = math.exp(log - whole)
-            item_bound += (pseudo[a] - x) * (log - whole) + math.lgamma(x) - math.lgamma(pseudo[a])
+            item_bound += (pseudo[a] - x) * (log - whole)
+            item_bound += _log_gamma(x, log_shifted) - absent_gammas[a]
             log_sums[a] += weight * (log - absent_logs[a])
+        product = 1.0
         for response in range(begin, end):
             m, a = np.uint64(annotators[response]), np.uint64(symbols[response])
             habit = (1.0 - looks[m]) * habits[m, a]
             likelihood = looks[m] * chances[a] + habit
             by_habit[m, a] += weight * habit / likelihood
-            item_bound += math.log(likelihood)
-        bound += weight * item_bound
+            product *= likelihood
+            if product < MIN_PRODUCT:
+                item_bound += math.log(product)
+                product = 1.0
+        bound += weight * (item_bound + math.log(product))
         weight_sum += weight
         whole_sum += weight * whole
     for k in range(K):
         log_sums[k] += weight_sum * absent_logs[k] - whole_sum
-        bound += weight_sum * math.lgamma(pseudo[k])
+        bound += weight_sum * absent_gammas[k]
     return bound

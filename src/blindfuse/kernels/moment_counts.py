@@ -56,7 +56,7 @@ def _count_block(bits, both, M, L, singles, pairs, triples):
                     for third in range(M - m2 - 1):
                         row = (m2 + 1 + third) * L
                         for c in range(L):
-                            triples[triple + third, a, b, c] += _count_common(both, bits[row + c])
+                            triples[triple + third, a, b, c] += count_common(both, bits[row + c])
             triple += M - m2 - 1
             pair += 1
 
@@ -80,7 +80,8 @@ def _intersect(row, other, out):
 
 
 @kernel
-def _count_common(row, other):
+def count_common(row, other):
+    """Return the number of bits that are set in both rows of BLOCK_WORDS words."""
     total = np.uint64(0)
     for word in range(BLOCK_WORDS):
         total += popcount(row[word] & other[word])

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from blindfuse.kernels.compilation import inlined, kernel, logarithm
+from blindfuse.kernels.compilation import inlined, kernel, logarithm, nested
 from blindfuse.kernels.vectors import (
     copied,
     dot,
@@ -72,7 +72,7 @@ def _multiply(annotators, symbols, begin, end, confusions, lanes, posterior):
     return posterior
 
 
-@kernel
+@nested
 def _long_posterior(annotators, symbols, begin, end, confusions, prior, lanes, posterior):
     """Joint probability of class and responses of an item with any number of responses.
 
@@ -161,6 +161,14 @@ def _add_item(starts, annotators, symbols, n, lanes, posterior, counts, totals):
         m, a = np.uint64(annotators[response]), np.uint64(symbols[response])
         _add_to(counts, m * np.uint64(counts.shape[1]) + a, posterior, 1.0, lanes)
     _add_to(totals, 0, posterior, 1.0, lanes)
+
+
+@kernel
+def item_votes(starts, annotators, symbols, weights, votes):
+    """Add ``weights[annotator]`` to ``votes[item, symbol]`` per response."""
+    for n in range(starts.size - 1):
+        for response in range(starts[n], starts[n + 1]):
+            votes[n, symbols[response]] += weights[annotators[response]]
 
 
 @kernel

@@ -21,7 +21,7 @@ P_m        ``grams[m]``                        Γ_mᵀ Γ_m
 
 import numpy as np
 
-from blindfuse.kernels.compilation import inlined, kernel, prefetch
+from blindfuse.kernels.compilation import embedded, inlined, kernel, nested, prefetch
 from blindfuse.kernels.vectors import filled, load, plus_scaled, store, times
 
 INNER_TOLERANCE = 1e-8
@@ -40,7 +40,7 @@ SUMS = 4
 """Sums among which the groups of an annotator take turns, a power of two."""
 
 
-@kernel
+@nested
 def project(vector, begin, end):
     """Project entries ``begin … end − 1`` onto the simplex, in place: P of (32) and (37).
 
@@ -82,7 +82,7 @@ def project_model(confusions, prior):
     project(prior, np.int64(0), K)
 
 
-@kernel
+@nested
 def invert(matrix, lanes):
     """Invert a symmetric positive definite matrix in place, by Gauss–Jordan without pivoting."""
     K = matrix.shape[0] if lanes is None else len(lanes)
@@ -99,7 +99,7 @@ def invert(matrix, lanes):
                     matrix[i, j] -= factor * matrix[p, j]
 
 
-@kernel
+@embedded
 def _dot(left, right):
     total = 0.0
     for j in range(left.size):
@@ -122,7 +122,7 @@ def normal_equations(changes, residual, importance, normal, right):
             normal[i, l] = normal[l, i] = _dot(weighted, changes[l])
 
 
-@kernel
+@nested
 def quadratic(gram, target, block, lanes):
     """Return ½ tr(Xᵀ G X) − tr(Bᵀ X)."""
     K = block.shape[0] if lanes is None else len(lanes)
@@ -139,7 +139,7 @@ def quadratic(gram, target, block, lanes):
     return total
 
 
-@kernel
+@nested
 def admm(gram, target, block, dual, inverse, work, moved_to, lanes, proximal, inner):
     """Minimise ½ tr(Xᵀ G X) − tr(Bᵀ X) + ν/2 ‖X − X_prev‖² over the simplices, in place.
 
@@ -253,7 +253,7 @@ def _update_prior(gram, target, prior, dual, proximal, inner, fixed):
     return quadratic(gram, right, block, None)
 
 
-@kernel
+@embedded
 def _eight_dots(a, b, c, d, left, right, dots):
     """Fill ``dots[8]`` with the products of four rows and two others; each entry is loaded once."""
     la = lb = lc = ld = ra = rb = rc = rd = 0.0
@@ -270,7 +270,7 @@ def _eight_dots(a, b, c, d, left, right, dots):
     dots[4], dots[5], dots[6], dots[7] = ra, rb, rc, rd
 
 
-@kernel
+@embedded
 def _add_products(rows, columns, begin, dots, total):
     """Add ``columns`` times ``rows``ᵀ to ``total``, using entries from ``begin`` on.
 
@@ -294,7 +294,7 @@ def _add_products(rows, columns, begin, dots, total):
                     total[k + 1, a + i] += dots[4 + i]
 
 
-@kernel
+@nested
 def _stack(confusions, m, stacked, grams):
     """Copy Γ_m into ``stacked[true, m, reported]`` and compute P_m in ``grams[m]``."""
     K, _, R = stacked.shape
@@ -306,7 +306,7 @@ def _stack(confusions, m, stacked, grams):
             grams[m, k, l] = _dot(stacked[k, m], stacked[l, m])
 
 
-@kernel
+@nested
 def _products(stacked, m, begin, products):
     """Fill ``products[k, (pair, b, c)]`` with Γ_i(b, k) Γ_j(c, k) for pairs of others than m.
 
@@ -325,7 +325,7 @@ def _products(stacked, m, begin, products):
                 at += R * R
 
 
-@kernel
+@nested
 def _gram_of_others(grams, m, begin, seen, seen2, seen3, pair, gram):
     """Fill ``gram`` with the sum of (36) over annotators i, j ≥ ``begin`` other than m.
 
@@ -410,7 +410,7 @@ def sweep_moments(
     return _update_prior(total_gram, total_target, prior, prior_dual, proximal, inner, fixed)
 
 
-@kernel
+@nested
 def _pack_gram(confusions, m, grams):
     """Fill ``grams[m, 0]`` with the upper triangle of P_m = Γ_mᵀ Γ_m, row by row."""
     _, R, K = confusions.shape
@@ -447,7 +447,7 @@ def _set_row(array, row, value, lanes):
     store(array, np.uint64(row) * np.uint64(len(lanes)), value)
 
 
-@kernel
+@nested
 def _polynomials(starts, annotators, symbols, rows, polynomials, lanes):
     """Fill ``polynomials[group, degree − 1, k]`` for degrees 1 and 2.
 
@@ -474,7 +474,7 @@ def _polynomials(starts, annotators, symbols, rows, polynomials, lanes):
             _set_row(polynomials, 2 * group + 1, two, lanes)
 
 
-@kernel
+@nested
 def _sum_all(starts, annotators, symbols, rows, sizes, total, lanes):
     """Fill ``total[0]`` with Σ over groups of size · (e₁ + e₂ + e₃), polynomials of degrees 1–3."""
     R, L = rows.shape[1:]
@@ -515,7 +515,7 @@ def _prefetch_group(polynomials, sizes, group):
     prefetch(sizes, np.int64(group), 0)
 
 
-@kernel
+@nested
 def _sum_others(begin, end, groups, symbols, rows, polynomials, sizes, total, lanes):
     """Add Σ of size · (1 + e₁ + e₂) over the groups of one annotator, without its own rows.
 
@@ -543,7 +543,7 @@ def _sum_others(begin, end, groups, symbols, rows, polynomials, sizes, total, la
             _set_row(total, part, added, lanes)
 
 
-@kernel
+@nested
 def _replace(begin, end, groups, symbols, old, new, polynomials, sizes, lanes):
     """Replace the rows of one annotator in the polynomials of its groups."""
     L = old.shape[1]

@@ -264,13 +264,16 @@ def _dirichlet_strength(counts: Floats, pattern: Floats) -> float:
     """
     if counts.shape[1] == 2:
         return 1.0
-    reported, true = np.nonzero(pattern)
-    cells, shares = counts[:, reported, true], pattern[reported, true]
-    columns = counts.sum(axis=1)
+    # Terms of cells and columns without counts are zero; of many classes, most are.
+    annotators, reported, true = np.nonzero(counts)
+    cells, columns = counts[annotators, reported, true], counts.sum(axis=1)
+    columns = columns[columns > 0]
+    shares = np.where(pattern > 0, pattern, 1.0)
 
     def log_likelihood(t: float) -> float:
-        entries = gammaln(cells + t * shares).sum() - len(cells) * gammaln(t * shares).sum()
-        return float(entries + columns.size * gammaln(t) - gammaln(columns + t).sum())
+        prior = t * shares
+        entries = gammaln(cells + prior[reported, true]) - gammaln(prior)[reported, true]
+        return float(entries.sum() + len(columns) * gammaln(t) - gammaln(columns + t).sum())
 
     return best_strength(log_likelihood)
 

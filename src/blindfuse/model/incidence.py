@@ -3,11 +3,13 @@
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from blindfuse.responses.responses import Responses
 
 _matrices: WeakKeyDictionary[Responses, csr_array] = WeakKeyDictionary()
+_observed: WeakKeyDictionary[Responses, tuple[csr_array, NDArray[np.intp]]] = WeakKeyDictionary()
 
 
 def incidence(responses: Responses) -> csr_array:
@@ -22,4 +24,20 @@ def incidence(responses: Responses) -> csr_array:
         shape = responses.n_items, responses.n_annotators * responses.n_symbols
         found = csr_array((np.ones(len(cells)), cells, starts), shape=shape)
         _matrices[responses] = found
+    return found
+
+
+def observed_incidence(responses: Responses) -> tuple[csr_array, NDArray[np.intp]]:
+    """Return the columns of :func:`incidence` that are not empty, and their positions.
+
+    With many classes, an annotator reports few of them.
+    """
+    found = _observed.get(responses)
+    if found is None:
+        _, annotators, symbols = responses.by_item
+        cells = annotators.astype(np.intp) * responses.n_symbols + symbols
+        positions, columns = np.unique(cells, return_inverse=True)
+        shape = responses.n_items, len(positions)
+        matrix = csr_array((np.ones(len(cells)), columns, responses.by_item.starts), shape=shape)
+        found = _observed[responses] = matrix, positions
     return found

@@ -19,7 +19,7 @@ from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
 from blindfuse.kernels.threads import map_threads
 from blindfuse.model.anchored_votes import ScoreRule, class_votes, initial_codes
 from blindfuse.model.checks import check_shape
-from blindfuse.model.incidence import incidence
+from blindfuse.model.incidence import observed_incidence
 from blindfuse.responses.packing import PackedResponses
 from blindfuse.responses.responses import Responses
 
@@ -148,6 +148,13 @@ def weighted_votes(
     if not responses.is_plain:
         return class_votes(responses, weights, rule)
     N, K = responses.n_items, responses.n_classes
+    if responses.n_responses >= MIN_COMPILED:
+        votes = np.zeros((N, K))
+        given = np.ones(responses.n_annotators) if weights is None else weights
+        factors = np.ascontiguousarray(given, dtype=float)
+        check_shape(factors, "weights", (responses.n_annotators,))
+        kernels.item_votes(*responses.by_item, factors, votes)
+        return votes
     cells = responses.item_of_response()
     cells *= K
     cells += responses.by_item.symbols
@@ -185,12 +192,12 @@ def compute_posteriors(
 
     P(class k given the responses to item n) ∝ π_k Π_m Γ_m(f_m(n), k).
     """
-    parameters = _checked(responses, confusions, prior)
+    _check_parameters(responses, confusions, prior)
     if responses.n_responses < MIN_COMPILED:
-        posteriors, log_likelihoods = _small_posteriors(responses, *parameters)
+        posteriors, log_likelihoods = _small_posteriors(responses, confusions, prior)
         return posteriors, float(log_likelihoods.sum())
     posteriors = np.empty((responses.n_items, len(prior)))
-    model = *parameters, lanes_of(len(prior)), _long(responses)
+    model = _floored(confusions), _floored(prior), lanes_of(len(prior)), _long(responses)
     sums = map_threads(
         lambda begin, end: kernels.model_posteriors(
             *responses.by_item, begin, end, *model, posteriors
@@ -214,14 +221,15 @@ def expected_counts(
     ``confusions`` need not sum to one over the reported symbols. ``sizes[item]`` is the weight of
     each item (one, if not given).
     """
-    L, parameters = len(prior), _checked(responses, confusions, prior)
+    _check_parameters(responses, confusions, prior)
     if sizes is not None:
         check_shape(sizes, "sizes", (responses.n_items,))
     if responses.n_responses < MIN_COMPILED:
-        posteriors, log_likelihoods = _small_posteriors(responses, *parameters)
+        posteriors, log_likelihoods = _small_posteriors(responses, confusions, prior)
         weights = np.ones(responses.n_items) if sizes is None else sizes
         expected = _count_small(responses, weights[:, None] * posteriors)
         return replace(expected, log_likelihood=float((weights * log_likelihoods).sum()))
+    L, parameters = len(prior), (_floored(confusions), _floored(prior))
     if responses.packed is not None:
         return _packed_expected_counts(responses.packed, *parameters, threads, sizes)
     model = *parameters, lanes_of(L), _long(responses), sizes
@@ -264,8 +272,8 @@ def _small_posteriors(
     responses: Responses, confusions: Floats, prior: Floats
 ) -> tuple[Floats, Floats]:
     """Return posteriors ``[item, class]`` and log-likelihoods ``[item]`` without a kernel."""
-    log_rows = np.log(confusions.reshape(-1, len(prior)))
-    joint = incidence(responses) @ log_rows + np.log(prior)
+    matrix, rows = observed_incidence(responses)
+    joint = matrix @ safe_log(confusions.reshape(-1, len(prior))[rows]) + safe_log(prior)
     best = joint.max(axis=1, keepdims=True)
     posteriors = np.exp(joint - best)
     total = posteriors.sum(axis=1, keepdims=True)
@@ -275,8 +283,9 @@ def _small_posteriors(
 
 def _count_small(responses: Responses, posteriors: Floats) -> ExpectedCounts:
     """Return the expected counts without a kernel; sums are in the same order as the kernel's."""
-    shape = responses.n_annotators, responses.n_symbols, posteriors.shape[1]
-    counts = (incidence(responses).T @ posteriors).reshape(shape)
+    matrix, rows = observed_incidence(responses)
+    counts = np.zeros((responses.n_annotators, responses.n_symbols, posteriors.shape[1]))
+    counts.reshape(-1, posteriors.shape[1])[rows] = matrix.T @ posteriors
     return ExpectedCounts(counts, posteriors.sum(axis=0))
 
 
@@ -303,12 +312,11 @@ def safe_log(probabilities: Floats) -> Floats:
     return np.asarray(np.log(_floored(probabilities)))
 
 
-def _checked(responses: Responses, confusions: Floats, prior: Floats) -> tuple[Floats, Floats]:
-    """Return floored confusion matrices and prior; raise BadModel if they do not fit."""
+def _check_parameters(responses: Responses, confusions: Floats, prior: Floats) -> None:
+    """Raise BadModel if the confusion matrices and the prior do not fit the responses."""
     shape = responses.n_annotators, responses.n_symbols, len(prior)
     check_shape(confusions, "confusions", shape)
     check_shape(prior, "prior", (len(prior),))
-    return _floored(confusions), _floored(prior)
 
 
 def _floored(probabilities: Floats) -> Floats:

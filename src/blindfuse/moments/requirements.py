@@ -9,6 +9,10 @@ from blindfuse.responses.responses import Responses
 
 TYPICAL_SWEEPS = 60
 """Number of sweeps of Algorithm 1 that is assumed when costs are compared."""
+TYPICAL_ITERATIONS = 30
+"""Number of iterations of EM that is assumed when costs are compared."""
+CHEAP_MULTIPLICATIONS = 5e8
+"""Multiplications that take a fraction of a second."""
 MAX_AUTO_MOMENT_BYTES = 2**28
 """Maximum size of explicit moments with ``moments="auto"``."""
 MAX_MOMENT_BYTES = 2**32
@@ -63,10 +67,20 @@ def counting_is_cheaper(responses: Responses) -> bool:
     Explicit moments are counted once, about a hundred items per operation because the kernel
     works on bit sets; then a sweep costs O(M³R³K). A sweep over responses costs O(responses · K²).
     """
-    M, R, K = responses.n_annotators, responses.n_symbols, responses.n_classes
-    if moment_bytes(M, R) > MAX_AUTO_MOMENT_BYTES:
+    K = responses.n_classes
+    if moment_bytes(responses.n_annotators, responses.n_symbols) > MAX_AUTO_MOMENT_BYTES:
         return False
-    triples = comb(M, 3)
-    explicit = triples * R**3 * (responses.n_items / 100 + 4 * K * TYPICAL_SWEEPS)
-    direct = responses.n_responses * K * (K + 4) * 4 * TYPICAL_SWEEPS
-    return explicit < direct
+    return _cost_of_counting(responses) < responses.n_responses * K * (K + 4) * 4 * TYPICAL_SWEEPS
+
+
+def counting_is_cheap(responses: Responses) -> bool:
+    """Return whether explicit moments cost little, in themselves or relative to EM."""
+    em = responses.n_responses * responses.n_classes * TYPICAL_ITERATIONS
+    affordable = max(CHEAP_MULTIPLICATIONS, em)
+    return counting_is_cheaper(responses) and _cost_of_counting(responses) <= affordable
+
+
+def _cost_of_counting(responses: Responses) -> float:
+    """Return the multiplications that explicit moments and the sweeps over them take."""
+    M, R, K = responses.n_annotators, responses.n_symbols, responses.n_classes
+    return comb(M, 3) * R**3 * (responses.n_items / 100 + 4 * K * TYPICAL_SWEEPS)

@@ -1,7 +1,6 @@
 """Pairs and triples of annotators in lexicographic order, and the tables stored in that order."""
 
-from itertools import combinations, permutations
-from math import comb
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,13 @@ Positions = NDArray[np.intp]
 
 def all_tuples(n_annotators: int, size: int) -> Positions:
     """Return all pairs m < m' (``size=2``) or triples m < m' < m'' (3) ``[tuple, member]``."""
-    count = comb(n_annotators, size)
-    flat = (m for group in combinations(range(n_annotators), size) for m in group)
-    return np.fromiter(flat, np.intp, count * size).reshape(count, size)
+    groups = np.arange(n_annotators)[:, None]
+    for _ in range(size - 1):
+        larger = n_annotators - 1 - groups[:, -1]
+        ends = np.cumsum(larger)
+        last = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends, larger) + n_annotators
+        groups = np.column_stack([np.repeat(groups, larger, axis=0), last])
+    return groups
 
 
 def tuple_rank(groups: Positions, n_annotators: int) -> Positions:

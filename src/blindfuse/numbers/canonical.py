@@ -23,13 +23,15 @@ it, and its sums depend on the order in their last digits only."""
 class CanonicalNumbers:
     """Ratings in canonical order; ``items`` and ``annotators`` are the positions they had before.
 
-    ``item_hashes[item]`` are hashes of the ratings of each item, in the new order.
+    ``item_hashes[item]`` are hashes of the ratings of each item, in the new order. ``sample`` are
+    the ratings on which methods are compared, if they are known already.
     """
 
     numbers: Numbers
     items: NDArray[np.intp]
     annotators: NDArray[np.intp]
     item_hashes: NDArray[np.uint64]
+    sample: Numbers | None = None
 
 
 def canonicalize(numbers: Numbers) -> CanonicalNumbers:

@@ -254,15 +254,22 @@ def fuse_numbers(
 def _fit(table: Numbers, method: str) -> tuple[FittedNumbers, MethodChoice]:
     """Standardise the ratings in canonical order, merge copies, choose a method and apply it."""
     canonical = canonicalize(table)
-    ordered = canonical.numbers
-    origin, unit = _location_and_spread(sample_items(canonical).values)
-    working = ordered.with_rows(ordered.starts, ordered.codes, (ordered.values - origin) / unit)
-    canonical = replace(canonical, numbers=working)
+    sample = sample_items(canonical)
+    origin, unit = _location_and_spread(sample.values)
+    working = _standardized(canonical.numbers, origin, unit)
+    sampled = working if sample is canonical.numbers else _standardized(sample, origin, unit)
+    canonical = replace(canonical, numbers=working, sample=sampled)
     copies, groups = _find_groups(working)
-    merged = replace(canonical, numbers=merge_groups(working, groups)) if groups else canonical
+    merged = canonical
+    if groups:
+        merged = replace(canonical, numbers=merge_groups(working, groups), sample=None)
     choice = choose_method(merged) if method == AUTO else MethodChoice(method, "You named it.")
     estimate = METHODS[choice.method](merged.numbers)
     return FittedNumbers(canonical, estimate, origin, unit, groups, copies), choice
+
+
+def _standardized(table: Numbers, origin: float, unit: float) -> Numbers:
+    return table.with_rows(table.starts, table.codes, (table.values - origin) / unit)
 
 
 def _location_and_spread(values: Floats) -> tuple[float, float]:

@@ -102,6 +102,8 @@ def held_out_errors(canonical: CanonicalNumbers, methods: Mapping[str, Method]) 
 def sample_items(canonical: CanonicalNumbers) -> Numbers:
     """Return all ratings, or those of items that are drawn by a hash of their ratings."""
     table = canonical.numbers
+    if canonical.sample is not None:
+        return canonical.sample
     if table.n_ratings <= MAX_RATINGS:
         return table
     share = SAMPLED_RATINGS / table.n_ratings

@@ -95,6 +95,8 @@ class Numbers:
             is_repeated = np.bincount(item_codes, minlength=len(item_names)) > np.diff(rows.starts)
             at = np.flatnonzero(is_repeated[item_codes])
             cells = item_codes[at].astype(np.int64) * len(annotator_names) + annotator_codes[at]
+            again = _occurs_again(cells)
+            at, cells = at[again], cells[again]
             numbers = numbers.copy()
             numbers[at] = _combine_repeats(cells, numbers[at], repeats)
         if rows.repeated and repeats == "error":
@@ -286,6 +288,15 @@ def check_numbers(items: Any, annotators: Any = None, values: Any = None) -> Num
     if not table.n_ratings:
         raise BadLabels("There are no ratings, so there is nothing to fuse. Check the input.")
     return table
+
+
+def _occurs_again(cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether another entry is equal, ``[entry]``."""
+    order = np.argsort(cells)
+    equal = np.diff(cells[order]) == 0
+    again = np.empty(len(cells), dtype=bool)
+    again[order] = np.append(equal, False) | np.append(False, equal)
+    return again
 
 
 def _combine_repeats(cells: NDArray[np.int64], numbers: Floats, how: str) -> Floats:

@@ -59,6 +59,13 @@ _REFUSED = {
     b"SQLite format 3": ("an SQLite database", ""),
 }
 """First bytes of files that are not read: what they are, and the program that unpacks them."""
+_SPREADSHEETS = {
+    "xl/workbook.xml": "an Excel workbook",
+    "xl/workbook.bin": "an Excel workbook",
+    "content.xml": "an OpenDocument spreadsheet",
+    "Index/Document.iwa": "a Numbers spreadsheet",
+}
+"""Members by which spreadsheets are recognized among zip archives."""
 _ZIP = b"PK\x03\x04", b"PK\x05\x06"
 
 
@@ -272,8 +279,7 @@ def _unpack_zip(name: str, file: IO[bytes], limit: int) -> list[Source]:
         with zipfile.ZipFile(file) as archive:
             members = [one for one in archive.infolist() if not one.is_dir()]
             _check_members(name, [one.filename for one in members])
-            if any(one.filename == "xl/workbook.xml" for one in members):
-                raise BadFile(f"{name} is an Excel workbook. Save the sheet as CSV (UTF-8).")
+            _refuse_spreadsheets(name, {one.filename for one in members})
             for member in sorted(members, key=lambda one: one.filename):
                 base = PurePosixPath(member.filename).name
                 if member.filename.startswith("__MACOSX/") or not _is_table(base):
@@ -295,6 +301,16 @@ def _unpack_zip(name: str, file: IO[bytes], limit: int) -> list[Source]:
     if not found:
         raise BadFile(f"The archive {name} contains no {_readable_file()}")
     return found
+
+
+def _refuse_spreadsheets(name: str, members: set[str]) -> None:
+    """Raise BadFile for spreadsheets, which are zip archives of XML."""
+    for member, what in _SPREADSHEETS.items():
+        if member in members:
+            raise BadFile(
+                f"{name} is {what}. Save the sheet with the responses as CSV UTF-8 (in Excel: "
+                "File, Save As), or pass the frame of pandas.read_excel to fuse in Python."
+            )
 
 
 def _member(archive: str, name: str, data: bytes, limit: int) -> Source:

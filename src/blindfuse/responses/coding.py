@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
+from operator import is_
 from reprlib import repr as short
 from typing import Any, NamedTuple
 
@@ -21,6 +22,8 @@ from blindfuse.responses.values import (
 MAX_CLASSES = 1000
 """More classes than this mean that the wrong column was chosen."""
 
+FEW_CODES = 50_000
+"""Codes at the start of a column among which few names have all occurred already."""
 MAX_RANGE_PER_VALUE = 4
 """Range of whole numbers, relative to how many there are, up to which counting beats sorting."""
 
@@ -130,7 +133,12 @@ def _code_integers(values: NDArray[Any]) -> CodedNames:
 def _first_places(codes: NDArray[Any], n_distinct: int) -> NDArray[np.intp]:
     """Return where each code occurs first; for those that do not occur, the number of codes."""
     first = np.full(n_distinct, codes.size)
-    first[codes[::-1]] = np.arange(codes.size - 1, -1, -1)  # of equal indices, the last one counts
+    for size in (FEW_CODES, codes.size):
+        start = codes[:size]
+        # of equal indices, the last one counts
+        first[start[::-1]] = np.arange(start.size - 1, -1, -1)
+        if start.size == codes.size or first.max(initial=0) < codes.size:
+            break
     return first
 
 
@@ -139,6 +147,8 @@ def _by_appearance(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Renumber codes by the places where they occur first, and drop values that do not occur."""
     order = np.argsort(first, kind="stable")[: np.count_nonzero(first < codes.size)]
+    if np.array_equal(order, np.arange(len(distinct))):
+        return codes, distinct
     rank = np.empty(len(distinct), dtype=np.intp)
     rank[order] = np.arange(len(order))
     return rank[codes], distinct[order]
@@ -261,10 +271,19 @@ def check_classes(classes: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
 
 def positions(names: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
     """Return the position of each name in ``among``; −1 if it is not there."""
-    if names is among:
+    if names is among or _are_same_objects(names, among):
         return np.arange(len(names))
     position_of = {name_key(name): at for at, name in enumerate(among.tolist())}
     return np.array([position_of.get(name_key(name), -1) for name in names.tolist()], dtype=np.intp)
+
+
+def _are_same_objects(names: NDArray[Any], among: NDArray[Any]) -> bool:
+    """Whether two arrays hold the same names in the same order; equal values are not compared."""
+    if names.shape != among.shape or names.dtype != among.dtype:
+        return False
+    if names.dtype.kind in "iuUT":
+        return np.array_equal(names, among)
+    return all(map(is_, names.tolist(), among.tolist()))
 
 
 def union(names: NDArray[Any], more: NDArray[Any], kind: str) -> NDArray[Any]:

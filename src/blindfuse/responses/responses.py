@@ -206,7 +206,11 @@ class Responses:
 
     @classmethod
     def _from_columns(
-        cls, values: Sequence[Any], options: LabelOptions, repeats: Repeats
+        cls,
+        values: Sequence[Any],
+        options: LabelOptions,
+        repeats: Repeats,
+        notes: Sequence[str] = (),
     ) -> "Responses":
         """Read the items, the annotators and the labels of a long table."""
         columns = [as_column(frames.values(column)) for column in values]
@@ -221,7 +225,7 @@ class Responses:
             annotators=annotator.names,
             classes=labelled.classes,
             repeats=repeats,
-            remarks=[*labelled.notes, *item.notes, *annotator.notes],
+            remarks=[*notes, *labelled.notes, *item.notes, *annotator.notes],
         )
 
     @classmethod
@@ -262,10 +266,9 @@ class Responses:
         columns = long_columns(sample, options)
         labels = label_options(classes, missing, keep_na, fold_case)
         values = frames.columns(frame, list(columns.values()))
-        responses = cls._from_columns(values, labels, repeats)
         gold = gold_column([sample], list(columns.values()))
         notes = [*_detection_note(columns, options), *_gold_note(gold)]
-        return replace(responses, remarks=(*notes, *responses.remarks))
+        return cls._from_columns(values, labels, repeats, notes)
 
     @classmethod
     def from_wide(

@@ -31,6 +31,7 @@ MAX_CELLS = 500_000
 """Size of the sample in which agreement is counted: responses times classes."""
 
 _ID = re.compile(r"[A-Za-z]{0,8}[-_ ]?\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-fA-F]{16,}")
+_ROUNDED = re.compile(r"\d\.\d+E\+\d+")
 _MANY_WORDS = 5
 
 
@@ -38,7 +39,22 @@ def sanity_notes(responses: "Responses") -> list[str]:
     """Return a note for every sign that a column was mistaken."""
     if not responses.is_plain:
         return []
-    return [*_class_notes(responses), *_agreement_notes(responses)]
+    notes = *_class_notes(responses), *_agreement_notes(responses)
+    return [*_item_notes(responses), *notes]
+
+
+def _item_notes(responses: "Responses") -> list[str]:
+    """Return a note if a spreadsheet has rounded the items, so that several became one."""
+    if not responses.repeated:
+        return []
+    rounded = [name for name in responses.items.tolist() if _ROUNDED.fullmatch(str(name))]
+    if not rounded:
+        return []
+    return [
+        f"Check the items: {len(rounded):,} of {responses.n_items:,} are numbers that a "
+        f"spreadsheet has rounded ({list_names(rounded, 3)}), so that several may have become "
+        "one. Export the column as text"
+    ]
 
 
 def _class_notes(responses: "Responses") -> list[str]:

@@ -33,6 +33,7 @@ MISSING_MARKERS = frozenset(
             "-nan",
         ),
         *("None", "NULL", "null", "NaT", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+        *("#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#NUM!", "#NULL!"),
     ]
 )
 """Labels treated as missing: what pandas, R, Excel, SQL and JSON write for a missing value."""
@@ -66,8 +67,10 @@ TRIMMED = (
 SURROUNDING = " *_`.,:;!\"'\u2018\u2019\u201c\u201d"
 """Punctuation and Markdown around a verdict; not signs that change a label, such as + and ?."""
 
-NUMERAL = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
-"""A number in decimal notation. Leading zeros and exponents mean text: ``007``, ``1e5``."""
+NUMERAL = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+|,0|,00)?")
+"""A number in decimal notation. Leading zeros and exponents mean text: ``007``, ``1e5``. A comma is
+a decimal sign only in whole numbers such as ``1,0``: ``1,000`` may be a thousand, and ``1,2`` two
+labels."""
 
 WHOLE_NUMERAL = r"^-?(?:0|[1-9][0-9]*)(?:\.0+)?$"
 """A whole number, which a program may have written as a float: ``7``, ``7.0``."""
@@ -209,9 +212,10 @@ class LabelRules:
             text = plain_numeral(label) if _is_numeral(label) else label
             return given.get(text, text)
 
+        one = "1,0" if any("," in numeral for numeral in numerals) else "1.0"
         changed = self._replace(plain)
         self.notes += count_note(
-            self._count(changed), "label{s} read as numbers, so that 1.0 and 1 are one class"
+            self._count(changed), f"label{{s}} read as numbers, so that {one} and 1 are one class"
         )
 
     def _drop_abstentions(self) -> None:
@@ -278,8 +282,9 @@ def fold(text: str) -> str:
 
 
 def plain_numeral(text: str) -> str:
-    """Return the shortest spelling of a numeral: ``1`` for ``1.0``, ``0.5`` for ``0.50``."""
-    short = text.rstrip("0").rstrip(".") if "." in text else text
+    """Return the shortest spelling of a numeral: ``1`` for ``1.0`` and ``1,0``."""
+    point = text.replace(",", ".")
+    short = point.rstrip("0").rstrip(".") if "." in point else text
     return "0" if short == "-0" else short
 
 
