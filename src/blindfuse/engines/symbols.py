@@ -152,6 +152,8 @@ class SymbolOptions:
             raise BadParameter(f"{' and '.join(chosen)} exclude each other. Pass one of them.")
         if self.anchor is not None and self.classes is None:
             raise BadParameter("anchor= needs classes=, the classes that symbols speak for.")
+        if self.scores:
+            _ = self._scale  # bad edges are refused here, not on a worker
         return self
 
     @property
