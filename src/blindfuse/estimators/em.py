@@ -301,7 +301,7 @@ class EMEstimator(ModelEstimator):
         A partition of scores needs the ``rule`` of the whole table.
         """
         if start == "mv":
-            if self._votes:
+            if self._votes and rule is None:
                 return self._votes.counts
             return count_votes(responses, self.threads, rule)
         if start == "shares":
