@@ -157,15 +157,16 @@ def command(
             f"{given[0]} saves no model and reads no checked labels. Leave that out."
         )
     options = replace(options, abstentions=abstentions)
-    if numbers:
+    if numbers or multi_label:
         from blindfuse.cli.fuse_numbers import fuse_number_files
-
-        fuse_number_files(inputs, options, output, report, annotators)
-        return
-    if multi_label:
         from blindfuse.cli.fuse_sets import fuse_set_files
+        from blindfuse.cli.fused_files import FusedFiles
 
-        fuse_set_files(inputs, options, output, report, annotators, separator)
+        files = FusedFiles(output, report, annotators)
+        if numbers:
+            fuse_number_files(inputs, options, files)
+        else:
+            fuse_set_files(inputs, options, files, separator)
         return
     if partitioned and checked is not None:
         raise BadParameter("checked= cannot be used in partitions. Leave one of the options out.")

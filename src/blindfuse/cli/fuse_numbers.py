@@ -1,44 +1,35 @@
 """``blindfuse fuse --numbers``: fuse ratings on a numeric scale into one estimate per item."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from blindfuse.cli.fuse_options import FUSE, FuseOptions
+from blindfuse.cli.fused_files import FusedFiles, refuse_options
 from blindfuse.cli.input_options import InputOptions
-from blindfuse.cli.output_files import FileWriter
-from blindfuse.cli.output_options import OutputOptions
 from blindfuse.cli.read_numbers import ReadNumbers, read_gold_numbers, read_numbers
 from blindfuse.cli.screen import Screen
-from blindfuse.cli.summary import paragraph_table
-from blindfuse.cli.tables import as_rows, writer
-from blindfuse.errors import BadFile, BadParameter, list_names
+from blindfuse.cli.tables import as_rows
+from blindfuse.errors import BadFile, list_names
 from blindfuse.numbers.agreement import intraclass_correlation
 from blindfuse.numbers.fuse_numbers import NumberFusion, fuse_numbers
 from blindfuse.report.numbers_page import number_report_html
 
 
-def fuse_number_files(
-    inputs: InputOptions,
-    options: FuseOptions,
-    output: OutputOptions,
-    report: Path | None,
-    annotators: Path | None,
-) -> None:
+def fuse_number_files(inputs: InputOptions, options: FuseOptions, files: FusedFiles) -> None:
     """Read ratings, fuse them, write the tables and the report, and print a summary."""
-    refused = {
-        "--method": options.method != FUSE,
-        "--ordered": options.ordered,
-        "--classes": inputs.classes is not None,
-        "--prior-model": options.prior_model is not None,
-    }
-    for option, is_given in refused.items():
-        if is_given:
-            raise BadParameter(f"{option} is for classes. Leave it out, or leave out --numbers.")
-    screen, other_files = output.screen, dict[Path, FileWriter]()
+    refuse_options(
+        {
+            "--method": options.method != FUSE,
+            "--ordered": options.ordered,
+            "--classes": inputs.classes is not None,
+            "--prior-model": options.prior_model is not None,
+        },
+        "is for classes. Leave it out, or leave out --numbers.",
+    )
+    screen = files.output.screen
     with screen.progress() as step:
         step(f"reading {inputs.title}")
         data = read_numbers(inputs)
@@ -46,19 +37,14 @@ def fuse_number_files(
         gold = _gold(data, options, screen)
         step(f"fusing {data.numbers.n_ratings:,} ratings")
         fusion = fuse_numbers(data.numbers, gold=gold)
-        if annotators is not None:
-            other_files[annotators] = writer(annotator_frame(fusion), annotators)
-        if report is not None:
-            page = number_report_html(fusion, title=inputs.title, notes=data.notes)
-            other_files[report] = lambda path: _write(path, page)
-    output.write(
+    files.write(
         item_frame(fusion),
-        text=lambda: [paragraph_table(summary_rows(fusion))],
+        annotators=lambda: annotator_frame(fusion),
+        page=lambda: number_report_html(fusion, title=inputs.title, notes=data.notes),
+        summary=summary_rows(fusion),
         document=lambda: json_document(fusion, data.notes),
-        other_files=other_files,
+        nothing_written="No estimates were written; add `-o fused.csv`.",
     )
-    if output.path is None and not output.as_json:
-        screen.note("No estimates were written; add `-o fused.csv`.")
 
 
 def summary_rows(fusion: NumberFusion) -> list[tuple[str, str]]:
@@ -154,7 +140,3 @@ def _gold(data: ReadNumbers, options: FuseOptions, screen: Screen) -> dict[str, 
     if unknown:
         screen.note(f"{len(unknown):,} gold items without ratings skipped: {list_names(unknown)}")
     return {item: value for item, value in gold.items() if item in items}
-
-
-def _write(path: Path, page: str) -> None:
-    path.write_text(page, encoding="utf-8")

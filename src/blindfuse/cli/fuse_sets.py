@@ -2,19 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from blindfuse.cli.fuse_options import FUSE, FuseOptions
+from blindfuse.cli.fused_files import FusedFiles, refuse_options
 from blindfuse.cli.input_options import InputOptions
-from blindfuse.cli.output_files import FileWriter
-from blindfuse.cli.output_options import OutputOptions
 from blindfuse.cli.screen import Screen
-from blindfuse.cli.summary import paragraph_table
-from blindfuse.cli.tables import MAX_POSTERIOR_COLUMNS, as_rows, writer
-from blindfuse.errors import BadFile, BadParameter, list_names
+from blindfuse.cli.tables import MAX_POSTERIOR_COLUMNS, as_rows
+from blindfuse.errors import BadFile, list_names
 from blindfuse.fusion.fuse_sets import fuse_sets
 from blindfuse.fusion.set_fusion import CONFIDENT, SetFusion
 from blindfuse.readers.gold import read_gold_texts
@@ -27,25 +24,18 @@ JOINED = "|"
 
 
 def fuse_set_files(
-    inputs: InputOptions,
-    options: FuseOptions,
-    output: OutputOptions,
-    report: Path | None,
-    annotators: Path | None,
-    separator: str | None,
+    inputs: InputOptions, options: FuseOptions, files: FusedFiles, separator: str | None
 ) -> None:
     """Read sets, fuse them, write the tables and the report, and print a summary."""
-    refused = {
-        "--method": options.method != FUSE,
-        "--ordered": options.ordered,
-        "--prior-model": options.prior_model is not None,
-    }
-    for option, is_given in refused.items():
-        if is_given:
-            raise BadParameter(
-                f"{option} is for one label per item. Leave it out, or leave out --multi-label."
-            )
-    screen, other_files = output.screen, dict[Path, FileWriter]()
+    refuse_options(
+        {
+            "--method": options.method != FUSE,
+            "--ordered": options.ordered,
+            "--prior-model": options.prior_model is not None,
+        },
+        "is for one label per item. Leave it out, or leave out --multi-label.",
+    )
+    screen = files.output.screen
     with screen.progress() as step:
         step(f"reading {inputs.title}")
         data = read_sets(inputs.files, separator=separator, **inputs.reading_options())
@@ -53,21 +43,14 @@ def fuse_set_files(
         gold = _gold(data, options, separator, screen)
         step(f"fusing {data.responses.n_responses:,} responses")
         fusion = fuse_sets(data.responses, gold=gold, seed=options.seed, threads=options.threads)
-        if annotators is not None:
-            other_files[annotators] = writer(
-                annotator_frame(fusion), annotators, output.spreadsheet
-            )
-        if report is not None:
-            page = set_report_html(fusion, title=inputs.title, notes=data.notes)
-            other_files[report] = lambda path: _write(path, page)
-    output.write(
+    files.write(
         item_frame(fusion),
-        text=lambda: [paragraph_table(summary_rows(fusion))],
+        annotators=lambda: annotator_frame(fusion),
+        page=lambda: set_report_html(fusion, title=inputs.title, notes=data.notes),
+        summary=summary_rows(fusion),
         document=lambda: json_document(fusion, data.notes),
-        other_files=other_files,
+        nothing_written="No sets were written; add `-o fused.csv`.",
     )
-    if output.path is None and not output.as_json:
-        screen.note("No sets were written; add `-o fused.csv`.")
 
 
 def summary_rows(fusion: SetFusion) -> list[tuple[str, str]]:
@@ -189,7 +172,3 @@ def _gold(
             f"{len(unknown):,} gold items without responses were skipped: {list_names(unknown)}"
         )
     return {item: members for item, members in gold.items() if item in items}
-
-
-def _write(path: Path, page: str) -> None:
-    path.write_text(page, encoding="utf-8")
