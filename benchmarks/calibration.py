@@ -120,7 +120,10 @@ class Record:
             spread = EXPLAINED_SPREAD
             return combine(self.own_error, 0.0, None, self.n_known, classes, own_spread=spread)
         dependence = probability_of_dependence(self.independence)
-        expected = combine(self.own_error, dependence, seen, self.n_known, classes, relation)
+        merged = self.independence.merged
+        expected = combine(
+            self.own_error, dependence, seen, self.n_known, classes, relation, merged=merged
+        )
         return expected.widened_to(self.possible_errors)
 
 

@@ -90,7 +90,10 @@ def test_margins_and_changes_written_out() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_one_sided_sources_do_not_empty_a_class(seed: int) -> None:
+@pytest.mark.parametrize(("abstentions", "method"), [(False, "MACE"), (None, "DawidSkene")])
+def test_one_sided_sources_do_not_empty_a_class(
+    seed: int, abstentions: bool | None, method: str
+) -> None:
     """Labelling functions that know one class each and abstain on most items."""
     rng = np.random.default_rng(seed)
     n_classes = 2 + seed % 3
@@ -101,8 +104,8 @@ def test_one_sided_sources_do_not_empty_a_class(seed: int) -> None:
         fires = np.where(truth == own, rng.random(800) < 0.45, rng.random(800) < 0.06)
         columns.append(np.where(fires, own, -1))
     responses = Responses.from_matrix(np.column_stack(columns), classes=np.arange(n_classes))
-    fusion = fuse(responses)
-    assert fusion.method == "MACE"
+    fusion = fuse(responses, abstentions=abstentions)
+    assert fusion.method == method
     labelled = responses.responses_per_item > 0
     found = np.bincount(fusion.labels[labelled], minlength=n_classes) / labelled.sum()
     true = np.bincount(truth[labelled], minlength=n_classes) / labelled.sum()

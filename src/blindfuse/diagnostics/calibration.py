@@ -42,9 +42,9 @@ STEEPNESS = 8
 BASE_RATE = 0.8
 """The probability of dependence where a table is too small to show it. An 80 % interval then still
 contains what the model itself expects."""
-MERGED_RATE = 0.5
-"""The least probability of dependence where groups of annotators were merged: a table that shows
-some dependence often has more of it."""
+MERGED_RATE = 0.2
+"""The least weight of the relation in the interval where groups of annotators were merged: a table
+that shows some dependence may have more of it. So the interval ends about where the relation is."""
 DEPENDENT_SCORE = 0.4
 """The score, relative to a typical one, at which dependence is half as probable as that."""
 MIN_SCORE = 0.8
@@ -147,7 +147,7 @@ def probability_of_dependence(evidence: Independence) -> float:
 
     The larger of 0.8/(1 + (0.4/u)⁸) and 1/(1 + (4/z)⁸), with u = max(z − 1, 0.8)/z', where z' is
     the score that a table of this size with the dependence of public tables typically has. One is
-    the noise of z. At least ½ where dependent annotators were merged.
+    the noise of z.
     """
     factor, power, largest = TYPICAL_SCORE
     more = max(evidence.responses_per_item - 2, 0.1)
@@ -157,7 +157,7 @@ def probability_of_dependence(evidence: Independence) -> float:
     score = max(evidence.z - 1, MIN_SCORE) / typical
     without_power = BASE_RATE / (1 + (DEPENDENT_SCORE / score) ** STEEPNESS)
     significant = 1 / (1 + (SIGNIFICANT_SCORE / max(evidence.z, 1e-3)) ** STEEPNESS)
-    probability = float(max(without_power, significant, MERGED_RATE if evidence.merged else 0.0))
+    probability = float(max(without_power, significant))
     return probability if probability > NEGLIGIBLE else 0.0
 
 
@@ -169,25 +169,27 @@ def combine(
     n_classes: int,
     relation: Relation | None = None,
     own_spread: float = INDEPENDENT_SPREAD,
+    merged: bool = False,
 ) -> ErrorInterval:
     """The expected error of labels of ``n_items`` items.
 
     With probability ``dependence`` it follows the relation, otherwise it is ``own_error``, the mean
     of 1 − the confidence, whose logit has a standard deviation of ``own_spread``. The interval is
     that of the mixture of both, so it contains both where neither is improbable. ``visible`` may be
-    None if ``dependence`` is zero. The sampling noise of the share of wrong labels among the items
-    is part of the interval.
+    None if ``dependence`` is zero and no groups were ``merged``. The sampling noise of the share of
+    wrong labels among the items is part of the interval.
     """
     own = _logit(own_error)
     related, spread = own, own_spread
-    if visible is not None and dependence > 0:
+    weight = max(dependence, MERGED_RATE if merged else 0.0)
+    if visible is not None and weight > 0:
         related, spread = _related(visible, relation or fitted_relation())
     limit = 1 - 1 / n_classes
     log_odds = (1 - dependence) * own + dependence * related
     value = min(float(expit(log_odds)), limit) if own_error > 0 or dependence > 0 else 0.0
     sampling = 1 / (max(n_items, 1) * max(value * (1 - value), 0.5 / max(n_items, 1)))
     mixture = _Mixture(
-        (1 - dependence, dependence),
+        (1 - weight, weight),
         (own, related),
         (np.sqrt(own_spread**2 + sampling), np.sqrt(spread**2 + sampling)),
     )

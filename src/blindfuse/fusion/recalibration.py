@@ -124,8 +124,9 @@ def _expect(
     if not context.responses.is_plain:
         independence = _independence_of_symbols(choice, context, independence)
     dependence = probability_of_dependence(independence)
-    seen = visible() if dependence > 0 else None
-    expected = combine(own, dependence, seen, n_items, K)
+    merged = independence.merged
+    seen = visible() if dependence > 0 or merged else None
+    expected = combine(own, dependence, seen, n_items, K, merged=merged)
     return expected.widened_to(choice.possible_errors), dependence
 
 
