@@ -19,7 +19,7 @@ MAX_PREDICTED = 50_000
 """Folds end once this many ratings were predicted."""
 MAX_RATINGS = 250_000
 """Ratings up to which methods are compared on the whole table."""
-SAMPLED_RATINGS = 50_000
+SAMPLED_RATINGS = 20_000
 """Ratings of the sample of items on which methods are compared otherwise, in one fold, so that the
 comparison takes no longer than the fusion."""
 OUTLIER = 10.0
