@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blindfuse import Responses
+from blindfuse import DawidSkene, Responses, simulate
+from blindfuse.diagnostics.diagnose import diagnose
 from tests.conftest import Crowds
 from tests.support.diagnostics_cases import crowd, diagnosed
 
@@ -79,3 +80,34 @@ def test_paragraphs_warn_of_what_speaks_against_the_labels() -> None:
     grouped = replace(found.dependence, groups=((0, 1),))
     assert warnings(dependence=grouped) == ["Dependence"]
     assert warnings(dependence=replace(grouped, merged=True)) == []
+
+
+@pytest.mark.parametrize(("n_annotators", "n_classes"), [(4, 2), (8, 3), (20, 2), (20, 5)])
+@pytest.mark.parametrize("n_new", [3, 30, 300])
+def test_new_items_of_independent_annotators_show_no_correlated_errors(
+    n_annotators: int, n_classes: int, n_new: int
+) -> None:
+    """A model of other items must not count the chance of these items as misfit."""
+    false_alarms, covered = [], []
+    for seed in range(5):
+        drawn = simulate(1000 + n_new, n_annotators, n_classes, np.random.default_rng(seed))
+        old, new = np.arange(1000), np.arange(1000, 1000 + n_new)
+        model = DawidSkene(threads=1).fit(drawn.responses.select_items(old)).model_
+        responses = drawn.responses.select_items(new)
+        posteriors = model.posteriors(responses)
+        found = diagnose(responses, model, posteriors, is_fitted=False)
+        false_alarms.append("Errors are correlated" in found.summary())
+        error = np.mean(posteriors.argmax(axis=1) != drawn.truth[new])
+        covered.append(found.expected_error.low <= error <= found.expected_error.high)
+    assert np.mean(false_alarms) <= 0.2
+    assert np.mean(covered) >= 0.4
+
+
+def test_new_items_of_copying_annotators_show_correlated_errors() -> None:
+    drawn = simulate(
+        3000, 8, 3, np.random.default_rng(0), dependent_groups=[(0, 1, 2)], copy_probability=0.9
+    )
+    model = DawidSkene().fit(drawn.responses.select_items(np.arange(1000))).model_
+    responses = drawn.responses.select_items(np.arange(1000, 3000))
+    found = diagnose(responses, model, model.posteriors(responses), is_fitted=False)
+    assert not found.fit.holds

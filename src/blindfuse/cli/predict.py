@@ -49,7 +49,7 @@ def command(
         responses = _in_codes_of(model, data.responses)
         posteriors = model.posteriors(responses, threads=threads)
     labels = model.name_labels(posteriors)
-    diagnostics = diagnose(responses, model, posteriors)
+    diagnostics = diagnose(responses, model, posteriors, is_fitted=False)
     frame = item_frame(responses.items, labels, posteriors, model.classes, diagnostics.items)
     labelled = f"{responses.n_items:,} items from {responses.n_responses:,} responses."
     output.write(

@@ -195,8 +195,9 @@ def combine(
     )
     low, high = (float(expit(mixture.quantile(q))) for q in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     noise = Z * float(np.sqrt(limit * (1 - limit) / max(n_items, 1)))
-    if (1 - value) ** n_items > (1 - LEVEL) / 2:
-        low = 0.0  # it is not unlikely that no label is wrong
+    none_wrong = (1 - weight) * (1 - own_error) ** n_items + weight * expit(-related) ** n_items
+    if none_wrong > (1 - LEVEL) / 2:
+        low = 0.0
     return ErrorInterval(value, min(low, value), max(min(high, limit + noise), value))
 
 

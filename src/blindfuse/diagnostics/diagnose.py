@@ -10,7 +10,7 @@ from blindfuse.diagnostics.annotators import Annotators, rate_annotators
 from blindfuse.diagnostics.calibration import ErrorInterval
 from blindfuse.diagnostics.coverage import Coverage, measure_coverage
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
-from blindfuse.diagnostics.expected_error import ExpectedError, estimate_error
+from blindfuse.diagnostics.expected_error import ExpectedError, estimate_error, expect_error
 from blindfuse.diagnostics.fit import Fit, measure_fit
 from blindfuse.diagnostics.identifiability import Identifiability, check_identifiability
 from blindfuse.diagnostics.items import Items, rate_items
@@ -18,6 +18,7 @@ from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.diagnostics.panel import Panel, compare_panel
 from blindfuse.model.checks import check_numbers
 from blindfuse.model.decisions import decide
+from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.symbols import without_abstentions
@@ -97,6 +98,7 @@ def diagnose(
     all_gold: bool = False,
     expected: ErrorInterval | None = None,
     labels: NDArray[np.intp] | None = None,
+    is_fitted: bool = True,
 ) -> Diagnostics:
     """Compute all diagnostics of these responses under a model and its posteriors.
 
@@ -104,15 +106,21 @@ def diagnose(
     correlated. Their agreement does not count against the fit, but is still listed as dependence.
     ``all_gold`` says whether every label is a gold label; then no error can be expected.
     ``expected`` is the expected error if it is known already. ``labels[item]`` are class codes by
-    which annotators are rated, if not by the model.
+    which annotators are rated, if not by the model. Unless the model ``is_fitted`` to these
+    responses, whether errors are correlated is judged by the model that the posteriors imply: how
+    often annotators report a class varies by chance, which would count as misfit of all their
+    pairs.
     """
     shape = responses.n_items, responses.n_classes
     posteriors = check_numbers(posteriors, "posteriors", shape, minimum=0).astype(float)
     known = model.for_annotators(responses.annotators, responses.classes, responses.symbols)
     decided = (responses, known) if responses.is_plain else decide(responses, known)
     # Equal symbols of annotators who have symbols of their own are no agreement; decisions are.
-    compared = decided if responses.anchor.kind == "none" else (responses, known)
-    pairs = count_pairs(compared[0]).compare_with(compared[1])
+    table, reference = decided if responses.anchor.kind == "none" else (responses, known)
+    if not is_fitted:
+        reference = implied_model(table, posteriors, None)
+        expected = expected or expect_error(table, reference, posteriors)
+    pairs = count_pairs(table).compare_with(reference)
     return Diagnostics(
         expected_error=estimate_error(responses, known, posteriors, expected),
         items=rate_items(responses, posteriors),
