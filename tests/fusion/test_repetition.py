@@ -5,7 +5,7 @@ import pytest
 
 from blindfuse import Responses, fuse, simulate
 from blindfuse.diagnostics.pairs import count_pairs
-from blindfuse.fusion.discounted_votes import chance_corrected_agreement, discount_votes
+from blindfuse.fusion.discounted_votes import discount_votes
 from blindfuse.fusion.pooled_model import fit_pooled_model
 from blindfuse.fusion.repetition import find_repetition, is_clearly_a_group
 
@@ -23,7 +23,7 @@ def copied_crowd(seed: int, n: int = 800, copies: int = 4, others: int = 3) -> n
 
 def test_kappa_is_cohens() -> None:
     matrix = copied_crowd(0)
-    kappa, n_common = chance_corrected_agreement(count_pairs(Responses.from_matrix(matrix)))
+    kappa, n_common = count_pairs(Responses.from_matrix(matrix)).chance_corrected_agreement
     one, other = matrix[:, 0], matrix[:, 4]
     chance = sum(np.mean(one == k) * np.mean(other == k) for k in range(3))
     expected = (np.mean(one == other) - chance) / (1 - chance)

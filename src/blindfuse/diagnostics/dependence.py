@@ -9,15 +9,13 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtr, ndtri, rel_entr
 
-from blindfuse.diagnostics.pairs import Pairs
+from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, Pairs
 from blindfuse.errors import list_names
 
 Floats = NDArray[np.float64]
 
 FALSE_DISCOVERY_RATE = 0.05
 """Expected share of false pairs among the dependent pairs (Benjamini and Hochberg 1995)."""
-MIN_COMMON_ITEMS = 20
-"""Items that a pair must share to be tested."""
 MAX_NAMED_GROUPS = 5
 """Groups that a sentence lists."""
 

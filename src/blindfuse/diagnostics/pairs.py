@@ -1,7 +1,9 @@
 """Responses of pairs of annotators to the items that they share, compared with a model."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,9 @@ MAX_ITEMS = 200_000
 """Maximum number of items that are counted; of more, an evenly spaced sample."""
 MAX_COLUMNS = 3_000
 """Maximum number of annotators times symbols; beyond, the annotators with most responses."""
+
+MIN_COMMON_ITEMS = 20
+"""Items that a pair must share for its agreement to say something about the two annotators."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +92,27 @@ class PairCounts:
     n_responses: Floats
     counts: NDArray[np.int32]
 
+    @cached_property
+    def chance_corrected_agreement(self) -> tuple[Floats, Floats]:
+        """Cohen's κ ``[i, j]`` of the counted annotators, and their numbers of common items.
+
+        κ is NaN on the diagonal and for pairs that share fewer than MIN_COMMON_ITEMS items.
+        """
+        counts, symbols = self.counts, range(self.counts.shape[1])
+        # Sums of slices, because NumPy's sums over short axes take five times as long.
+        of_first = _sum(counts[:, :, :, b] for b in symbols)
+        of_second = _sum(counts[:, a] for a in symbols)
+        n = _sum(of_first[:, a] for a in symbols)
+        agreed = _sum(counts[:, a, :, a] for a in symbols)
+        chance = _sum(of_first[:, a] * of_second[:, :, a] for a in symbols)
+        n, agreed, chance = n + n.T, agreed + agreed.T, chance + chance.T
+        enough = n >= MIN_COMMON_ITEMS
+        np.fill_diagonal(enough, False)
+        kappa = np.full(n.shape, np.nan)
+        by_chance = chance[enough] / n[enough] ** 2
+        kappa[enough] = (agreed[enough] / n[enough] - by_chance) / np.maximum(1 - by_chance, 1e-9)
+        return kappa, n
+
     def compare_with(self, model: Model, min_common: int = 1) -> Pairs:
         """Compare pairs that share ``min_common`` items with a model of the same annotators."""
         M, R = self.counts.shape[:2]
@@ -149,3 +175,7 @@ def _compare_small(
         np.trace(shares, axis1=1, axis2=2),
         np.trace(joint, axis1=1, axis2=2),
     )
+
+
+def _sum(tables: Iterable[NDArray[Any]]) -> Floats:
+    return np.asarray(reduce(add, tables), dtype=float)

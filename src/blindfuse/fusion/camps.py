@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics.pairs import Pairs
+from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, Pairs
 from blindfuse.errors import list_names
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.fusion.choice import FuseContext
@@ -29,8 +29,6 @@ MIN_CAMP = 3
 """Annotators in the smaller camp."""
 MIN_DIFFERENT = 0.1
 """Share of the items that both camps cover and label differently."""
-MIN_COMMON_ITEMS = 20
-"""Items that a pair must share to be counted."""
 ITEMS_TO_CHECK = 20
 """Items that are proposed for checking."""
 

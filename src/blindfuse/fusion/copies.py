@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from blindfuse.diagnostics.dependence import MIN_COMMON_ITEMS
-from blindfuse.diagnostics.pairs import Pairs, count_pairs
+from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, Pairs, count_pairs
 from blindfuse.errors import list_names
 from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
 from blindfuse.fusion.repetition import MIN_REPEATED

@@ -5,11 +5,7 @@ errors. This vote fails differently. The skill of an annotator is judged by thos
 agrees least, and the excess agreement with the others lowers its weight.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +16,6 @@ from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
-MIN_COMMON_ITEMS = 20
-"""Items that a pair must share to be counted."""
 QUANTILE = 1 / 3
 """Quantile of the skills that the pairs of one annotator imply. Pairs that share errors imply a
 higher skill, so up to two thirds of the pairs may."""
@@ -50,7 +44,7 @@ def discount_votes(pairs: PairCounts, responses: Responses) -> DiscountedVotes:
     independent. e_j = (κ_j − r r_j)/(1 − r r_j) is the excess, where it is significant, and c_j the
     share of the annotator's items that j labels too.
     """
-    kappa, n_common = chance_corrected_agreement(pairs)
+    kappa, n_common = pairs.chance_corrected_agreement
     skills = _skills(kappa)
     K = responses.n_classes
     expected = np.outer(skills, skills)
@@ -62,31 +56,6 @@ def discount_votes(pairs: PairCounts, responses: Responses) -> DiscountedVotes:
     weights = np.full(responses.n_annotators, np.median(counted) if len(counted) else 1.0)
     weights[pairs.annotators] = counted
     return DiscountedVotes(weights)
-
-
-def chance_corrected_agreement(pairs: PairCounts) -> tuple[Floats, Floats]:
-    """Cohen's κ ``[i, j]`` of the counted annotators, and their numbers of common items.
-
-    κ is NaN on the diagonal and for pairs that share fewer than MIN_COMMON_ITEMS items.
-    """
-    counts, symbols = pairs.counts, range(pairs.counts.shape[1])
-    # Sums of slices, because NumPy's sums over short axes take five times as long.
-    of_first = _sum(counts[:, :, :, b] for b in symbols)
-    of_second = _sum(counts[:, a] for a in symbols)
-    n = _sum(of_first[:, a] for a in symbols)
-    agreed = _sum(counts[:, a, :, a] for a in symbols)
-    chance = _sum(of_first[:, a] * of_second[:, :, a] for a in symbols)
-    n, agreed, chance = n + n.T, agreed + agreed.T, chance + chance.T
-    enough = n >= MIN_COMMON_ITEMS
-    np.fill_diagonal(enough, False)
-    kappa = np.full(n.shape, np.nan)
-    by_chance = chance[enough] / n[enough] ** 2
-    kappa[enough] = (agreed[enough] / n[enough] - by_chance) / np.maximum(1 - by_chance, 1e-9)
-    return kappa, n
-
-
-def _sum(tables: Iterable[NDArray[Any]]) -> Floats:
-    return np.asarray(reduce(add, tables), dtype=float)
 
 
 def _skills(kappa: Floats) -> Floats:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics.dependence import MIN_COMMON_ITEMS, Dependence, find_dependence
-from blindfuse.diagnostics.pairs import PairCounts
+from blindfuse.diagnostics.dependence import Dependence, find_dependence
+from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, PairCounts
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.groups import fit_groups
 from blindfuse.fusion.choice import Choice, FuseContext

@@ -14,7 +14,6 @@ from scipy.sparse.csgraph import connected_components
 
 from blindfuse.diagnostics.pairs import PairCounts
 from blindfuse.errors import list_names
-from blindfuse.fusion.discounted_votes import chance_corrected_agreement
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -114,7 +113,7 @@ class Sides:
 
     @classmethod
     def compare(cls, responses: Responses, pairs: PairCounts) -> "Sides":
-        kappa, n_common = chance_corrected_agreement(pairs)
+        kappa, n_common = pairs.chance_corrected_agreement
         share = pairs.n_responses / max(responses.n_responses, 1)
         return cls(responses, pairs.annotators, kappa, n_common, share)
 
