@@ -45,13 +45,15 @@ def fit_groups(
     weights: Floats,
     start: Floats,
     threads: int | None = None,
+    tolerance: float = TOLERANCE,
 ) -> tuple[Model, Floats, Floats]:
     """Run EM with each group as one annotator.
 
     Return a model, posteriors ``[item, class]`` and log-likelihoods ``[iteration]``. EM starts from
     the posteriors ``start``. Joint symbols have one pseudo-count each on average, in proportion to
     the product of the members' own probabilities, each to the power of its weight. The model has
-    one confusion matrix per annotator, and these ``weights`` for new items.
+    one confusion matrix per annotator, and these ``weights`` for new items. EM stops when the
+    log-likelihood per response rises by less than ``tolerance``.
     """
     joined = join_groups(responses, groups)
     initial = count_posteriors(joined.responses, start, threads)
@@ -63,7 +65,7 @@ def fit_groups(
 
     e_step = make_e_step(joined.responses, threads)
     n_responses = joined.responses.n_responses
-    result = run_em(e_step, m_step, initial, n_responses, MAX_ITER, TOLERANCE)
+    result = run_em(e_step, m_step, initial, n_responses, MAX_ITER, tolerance)
     posteriors, _ = compute_posteriors(joined.responses, *result.parameters.evidence, threads)
     counts = count_posteriors(responses, posteriors, threads).counts
     confusions = make_shrinkage("learned", counts).shrink(counts)

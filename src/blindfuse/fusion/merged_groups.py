@@ -100,7 +100,9 @@ def _gain_without_groups(context: FuseContext, found: FoundGroups) -> Gain:
     def fit_merged(train: Responses) -> LatentFit:
         weighted = DawidSkene(weights=weights, tolerance=HELD_OUT_TOLERANCE, threads=threads)
         start = weighted.fit(train).posteriors_
-        model, posteriors, _ = fit_groups(train, groups, weights, start, threads)
+        model, posteriors, _ = fit_groups(
+            train, groups, weights, start, threads, HELD_OUT_TOLERANCE
+        )
         return LatentFit(posteriors, model.confusions)
 
     held_out = HeldOut(context.sample, predicted=outside)
