@@ -195,7 +195,7 @@ def combine(
     )
     low, high = (float(expit(mixture.quantile(q))) for q in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     noise = Z * float(np.sqrt(limit * (1 - limit) / max(n_items, 1)))
-    none_wrong = (1 - weight) * (1 - own_error) ** n_items + weight * expit(-related) ** n_items
+    none_wrong = (1 - weight) * expit(-own) ** n_items + weight * expit(-related) ** n_items
     if none_wrong > (1 - LEVEL) / 2:
         low = 0.0
     return ErrorInterval(value, min(low, value), max(min(high, limit + noise), value))
