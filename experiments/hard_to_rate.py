@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse import Model, Responses, Simulation
+from blindfuse import Simulation
+from experiments.skilled_crowds import as_simulation
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -115,15 +116,4 @@ def hard_crowd(kind: str, seed: int) -> Simulation:
     item_codes = np.concatenate(items)
     limits = confusions.cumsum(axis=1)[annotators, :, truth[item_codes]]
     symbols = (rng.random(len(annotators))[:, None] > limits).sum(axis=1)
-    responses = Responses.from_codes(
-        item_codes,
-        annotators,
-        np.minimum(symbols, K - 1),
-        items=np.arange(n_items),
-        annotators=np.arange(M),
-        classes=np.arange(K),
-    )
-    prior = np.bincount(truth, minlength=K) / n_items
-    return Simulation(
-        responses, truth, Model(confusions, prior, responses.annotators, responses.classes)
-    )
+    return as_simulation(item_codes, annotators, np.minimum(symbols, K - 1), truth, confusions)

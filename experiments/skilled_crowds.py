@@ -3,7 +3,7 @@
 Forty annotators label the same number of items each, about six per item, and five of them guess.
 """
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,15 +30,30 @@ def skilled_crowd(family: Family, n_classes: int, n_responses: int, seed: int) -
     symbols = [
         _draw(confusion, truth[own], rng) for confusion, own in zip(confusions, items, strict=True)
     ]
-    responses = Responses.from_codes(
-        np.concatenate(items),
-        np.repeat(np.arange(N_ANNOTATORS), [len(own) for own in items]),
-        np.concatenate(symbols),
-        items=np.arange(n_items),
-        annotators=np.arange(N_ANNOTATORS),
-        classes=np.arange(n_classes),
+    annotators = np.repeat(np.arange(N_ANNOTATORS), [len(own) for own in items])
+    return as_simulation(
+        np.concatenate(items), annotators, np.concatenate(symbols), truth, confusions
     )
-    prior = np.bincount(truth, minlength=n_classes) / n_items
+
+
+def as_simulation(
+    items: NDArray[Any],
+    annotators: NDArray[Any],
+    symbols: NDArray[Any],
+    truth: NDArray[Any],
+    confusions: Floats,
+) -> Simulation:
+    """The simulation of these responses, whose model has the class proportions of the truth."""
+    M, K, _ = confusions.shape
+    responses = Responses.from_codes(
+        items,
+        annotators,
+        symbols,
+        items=np.arange(len(truth)),
+        annotators=np.arange(M),
+        classes=np.arange(K),
+    )
+    prior = np.bincount(truth, minlength=K) / len(truth)
     return Simulation(
         responses, truth, Model(confusions, prior, responses.annotators, responses.classes)
     )

@@ -2,10 +2,9 @@
 
 import json
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from blindfuse.cli.output_files import FileWriter
+from blindfuse.cli.output_files import FileWriter, string_writer
 from blindfuse.errors import BadLabels, list_names
 
 if TYPE_CHECKING:
@@ -51,12 +50,7 @@ def tasks_writer(frame: "pl.DataFrame") -> FileWriter:
     """Return a function that writes the items as tasks that Label Studio imports."""
     columns = [name for name in frame.columns if name != "label"]
     tasks = [{"data": row} for row in frame.select(columns).to_dicts()]
-    text = json.dumps(tasks, ensure_ascii=False, indent=1)
-
-    def write(path: Path) -> None:
-        path.write_text(text, encoding="utf-8")
-
-    return write
+    return string_writer(json.dumps(tasks, ensure_ascii=False, indent=1))
 
 
 def read_checked_file(path: str) -> "CheckedFile":

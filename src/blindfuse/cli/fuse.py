@@ -158,14 +158,16 @@ def command(
         )
     options = replace(options, abstentions=abstentions)
     if numbers or multi_label:
-        from blindfuse.cli.fuse_numbers import fuse_number_files
-        from blindfuse.cli.fuse_sets import fuse_set_files
         from blindfuse.cli.fused_files import FusedFiles
 
         files = FusedFiles(output, report, annotators)
         if numbers:
+            from blindfuse.cli.fuse_numbers import fuse_number_files
+
             fuse_number_files(inputs, options, files)
         else:
+            from blindfuse.cli.fuse_sets import fuse_set_files
+
             fuse_set_files(inputs, options, files, separator)
         return
     if partitioned and checked is not None:

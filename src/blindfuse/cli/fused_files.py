@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from blindfuse.cli.output_files import FileWriter
+from blindfuse.cli.output_files import FileWriter, string_writer
 from blindfuse.cli.output_options import OutputOptions
 from blindfuse.cli.summary import paragraph_table
 from blindfuse.cli.tables import writer
@@ -36,8 +36,7 @@ class FusedFiles:
         if self.annotators is not None:
             others[self.annotators] = writer(annotators(), self.annotators, output.spreadsheet)
         if self.report is not None:
-            html = page()
-            others[self.report] = lambda path: _write_text(path, html)
+            others[self.report] = string_writer(page())
         output.write(items, lambda: [paragraph_table(summary)], document, others)
         if output.path is None and not output.as_json:
             output.screen.note(nothing_written)
@@ -48,7 +47,3 @@ def refuse_options(given: Mapping[str, bool], reason: str) -> None:
     for option, is_given in given.items():
         if is_given:
             raise BadParameter(f"{option} {reason}")
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

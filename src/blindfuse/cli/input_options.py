@@ -48,13 +48,11 @@ class InputOptions:
 
         Where ``are_known``, as those of a model, it need not be asked whether they are classes.
         """
-        from blindfuse.responses.sanity import sanity_notes
-
         compile_in_background()
         step(f"reading {self.title}")
         data = blindfuse.read(self.files, **self.reading_options(classes))
-        questions = sanity_notes(data.responses) if are_known else []
-        screen.note(*(note for note in data.notes if note not in questions))
+        left_out = data.questions if are_known else ()
+        screen.note(*(note for note in data.notes if note not in left_out))
         return data
 
     def reading_options(self, classes: Sequence[Any] | None = None) -> dict[str, Any]:

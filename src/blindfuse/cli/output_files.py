@@ -20,6 +20,15 @@ FileWriter = Callable[[Path], None]
 """A function that writes one output to a path."""
 
 
+def string_writer(text: str) -> FileWriter:
+    """Return a function that writes this text as UTF-8."""
+
+    def write(path: Path) -> None:
+        path.write_text(text, encoding="utf-8")
+
+    return write
+
+
 class OutputFile(click.ParamType[Path]):
     """A path to write to, refused at once if it cannot be written; ``-`` is standard output."""
 

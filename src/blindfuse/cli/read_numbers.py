@@ -15,10 +15,7 @@ from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.reading import Read, open_tables, text_label_options
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.scores import MAX_LEVELS, Levels
-
-DEFAULT_CLASSES = ("fail", "pass")
-"""The classes of scores if the user names none."""
+from blindfuse.responses.scores import MAX_LEVELS, SCORE_CLASSES, Levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +56,7 @@ def read_scores(inputs: InputOptions, model: Model | None = None) -> Read:
     items, annotators, scores = (
         table.frame[column].to_list() for column in ("item", "annotator", "value")
     )
-    classes = inputs.classes or DEFAULT_CLASSES
+    classes = inputs.classes or SCORE_CLASSES
     levels: Levels = MAX_LEVELS
     if model is not None and model.scale is not None:
         classes, levels = model.classes.tolist(), model.scale

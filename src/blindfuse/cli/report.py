@@ -1,13 +1,13 @@
 """The HTML report of a fusion, for the commands that write one."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from blindfuse.cli.output_files import FileWriter, string_writer
 
 if TYPE_CHECKING:
     from blindfuse import AuditResult, Comparison
     from blindfuse.cli.fuse_options import FusionResult
-    from blindfuse.cli.output_files import FileWriter
 
 MAX_RESPONSES_ALL_METHODS, MAX_RESPONSES_FAST_METHODS = 50_000, 1_000_000
 """Numbers of responses up to which the report compares all methods, or only the fast ones."""
@@ -24,23 +24,20 @@ FAST_METHODS = (
 
 def report_writer(
     title: str, notes: Sequence[str], fused: "FusionResult", audit: "AuditResult | None" = None
-) -> "FileWriter":
+) -> FileWriter:
     """Return a function that writes the report of a fusion, with a comparison of methods."""
     from blindfuse import report_html
 
-    html = report_html(
-        fused.fusion,
-        title=title,
-        notes=notes,
-        compared=_compare(fused),
-        gold=fused.gold_check,
-        audit=audit,
+    return string_writer(
+        report_html(
+            fused.fusion,
+            title=title,
+            notes=notes,
+            compared=_compare(fused),
+            gold=fused.gold_check,
+            audit=audit,
+        )
     )
-
-    def write(path: Path) -> None:
-        path.write_text(html, encoding="utf-8")
-
-    return write
 
 
 def _compare(fused: "FusionResult") -> "list[Comparison]":

@@ -1,5 +1,6 @@
 """Pairs and groups of annotators with correlated errors, and the effective number of votes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,8 +79,7 @@ class Dependence:
 
     def named_groups(self) -> str:
         """The members of the first groups by name; groups are separated by semicolons."""
-        shown = self.groups[:MAX_NAMED_GROUPS]
-        return "; ".join(list_names(self.names[list(group)]) for group in shown)
+        return name_groups(self.groups, self.names)
 
 
 def find_dependence(pairs: Pairs, names: NDArray[Any], *, merged: bool = False) -> Dependence:
@@ -101,7 +101,7 @@ def find_dependence(pairs: Pairs, names: NDArray[Any], *, merged: bool = False) 
     return Dependence(
         pairs=np.column_stack([pairs.annotators[i], pairs.annotators[j]]),
         excess=excess[dependent],
-        groups=_connected_groups(i, j, pairs.annotators),
+        groups=connected_groups(i, j, pairs.annotators),
         tested=pairs.annotators,
         excess_matrix=excess_matrix,
         correlation=correlation,
@@ -127,7 +127,7 @@ def _agreement_scores(agreement: Floats, expected: Floats, n: Floats) -> Floats:
     return np.asarray(np.sign(difference) * np.sqrt(np.maximum(deviance, 0)))
 
 
-def _connected_groups(
+def connected_groups(
     i: NDArray[np.intp], j: NDArray[np.intp], annotators: NDArray[np.intp]
 ) -> tuple[tuple[int, ...], ...]:
     """Annotators that the pairs (i, j) connect, as groups of at least two."""
@@ -138,6 +138,22 @@ def _connected_groups(
         tuple(annotators[component == g].tolist())
         for g in np.flatnonzero(np.bincount(component, minlength=1) > 1)
     )
+
+
+def name_groups(groups: Sequence[Sequence[int]], names: NDArray[Any]) -> str:
+    """The members of the first groups by name; groups are separated by semicolons."""
+    shown = groups[:MAX_NAMED_GROUPS]
+    return "; ".join(list_names(names[list(group)]) for group in shown)
+
+
+def group_weights(
+    groups: Sequence[Sequence[int]], excess: Sequence[float], n_annotators: int
+) -> Floats:
+    """Weights ``[annotator]``: g members with excess agreement e count as g/(1 + (g − 1) e)."""
+    weights = np.ones(n_annotators)
+    for group, one in zip(groups, excess, strict=True):
+        weights[list(group)] = 1 / (1 + (len(group) - 1) * one)
+    return weights
 
 
 def _is_outlier(scores: Floats) -> NDArray[np.bool_]:

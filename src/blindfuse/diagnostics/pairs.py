@@ -25,7 +25,6 @@ MAX_ITEMS = 200_000
 """Maximum number of items that are counted; of more, an evenly spaced sample."""
 MAX_COLUMNS = 3_000
 """Maximum number of annotators times symbols; beyond, the annotators with most responses."""
-
 MIN_COMMON_ITEMS = 20
 """Items that a pair must share for its agreement to say something about the two annotators."""
 
@@ -145,8 +144,8 @@ def count_pairs(responses: Responses) -> PairCounts:
         counts = np.triu((matrix.T @ matrix).toarray().astype(np.int32), 1)
     else:
         counts = np.zeros((M * R, M * R), dtype=np.int32)
-        add = add_pair_counts_by_bits if _bits_are_cheaper(table) else add_pair_counts
-        add(*table.by_item, R, counts)
+        count = add_pair_counts_by_bits if _bits_are_cheaper(table) else add_pair_counts
+        count(*table.by_item, R, counts)
     # Of all items, not only those counted: the model fitted the first moments of all of them.
     n_responses = responses.responses_per_annotator[chosen].astype(float)
     return PairCounts(chosen, n_responses, counts.reshape(M, R, M, R))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from blindfuse.diagnostics.correlated_errors import score_correlated_errors
 from blindfuse.diagnostics.fit import measure_fit
 from blindfuse.diagnostics.pairs import count_pairs
+from blindfuse.model.anchored_votes import symbol_counts
 from blindfuse.model.decisions import decide
 from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
@@ -106,7 +107,8 @@ class Observed:
     def independence(self, representatives: NDArray[np.intp]) -> Independence:
         """Score correlated errors of the ``representatives``: one annotator per merged group."""
         table, model = self.responses, self.model
-        if len(representatives) < table.n_annotators:
+        merged = len(representatives) < table.n_annotators
+        if merged:
             table = table.select_annotators(representatives)
             model = model.for_annotators(table.annotators, table.classes)
         return Independence(
@@ -114,7 +116,7 @@ class Observed:
             n_items=table.n_items,
             n_annotators=table.n_annotators,
             responses_per_item=table.n_responses / max(table.n_items, 1),
-            merged=len(representatives) < self.responses.n_annotators,
+            merged=merged,
         )
 
     def visible(self, mixed: Callable[[], Predictor], threads: int | None = None) -> Visible:
@@ -194,9 +196,7 @@ def _chance_corrected_agreement(votes: Floats, labels: NDArray[np.intp]) -> floa
 
 def _one_sided_share(responses: Responses) -> float:
     """The share of the responses by annotators who always report the same class."""
-    M, K = responses.n_annotators, responses.n_classes
-    cells = responses.by_item.codes.astype(np.int64) * K + responses.by_item.symbols
-    reported = np.bincount(cells, minlength=M * K).reshape(M, K)
+    reported = symbol_counts(responses)
     number = reported.sum(axis=1)
     constant = (reported.max(axis=1) == number) & (number >= MIN_CONSTANT_RESPONSES)
     return float(number[constant].sum() / max(responses.n_responses, 1))

@@ -15,6 +15,7 @@ from blindfuse.responses.coding import check_classes, positions
 from blindfuse.responses.score_scale import ScoreScale
 from blindfuse.responses.scores import (
     MAX_LEVELS,
+    SCORE_CLASSES,
     Levels,
     ScoreTable,
     check_edges,
@@ -26,8 +27,6 @@ from blindfuse.responses.symbols import NO_RESPONSE, with_no_response
 Floats = NDArray[np.float64]
 AnchorOption = ArrayLike | Anchor | Literal["none"] | None
 
-SCORE_CLASSES = ("fail", "pass")
-"""The classes of scores if the caller names none."""
 MAX_SCORES = 100_000
 """Different scores of annotators that the driver collects to find levels."""
 

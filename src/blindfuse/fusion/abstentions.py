@@ -13,8 +13,8 @@ from blindfuse.diagnostics.fit import measure_fit
 from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.fusion.selection import MIN_ONE_SIDED, one_sided_share
+from blindfuse.model.anchored_votes import symbol_counts
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import count_votes
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.symbols import MAX_CELLS, NO_RESPONSE
 
@@ -36,7 +36,7 @@ def explain_abstentions(responses: Responses, threads: int | None = None) -> str
     """Return why missing responses are used as a symbol, in a sentence; None if they are not."""
     if not _could_abstain(responses):
         return None
-    share = one_sided_share(responses, count_votes(responses, threads))
+    share = one_sided_share(responses, symbol_counts(responses))
     if share < MIN_ONE_SIDED:
         return None
     table = responses.with_abstentions()

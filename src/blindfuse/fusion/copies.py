@@ -5,11 +5,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
+from blindfuse.diagnostics.dependence import (
+    MAX_NAMED_GROUPS,
+    connected_groups,
+    group_weights,
+    name_groups,
+)
 from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, Pairs, count_pairs
-from blindfuse.errors import list_names
 from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
 from blindfuse.fusion.repetition import MIN_REPEATED
 from blindfuse.model.anchored_votes import symbol_counts
@@ -21,8 +24,6 @@ Floats = NDArray[np.float64]
 
 MIN_COPIED = 0.5
 """Share of the items on which a model expects two annotators to differ that copies agree on."""
-MAX_NAMED_GROUPS = 5
-"""Groups that a sentence lists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +35,9 @@ class Copies:
 
     def describe(self, names: NDArray[Any]) -> str:
         """Who repeats whom, and what follows, in a sentence."""
-        shown = [list_names(names[list(one)]) for one in self.groups]
-        named = "; ".join(shown[:MAX_NAMED_GROUPS])
-        more = "; …" if len(shown) > MAX_NAMED_GROUPS else ""
+        named = name_groups(self.groups, names)
+        more = "; …" if len(self.groups) > MAX_NAMED_GROUPS else ""
         return f"Annotators repeat each other, and each group counts as one: {named}{more}."
-
-    def weights(self, n_annotators: int) -> Floats:
-        """Weights ``[annotator]``: g members with excess e count as g/(1 + (g − 1) e)."""
-        weights = np.ones(n_annotators)
-        for group, excess in zip(self.groups, self.excess, strict=True):
-            weights[list(group)] = 1 / (1 + (len(group) - 1) * excess)
-        return weights
 
     def merge(self, responses: Responses) -> Responses:
         """Return the responses with one annotator per group, the busiest one.
@@ -85,18 +78,10 @@ def find_copies(responses: Responses, model: Model) -> Copies:
     excess = _relative_excess(pairs.agreement, pairs.expected_agreement)
     kappa = _relative_excess(pairs.agreement, _chance_agreement(pairs, responses))
     copied = (excess >= MIN_COPIED) & (kappa >= MIN_REPEATED)
-    M = len(pairs.annotators)
-    i, j = pairs.i[copied], pairs.j[copied]
-    graph = csr_array((np.ones(len(i)), (i, j)), shape=(M, M))
-    n_found, component = connected_components(graph, directed=False)
-    members = [pairs.annotators[component == g] for g in range(n_found)]
-    inside = [excess[copied & (component[pairs.i] == g)] for g in range(n_found)]
-    return Copies(
-        tuple(tuple(one.tolist()) for one in members if len(one) > 1),
-        tuple(
-            float(each.mean()) for one, each in zip(members, inside, strict=True) if len(one) > 1
-        ),
-    )
+    groups = connected_groups(pairs.i[copied], pairs.j[copied], pairs.annotators)
+    first = pairs.annotators[pairs.i]
+    inside = (excess[copied & np.isin(first, group)] for group in groups)
+    return Copies(groups, tuple(float(one.mean()) for one in inside))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +99,8 @@ def with_all_annotators(choice: Choice, copies: Copies, context: FuseContext) ->
     """The choice for merged responses, as one for those of all annotators."""
     responses = context.responses
     model = implied_model(responses, choice.posteriors, context.threads)
-    weighted = replace(model, weights=copies.weights(responses.n_annotators))
+    weights = group_weights(copies.groups, copies.excess, responses.n_annotators)
+    weighted = replace(model, weights=weights)
     return replace(
         choice,
         why=f"{copies.describe(responses.annotators)} {choice.why}",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics.dependence import Dependence, find_dependence
+from blindfuse.diagnostics.dependence import Dependence, find_dependence, group_weights
 from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, PairCounts
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.groups import fit_groups
@@ -123,8 +123,7 @@ def _one_per_group(responses: Responses, groups: tuple[tuple[int, ...], ...]) ->
 def _find_groups(context: FuseContext, pairs: PairCounts) -> FoundGroups:
     """Search near the vote first, then again with each member's weight reduced, until stable.
 
-    Copiers draw EM towards themselves and then look independent. Members of a group of size g get
-    the weight 1/(1 + (g − 1) excess).
+    Copiers draw EM towards themselves and then look independent.
     """
     n_annotators = context.responses.n_annotators
     fitted = context.fit_dawid_skene(max_iter=1, shrinkage=DEFAULT_PSEUDO_COUNT)
@@ -135,9 +134,9 @@ def _find_groups(context: FuseContext, pairs: PairCounts) -> FoundGroups:
         found = find_dependence(observed, context.responses.annotators)
         if found.groups == groups:
             break
-        groups, weights = found.groups, np.ones(n_annotators)
-        for group in groups:
-            inside = np.isin(found.pairs, group).all(axis=1)
-            weights[list(group)] = 1 / (1 + (len(group) - 1) * found.excess[inside].mean())
+        groups = found.groups
+        inside = [np.isin(found.pairs, group).all(axis=1) for group in groups]
+        excess = [float(found.excess[one].mean()) for one in inside]
+        weights = group_weights(groups, excess, n_annotators)
         fitted = context.fit_dawid_skene(weights=weights)
     return FoundGroups(found, weights, fitted)

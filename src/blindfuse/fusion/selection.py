@@ -29,7 +29,6 @@ from blindfuse.fusion.merged_groups import merge_groups
 from blindfuse.fusion.repetition import Repetition, find_repetition
 from blindfuse.fusion.tempering import ShareConfidence, TemperedPosteriors, temper_misfit
 from blindfuse.model.implied import implied_model
-from blindfuse.model.posteriors import ExpectedCounts
 from blindfuse.moments.requirements import require_overlap
 from blindfuse.responses.coding import positions
 from blindfuse.responses.responses import Responses
@@ -73,7 +72,8 @@ def use_one_sided_sources(evidence: Evidence) -> Choice | None:
     Such sources (labelling functions, keyword rules) abstain rather than report another class.
     Their confusion matrices are not determined, and EM would give all items to one class.
     """
-    share = one_sided_share(evidence.responses, evidence.context.vote_counts)
+    reported = np.rint(evidence.context.vote_counts.counts.sum(axis=2))
+    share = one_sided_share(evidence.responses, reported)
     if share < MIN_ONE_SIDED:
         return None
     context, responses = evidence.context, evidence.responses
@@ -242,13 +242,12 @@ LADDER: tuple[Callable[[Evidence], Choice | None], ...] = (
 """The steps of the default rule, in order. A step returns its choice, or None."""
 
 
-def one_sided_share(responses: Responses, votes: ExpectedCounts) -> float:
-    """The share of responses by annotators who report few of the classes, given counts of votes.
+def one_sided_share(responses: Responses, reported: Floats) -> float:
+    """The share of responses by annotators who report few of the classes.
 
-    As many responses by someone who reports all classes as often as the crowd does would contain
-    Σ_k 1 − (1 − p_k)^n classes on average.
+    ``reported[annotator, class]`` counts their responses. As many responses by someone who reports
+    all classes as often as the crowd does would contain Σ_k 1 − (1 − p_k)^n classes on average.
     """
-    reported = np.rint(votes.counts.sum(axis=2))
     number = reported.sum(axis=1)
     rarity = 1 - responses.responses_per_symbol / max(responses.n_responses, 1)
     expected = np.sum(1 - rarity ** number[:, None], axis=1)

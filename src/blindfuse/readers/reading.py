@@ -36,6 +36,8 @@ class Read:
         sentences about what was detected, skipped or repeated.
     gold
         gold labels in the same file, ``{item: label}``.
+    questions
+        those of the notes that ask whether items and labels are what they seem to be.
     """
 
     responses: Responses
@@ -43,6 +45,7 @@ class Read:
     columns: Mapping[str, str]
     notes: tuple[str, ...]
     gold: Mapping[str, str]
+    questions: tuple[str, ...] = ()
 
 
 def read(
@@ -99,6 +102,7 @@ def read(
     responses, encoding_notes = encode(tables[0], parsed, labels, repeats)
     gold, gold_notes = matching_gold(parsed.gold, labels, responses.classes)
     all_named = bool(format and item and annotator and label)
+    questions = tuple(sanity_notes(responses))
     notes = [
         summary(reader, tables, parsed.columns, detected=not all_named),
         *dict.fromkeys(note for table in tables for note in table.notes),
@@ -107,10 +111,10 @@ def read(
         *encoding_notes,
         *responses.repeat_notes,
         *overlap_note(responses),
-        *sanity_notes(responses),
+        *questions,
         *gold_notes,
     ]
-    return Read(responses, reader.NAME, parsed.columns, tuple(notes), gold)
+    return Read(responses, reader.NAME, parsed.columns, tuple(notes), gold, questions)
 
 
 def open_tables(

@@ -309,7 +309,7 @@ class Responses:
         annotators: Values | None = None,
         scores: Values | None = None,
         *,
-        classes: Names | int = ("fail", "pass"),
+        classes: Names | int = scores_module.SCORE_CLASSES,
         levels: scores_module.Levels = scores_module.MAX_LEVELS,
         item: str | None = None,
         annotator: str | Sequence[str] | None = None,

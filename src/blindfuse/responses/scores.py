@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses.anchor import MAX_SYMBOLS, Anchor
 from blindfuse.responses.coding import as_column, check_classes, code_names
+from blindfuse.responses.inputs import check_equal_lengths
 from blindfuse.responses.numerals import as_floats
 from blindfuse.responses.score_scale import ScoreScale
 
@@ -22,6 +23,8 @@ Levels = int | ArrayLike | ScoreScale | None
 """A maximum number of levels, edges between levels, or the scale of an earlier table. None, the
 scale of tables in which every score is a symbol, stands for the default."""
 
+SCORE_CLASSES = ("fail", "pass")
+"""The classes of scores if the caller names none."""
 MAX_LEVELS = 11
 """Levels of scores by default: as many as the whole numbers from 0 to 10."""
 MIN_LEVEL_SHARE = 2 / 3
@@ -239,12 +242,7 @@ def long_scores(
 ) -> "Responses":
     """Responses from columns of items, annotators and scores (``Responses.from_scores``)."""
     arrays = [as_column(column) for column in columns]
-    lengths = [f"{len(array):,}" for array in arrays]
-    if len(set(lengths)) > 1:
-        raise BadLabels(
-            "items, annotators and scores must have the same length, but have "
-            f"{lengths[0]}, {lengths[1]} and {lengths[2]} entries. Pass one entry per score."
-        )
+    check_equal_lengths(dict(zip(("items", "annotators", "scores"), arrays, strict=True)))
     if arrays[2].dtype.kind == "b":
         raise BadLabels("Scores must be numbers, not booleans. Read them as classes instead.")
     scores = as_floats(arrays[2], lambda row: f"row {row}")
