@@ -6,6 +6,8 @@ import pytest
 from blindfuse import DawidSkene, Model, Responses, diagnose, fuse, simulate
 from blindfuse.diagnostics.annotators import rate_annotators
 from blindfuse.kernels import compilation
+from experiments.awkward_crowds import KINDS as AWKWARD_KINDS
+from experiments.awkward_crowds import Kind
 from experiments.hard_to_rate import KINDS, hard_crowd
 from experiments.skilled_crowds import FAMILIES, Family, skilled_crowd
 from tests.support.diagnostics_cases import crowd, diagnosed
@@ -165,3 +167,14 @@ def test_the_kernel_collects_the_same_evidence(monkeypatch: pytest.MonkeyPatch) 
     compiled = rate_annotators(*inputs)
     for name in ("accuracy", "low", "high", "spammer"):
         np.testing.assert_allclose(getattr(small, name), getattr(compiled, name), atol=1e-9)
+
+
+ONE_SIDED = [kind for kind in AWKWARD_KINDS if kind.family == "one-sided sources"]
+
+
+@pytest.mark.parametrize("kind", ONE_SIDED, ids=lambda kind: kind.name)
+def test_sources_of_one_class_are_not_worse_than_chance(kind: Kind) -> None:
+    """They are right on most items that they label, and abstain on the others."""
+    for seed in range(3):
+        rated = fuse(kind.crowd(seed).responses, abstentions=False).diagnostics.annotators
+        assert not rated.adversary.any()

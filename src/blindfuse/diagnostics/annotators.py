@@ -61,8 +61,8 @@ class Annotators:
         share of responses with this class, minus the mean posterior of this class over the same
         items.
     adversary, spammer, constant ``[annotator]``
-        flags: the whole interval lies below chance; responses do not depend significantly on the
-        class; all responses are the same.
+        flags: the whole interval lies below chance, unless all responses are the same; responses do
+        not depend significantly on the class; all responses are the same.
     by_labels
         whether accuracies are those of the fused labels, and not of a model.
     roc_area ``[annotator]``
@@ -152,7 +152,8 @@ def rate_annotators(
     chance = np.sum(reported / totals * (true / totals), axis=1)
     responding = responses.responses_per_annotator > 0
     constant = responding & (np.count_nonzero(reported, axis=1) == 1) & (totals[:, 0] > K)
-    adversary = responding & (high < chance)
+    # Who always reports one class may abstain elsewhere, and cannot have swapped classes.
+    adversary = responding & ~constant & (high < chance)
     uninformative = ~_are_informative(evidence.others) & (totals[:, 0] > 5 * K)
     return Annotators(
         names=responses.annotators,
