@@ -45,6 +45,20 @@ def test_codes_of_hashes_are_in_order_of_appearance() -> None:
         assert kernel[0].dtype == small[0].dtype == np.int32
 
 
+@pytest.mark.parametrize("offset", [0, -7, 2**62, -(2**63)])
+@pytest.mark.parametrize("spread", [1, 10**6])
+def test_codes_of_integers_are_in_order_of_appearance(offset: int, spread: int) -> None:
+    rng = np.random.default_rng(0)
+    for size in (0, 1, 5, 3000):
+        values = offset + spread * rng.integers(0, 300, size)
+        kernel, small = both_ways(partial(hash_codes.factorize_integers, values))
+        expected = {value: code for code, value in enumerate(dict.fromkeys(values.tolist()))}
+        for codes, firsts in (kernel, small):
+            assert codes.tolist() == [expected[value] for value in values.tolist()]
+            assert values[firsts].tolist() == list(expected)
+        assert kernel[0].dtype == small[0].dtype == np.int32
+
+
 def test_votes_are_equal(responses: Responses) -> None:
     for count in (posteriors.vote_posteriors, posteriors.count_vote_units):
         kernel, small = both_ways(partial(count, responses))

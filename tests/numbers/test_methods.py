@@ -7,15 +7,22 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from blindfuse import BadParameter, simulate_numbers
+from blindfuse.numbers import table as numbers_table
 from blindfuse.numbers.adjusted_mean import adjusted_mean
 from blindfuse.numbers.annotator_fit import NOISE_COUNTS, _learn_noise_prior, fit_step, initial_fit
 from blindfuse.numbers.bounded_factor import bounded_factor
-from blindfuse.numbers.factor_em import crowd_scale, fit_factor
+from blindfuse.numbers.factor_em import (
+    crowd_scale,
+    error_variances_of,
+    fit_factor,
+    standardized_start,
+)
+from blindfuse.numbers.factor_statistics import expected_statistics, update_posteriors
 from blindfuse.numbers.mean import mean
 from blindfuse.numbers.median import median
 from blindfuse.numbers.one_factor import one_factor
 from blindfuse.numbers.robust_factor import DEGREES_OF_FREEDOM, robust_factor
-from blindfuse.numbers.standardized_mean import standardized_mean
+from blindfuse.numbers.standardized_mean import Standardizer, standardized_mean
 from blindfuse.numbers.table import Numbers
 from blindfuse.numbers.trimmed_mean import trimmed_mean
 from blindfuse.numbers.upcr import MAX_ANNOTATORS, upcr
@@ -138,6 +145,36 @@ def test_the_posteriors_of_the_fitted_model(table: Numbers) -> None:
     np.testing.assert_allclose(fitted.v, v)
     location, unit = crowd_scale(fit, table.ratings_per_annotator)
     np.testing.assert_allclose(one_factor(table).values, location + unit * z)
+
+
+def test_the_start_and_the_variances_in_plain_numpy(table: Numbers) -> None:
+    fitted = fit_factor(table)
+    fit, ratings, variances = fitted.annotators, table.matrix(), np.empty(table.n_items)
+    for n, (z, row) in enumerate(zip(fitted.z, ratings, strict=True)):
+        m = ~np.isnan(row)
+        weight = fit.scale[m] / fit.noise[m]
+        noise = fit.noise[m] + fit.uncertainty[m] @ [z**2, 2 * z, 1.0]
+        variances[n] = (1 + weight**2 @ noise) / (1 + weight @ fit.scale[m]) ** 2
+    np.testing.assert_allclose(error_variances_of(table, fitted), variances)
+    corrected = table.with_values(Standardizer.of(table).ratings(table))
+    means = np.nanmean(corrected.matrix(), axis=1)
+    np.testing.assert_allclose(
+        standardized_start(table), (means - means.mean()) / means.std(), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("dof", [0.0, DEGREES_OF_FREEDOM])
+def test_threads_and_posteriors_without_statistics_change_nothing(
+    table: Numbers, dof: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, z, v = fit_factor(table, dof), np.zeros(table.n_items), np.ones(table.n_items)
+    other = z.copy(), v.copy()
+    expected_statistics(table, expected.annotators, z, v, dof)
+    monkeypatch.setattr(numbers_table, "MIN_ITEMS_PER_THREAD", 1)
+    update_posteriors(table, expected.annotators, *other, dof)
+    np.testing.assert_array_equal(other, (z, v))
+    found = fit_factor(table.with_values(table.values), dof)
+    np.testing.assert_allclose(found.z, expected.z, atol=1e-10)
 
 
 def test_the_m_step_is_a_bayesian_regression(table: Numbers) -> None:

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from blindfuse import BadLabels, BadParameter, Numbers
+from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.numbers.table import as_numbers, check_numbers
 
 NAN = float("nan")
@@ -73,6 +74,31 @@ def test_repeated_ratings_do_not_depend_on_the_order_of_rows(repeats: Any) -> No
     assert found[0] == pytest.approx(expected.to_dict())
 
 
+@pytest.mark.parametrize("repeats", ["mean", "median", "last", "first"])
+def test_large_tables_are_read_as_pandas_groups_them(repeats: Any) -> None:
+    rng = np.random.default_rng(0)
+    n = MIN_COMPILED + 1
+    items, annotators = 50 + rng.integers(0, 2000, n), rng.integers(0, 40, n)
+    values = np.where(rng.random(n) < 0.01, NAN, rng.normal(size=n))
+    table = Numbers.from_long(items, annotators, values, repeats=repeats)
+    frame = pd.DataFrame({"i": items, "a": annotators, "v": values}).dropna()
+    expected = frame.groupby(["i", "a"])["v"].agg(repeats)
+    assert table.repeated == len(frame) - len(expected) > 0
+    assert table.items.tolist() == pd.unique(items).tolist()
+    assert table.annotators.tolist() == pd.unique(annotators).tolist()
+    assert np.all((np.diff(table.codes) > 0) | (np.diff(table.item_of_rating()) > 0))
+    cells = zip(table.items[table.item_of_rating()], table.annotators[table.codes], strict=True)
+    assert dict(zip(cells, table.values, strict=True)) == pytest.approx(expected.to_dict())
+
+
+def test_the_table_does_not_change_with_the_columns_of_the_caller() -> None:
+    columns = np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([1.0, 2.0, 3.0])
+    table = Numbers.from_long(*columns)
+    for column in columns:
+        column[:] = 0
+    np.testing.assert_array_equal(table.matrix(), [[1, 2], [3, NAN]])
+
+
 def test_frames_are_read_with_detected_columns() -> None:
     long = {"task_id": ["x", "x", "y"], "judge": ["a", "b", "a"], "score": [1.0, 2.0, 3.0]}
     wide = {"item": ["x", "y"], "a": [1.0, 3.0], "b": [2.0, None]}
@@ -135,3 +161,6 @@ def test_views_agree_with_the_matrix() -> None:
     kept = matrix.copy()
     kept[table.item_of_rating()[~mask], table.codes[~mask]] = NAN
     np.testing.assert_array_equal(table.select_ratings(mask).matrix(), kept)
+    doubled = table.with_values(2 * table.values)
+    np.testing.assert_array_equal(doubled.matrix(), 2 * matrix)
+    np.testing.assert_array_equal(doubled.ratings_per_annotator, frame.count())

@@ -9,6 +9,8 @@ from blindfuse.kernels.compilation import MIN_COMPILED, kernel, prefetch
 
 PREFETCH_DISTANCE = 16
 """How many look-ups ahead a cache line is prefetched."""
+MAX_RANGE_PER_VALUE = 1
+"""Range of integers, relative to how many there are, up to which a table has a place for each."""
 
 
 @kernel
@@ -62,3 +64,28 @@ def _factorize(hashes):
         firsts = np.concatenate((firsts, np.empty(3 * count, np.int64)))
         at, count = _fill(hashes, at, table, firsts, count, codes)
     return codes, firsts[:count]
+
+
+def factorize_integers(values: NDArray[np.integer[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return one code per integer, and the position of the first integer of each code."""
+    wide = values.astype(np.int64, copy=False)
+    low, high = (int(wide.min()), int(wide.max())) if len(wide) else (0, 0)
+    if len(wide) < MIN_COMPILED or high - low >= MAX_RANGE_PER_VALUE * len(wide):
+        return factorize_hashes(wide.view(np.uint64))
+    codes, firsts = np.empty(len(wide), np.int32), np.empty(high - low + 1, np.int64)
+    count = _number(wide, low, np.full(high - low + 1, -1, np.int32), firsts, codes)
+    return codes, firsts[:count]
+
+
+@kernel
+def _number(values, low, code_of_value, firsts, codes):
+    """Number the values by their first appearance; return how many there are."""
+    count = 0
+    for at in range(values.size):
+        place = values[at] - low
+        if code_of_value[place] < 0:
+            code_of_value[place] = count
+            firsts[count] = at
+            count += 1
+        codes[at] = code_of_value[place]
+    return count

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from blindfuse.kernels.compilation import bits_of, kernel
+from blindfuse.kernels.compilation import bits_of, inlined, kernel, nested
 
 
-@kernel
+@nested
 def _mix(word):
     """Return a 64-bit integer in which every bit depends on all bits of another (SplitMix64)."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -13,21 +13,27 @@ def _mix(word):
     return word ^ (word >> np.uint64(31))
 
 
-@kernel
-def hash_ratings(starts, annotators, values, annotator_hashes, item_hashes, refined):
-    """Fill ``item_hashes[item]``, and add to ``refined[annotator]``, hashes of the ratings.
+@nested
+def hash_items(starts, annotators, values, annotator_hashes, first, last, item_hashes):
+    """Fill ``item_hashes[item]`` of the items from ``first`` to ``last`` with hashes of ratings.
 
     Sums of integers that wrap around do not depend on the order of their terms.
     """
-    for n in range(item_hashes.size):
+    for n in range(first, last):
         total = np.uint64(0)
         for at in range(starts[n], starts[n + 1]):
-            bits = np.uint64(bits_of(values[at]))
+            bits = np.uint64(bits_of(values[at] + 0.0))  # −0 becomes 0
             total += _mix(bits + _mix(annotator_hashes[annotators[at]] + np.uint64(1)))
         item_hashes[n] = total
+
+
+@nested
+def hash_annotators(starts, annotators, values, item_hashes, annotator_hashes):
+    """Add hashes of the ratings to ``annotator_hashes[annotator]``."""
+    for n in range(item_hashes.size):
         for at in range(starts[n], starts[n + 1]):
-            bits = np.uint64(bits_of(values[at]))
-            refined[annotators[at]] += _mix(bits + _mix(total + np.uint64(2)))
+            bits = np.uint64(bits_of(values[at] + 0.0))
+            annotator_hashes[annotators[at]] += _mix(bits + _mix(item_hashes[n] + np.uint64(2)))
 
 
 @kernel
@@ -55,67 +61,70 @@ def factor_posteriors(
     """Fill the posterior mean ``z`` and variance ``v`` of the items, and add to ``sums``.
 
     Under x = b + a z + e the precision of z is 1 + Σ u E[a²]/s², where ``uncertainty[annotator]``
-    holds the variance of a and the covariance of a and b. u is 1 for normal noise (``dof`` 0), and
-    otherwise (dof + 1)/(dof + r²/s²), the weight of a residual r under t-distributed noise, from
-    the ``z`` and ``v`` of the previous iteration. Columns of ``sums[annotator]``: the number of
-    ratings, Σu, Σux, Σux², Σuz, Σu(z² + v) and Σuxz. Returns Σz and Σ(z² + v) over items.
+    holds the variance of a and the covariance of a and b. u is (dof + 1)/(dof + r²/s²), the weight
+    of a residual r under t-distributed noise, from the ``z`` and ``v`` of the previous iteration.
+    Columns of ``sums[annotator]``: the number of ratings, Σu, Σux, Σux², Σuz, Σu(z² + v) and Σuxz;
+    they are left out if ``sums`` is empty. Returns Σz and Σ(z² + v) over items.
     """
     total, total_squares = 0.0, 0.0
     for n in range(first, last):
         precision, weighted = 1.0, 0.0
         for at in range(starts[n], starts[n + 1]):
             m = annotators[at]
-            u = 1.0
-            if dof > 0.0:
-                r = values[at] - bias[m] - scale[m] * z[n]
-                u = (dof + 1.0) / (dof + (r * r + scale[m] * scale[m] * v[n]) / noise[m])
-            u /= noise[m]
+            u = _scaled_weight(values[at] - bias[m], scale[m], noise[m], dof, z[n], v[n])
             precision += u * (scale[m] * scale[m] + uncertainty[m, 0])
             weighted += u * (scale[m] * (values[at] - bias[m]) - uncertainty[m, 1])
         mean, variance = weighted / precision, 1.0 / precision
         square = mean * mean + variance
-        for at in range(starts[n], starts[n + 1]):
-            m, x = annotators[at], values[at]
-            u = 1.0
-            if dof > 0.0:
-                r = x - bias[m] - scale[m] * z[n]
-                u = (dof + 1.0) / (dof + (r * r + scale[m] * scale[m] * v[n]) / noise[m])
-            row = sums[m]
-            row[0] += 1.0
-            row[1] += u
-            row[2] += u * x
-            row[3] += u * x * x
-            row[4] += u * mean
-            row[5] += u * square
-            row[6] += u * x * mean
+        if sums.size > 0:
+            for at in range(starts[n], starts[n + 1]):
+                m, x = annotators[at], values[at]
+                u = noise[m] * _scaled_weight(x - bias[m], scale[m], noise[m], dof, z[n], v[n])
+                row = sums[m]
+                row[0] += 1.0
+                row[1] += u
+                row[2] += u * x
+                row[3] += u * x * x
+                row[4] += u * mean
+                row[5] += u * square
+                row[6] += u * x * mean
         z[n], v[n] = mean, variance
         total += mean
         total_squares += square
     return total, total_squares
 
 
+@inlined
+def _scaled_weight(deviation, scale, noise, dof, z, v):
+    """u/s² of a rating that deviates from the bias by ``deviation``, with one division."""
+    r = deviation - scale * z
+    return (dof + 1.0) / (dof * noise + r * r + scale * scale * v)
+
+
 @kernel
 def normal_posteriors(starts, annotators, values, first, last, weights, z, v, sums):
-    """Do what :func:`factor_posteriors` does with normal noise, in fewer steps.
+    """Fill ``z`` and ``v`` as :func:`factor_posteriors` does, for normal noise: all u are 1.
 
     Columns of ``weights[annotator]``: E[a²]/s², a/s² and E[ab]/s². Adds only Σz, Σ(z² + v) and Σxz,
     the last three columns of ``sums``; the others do not change from one iteration to the next.
+    Indices are unsigned, because signed ones could be negative, which takes a quarter of the time.
     """
     total, total_squares = 0.0, 0.0
     for n in range(first, last):
+        begin, end = np.uint64(starts[n]), np.uint64(starts[n + 1])
         precision, weighted = 1.0, 0.0
-        for at in range(starts[n], starts[n + 1]):
-            row = weights[annotators[at]]
-            precision += row[0]
-            weighted += row[1] * values[at] - row[2]
+        for at in range(begin, end):
+            m = np.uint64(annotators[at])
+            precision += weights[m, 0]
+            weighted += weights[m, 1] * values[at] - weights[m, 2]
         variance = 1.0 / precision
         mean = weighted * variance
         square = mean * mean + variance
-        for at in range(starts[n], starts[n + 1]):
-            row = sums[annotators[at]]
-            row[4] += mean
-            row[5] += square
-            row[6] += values[at] * mean
+        for at in range(begin, end if sums.size > 0 else begin):
+            m = np.uint64(annotators[at])
+            sums[m, 4] += mean
+            sums[m, 5] += square
+            sums[m, 6] += values[at] * mean
         z[n], v[n] = mean, variance
         total += mean
         total_squares += square
@@ -144,33 +153,45 @@ def ranges(annotators, values, low, high):
 
 
 @kernel
-def rating_sums(starts, annotators, values, z, v, sums):
-    """Add Σz, Σ(z² + v) and Σxz to the last three columns of ``sums[annotator]``."""
-    for n in range(z.size):
-        square = z[n] * z[n] + v[n]
+def standardized_sums(starts, annotators, values, centres, slopes, first, last, sums):
+    """Fill ``sums[item]`` with Σ (x − centre) · slope, by the annotators of the ratings."""
+    for n in range(first, last):
+        total = 0.0
         for at in range(starts[n], starts[n + 1]):
-            row = sums[annotators[at]]
-            row[4] += z[n]
-            row[5] += square
-            row[6] += values[at] * z[n]
+            m = annotators[at]
+            total += (values[at] - centres[m]) * slopes[m]
+        sums[n] = total
 
 
 @kernel
-def factor_variances(starts, annotators, bias, scale, noise, uncertainty, z, variances):
+def rating_sums(starts, annotators, values, z, v, first, last, sums):
+    """Add Σz, Σ(z² + v) and Σxz to the last three columns of ``sums[annotator]``."""
+    for n in range(first, last):
+        square = z[n] * z[n] + v[n]
+        for at in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
+            m = np.uint64(annotators[at])
+            sums[m, 4] += z[n]
+            sums[m, 5] += square
+            sums[m, 6] += values[at] * z[n]
+
+
+@kernel
+def factor_variances(starts, annotators, weights, z, first, last, variances):
     """Fill the variance of the error of z, with the uncertainty of the annotators' parameters.
 
     A rating has the noise s² + Var(b) + 2 z Cov(a, b) + z² Var(a), of which the weights a/s² know
-    only s²: (1 + Σ (a/s²)² (noise of the rating)) / (1 + Σ a²/s²)².
+    only s²: (1 + Σ (a/s²)² (noise of the rating)) / (1 + Σ a²/s²)². Columns of
+    ``weights[annotator]``: a²/s², and (a/s²)² times s² + Var(b), 2 Cov(a, b) and Var(a).
     """
-    for n in range(variances.size):
-        precision, spread = 1.0, 1.0
-        for at in range(starts[n], starts[n + 1]):
-            m = annotators[at]
-            weight = scale[m] / noise[m]
-            precision += weight * scale[m]
-            extra = uncertainty[m, 2] + 2.0 * z[n] * uncertainty[m, 1]
-            extra += z[n] * z[n] * uncertainty[m, 0]
-            spread += weight * weight * (noise[m] + extra)
+    for n in range(first, last):
+        precision, constant, linear, quadratic = 1.0, 1.0, 0.0, 0.0
+        for at in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
+            m = np.uint64(annotators[at])
+            precision += weights[m, 0]
+            constant += weights[m, 1]
+            linear += weights[m, 2]
+            quadratic += weights[m, 3]
+        spread = constant + z[n] * (linear + z[n] * quadratic)
         variances[n] = spread / (precision * precision)
 
 

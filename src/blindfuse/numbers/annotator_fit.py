@@ -118,9 +118,15 @@ def regress(
     ``z[item]`` and ``v[item]`` are the means and variances of its posterior, to which the
     annotator's own rating belongs.
     """
-    sums = np.zeros((table.n_annotators, N_SUMS))
+
+    def work(first: int, last: int) -> Floats:
+        sums = np.zeros((table.n_annotators, N_SUMS))
+        rating_sums(*table.rows, z, v, first, last, sums)
+        return sums
+
+    first, *others = table.map_items(work)
+    sums = sum(others, start=first)
     sums[:, :4] = table.power_sums
-    rating_sums(table.starts, table.codes, table.values, z, v, sums)
     fit = initial_fit(table.n_annotators)
     for _ in range(iterations):
         fit = fit_step(sums, fit)

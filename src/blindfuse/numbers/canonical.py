@@ -10,9 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.ratings import hash_ratings
+from blindfuse.kernels.ratings import hash_annotators, hash_items
 from blindfuse.numbers.table import Numbers
 from blindfuse.responses.rows import sort_and_deduplicate
+
+Hashes = NDArray[np.uint64]
 
 MAX_REORDERED = 500_000
 """Ratings up to which a table is reordered. Reordering a larger one would take as long as fusing
@@ -30,21 +32,25 @@ class CanonicalNumbers:
     numbers: Numbers
     items: NDArray[np.intp]
     annotators: NDArray[np.intp]
-    item_hashes: NDArray[np.uint64]
+    item_hashes: Hashes
     sample: Numbers | None = None
 
 
 def canonicalize(numbers: Numbers) -> CanonicalNumbers:
-    """Return the ratings in canonical order.
+    """Return the ratings in canonical order, by colour refinement.
 
+    Annotators begin with their numbers of ratings, and then depend on the items that they rated.
     Only items or annotators that could be exchanged without any change of the table keep the order
     of the input, and so do all in a table of more than MAX_REORDERED ratings.
     """
-    is_reordered = numbers.n_ratings <= MAX_REORDERED
-    item_hashes, annotator_hashes = _hash_content(numbers, rounds=2 if is_reordered else 1)
-    if not is_reordered:
+    annotator_hashes = numbers.ratings_per_annotator.astype(np.uint64)
+    item_hashes = _hash_items(numbers, annotator_hashes)
+    if numbers.n_ratings > MAX_REORDERED:
         order = np.arange(numbers.n_items), np.arange(numbers.n_annotators)
         return CanonicalNumbers(numbers, *order, item_hashes)
+    annotator_hashes = _refine(numbers, item_hashes, annotator_hashes)
+    item_hashes = _hash_items(numbers, annotator_hashes)
+    annotator_hashes = _refine(numbers, item_hashes, annotator_hashes)
     items = np.argsort(item_hashes, kind="stable")
     annotators = np.lexsort((annotator_hashes, -numbers.ratings_per_annotator))
     return CanonicalNumbers(
@@ -52,19 +58,18 @@ def canonicalize(numbers: Numbers) -> CanonicalNumbers:
     )
 
 
-def _hash_content(numbers: Numbers, rounds: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Hashes of the items and annotators, by colour refinement.
+def _hash_items(numbers: Numbers, annotator_hashes: Hashes) -> Hashes:
+    """Hashes of the items, from their ratings and the hashes of the annotators."""
+    hashes = np.empty(numbers.n_items, np.uint64)
+    numbers.map_items(lambda *block: hash_items(*numbers.rows, annotator_hashes, *block, hashes))
+    return hashes
 
-    Annotators begin with their numbers of ratings, and then depend on the items that they rated.
-    """
-    table = numbers.starts, numbers.codes, numbers.values + 0.0  # −0 becomes 0
-    items = np.empty(numbers.n_items, np.uint64)
-    hashes = numbers.ratings_per_annotator.astype(np.uint64)
-    for _ in range(rounds):
-        refined = hashes.copy()
-        hash_ratings(*table, hashes, items, refined)
-        hashes = refined
-    return items, hashes
+
+def _refine(numbers: Numbers, item_hashes: Hashes, annotator_hashes: Hashes) -> Hashes:
+    """Hashes of the annotators that also depend on the items that they rated."""
+    refined = annotator_hashes.copy()
+    hash_annotators(*numbers.rows, item_hashes, refined)
+    return refined
 
 
 def _permute(numbers: Numbers, items: NDArray[np.intp], annotators: NDArray[np.intp]) -> Numbers:

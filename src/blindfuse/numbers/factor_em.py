@@ -8,10 +8,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.ratings import factor_variances
+from blindfuse.kernels.ratings import factor_variances, standardized_sums
 from blindfuse.numbers.annotator_fit import AnnotatorFit, regress
-from blindfuse.numbers.estimate import Estimate, item_means
-from blindfuse.numbers.factor_statistics import expected_statistics, maximize
+from blindfuse.numbers.estimate import Estimate
+from blindfuse.numbers.factor_statistics import expected_statistics, maximize, update_posteriors
 from blindfuse.numbers.standardized_mean import Standardizer
 from blindfuse.numbers.table import Numbers
 
@@ -69,19 +69,23 @@ def _fit_factor(table: Numbers, dof: float) -> FactorFit:
         fit = fit.reversed()
         z = -z
     for _ in range(PREDICTION_ITERATIONS if dof else 1):
-        expected_statistics(table, fit, z, v, dof)
+        update_posteriors(table, fit, z, v, dof)
     return FactorFit(fit, z, v, iterations)
 
 
 def _clipped(table: Numbers) -> Numbers:
     """The ratings with outliers moved to MAX_START, so that they do not decide where EM starts."""
     values = table.values.clip(-MAX_START, MAX_START)
-    return table.with_rows(table.starts, table.codes, values)
+    return table.with_values(values)
 
 
 def standardized_start(table: Numbers) -> Floats:
     """Return the mean of standardised ratings ``[item]``, with mean 0 and variance 1."""
-    values = item_means(table, Standardizer.of(table).ratings(table))
+    standardizer, sums = Standardizer.of(table), np.empty(table.n_items)
+    parameters = standardizer.means, 1 / standardizer.deviations
+    table.map_items(lambda *block: standardized_sums(*table.rows, *parameters, *block, sums))
+    n = table.ratings_per_item
+    values = np.where(n > 0, sums / np.maximum(n, 1), sums.sum() / max(table.n_ratings, 1))
     deviation = values.std()
     return np.asarray((values - values.mean()) / (deviation if deviation > 0 else 1.0))
 
@@ -118,7 +122,7 @@ def posterior_means(table: Numbers, fit: AnnotatorFit, dof: float = 0.0) -> Floa
     """
     z, v = np.zeros(table.n_items), np.ones(table.n_items)
     for _ in range(PREDICTION_ITERATIONS if dof else 1):
-        expected_statistics(table, fit, z, v, dof)
+        update_posteriors(table, fit, z, v, dof)
     return z
 
 
@@ -136,15 +140,17 @@ def posterior_with_noise(table: Numbers, fitted: FactorFit, noise: Floats) -> Fa
     """Return the posteriors of z for another noise of the annotators."""
     fit = replace(fitted.annotators, noise=noise)
     z, v = fitted.z.copy(), fitted.v.copy()
-    expected_statistics(table, fit, z, v)
+    update_posteriors(table, fit, z, v)
     return FactorFit(fit, z, v, fitted.iterations)
 
 
 def error_variances_of(table: Numbers, fitted: FactorFit) -> Floats:
     """Return the variance ``[item]`` of the error of z."""
     fit, variances = fitted.annotators, np.empty(table.n_items)
-    factor_variances(
-        *(table.starts, table.codes, fit.bias, fit.scale, fit.noise),
-        *(fit.uncertainty, fitted.z, variances),
-    )
+    var_a, covariance, var_b = fit.uncertainty.T
+    noise = np.column_stack([fit.noise + var_b, 2 * covariance, var_a])
+    square = (fit.scale / fit.noise)[:, None] ** 2
+    weights = np.column_stack([fit.scale**2 / fit.noise, square * noise])
+    rows = table.starts, table.codes
+    table.map_items(lambda *block: factor_variances(*rows, weights, fitted.z, *block, variances))
     return variances

@@ -7,15 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.kernels.ratings import factor_posteriors, normal_posteriors
-from blindfuse.kernels.threads import map_threads
 from blindfuse.numbers.annotator_fit import N_SUMS, AnnotatorFit, fit_step
 from blindfuse.numbers.table import Numbers
 from blindfuse.responses.coding import positions, union
 
 Floats = NDArray[np.float64]
-
-MIN_ITEMS_PER_THREAD = 20_000
-"""With fewer items per thread, starting the thread costs more than it saves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,26 +98,38 @@ def expected_statistics(
     ``fit`` has one entry per annotator of the table. The result depends on the number of threads in
     the last digits only.
     """
-
-    rows = table.starts, table.codes, table.values
-    weights = _normal_weights(fit)
-
-    def work(first: int, last: int) -> tuple[Floats, float, float]:
-        sums = np.zeros((table.n_annotators, N_SUMS))
-        if dof:
-            parameters = fit.bias, fit.scale, fit.noise, fit.uncertainty
-            totals = factor_posteriors(*rows, first, last, *parameters, dof, z, v, sums)
-        else:
-            totals = normal_posteriors(*rows, first, last, weights, z, v, sums)
-        return sums, *totals
-
-    blocks = map_threads(work, table.n_items, None, MIN_ITEMS_PER_THREAD)
+    blocks = _update_blocks(table, fit, z, v, dof, table.n_annotators)
     sums, total, total_squares = (
         sum(column[1:], start=column[0]) for column in zip(*blocks, strict=True)
     )
     if not dof:
         sums[:, :4] = table.power_sums
     return FactorStatistics(table.annotators, sums, float(table.n_items), total, total_squares)
+
+
+def update_posteriors(
+    table: Numbers, fit: AnnotatorFit, z: Floats, v: Floats, dof: float = 0.0
+) -> None:
+    """Fill ``z`` and ``v`` as :func:`expected_statistics` does, without the statistics."""
+    _update_blocks(table, fit, z, v, dof, 0)
+
+
+def _update_blocks(
+    table: Numbers, fit: AnnotatorFit, z: Floats, v: Floats, dof: float, n_rows: int
+) -> list[tuple[Floats, float, float]]:
+    """Fill ``z`` and ``v``; return ``sums[:n_rows]``, Σz and Σ(z² + v) of each block of items."""
+    weights = _normal_weights(fit)
+
+    def work(first: int, last: int) -> tuple[Floats, float, float]:
+        sums = np.zeros((n_rows, N_SUMS))
+        if dof:
+            parameters = fit.bias, fit.scale, fit.noise, fit.uncertainty
+            totals = factor_posteriors(*table.rows, first, last, *parameters, dof, z, v, sums)
+        else:
+            totals = normal_posteriors(*table.rows, first, last, weights, z, v, sums)
+        return sums, *totals
+
+    return table.map_items(work)
 
 
 def _normal_weights(fit: AnnotatorFit) -> Floats:

@@ -139,7 +139,7 @@ class OneFactor:
 
     def _scaled(self, table: Numbers) -> Numbers:
         values = (table.values - self._origin) / self._unit
-        return table.with_rows(table.starts, table.codes, values)
+        return table.with_values(values)
 
 
 def _expected(table: Numbers, fit: AnnotatorFit) -> FactorStatistics:

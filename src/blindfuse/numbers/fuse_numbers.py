@@ -269,7 +269,7 @@ def _fit(table: Numbers, method: str) -> tuple[FittedNumbers, MethodChoice]:
 
 
 def _standardized(table: Numbers, origin: float, unit: float) -> Numbers:
-    return table.with_rows(table.starts, table.codes, (table.values - origin) / unit)
+    return table.with_values((table.values - origin) / unit)
 
 
 def _location_and_spread(values: Floats) -> tuple[float, float]:

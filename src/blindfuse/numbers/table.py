@@ -1,18 +1,21 @@
 """``Numbers``: the ratings that annotators gave to items, as floats in compressed rows."""
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, get_args
+from functools import cached_property, partial
+from itertools import chain
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
-from blindfuse.kernels.hash_codes import factorize_hashes
+from blindfuse.kernels.hash_codes import factorize_integers
 from blindfuse.kernels.ratings import add_powers, ranges
+from blindfuse.kernels.sorting import count_rows
+from blindfuse.kernels.threads import map_threads
 from blindfuse.responses import frames
-from blindfuse.responses.coding import as_column, code_names, smallest_integer_dtype
+from blindfuse.responses.coding import as_column, code_names
 from blindfuse.responses.detection import ColumnOptions, detect_column, is_long, long_columns
 from blindfuse.responses.inputs import (
     Names,
@@ -23,11 +26,14 @@ from blindfuse.responses.inputs import (
     stack_columns,
 )
 from blindfuse.responses.numerals import as_floats
+from blindfuse.responses.repeats import NumberRepeats
 from blindfuse.responses.rows import read_only, row_starts, sort_and_deduplicate
 
 Floats = NDArray[np.float64]
-Repeats = Literal["mean", "median", "last", "first", "error"]
-"""Values of ``repeats=``. Only ``"last"`` and ``"first"`` depend on the order of the rows."""
+Result = TypeVar("Result")
+
+MIN_ITEMS_PER_THREAD = 20_000
+"""With fewer items per thread, starting the thread costs more than it saves."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +67,7 @@ class Numbers:
 
     @classmethod
     def from_long(
-        cls, items: Values, annotators: Values, values: Values, *, repeats: Repeats = "mean"
+        cls, items: Values, annotators: Values, values: Values, *, repeats: NumberRepeats = "mean"
     ) -> "Numbers":
         """Read three columns of equal length, with one row per rating.
 
@@ -69,43 +75,34 @@ class Numbers:
         says what counts if an annotator rated an item more than once: the mean or the median of
         these ratings, the last or the first; ``"error"`` raises an error.
         """
-        if repeats not in get_args(Repeats):
+        if repeats not in get_args(NumberRepeats):
             raise BadParameter(
-                f"repeats={repeats!r} must be one of {list_names(get_args(Repeats))}."
+                f"repeats={repeats!r} must be one of {list_names(get_args(NumberRepeats))}."
             )
         columns = [as_column(frames.values(column)) for column in (items, annotators, values)]
         check_equal_lengths(dict(zip(("items", "annotators", "values"), columns, strict=True)))
         numbers = as_floats(columns[2], lambda row: f"row {row}")
-        with ThreadPoolExecutor(2) as pool:
-            (item_codes, item_names), (annotator_codes, annotator_names) = pool.map(
-                _code, columns[:2], ("item", "annotator")
-            )
-        present = ~np.isnan(numbers)
-        if not present.all():
-            item_codes, annotator_codes = item_codes[present], annotator_codes[present]
-            numbers = numbers[present]
+        (item_codes, item_names), (annotator_codes, annotator_names) = chain.from_iterable(
+            map_threads(partial(_code_columns, columns, ("item", "annotator")), 2, None, 1)
+        )
+        missing = np.isnan(numbers)
+        if missing.any():
+            item_codes, annotator_codes = item_codes[~missing], annotator_codes[~missing]
+            numbers = numbers[~missing]
         rows = sort_and_deduplicate(
             item_codes,
             annotator_codes,
-            np.arange(len(numbers), dtype=smallest_integer_dtype(len(numbers), np.int32, np.int64)),
+            numbers,
             (len(item_names), len(annotator_names)),
-            "first" if repeats == "first" else "last",
+            repeats,
         )
-        if rows.repeated and repeats in ("mean", "median"):
-            is_repeated = np.bincount(item_codes, minlength=len(item_names)) > np.diff(rows.starts)
-            at = np.flatnonzero(is_repeated[item_codes])
-            cells = item_codes[at].astype(np.int64) * len(annotator_names) + annotator_codes[at]
-            again = _occurs_again(cells)
-            at, cells = at[again], cells[again]
-            numbers = numbers.copy()
-            numbers[at] = _combine_repeats(cells, numbers[at], repeats)
         if rows.repeated and repeats == "error":
             item = int(np.argmax(np.bincount(item_codes) > np.diff(rows.starts)))
             raise BadLabels(
                 f"An annotator rated item {list_names(item_names[[item]])} more than once. "
                 "Pass repeats='mean' to combine them, or repeats='last' or 'first' to keep one."
             )
-        ordered = numbers[rows.symbols]
+        ordered = rows.symbols.copy() if rows.symbols is columns[2] else rows.symbols
         return cls(item_names, annotator_names, rows.starts, rows.codes, ordered, rows.repeated)
 
     @classmethod
@@ -116,7 +113,7 @@ class Numbers:
         item: str | None = None,
         annotator: str | None = None,
         value: str | None = None,
-        repeats: Repeats = "mean",
+        repeats: NumberRepeats = "mean",
     ) -> "Numbers":
         """Read a long table (pandas, Polars, DuckDB, …), one row per rating; null is missing.
 
@@ -180,7 +177,7 @@ class Numbers:
     @cached_property
     def ratings_per_annotator(self) -> NDArray[np.integer[Any]]:
         """Number of ratings by each annotator, ``[annotator]``."""
-        return read_only(np.bincount(self.codes, minlength=self.n_annotators))
+        return read_only(count_rows(self.codes, self.n_annotators))
 
     @cached_property
     def power_sums(self) -> Floats:
@@ -239,6 +236,23 @@ class Numbers:
         """Return other ratings of the same items by the same annotators."""
         return Numbers(self.items, self.annotators, starts, codes, values)
 
+    def with_values(self, values: Floats) -> "Numbers":
+        """Return other ratings in the places of these."""
+        other = self.with_rows(self.starts, self.codes, values)
+        for name in ("ratings_per_annotator", "_item_of_rating"):  # do not depend on the values
+            if name in self.__dict__:
+                other.__dict__[name] = self.__dict__[name]
+        return other
+
+    @property
+    def rows(self) -> tuple[NDArray[Any], NDArray[Any], Floats]:
+        """The compressed rows: ``starts``, ``codes`` and ``values``."""
+        return self.starts, self.codes, self.values
+
+    def map_items(self, work: Callable[[int, int], Result]) -> list[Result]:
+        """Call ``work(first, last)`` on blocks of items, one per thread."""
+        return map_threads(work, self.n_items, None, MIN_ITEMS_PER_THREAD)
+
     @property
     def notes(self) -> tuple[str, ...]:
         """Facts about the ratings that a user should know before fusing them."""
@@ -290,36 +304,16 @@ def check_numbers(items: Any, annotators: Any = None, values: Any = None) -> Num
     return table
 
 
-def _occurs_again(cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether another entry is equal, ``[entry]``."""
-    order = np.argsort(cells)
-    equal = np.diff(cells[order]) == 0
-    again = np.empty(len(cells), dtype=bool)
-    again[order] = np.append(equal, False) | np.append(False, equal)
-    return again
-
-
-def _combine_repeats(cells: NDArray[np.int64], numbers: Floats, how: str) -> Floats:
-    """Replace the ratings of each cell (item and annotator) by their mean or median.
-
-    Ratings are sorted first, so that rounding does not depend on the order of the rows.
-    """
-    order = np.lexsort((numbers, cells))
-    ordered, starts = numbers[order], np.flatnonzero(np.diff(cells[order], prepend=-1))
-    sizes = np.diff(starts, append=len(cells))
-    if how == "mean":
-        combined = np.add.reduceat(ordered, starts) / sizes
-    else:
-        combined = (ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2
-    result = np.empty_like(numbers)
-    result[order] = np.repeat(combined, sizes)
-    return result
+def _code_columns(
+    columns: list[NDArray[Any]], kinds: tuple[str, ...], first: int, last: int
+) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    return [_code(columns[at], kinds[at]) for at in range(first, last)]
 
 
 def _code(column: NDArray[Any], kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return codes and names in order of first appearance; whole numbers by a hash table."""
+    """Return codes and names in order of first appearance; whole numbers without sorting."""
     if column.dtype.kind not in "iu":
         codes, names, _ = code_names(column, kind)
         return codes.astype(np.int32), names
-    codes, firsts = factorize_hashes(column.astype(np.int64).view(np.uint64))
+    codes, firsts = factorize_integers(column)
     return codes, column[firsts]

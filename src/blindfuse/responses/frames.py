@@ -133,9 +133,9 @@ def _table(frame: Any) -> Any:
 
 
 def _values(series: Any) -> NDArray[Any]:
-    null = np.asarray(series.is_null().to_numpy(), dtype=bool)
-    if not null.any() and (series.dtype.is_numeric() or series.dtype == nw.Boolean):
+    if not series.null_count() and (series.dtype.is_numeric() or series.dtype == nw.Boolean):
         return np.asarray(series.to_numpy())
+    null = np.asarray(series.is_null().to_numpy(), dtype=bool)
     values = np.fromiter(series.to_list(), dtype=object, count=len(null))
     values[null] = None
     return values

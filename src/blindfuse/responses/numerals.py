@@ -14,9 +14,12 @@ MAX_MAGNITUDE = 1e100
 
 
 def as_floats(column: NDArray[Any], describe: Any) -> Floats:
-    """Return floats with NaN for missing values; an error describes the first other value."""
+    """Return floats with NaN for missing values; an error describes the first other value.
+
+    A column of floats is returned as it is.
+    """
     if column.dtype.kind in "buif":
-        numbers = column.astype(np.float64)
+        numbers = column.astype(np.float64, copy=False)
     else:
         numbers = np.array([_as_float(value) for value in column.tolist()], dtype=np.float64)
         for place in np.flatnonzero(np.isnan(numbers)).tolist():
@@ -25,9 +28,9 @@ def as_floats(column: NDArray[Any], describe: Any) -> Floats:
                     f"{list_names([column[place]])} ({describe(place)}) is not a number. Correct "
                     "it, use NaN for a missing rating, or fuse the values as classes with fuse."
                 )
-    too_large = np.abs(numbers) > MAX_MAGNITUDE
-    if too_large.any():
-        at = int(np.argmax(too_large))
+    low, high = (f.reduce(numbers, initial=0.0) for f in (np.fmin, np.fmax))  # ignore NaN
+    if max(-low, high) > MAX_MAGNITUDE:
+        at = int(np.argmax(np.abs(numbers) > MAX_MAGNITUDE))
         raise BadLabels(
             f"{list_names(numbers[[at]])} ({describe(at)}) is not a finite number of at most "
             f"{MAX_MAGNITUDE:g}. Correct it, or use NaN for a missing rating."

@@ -9,6 +9,8 @@ from blindfuse.responses.notes import count_note
 
 Repeats = Literal["most_frequent", "last", "first", "error"]
 """Values of ``repeats=``. Only ``"last"`` and ``"first"`` depend on the order of the rows."""
+NumberRepeats = Literal["mean", "median", "last", "first", "error"]
+"""Values of ``repeats=`` where responses are numbers."""
 
 
 class Resolved(NamedTuple):
@@ -26,7 +28,10 @@ class Resolved(NamedTuple):
 
 
 def resolve_repeats(
-    starts: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any], repeats: Repeats
+    starts: NDArray[Any],
+    codes: NDArray[Any],
+    symbols: NDArray[Any],
+    repeats: Repeats | NumberRepeats,
 ) -> Resolved:
     """Keep one response per row and code; the codes of a row must be in ascending order."""
     equals_previous = np.zeros(len(codes) + 1, dtype=bool)  # the last entry stays False
@@ -35,24 +40,33 @@ def resolve_repeats(
     again = np.flatnonzero(equals_previous)
     if not len(again):
         return Resolved(starts, codes, symbols)
-    dropped, n_tied = again, 0
-    if repeats == "last":
-        dropped = again - 1
-    elif repeats == "most_frequent":
-        firsts = again[np.diff(again, prepend=-1) != 1] - 1
-        members = np.concatenate([firsts, again])
-        run_of_member = np.searchsorted(firsts, members, side="right") - 1
-        symbols = symbols.copy()
-        symbols[firsts], is_tied = _most_frequent(run_of_member, symbols[members])
-        n_tied = int(np.count_nonzero(is_tied))
-        dropped = np.sort(np.concatenate([again, firsts[is_tied]]))
-    return Resolved(
-        (starts - np.searchsorted(dropped, starts)).astype(starts.dtype),
-        np.delete(codes, dropped),
-        np.delete(symbols, dropped),
-        len(again),
-        n_tied,
-    )
+    if repeats in ("last", "first", "error"):
+        dropped = again - 1 if repeats == "last" else again
+        return Resolved(*_drop(starts, codes, symbols, dropped), len(again))
+    firsts = again[np.diff(again, prepend=-1) != 1] - 1
+    members = np.concatenate([firsts, again])
+    run_of_member = np.searchsorted(firsts, members, side="right") - 1
+    is_tied = np.zeros(len(firsts), dtype=bool)
+    if repeats == "most_frequent":
+        combined, is_tied = _most_frequent(run_of_member, symbols[members])
+    else:
+        combined = _centres(run_of_member, symbols[members], repeats)
+    dropped = np.sort(np.concatenate([again, firsts[is_tied]]))
+    rows = _drop(starts, codes, symbols, dropped)
+    remaining = firsts[~is_tied]
+    rows[2][remaining - np.searchsorted(dropped, remaining)] = combined[~is_tied]
+    return Resolved(*rows, len(again), int(np.count_nonzero(is_tied)))
+
+
+def _drop(
+    starts: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any], dropped: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return rows without the responses at these positions, which ascend."""
+    kept = np.ones(len(codes), dtype=bool)
+    kept[dropped] = False
+    rows = np.searchsorted(starts, dropped, side="right")
+    n_before = np.cumsum(np.bincount(rows, minlength=len(starts)))
+    return (starts - n_before).astype(starts.dtype), codes[kept], symbols[kept]
 
 
 def _most_frequent(
@@ -70,6 +84,19 @@ def _most_frequent(
     second = np.maximum(best - 1, 0)
     is_tied = (second < best) & (run_of_pair[second] == run_of_pair[best])
     return symbol_of_pair[best], is_tied & (counts[second] == counts[best])
+
+
+def _centres(runs: NDArray[Any], numbers: NDArray[Any], how: str) -> NDArray[Any]:
+    """Return the mean or the median of the numbers of each run.
+
+    Numbers are sorted first, so that rounding does not depend on the order of the rows.
+    """
+    order = np.lexsort((numbers, runs))
+    ordered, starts = numbers[order], np.flatnonzero(np.diff(runs[order], prepend=-1))
+    sizes = np.diff(starts, append=len(runs))
+    if how == "mean":
+        return np.asarray(np.add.reduceat(ordered, starts) / sizes)
+    return np.asarray((ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2)
 
 
 def repeat_notes(repeated: int, contradictory: int) -> list[str]:

@@ -1,5 +1,6 @@
 """Responses in compressed rows (CSR), and sorting of responses into rows."""
 
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,15 +8,19 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels
 from blindfuse.kernels.compilation import MIN_COMPILED
-from blindfuse.kernels.sorting import count_rows, scatter
+from blindfuse.kernels.sorting import count_rows, scatter, sort_within_rows
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.coding import smallest_integer_dtype
-from blindfuse.responses.repeats import Repeats, Resolved, resolve_repeats
+from blindfuse.responses.repeats import NumberRepeats, Repeats, Resolved, resolve_repeats
 
 FEW_RESPONSES = 1_000
 """Responses at the start of a table that are checked before all others."""
 MIN_RESPONSES_PER_THREAD = 1_000_000
 """With fewer responses, another thread saves no time."""
+MAX_RANKED = 64
+"""Length of rows up to which they are sorted one by one, by comparing all pairs of codes."""
+MIN_RANKED_PER_THREAD = 20_000
+"""Rows that are worth another thread, where they are sorted one by one."""
 
 
 class Rows(NamedTuple):
@@ -38,15 +43,30 @@ def sort_into_rows(
     if n_responses < MIN_COMPILED:
         order = np.argsort(rows, kind="stable")
         return row_starts(np.bincount(rows, minlength=n_rows)), codes[order], symbols[order]
-    counts = map_threads(
-        lambda begin, end: (begin, count_rows(rows[begin:end], n_rows)),
-        n_responses,
-        None,
-        MIN_RESPONSES_PER_THREAD,
+    return _scatter_blocks(rows, codes, symbols, _count_blocks(rows, n_rows))
+
+
+def _count_blocks(rows: NDArray[Any], n_rows: int) -> dict[int, NDArray[np.int64]]:
+    """The number of responses per row in each block of responses, by where the block begins."""
+    return dict(
+        map_threads(
+            lambda begin, end: (begin, count_rows(rows[begin:end], n_rows)),
+            len(rows),
+            None,
+            MIN_RESPONSES_PER_THREAD,
+        )
     )
-    starts = row_starts(sum(count for _, count in counts))
+
+
+def _scatter_blocks(
+    rows: NDArray[Any],
+    codes: NDArray[Any],
+    symbols: NDArray[Any],
+    counts: dict[int, NDArray[np.int64]],
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    starts = row_starts(reduce(np.add, counts.values()))
     free, next_free = {}, starts[:-1]
-    for begin, count in counts:  # the responses of a block come after those of earlier blocks
+    for begin, count in counts.items():  # a block comes after earlier blocks
         free[begin] = next_free.copy()
         next_free = next_free + count
     row_codes, row_symbols = np.empty_like(codes), np.empty_like(symbols)
@@ -55,7 +75,7 @@ def sort_into_rows(
         block = rows[begin:end], codes[begin:end], symbols[begin:end]
         scatter(*block, free[begin], row_codes, row_symbols)
 
-    map_threads(scatter_block, n_responses, None, MIN_RESPONSES_PER_THREAD)
+    map_threads(scatter_block, len(rows), None, MIN_RESPONSES_PER_THREAD)
     return starts, row_codes, row_symbols
 
 
@@ -64,19 +84,43 @@ def sort_and_deduplicate(
     codes: NDArray[Any],
     symbols: NDArray[Any],
     shape: tuple[int, int],
-    repeats: Repeats,
+    repeats: Repeats | NumberRepeats,
 ) -> Resolved:
     """Sort responses into rows, by code within a row, and keep one per code.
 
-    ``shape`` holds the numbers of rows and of codes. Two stable sorts, first by code and then by
-    row, keep responses with the same row and code in their original order.
+    ``shape`` holds the numbers of rows and of codes. All sorts are stable, so that responses with
+    the same row and code keep their original order.
     """
-    n_rows, n_codes = shape
     if _ascend_strictly(rows, codes):
-        return Resolved(row_starts(np.bincount(rows, minlength=n_rows)), codes, symbols)
+        return Resolved(row_starts(np.bincount(rows, minlength=shape[0])), codes, symbols)
+    return resolve_repeats(*sort_by_row_and_code(rows, codes, symbols, shape), repeats)
+
+
+def sort_by_row_and_code(
+    rows: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any], shape: tuple[int, int]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Sort responses into rows, by code within a row, stably: :class:`Rows` with repeats."""
+    n_rows, n_codes = shape
+    if len(rows) >= MIN_COMPILED:
+        counts = _count_blocks(rows, n_rows)
+        longest = int(reduce(np.add, counts.values()).max())
+        if longest <= MAX_RANKED:
+            return _sort_short_rows(*_scatter_blocks(rows, codes, symbols, counts), longest)
     ends, rows, symbols = sort_into_rows(codes, rows, symbols, n_codes)
     codes = np.repeat(np.arange(n_codes, dtype=codes.dtype), np.diff(ends))
-    return resolve_repeats(*sort_into_rows(rows, codes, symbols, n_rows), repeats)
+    return sort_into_rows(rows, codes, symbols, n_rows)
+
+
+def _sort_short_rows(
+    starts: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any], longest: int
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    map_threads(
+        lambda first, last: sort_within_rows(starts, codes, symbols, first, last, longest),
+        len(starts) - 1,
+        None,
+        MIN_RANKED_PER_THREAD,
+    )
+    return starts, codes, symbols
 
 
 def _ascend_strictly(rows: NDArray[Any], codes: NDArray[Any]) -> bool:

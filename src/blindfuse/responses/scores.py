@@ -191,7 +191,7 @@ def _effective_levels(table: ScoreTable, scale: ScoreScale) -> Floats:
 
 def check_edges(edges: Any) -> Floats:
     """Return edges between levels as numbers; raise BadParameter unless they ascend."""
-    array = as_floats(as_column(edges), lambda at: f"edge {at}")
+    array = as_floats(as_column(edges).copy(), lambda at: f"edge {at}")
     if not len(array) or np.any(np.isnan(array)) or np.any(np.diff(array) <= 0):
         raise BadParameter(
             "levels= must be a number of levels, or edges between levels that ascend. "
