@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from blindfuse import BadLabels, BadParameter, NumberFusion, Numbers, fuse_numbers, simulate_numbers
+from blindfuse.numbers import held_out, selection
 from blindfuse.numbers.registry import METHODS
 from blindfuse.numbers.selection import CANDIDATES
 
@@ -170,6 +171,21 @@ def test_the_mean_is_used_where_annotators_are_alike() -> None:
         for truth in [rng.normal(size=200)]
     ]
     assert chosen.count("mean") >= 7
+
+
+@pytest.mark.parametrize(("outliers", "n_predicted"), [(0.0, 8000), (0.05, 4000)])
+def test_methods_are_compared_on_a_larger_sample_unless_the_first_decides(
+    outliers: float, n_predicted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (held_out, selection):
+        monkeypatch.setattr(module, "MAX_RATINGS", 40_000)
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(3000, 1)) + rng.normal(size=(3000, 20))
+    matrix[rng.random(matrix.shape) < outliers] += 100
+    fusion = fuse_numbers(matrix)
+    assert fusion.choice.errors is not None
+    assert fusion.choice.errors.n_predicted == pytest.approx(n_predicted, rel=0.1)
+    assert (fusion.method == "robust factor") == (outliers > 0)
 
 
 def test_the_reason_names_the_baselines_and_says_when_one_predicts_better() -> None:

@@ -17,11 +17,11 @@ Method = Callable[[Numbers], Estimate]
 FOLDS = 5
 MAX_PREDICTED = 50_000
 """Folds end once this many ratings were predicted."""
-MAX_RATINGS = 250_000
-"""Ratings up to which methods are compared on the whole table."""
+MAX_RATINGS = FOLDS * MAX_PREDICTED
+"""Ratings up to which methods are compared on the whole table: as many as one fold needs."""
 SAMPLED_RATINGS = 20_000
 """Ratings of the sample of items on which methods are compared otherwise, in one fold, so that the
-comparison takes no longer than the fusion."""
+comparison takes no longer than the fusion. Where that is too few, MAX_RATINGS are sampled."""
 OUTLIER = 10.0
 """Robust standard deviations beyond which a residual counts as one at this distance. Only gross
 errors are that far away, so skewed ratings are compared by squared error."""
@@ -67,13 +67,15 @@ class HeldOutErrors:
         return total / error if error > 0 else np.sign(total) * np.inf
 
 
-def held_out_errors(canonical: CanonicalNumbers, methods: Mapping[str, Method]) -> HeldOutErrors:
+def held_out_errors(
+    canonical: CanonicalNumbers, methods: Mapping[str, Method], n_sampled: int = SAMPLED_RATINGS
+) -> HeldOutErrors:
     """Predict held-out ratings from the estimates of each method without them.
 
     Ratings of the remaining annotators are fused; the prediction for annotator m is the regression
     of its other ratings on the estimates, shrunk towards the crowd.
     """
-    table = sample_items(canonical)
+    table = sample_items(canonical, n_sampled)
     fold = np.random.default_rng(0).permutation(table.n_ratings) % FOLDS
     item = table.item_of_rating()
     residuals: dict[str, list[Floats]] = {name: [] for name in methods}
@@ -82,7 +84,7 @@ def held_out_errors(canonical: CanonicalNumbers, methods: Mapping[str, Method]) 
         training = table.select_ratings(fold != number)
         held_out = (fold == number) & (training.ratings_per_item > 0)[item]
         clipped = training.values.clip(-OUTLIER, OUTLIER)
-        moments = annotator_moments(training.with_rows(training.starts, training.codes, clipped))
+        moments = annotator_moments(training.with_values(clipped))
         deviations = np.sqrt(moments[1])
         safe = np.where(deviations > 0, deviations, 1.0)[table.codes[held_out]]
         for name, method in methods.items():
@@ -99,14 +101,14 @@ def held_out_errors(canonical: CanonicalNumbers, methods: Mapping[str, Method]) 
     return HeldOutErrors(losses, np.concatenate(places))
 
 
-def sample_items(canonical: CanonicalNumbers) -> Numbers:
-    """Return all ratings, or those of items that are drawn by a hash of their ratings."""
+def sample_items(canonical: CanonicalNumbers, n_sampled: int = SAMPLED_RATINGS) -> Numbers:
+    """Return all ratings, or about ``n_sampled`` of items drawn by a hash of their ratings."""
     table = canonical.numbers
-    if canonical.sample is not None:
+    if canonical.sample is not None and n_sampled == SAMPLED_RATINGS:
         return canonical.sample
     if table.n_ratings <= MAX_RATINGS:
         return table
-    share = SAMPLED_RATINGS / table.n_ratings
+    share = n_sampled / table.n_ratings
     drawn = (canonical.item_hashes >> np.uint64(11)) < share * 2.0**53
     return canonicalize(table.select_items(np.flatnonzero(drawn))).numbers
 

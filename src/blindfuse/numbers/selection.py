@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from blindfuse.numbers.canonical import CanonicalNumbers
-from blindfuse.numbers.held_out import HeldOutErrors, held_out_errors
+from blindfuse.numbers.held_out import MAX_RATINGS, HeldOutErrors, held_out_errors
 from blindfuse.numbers.registry import METHODS
 
 CANDIDATES = (
@@ -29,7 +29,9 @@ class MethodChoice(NamedTuple):
 def choose_method(canonical: CanonicalNumbers) -> MethodChoice:
     """Choose the first candidate that is not significantly worse than the best one.
 
-    Nothing is chosen by its error against a truth, and the constants are conventional.
+    The methods are compared on a sample of a large table, and on a larger sample if several are
+    close to the best, so that a simpler one is not chosen for want of ratings. Nothing is chosen by
+    its error against a truth, and the constants are conventional.
     """
     table = canonical.numbers
     n_active = int((table.ratings_per_annotator > 0).sum())
@@ -43,14 +45,23 @@ def choose_method(canonical: CanonicalNumbers) -> MethodChoice:
     if table.n_items < 2 or table.ratings_per_item.max() < 2:
         reason = "there is one item" if table.n_items < 2 else "no item has two ratings"
         return MethodChoice("mean", f"The mean is used, because {reason}.")
-    errors = held_out_errors(canonical, {name: METHODS[name] for name in CANDIDATES})
+    methods = {name: METHODS[name] for name in CANDIDATES}
+    errors = held_out_errors(canonical, methods)
     if not errors.n_predicted:
         return MethodChoice(
             "mean", "The mean is used: there are too few ratings to compare methods."
         )
+    close = _close_to_best(errors)
+    if len(close) > 1 and table.n_ratings > MAX_RATINGS:
+        errors = held_out_errors(canonical, methods, MAX_RATINGS)
+        close = _close_to_best(errors)
+    return MethodChoice(close[0], _reason(errors, close[0], errors.best), errors)
+
+
+def _close_to_best(errors: HeldOutErrors) -> list[str]:
+    """The candidates that are not significantly worse than the best one, the simplest first."""
     best = errors.best
-    chosen = next(name for name in CANDIDATES if errors.z_score(name, best) <= SIGNIFICANT_Z)
-    return MethodChoice(chosen, _reason(errors, chosen, best), errors)
+    return [name for name in CANDIDATES if errors.z_score(name, best) <= SIGNIFICANT_Z]
 
 
 def _reason(errors: HeldOutErrors, chosen: str, best: str) -> str:
