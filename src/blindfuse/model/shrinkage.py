@@ -6,7 +6,7 @@ that is learned from how annotators differ (:mod:`blindfuse.model.annotator_prio
 number of pseudo-counts, distributed like the responses of the whole crowd.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from blindfuse.model.annotator_prior import (
     AnnotatorPrior,
     DiagonalCounts,
+    column_sums,
     learn_annotator_prior,
 )
 from blindfuse.model.column_prior import column_centres, learn_column_strength
@@ -64,6 +65,8 @@ class LearnedShrinkage:
 
     prior: AnnotatorPrior
     skills: Floats
+    _mu: Floats = field(init=False)
+    """The accuracies ``[annotator, true]`` that the skills of the last result predict."""
 
     @classmethod
     def learn(cls, counts: Floats) -> "LearnedShrinkage":
@@ -74,10 +77,11 @@ class LearnedShrinkage:
         """Update the skills by one Newton step, then return the posterior means."""
         diagonal = DiagonalCounts.from_counts(counts)
         self.skills, _ = self.prior.skill.step(diagonal, self.skills)
-        return self.prior.confusions(counts, self.skills)
+        self._mu = self.prior.skill.expected_accuracies(self.skills)
+        return self.prior.confusions(counts, diagonal, self._mu)
 
     def log_density(self, confusions: Floats) -> float:
-        return self.prior.log_density(confusions, self.skills)
+        return self.prior.log_density(confusions, self.skills, self._mu)
 
 
 def make_shrinkage(option: ShrinkageOption, counts: Floats, anchor: Anchor = IDENTITY) -> Shrinkage:
@@ -99,7 +103,7 @@ def make_shrinkage(option: ShrinkageOption, counts: Floats, anchor: Anchor = IDE
 
 def normalize_columns(counts: Floats) -> Floats:
     """Return confusion matrices from ``counts[m, reported, true]``; an empty column is uniform."""
-    sums = counts.sum(axis=1, keepdims=True)
+    sums = column_sums(counts)[:, None]
     if sums.all():
         return np.asarray(counts / sums)
     uniform = np.full_like(counts, 1 / counts.shape[1])

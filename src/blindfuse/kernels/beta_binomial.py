@@ -1,0 +1,49 @@
+"""The beta-binomial likelihood of correct and wrong responses."""
+
+from blindfuse.kernels.compilation import embedded, kernel, logarithm
+
+SHIFT = 7
+"""How far an argument of log Γ is raised before Stirling's series, which then has 15 digits."""
+
+
+@kernel
+def log_beta_binomial(right, total, mu, strength):
+    """Return Σ log B(x + s μ, n − x + s (1 − μ)) / B(s μ, s (1 − μ)) over cells.
+
+    ``right[cell]`` is x, ``total[cell]`` is n and ``mu[cell]`` is μ; ``strength`` is s.
+    """
+    log_likelihood = 0.0
+    for cell in range(right.size):
+        x, n = right[cell], total[cell]
+        a, b = strength * mu[cell], strength * (1.0 - mu[cell])
+        logs = _stirling_ratio(a, x) + _stirling_ratio(b, n - x) - _stirling_ratio(strength, n)
+        products = _product_ratio(a, x) * _product_ratio(b, n - x) / _product_ratio(strength, n)
+        log_likelihood += logs - logarithm(products)
+    return log_likelihood
+
+
+@embedded
+def _product_ratio(x, n):
+    """Γ(x + n + SHIFT) Γ(x) / (Γ(x + n) Γ(x + SHIFT))."""
+    raised, plain = 1.0, 1.0
+    for i in range(SHIFT):
+        raised *= x + n + i
+        plain *= x + i
+    return raised / plain
+
+
+@embedded
+def _stirling_ratio(x, n):
+    """log Γ(x + n + SHIFT) / Γ(x + SHIFT) + n, without a difference of large numbers."""
+    low, high = x + SHIFT, x + n + SHIFT
+    logs = (low - 0.5) * logarithm(high / low) + n * logarithm(high)
+    return logs + _stirling_rest(high) - _stirling_rest(low)
+
+
+@embedded
+def _stirling_rest(x):
+    """log Γ(x) − (x − ½) log x + x − ½ log 2π."""
+    r = 1.0 / x
+    z = r * r
+    series = 1 / 1260 - z * (1 / 1680 - z * (1 / 1188 - z * (691 / 360360 - z / 156)))
+    return r * (1 / 12 - z * (1 / 360 - z * series))
