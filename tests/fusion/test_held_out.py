@@ -9,7 +9,7 @@ from blindfuse import (
     Responses,
     simulate,
 )
-from blindfuse.fusion.held_out import FOLDS, Gain, HeldOut, LatentFit
+from blindfuse.fusion.held_out import FOLDS, Gain, HeldOut, HeldOutScores, LatentFit
 
 
 def test_predictions_by_hand() -> None:
@@ -80,3 +80,19 @@ def test_models_that_clearly_differ_are_fitted_to_one_fold_and_others_to_all() -
     similar = held.predict(fit(0.99))
     assert abs(held.gain(similar, over=good).z) < 5
     assert len(similar.scores) == len(good.scores) == FOLDS
+
+
+def test_a_model_without_any_gain_is_not_fitted_to_other_folds() -> None:
+    simulation = simulate(3000, 6, 3, np.random.default_rng(2), missing=0.2)
+    held = HeldOut(simulation.responses)
+
+    def predict(quality: float) -> HeldOutScores:
+        mixed = quality * simulation.model.confusions + (1 - quality) / 3
+        return held.predict(lambda train: LatentFit(simulation.model.posteriors(train), mixed))
+
+    good, worse, bad = map(predict, (1.0, 0.97, 0.3))
+    assert not held.is_better(worse, good, 2.0)
+    assert len(worse.scores) == len(good.scores) == 1
+    assert held.is_better(good, bad, 2.0)
+    assert len(good.scores) == 1
+    assert held.is_better(good, worse, 2.0) == (held.gain(good, over=worse).z > 2)

@@ -110,10 +110,24 @@ class HeldOut:
 
         Once it is clearly better or worse, the remaining folds are skipped.
         """
+        return self._gain_until(lambda found: abs(found.z) > CLEAR_Z, one, over)
+
+    def is_better(self, one: HeldOutScores, over: HeldOutScores, significant_z: float) -> bool:
+        """Whether one model predicts significantly better than the other.
+
+        Folds are also skipped once they show no gain: to be significant, the others would have to
+        contradict them.
+        """
+        found = self._gain_until(lambda found: not 0 < found.z <= CLEAR_Z, one, over)
+        return found.z > significant_z
+
+    def _gain_until(
+        self, is_clear: Callable[[Gain], bool], one: HeldOutScores, over: HeldOutScores
+    ) -> Gain:
         for n_folds in range(1, len(self._folds) + 1):
             differences = one.of_first(n_folds) - over.of_first(n_folds)
             found = self._gain(differences, n_folds)
-            if abs(found.z) > CLEAR_Z:
+            if is_clear(found):
                 break
         return found
 

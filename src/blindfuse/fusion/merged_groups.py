@@ -15,7 +15,6 @@ from blindfuse.estimators.groups import fit_groups
 from blindfuse.fusion.choice import Choice, FuseContext
 from blindfuse.fusion.held_out import (
     HELD_OUT_TOLERANCE,
-    Gain,
     HeldOut,
     LatentFit,
     fit_independent,
@@ -70,9 +69,9 @@ def merge_groups(
     held_out = HeldOut(sample_items(_one_per_group(responses, groups), context.seed))
     one = held_out.predict(fit_independent(threads, shrinkage=DEFAULT_PSEUDO_COUNT))
     two = held_out.predict(fit_subtypes(2, threads))
-    if held_out.gain(two, over=one).z > significant_z:
+    if held_out.is_better(two, one, significant_z):
         return None
-    if _gain_without_groups(context, found).z > significant_z:
+    if _are_better_apart(context, found, significant_z):
         return None
     model, posteriors, history = fit_groups(
         responses, groups, found.weights, found.fitted.posteriors_, threads
@@ -86,8 +85,8 @@ def merge_groups(
     return temper_misfit(choice, context, pairs.compare_with(model).outside_groups(groups))
 
 
-def _gain_without_groups(context: FuseContext, found: FoundGroups) -> Gain:
-    """How much better EM without groups predicts held-out responses outside the groups.
+def _are_better_apart(context: FuseContext, found: FoundGroups, significant_z: float) -> bool:
+    """Whether EM without groups predicts held-out responses outside the groups better.
 
     Copiers draw EM towards their own errors, which predict nobody else. Independent annotators of
     high skill agree as well, but others agree with them, and merging them loses what they know.
@@ -95,7 +94,7 @@ def _gain_without_groups(context: FuseContext, found: FoundGroups) -> Gain:
     groups, weights, threads = found.dependence.groups, found.weights, context.threads
     outside = ~np.isin(np.arange(len(weights)), np.concatenate(groups))
     if not outside.any():
-        return Gain(0.0, 0.0)
+        return False
 
     def fit_merged(train: Responses) -> LatentFit:
         weighted = DawidSkene(weights=weights, tolerance=HELD_OUT_TOLERANCE, threads=threads)
@@ -107,7 +106,7 @@ def _gain_without_groups(context: FuseContext, found: FoundGroups) -> Gain:
 
     held_out = HeldOut(context.sample, predicted=outside)
     merged = held_out.predict(fit_merged)
-    return held_out.gain(held_out.predict(fit_independent(threads)), over=merged)
+    return held_out.is_better(held_out.predict(fit_independent(threads)), merged, significant_z)
 
 
 def _one_per_group(responses: Responses, groups: tuple[tuple[int, ...], ...]) -> Responses:
