@@ -31,6 +31,7 @@ import startup
 import symbols
 import ten_million
 import trust
+import version_0_1
 import voting
 from report import Check, Section, environment, from_page, to_markdown, to_page, to_text
 
@@ -72,6 +73,7 @@ SECTIONS: list[Callable[[], Section]] = [
     clusterings.kmeans_runs,
     clusterings.large,
     speed.response_sweeps,
+    version_0_1.sweeps,
     accuracy.adversaries,
     speed.imports,
     shapes.tables,

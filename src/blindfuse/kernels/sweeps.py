@@ -39,6 +39,9 @@ CACHE_LINE = 64
 SUMS = 4
 """Sums among which the groups of an annotator take turns, a power of two."""
 
+ONE, TWO, AHEAD, LAST_SUM = map(np.uint64, (1, 2, PREFETCH_DISTANCE, SUMS - 1))
+"""Unsigned numbers: signed indices could be negative, and Numba would check each of them."""
+
 
 @nested
 def project(vector, begin, end):
@@ -454,55 +457,60 @@ def _polynomials(starts, annotators, symbols, rows, polynomials, lanes):
     They are the elementary symmetric polynomials of the group's ``rows[annotator, symbol, k]``.
     Here and below, rows are in registers if ``lanes`` are given, and in memory if they are None.
     """
-    R, L = rows.shape[1:]
-    for group in range(starts.size - 1):
+    R, L = np.uint64(rows.shape[1]), rows.shape[2]
+    for group in range(np.uint64(starts.size - 1)):
+        begin, end = np.uint64(starts[group]), np.uint64(starts[group + ONE])
         if lanes is None:
             for k in range(L):
                 polynomials[group, 0, k] = polynomials[group, 1, k] = 0.0
-            for at in range(starts[group], starts[group + 1]):
-                m, a = annotators[at], symbols[at]
+            for at in range(begin, end):
+                m, a = np.uint64(annotators[at]), np.uint64(symbols[at])
                 for k in range(L):
                     polynomials[group, 1, k] += rows[m, a, k] * polynomials[group, 0, k]
                     polynomials[group, 0, k] += rows[m, a, k]
         else:
             one = two = filled(0.0, polynomials, lanes)
-            for at in range(starts[group], starts[group + 1]):
-                row = _row_at(rows, annotators[at] * R + symbols[at], lanes)
+            for at in range(begin, end):
+                row = _row_at(rows, np.uint64(annotators[at]) * R + np.uint64(symbols[at]), lanes)
                 two = plus_scaled(two, times(row, one), 1.0)
                 one = plus_scaled(one, row, 1.0)
-            _set_row(polynomials, 2 * group, one, lanes)
-            _set_row(polynomials, 2 * group + 1, two, lanes)
+            _set_row(polynomials, TWO * group, one, lanes)
+            _set_row(polynomials, TWO * group + ONE, two, lanes)
 
 
 @nested
-def _sum_all(starts, annotators, symbols, rows, sizes, total, lanes):
-    """Fill ``total[0]`` with Σ over groups of size · (e₁ + e₂ + e₃), polynomials of degrees 1–3."""
-    R, L = rows.shape[1:]
+def _sum_all(polynomials, sizes, rows, counts, total, lanes):
+    """Fill ``total[0]`` with Σ over groups of size · (e₁ + e₂ + e₃), polynomials of degrees 1–3.
+
+    By Newton's identities e₃ = e₁e₂ + (p₃ − e₁³)/3, where p₃ is the sum of the cubes of the rows.
+    Over all groups, a row occurs ``counts[annotator, symbol]`` times, so that no group is taken
+    apart into its responses.
+    """
+    M, R, L = rows.shape
     for k in range(L):
         total[0, k] = 0.0
     if lanes is None:
-        one, two, three = np.empty(L), np.empty(L), np.empty(L)
-        for group in range(starts.size - 1):
-            for k in range(L):
-                one[k] = two[k] = three[k] = 0.0
-            for at in range(starts[group], starts[group + 1]):
-                m, a = annotators[at], symbols[at]
+        for m in range(M):
+            for a in range(R):
                 for k in range(L):
-                    three[k] += rows[m, a, k] * two[k]
-                    two[k] += rows[m, a, k] * one[k]
-                    one[k] += rows[m, a, k]
+                    total[0, k] += counts[m, a] / 3.0 * rows[m, a, k] ** 3
+        for group in range(sizes.size):
             for k in range(L):
-                total[0, k] += sizes[group] * (one[k] + two[k] + three[k])
+                one, two = polynomials[group, 0, k], polynomials[group, 1, k]
+                total[0, k] += sizes[group] * (one + two + one * two - one**3 / 3.0)
     else:
         result = filled(0.0, total, lanes)
-        for group in range(starts.size - 1):
-            first = second = third = filled(0.0, total, lanes)
-            for at in range(starts[group], starts[group + 1]):
-                row = _row_at(rows, annotators[at] * R + symbols[at], lanes)
-                third = plus_scaled(third, times(row, second), 1.0)
-                second = plus_scaled(second, times(row, first), 1.0)
-                first = plus_scaled(first, row, 1.0)
-            degrees = plus_scaled(plus_scaled(first, second, 1.0), third, 1.0)
+        for m in range(M):
+            for a in range(R):
+                row = _row_at(rows, m * R + a, lanes)
+                cube = times(times(row, row), row)
+                result = plus_scaled(result, cube, counts[m, a] / 3.0)
+        for group in range(sizes.size):
+            first = _row_at(polynomials, 2 * group, lanes)
+            second = _row_at(polynomials, 2 * group + 1, lanes)
+            degrees = plus_scaled(first, second, 1.0)
+            degrees = plus_scaled(degrees, times(first, second), 1.0)
+            degrees = plus_scaled(degrees, times(times(first, first), first), -1.0 / 3.0)
             result = plus_scaled(result, degrees, np.float64(sizes[group]))
         _set_row(total, 0, result, lanes)
 
@@ -522,23 +530,24 @@ def _sum_others(begin, end, groups, symbols, rows, polynomials, sizes, total, la
     ``rows[symbol, k]`` are the rows of the annotator. ``total[(part, symbol), k]`` sums by its
     symbol, by SUMS sums that take turns, because an addition waits for the one before it.
     """
-    R, L = rows.shape
-    for at in range(begin, end):
-        if at + PREFETCH_DISTANCE < end:
-            _prefetch_group(polynomials, sizes, groups[at + PREFETCH_DISTANCE])
-        group, a = groups[at], symbols[at]
+    R, L = np.uint64(rows.shape[0]), rows.shape[1]
+    last = np.uint64(end)
+    for at in range(np.uint64(begin), last):
+        if at + AHEAD < last:
+            _prefetch_group(polynomials, sizes, groups[at + AHEAD])
+        group, a = np.uint64(groups[at]), np.uint64(symbols[at])
         if lanes is None:
             for k in range(L):
                 one = polynomials[group, 0, k] - rows[a, k]
                 two = polynomials[group, 1, k] - rows[a, k] * one
-                total[a + R * (at & (SUMS - 1)), k] += sizes[group] * (1.0 + one + two)
+                total[a + R * (at & LAST_SUM), k] += sizes[group] * (1.0 + one + two)
         else:
             row = _row_at(rows, a, lanes)
-            first = plus_scaled(_row_at(polynomials, 2 * group, lanes), row, -1.0)
-            second = _row_at(polynomials, 2 * group + 1, lanes)
+            first = plus_scaled(_row_at(polynomials, TWO * group, lanes), row, -1.0)
+            second = _row_at(polynomials, TWO * group + ONE, lanes)
             second = plus_scaled(second, times(row, first), -1.0)
             degrees = plus_scaled(plus_scaled(filled(1.0, total, lanes), first, 1.0), second, 1.0)
-            part = a + R * (at & (SUMS - 1))
+            part = a + R * (at & LAST_SUM)
             added = plus_scaled(_row_at(total, part, lanes), degrees, np.float64(sizes[group]))
             _set_row(total, part, added, lanes)
 
@@ -547,10 +556,11 @@ def _sum_others(begin, end, groups, symbols, rows, polynomials, sizes, total, la
 def _replace(begin, end, groups, symbols, old, new, polynomials, sizes, lanes):
     """Replace the rows of one annotator in the polynomials of its groups."""
     L = old.shape[1]
-    for at in range(begin, end):
-        if at + PREFETCH_DISTANCE < end:
-            _prefetch_group(polynomials, sizes, groups[at + PREFETCH_DISTANCE])
-        group, a = groups[at], symbols[at]
+    last = np.uint64(end)
+    for at in range(np.uint64(begin), last):
+        if at + AHEAD < last:
+            _prefetch_group(polynomials, sizes, groups[at + AHEAD])
+        group, a = np.uint64(groups[at]), np.uint64(symbols[at])
         if lanes is None:
             for k in range(L):
                 change = new[a, k] - old[a, k]
@@ -559,19 +569,19 @@ def _replace(begin, end, groups, symbols, old, new, polynomials, sizes, lanes):
         else:
             before = _row_at(old, a, lanes)
             moved = plus_scaled(_row_at(new, a, lanes), before, -1.0)
-            first = _row_at(polynomials, 2 * group, lanes)
+            first = _row_at(polynomials, TWO * group, lanes)
             others = plus_scaled(first, before, -1.0)
-            second = _row_at(polynomials, 2 * group + 1, lanes)
+            second = _row_at(polynomials, TWO * group + ONE, lanes)
             second = plus_scaled(second, times(moved, others), 1.0)
-            _set_row(polynomials, 2 * group + 1, second, lanes)
-            _set_row(polynomials, 2 * group, plus_scaled(first, moved, 1.0), lanes)
+            _set_row(polynomials, TWO * group + ONE, second, lanes)
+            _set_row(polynomials, TWO * group, plus_scaled(first, moved, 1.0), lanes)
 
 
 @kernel
 def sweep_responses(
-    starts, annotators, symbols, annotator_starts, patterns, pattern_symbols, sizes,
+    starts, annotators, symbols, annotator_starts, patterns, pattern_symbols, sizes, symbol_counts,
     panel_starts, members, panel_zeros, member_starts, panels, member_zeros, panel_sizes,
-    n_items, by_pattern, by_panel, lanes, gram_lanes, square_lanes,
+    item_counts, n_items, by_pattern, by_panel, lanes, gram_lanes, square_lanes,
     confusions, prior, duals, prior_dual, fixed, proximal, inner,
 ):  # fmt: skip
     """Make one sweep directly from responses, with weights n/N; return h_N without its constant.
@@ -580,6 +590,9 @@ def sweep_responses(
     polynomials of the rows g_m = Γ_m[f_m(n), :] of the item's annotators. For the Gram matrices
     they are the same polynomials of P_m. Items with the same responses form one pattern; items with
     the same annotators form one panel, whose symbols are all zero, so that one function does both.
+
+    ``symbol_counts[m, a]`` and ``item_counts[m, 0]`` are the numbers of items to which an annotator
+    reported a symbol, and to which it responded.
 
     ``by_pattern`` and ``by_panel`` are buffers for the polynomials, reused in every sweep.
     ``lanes`` and ``gram_lanes`` are those of rows of ``by_pattern``, of K entries, and of
@@ -638,8 +651,8 @@ def sweep_responses(
             first, last, panels, member_zeros, old_gram, grams[m], by_panel, panel_sizes, gram_lanes
         )
     total = np.empty((1, K))
-    _sum_all(starts, annotators, symbols, confusions, sizes, total, lanes)
-    _sum_all(panel_starts, members, panel_zeros, grams, panel_sizes, packed, gram_lanes)
+    _sum_all(by_pattern, sizes, confusions, symbol_counts, total, lanes)
+    _sum_all(by_panel, panel_sizes, grams, item_counts, packed, gram_lanes)
     _unpack_gram(packed, scale, gram)
     for k in range(K):
         total[0, k] *= scale

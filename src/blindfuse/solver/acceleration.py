@@ -63,9 +63,9 @@ class Anderson:
         if not self.result_differences:
             return result
         accelerated = result.copy()
-        changes, steps = np.array(self.residual_differences), np.array(self.result_differences)
-        weights = _weights(changes, residual, _importance(result))
-        accelerated.values[:] -= np.einsum("i,ij->j", weights, steps)
+        weights = _weights(np.array(self.residual_differences), residual, _importance(result))
+        for weight, step in zip(weights, self.result_differences, strict=True):
+            accelerated.values[:] -= weight * step
         project_model(accelerated.confusions, accelerated.prior)
         return accelerated
 

@@ -94,6 +94,8 @@ class ResponseProblem:
         self.n_items: float = responses.n_items
         self.patterns = response_patterns(responses)
         self.panels = panels(responses)
+        self.symbol_counts = _count_symbols(responses)
+        self.item_counts = self.symbol_counts.sum(axis=1, keepdims=True)
         triangle = K * (K + 1) // 2
         lanes, gram_lanes = (
             register_lanes(count, responses.n_responses)
@@ -111,15 +113,25 @@ class ResponseProblem:
                 *self.patterns.by_pattern,
                 *self.patterns.by_annotator,
                 self.patterns.sizes,
+                self.symbol_counts,
                 *self.panels.by_pattern,
                 *self.panels.by_annotator,
                 self.panels.sizes,
+                self.item_counts,
                 self.n_items,
                 *self.workspace,
                 *self.lanes,
                 *_state(factors, settings),
             )
         )
+
+
+def _count_symbols(responses: Responses) -> Floats:
+    """Return the number of items ``[annotator, symbol]`` to which each symbol was reported."""
+    M, R = responses.n_annotators, responses.n_symbols
+    _, annotators, symbols = responses.by_item
+    cells = annotators.astype(np.intp) * R + symbols
+    return np.bincount(cells, minlength=M * R).reshape(M, R).astype(np.float64)
 
 
 def _unfold_pairs(weights: Floats, moments: Moments) -> tuple[Floats, Floats]:
