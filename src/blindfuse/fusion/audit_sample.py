@@ -135,7 +135,8 @@ def collect_sample(
 
 def _codes(fusion: "Fusion", checked: Mapping[Any, Any]) -> tuple[Codes, Codes]:
     """Positions and class codes of the checked items; labels that are None count as unchecked."""
-    filled = {item: label for item, label in checked.items() if not _is_missing(label)}
+    given = {} if checked is None else checked
+    filled = {item: label for item, label in given.items() if not _is_missing(label)}
     items, labels = as_names(list(filled)), as_names(list(filled.values()))
     item_at = positions(items, fusion.responses.items)
     class_at = positions(labels, fusion.responses.classes)

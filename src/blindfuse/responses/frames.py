@@ -1,7 +1,8 @@
 """Tables of any dataframe library, read through narwhals, as arrays with None for null."""
 
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -126,10 +127,27 @@ def _table(frame: Any) -> Any:
     table = _native(frame)
     if not isinstance(table, nw.DataFrame | nw.LazyFrame):
         raise BadLabels(
-            f"A {type(frame).__name__} is not a table. Pass a pandas, Polars, PyArrow or DuckDB "
-            "table, a matrix, or Responses."
+            f"A {type(frame).__name__} is not a table of pandas, Polars, PyArrow or DuckDB. "
+            f"{how_to_pass(frame)}"
         )
     return table
+
+
+def how_to_pass(array: Any) -> str:
+    """Say how data of this type become a table."""
+    if isinstance(array, str | os.PathLike):
+        return "Read the file first: blindfuse.read(path).responses."
+    if hasattr(array, "toarray"):
+        return "Pass array.toarray(), with a missing marker for empty cells."
+    if hasattr(array, "to_frame"):
+        return "Pass a frame: series.reset_index() has the index as columns."
+    if isinstance(array, Mapping) or _has_records(array):
+        return "Make it a frame first: polars.DataFrame(data), or pandas.DataFrame(data)."
+    return "For a long table use from_long or from_frame."
+
+
+def _has_records(array: Any) -> bool:
+    return isinstance(array, Sequence) and bool(array) and isinstance(array[0], Mapping)
 
 
 def _values(series: Any) -> NDArray[Any]:
