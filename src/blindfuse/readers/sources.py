@@ -57,8 +57,22 @@ _REFUSED = {
     b"Rar!": ("RAR", "unrar x"),
     b"\xd0\xcf\x11\xe0": ("an old Excel or Office file", ""),
     b"SQLite format 3": ("an SQLite database", ""),
+    b"\x93NUMPY": ("a NumPy array", ""),
+    b"\x80\x04\x95": ("a Python pickle", ""),
+    b"\x80\x05\x95": ("a Python pickle", ""),
+    b"\x89HDF": ("an HDF5 file", ""),
+    b"\x89PNG": ("an image", ""),
+    b"%PDF": ("a PDF document", ""),
+    b"Obj\x01": ("an Avro file", ""),
+    b"$FL2": ("an SPSS file", ""),
+    b"<stata_dta>": ("a Stata file", ""),
+    b"RDX3": ("an R data file", ""),
 }
 """First bytes of files that are not read: what they are, and the program that unpacks them."""
+_LFS_POINTER = b"version https://git-lfs"
+_TAR = b"ustar"
+_TAR_PLACE = 257
+"""Where a tar archive says that it is one."""
 _SPREADSHEETS = {
     "xl/workbook.xml": "an Excel workbook",
     "xl/workbook.bin": "an Excel workbook",
@@ -221,9 +235,12 @@ def _unpack(name: str, content: Path | bytes) -> list[Source]:
             file.seek(0)
             _refuse_unsupported(name, start)
             if start.startswith(tuple(_COMPRESSIONS)):
-                return [Source(name, _uncompress(name, file, unpacked_limit(size)))]
+                data = _uncompress(name, file, unpacked_limit(size))
+                _refuse_archives(name, data)
+                return [Source(name, data)]
             if start.startswith(_ZIP):
                 return _unpack_zip(name, file, unpacked_limit(size))
+            _refuse_archives(name, file.read(_TAR_PLACE + len(_TAR)))
     except OSError as error:
         raise BadFile(
             f"{name} cannot be read: {error.strerror or error}. Check the file."
@@ -253,6 +270,16 @@ def _refuse_unsupported(name: str, start: bytes) -> None:
             raise BadFile(f"{name} is compressed by {what}. Unpack it with `{program} {name}`.")
         if start.startswith(magic):
             raise BadFile(f"{name} is {what}. Export the table as CSV.")
+
+
+def _refuse_archives(name: str, data: bytes) -> None:
+    """Raise BadFile for content that has to be unpacked or fetched first."""
+    if data[_TAR_PLACE:].startswith(_TAR):
+        raise BadFile(f"{name} is a tar archive. Unpack it with `tar -xf {name}`.")
+    if data.startswith(tuple(_COMPRESSIONS)):
+        raise BadFile(f"{name} is compressed twice. Unpack it first.")
+    if data.startswith(_LFS_POINTER):
+        raise BadFile(f"{name} is a pointer to a file of Git LFS. Fetch it with `git lfs pull`.")
 
 
 def _uncompress(name: str, file: IO[bytes], limit: int) -> bytes:

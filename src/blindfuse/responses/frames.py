@@ -74,11 +74,29 @@ def _texts(values: NDArray[Any]) -> list[str | None]:
 
 
 def with_index(frame: Any) -> Any:
-    """Return a pandas frame with the named levels of its index as columns; others unchanged."""
+    """Return a pandas frame with the named levels of its index as columns; others unchanged.
+
+    Of columns with several levels, as pivot tables have them, those with one value are dropped.
+    """
+    frame = _with_flat_columns(frame)
     names = [name for name in getattr(getattr(frame, "index", None), "names", []) if name]
     if not names or not is_frame(frame) or set(names) & set(frame.columns):
         return frame
     return frame.reset_index(level=names)
+
+
+def _with_flat_columns(frame: Any) -> Any:
+    """Return a pandas frame whose columns have one level; refuse several that differ."""
+    levels = frame.columns.nlevels if hasattr(frame, "index") and is_frame(frame) else 1
+    if levels == 1:
+        return frame
+    single = [at for at in range(levels) if frame.columns.get_level_values(at).nunique() == 1]
+    if len(single) < levels - 1:
+        raise BadLabels(
+            f"The table has columns with {levels} levels, such as {frame.columns[0]!r}. Pass one "
+            "of them, as in frame['label'], or flatten the names."
+        )
+    return frame.droplevel(single[: levels - 1], axis=1)
 
 
 def index_values(frame: Any) -> NDArray[Any] | None:
@@ -136,7 +154,7 @@ def _table(frame: Any) -> Any:
 def how_to_pass(array: Any) -> str:
     """Say how data of this type become a table."""
     if isinstance(array, str | os.PathLike):
-        return "Read the file first: blindfuse.read(path).responses."
+        return "Read a file with blindfuse.read(path).responses; columns with from_long."
     if hasattr(array, "toarray"):
         return "Pass array.toarray(), with a missing marker for empty cells."
     if hasattr(array, "to_frame"):
