@@ -207,7 +207,7 @@ class LabelRules:
         others = [label for label in self._distinct() if not _is_suspect(label)]
         if len(others) < 2 and not self._given:
             return
-        self._drop(_is_failed, _KEEP_NA)
+        self._drop(is_failed_verdict, _KEEP_NA)
         self._note_suspects([label for label in self._distinct() if _is_suspect(label)])
 
     def _note_suspects(self, suspects: Sequence[Any]) -> None:
@@ -380,7 +380,8 @@ def _is_numeral(label: Any) -> bool:
     return isinstance(label, str) and NUMERAL.fullmatch(label) is not None
 
 
-def _is_failed(label: Any) -> bool:
+def is_failed_verdict(label: Any) -> bool:
+    """Return whether this says that a judge or its program failed."""
     return isinstance(label, str) and _words(label) in FAILED_VERDICTS
 
 
