@@ -160,7 +160,7 @@ def ratings_as(change: "pl.Expr", separator: str = ",") -> pl.DataFrame:
 def test_decimal_commas_are_read() -> None:
     plain = ratings_as(pl.col("score"))
     assert ratings_as(pl.col("score").str.replace(r"\.", ","), ";").equals(plain)
-    output = succeed("fuse", "changed.csv", "--numbers").stdout
+    output = succeed("fuse", "changed.csv", "--numbers").stderr
     assert "values read with a decimal comma: 2,5 is 2.5" in output
 
 
@@ -173,10 +173,8 @@ def test_what_is_missing_among_labels_is_missing_among_numbers(word: str) -> Non
     without = ratings_as(pl.when(every_fifth).then(None).otherwise(pl.col("score")))
     marked = ratings_as(pl.when(every_fifth).then(pl.lit(word)).otherwise(pl.col("score")))
     assert marked.equals(without)
-    assert (
-        "treated as missing"
-        in succeed(*("fuse", "changed.csv", "--scores", "--missing", "99,bad")).stdout
-    )
+    scored = succeed("fuse", "changed.csv", "--scores", "--missing", "99,bad")
+    assert "treated as missing" in scored.stderr
 
 
 @pytest.mark.usefixtures("simulation")

@@ -146,8 +146,9 @@ def _codes(fusion: "Fusion", checked: Mapping[Any, Any]) -> tuple[Codes, Codes]:
             "Leave them out, or use the names of the responses."
         )
     if np.any(class_at < 0):
+        unknown = dict.fromkeys(labels[class_at < 0].tolist())
         raise BadLabels(
-            f"Checked labels {list_names(labels[class_at < 0])} are not among the classes "
+            f"Checked labels {list_names(unknown)} are not among the classes "
             f"{list_names(fusion.responses.classes)}. Correct them, or add them to classes=."
         )
     return item_at, class_at

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import sys
 import zipfile
 import zlib
@@ -170,8 +171,29 @@ def _find(file: FileInput) -> list[Source]:
         raise BadParameter(f"{file!r} is not a path. Pass a path, '-', or a binary stream.")
     if file == "-":
         return _unpack("standard input", sys.stdin.buffer.read())
-    files = _find_files(Path(file))
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", str(file)):
+        raise BadFile(f"{file} is a URL. Download the file first, and pass its path.")
+    path = _expanded(Path(file))
+    if _is_pipe(path):
+        return _unpack(str(path), path.read_bytes())
+    files = _find_files(path)
     return [source for path in files for source in _unpack(str(path), path)]
+
+
+def _expanded(path: Path) -> Path:
+    """Return the path with the home folder in place of ``~``, if there is one."""
+    try:
+        return path if path.exists() else path.expanduser()
+    except (OSError, RuntimeError, ValueError):
+        return path
+
+
+def _is_pipe(path: Path) -> bool:
+    """Return whether this is a pipe, as ``<(zcat votes.csv.gz)`` makes one."""
+    try:
+        return path.is_fifo()
+    except (OSError, ValueError):
+        return False
 
 
 def _find_files(path: Path) -> list[Path]:
@@ -197,6 +219,10 @@ def _require_bytes(data: Any) -> bytes:
 
 
 def _not_found(path: Path) -> str:
+    if path.is_symlink() and not path.exists():
+        return f"{path} is a link to {os.readlink(path)}, which is not found. Check the link."
+    if path.exists():
+        return f"{path} is not a file with data. Choose a file, a folder or a pipe."
     names = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
     close = get_close_matches(path.name, names, 1)
     if has_magic(str(path)):

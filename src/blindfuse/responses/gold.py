@@ -34,8 +34,9 @@ def gold_codes(
             f"Gold items {list_names(items[item_at < 0])} are not among the items. Leave them out."
         )
     if np.any(class_at < 0):
+        unknown = dict.fromkeys(labels[class_at < 0].tolist())
         raise BadLabels(
-            f"Gold labels {list_names(labels[class_at < 0])} are not among the classes "
+            f"Gold labels {list_names(unknown)} are not among the classes "
             f"{list_names(responses.classes)}. Add them to classes=."
         )
     return item_at, class_at
