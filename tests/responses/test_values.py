@@ -242,6 +242,14 @@ def test_what_stands_around_a_word_does_not_change_its_key(
     assert "most frequent spelling" in notes
 
 
+def test_a_spelling_without_decoration_is_preferred_to_a_more_frequent_one() -> None:
+    values = ["**Yes.**", "yes", "Label: yes", "no"]
+    rules = LabelRules(values, lambda: [9, 1, 5, 1], LabelOptions(fold_case=True))
+    assert rules.labels == ["yes", "yes", "yes", "no"]
+    rules = LabelRules(["Yes", "yes"], lambda: [9, 1], LabelOptions(fold_case=True))
+    assert rules.labels == ["Yes", "Yes"]
+
+
 @given(WORDS, WORDS, st.sampled_from("-_ \u2011\u2013\u00a0"))
 def test_dashes_underscores_and_spaces_between_words_are_alike(a: str, b: str, sign: str) -> None:
     assert fold(f"{a}{sign}{b}") == fold(f"{a} {b}")

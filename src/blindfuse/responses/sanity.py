@@ -69,7 +69,10 @@ def _name_notes(role: str, names: NDArray[Any]) -> list[str]:
             f"Check the {role}s: {list_names(missing)} is read as the name of an {role}. If it "
             "marks missing names, delete these rows"
         )
-    plain = [unicodedata.normalize("NFKC", text).casefold() for text in texts]
+    plain = [
+        (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
+        for text in texts
+    ]
     if len(set(plain)) < len(plain):
         first = next(text for text, count in Counter(plain).items() if count > 1)
         alike = [name for name, text in zip(names.tolist(), plain, strict=True) if text == first]

@@ -294,7 +294,9 @@ class LabelRules:
         for place in self._present():
             count_of[self.labels[place]] += self._counts()[place]
         usual = {
-            fold(group[0]): max(group, key=lambda one: (self._is_given(one), count_of[one], one))
+            fold(group[0]): max(
+                group, key=lambda one: (self._is_given(one), _is_bare(one), count_of[one], one)
+            )
             for group in groups
         }
         changed = self._replace(
@@ -337,6 +339,11 @@ def fold(text: str) -> str:
     return word or spaced
 
 
+def _is_bare(text: str) -> bool:
+    """Return whether a label has no punctuation or heading around it."""
+    return text.strip(SURROUNDING) == text and _HEADING.match(text.casefold()) is None
+
+
 def _is_invisible(letter: str) -> bool:
     """Return whether a character formats others, or selects their variant."""
     return unicodedata.category(letter) == "Cf" or "\ufe00" <= letter <= "\ufe0f"
@@ -346,6 +353,8 @@ def is_missing_marker(label: Any) -> bool:
     """Return whether a program writes this for a missing value."""
     if not isinstance(label, str):
         return False
+    if label[:1] not in ("#", "E"):  # saves a regular expression per name
+        return label in MISSING_MARKERS
     return label in MISSING_MARKERS or _SPREADSHEET_ERROR.fullmatch(label) is not None
 
 
