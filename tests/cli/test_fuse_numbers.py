@@ -146,3 +146,42 @@ def test_empty_values_are_missing(folder: Path) -> None:
     result = succeed("fuse", "gaps.csv", "--numbers", "-o", "-")
     assert "1 empty value treated as missing" in result.stderr
     assert result.stdout.startswith("item,estimate,low,high,ratings,spread\nx,1.0,")
+
+
+def ratings_as(change: "pl.Expr", separator: str = ",") -> pl.DataFrame:
+    """Fuse the ratings with changed texts, and return the output."""
+    frame = pl.read_csv("ratings.csv").with_columns(pl.col("score").round(1).cast(pl.String))
+    frame.with_columns(change.alias("score")).write_csv("changed.csv", separator=separator)
+    succeed("fuse", "changed.csv", "--numbers", "-o", "fused.csv", "--force", "--missing", "99,bad")
+    return pl.read_csv("fused.csv")
+
+
+@pytest.mark.usefixtures("simulation")
+def test_decimal_commas_are_read() -> None:
+    plain = ratings_as(pl.col("score"))
+    assert ratings_as(pl.col("score").str.replace(r"\.", ","), ";").equals(plain)
+    output = succeed("fuse", "changed.csv", "--numbers").stderr
+    assert "values read with a decimal comma: 2,5 is 2.5" in output
+
+
+@pytest.mark.usefixtures("simulation")
+@pytest.mark.parametrize(
+    "word", ["NA", "", "#REF!", "########", "error", "Parse Error", "bad", "99.0"]
+)
+def test_what_is_missing_among_labels_is_missing_among_numbers(word: str) -> None:
+    every_fifth = pl.int_range(pl.len()) % 5 == 0
+    without = ratings_as(pl.when(every_fifth).then(None).otherwise(pl.col("score")))
+    marked = ratings_as(pl.when(every_fifth).then(pl.lit(word)).otherwise(pl.col("score")))
+    assert marked.equals(without)
+    scored = succeed("fuse", "changed.csv", "--scores", "--missing", "99,bad")
+    assert "treated as missing" in scored.stderr
+
+
+@pytest.mark.usefixtures("simulation")
+@pytest.mark.parametrize("word", ["50%", "3/5", "1,500", "inf", "good", "1e400"])
+def test_other_texts_are_refused_with_the_option_to_set(word: str) -> None:
+    pl.read_csv("ratings.csv").with_columns(score=pl.lit(word)).write_csv("changed.csv")
+    for option in ("--numbers", "--scores"):
+        message = refuse("fuse", "changed.csv", option)
+        assert f"'{word}' cannot be read as a finite number" in message
+        assert "--missing" in message

@@ -87,3 +87,25 @@ def test_long_names_can_be_written(length: int, letter: str) -> None:
 
 def test_names_that_are_too_long_for_the_file_system_are_refused() -> None:
     assert "Choose a shorter name." in refuse("fuse", "votes.csv", "-o", "x" * 252 + ".csv")
+
+
+@pytest.mark.parametrize("name", ["votes.csv", "./votes.csv", "link.csv"])
+def test_an_input_is_not_overwritten(name: str) -> None:
+    Path("link.csv").symlink_to("votes.csv")
+    before = Path("votes.csv").read_bytes()
+    for command in (("fuse",), ("audit", "--budget", "2"), ("next", "--budget", "2")):
+        message = refuse(*command, "votes.csv", "-o", name, "--force")
+        assert "would be overwritten by the output. Choose another name" in message
+    Path("gold.csv").write_text("item,label\n0,0\n")
+    message = refuse("fuse", "votes.csv", "--gold", "gold.csv", "-o", "gold.csv", "--force")
+    assert "gold.csv is read, and would be overwritten" in message
+    assert Path("votes.csv").read_bytes() == before
+
+
+def test_a_file_in_place_of_a_command_names_fuse() -> None:
+    assert "pass 'blindfuse fuse votes.csv'" in refuse("votes.csv")
+
+
+def test_spaces_around_the_names_of_classes_do_not_count() -> None:
+    plain = succeed("fuse", "votes.csv", "--classes", "cat,cow,dog", "-o", "-").stdout
+    assert succeed("fuse", "votes.csv", "--classes", " cat , cow,dog ", "-o", "-").stdout == plain

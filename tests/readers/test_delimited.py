@@ -1,8 +1,11 @@
 """CSV, TSV and similar files: line ends, separators, quotes, headers and encodings."""
 
+import io
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from blindfuse import read
 from tests.support.reader_files import (
@@ -74,3 +77,40 @@ def test_errors_about_malformed_rows_give_the_line(tmp_path: Path) -> None:
     assert_refused(lambda: read(too_long), "a.csv, line 5", "4 cells")
     open_quote = write_file(tmp_path, "b.csv", LONG + '1,"2,3\n')
     assert_refused(lambda: read(open_quote), "b.csv, line", "quotes")
+
+
+@given(
+    st.lists(st.sampled_from(["cat", "a, b", 'say "no"', "", " x"]), min_size=4, max_size=8),
+    st.sampled_from([", ", ",  ", "; "]),
+)
+def test_spaces_before_quotes_do_not_change_the_cells(labels: list[str], separator: str) -> None:
+    rows = [["item", "annotator", "label"]]
+    rows += [[f"q{n}", ["ann", "bob"][n % 2], label] for n, label in enumerate([*labels, "end"])]
+    quoted = [[cell.replace('"', '""') for cell in row] for row in rows]
+    table = "\n".join(separator.join(f'"{cell}"' for cell in row) for row in quoted)
+    found = read(io.BytesIO(table.encode())).responses
+    expected = {(item, who): label.strip() for item, who, label in rows[1:] if label.strip()}
+    assert labels_by_name(found) == expected
+
+
+@pytest.mark.parametrize("extra", [1, 2, 5])
+@pytest.mark.parametrize("in_header", [True, False])
+def test_empty_cells_after_a_table_are_ignored(tmp_path: Path, extra: int, in_header: bool) -> None:
+    wide = ["item,ann,bob", *(f"q{n},{'xy'[n % 2]},{'yx'[n % 3 == 0]}" for n in range(12))]
+    plain = read(write_file(tmp_path, "a.csv", "\n".join(wide))).responses
+    header = wide[0] + "," * extra * in_header
+    longer = "\n".join([header, *(row + "," * extra for row in wide[1:])])
+    found = read(write_file(tmp_path, "b.csv", longer)).responses
+    assert labels_by_name(found) == labels_by_name(plain)
+
+
+@pytest.mark.parametrize("title", ["My crowd,,", "Exported,2024,", "# a comment", "a,b,c\n1,2,3"])
+def test_lines_above_the_header_are_refused(tmp_path: Path, title: str) -> None:
+    path = write_file(tmp_path, "a.csv", f"{title}\n{LONG}")
+    assert_refused(lambda: read(path), "lines above the header")
+
+
+def test_classes_named_like_columns_are_not_taken_for_a_header(tmp_path: Path) -> None:
+    rows = ["x,ann,bob,eve", "9,image,text,url", *(f"{n},url,image,text" for n in range(9))]
+    found = read(write_file(tmp_path, "a.csv", "\n".join(rows))).responses
+    assert found.classes.tolist() == ["image", "text", "url"]

@@ -5,8 +5,10 @@ import contextlib
 import gzip
 import io
 import lzma
+import os
 import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -153,3 +155,25 @@ def test_bombs_of_every_compression_are_refused(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 10_000)
     for compress in (gzip.compress, bz2.compress, lzma.compress):
         assert_refused(lambda: read(stream(compress(b"a,b\n" * 10**6))), "200 times")  # noqa: B023
+
+
+def test_pipes_links_and_home_folders_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "votes.csv").write_text(LONG)
+    expected = labels_by_name(read(tmp_path / "votes.csv").responses)
+    assert labels_by_name(read("~/votes.csv").responses) == expected
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(pipe.write_text, LONG)
+        assert labels_by_name(read(pipe).responses) == expected
+
+
+def test_what_is_not_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "broken.csv").symlink_to("gone.csv")
+    assert_refused(lambda: read(tmp_path / "broken.csv"), "a link to gone.csv", "Check the link")
+    assert_refused(lambda: read("/dev/null"), "/dev/null is not a file with data")
+    for url in ("https://example.com/votes.csv", "s3://bucket/votes.csv", "file:///votes.csv"):
+        assert_refused(lambda: read(url), f"{url} is a URL", "Download")  # noqa: B023

@@ -53,7 +53,7 @@ def test_every_spelling_of_a_set_is_read(sets: list[Any]) -> None:
     assert cells(table) == EXPECTED
     assert table.classes.tolist() == ["a", "b", "c"]
     assert table.items.tolist() == ["i", "j", "k"]
-    assert "1 items without a response" in "\n".join(table.notes)
+    assert "1 item without a response" in "\n".join(table.notes)
 
 
 def test_indicator_columns_are_sets() -> None:
@@ -135,7 +135,7 @@ def test_the_table_counts_and_describes_itself() -> None:
     np.testing.assert_array_equal(table.shares()[0], [0, 1, 0.5, 0])
     assert table.question(1).matrix().tolist() == [[1, 1], [0, 0], [-1, -1]]
     assert "3 items × 2 annotators, 4 classes, 4 responses (1.3 per item, 1.2" in repr(table)
-    assert "classes that no response contains: 'z'" in repr(table)
+    assert "1 class that no response contains: 'z'" in repr(table)
     assert not table.are_single
 
 

@@ -389,9 +389,9 @@ def test_items_and_annotators_without_responses_are_kept_and_noted() -> None:
     assert responses.matrix().tolist() == [[0, -1], [-1, -1], [1, -1]]
     cells, empty, inactive = responses.notes
     assert cells == "4 empty labels treated as missing"
-    assert "1 items without a response" in empty
+    assert "1 item without a response" in empty
     assert "'j'" in empty
-    assert "1 annotators without a response" in inactive
+    assert "1 annotator without a response" in inactive
     assert "'bob'" in inactive
     long = Responses.from_long(["i", "j"], ["ann", "bob"], ["x", None])
     assert long.items.tolist() == ["i", "j"]

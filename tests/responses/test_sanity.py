@@ -93,3 +93,27 @@ def test_items_that_a_spreadsheet_has_rounded_are_reported() -> None:
     assert any("7 of 7 are numbers that a spreadsheet has rounded" in note for note in noted)
     once = Responses.from_long(items[:7], ["ann"] * 7, labels[:7]).notes
     assert not any("rounded" in note for note in once)
+
+
+@pytest.mark.parametrize("names", [["Ann", "ann"], ["caf\u00e9", "cafe\u0301"], [1, "1"]])
+def test_names_that_are_almost_the_same_are_noted(names: list[object]) -> None:
+    labels = ["a", "b", "a", "b"]
+    pairs = [*names, "zoe", "tim"]
+    (note,) = sanity_notes(Responses.from_long([1, 1, 2, 2], pairs, labels))
+    assert note.startswith("Check the annotators: 1 of 4 differ")
+    (note,) = sanity_notes(Responses.from_long(pairs, ["p", "q", "p", "q"], labels))
+    assert note.startswith("Check the items: 1 of 4 differ")
+
+
+@pytest.mark.parametrize("marker", ["NA", "nan", "None", "#REF!"])
+def test_names_that_mark_missing_names_are_noted(marker: str) -> None:
+    table = Responses.from_long([1, 1, 2], [marker, "ann", "ann"], ["a", "b", "a"])
+    (note,) = sanity_notes(table)
+    assert f"{marker!r} is read as the name of an annotator" in note
+
+
+def test_dates_of_a_spreadsheet_are_noted_and_words_are_not() -> None:
+    for date in ("02-Jan", "2. Feb", "Mar-24", "3 May 2024"):
+        (note,) = sanity_notes(Responses.from_long([1, 1], ["p", "q"], [date, "1-3"]))
+        assert "1 of 2 classes are dates" in note
+    assert sanity_notes(Responses.from_long([1, 1], ["p", "q"], ["May", "Mark 2"])) == []

@@ -14,6 +14,7 @@ from blindfuse.responses.values import (
     TRIMMED,
     LabelOptions,
     LabelRules,
+    fold,
     plain_names,
 )
 
@@ -209,3 +210,105 @@ def test_lists_matrices_and_frames_follow_the_rules() -> None:
     assert any("7.0 and 7 are one item" in note for note in numbered.notes)
     kept = Responses.from_long([1, 2, 3], [1, 1, 1], ["NA", "x", "?"], keep_na=True, missing="?")
     assert kept.classes.tolist() == ["NA", "x"]
+
+
+# What programs, surveys and language models write
+
+WORDS = st.text(alphabet="abcdefgh", min_size=1, max_size=6)
+DECORATIONS = [
+    "{}.",
+    "**{}**",
+    "`{}`",
+    '"{}"',
+    "({})",
+    "[[{}]]",
+    "\u201c{}\u201d",
+    "Label: {}",
+    "Final answer: {}",
+    "The correct label is: **{}**.",
+    "{}\u200b!",
+]
+
+
+@given(WORDS, st.sampled_from(DECORATIONS), st.booleans())
+def test_what_stands_around_a_word_does_not_change_its_key(
+    word: str, decoration: str, upper: bool
+) -> None:
+    written = decoration.format(word.upper() if upper else word)
+    assert fold(written) == fold(word)
+    labels, notes = convert([word, written, "zz"], fold_case=True, classes=[word, "zz"])
+    assert labels == [word, word, "zz"]
+    assert "--fold-case" in convert([word, written, "zz"])[1]
+    assert "most frequent spelling" in notes
+
+
+def test_a_spelling_without_decoration_is_preferred_to_a_more_frequent_one() -> None:
+    values = ["**Yes.**", "yes", "Label: yes", "no"]
+    rules = LabelRules(values, lambda: [9, 1, 5, 1], LabelOptions(fold_case=True))
+    assert rules.labels == ["yes", "yes", "yes", "no"]
+    rules = LabelRules(["Yes", "yes"], lambda: [9, 1], LabelOptions(fold_case=True))
+    assert rules.labels == ["Yes", "Yes"]
+
+
+@given(WORDS, WORDS, st.sampled_from("-_ \u2011\u2013\u00a0"))
+def test_dashes_underscores_and_spaces_between_words_are_alike(a: str, b: str, sign: str) -> None:
+    assert fold(f"{a}{sign}{b}") == fold(f"{a} {b}")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("-1", "1"), ("+1", "1"), ("1-2", "12"), ("A+", "A"), ("1.5", "15")]
+)
+def test_signs_and_digits_are_not_decoration(one: str, other: str) -> None:
+    assert fold(one) != fold(other)
+
+
+@given(st.integers(-9, 99), st.sampled_from(["{}", "{}.0", "{:.6e}", "{:.18e}"]))
+def test_whole_numbers_of_any_program_are_one_class(number: int, form: str) -> None:
+    written = form.format(float(number) if "e" in form else number)
+    assert convert(["200", str(number), written])[0] == ["200", str(number), str(number)]
+
+
+@pytest.mark.parametrize("written", ["01", "+1", "1e0", "1E+00"])
+def test_numbers_of_equal_value_that_are_kept_apart_are_noted(written: str) -> None:
+    labels, notes = convert(["1", written, "2"])
+    assert labels == ["1", written, "2"]
+    assert "numbers of equal value kept apart" in notes
+    assert f"'{written}'" in notes
+    assert "kept apart" not in convert(["01", "02", "10"])[1]
+
+
+@pytest.mark.parametrize("error", ["#REF!", "#BEZUG!", "#SPILL!", "#NV", "####", "Err:502"])
+def test_errors_of_spreadsheets_are_missing(error: str) -> None:
+    labels, notes = convert(["A", "B", error])
+    assert labels == ["A", "B", None]
+    assert "--keep-na" in notes
+    assert convert(["A", "B", "#1", "##"])[0] == ["A", "B", "#1", "##"]
+
+
+@pytest.mark.parametrize("code", ["-1", "-9", "-99", "99", "999"])
+def test_codes_of_missing_responses_are_classes_with_a_note(code: str) -> None:
+    labels, notes = convert(["1", "2", code])
+    assert labels == ["1", "2", code]
+    assert f"--missing {code}" in notes
+    assert convert(["1", "2", code], classes=["1", "2", code])[1] == ""
+    assert convert([str(n) for n in range(120)])[1] == ""
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I cannot answer",
+        "I'm sorry, but I can\u2019t help with that.",
+        "As an AI language model, I do not judge",
+        "N/A - cannot judge",
+        "Error: 429",
+        "TimeoutError('x')",
+        "unknown",
+        "Not sure",
+    ],
+)
+def test_refusals_are_classes_with_a_note(sentence: str) -> None:
+    labels, notes = convert(["yes", "no", sentence])
+    assert labels == ["yes", "no", sentence]
+    assert "If they mark missing responses, pass --missing" in notes
+    assert convert(["yes", "no", sentence], missing=[sentence])[0] == ["yes", "no", None]

@@ -12,6 +12,7 @@ import json
 import lzma
 import re
 import sys
+import tarfile
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -315,6 +316,8 @@ def _values() -> list[TriedFile]:
         *_repeats(),
         *_judges(),
         *_spellings(),
+        *_numbers_as_text(),
+        *_verdicts(),
     ]
 
 
@@ -340,7 +343,7 @@ def _spellings() -> list[TriedFile]:
             "judges: verdicts such as **cat**, cat. and `cat`",
             {"judges.csv": as_table(long_rows(marked, "id judge verdict"))},
             marked,
-            ["surrounding punctuation", "--fold-case"],
+            ["punctuation", "--fold-case"],
         ),
         TriedFile(
             "the same, with --fold-case",
@@ -371,7 +374,150 @@ def _spellings() -> list[TriedFile]:
             "CSV with comments above the header",
             {"votes.csv": b"# exported by a tool\n# 2024\n" + as_table(long_rows())},
             None,
-            ["delete lines above the header"],
+            ["lines above the header"],
+        ),
+    ]
+
+
+def _numbers_as_text() -> list[TriedFile]:
+    """Numbers, and what programs and spreadsheets make of labels."""
+    zeros = changed(NUMBERS, lambda n, label: f"0{label}" if n % 2 else label)
+    codes = {**NUMBERS, ("q00", "joe"): "-1"}
+    survey = {**NUMBERS, ("q00", "joe"): "99"}
+    narrow = with_missing("########")
+    ranges = {"cat": "1-2", "cow": "2-3", "dog": "3-5"}
+    dates = {"cat": "02-Jan", "cow": "03-Feb", "dog": "05-Mar"}
+    spoiled = changed(LABELS, lambda n, label: (dates if n % 2 else ranges)[label])
+    matrix = "\n".join(
+        " ".join(f"{float(label):.18e}" for label in row.values())
+        for row in wide_rows(NUMBERS, "-1")
+    )
+    by_place = {
+        (str(ITEMS.index(item)), str(ANNOTATORS.index(who))): label
+        for (item, who), label in NUMBERS.items()
+    }
+    return [
+        TriedFile(
+            "NumPy: savetxt of a matrix, −1 for missing",
+            {"votes.txt": matrix.encode()},
+            by_place,
+            ["labels treated as missing: '-1'", "--classes"],
+        ),
+        TriedFile(
+            "long CSV with 1 and 01",
+            {"votes.csv": as_table(long_rows(zeros))},
+            zeros,
+            ["because of leading zeros, signs or exponents: '01', '1'"],
+        ),
+        TriedFile(
+            "long CSV with −1 beside other numbers",
+            {"votes.csv": as_table(long_rows(codes))},
+            codes,
+            ["read as classes: '-1'", "--missing -1"],
+        ),
+        TriedFile(
+            "surveys: 99 for no response",
+            {"votes.csv": as_table(long_rows(survey))},
+            survey,
+            ["read as classes: '99'", "--missing 99"],
+        ),
+        TriedFile(
+            "Excel: ######## from a column that is too narrow",
+            {"votes.csv": as_table(narrow)},
+            LABELS,
+            ["labels treated as missing: '########'"],
+        ),
+        TriedFile(
+            "Excel: labels such as 1-2 that became dates",
+            {"votes.csv": as_table(long_rows(spoiled))},
+            spoiled,
+            ["3 of 6 classes are dates"],
+        ),
+    ]
+
+
+def _verdicts() -> list[TriedFile]:
+    """Verdicts as language models write them, with what they say around a label."""
+
+    def judged(source: str, verdict: Callable[[int, str], Any], **expected: Any) -> TriedFile:
+        rows = [
+            {"id": item, "judge": who, "verdict": verdict(n, label)}
+            for n, ((item, who), label) in enumerate(LABELS.items())
+        ]
+        return TriedFile(f"judges: {source}", {"judges.jsonl": as_json_lines(rows)}, **expected)
+
+    kept = {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 9}
+    headed = changed(LABELS, lambda n, label: f"Final answer: {label}" if n % 3 else label)
+    refused = changed(LABELS, lambda n, label: label if n % 9 else "I cannot judge this")
+    dashed = changed(LABELS, lambda n, label: ["big_{}", "big {}", "big-{}"][n % 3].format(label))
+    hidden = changed(LABELS, lambda n, label: label if n % 3 else f"{label[0]}\u200b{label[1:]}")
+    return [
+        judged(
+            "reasoning in <think> before the verdict",
+            lambda n, label: f"<think>Case {n}</think>\n{label}",
+            words=["92 labels read without the reasoning before them"],
+        ),
+        judged(
+            "a sentence before a Markdown fence",
+            lambda n, label: f'Sure!\n```json\n{{"verdict": "{label}"}}\n```',
+            words=["Markdown fence", "their field 'verdict' is read"],
+        ),
+        judged(
+            "JSON objects, some of them cut off",
+            lambda n, label: json.dumps({"label": label}) if n % 9 else f'{{"label": "{label}',
+            cells=kept,
+            words=["11 labels treated as missing, because their JSON is damaged"],
+        ),
+        judged(
+            "objects as Python prints them",
+            lambda n, label: str({"label": label, "reason": f"case {n}"}),
+            words=["their field 'label' is read"],
+        ),
+        judged(
+            "an object in a list",
+            lambda n, label: [{"label": label, "score": 0.5}],
+            words=["their field 'label' is read"],
+        ),
+        judged(
+            "an object in an object",
+            lambda n, label: {"response": {"label": label, "reason": f"case {n}"}},
+            words=["their field 'response' is read", "their field 'label' is read"],
+        ),
+        judged(
+            "objects with different fields",
+            lambda n, label: {["label", "verdict"][n % 2]: label},
+            cells=None,
+            words=["none of which is clearly the label"],
+        ),
+        judged(
+            "'Final answer: cat' beside 'cat'",
+            lambda n, label: headed[list(LABELS)[n]],
+            cells=headed,
+            words=["--fold-case"],
+        ),
+        judged(
+            "the same, with --fold-case",
+            lambda n, label: headed[list(LABELS)[n]],
+            words=["most frequent spelling"],
+            options={"fold_case": True, "classes": ["cat", "cow", "dog"]},
+        ),
+        judged(
+            "refusals",
+            lambda n, label: refused[list(LABELS)[n]],
+            cells=refused,
+            words=["read as classes: 'I cannot judge this'", "--missing 'I cannot judge this'"],
+        ),
+        judged(
+            "big_cat, big cat and big-cat",
+            lambda n, label: dashed[list(LABELS)[n]],
+            cells=dashed,
+            words=["--fold-case"],
+        ),
+        judged(
+            "invisible characters within labels",
+            lambda n, label: hidden[list(LABELS)[n]],
+            cells=hidden,
+            words=["invisible characters", "--fold-case"],
         ),
     ]
 
@@ -506,6 +652,14 @@ def _tables() -> list[TriedFile]:
         *(
             TriedFile(
                 f"wide CSV with a column {name}",
+                {"wide.csv": wide(LABELS, "", item=ITEMS, **{f"after_{name}": [*TRUTH.values()]})},
+                words=[f"gold labels found in {name!r}"],
+            )
+            for name in ("gold_standard", "y_true", "Correct Answer")
+        ),
+        *(
+            TriedFile(
+                f"wide CSV with a column {name}",
                 {"wide.csv": wide(cells, "", item=ITEMS, **{f"after_{name}": values})},
                 cells,
                 [*not_annotators, f"{name!r}"],
@@ -517,6 +671,9 @@ def _tables() -> list[TriedFile]:
                 ("date", dates, LABELS),
                 ("comments", ["", "unclear"] * (N_ITEMS // 2), LABELS),
                 ("final_label", list(TRUTH.values()), LABELS),
+                ("label_final", list(TRUTH.values()), LABELS),
+                ("ann_conf", [1 + n % 3 for n in range(N_ITEMS)], NUMBERS),
+                ("n_votes", [3] * N_ITEMS, NUMBERS),
                 ("Unnamed: 5", list(range(N_ITEMS)), NUMBERS),
                 ("origin", ["web", "app"] * (N_ITEMS // 2), LABELS),
             )
@@ -552,9 +709,49 @@ def _tables() -> list[TriedFile]:
             None,
             ["no two of the columns 'a', 'b' share labels"],
         ),
+        TriedFile(
+            "long CSV whose label column is named for what was asked",
+            {"votes.csv": as_table(long_rows(names="tweet_id user sentiment"))},
+            words=["label = 'sentiment' (detected)"],
+        ),
+        TriedFile(
+            "database: hitid, workerid, answer",
+            {"votes.csv": as_table(long_rows(names="hitid workerid answer"))},
+        ),
+        TriedFile(
+            "pandas: wide Parquet with an index that has no name",
+            {"wide.parquet": pd.DataFrame(wide_rows(), index=ITEMS).to_parquet()},
+        ),
         *_questions(),
         *_headers(),
+        *_separators(),
         *_suspicious(),
+    ]
+
+
+def _separators() -> list[TriedFile]:
+    """Commas, quotes and lines around a table, as spreadsheets and people write them."""
+    lines = text(long_rows()).decode().splitlines()
+    rows = wide(item=ITEMS).decode().splitlines()
+    quoted = [", ".join(f'"{cell}"' for cell in line.split(",")) for line in lines]
+    single = [",".join(f"'{cell}'" for cell in line.split(",")) for line in lines]
+    return [
+        TriedFile(
+            "Excel: empty columns after the table",
+            {"votes.csv": "\n".join(f"{line},,," for line in lines).encode()},
+        ),
+        TriedFile(
+            "wide CSV whose rows, but not the header, end in a comma",
+            {"wide.csv": "\n".join([rows[0], *(f"{row}," for row in rows[1:])]).encode()},
+        ),
+        TriedFile(
+            "Excel: a title above the header",
+            {"wide.csv": "\n".join(["Crowd of May,,,", *rows]).encode()},
+            None,
+            ["name its columns in row 2", "Delete the lines above the header"],
+        ),
+        TriedFile("LLM: CSV with spaces before quotes", {"votes.csv": "\n".join(quoted).encode()}),
+        TriedFile("single quotes", {"votes.csv": "\n".join(single).encode()}),
     ]
 
 
@@ -663,7 +860,24 @@ def _suspicious() -> list[TriedFile]:
     odd = {**LABELS, **{(item, "odd"): "emu" for item in ITEMS}}
     scores = {cell: f"{n % 30}" for n, cell in enumerate(LABELS)}
     ids = {cell: f"w{100 + n % 25}" for n, cell in enumerate(LABELS)}
+    cased = {
+        (item, who.title() if n % 2 else who): label
+        for n, ((item, who), label) in enumerate(LABELS.items())
+    }
+    nameless = {(item, who.replace("eve", "nan")): one for (item, who), one in LABELS.items()}
     return [
+        TriedFile(
+            "annotators that differ by case",
+            {"votes.csv": as_table(long_rows(cased))},
+            cased,
+            ["3 of 6 differ from others only by case"],
+        ),
+        TriedFile(
+            "pandas: missing annotators written as nan",
+            {"votes.csv": as_table(long_rows(nameless))},
+            nameless,
+            ["'nan' is read as the name of an annotator"],
+        ),
         TriedFile(
             "labels that are sentences",
             {"votes.csv": as_table(long_rows(sentences))},
@@ -782,6 +996,19 @@ def _files() -> list[TriedFile]:
         TriedFile("bzip2", {"votes.csv.bz2": bz2.compress(LONG)}),
         TriedFile("xz", {"votes.csv.xz": lzma.compress(LONG)}),
         TriedFile("zip", {"votes.zip": as_archive({"votes.csv": LONG})}),
+        TriedFile("tar", {"votes.tar": _as_tar(LONG)}, None, ["tar -xf"]),
+        TriedFile("tar with gzip", {"votes.tgz": gzip.compress(_as_tar(LONG))}, None, ["tar -xf"]),
+        TriedFile(
+            "compressed twice", {"a.csv.gz": gzip.compress(gzip.compress(LONG))}, None, ["twice"]
+        ),
+        TriedFile(
+            "Git LFS: a pointer",
+            {"votes.csv": b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n"},
+            None,
+            ["git lfs pull"],
+        ),
+        TriedFile("a binary file", {"votes.csv": LONG + bytes(9)}, None, ["NUL characters"]),
+        *_json_shapes(by_item),
         TriedFile("Zstandard", {"votes.csv.zst": zstandard}, None, ["Zstandard", "unzstd"]),
         TriedFile("Excel workbook", {"votes.xlsx": workbook}, None, ["Excel workbook", "CSV"]),
         TriedFile(
@@ -789,6 +1016,82 @@ def _files() -> list[TriedFile]:
             {"votes.ods": as_archive({"mimetype": b"application/x", "content.xml": b"<x/>"})},
             None,
             ["OpenDocument", "CSV"],
+        ),
+    ]
+
+
+def _as_tar(content: bytes) -> bytes:
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as archive:
+        member = tarfile.TarInfo("votes.csv")
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+    return data.getvalue()
+
+
+def _json_shapes(by_item: Mapping[str, Mapping[str, str]]) -> list[TriedFile]:
+    """Responses nested by item, by annotator or by judge."""
+    by_annotator = {
+        who: [{"item": item, "label": label} for (item, a), label in LABELS.items() if a == who]
+        for who in ANNOTATORS
+    }
+    responses = {
+        item: [{"annotator": who, "label": label} for who, label in one.items()]
+        for item, one in by_item.items()
+    }
+    reasons = {
+        item: {who: {"verdict": label, "reason": item} for who, label in one.items()}
+        for item, one in by_item.items()
+    }
+    with_nan = [
+        {**row, "label": float("nan")} if row["annotator"] == "joe" else row
+        for row in [*long_rows(), {"item": "q00", "annotator": "joe"}]
+    ]
+    shapes: dict[str, Any] = {
+        "{item: [{annotator, label}]}": responses,
+        "{annotator: [{item, label}]}": by_annotator,
+        "{run: {results: [{item, annotator, label}]}}": {"run": {"results": long_rows()}},
+        "{id, votes: [{annotator, label}]}": [
+            {"id": item, "votes": one} for item, one in responses.items()
+        ],
+        "{id, judges: {judge: {verdict, reason}}}": [
+            {"id": item, "judges": one} for item, one in reasons.items()
+        ],
+        "{id, judge: {verdict, reason}, …}": [
+            {"id": item, **one} for item, one in reasons.items() if len(one) > 1
+        ],
+    }
+    several = {cell: label for cell, label in LABELS.items() if len(by_item[cell[0]]) > 1}
+    lists = [
+        {"id": item, "annotators": list(one), "labels": list(one.values())}
+        for item, one in by_item.items()
+    ]
+    return [
+        *(
+            TriedFile(
+                f"JSON: {shape}",
+                {"votes.json": json.dumps(document).encode()},
+                several if shape.endswith("…}") else LABELS,
+            )
+            for shape, document in shapes.items()
+        ),
+        TriedFile(
+            "Python: JSON lines with NaN",
+            {"votes.jsonl": "\n".join(map(json.dumps, with_nan)).encode()},
+            LABELS,
+            ["1 label treated as missing: 'NaN'"],
+        ),
+        TriedFile(
+            "JSON: {id, annotators: […], labels: […]}",
+            {"votes.json": json.dumps(lists).encode()},
+            None,
+            ["'annotators' holds lists", "one row per response"],
+        ),
+        TriedFile(
+            "JSON lists without names",
+            {"votes.json": json.dumps([[*row.values()] for row in long_rows()]).encode()},
+            None,
+            ["one object per response"],
         ),
     ]
 

@@ -179,7 +179,7 @@ def _plan_text(plan: "AuditPlan", rows: list[tuple[str, int, float]]) -> "list[R
     shown = [(item, stratum, f"{p:.4g}") for item, stratum, p in rows[:MAX_ROWS]]
     blocks: list[RenderableType] = [
         f"{len(plan):,} of {int(plan.sizes.sum()):,} items to check, from {len(plan.sizes):,} "
-        "strata.",
+        f"{'stratum' if len(plan.sizes) == 1 else 'strata'}.",
         "",
         table(columns, shown, right=["stratum", "probability"]),
     ]

@@ -17,6 +17,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -61,7 +62,9 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            ctx.fail(f"Unknown command {args[0]!r}: {suggest(args[0], COMMANDS)}")
+            is_file = Path(args[0]).is_file()
+            hint = f"to fuse a file, pass 'blindfuse fuse {args[0]}'." if is_file else ""
+            ctx.fail(f"Unknown command {args[0]!r}: {hint or suggest(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

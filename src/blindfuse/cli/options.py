@@ -9,7 +9,7 @@ import click
 
 from blindfuse.cli.fuse_options import FUSE, FuseOptions
 from blindfuse.cli.input_options import InputOptions
-from blindfuse.cli.output_files import OutputFile
+from blindfuse.cli.output_files import OutputFile, refuse_overwriting
 from blindfuse.cli.output_options import OutputOptions
 
 Command = Callable[..., Any]
@@ -34,7 +34,8 @@ class Classes(click.ParamType[tuple[str, ...]]):
     def convert(self, value: Any, *_: Any) -> tuple[str, ...]:
         if isinstance(value, tuple):
             return value
-        return tuple(next(csv.reader([value], skipinitialspace=True), []))
+        names = next(csv.reader([value], skipinitialspace=True), [])
+        return tuple(name.strip() for name in names)
 
 
 class Method(click.ParamType[str]):
@@ -79,6 +80,13 @@ def _add_options(command: Command, options: Sequence[Callable[[Command], Command
     return command
 
 
+def _other_inputs() -> list[str]:
+    """Return the files that options of this command name, such as gold labels."""
+    context = click.get_current_context()
+    names = [one.name for one in context.command.params if isinstance(one.type, click.Path)]
+    return [str(context.params[name]) for name in names if context.params.get(name or "")]
+
+
 def with_input_options(command: Command) -> Command:
     """Pass the files to read and their options to a command as ``inputs``."""
 
@@ -91,6 +99,7 @@ def with_input_options(command: Command) -> Command:
             files, format, item, annotator, label, question, classes, missing or (), keep_na,
             fold_case, repeats,
         )  # fmt: skip
+        refuse_overwriting([*files, *_other_inputs()])
         return command(inputs=inputs, **others)
 
     return _add_options(

@@ -86,6 +86,16 @@ class OutputFile(click.ParamType[Path]):
         targets[param.name] = path
 
 
+def refuse_overwriting(inputs: Sequence[str]) -> None:
+    """Raise an error if the command would write to one of the files that it reads."""
+    targets = click.get_current_context().meta.get(OutputFile._TARGETS, {})
+    for path in targets.values():
+        if any(_are_one_file(path, Path(one)) for one in inputs if one != "-"):
+            raise BadParameter(
+                f"{path} is read, and would be overwritten by the output. Choose another name."
+            )
+
+
 def _are_one_file(one: Path, other: Path) -> bool:
     if one.exists() and other.exists():
         return one.samefile(other)

@@ -1,6 +1,6 @@
 """Ratings on a numeric scale from files, by the readers of responses."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,6 +16,12 @@ from blindfuse.readers.reading import Read, open_tables, text_label_options
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.scores import MAX_LEVELS, SCORE_CLASSES, Levels
+from blindfuse.responses.values import (
+    NUMERAL,
+    TRIMMED,
+    is_failed_verdict,
+    is_missing_marker,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +89,7 @@ def _read_table(inputs: InputOptions) -> NumberTable:
     tables, reader = open_tables(inputs.files, inputs.format, options)
     parsed = reader.read(tables, options)
     name = list_names((table.name for table in tables), 2) if len(tables) > 1 else tables[0].name
-    values = _as_numbers(name, parsed.frame)
-    missing = int(values.is_null().sum())
+    values, value_notes = _as_numbers(name, parsed.frame["label"], inputs.missing)
     frame = parsed.frame.with_columns(value=values)
     _refuse_nameless(name, frame)
     named = frame.filter(pl.col("item").is_not_null() & pl.col("annotator").is_not_null())
@@ -93,41 +98,79 @@ def _read_table(inputs: InputOptions) -> NumberTable:
         f"read as {reader.TITLE}, with numbers as labels: {found}",
         *dict.fromkeys(note for table in tables for note in table.notes),
         *parsed.notes,
-        *count_note(missing, "empty value{s} treated as missing"),
+        *value_notes,
     ]
     return NumberTable(named, parsed, reader.NAME, notes)
 
 
 def read_gold_numbers(path: str) -> dict[str, float]:
     """Read gold values from a file with the columns item and label or value."""
-    gold = {}
-    for item, text in read_gold(path).items():
-        try:
-            gold[item] = float(text)
-        except ValueError:
+    gold = read_gold(path)
+    values, _ = _floats(pl.Series(list(gold.values()), dtype=pl.String))
+    for (item, text), value in zip(gold.items(), values, strict=True):
+        if value is None:
             raise BadFile(
                 f"{path}: the gold value {text!r} of item {item!r} is not a number. Correct it."
-            ) from None
-    return gold
+            )
+    return dict(zip(gold, values.to_list(), strict=True))
 
 
-def _as_numbers(name: str, frame: pl.DataFrame) -> pl.Series:
-    """The labels as floats, null where they are empty; an error names the first other text."""
-    text = frame["label"].str.strip_chars()
-    values = text.cast(pl.Float64, strict=False)
-    is_empty = text.is_null() | text.str.to_lowercase().is_in(["", "nan", "na", "null", "none"])
-    wrong = (~is_empty & (values.is_null() | values.is_infinite())).arg_true()
+def _as_numbers(
+    name: str, labels: pl.Series, missing: Collection[str]
+) -> tuple[pl.Series, list[str]]:
+    """Return labels as floats, null where they are missing; an error names the first other text.
+
+    What is missing among labels is missing among numbers: markers such as NA, failed verdicts, and
+    what the user named. The notes say so.
+    """
+    text = labels.str.strip_chars(TRIMMED)
+    values, notes = _floats(text)
+    numbers = [float(one) for one in missing if NUMERAL.fullmatch(one) and "," not in one]
+    is_named = text.is_in(list(missing)) | values.is_in(numbers)
+    others = text.filter(values.is_null()).drop_nulls().unique()
+    markers = [one for one in others if not one or is_missing_marker(one) or one.lower() in _EMPTY]
+    failed = [one for one in others if is_failed_verdict(one)]
+    is_empty = text.is_null() | text.is_in(markers)
+    is_dropped = (is_named | text.is_in(failed)).fill_null(False) & ~is_empty
+    wrong = (values.is_null() & ~is_empty & ~is_dropped).arg_true()
     if len(wrong):
         at = int(wrong[0])
         examples = list_names(text.gather(wrong).unique(maintain_order=True))
         raise BadFile(
             f"{name}, row {at + 1:,} (line {at + 2:,} below a header): {examples} cannot be read "
             f"as a finite number; {len(wrong):,} of {len(text):,} values cannot. Correct them, "
-            "choose another column with --label, or fuse without --numbers and --scores."
+            "name those that are missing with --missing, choose another column with --label, or "
+            "fuse without --numbers and --scores."
         )
-    if is_empty.all():
+    if (is_empty | is_dropped).all():
         raise BadFile(f"{name} contains no numbers, so there is nothing to fuse. Check --label.")
-    return values.fill_nan(None)
+    dropped = list_names(sorted(text.filter(is_dropped).unique()))
+    return values.set(is_dropped, None), [
+        *notes,
+        *count_note(int(is_empty.sum()), "empty value{s} treated as missing"),
+        *count_note(int(is_dropped.sum()), f"value{{s}} treated as missing: {dropped}"),
+    ]
+
+
+_EMPTY = ("nan", "na", "null", "none")
+_DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
+_THOUSANDS = r"^[+-]?\d{1,3},\d{3}$"
+
+
+def _floats(text: pl.Series) -> tuple[pl.Series, list[str]]:
+    """Return texts as finite floats, null for others; decimal commas are read, with a note.
+
+    A comma is a decimal sign if no number has a point, and some comma cannot separate thousands.
+    """
+    has_comma = text.str.contains(_DECIMAL_COMMA).fill_null(False)
+    has_point = text.str.contains(r"^[+-]?\d*\.\d").fill_null(False)
+    is_decimal = has_comma & ~text.str.contains(_THOUSANDS).fill_null(False)
+    notes: list[str] = []
+    if is_decimal.any() and not has_point.any():
+        text = text.str.replace(",", ".", literal=True)
+        notes = count_note(int(has_comma.sum()), "value{s} read with a decimal comma: 2,5 is 2.5")
+    values = text.cast(pl.Float64, strict=False)
+    return values.set(values.is_infinite() | values.is_nan(), None), notes
 
 
 def _refuse_nameless(name: str, frame: pl.DataFrame) -> None:

@@ -247,7 +247,7 @@ def require_two_classes(classes: NDArray[Any]) -> None:
     if len(classes) < 2:
         raise BadLabels(
             f"Every label is {list_names(classes)}, but at least two classes are needed. "
-            "If nobody reported some of the classes, list all of them in classes=[…]."
+            "If nobody reported some of the classes, list all of them in classes=."
         )
 
 

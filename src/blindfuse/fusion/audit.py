@@ -19,6 +19,7 @@ from blindfuse.fusion.audit_corrections import (
 )
 from blindfuse.fusion.audit_plan import AuditPlan
 from blindfuse.fusion.audit_sample import CheckedSample, collect_sample
+from blindfuse.fusion.choice import check_fusion
 from blindfuse.fusion.stratified import (
     POWER_OF_GROUPS,
     Counts,
@@ -26,7 +27,8 @@ from blindfuse.fusion.stratified import (
     intervals_of_shares,
 )
 from blindfuse.model.recalibration import Recalibration
-from blindfuse.parameters import positive
+from blindfuse.parameters import instance_of, optional, positive
+from blindfuse.responses.gold import check_gold
 
 if TYPE_CHECKING:
     from blindfuse.fusion.fuse import Fusion
@@ -333,6 +335,9 @@ def audit(fusion: "Fusion", plan: AuditPlan | None, checked: Mapping[Any, Any]) 
     >>> audit(fusion, plan, {item: fusion.labels[item] for item in plan.items}).error.value
     0.0
     """
+    check_fusion(fusion)
+    optional(instance_of(AuditPlan, description="an AuditPlan")).check("plan", plan)
+    check_gold(checked, "checked labels")
     if not fusion.responses.is_plain:
         raise BadParameter(
             "An audit corrects annotators who report classes, but these report "

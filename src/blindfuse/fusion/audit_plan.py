@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from blindfuse.diagnostics.items import CONFIDENT
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.fusion.audit_candidates import Candidates, fit_candidates
+from blindfuse.fusion.choice import check_fusion
 from blindfuse.parameters import integer_at_least
 from blindfuse.responses.coding import as_names, positions
 
@@ -122,6 +123,7 @@ def plan_audit(fusion: "Fusion", budget: int = 100, seed: int = 0) -> AuditPlan:
     >>> len(plan_audit(fusion, budget=3).items)
     3
     """
+    check_fusion(fusion)
     integer_at_least(1).check("budget", budget)
     integer_at_least(0).check("seed", seed)
     left = _items_to_check(fusion)

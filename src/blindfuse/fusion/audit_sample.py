@@ -135,7 +135,8 @@ def collect_sample(
 
 def _codes(fusion: "Fusion", checked: Mapping[Any, Any]) -> tuple[Codes, Codes]:
     """Positions and class codes of the checked items; labels that are None count as unchecked."""
-    filled = {item: label for item, label in checked.items() if not _is_missing(label)}
+    given = {} if checked is None else checked
+    filled = {item: label for item, label in given.items() if not _is_missing(label)}
     items, labels = as_names(list(filled)), as_names(list(filled.values()))
     item_at = positions(items, fusion.responses.items)
     class_at = positions(labels, fusion.responses.classes)
@@ -145,8 +146,9 @@ def _codes(fusion: "Fusion", checked: Mapping[Any, Any]) -> tuple[Codes, Codes]:
             "Leave them out, or use the names of the responses."
         )
     if np.any(class_at < 0):
+        unknown = dict.fromkeys(labels[class_at < 0].tolist())
         raise BadLabels(
-            f"Checked labels {list_names(labels[class_at < 0])} are not among the classes "
+            f"Checked labels {list_names(unknown)} are not among the classes "
             f"{list_names(fusion.responses.classes)}. Correct them, or add them to classes=."
         )
     return item_at, class_at

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.diagnostics.calibration import ErrorInterval
+from blindfuse.errors import BadParameter
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.em import VoteStart
 from blindfuse.estimators.mixed_membership import MixedMembership
@@ -191,3 +192,11 @@ def choice_in_input_order(
 
 SelectionRule = Callable[[FuseContext], Choice]
 """Chooses a method without ground truth."""
+
+
+def check_fusion(value: Any) -> None:
+    """Raise BadParameter if the value is not the result of ``fuse``."""
+    if not isinstance(getattr(value, "choice", None), Choice):
+        raise BadParameter(
+            f"fusion= is a {type(value).__name__}, not the result of fuse. Pass fuse(responses)."
+        )

@@ -16,9 +16,15 @@ from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.metrics import error_rate
 from blindfuse.model.posteriors import most_likely
+from blindfuse.parameters import Constraint
 from blindfuse.responses.gold import gold_codes
 
 Floats = NDArray[np.float64]
+
+_METHODS = Constraint(
+    "a dictionary {name: function that returns an estimator}",
+    lambda value: isinstance(value, Mapping) and all(map(callable, value.values())),
+)
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,7 @@ def compare(
     ``report`` is called with the name of each method before it runs.
     """
     table = check_responses(responses)
+    _METHODS.check("methods", methods)
     positions, codes = gold_codes(table, truth)
     report("fuse")
     began = perf_counter()

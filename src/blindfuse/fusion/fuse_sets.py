@@ -22,6 +22,7 @@ from blindfuse.fusion.set_prediction import BOUND, score_difficulty
 from blindfuse.fusion.shared_rates import SharedRates, share_rates
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.responses.coding import positions
+from blindfuse.responses.gold import check_gold
 from blindfuse.responses.inputs import Names, Values
 from blindfuse.responses.keys import name_key
 from blindfuse.responses.response_sets import ResponseSets, as_response_sets
@@ -77,6 +78,7 @@ def fuse_sets(
         table = as_response_sets(items, annotators, sets)
     if not table.n_responses:
         raise BadLabels("There are no responses, so there is nothing to fuse. Check the input.")
+    check_gold(gold, "gold sets")
     known = _gold_members(table, gold or {})
     options: dict[str, Any] = {"seed": seed, "threads": threads}
     if table.are_single and all(row.sum() == 1 for row in known.values()):

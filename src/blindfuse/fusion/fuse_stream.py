@@ -12,6 +12,7 @@ from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.estimators.base import SEED
 from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.model.posteriors import most_likely
+from blindfuse.parameters import integer_at_least
 from blindfuse.responses.coding import as_names, positions
 from blindfuse.responses.gold import check_gold
 from blindfuse.responses.responses import Responses, as_responses
@@ -130,6 +131,11 @@ def _repeatable(chunks: Chunks) -> Callable[[], Iterable[Any]]:
             "Chunks are read twice, but an iterator can be read only once. "
             "Pass a list, or a function that returns them again."
         )
+    if not isinstance(chunks, Iterable):
+        raise BadParameter(
+            f"chunks= is a {type(chunks).__name__}. Pass a list of chunks, or a function that "
+            "returns one."
+        )
     return lambda: chunks
 
 
@@ -152,8 +158,7 @@ class _Sample:
     def __init__(
         self, max_responses: int, rng: np.random.Generator, always: Sequence[Any] = ()
     ) -> None:
-        if max_responses < 1:
-            raise BadParameter(f"max_responses={max_responses} must be at least 1.")
+        integer_at_least(1).check("max_responses", max_responses)
         self.max_responses, self.rng = max_responses, rng
         self.always = as_names(always)
         self.n_items = self.n_responses = 0

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from blindfuse.errors import BadParameter
+from blindfuse.fusion.choice import check_fusion
 from blindfuse.fusion.fuse import Fusion
+from blindfuse.parameters import integer_at_least, optional
 
 Floats = NDArray[np.float64]
 
@@ -48,10 +49,9 @@ def next_labels(
     posterior p, where q_a = Σ_k p_k Γ_m(a, k). Nobody is asked about the same item twice, or about
     more than ``max_per_annotator`` items.
     """
-    if budget < 1:
-        raise BadParameter(f"budget={budget!r} must be at least 1.")
-    if max_per_annotator is not None and max_per_annotator < 1:
-        raise BadParameter(f"max_per_annotator={max_per_annotator!r} must be at least 1.")
+    check_fusion(fusion)
+    integer_at_least(1).check("budget", budget)
+    optional(integer_at_least(1)).check("max_per_annotator", max_per_annotator)
     if fusion.choice.disputed:
         return _gold_requests(fusion, budget)
     candidates = _most_informative(fusion)

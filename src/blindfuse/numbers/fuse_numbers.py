@@ -22,6 +22,7 @@ from blindfuse.numbers.scales import scale_notes
 from blindfuse.numbers.selection import MethodChoice, choose_method
 from blindfuse.numbers.table import Numbers, as_numbers, check_numbers
 from blindfuse.responses.coding import positions
+from blindfuse.responses.gold import check_gold
 
 Floats = NDArray[np.float64]
 
@@ -232,6 +233,7 @@ def fuse_numbers(
         raise BadParameter(
             f"method={method!r} must be {AUTO!r} or one of {list_names(METHODS, len(METHODS))}."
         )
+    check_gold(gold, "gold values")
     gold_at, known = gold_values(table, gold or {})
     with single_threaded_blas():
         fitted, choice = _fit(table, method)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -35,22 +35,27 @@ _NO_HEADER = (
 
 
 class _Layout(NamedTuple):
-    """How the text is laid out as a table."""
+    """How the text is laid out as a table.
+
+    ``has_spaces`` says that spaces follow separators, before quotes that they would hide.
+    """
 
     separator: str
     has_header: bool
     names: list[str]
+    quote: str = '"'
+    has_spaces: bool = False
 
 
 def open_delimited(source: Source) -> Table:
     """Return the table in a text file; separator and header are detected from its content."""
     text = decode_head(source)
     rows, layout = _detect_layout(source, text)
-    has_old_mac_lines = "\n" not in text and "\r" in text
+    only_python = layout.has_spaces or ("\n" not in text and "\r" in text)  # old Mac lines
 
     def load(columns: Sequence[str]) -> pl.DataFrame:
         places = [layout.names.index(column) for column in columns]
-        frame = None if has_old_mac_lines else _load_by_polars(source, layout, places)
+        frame = None if only_python else _load_by_polars(source, layout, places)
         if frame is None:
             check_utf8(source)
             frame = _load_by_python(source, layout, places)
@@ -61,13 +66,14 @@ def open_delimited(source: Source) -> Table:
             source.content,
             has_header=layout.has_header,
             separator=layout.separator,
+            quote_char=layout.quote,
             infer_schema=False,
             glob=False,
             with_column_names=lambda _: layout.names,
         )
         return frame.select(columns)
 
-    is_regular = len(rows[0]) == len(layout.names) and not has_old_mac_lines
+    is_regular = len(rows[0]) == len(layout.names) and not only_python
     can_scan = isinstance(source.content, Path) and is_regular
     return Table(
         source,
@@ -86,34 +92,82 @@ def _detect_layout(source: Source, text: str) -> tuple[list[list[str]], _Layout]
     check_column_count(source.name, max(map(first_line.count, _SEPARATORS)))
     is_tsv = source.extension in ("tsv", "tab")
     separator = "\t" if is_tsv else _detect_separator(text, source.fits_in_head)
-    rows = _first_rows(text, separator, source.fits_in_head)
+    layout = _Layout(separator, True, [], *_detect_quotes(text, separator))
+    rows = _first_rows(text, layout, source.fits_in_head)
     if not rows:
         raise BadFile(
             f"{source.name} is not a text table: its first row cannot be read. Export it as CSV."
         )
+    _refuse_lines_above_header(source, rows)
     has_header = _has_header(rows)
     names = rows[0] if has_header else [str(place) for place in range(max(map(len, rows)))]
-    if has_header and _has_row_names(rows):
+    if has_header and _have_row_names(rows):
         names = ["", *names]
-    names = check_columns(source.name, [name.strip() for name in names])
+    elif has_header and _end_in_separators(rows):
+        names = [*names, *[""] * (max(map(len, rows)) - len(names))]
+    names = check_columns(source.name, _numbered([name.strip() for name in names]))
     if len(names) == 1 and len(rows) > 1:
         raise BadFile(
             f"{source.name} has only one column, {names[0][:80]!r}. Separate the columns by commas "
             "or tabs, and delete lines above the header."
         )
-    return rows, _Layout(separator, has_header, names)
+    return rows, layout._replace(has_header=has_header, names=names)
 
 
-def _has_row_names(rows: Sequence[Sequence[str]]) -> bool:
+def _detect_quotes(text: str, separator: str) -> tuple[str, bool]:
+    """Return the quotation mark, and whether spaces stand before quoted cells."""
+    rows = _first_rows(text[:5000], _Layout(separator, True, []), False)
+    has_spaces = any(re.match(' +"', cell) for row in rows for cell in row)
+    header = rows[0] if rows else []
+    is_single = len(header) > 1 and all(re.fullmatch(r"'[^']*'", cell.strip()) for cell in header)
+    return "'" if is_single else '"', has_spaces
+
+
+def _have_row_names(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether R wrote row names, a first column that the header does not name."""
     names = [row[0] for row in rows[1:]]
     is_longer = {len(row) for row in rows[1:]} == {len(rows[0]) + 1}
-    return is_longer and len(set(names)) == len(names)
+    return is_longer and len(set(names)) == len(names) and not _end_in_separators(rows)
+
+
+def _end_in_separators(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether rows are longer than the header, by nothing but empty cells."""
+    width = len(rows[0])
+    longer = [row[width:] for row in rows[1:] if len(row) > width]
+    return bool(longer) and not any(cell for cells in longer for cell in cells)
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Name columns without a name by their position, as pandas does, if there are several."""
+    if names.count("") < 2:
+        return list(names)
+    return [name or f"Unnamed: {place}" for place, name in enumerate(names)]
+
+
+def _refuse_lines_above_header(source: Source, rows: Sequence[Sequence[str]]) -> None:
+    """Raise BadFile if a later row names the columns and the first one does not.
+
+    The names of columns occur in no other row.
+    """
+    if any(is_known_name(cell.strip()) for cell in rows[0]):
+        return
+    is_title = len(rows[0]) > 2 and sum(map(bool, rows[0])) == 1
+    for number, row in enumerate(rows[1:10], 2):
+        n_known = sum(is_known_name(cell.strip()) for cell in row) + is_title
+        if n_known > 1 and len(set(row)) == len(row) and not _is_repeated(row, rows):
+            raise BadFile(
+                f"{source.name} seems to name its columns in row {number}, not in the first one "
+                f"({rows[0][0][:80]!r}). Delete the lines above the header."
+            )
 
 
 def _refuse_other_text(source: Source, text: str) -> None:
     """Raise BadFile for text that looks like a table only at first sight."""
     first_line, _, others = text.lstrip().partition("\n")
+    if "\0" in text:
+        raise BadFile(
+            f"{source.name} is not text: it contains NUL characters. Export the table as CSV."
+        )
     if re.fullmatch(r"sep=.", first_line.strip(), re.IGNORECASE):
         raise BadFile(
             f"{source.name} begins with {first_line.strip()!r}, which only Excel understands. "
@@ -123,6 +177,12 @@ def _refuse_other_text(source: Source, text: str) -> None:
         raise BadFile(f"{source.name} is a Markdown table. Save it as CSV.")
     if re.match(r"<(!doctype|html|\?xml|table)\b", first_line, re.IGNORECASE):
         raise BadFile(f"{source.name} is HTML or XML. Export the table as CSV.")
+
+
+def _is_repeated(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether some cell of the row occurs in another row."""
+    others = {cell for one in rows if one is not row for cell in one}
+    return any(cell in others for cell in row if cell)
 
 
 def _sample(rows: Sequence[Sequence[str]], layout: _Layout) -> pl.DataFrame:
@@ -168,7 +228,8 @@ def _detect_separator(text: str, is_complete: bool) -> str:
     is_complete = is_complete and len(start) == len(text)
 
     def score(separator: str) -> tuple[bool, int, int]:
-        widths = [len(row) for row in _first_rows(start, separator, is_complete) if row][:20]
+        layout = _Layout(separator, True, [], *_detect_quotes(start, separator))
+        widths = [len(row) for row in _first_rows(start, layout, is_complete) if row][:20]
         width = max(widths, default=0)
         is_shifted = bool(widths) and {*widths[1:], widths[0] + 1} == {width} and width > 2
         is_consistent = len(set(widths)) == 1 and width > 1
@@ -183,11 +244,22 @@ def _detect_separator(text: str, is_complete: bool) -> str:
     return max(_SEPARATORS, key=lambda separator: score(separator)[2])
 
 
-def _first_rows(text: str, separator: str, is_complete: bool) -> list[list[str]]:
+def _rows_of(text: str, layout: _Layout, strict: bool = False) -> Any:
+    """Return the csv module's reader of the text."""
+    return csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=layout.separator,
+        quotechar=layout.quote,
+        skipinitialspace=layout.has_spaces,
+        strict=strict,
+    )
+
+
+def _first_rows(text: str, layout: _Layout, is_complete: bool) -> list[list[str]]:
     """Return the first rows that are not blank, without the last one if the text is cut there."""
     rows: list[list[str]] = []
     try:
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
+        for row in _rows_of(text, layout):
             if len(rows) > SAMPLE_ROWS:
                 break
             rows.append(row)
@@ -232,6 +304,7 @@ def _load_by_polars(source: Source, layout: _Layout, places: Sequence[int]) -> p
             columns=ordered,
             has_header=layout.has_header,
             separator=layout.separator,
+            quote_char=layout.quote,
             infer_schema=False,
             glob=False,
         )
@@ -246,7 +319,7 @@ def _load_by_python(source: Source, layout: _Layout, places: Sequence[int]) -> p
     The csv module is slower than Polars, but it reports the line of a malformed row and accepts
     quotes within a cell.
     """
-    rows = _all_rows(source, layout.separator, len(layout.names))
+    rows = _all_rows(source, layout)
     cells = [
         [row[place] or None for place in places]
         for row in islice(rows, int(layout.has_header), None)
@@ -255,16 +328,15 @@ def _load_by_python(source: Source, layout: _Layout, places: Sequence[int]) -> p
     return pl.DataFrame(cells, schema=schema, orient="row")
 
 
-def _all_rows(source: Source, separator: str, width: int) -> Iterator[list[str]]:
-    text = io.StringIO(source.read().decode("utf-8-sig"), newline="")
-    reader = csv.reader(text, delimiter=separator, strict=True)
+def _all_rows(source: Source, layout: _Layout) -> Iterator[list[str]]:
+    reader, width = _rows_of(source.read().decode("utf-8-sig"), layout, True), len(layout.names)
     try:
         for row in reader:
             if len(row) > width:
                 raise BadFile(
                     f"{source.name}, line {reader.line_num:,}: {len(row)} cells, but the first "
-                    f"row has {width}. Quote cells that contain {separator!r}, and delete lines "
-                    "above the header."
+                    f"row has {width}. Quote cells that contain {layout.separator!r}, and delete "
+                    "lines above the header."
                 )
             if row:
                 yield _padded(row, width)

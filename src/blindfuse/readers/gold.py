@@ -55,9 +55,7 @@ def read_gold(
             "Keep one label per item."
         )
     if not gold:
-        raise BadFile(
-            f"{name} contains no label in column {columns[1]!r}. Name another with label=."
-        )
+        raise BadFile(f"{name} contains no label in column {columns[1]!r}. Fill in some of them.")
     return gold
 
 

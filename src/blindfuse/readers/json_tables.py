@@ -12,7 +12,7 @@ from blindfuse.errors import BadFile
 from blindfuse.readers.delimited import check_utf8, decode_head
 from blindfuse.readers.sources import Source
 from blindfuse.readers.tables import Record, Table, cell_text, check_columns
-from blindfuse.responses.detection import SAMPLE_ROWS, is_known_name
+from blindfuse.responses.detection import SAMPLE_ROWS, is_known_name, name_of_role
 
 _BOM = b"\xef\xbb\xbf"
 _LINES_EXTENSIONS = ("jsonl", "ndjson")
@@ -48,9 +48,8 @@ def _open_lines(source: Source) -> Table:
             _check_lines(source, data)
         try:
             return pl.read_ndjson(data, schema=dict.fromkeys(columns, pl.String)).select(columns)
-        except pl.exceptions.PolarsError as error:
-            _check_lines(source, data)
-            raise BadFile(f"{source.name} is not JSON lines: {error}. Export it again.") from None
+        except pl.exceptions.PolarsError:  # Polars refuses NaN, which Python writes
+            return _to_frame(source.name, list(_parse_lines(source, data)), columns)
 
     def records() -> Iterator[Record]:
         yield from _parse_lines(source, source.read())
@@ -90,7 +89,10 @@ def _open_document(source: Source) -> Table:
         raise BadFile(f"{source.name} is not JSON: {_parse_error(data)}. Export it again.")
     objects = _find_objects(document)
     if not any(objects) or not all(isinstance(one, dict) for one in objects):
-        raise BadFile(f"{source.name} does not contain a list of JSON objects. Export it again.")
+        raise BadFile(
+            f"{source.name} does not contain a list of JSON objects. Write one object per "
+            'response, as in [{"item": …, "annotator": …, "label": …}, …].'
+        )
     frame = _to_frame(source.name, objects)
     load: Callable[[Sequence[str]], pl.DataFrame] = frame.select
     return Table(source, "JSON", frame.head(SAMPLE_ROWS), load, lambda: iter(objects))
@@ -99,8 +101,9 @@ def _open_document(source: Source) -> Table:
 def _find_objects(document: Any) -> list[Any]:
     """Return the rows of a document as objects.
 
-    The document is a list of objects; an object with one list of objects, such as ``results``; a
-    table by columns, as pandas writes it; or a single object.
+    The document is a list of objects; an object with one list of objects, such as ``results``;
+    lists of objects by item or annotator; a table by columns, as pandas writes it; or a single
+    object.
     """
     if isinstance(document, list):
         return document
@@ -109,6 +112,11 @@ def _find_objects(document: Any) -> list[Any]:
     lists = [value for value in document.values() if _is_list_of_objects(value)]
     if len(lists) == 1:
         return list(lists[0])
+    if lists and len(lists) == len(document):
+        return _rows_of_lists(document)
+    inner = [value for value in document.values() if isinstance(value, dict)]
+    if len(document) == 1 and inner and any(map(_is_list_of_objects, inner[0].values())):
+        return _find_objects(inner[0])
     if any(not isinstance(value, dict | list) for value in document.values()):
         return [document]
     return _rows_of_columns(document)
@@ -119,6 +127,19 @@ _TASK_LISTS = {"annotations", "completions", "predictions"}
 
 def _is_list_of_objects(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _rows_of_lists(document: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the rows of ``{item: [response]}`` or ``{annotator: [response]}``.
+
+    The keys have the one of these roles that no field of the responses has.
+    """
+    first, *others = (rows[0].keys() for rows in document.values())
+    fields = [field for field in first if all(field in one for one in others)]
+    absent = [role for role in ("item", "annotator") if name_of_role(role, fields) is None]
+    if len(absent) != 1 or name_of_role("label", fields) is None:
+        return []
+    return [{absent[0]: key, **row} for key, rows in document.items() for row in rows]
 
 
 def _rows_of_columns(document: dict[str, Any]) -> list[dict[str, Any]]:
@@ -132,7 +153,7 @@ def _rows_of_columns(document: dict[str, Any]) -> list[dict[str, Any]]:
         return _rows_of_objects(document)
     if len(columns) > 1 and all(isinstance(one, list) for one in columns):
         lengths = {len(one) for one in columns}
-        if len(lengths) == 1 and 0 not in lengths:
+        if len(lengths) == 1 and 0 not in lengths and not all(map(_is_list_of_objects, columns)):
             return [dict(zip(document, row, strict=True)) for row in zip(*columns, strict=True)]
     return []
 
@@ -160,8 +181,13 @@ def _are_rows(names: Sequence[str], others: Sequence[str]) -> bool:
     return len(names) > len(others)
 
 
-def _to_frame(name: str, records: Sequence[Record]) -> pl.DataFrame:
-    columns = check_columns(name, list(dict.fromkeys(key for record in records for key in record)))
+def _to_frame(
+    name: str, records: Sequence[Record], columns: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Return the objects as rows of text, with these columns or with all fields."""
+    if columns is None:
+        fields = dict.fromkeys(key for record in records for key in record)
+        columns = check_columns(name, list(fields))
     cells = {column: [cell_text(record.get(column)) for record in records] for column in columns}
     return pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String))
 

@@ -1,19 +1,24 @@
-"""Judgements in JSON: one object per item, with an object that maps judges to labels or scores."""
+"""Judgements in JSON: one object per item, with what several judges said about it.
+
+That is an object that maps judges to labels, scores or verdicts with fields of their own, or a list
+of objects with a judge and a label each.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
-from blindfuse.readers.nested_values import name_of
+from blindfuse.readers.nested_values import name_of, plain_labels
 from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
-from blindfuse.readers.tables import Table
+from blindfuse.readers.tables import Table, cell_text
 from blindfuse.responses.detection import (
     ColumnOptions,
     base_name,
     detect_column,
     existing_column,
     gold_column,
+    name_of_role,
     require_column,
 )
 
@@ -22,7 +27,7 @@ TITLE = "judgements by item"
 
 _FIELDS = (
     *("scores", "score", "ratings", "rating", "judgements", "judgments", "verdicts", "votes"),
-    *("labels", "responses", "answers", "grades", "annotations", "predictions"),
+    *("labels", "responses", "answers", "grades", "annotations", "predictions", "judges", "models"),
 )
 """Names of a field that maps judges to what they reported."""
 
@@ -44,16 +49,21 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     field = _judgement_field(first, options) or existing_column(first, options.label or "scores")
     item = require_column("item", first, options.item, [field])
     gold = gold_column(tables, [item, field])
-    rows: list[tuple[str | None, str, str | None]] = []
+    rows: list[tuple[str | None, str | None, str | None]] = []
     truths: list[tuple[str | None, str | None]] = []
     for record in _records(tables):
-        name, given = name_of(record.get(item)), record.get(field)
-        judgements = given if isinstance(given, dict) else {}
-        rows += [(name, judge, name_of(value)) for judge, value in judgements.items()]
+        name = name_of(record.get(item))
+        pairs = _judgements(record.get(field))
+        rows += [(name, name_of(judge), _cell(value)) for judge, value in pairs]
         truths.append((name, name_of(record.get(gold)) if gold else None))
+    frame = _frame(rows, ("item", "annotator", "label"))
+    cells = frame["label"].alias(field)
+    labels, several, notes = plain_labels(first.name, cells, options.all_choices)
     return ParsedResponses(
-        _frame(rows, ("item", "annotator", "label")),
+        frame.with_columns(label=labels),
         {"item": item, "annotator": f"keys of {field}", "label": f"values of {field}"},
+        notes,
+        several=several,
         gold=GoldLabels(_frame(truths, ("item", "label")).drop_nulls(), gold) if gold else None,
     )
 
@@ -72,16 +82,40 @@ def _judgement_field(table: Table, options: ColumnOptions) -> str | None:
 
 
 def _are_judgements(values: Sequence[Any]) -> bool:
-    """Return whether all values are objects of plain values, with at least two keys in all."""
-    objects = [value for value in values if value is not None]
-    if not objects or not all(isinstance(value, dict) for value in objects):
+    """Return whether all values name judges and what they said, with at least two judges in all."""
+    given = [value for value in values if value]  # an item may have no judgement
+    if not given or not all(isinstance(value, dict | list) for value in given):
         return False
-    plain = all(
-        one is None or isinstance(one, str | int | float)
-        for value in objects
-        for one in value.values()
-    )
-    return plain and len({key for value in objects for key in value}) > 1
+    pairs = [_judgements(value) for value in given]
+    if not all(pairs):
+        return False
+    reported = [value for one in pairs for _, value in one]
+    are_objects = [isinstance(value, dict) for value in reported if value is not None]
+    are_plain = all(_is_plain(value) for value in reported)
+    judges = {name_of(judge) for one in pairs for judge, _ in one}
+    return len(judges) > 1 and (are_plain or (all(are_objects) and any(map(bool, reported))))
+
+
+def _judgements(value: Any) -> list[tuple[Any, Any]]:
+    """Return the judges and what they said, or an empty list if the value has another form."""
+    if isinstance(value, dict):
+        return list(value.items())
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        return []
+    fields = list(dict.fromkeys(key for one in value for key in one))
+    judge, label = (name_of_role(role, fields) for role in ("annotator", "label"))
+    if judge is None or label is None:
+        return []
+    return [(one.get(judge), one.get(label)) for one in value]
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)
+
+
+def _cell(value: Any) -> str | None:
+    """Return what a judge said as text; objects as JSON."""
+    return cell_text(value) if isinstance(value, dict) else name_of(value)
 
 
 def _records(tables: Sequence[Table]) -> Any:

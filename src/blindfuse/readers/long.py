@@ -6,10 +6,10 @@ from dataclasses import replace
 import polars as pl
 
 from blindfuse.readers.nested_values import (
-    choose_from_texts,
     field_of_objects,
-    labels_of_objects,
     names_of_objects,
+    plain_labels,
+    refuse_lists,
 )
 from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses, with_empty_sets
 from blindfuse.readers.questions import select_question
@@ -42,10 +42,13 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     frame, header_notes = without_headers(load_columns(tables, list(roles)))
     frame = frame.rename(roles)
     cells = frame["label"].alias(columns["label"])
-    labels, several, notes = _labels(table, cells, field, options.all_choices)
+    cells = field_of_objects(cells, field) if field else cells
+    labels, several, notes = plain_labels(table.name, cells, options.all_choices)
     if options.all_choices:
         labels, empty_notes = with_empty_sets(tables, labels)
         notes = notes + empty_notes
+    for role in ("item", "annotator"):
+        refuse_lists(table.name, frame[role].alias(columns[role]))
     frame = frame.with_columns(
         *(names_of_objects(frame[role]) for role in ("item", "annotator")), label=labels
     )
@@ -79,20 +82,6 @@ def _split_path(table: Table, label: str | None) -> tuple[str | None, str]:
         return label, ""
     column, _, field = label.partition(".")
     return (column, field) if field and column in table.columns else (label, "")
-
-
-def _labels(
-    table: Table, column: pl.Series, field: str, all_choices: bool
-) -> tuple[pl.Series, int, list[str]]:
-    """Return the labels as text, where they may be JSON objects or lists; count longer lists."""
-    if field:
-        column, notes = field_of_objects(column, field), list[str]()
-    elif all_choices:  # objects may say which classes apply
-        notes = list[str]()
-    else:
-        column, notes = labels_of_objects(table.name, column)
-    chosen, several = choose_from_texts(column, all_choices)
-    return chosen, several, notes
 
 
 def _question_column(table: Table, columns: dict[str, str], options: ColumnOptions) -> str | None:

@@ -7,15 +7,20 @@ from typing import Any
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names
+from blindfuse.readers.tables import cell_text
 from blindfuse.responses.notes import count_note
+from blindfuse.responses.set_values import parse_literal
 
-_FENCED = r"(?s)^\s*```[A-Za-z]*\s*(?P<text>.*?)\s*```\s*$"
-"""A text inside a Markdown fence, with or without the name of a language."""
+_FENCED = r"(?s)^[^`]*```[A-Za-z]*\s*(?P<text>[^`]*?)\s*```[^`]*$"
+"""A text inside one Markdown fence, with or without the name of a language, and what is said around
+it."""
+_REASONING = r"(?s)^\s*<think(?:ing)?>.*</think(?:ing)?>\s*"
+"""The reasoning that some language models write before their verdict."""
 _NAME_KEYS = ("email", "username", "name", "id")
 _LABEL_KEYS = ("email", "username", "name", "label", "value", "id")
 _VERDICT_KEYS = (
     *("label", "verdict", "choice", "answer", "class", "category", "decision", "value"),
-    *("rating", "grade", "score", "result", "name"),
+    *("pass", "passed", "rating", "grade", "score", "result", "name"),
 )
 """Fields that hold the label where it is an object with several fields, the likeliest first."""
 
@@ -38,6 +43,16 @@ def names_of_objects(column: pl.Series) -> pl.Series:
     names = [column.str.json_path_match(f"$.{key}") for key in _NAME_KEYS]
     name = pl.coalesce(*names, column)
     return pl.select(pl.when(is_object).then(name).otherwise(column)).to_series().alias(column.name)
+
+
+def refuse_lists(table: str, names: pl.Series) -> None:
+    """Raise BadFile if the names are lists, as where one row holds all responses to an item."""
+    texts = names.drop_nulls().head(10).to_list()
+    if texts and all(text[:1] == "[" and isinstance(parse_literal(text), list) for text in texts):
+        raise BadFile(
+            f"{table}: column {names.name!r} holds lists ({list_names(texts, 1)}). Write one row "
+            "per response, with the columns item, annotator and label."
+        )
 
 
 def choose(value: Any, all_choices: bool) -> tuple[Any, bool]:
@@ -66,57 +81,109 @@ def choose_from_texts(column: pl.Series, all_choices: bool) -> tuple[pl.Series, 
     """
     if all_choices:
         return column, 0
-    is_list = column.str.starts_with("[")
+    is_list = column.str.starts_with("[").fill_null(False)
     if not is_list.any():
         return column, 0
-    lists = pl.select(pl.when(is_list).then(column)).to_series()
-    try:
-        choices = lists.str.json_decode(pl.List(pl.String))
-    except pl.exceptions.PolarsError:
-        return column, 0
-    firsts = pl.select(pl.when(is_list).then(choices.list.first()).otherwise(column)).to_series()
-    return firsts, int((choices.list.len() > 1).sum())
+    texts = column.filter(is_list).unique(maintain_order=True)
+    lists = {text: value for text in texts if isinstance(value := parse_literal(text), list)}
+    firsts = [_element_text(value[0]) if value else None for value in lists.values()]
+    chosen = column.replace(list(lists), pl.Series(firsts, dtype=pl.String))
+    longer = [text for text, value in lists.items() if len(value) > 1]
+    return chosen, int(column.is_in(longer).sum())
+
+
+def _element_text(value: Any) -> str | None:
+    """Return an element of a list as a cell: text as it is, objects as JSON."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else name_of(value)
+
+
+def plain_labels(
+    table: str, column: pl.Series, all_choices: bool
+) -> tuple[pl.Series, int, list[str]]:
+    """Return the labels of a text column whose cells may be JSON lists, objects, or both.
+
+    The first element of a list counts, and longer lists are counted. With ``all_choices`` the
+    column is returned as it is: objects and lists may say which classes apply.
+    """
+    if all_choices:
+        return column, 0, []
+    firsts, outer = choose_from_texts(column, False)
+    labels, notes = labels_of_objects(table, firsts.alias(column.name))
+    chosen, inner = choose_from_texts(labels, False)
+    return chosen, outer + inner, notes
 
 
 def labels_of_objects(table: str, column: pl.Series) -> tuple[pl.Series, list[str]]:
     """Replace JSON objects in a label column by the field that holds the label.
 
-    That is their only field, or the likeliest one by name; other objects are refused. Markdown
-    fences, as language models write them around JSON, are removed first.
+    That is their only field, or the likeliest one by name; other objects are refused. What language
+    models write around JSON is removed first, and objects that cannot be parsed are missing.
     """
-    column, notes = _without_fences(column)
+    column, notes = _without_surroundings(column)
     is_object = column.str.starts_with("{").fill_null(False)
     if not is_object.any():
         return column, notes
-    objects = [_parse_object(text) for text in column.filter(is_object).unique().head(1000)]
-    if not all(objects):  # text that only looks like an object
+    texts = column.filter(is_object).unique(maintain_order=True).head(1000)
+    sample = [_parse_object(text) for text in texts]
+    objects = [one for one in sample if one is not None]
+    if 2 * len(objects) < len(sample) or not any(objects):  # texts that only look like objects
         return column, notes
-    fields = dict.fromkeys(key for one in objects for key in one)
-    shared = [key for key in fields if all(_is_label(one.get(key)) for one in objects)]
-    named = [key for key in _VERDICT_KEYS if key in shared]
-    chosen = next(iter(shared if len(fields) == 1 else named), None)
-    if chosen is None:
-        example = f"{column.name}.{next(iter(fields), 'field')}"
-        raise BadFile(
-            f"{table}: column {column.name!r} holds objects with the fields {list_names(fields)}, "
-            f"none of which is clearly the label. Name one, as in label={example!r}."
-        )
-    values = field_of_objects(column, chosen)
-    labels = pl.select(pl.when(is_object).then(values).otherwise(column)).to_series()
+    chosen = _label_field(table, column.name, objects)
+    values, damaged = _values_of_field(column, is_object, chosen)
     notes.append(f"labels are objects: their field {chosen!r} is read")
-    return labels.alias(column.name), notes
+    notes += count_note(damaged, "label{s} treated as missing, because their JSON is damaged")
+    inner, inner_notes = labels_of_objects(table, values.alias(f"{column.name}.{chosen}"))
+    return inner.alias(column.name), notes + inner_notes
 
 
-def _without_fences(column: pl.Series) -> tuple[pl.Series, list[str]]:
-    """Remove Markdown fences (three backticks) around texts, and say how many there were."""
-    fenced = column.str.contains(_FENCED).fill_null(False)
-    if not fenced.any():
-        return column, []
-    inner = column.str.replace(_FENCED, "${text}")
-    texts = pl.select(pl.when(fenced).then(inner).otherwise(column)).to_series()
-    return texts.alias(column.name), count_note(
-        int(fenced.sum()), "label{s} read without the Markdown fence around them"
+def _label_field(table: str, column: str, objects: Sequence[dict[str, Any]]) -> str:
+    """Return the field that holds the label: the only one, or the likeliest one by name."""
+    fields = list(dict.fromkeys(str(key) for one in objects for key in one))
+    named = [key for key in _VERDICT_KEYS if all(_is_label(one.get(key)) for one in objects)]
+    likely = [key for key in named if key in fields]
+    if likely and not any(likely[0] not in one and {*likely} & one.keys() for one in objects):
+        return likely[0]
+    if len(fields) == 1 and not any(isinstance(one.get(fields[0]), list) for one in objects):
+        return fields[0]
+    example = f"{column}.{next(iter(fields), 'field')}"
+    raise BadFile(
+        f"{table}: column {column!r} holds objects with the fields {list_names(fields)}, none of "
+        f"which is clearly the label. Name one, as in label={example!r}."
     )
+
+
+def _values_of_field(column: pl.Series, is_object: pl.Series, field: str) -> tuple[pl.Series, int]:
+    """Return a field in place of the objects in a text column, and count damaged objects."""
+    values = pl.select(
+        pl.when(is_object).then(field_of_objects(column, field)).otherwise(column)
+    ).to_series()
+    left = column.filter(is_object & values.is_null())  # not JSON, or without the field
+    if left.is_empty():
+        return values, 0
+    objects = {text: _parse_object(text) for text in left.unique()}
+    found = [None if one is None else cell_text(one.get(field)) for one in objects.values()]
+    replaced = column.replace_strict(
+        list(objects), pl.Series(found, dtype=pl.String), default=values, return_dtype=pl.String
+    )
+    damaged = [text for text, one in objects.items() if one is None]
+    return replaced, int(left.is_in(damaged).sum())
+
+
+def _without_surroundings(column: pl.Series) -> tuple[pl.Series, list[str]]:
+    """Remove Markdown fences (three backticks) and reasoning, and say how many there were."""
+    notes: list[str] = []
+    longest = int(column.str.len_bytes().max() or 0)  # type: ignore[arg-type]
+    for pattern, shortest, text, what in (
+        (_REASONING, len("<think></think>"), "", "reasoning before them"),
+        (_FENCED, len("``````"), "${text}", "Markdown fence around them"),
+    ):
+        if longest <= shortest:  # saves a pass over ordinary labels
+            continue
+        is_found = column.str.contains(pattern).fill_null(False)
+        if is_found.any():
+            column = column.str.replace(pattern, text).alias(column.name)
+            notes += count_note(int(is_found.sum()), f"label{{s}} read without the {what}")
+    return column, notes
 
 
 def field_of_objects(column: pl.Series, field: str) -> pl.Series:
@@ -125,12 +192,10 @@ def field_of_objects(column: pl.Series, field: str) -> pl.Series:
     return column.str.json_path_match(f"$['{quoted}']")
 
 
-def _parse_object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+def _parse_object(text: str) -> dict[str, Any] | None:
+    """Return the object of a text, as JSON or Python writes it; None if it is damaged."""
+    value = parse_literal(text)
+    return value if isinstance(value, dict) else None
 
 
 def _is_label(value: Any) -> bool:

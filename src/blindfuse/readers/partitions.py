@@ -209,8 +209,9 @@ def _scan(tables: Sequence[Table], columns: Sequence[str]) -> pl.LazyFrame:
     for table in tables:
         if table.scan is None:
             raise BadFile(
-                f"{table.name} cannot be read in partitions: only CSV, TSV, Parquet and Arrow "
-                "files can, neither compressed nor piped. Unpack or convert it, or read it whole."
+                f"{table.name} cannot be read in partitions: only regular CSV, TSV, Parquet and "
+                "Arrow files can, neither compressed nor piped. Unpack or convert it, or read it "
+                "whole."
             )
         frames.append(table.scan(columns))
     return pl.concat(frames)

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import sys
 import zipfile
 import zlib
@@ -57,8 +58,22 @@ _REFUSED = {
     b"Rar!": ("RAR", "unrar x"),
     b"\xd0\xcf\x11\xe0": ("an old Excel or Office file", ""),
     b"SQLite format 3": ("an SQLite database", ""),
+    b"\x93NUMPY": ("a NumPy array", ""),
+    b"\x80\x04\x95": ("a Python pickle", ""),
+    b"\x80\x05\x95": ("a Python pickle", ""),
+    b"\x89HDF": ("an HDF5 file", ""),
+    b"\x89PNG": ("an image", ""),
+    b"%PDF": ("a PDF document", ""),
+    b"Obj\x01": ("an Avro file", ""),
+    b"$FL2": ("an SPSS file", ""),
+    b"<stata_dta>": ("a Stata file", ""),
+    b"RDX3": ("an R data file", ""),
 }
 """First bytes of files that are not read: what they are, and the program that unpacks them."""
+_LFS_POINTER = b"version https://git-lfs"
+_TAR = b"ustar"
+_TAR_PLACE = 257
+"""Where a tar archive says that it is one."""
 _SPREADSHEETS = {
     "xl/workbook.xml": "an Excel workbook",
     "xl/workbook.bin": "an Excel workbook",
@@ -156,8 +171,29 @@ def _find(file: FileInput) -> list[Source]:
         raise BadParameter(f"{file!r} is not a path. Pass a path, '-', or a binary stream.")
     if file == "-":
         return _unpack("standard input", sys.stdin.buffer.read())
-    files = _find_files(Path(file))
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", str(file)):
+        raise BadFile(f"{file} is a URL. Download the file first, and pass its path.")
+    path = _expanded(Path(file))
+    if _is_pipe(path):
+        return _unpack(str(path), path.read_bytes())
+    files = _find_files(path)
     return [source for path in files for source in _unpack(str(path), path)]
+
+
+def _expanded(path: Path) -> Path:
+    """Return the path with the home folder in place of ``~``, if there is one."""
+    try:
+        return path if path.exists() else path.expanduser()
+    except (OSError, RuntimeError, ValueError):
+        return path
+
+
+def _is_pipe(path: Path) -> bool:
+    """Return whether this is a pipe, as ``<(zcat votes.csv.gz)`` makes one."""
+    try:
+        return path.is_fifo()
+    except (OSError, ValueError):
+        return False
 
 
 def _find_files(path: Path) -> list[Path]:
@@ -183,6 +219,10 @@ def _require_bytes(data: Any) -> bytes:
 
 
 def _not_found(path: Path) -> str:
+    if path.is_symlink() and not path.exists():
+        return f"{path} is a link to {os.readlink(path)}, which is not found. Check the link."
+    if path.exists():
+        return f"{path} is not a file with data. Choose a file, a folder or a pipe."
     names = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
     close = get_close_matches(path.name, names, 1)
     if has_magic(str(path)):
@@ -221,9 +261,12 @@ def _unpack(name: str, content: Path | bytes) -> list[Source]:
             file.seek(0)
             _refuse_unsupported(name, start)
             if start.startswith(tuple(_COMPRESSIONS)):
-                return [Source(name, _uncompress(name, file, unpacked_limit(size)))]
+                data = _uncompress(name, file, unpacked_limit(size))
+                _refuse_archives(name, data)
+                return [Source(name, data)]
             if start.startswith(_ZIP):
                 return _unpack_zip(name, file, unpacked_limit(size))
+            _refuse_archives(name, file.read(_TAR_PLACE + len(_TAR)))
     except OSError as error:
         raise BadFile(
             f"{name} cannot be read: {error.strerror or error}. Check the file."
@@ -253,6 +296,16 @@ def _refuse_unsupported(name: str, start: bytes) -> None:
             raise BadFile(f"{name} is compressed by {what}. Unpack it with `{program} {name}`.")
         if start.startswith(magic):
             raise BadFile(f"{name} is {what}. Export the table as CSV.")
+
+
+def _refuse_archives(name: str, data: bytes) -> None:
+    """Raise BadFile for content that has to be unpacked or fetched first."""
+    if data[_TAR_PLACE:].startswith(_TAR):
+        raise BadFile(f"{name} is a tar archive. Unpack it with `tar -xf {name}`.")
+    if data.startswith(tuple(_COMPRESSIONS)):
+        raise BadFile(f"{name} is compressed twice. Unpack it first.")
+    if data.startswith(_LFS_POINTER):
+        raise BadFile(f"{name} is a pointer to a file of Git LFS. Fetch it with `git lfs pull`.")
 
 
 def _uncompress(name: str, file: IO[bytes], limit: int) -> bytes:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from blindfuse.errors import BadParameter
+from blindfuse.errors import BadFile, BadParameter
+from blindfuse.readers.nested_values import plain_labels
 from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
 from blindfuse.readers.tables import Table, load_columns, without_headers
 from blindfuse.responses.coding import MAX_CLASSES
 from blindfuse.responses.detection import (
+    SAMPLE_ROWS,
     ColumnOptions,
     gold_column,
     wide_candidates,
@@ -45,7 +47,9 @@ class _LoadedTable:
 
     def texts(self, column: str) -> list[str | None]:
         """Return the first rows of a column."""
-        return self.table.texts(column)
+        if column not in self.frame.columns:
+            return self.table.texts(column)
+        return self.frame[column].head(SAMPLE_ROWS).to_list()
 
     def value_counts(self, column: str) -> dict[str, int] | None:
         """Count the distinct values of a column; None if there are too many classes."""
@@ -75,6 +79,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     named, candidates = wide_candidates(tables[0], options)
     wanted = [*filter(None, (named, gold)), tables[0].columns[0], *candidates]
     frame, header_notes = without_headers(load_columns(tables, wanted))
+    frame, several = _with_plain_labels(tables[0], frame, candidates, options)
     found = wide_columns(_LoadedTable(tables[0], frame), options, gold)
     item, gold = found.item, found.gold
     items = pl.Series(range(len(frame))).cast(pl.String) if item is None else frame[item]
@@ -86,11 +91,31 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
             "label": "cell value",
         },
         header_notes + found.notes,
+        several=sum(several.get(name, 0) for name in found.annotators),
         abstain=True,
         gold=None
         if gold is None
         else GoldLabels(pl.DataFrame({"item": items, "label": frame[gold]}), gold),
     )
+
+
+def _with_plain_labels(
+    table: Table, frame: pl.DataFrame, columns: Sequence[str], options: ColumnOptions
+) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Replace JSON in cells by the label it contains, and count cells with several labels.
+
+    Columns without a clear label stay as they are, and are no annotators.
+    """
+    several: dict[str, int] = {}
+    if len(columns) < 2:  # may be objects with an item and an annotator of their own
+        return frame, several
+    for name in columns:
+        try:
+            labels, several[name], _ = plain_labels(table.name, frame[name], options.all_choices)
+        except BadFile:
+            continue
+        frame = frame.with_columns(labels.alias(name))
+    return frame, several
 
 
 def _to_long(frame: pl.DataFrame, items: pl.Series, annotators: Sequence[str]) -> pl.DataFrame:

@@ -386,7 +386,7 @@ def _sorted_classes(labels: Sequence[Any]) -> NDArray[Any]:
     if not ordered or len({isinstance(value, bool) for value in values}) > 1:
         raise BadLabels(
             f"Labels mix types: {list_names({type(value): value for value in values}.values())}. "
-            "Convert them all to text, numbers or booleans, or list them in classes=[…]."
+            "Convert them all to text, numbers or booleans, or list them in classes=."
         )
     return _check_class_count(as_names(ordered))
 

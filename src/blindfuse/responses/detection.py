@@ -13,7 +13,7 @@ from typing import Protocol
 from blindfuse.errors import BadParameter, BlindfuseError, list_names, suggest
 from blindfuse.responses.coding import MAX_CLASSES
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.values import MISSING_MARKERS, NUMERAL, plain_numeral, trim
+from blindfuse.responses.values import NUMERAL, is_missing_marker, plain_numeral, trim
 
 SAMPLE_ROWS = 1000
 """Number of rows that detection looks at."""
@@ -115,17 +115,20 @@ _ROLES = {
 _TIERS = {role: [_names(tier) for tier in tiers] for role, tiers in _ROLES.items()}
 
 GOLD_NAMES = _names(
-    "truth gold golden ground_truth true true_label gold_label expected target reference "
-    "correct correct_answer correct_label"
+    "truth gold golden ground_truth groundtruth gt true expected target reference correct actual "
+    "answer_key gold_standard goldstandard"
 )
 """Names of columns with gold labels. They are never read as responses."""
+
+_LABEL_WORDS = _names("label answer class category value y")
+"""Words that may stand beside such a name: ``correct_answer``, ``y_true``."""
 
 QUESTION_NAMES = _names("question aspect criterion criteria dimension metric attribute")
 """Names of columns that distinguish several questions about one item."""
 
 _RESULT_NAMES = _names(
     "final consensus majority majority_vote adjudicated adjudication aggregated aggregate fused "
-    "agreed resolved mv"
+    "agreed resolved mv merged voted"
 )
 """Names of columns with labels that were derived from the responses."""
 
@@ -133,13 +136,18 @@ _DESCRIPTIVE_WORDS = _names(
     "text texts sentence prompt question url uri link image images file filename path input "
     "comment comments remark remarks note notes tweet title body content context length len "
     "count size duration date time timestamp datetime created updated split fold lang language "
-    "dataset subset domain topic weight confidence agreement explanation rationale reason "
-    "reasoning email status"
+    "dataset subset domain topic weight confidence conf certainty probability agreement "
+    "difficulty explanation rationale reason reasoning email status seconds secs ms minutes"
 )
 """Last words of the names of columns that describe the item or the work, not its label."""
 
+_COUNT_WORDS = _names("n num number nb count total")
+"""First words of the names of columns that count something: ``n_votes``."""
+
 _INDEX_NAME = re.compile(r"|Unnamed: \d+(_level_\d+)?|index|level_\d+|__index_level_\d+__|_id")
 """Names that pandas, Arrow and databases give to row numbers."""
+
+_IS_ID = re.compile(r"[\W_][Ii][Dd]$|[a-z]I[Dd]$").search
 
 _SUFFIXES = {"id", "ids", "name", "key", "uuid", "hash", "email", "code", "label"}
 
@@ -149,12 +157,26 @@ def base_name(column: str) -> str:
     words = _words(column)
     while len(words) > 1 and words[-1] in _SUFFIXES:
         words.pop()
-    return "_".join(words)
+    base = "_".join(words)
+    plain = base.removesuffix("id")
+    return plain if any(plain in tier for tiers in _TIERS.values() for tier in tiers) else base
 
 
 def _words(column: str) -> list[str]:
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", str(column))
     return [word for word in re.split(r"[\W_]+", spaced.casefold()) if word]
+
+
+def _is_named(column: str, names: frozenset[str]) -> bool:
+    """Return whether a name is one of these, with or without a word for labels beside it."""
+    words = _words(column)
+    others = "_".join(word for word in words if word not in _LABEL_WORDS)
+    return bool({base_name(column), "_".join(words), others} & names)
+
+
+def is_gold_name(column: str) -> bool:
+    """Return whether the name says gold labels."""
+    return _is_named(column, GOLD_NAMES)
 
 
 def _singular(column: str) -> str:
@@ -164,7 +186,16 @@ def _singular(column: str) -> str:
 def is_known_name(column: str) -> bool:
     """Return whether the name is one of those that detection knows."""
     base = base_name(column)
-    return base in GOLD_NAMES or any(base in tier for tiers in _TIERS.values() for tier in tiers)
+    return is_gold_name(column) or any(base in tier for tiers in _TIERS.values() for tier in tiers)
+
+
+def name_of_role(role: str, names: Sequence[str]) -> str | None:
+    """Return the only likeliest name of a role, or None."""
+    for tier in _TIERS[role]:
+        found = [name for name in names if base_name(name) in tier]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
 
 
 # One column per role
@@ -187,19 +218,20 @@ def detect_column(
 
 def _candidates(role: str, table: SampledTable, taken: Collection[str] = ()) -> list[str]:
     """Return the columns that are equally likely by name, or an empty list."""
-    free = [column for column in table.columns if column not in taken]
+    free = [column for column in table.columns if column not in taken and not is_gold_name(column)]
     if role in free:
         return [role]
     for tier in _TIERS[role]:
         candidates = [column for column in free if {base_name(column), _singular(column)} & tier]
         if candidates:
             return _likelier(role, candidates, table)
-    return []
+    ids = [column for column in free if _IS_ID(str(column))]
+    return ids if role == "item" and len(ids) == 1 else []
 
 
 def _likelier(role: str, candidates: list[str], table: SampledTable) -> list[str]:
     """Prefer the only id column for items and annotators, and categorical columns for labels."""
-    ids = [column for column in candidates if re.search(r"[\W_][Ii][Dd]$|[a-z]I[Dd]$", column)]
+    ids = [column for column in candidates if _IS_ID(str(column))]
     if role != "label":
         return ids if len(ids) == 1 else candidates
     others = [column for column in candidates if column not in ids] or candidates
@@ -214,7 +246,8 @@ def require_column(
     """As ``detect_column``, with an error if no column is found."""
     column = detect_column(role, table, named, taken)
     if column is None:
-        nested = [one for one in table.columns if _is_nested(table.texts(one))]
+        free = [one for one in table.columns if one not in taken]
+        nested = [one for one in free if _is_nested(table.texts(one))]
         if nested:
             raise table.error(
                 f"{table.name}: no column name looks like the {role}, but column "
@@ -222,15 +255,20 @@ def require_column(
                 "columns item, annotator and label."
             )
         raise table.error(
-            f"{table.name}: no column name looks like the {role}: {suggest(role, table.columns)} "
+            f"{table.name}: no column name looks like the {role}: {suggest(role, free)} "
             f"Pass item=, annotator= and label={table.call}, or name all columns of a wide table "
             "by annotator=."
         )
     return column
 
 
+_NESTED = re.compile(r"[\[{][\s\]}{\[\"'\d]")
+
+
 def _is_nested(texts: Sequence[str | None]) -> bool:
-    return any(text.startswith(("{", "[")) for text in texts[:10] if text)
+    """Return whether most of the first cells are lists or objects, in JSON or Python."""
+    cells = [text for text in texts if text][:10]
+    return sum(_NESTED.match(text) is not None for text in cells) > len(cells) / 2
 
 
 def existing_column(table: SampledTable, column: str) -> str:
@@ -243,7 +281,7 @@ def existing_column(table: SampledTable, column: str) -> str:
 def gold_column(tables: Sequence[SampledTable], taken: Collection[str] = ()) -> str | None:
     """Return the first column that all tables have and whose name says gold labels, or None."""
     for column in tables[0].columns:
-        is_gold = base_name(column) in GOLD_NAMES and column not in taken
+        is_gold = is_gold_name(column) and column not in taken
         if is_gold and all(column in table.columns for table in tables):
             return column
     return None
@@ -280,6 +318,8 @@ def long_columns(table: SampledTable, options: ColumnOptions) -> dict[str, str]:
     found: dict[str, str] = {}
     for role, column in named.items():  # detected in this order
         taken = {*filter(None, named.values()), *found.values()}
+        if role == "label" and column is None and not _candidates(role, table, taken):
+            column = _remaining_label(table, taken)
         found[role] = require_column(role, table, column, taken)
     columns = {role: found[role] for role in ("item", "annotator", "label")}
     if len(set(columns.values())) < 3:
@@ -288,6 +328,14 @@ def long_columns(table: SampledTable, options: ColumnOptions) -> dict[str, str]:
             "Name three different columns."
         )
     return columns
+
+
+def _remaining_label(table: SampledTable, taken: Collection[str]) -> str | None:
+    """Return the only column that has no other role and holds classes, or None."""
+    items = _candidates("item", table, taken)
+    free = [column for column in table.columns if column not in {*taken, *items}]
+    left = [column for column in free if not _is_descriptive(column)]
+    return left[0] if len(left) == 1 and items and has_classes(table.texts(left[0])) else None
 
 
 # Wide tables
@@ -347,6 +395,8 @@ def wide_columns(
     item, candidates = wide_candidates(table, options)
     if gold == item or gold in candidates:
         gold = None
+    if not options.all_choices:
+        candidates = _without_nested(table, candidates, options)
     if options.annotators:
         return WideColumns(item, candidates, gold, [])
     annotators = _columns_of_labels(table, candidates)
@@ -357,12 +407,28 @@ def wide_columns(
     return WideColumns(item, annotators, gold, skipped)
 
 
+def _without_nested(
+    table: SampledTable, candidates: Sequence[str], options: ColumnOptions
+) -> list[str]:
+    """Return the columns whose cells are not lists or objects; refuse those that were named."""
+    nested = [one for one in candidates if _is_nested(table.texts(one))]
+    if nested and (options.annotators or len(nested) == len(candidates)):
+        raise table.error(
+            f"{table.name}: column {list_names(nested)} holds nested values. Write one row per "
+            "response, with the columns item, annotator and label."
+        )
+    return [one for one in candidates if one not in nested]
+
+
 def _item_column(table: SampledTable, named: str | None, annotators: Sequence[str]) -> str | None:
     first = table.columns[0]
     found = detect_column("item", table, named, annotators)
-    if found is None and named is None and _INDEX_NAME.fullmatch(str(first)):
+    if found is not None or named is not None:
+        return found
+    if _INDEX_NAME.fullmatch(str(first)):
         return first
-    return found
+    stored = [one for one in table.columns if str(one).startswith("__index_level_")]
+    return stored[0] if len(stored) == 1 else None
 
 
 def _identifying_column(table: CountedTable, annotators: Collection[str]) -> str | None:
@@ -377,9 +443,11 @@ def _is_descriptive(column: str) -> bool:
     """Return whether the name says a text, a date, a number, gold labels, a result or an index."""
     words, base = _words(column), base_name(column)
     return (
-        base in GOLD_NAMES | _RESULT_NAMES
+        is_gold_name(column)
+        or _is_named(column, _RESULT_NAMES)
         or _INDEX_NAME.fullmatch(str(column)) is not None
         or bool({words[-1], base} & _DESCRIPTIVE_WORDS if words else False)
+        or (len(words) > 1 and words[0] in _COUNT_WORDS)
     )
 
 
@@ -412,7 +480,7 @@ def _label_counts(values: Mapping[str, int] | None) -> Counter[str] | None:
     counts: Counter[str] = Counter()
     for value, count in values.items():
         text = trim(value)
-        if text and text not in MISSING_MARKERS:
+        if text and not is_missing_marker(text):
             counts[plain_numeral(text) if NUMERAL.fullmatch(text) else text.casefold()] += count
     return counts
 

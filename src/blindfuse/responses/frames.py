@@ -1,7 +1,8 @@
 """Tables of any dataframe library, read through narwhals, as arrays with None for null."""
 
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -73,11 +74,29 @@ def _texts(values: NDArray[Any]) -> list[str | None]:
 
 
 def with_index(frame: Any) -> Any:
-    """Return a pandas frame with the named levels of its index as columns; others unchanged."""
+    """Return a pandas frame with the named levels of its index as columns; others unchanged.
+
+    Of columns with several levels, as pivot tables have them, those with one value are dropped.
+    """
+    frame = _with_flat_columns(frame)
     names = [name for name in getattr(getattr(frame, "index", None), "names", []) if name]
     if not names or not is_frame(frame) or set(names) & set(frame.columns):
         return frame
     return frame.reset_index(level=names)
+
+
+def _with_flat_columns(frame: Any) -> Any:
+    """Return a pandas frame whose columns have one level; refuse several that differ."""
+    levels = frame.columns.nlevels if hasattr(frame, "index") and is_frame(frame) else 1
+    if levels == 1:
+        return frame
+    single = [at for at in range(levels) if frame.columns.get_level_values(at).nunique() == 1]
+    if len(single) < levels - 1:
+        raise BadLabels(
+            f"The table has columns with {levels} levels, such as {frame.columns[0]!r}. Pass one "
+            "of them, as in frame['label'], or flatten the names."
+        )
+    return frame.droplevel(single[: levels - 1], axis=1)
 
 
 def index_values(frame: Any) -> NDArray[Any] | None:
@@ -126,10 +145,27 @@ def _table(frame: Any) -> Any:
     table = _native(frame)
     if not isinstance(table, nw.DataFrame | nw.LazyFrame):
         raise BadLabels(
-            f"A {type(frame).__name__} is not a table. Pass a pandas, Polars, PyArrow or DuckDB "
-            "table, a matrix, or Responses."
+            f"A {type(frame).__name__} is not a table of pandas, Polars, PyArrow or DuckDB. "
+            f"{how_to_pass(frame)}"
         )
     return table
+
+
+def how_to_pass(array: Any) -> str:
+    """Say how data of this type become a table."""
+    if isinstance(array, str | os.PathLike):
+        return "Read a file with blindfuse.read(path).responses; columns with from_long."
+    if hasattr(array, "toarray"):
+        return "Pass array.toarray(), with a missing marker for empty cells."
+    if hasattr(array, "to_frame"):
+        return "Pass a frame: series.reset_index() has the index as columns."
+    if isinstance(array, Mapping) or _has_records(array):
+        return "Make it a frame first: polars.DataFrame(data), or pandas.DataFrame(data)."
+    return "For a long table use from_long or from_frame."
+
+
+def _has_records(array: Any) -> bool:
+    return isinstance(array, Sequence) and bool(array) and isinstance(array[0], Mapping)
 
 
 def _values(series: Any) -> NDArray[Any]:

@@ -11,11 +11,11 @@ from blindfuse.responses.coding import as_names, positions
 from blindfuse.responses.responses import Responses
 
 
-def check_gold(gold: Mapping[Any, Any] | None) -> None:
-    """Raise BadParameter if gold labels are not a dictionary."""
+def check_gold(gold: Mapping[Any, Any] | None, what: str = "gold labels") -> None:
+    """Raise BadParameter if gold labels, or labels called ``what``, are not a dictionary."""
     if gold is not None and not isinstance(gold, Mapping):
         raise BadParameter(
-            f"gold labels must be a dictionary {{item: label}}, not a {type(gold).__name__}. "
+            f"{what} must be a dictionary {{item: label}}, not a {type(gold).__name__}. "
             "Name the items: dict(zip(items, labels)), or series.to_dict() for a pandas Series."
         )
 
@@ -34,8 +34,9 @@ def gold_codes(
             f"Gold items {list_names(items[item_at < 0])} are not among the items. Leave them out."
         )
     if np.any(class_at < 0):
+        unknown = dict.fromkeys(labels[class_at < 0].tolist())
         raise BadLabels(
-            f"Gold labels {list_names(labels[class_at < 0])} are not among the classes "
+            f"Gold labels {list_names(unknown)} are not among the classes "
             f"{list_names(responses.classes)}. Add them to classes=."
         )
     return item_at, class_at

@@ -45,10 +45,13 @@ def as_matrix(array: Any) -> NDArray[Any]:
             f"Row {ragged} has {widths[ragged]} labels, but row 0 has {widths[0]}. Every row needs "
             "one entry per annotator; use the missing marker for missing responses."
         )
-    raise BadLabels(
-        f"Expected a matrix [item, annotator], not an array of shape {matrix.shape}. "
-        "For a long table use from_long or from_frame."
-    )
+    raise BadLabels(f"{_not_a_matrix(array, matrix)} {frames.how_to_pass(array)}")
+
+
+def _not_a_matrix(array: Any, matrix: NDArray[Any]) -> str:
+    if hasattr(array, "__array__") or (isinstance(array, Sequence) and not isinstance(array, str)):
+        return f"Expected a matrix [item, annotator], not an array of shape {matrix.shape}."
+    return f"Expected a table or a matrix [item, annotator], not a {type(array).__name__}."
 
 
 def _width(row: Any) -> int:

@@ -4,6 +4,10 @@
 def count_note(count: int, text: str) -> list[str]:
     """Return a list with the note "``count`` ``text``", or an empty list if the count is zero.
 
-    ``{s}`` in the text becomes the plural ending.
+    ``{s}`` and ``{es}`` in the text become the plural ending.
     """
-    return [f"{count:,} {text.replace('{s}', '' if count == 1 else 's')}"] if count else []
+    if not count:
+        return []
+    for ending in ("s", "es"):
+        text = text.replace(f"{{{ending}}}", "" if count == 1 else ending)
+    return [f"{count:,} {text}"]

@@ -14,6 +14,7 @@ from blindfuse.responses import frames
 from blindfuse.responses.coding import (
     CodedNames,
     as_column,
+    as_values,
     check_classes,
     code_distinct,
     code_names,
@@ -359,12 +360,19 @@ class ResponseSets:
         silent = self.items[self.responses_per_item == 0]
         inactive = self.annotators[self.responses_per_annotator == 0]
         unreported = self.classes[self.responses_per_class == 0]
-        remarks = [
-            (len(silent), f"items without a response, fused by the prior: {list_names(silent)}"),
-            (len(inactive), f"annotators without a response: {list_names(inactive)}"),
-            (len(unreported), f"classes that no response contains: {list_names(unreported)}"),
+        counted = [
+            *count_note(
+                len(silent),
+                f"item{{s}} without a response, fused by the prior: {list_names(silent)}",
+            ),
+            *count_note(
+                len(inactive), f"annotator{{s}} without a response: {list_names(inactive)}"
+            ),
+            *count_note(
+                len(unreported),
+                f"class{{es}} that no response contains: {list_names(unreported)}",
+            ),
         ]
-        counted = (f"{count:,} {remark}" for count, remark in remarks if count)
         return (*self.remarks, *counted, *repeat_notes(self.repeated, self.contradictory))
 
     def __repr__(self) -> str:
@@ -532,7 +540,7 @@ def _join_rows(
 
 def _as_ticks(indicators: Any, n_classes: int) -> NDArray[np.float64]:
     """Return 0 and 1 ``[response, class]``, NaN where there is no value."""
-    table = np.asarray(indicators)
+    table = as_values(indicators)
     if table.ndim != 2 or table.shape[1] != n_classes:
         raise BadLabels(
             f"indicators must be a matrix [response, class] with one column for each of the "

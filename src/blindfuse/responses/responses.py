@@ -41,6 +41,7 @@ from blindfuse.responses.inputs import (
     stack_columns,
 )
 from blindfuse.responses.keys import key_value, name_key
+from blindfuse.responses.notes import count_note
 from blindfuse.responses.packing import PackedResponses, pack
 from blindfuse.responses.repeats import Repeats, repeat_notes
 from blindfuse.responses.rows import (
@@ -372,7 +373,10 @@ class Responses:
             confidences at which levels begin, from
             :func:`~blindfuse.responses.symbols.confidence_thresholds`, for new items.
         """
-        shape = np.shape(array)
+        try:
+            shape = np.shape(array)
+        except ValueError:  # rows of several lengths, which the reading below refuses
+            shape = ()
         names = None
         if len(shape) == 3:
             names = (
@@ -691,19 +695,20 @@ class Responses:
         empty_items = self.items[self.responses_per_item == 0]
         inactive = self.annotators[self.responses_per_annotator == 0]
         unreported = self.symbols[self.responses_per_symbol == 0]
-        unreported_kind = "classes" if self.is_plain else "symbols"
-        remarks = [
-            (
+        unreported_kind = "class{es}" if self.is_plain else "symbol{s}"
+        counted = [
+            *count_note(
                 len(empty_items),
-                f"items without a response, labelled by the prior: {list_names(empty_items)}",
+                f"item{{s}} without a response, labelled by the prior: {list_names(empty_items)}",
             ),
-            (len(inactive), f"annotators without a response: {list_names(inactive)}"),
-            (
+            *count_note(
+                len(inactive), f"annotator{{s}} without a response: {list_names(inactive)}"
+            ),
+            *count_note(
                 len(unreported),
                 f"{unreported_kind} that no annotator reported: {list_names(unreported)}",
             ),
         ]
-        counted = (f"{count:,} {remark}" for count, remark in remarks if count)
         return (*self.remarks, *counted, *self.repeat_notes, *sanity_notes(self))
 
     @property

@@ -5,6 +5,8 @@ mistake, so they are notes that name the option to set.
 """
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import list_names
 from blindfuse.responses.set_values import compound_texts
-from blindfuse.responses.values import NUMERAL
+from blindfuse.responses.values import NUMERAL, is_missing_marker
 
 if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses
@@ -27,20 +29,72 @@ MANY_NUMBERS = 10
 MIN_ITEMS = 30
 """Items that an annotator must share with others before agreement is suspicious."""
 
+MAX_NAMES = 50_000
+"""Number of items or annotators above which names are not compared."""
+
 MAX_CELLS = 500_000
 """Size of the sample in which agreement is counted: responses times classes."""
 
 _ID = re.compile(r"[A-Za-z]{0,8}[-_ ]?\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-fA-F]{16,}")
 _ROUNDED = re.compile(r"\d\.\d+E\+\d+")
 _MANY_WORDS = 5
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
+_DATE = re.compile(rf"\d{{1,2}}[-. ]{{1,2}}{_MONTH}(?:[-. ]\d{{2,4}})?|{_MONTH}[-. ]\d{{1,4}}")
+"""A date as spreadsheets abbreviate it, such as ``02-Jan`` and ``Jan-24``."""
 
 
 def sanity_notes(responses: "Responses") -> list[str]:
     """Return a note for every sign that a column was mistaken."""
     if not responses.is_plain:
         return []
-    notes = *_class_notes(responses), *_agreement_notes(responses)
-    return [*_item_notes(responses), *notes]
+    return [
+        *_item_notes(responses),
+        *_name_notes("item", responses.items),
+        *_name_notes("annotator", responses.annotators),
+        *_class_notes(responses),
+        *_date_notes(responses),
+        *_agreement_notes(responses),
+    ]
+
+
+def _name_notes(role: str, names: NDArray[Any]) -> list[str]:
+    """Return notes about names that are almost the same, or mark missing names."""
+    if len(names) > MAX_NAMES:
+        return []
+    texts = [str(name) for name in names.tolist()]
+    notes = []
+    missing = [text for text in texts if is_missing_marker(text)]
+    if missing and len(texts) > 1:
+        notes.append(
+            f"Check the {role}s: {list_names(missing)} is read as the name of an {role}. If it "
+            "marks missing names, delete these rows"
+        )
+    plain = [
+        (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
+        for text in texts
+    ]
+    if len(set(plain)) < len(plain):
+        first = next(text for text, count in Counter(plain).items() if count > 1)
+        alike = [name for name, text in zip(names.tolist(), plain, strict=True) if text == first]
+        notes.append(
+            f"Check the {role}s: {len(plain) - len(set(plain)):,} of {len(plain):,} differ from "
+            f"others only by case, Unicode form or type ({list_names(alike)}), and are different "
+            f"{role}s. Write them alike if they are the same"
+        )
+    return notes
+
+
+def _date_notes(responses: "Responses") -> list[str]:
+    """Return a note if a spreadsheet has turned labels such as 1-2 into dates."""
+    texts = [str(name) for name in responses.classes.tolist()]
+    dates = [text for text in texts if _DATE.fullmatch(text)]
+    if not dates:
+        return []
+    return [
+        f"Check the labels: {len(dates):,} of {len(texts):,} classes are dates "
+        f"({list_names(dates, 3)}), as spreadsheets make of labels such as 1-2. Format the column "
+        "as text and enter them again"
+    ]
 
 
 def _item_notes(responses: "Responses") -> list[str]:

@@ -113,15 +113,19 @@ def _parse_list(text: str) -> Sequence[Any] | Mapping[Any, Any] | None:
         return []
     if plain[:1] not in ("[", "{", "(") or plain[-1:] not in ("]", "}", ")"):
         return None
+    value = parse_literal(plain)
+    if isinstance(value, Set):
+        return sorted(value, key=str)
+    return value if isinstance(value, list | tuple | dict) and _is_flat(value) else None
+
+
+def parse_literal(text: str) -> Any:
+    """Return the value of a text in JSON, or as Python prints it; None if it is neither."""
     for parse in (json.loads, ast.literal_eval):
         try:
-            value = parse(plain)
+            return parse(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             continue
-        if isinstance(value, Set):
-            return sorted(value, key=str)
-        if isinstance(value, list | tuple | dict) and _is_flat(value):
-            return value
     return None
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses.anchor import NO_ANCHOR, Alphabet, Anchor
-from blindfuse.responses.coding import as_names, check_classes, positions
+from blindfuse.responses.coding import as_names, as_values, check_classes, positions
 from blindfuse.responses.rows import Rows, row_starts
 from blindfuse.responses.scores import check_levels, ordered_classes
 
@@ -41,7 +41,7 @@ class Confidences(NamedTuple):
     def of(cls, array: Any) -> "Confidences":
         """Check probabilities ``[item, annotator, class]``; a row of NaN is missing."""
         try:
-            probabilities = np.asarray(array, dtype=float)
+            probabilities = np.asarray(as_values(array), dtype=float)
         except (TypeError, ValueError):
             raise BadLabels(
                 "Probabilities must be an array of numbers [item, annotator, class]. "
@@ -234,7 +234,7 @@ def cluster_responses(responses: "Responses", classes: Any) -> "Responses":
             "classes=None: pass the number of classes. blindfuse.fuse_clusters chooses it by "
             "held-out prediction."
         )
-    K = classes if isinstance(classes, int | np.integer) else len(classes)
+    K = len(ordered_classes(classes))
     if responses.n_symbols < K:
         raise BadLabels(
             f"classes={K:,} is more than the {responses.n_symbols:,} clusters "

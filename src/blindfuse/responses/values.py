@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -38,6 +39,9 @@ MISSING_MARKERS = frozenset(
 )
 """Labels treated as missing: what pandas, R, Excel, SQL and JSON write for a missing value."""
 
+_SPREADSHEET_ERROR = re.compile(r"#[A-ZÄÖÜ0-9/_]+[!?]|#NV|#{3,}|Err:\d{3}")
+"""Errors of spreadsheets in any language, and ``####``, a value that did not fit its column."""
+
 FAILED_VERDICTS = frozenset(
     [
         *("error", "api_error", "parse_error", "parsing_error", "parser_error", "json_error"),
@@ -52,25 +56,50 @@ POSSIBLY_MISSING = frozenset(
     [
         *("failed", "failure", "invalid", "none", "refusal", "refused"),
         *("?", "-", "--", ".", "na", "n.a.", "abstain", "blank", "empty", "missing", "skip"),
-        *("skipped", "unlabeled", "unlabelled"),
+        *("skipped", "unlabeled", "unlabelled", "unknown", "unsure", "uncertain", "undecided"),
+        *("unclear", "idk", "not_sure", "cannot_say", "cannot_tell", "cannot_judge"),
     ]
 )
 """Labels that are often classes and sometimes mark failed verdicts or missing responses. They are
 read as classes, with a note."""
 
+_REFUSAL = re.compile(
+    r"(?:i'?m |i am |i )?(?:sorry|cannot|can't|can not|unable|not able|don't know|do not know)\b"
+    r"|as an ai\b|could not\b|failed to\b|n/?a\b\W+\w|error\b\W*\w|\w*(?:error|exception)[:(]"
+    r"|traceback\b"
+)
+"""How the refusals and errors of language models begin, in lower case; they are read as classes,
+with a note."""
+
+_MISSING_CODES = frozenset([-1, -9, -99, -999, 99, 999, 9999])
+"""Numbers by which surveys mark missing responses."""
+
 TRIMMED = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000\u200b\ufeff"
+    "\u2028\u2029\u202f\u205f\u3000\u200b\u200c\u200d\u200e\u200f\u2060\u00ad\ufeff"
 )
-"""White space, the zero-width space and the byte-order mark: removed around names and labels."""
+"""White space and invisible characters, such as the byte-order mark: removed around names and
+labels."""
 
-SURROUNDING = " *_`.,:;!\"'\u2018\u2019\u201c\u201d"
+SURROUNDING = " *_`.,:;!\"'()[]<>{}\u2018\u2019\u201c\u201d"
 """Punctuation and Markdown around a verdict; not signs that change a label, such as + and ?."""
 
-NUMERAL = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+|,0|,00)?")
-"""A number in decimal notation. Leading zeros and exponents mean text: ``007``, ``1e5``. A comma is
-a decimal sign only in whole numbers such as ``1,0``: ``1,000`` may be a thousand, and ``1,2`` two
-labels."""
+_HEADING = re.compile(
+    r"(?:(?:the|my|final|correct|overall) )*(?:answer|label|verdict|class|category|choice|decision|"
+    r"judgment|judgement|rating|grade|score|result)(?: is)?\s*[:=]\s*(?=.)"
+)
+"""What a language model may write before its verdict: ``Final verdict: yes``."""
+
+_DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
+_APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u00b4"), "'")
+
+NUMERAL = re.compile(r"-?(?:(?:0|[1-9]\d*)(?:\.\d+|,0|,00)?|\d\.\d{6,}e[+-]0\d)")
+"""A number in decimal notation. Leading zeros and exponents mean text: ``007``, ``1e5``, other than
+in the long form of C and NumPy, ``1.000000e+00``. A comma is a decimal sign only in whole numbers
+such as ``1,0``: ``1,000`` may be a thousand, and ``1,2`` two labels."""
+
+_LOOSE_NUMERAL = re.compile(r"[+-]?\d+(?:\.\d+|,0|,00)?(?:[eE][+-]?\d{1,3})?")
+"""As ``NUMERAL``, with leading zeros, any sign and any exponent."""
 
 WHOLE_NUMERAL = r"^-?(?:0|[1-9][0-9]*)(?:\.0+)?$"
 """A whole number, which a program may have written as a float: ``7``, ``7.0``."""
@@ -174,17 +203,23 @@ class LabelRules:
         self._replace(lambda label: None if name_key(label) in keys else label)
         if self.options.keep_na:
             return
-        self._drop(lambda label: label in MISSING_MARKERS, _KEEP_NA)
+        self._drop(is_missing_marker, _KEEP_NA)
         others = [label for label in self._distinct() if not _is_suspect(label)]
         if len(others) < 2 and not self._given:
             return
-        self._drop(_is_failed, _KEEP_NA)
-        suspects = sorted(label for label in self._distinct() if _is_suspect(label))
-        if suspects and not self._given:
-            self.notes.append(
-                f"read as classes: {list_names(suspects)}. If they mark missing responses, pass "
-                f"--missing {suspects[0]} (missing={suspects[0]!r} in Python)"
-            )
+        self._drop(is_failed_verdict, _KEEP_NA)
+        self._note_suspects([label for label in self._distinct() if _is_suspect(label)])
+
+    def _note_suspects(self, suspects: Sequence[Any]) -> None:
+        """Add a note about classes that may mark missing responses."""
+        if not suspects or self._given:
+            return
+        ordered = sorted(suspects, key=lambda label: ("," in str(label), str(label)))
+        option = f"'{ordered[0]}'" if re.search(r"\s", str(ordered[0])) else ordered[0]
+        self.notes.append(
+            f"read as classes: {list_names(ordered)}. If they mark missing responses, pass "
+            f"--missing {option} (missing={ordered[0]!r} in Python)"
+        )
 
     def _drop(self, is_missing: Callable[[Any], bool], remedy: str) -> None:
         before = list(self.labels)
@@ -199,12 +234,7 @@ class LabelRules:
         alphabet = self._alphabet()
         numerals = [label for label in alphabet if _is_numeral(label)]
         if len(numerals) < len(alphabet):
-            alike = _groups(numerals, plain_numeral)
-            if alike:
-                self.notes.append(
-                    f"numbers of equal value kept apart, because other labels are text: "
-                    f"{list_names(alike[0])}. Write them alike if they are one class"
-                )
+            self._note_equal_numbers()
             return
         given = {plain_numeral(name): name for name in self._given.values()}
 
@@ -218,10 +248,31 @@ class LabelRules:
             self._count(changed), f"label{{s}} read as numbers, so that {one} and 1 are one class"
         )
 
+    def _note_equal_numbers(self) -> None:
+        """Add a note about numbers of equal value that are different classes."""
+        texts = [label for label in self._distinct() if isinstance(label, str)]
+        numbers = [label for label in texts if _LOOSE_NUMERAL.fullmatch(label)]
+        alike = _groups(numbers, lambda label: str(float(label.replace(",", "."))))
+        if alike:
+            are_numbers = len(numbers) == len(texts)
+            notations = "of leading zeros, signs or exponents"
+            self.notes.append(
+                "numbers of equal value kept apart, because "
+                f"{notations if are_numbers else 'other labels are text'}: "
+                f"{list_names(alike[0])}. Write them alike if they are one class"
+            )
+
     def _drop_abstentions(self) -> None:
+        """Drop −1 where it marks abstentions, or report numbers that may mark missing responses."""
         numbers = [_whole_number(label) for label in (*self._distinct(), *self._given.values())]
-        if self.options.abstain and None not in numbers and not set(numbers) <= {-1, 1}:
-            self._drop(lambda label: _whole_number(label) == -1, "")
+        if None in numbers or set(numbers) <= {-1, 1}:
+            return
+        if self.options.abstain:
+            self._drop(lambda label: _whole_number(label) == -1, _LIST_CLASSES)
+        codes = [label for label in self._distinct() if _whole_number(label) in _MISSING_CODES]
+        others = {number for number in numbers if number not in _MISSING_CODES}
+        if len(others) > 1 and others <= set(range(20)):
+            self._note_suspects(codes)
 
     def _join_variants(self) -> None:
         """Join spellings that differ by case, Unicode form or punctuation, or report them."""
@@ -233,8 +284,8 @@ class LabelRules:
             return
         if not self.options.fold_case:
             self.notes.append(
-                "labels that differ only by case, Unicode form or surrounding punctuation are "
-                "different classes: "
+                "labels that differ only by case, spaces, punctuation, invisible characters or "
+                "words such as 'Label:' are different classes: "
                 f"{list_names(spelling for group in groups for spelling in group)}. "
                 "Pass --fold-case (fold_case=True in Python) to read them as one"
             )
@@ -243,7 +294,9 @@ class LabelRules:
         for place in self._present():
             count_of[self.labels[place]] += self._counts()[place]
         usual = {
-            fold(group[0]): max(group, key=lambda one: (self._is_given(one), count_of[one], one))
+            fold(group[0]): max(
+                group, key=lambda one: (self._is_given(one), _is_bare(one), count_of[one], one)
+            )
             for group in groups
         }
         changed = self._replace(
@@ -255,6 +308,7 @@ class LabelRules:
 
 
 _KEEP_NA = " (pass --keep-na, or keep_na=True in Python, if they are classes)"
+_LIST_CLASSES = " (list all classes with --classes, or classes= in Python, if it is a class)"
 
 
 def _boolean_note(labels: Iterable[str]) -> list[str]:
@@ -275,15 +329,38 @@ def trim(text: str) -> str:
 def fold(text: str) -> str:
     """Return a key that is equal for spellings that differ by case, Unicode form or spaces.
 
-    Punctuation and Markdown around a word, as in ``**Yes.**``, do not count either.
+    Nor do invisible characters, the kind of dashes, underscores for spaces, and what stands around
+    a word, as in ``**Yes.**`` and ``Verdict: yes``, count.
     """
-    spaced = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    return spaced.strip(SURROUNDING) or spaced
+    visible = "".join(one for one in unicodedata.normalize("NFKC", text) if not _is_invisible(one))
+    plain = visible.casefold().translate(_DASHES).translate(_APOSTROPHES).replace("_", " ")
+    spaced = " ".join(re.sub(r"(?<=\w)-(?=[^\W\d])", " ", plain).split()) or visible
+    word = _HEADING.sub("", spaced.strip(SURROUNDING), count=1).strip(SURROUNDING)
+    return word or spaced
+
+
+def _is_bare(text: str) -> bool:
+    """Return whether a label has no punctuation or heading around it."""
+    return text.strip(SURROUNDING) == text and _HEADING.match(text.casefold()) is None
+
+
+def _is_invisible(letter: str) -> bool:
+    """Return whether a character formats others, or selects their variant."""
+    return unicodedata.category(letter) == "Cf" or "\ufe00" <= letter <= "\ufe0f"
+
+
+def is_missing_marker(label: Any) -> bool:
+    """Return whether a program writes this for a missing value."""
+    if not isinstance(label, str):
+        return False
+    if label[:1] not in ("#", "E"):  # saves a regular expression per name
+        return label in MISSING_MARKERS
+    return label in MISSING_MARKERS or _SPREADSHEET_ERROR.fullmatch(label) is not None
 
 
 def plain_numeral(text: str) -> str:
     """Return the shortest spelling of a numeral: ``1`` for ``1.0`` and ``1,0``."""
-    point = text.replace(",", ".")
+    point = f"{Decimal(text):f}" if "e" in text else text.replace(",", ".")
     short = point.rstrip("0").rstrip(".") if "." in point else text
     return "0" if short == "-0" else short
 
@@ -312,12 +389,16 @@ def _is_numeral(label: Any) -> bool:
     return isinstance(label, str) and NUMERAL.fullmatch(label) is not None
 
 
-def _is_failed(label: Any) -> bool:
+def is_failed_verdict(label: Any) -> bool:
+    """Return whether this says that a judge or its program failed."""
     return isinstance(label, str) and _words(label) in FAILED_VERDICTS
 
 
 def _is_suspect(label: Any) -> bool:
-    return isinstance(label, str) and _words(label) in POSSIBLY_MISSING | FAILED_VERDICTS
+    if not isinstance(label, str):
+        return False
+    is_listed = _words(label) in POSSIBLY_MISSING | FAILED_VERDICTS
+    return is_listed or _REFUSAL.match(label.casefold().translate(_APOSTROPHES)) is not None
 
 
 def _words(label: str) -> str:
