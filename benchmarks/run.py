@@ -47,6 +47,7 @@ SECTIONS: list[Callable[[], Section]] = [
     accuracy.uniform_prior,
     accuracy.em_after_blind_ensemble,
     never_worse.all_tables_with_truth,
+    never_worse.variants,
     never_worse.depth,
     awkward_tables.generated,
     awkward_tables.camps,

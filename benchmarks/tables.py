@@ -51,7 +51,12 @@ class NamedTable:
 
 def all_tables() -> list[NamedTable]:
     """The tables of the folder BLINDFUSE_DATA, family by family, then the trained ensembles."""
-    return [*_public_tables(), *_stored_ensembles(), *_trained_ensembles()]
+    return [*public_and_stored_tables(), *_trained_ensembles()]
+
+
+def public_and_stored_tables() -> list[NamedTable]:
+    """The tables of the folder BLINDFUSE_DATA, family by family, without trained ensembles."""
+    return [*_public_tables(), *_stored_ensembles()]
 
 
 def data_folder() -> Path:

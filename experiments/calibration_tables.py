@@ -309,16 +309,19 @@ def thinned(
         number = max(3, round(M * rng.uniform(0.3, 0.8)))
         responses = responses.select_annotators(np.sort(rng.choice(M, number, replace=False)))
     else:
-        responses = _with_responses(responses, int(rng.integers(3, 6)), rng)
+        responses = limit_responses(responses, int(rng.integers(3, 6)), rng)
+    return drop_unused(responses, truth)
+
+
+def drop_unused(responses: Responses, truth: Codes) -> tuple[Responses, Codes]:
+    """The items and annotators that have responses."""
     answered = np.flatnonzero(responses.responses_per_item > 0)
-    responses = responses.select_items(answered)
-    return (
-        responses.select_annotators(np.flatnonzero(responses.responses_per_annotator > 0)),
-        truth[answered],
-    )
+    table = responses.select_items(answered)
+    active = np.flatnonzero(table.responses_per_annotator > 0)
+    return table.select_annotators(active), truth[answered]
 
 
-def _with_responses(responses: Responses, number: int, rng: np.random.Generator) -> Responses:
+def limit_responses(responses: Responses, number: int, rng: np.random.Generator) -> Responses:
     """At most ``number`` random responses per item."""
     items = responses.item_of_response()
     order = np.lexsort((rng.random(len(items)), items))

@@ -10,6 +10,7 @@ from blindfuse import (
     fuse,
     simulate,
 )
+from blindfuse.fusion.model_pool import MEAN_OF_MODELS
 from blindfuse.fusion.selection import select_by_prediction
 from blindfuse.metrics import error_rate
 from blindfuse.model.posteriors import vote_posteriors
@@ -25,17 +26,19 @@ def test_nothing_is_held_out_where_errors_are_not_correlated(
 ) -> None:
     """A sparse crowd of independent annotators is taken for what it is, by EM from the vote.
 
-    With three labels an item, two kinds of items predict better by what they learn of the rest.
+    With three responses per item, two subtypes predict better by what they learn of the rest, and
+    independence cannot be shown, so that EM is averaged with other models.
     """
     drawn = simulate(3000, 200, 3, np.random.default_rng(seed), missing=missing, skill=0.2)
     monkeypatch.setattr("blindfuse.fusion.selection.HeldOut", None)
     fusion = fuse(drawn.responses)
-    assert fusion.method == "DawidSkene"
+    assert fusion.method == ("DawidSkene" if missing < 0.97 else MEAN_OF_MODELS)
     assert "not correlated beyond chance" in fusion.why
     plain = DawidSkene().fit(drawn.responses)
     by_model = fusion.model.posteriors(drawn.responses)
     np.testing.assert_allclose(by_model, plain.posteriors_, atol=1e-9)
-    np.testing.assert_array_equal(fusion.labels, plain.labels_)
+    if fusion.method == "DawidSkene":
+        np.testing.assert_array_equal(fusion.labels, plain.labels_)
 
 
 def test_responses_are_held_out_where_errors_are_correlated(crowds: Crowds) -> None:

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     import blindfuse
     from blindfuse.cli.screen import Screen, Step
 
-NOT_REPRODUCED_BY_MODEL = "MajorityVote", "LatentSubtypes"
+NOT_REPRODUCED_BY_MODEL = (
+    "MajorityVote",
+    "LatentSubtypes",
+    "bounded correction of the vote",
+    "mean of models",
+)
 """Methods whose labels a saved model of conditionally independent annotators does not reproduce."""
 
 
@@ -211,8 +216,8 @@ def command(
     )
     if model is not None and fused.fusion.method in NOT_REPRODUCED_BY_MODEL:
         screen.note(
-            f"{model} assumes conditionally independent annotators, but their errors are "
-            "correlated. Fuse new items together with these instead of using `blindfuse predict`."
+            f"{model} assumes conditionally independent annotators, and these labels do not. Fuse "
+            "new items together with these instead of using `blindfuse predict`."
         )
     if output.path is None and not output.as_json:
         screen.note("No labels were written; add `-o fused.csv`.")

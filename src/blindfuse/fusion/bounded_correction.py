@@ -1,10 +1,10 @@
-"""Votes plus what a model may add to them, bounded by what sampling noise could explain.
+"""Votes plus what models may add to them, bounded by what sampling noise could explain.
 
 No model of dependent annotators can be trusted to overrule a clear majority, but where votes are
-close, EM is right more often than the vote. The score of class k of an item with n responses and
-v_k votes is v_k + ½ √n' q_k, where q is the posterior of the model and n' = n / (1 + (n − 1) ρ) is
-the effective number of votes, with ρ the mean excess agreement of pairs. The lead of a class has a
-standard deviation of at most √n'; the model may make up for half of it.
+close, models are right more often than the vote. The score of class k of an item with n responses
+and v_k votes is v_k + ¾ √n' q_k, where q is the posterior of the model, or the mean of several, and
+n' = n / (1 + (n − 1) ρ) is the effective number of votes, with ρ the mean excess agreement of
+pairs. The lead of a class has a standard deviation of at most √n'; models may make up for ¾ of it.
 """
 
 from dataclasses import dataclass
@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.estimators.base import Estimator
-from blindfuse.estimators.mixed_membership import MixedMembership
-from blindfuse.fusion.choice import Choice
+from blindfuse.fusion.choice import Choice, PosteriorsOf
 from blindfuse.fusion.discounted_votes import DiscountedVotes, discount_votes
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.guards import object_to_labels
+from blindfuse.fusion.model_pool import all_models
 from blindfuse.fusion.pooled_model import PooledModel
 from blindfuse.fusion.tempering import keep_labels
 from blindfuse.model.implied import implied_model
@@ -30,8 +29,8 @@ BOUNDED_CORRECTION = "bounded correction of the vote"
 """The name of the method."""
 MAJORITY_VOTE = "MajorityVote"
 """The name of the method if no model may correct the vote."""
-BOUND = 0.5
-"""What the model may add, in standard deviations of the lead of a class."""
+BOUND = 0.75
+"""What models may add, in standard deviations of the lead of a class."""
 TIE_BREAK = 1e-9
 """What the pooled model adds to the votes: enough to break ties, and nothing else."""
 CHECK_LABELS = "Check about 50 items with `blindfuse audit` to measure the error."
@@ -40,12 +39,12 @@ CHECK_LABELS = "Check about 50 items with `blindfuse audit` to measure the error
 
 @dataclass(frozen=True, eq=False)
 class CorrectedVotes:
-    """Votes that ``model`` corrects; remaining ties are broken by ``tie_breaker``.
+    """Votes that the posteriors of a ``model`` correct; ``tie_breaker`` breaks remaining ties.
 
     With ``second_opinion``, the model corrects only items to which that gives the same label.
     """
 
-    model: Estimator | None
+    model: PosteriorsOf | None
     correlation: float
     tie_breaker: PooledModel
     second_opinion: DiscountedVotes | None = None
@@ -56,7 +55,7 @@ class CorrectedVotes:
         scores = votes + TIE_BREAK * self.tie_breaker.posteriors(votes)
         if self.model is None:
             return scores
-        added = self.model.predict_proba(responses)
+        added = self.model(responses)
         if self.second_opinion is not None:
             same = most_likely(added) == most_likely(self.second_opinion(responses))
             added = added * same[:, None]
@@ -67,36 +66,35 @@ class CorrectedVotes:
 
 @dataclass(frozen=True, eq=False)
 class ConfidentLabels:
-    """The labels of ``corrected`` votes, with the confidence of ``mixed``."""
+    """The labels of ``corrected`` votes, with the confidence of other posteriors."""
 
     corrected: CorrectedVotes
-    mixed: MixedMembership
+    confidence: PosteriorsOf
 
     def __call__(self, responses: Responses) -> Floats:
         """Posteriors ``[item, class]`` of these responses."""
-        return keep_labels(self.corrected(responses), self.mixed.predict_proba(responses))
+        return keep_labels(self.corrected(responses), self.confidence(responses))
 
 
 def correct_votes(evidence: Evidence) -> Choice:
-    """The vote, corrected by EM; if a guard objects to EM, only where a second opinion agrees.
+    """The vote, corrected by the mean of several models.
 
-    The second opinion is a vote that discounts annotators who repeat each other.
+    If a guard objects to the labels of that mean, it corrects only where a second opinion agrees:
+    a vote that discounts annotators who repeat each other.
     """
-    model = evidence.context.dawid_skene_from_vote
-    labels = most_likely(model.posteriors_)
+    models = all_models(evidence.context)
+    labels = most_likely(models(evidence.responses))
     objection = object_to_labels(labels, evidence.votes, evidence.responses.classes)
-    if objection is None:
-        why = (
-            f"{_reason(evidence)}, so the majority vote is used; EM corrects it where it is close."
-        )
-        return _choose(evidence, BOUNDED_CORRECTION, why, model, None)
-    evidence.refusals.append(f"EM {objection}")
+    second, where = None, "where it is close"
+    if objection is not None:
+        evidence.refusals.append(f"the mean of models {objection}")
+        second = discount_votes(evidence.pairs, evidence.responses)
+        where += " and a vote that discounts annotators who repeat each other agrees"
     why = (
-        f"{_reason(evidence)}, so the majority vote is used; EM corrects it where it is close and "
-        "a vote that discounts annotators who repeat each other agrees."
+        f"{_reason(evidence)}, so the majority vote is used; the mean of several models corrects "
+        f"it {where}."
     )
-    second = discount_votes(evidence.pairs, evidence.responses)
-    return _choose(evidence, BOUNDED_CORRECTION, why, model, second)
+    return _choose(evidence, BOUNDED_CORRECTION, why, models, second)
 
 
 def _reason(evidence: Evidence) -> str:
@@ -110,29 +108,29 @@ def only_vote(evidence: Evidence, why: str) -> Choice:
     return _choose(evidence, MAJORITY_VOTE, why, None, None)
 
 
-def correct_with(evidence: Evidence, model: Estimator) -> CorrectedVotes:
-    """Votes that this model may correct, as if all annotators were independent."""
-    return CorrectedVotes(model, 0.0, evidence.pooled_model)
+def correct_with(evidence: Evidence, model: PosteriorsOf, correlation: float) -> CorrectedVotes:
+    """Votes that this model may correct; ``correlation`` lowers the effective number of votes."""
+    return CorrectedVotes(model, correlation, evidence.pooled_model)
 
 
 def _choose(
     evidence: Evidence,
     name: str,
     why: str,
-    model: Estimator | None,
+    model: PosteriorsOf | None,
     second_opinion: DiscountedVotes | None,
 ) -> Choice:
     context, responses = evidence.context, evidence.responses
     correlation = 0.0 if model is None else evidence.correlation
     votes = CorrectedVotes(model, correlation, evidence.pooled_model, second_opinion)
-    corrected = ConfidentLabels(votes, context.mixed_membership)
+    corrected = ConfidentLabels(votes, context.mixed_membership.predict_proba)
     posteriors = corrected(responses)
     return Choice(
         name,
         why,
         implied_model(responses, posteriors, context.threads),
         posteriors,
-        getattr(model, "log_likelihoods_", np.empty(0)),
+        np.empty(0) if model is None else context.dawid_skene_from_vote.log_likelihoods_,
         posteriors_of=corrected,
         advice=CHECK_LABELS if model is not None else "",
         rates_by_labels=True,

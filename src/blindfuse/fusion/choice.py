@@ -12,6 +12,7 @@ from blindfuse.diagnostics.calibration import ErrorInterval
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.em import VoteStart
+from blindfuse.estimators.mace import MACE
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.held_out import sample_items
 from blindfuse.model.model import Model
@@ -71,20 +72,36 @@ class FuseContext:
         return self.fit_dawid_skene()
 
     @cached_property
+    def one_iteration(self) -> DawidSkene:
+        """One iteration of Dawid–Skene from the majority vote, which stays near it."""
+        return self.fit_dawid_skene(max_iter=1)
+
+    @cached_property
+    def mace(self) -> MACE:
+        """:class:`MACE`, fitted to a sample."""
+        return MACE(threads=self.threads).fit(self._sample_in_order)
+
+    @cached_property
     def mixed_membership(self) -> MixedMembership:
         """Posteriors that stay calibrated where errors are correlated, fitted to a sample.
 
         Models of conditionally independent annotators are far too confident there.
         """
-        table = self.responses
-        # A sample has another order, in which the whole table would be recoded at each prediction.
-        sample = self.sample.recoded(table.annotators, table.classes, table.symbols)
-        return MixedMembership(threads=self.threads).fit(sample)
+        return MixedMembership(threads=self.threads).fit(self._sample_in_order)
 
     @cached_property
     def sample(self) -> Responses:
         """The responses on which methods are compared: all, or those of a sample of the items."""
         return sample_items(self.responses, self.seed)
+
+    @cached_property
+    def _sample_in_order(self) -> Responses:
+        """The sample with annotators and classes in the order of the whole table.
+
+        Otherwise the whole table would be recoded at each prediction.
+        """
+        table = self.responses
+        return self.sample.recoded(table.annotators, table.classes, table.symbols)
 
 
 @dataclass(frozen=True, eq=False)

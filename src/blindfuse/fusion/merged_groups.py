@@ -21,8 +21,8 @@ from blindfuse.fusion.held_out import (
     fit_subtypes,
     sample_items,
 )
+from blindfuse.fusion.model_pool import average_models
 from blindfuse.fusion.repetition import Repetition, explain_by_repetition, is_clearly_a_group
-from blindfuse.fusion.tempering import temper_misfit
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.responses.responses import Responses
 
@@ -82,7 +82,7 @@ def merge_groups(
     )
     choice = Choice(MERGED_GROUPS, why, model, posteriors, history, groups=groups)
     # The model accounts for correlation inside groups, so those pairs do not test its fit.
-    return temper_misfit(choice, context, pairs.compare_with(model).outside_groups(groups))
+    return average_models(choice, context, pairs.compare_with(model).outside_groups(groups))
 
 
 def _are_better_apart(context: FuseContext, found: FoundGroups, significant_z: float) -> bool:

@@ -12,10 +12,10 @@ from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.errors import NotIdentifiable, list_names
 from blindfuse.estimators.base import Estimator
 from blindfuse.estimators.latent_subtypes import LatentSubtypes
-from blindfuse.estimators.mace import MACE
 from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
 from blindfuse.fusion.bounded_correction import (
     CHECK_LABELS,
+    ConfidentLabels,
     correct_votes,
     correct_with,
     only_vote,
@@ -26,6 +26,7 @@ from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.guards import describe_changes, object_to_labels, vote_prior
 from blindfuse.fusion.held_out import HeldOut, fit_independent
 from blindfuse.fusion.merged_groups import merge_groups
+from blindfuse.fusion.model_pool import ModelPool, average_models
 from blindfuse.fusion.repetition import Repetition, find_repetition
 from blindfuse.fusion.tempering import ShareConfidence, TemperedPosteriors, temper_misfit
 from blindfuse.model.implied import implied_model
@@ -77,13 +78,14 @@ def use_one_sided_sources(evidence: Evidence) -> Choice | None:
     if share < MIN_ONE_SIDED:
         return None
     context, responses = evidence.context, evidence.responses
-    fitted = MACE(threads=context.threads).fit(responses)
+    fitted = context.mace
     why = (
         f"{100 * share:.0f} % of the responses come from annotators who report few of the classes, "
         "so confusion matrices are not determined; MACE corrects the majority vote where it is "
         "close."
     )
-    shares = ShareConfidence(correct_with(evidence, fitted), vote_prior(evidence.votes))
+    corrected = correct_with(evidence, fitted.predict_proba, correlation=0.0)
+    shares = ShareConfidence(corrected, vote_prior(evidence.votes))
     posteriors = shares(responses)
     model = implied_model(responses, posteriors, context.threads)
     return _guarded(
@@ -178,12 +180,12 @@ def use_independence(evidence: Evidence) -> Choice | None:
         fitted.posteriors_,
         fitted.log_likelihoods_,
     )
-    tempered = temper_misfit(choice, evidence.context, evidence.pairs.compare_with(choice.model))
-    return _guarded(evidence, tempered, fits=fit.holds)
+    averaged = average_models(choice, evidence.context, evidence.pairs.compare_with(choice.model))
+    return _guarded(evidence, averaged, fits=fit.holds)
 
 
 def use_subtypes(evidence: Evidence) -> Choice | None:
-    """:class:`LatentSubtypes` where two subtypes per class explain the correlated errors.
+    """The vote, corrected by :class:`LatentSubtypes`, where those explain the correlated errors.
 
     Ambiguous items affect all pairs of annotators alike. Where pairs deviate from EM, some of them
     repeat each other, and subtypes would describe those.
@@ -210,10 +212,13 @@ def use_subtypes(evidence: Evidence) -> Choice | None:
         )
         return None
     fitted = LatentSubtypes(threads=context.threads).fit(responses)
+    models = ModelPool((fitted.predict_proba, context.one_iteration.predict_proba))
     tempered = TemperedPosteriors(fitted.predict_proba, context.mixed_membership)
+    labelled = ConfidentLabels(correct_with(evidence, models, evidence.correlation), tempered)
     why = (
         "Errors are correlated on ambiguous items: a second subtype per class predicts held-out "
-        f"responses better ({second}), and a third does not ({third})."
+        f"responses better ({second}), and a third does not ({third}). LatentSubtypes and one EM "
+        "iteration correct the majority vote where it is close."
     )
     return _guarded(
         evidence,
@@ -221,9 +226,9 @@ def use_subtypes(evidence: Evidence) -> Choice | None:
             "LatentSubtypes",
             why,
             fitted.model_,
-            tempered(responses),
+            labelled(responses),
             fitted.log_likelihoods_,
-            posteriors_of=tempered,
+            posteriors_of=labelled,
             explains_dependence=True,
         ),
     )

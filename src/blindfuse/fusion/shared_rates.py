@@ -25,9 +25,6 @@ MAX_POOLED = 500_000
 """Questions (response × class) that all classes together are fused on, as a sample of items."""
 STRENGTHS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 """Pseudo-counts per class among which the most likely is chosen."""
-DEPENDENT_METHODS = (MERGED_GROUPS, "LatentSubtypes")
-"""Methods that explain dependent annotators. If all classes together show the dependence, it is
-used in each class, which may have too few responses to show it."""
 PRIOR_STEPS = 100
 """Iterations of the prior of one class; they converge geometrically."""
 
@@ -53,8 +50,11 @@ class SharedRates:
 
     @property
     def is_dependent(self) -> bool:
-        """Whether all questions together show dependent annotators, as single ones may not."""
-        return self.pooled.method in DEPENDENT_METHODS
+        """Whether all questions together show dependent annotators.
+
+        That is then used in each class, which may have too few responses to show it.
+        """
+        return bool(self.pooled.groups) or self.pooled.method == "LatentSubtypes"
 
     @property
     def are_independent(self) -> bool:
@@ -96,8 +96,8 @@ class SharedRates:
     def _select_pooled(self, context: FuseContext) -> Choice:
         """The method of all questions together, with the prior of one class.
 
-        Tempered posteriors are not likelihoods, so that the prior of those of LatentSubtypes stays
-        that of all classes.
+        Only the posteriors of merged groups are likelihoods; the prior of other methods stays that
+        of all classes.
         """
         own = self.pooled.predict_proba(context.responses)[:, 1].clip(BOUND, 1 - BOUND)
         log_odds = float(logit(self.pooled.model.prior[1].clip(BOUND, 1 - BOUND)))
