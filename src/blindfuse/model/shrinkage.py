@@ -1,4 +1,4 @@
-"""Shrinkage of confusion matrices: towards the annotator's own skill, or by pseudo-counts.
+"""Shrinkage of confusion matrices: towards the annotator's own traits, or by pseudo-counts.
 
 An annotator with three responses has mostly zeros in the estimated confusion matrix, and a zero
 excludes a class. Shrinkage mixes the counts of every annotator with a prior: a hierarchical one
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.model.annotator_prior import (
+    AnnotatorEffects,
     AnnotatorPrior,
     DiagonalCounts,
     learn_annotator_prior,
@@ -60,10 +61,10 @@ class PseudoCounts:
 
 @dataclass(eq=False)
 class LearnedShrinkage:
-    """The learned hierarchical prior, and the present skills ``[annotator]``."""
+    """The learned hierarchical prior, and the present skills and preferences of annotators."""
 
     prior: AnnotatorPrior
-    skills: Floats
+    effects: AnnotatorEffects
 
     @classmethod
     def learn(cls, counts: Floats) -> "LearnedShrinkage":
@@ -73,11 +74,12 @@ class LearnedShrinkage:
     def shrink(self, counts: Floats) -> Floats:
         """Update the skills by one Newton step, then return the posterior means."""
         diagonal = DiagonalCounts.from_counts(counts)
-        self.skills, _ = self.prior.skill.step(diagonal, self.skills)
-        return self.prior.confusions(counts, self.skills)
+        skills, _ = self.prior.skill.step(diagonal, self.effects.skills)
+        self.effects = self.effects._replace(skills=skills)
+        return self.prior.confusions(counts, self.effects)
 
     def log_density(self, confusions: Floats) -> float:
-        return self.prior.log_density(confusions, self.skills)
+        return self.prior.log_density(confusions, self.effects)
 
 
 def make_shrinkage(option: ShrinkageOption, counts: Floats, anchor: Anchor = IDENTITY) -> Shrinkage:
