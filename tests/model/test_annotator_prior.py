@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.special import expit, gammaln
-from scipy.stats import dirichlet_multinomial
+from scipy.stats import dirichlet_multinomial, nbinom
 
 from blindfuse.model.annotator_prior import (
     MAX_STRENGTH,
@@ -12,7 +12,9 @@ from blindfuse.model.annotator_prior import (
     AnnotatorPrior,
     DiagonalCounts,
     SkillPrior,
+    WrongResponses,
     _dirichlet_strength,
+    _least_preference_strength,
     _pattern_strengths,
     learn_annotator_prior,
 )
@@ -169,7 +171,7 @@ def test_preferences_written_out() -> None:
 def test_strengths_maximise_the_likelihood_of_columns_left_out(
     preference_strength: float, seed: int
 ) -> None:
-    """No column is predicted from itself; r is learned roughly."""
+    """No column is predicted from itself; r is learned roughly, and has a lower bound."""
     truth = make_prior(4, 20, pattern_strength=30.0, preference_strength=preference_strength)
     counts, pattern = draw(truth, 60, 40, seed), truth.pattern
     t, r = _pattern_strengths(counts, pattern)
@@ -187,8 +189,32 @@ def test_strengths_maximise_the_likelihood_of_columns_left_out(
 
     best = log_likelihood(t, r)
     assert all(best > log_likelihood(t * factor, r) for factor in (0.7, 1.4))
-    assert all(best > log_likelihood(t, r * factor) - 0.5 for factor in (0.5, 2.0))
+    least = _least_preference_strength(WrongResponses.from_counts(counts, pattern))
+    assert r >= least
+    others = [other for other in (r / 2, 2 * r) if other > least]
+    assert all(best > log_likelihood(t, other) - 0.5 for other in others)
     assert preference_strength / 3 < r < preference_strength * 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_least_preference_strength_maximises_the_likelihood(seed: int) -> None:
+    """A gamma-Poisson count is a negative binomial one of success probability r / (r + e)."""
+    prior = make_prior(5, 20, pattern_strength=1e4, preference_strength=1.0)
+    wrong = WrongResponses.from_counts(draw(prior, 60, 40, seed), prior.pattern)
+    found = _least_preference_strength(wrong)
+
+    def log_likelihood(r: float) -> float:
+        probabilities = r / (r + wrong.expected)
+        return float(nbinom.logpmf(wrong.reported, r, probabilities).sum())
+
+    assert all(log_likelihood(found) > log_likelihood(found * factor) for factor in (0.7, 1.4))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_noise_of_few_responses_is_no_preference(seed: int) -> None:
+    """Coin-like annotators with twenty responses each."""
+    _, r = _pattern_strengths(draw(make_prior(5, 1e4, 1e4), 40, 4, seed), even_pattern(5))
+    assert r > 10
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -32,6 +32,8 @@ Floats = NDArray[np.float64]
 
 MIN_STRENGTH, MAX_STRENGTH = 0.1, 1e4
 """Bounds of a learned strength, in pseudo-counts. Beyond them the likelihood is flat."""
+FLAT_STRENGTH = 1e3
+"""Preferences of larger strength make no difference, and are not learned."""
 STRENGTH_TOLERANCE, ROUGH_STRENGTH_TOLERANCE = 0.02, 0.2
 """Absolute tolerances of a log strength, and of one that hardly matters."""
 LEARNING_STEPS = 6
@@ -318,7 +320,8 @@ def _crowd_pattern(counts: Floats) -> Floats:
 def _pattern_strengths(counts: Floats, pattern: Floats) -> tuple[float, float]:
     """t and r of largest likelihood, alternately given each other.
 
-    r needs no precision, and is learned from at most MAX_ROUGH_CELLS counts.
+    Small t makes reports vary as well, so r is at least :func:`_least_preference_strength`. It
+    needs no precision, and is learned from at most MAX_ROUGH_CELLS counts.
     """
     if len(pattern) == 2:  # wrong responses have one class to go to, and strengths do not matter
         return 1.0, MAX_STRENGTH
@@ -326,7 +329,8 @@ def _pattern_strengths(counts: Floats, pattern: Floats) -> tuple[float, float]:
     step = 1 + np.count_nonzero(wrong.cells) // MAX_ROUGH_CELLS
     sample = WrongResponses(*(numbers[::step] for numbers in wrong))
     used, r = np.nonzero(sample.cells), MAX_STRENGTH
-    for _ in range(PATTERN_STEPS):
+    least = _least_preference_strength(wrong)
+    for _ in range(PATTERN_STEPS if least < FLAT_STRENGTH else 0):
         patterns = sample.patterns_elsewhere(pattern, r)
         t = _dirichlet_strength(sample.cells, patterns, ROUGH_STRENGTH_TOLERANCE)
 
@@ -334,8 +338,19 @@ def _pattern_strengths(counts: Floats, pattern: Floats) -> tuple[float, float]:
             shares = t * sample.patterns_elsewhere(pattern, r)[used]
             return float((gammaln(sample.cells[used] + shares) - gammaln(shares)).sum())
 
-        r = best_strength(log_likelihood, ROUGH_STRENGTH_TOLERANCE)
+        r = best_strength(log_likelihood, ROUGH_STRENGTH_TOLERANCE, least)
     return _dirichlet_strength(wrong.cells, wrong.patterns_elsewhere(pattern, r)), r
+
+
+def _least_preference_strength(wrong: WrongResponses) -> float:
+    """r of largest gamma-Poisson likelihood of w_ma, if the mean of each is ρ_ma e_ma exactly."""
+    w, e = wrong.reported, wrong.expected
+
+    def log_likelihood(r: float) -> float:
+        terms = gammaln(w + r) - (w + r) * np.log(e + r)
+        return float(terms.sum() + w.size * (r * np.log(r) - gammaln(r)))
+
+    return best_strength(log_likelihood, ROUGH_STRENGTH_TOLERANCE)
 
 
 def _dirichlet_strength(
@@ -358,10 +373,12 @@ def _dirichlet_strength(
 
 
 def best_strength(
-    log_likelihood: Callable[[float], float], tolerance: float = STRENGTH_TOLERANCE
+    log_likelihood: Callable[[float], float],
+    tolerance: float = STRENGTH_TOLERANCE,
+    minimum: float = MIN_STRENGTH,
 ) -> float:
-    """Return the strength of largest likelihood between MIN_STRENGTH and MAX_STRENGTH."""
-    bounds = np.log(MIN_STRENGTH), np.log(MAX_STRENGTH)
+    """Return the strength of largest likelihood between ``minimum`` and MAX_STRENGTH."""
+    bounds = np.log(minimum), np.log(MAX_STRENGTH)
     found = minimize_scalar(
         lambda log_strength: -log_likelihood(float(np.exp(log_strength))),
         bounds=bounds,
