@@ -4,26 +4,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.special import expit, gammaln
-from scipy.stats import dirichlet_multinomial
+from scipy.stats import dirichlet_multinomial, nbinom
 
 from blindfuse.model.annotator_prior import (
+    MAX_STRENGTH,
+    AnnotatorEffects,
     AnnotatorPrior,
     DiagonalCounts,
     SkillPrior,
+    WrongResponses,
     _dirichlet_strength,
+    _least_preference_strength,
+    _pattern_strengths,
     learn_annotator_prior,
 )
 
 Floats = NDArray[np.float64]
-
-
-def posterior_means(prior: AnnotatorPrior, counts: Floats, skills: Floats) -> Floats:
-    mu = prior.skill.expected_accuracies(skills)
-    return prior.confusions(counts, DiagonalCounts.from_counts(counts), mu)
-
-
-def log_density(prior: AnnotatorPrior, confusions: Floats, skills: Floats) -> float:
-    return prior.log_density(confusions, skills, prior.skill.expected_accuracies(skills))
 
 
 def even_pattern(n_classes: int) -> Floats:
@@ -37,22 +33,48 @@ def draw(prior: AnnotatorPrior, n_annotators: int, n_responses: int, seed: int) 
     counts = np.zeros((n_annotators, K, K))
     for m in range(n_annotators):
         mu = expit(rng.normal(skill.mean, skill.spread) + skill.class_effects)
+        r = prior.preference_strength
+        preferences = rng.gamma(r, 1 / r, size=K) if r < MAX_STRENGTH else np.ones(K)
         for k in range(K):
             others = np.flatnonzero(np.arange(K) != k)
             column = np.empty(K)
             column[k] = rng.beta(skill.strength * mu[k], skill.strength * (1 - mu[k]))
-            shares = rng.dirichlet(prior.pattern_strength * prior.pattern[others, k])
+            pattern = prior.pattern[others, k] * preferences[others]
+            shares = rng.dirichlet(prior.pattern_strength * pattern / pattern.sum())
             column[others] = (1 - column[k]) * shares
             counts[m, :, k] = rng.multinomial(n_responses, column)
     return counts
 
 
 def make_prior(
-    n_classes: int, strength: float, pattern_strength: float = 50.0, spread: float = 0.8
+    n_classes: int,
+    strength: float,
+    pattern_strength: float = 50.0,
+    spread: float = 0.8,
+    preference_strength: float = MAX_STRENGTH,
 ) -> AnnotatorPrior:
     effects = np.linspace(-0.5, 0.5, n_classes)
     skill = SkillPrior(1.0, spread, effects, strength)
-    return AnnotatorPrior(skill, even_pattern(n_classes), pattern_strength)
+    return AnnotatorPrior(skill, even_pattern(n_classes), pattern_strength, preference_strength)
+
+
+def draw_effects(n_annotators: int, n_classes: int, seed: int) -> AnnotatorEffects:
+    rng = np.random.default_rng(seed)
+    return AnnotatorEffects(
+        rng.normal(size=n_annotators), rng.gamma(2, 0.5, (n_annotators, n_classes))
+    )
+
+
+def own_pattern(prior: AnnotatorPrior, preferences: Floats, k: int) -> dict[int, float]:
+    """O_m(a, k) by reported class a, of an annotator with these preferences ``[reported]``."""
+    others = [a for a in range(len(prior.pattern)) if a != k]
+    total = sum(prior.pattern[a, k] * preferences[a] for a in others)
+    return {a: prior.pattern[a, k] * preferences[a] / total for a in others}
+
+
+def shrink(counts: Floats) -> Floats:
+    prior, effects = learn_annotator_prior(counts)
+    return prior.confusions(counts, effects)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -74,10 +96,9 @@ def test_one_accuracy_per_annotator_is_learned_where_that_is_true(n_classes: int
     spreads = []
     for strength in (1e4, 3.0):
         skill = SkillPrior(0.5, 1.0, np.zeros(n_classes), strength)
-        truth = AnnotatorPrior(skill, even_pattern(n_classes), 1e4)
+        truth = AnnotatorPrior(skill, even_pattern(n_classes), 1e4, MAX_STRENGTH)
         counts = draw(truth, 60, 30, 0)
-        prior, skills = learn_annotator_prior(counts)
-        recalls = np.einsum("mkk->mk", posterior_means(prior, counts, skills))
+        recalls = np.einsum("mkk->mk", shrink(counts))
         spreads.append(recalls.std(axis=1).mean())
     assert spreads[0] < 0.04
     assert spreads[1] > 3 * spreads[0]
@@ -87,7 +108,7 @@ def test_one_accuracy_per_annotator_is_learned_where_that_is_true(n_classes: int
 def test_the_pattern_strength_maximises_the_likelihood(seed: int) -> None:
     counts = draw(make_prior(4, 20, pattern_strength=5.0), 80, 40, seed)
     off_diagonal, pattern = counts * (1 - np.eye(4)), even_pattern(4)
-    found = _dirichlet_strength(off_diagonal, pattern)
+    found = _dirichlet_strength(off_diagonal, np.broadcast_to(pattern, counts.shape))
 
     def log_likelihood(strength: float) -> float:
         total = 0.0
@@ -103,16 +124,15 @@ def test_the_pattern_strength_maximises_the_likelihood(seed: int) -> None:
 
 def test_posterior_means_written_out() -> None:
     prior = make_prior(3, 7.0, pattern_strength=4.0)
-    counts = draw(prior, 5, 20, 1)
-    skills = np.linspace(-1, 2, 5)
-    found = posterior_means(prior, counts, skills)
+    counts, effects = draw(prior, 5, 20, 1), draw_effects(5, 3, 1)
+    found = prior.confusions(counts, effects)
     for m, k in np.ndindex(5, 3):
-        mu = expit(skills[m] + prior.skill.class_effects[k])
+        mu = expit(effects.skills[m] + prior.skill.class_effects[k])
         right = (counts[m, k, k] + 7 * mu) / (counts[m, :, k].sum() + 7)
         assert found[m, k, k] == pytest.approx(right)
         wrong = sum(counts[m, a, k] for a in range(3) if a != k)
-        for a in {0, 1, 2} - {k}:
-            share = (counts[m, a, k] + 4 * prior.pattern[a, k]) / (wrong + 4)
+        for a, expected in own_pattern(prior, effects.preferences[m], k).items():
+            share = (counts[m, a, k] + 4 * expected) / (wrong + 4)
             assert found[m, a, k] == pytest.approx((1 - right) * share)
     np.testing.assert_allclose(found.sum(axis=1), 1)
 
@@ -120,18 +140,113 @@ def test_posterior_means_written_out() -> None:
 def test_the_log_density_written_out() -> None:
     prior = make_prior(3, 7.0, pattern_strength=4.0)
     confusions = np.random.default_rng(0).dirichlet(np.ones(3), size=(4, 3)).transpose(0, 2, 1)
-    skills = np.array([-1.0, 0.0, 1.0, 2.0])
+    effects = draw_effects(4, 3, 0)
     s, t, expected = 7.0, 4.0, 0.0
     for m in range(4):
-        expected -= (skills[m] - 1.0) ** 2 / (2 * 0.8**2)
+        expected -= (effects.skills[m] - 1.0) ** 2 / (2 * 0.8**2)
         for k in range(3):
-            mu = expit(skills[m] + prior.skill.class_effects[k])
+            mu = expit(effects.skills[m] + prior.skill.class_effects[k])
             d = confusions[m, k, k]
             expected += s * mu * np.log(d) + s * (1 - mu) * np.log(1 - d)
             expected -= gammaln(s * mu) + gammaln(s * (1 - mu)) - gammaln(s)
-            for a in {0, 1, 2} - {k}:
-                expected += t * prior.pattern[a, k] * np.log(confusions[m, a, k] / (1 - d))
-    assert log_density(prior, confusions, skills) == pytest.approx(expected)
+            for a, share in own_pattern(prior, effects.preferences[m], k).items():
+                expected += t * share * np.log(confusions[m, a, k] / (1 - d))
+    assert prior.log_density(confusions, effects) == pytest.approx(expected)
+
+
+def test_preferences_written_out() -> None:
+    prior = make_prior(4, 7.0, preference_strength=3.0)
+    counts = draw(prior, 6, 20, 2)
+    found = prior.preferences(counts)
+    for m, a in np.ndindex(6, 4):
+        others = [k for k in range(4) if k != a]
+        wrong = {k: sum(counts[m, b, k] for b in range(4) if b != k) for k in others}
+        reported = sum(counts[m, a, k] for k in others)
+        expected = sum(wrong[k] * prior.pattern[a, k] for k in others)
+        assert found[m, a] == pytest.approx((reported + 3) / (expected + 3))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("preference_strength", [0.5, 3.0])
+def test_strengths_maximise_the_likelihood_of_columns_left_out(
+    preference_strength: float, seed: int
+) -> None:
+    """No column is predicted from itself; r is learned roughly, and has a lower bound."""
+    truth = make_prior(4, 20, pattern_strength=30.0, preference_strength=preference_strength)
+    counts, pattern = draw(truth, 60, 40, seed), truth.pattern
+    t, r = _pattern_strengths(counts, pattern)
+
+    def log_likelihood(t: float, r: float) -> float:
+        prior, total = make_prior(4, 20, preference_strength=r), 0.0
+        for m, k in np.ndindex(60, 4):
+            other_columns = counts[m].copy()
+            other_columns[:, k] = 0
+            shares = own_pattern(prior, prior.preferences(other_columns[None])[0], k)
+            row = [int(counts[m, a, k]) for a in shares]
+            alpha = t * np.array(list(shares.values()))
+            total += dirichlet_multinomial.logpmf(row, alpha, sum(row))
+        return total
+
+    best = log_likelihood(t, r)
+    assert all(best > log_likelihood(t * factor, r) for factor in (0.7, 1.4))
+    least = _least_preference_strength(WrongResponses.from_counts(counts, pattern))
+    assert r >= least
+    others = [other for other in (r / 2, 2 * r) if other > least]
+    assert all(best > log_likelihood(t, other) - 0.5 for other in others)
+    assert preference_strength / 3 < r < preference_strength * 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_least_preference_strength_maximises_the_likelihood(seed: int) -> None:
+    """A gamma-Poisson count is a negative binomial one of success probability r / (r + e)."""
+    prior = make_prior(5, 20, pattern_strength=1e4, preference_strength=1.0)
+    wrong = WrongResponses.from_counts(draw(prior, 60, 40, seed), prior.pattern)
+    found = _least_preference_strength(wrong)
+
+    def log_likelihood(r: float) -> float:
+        probabilities = r / (r + wrong.expected)
+        return float(nbinom.logpmf(wrong.reported, r, probabilities).sum())
+
+    assert all(log_likelihood(found) > log_likelihood(found * factor) for factor in (0.7, 1.4))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_noise_of_few_responses_is_no_preference(seed: int) -> None:
+    """Coin-like annotators with twenty responses each."""
+    _, r = _pattern_strengths(draw(make_prior(5, 1e4, 1e4), 40, 4, seed), even_pattern(5))
+    assert r > 10
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_confusions_of_one_column_are_no_preference(seed: int) -> None:
+    """Columns that vary independently of each other (t = 3) do not make r small."""
+    counts = draw(make_prior(6, 20.0, pattern_strength=3.0), 60, 100, seed)
+    _, r = _pattern_strengths(counts, even_pattern(6))
+    assert r > 20
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_favourite_class_is_predicted_in_every_column(seed: int) -> None:
+    """Annotators whose errors are one class each: so is what is predicted of an unseen column."""
+    rng, K, M = np.random.default_rng(seed), 8, 40
+    counts = np.zeros((M, K, K))
+    for m, k in np.ndindex(M, K):
+        column = 0.6 * np.eye(K)[k] + 0.1 / K
+        column[m % K] += 0.3
+        counts[m, :, k] = rng.multinomial(10, column / column.sum())
+    counts[:, :, -1] *= np.arange(M)[:, None] % 2 == 1  # half of the annotators never saw the last
+    favourites = np.arange(M) % K
+    unseen = (counts[:, :, -1].sum(axis=1) == 0) & (favourites != K - 1)
+    column = shrink(counts)[unseen, : K - 1, -1]
+    np.testing.assert_array_equal(column.argmax(axis=1), favourites[unseen])
+    assert np.median(column.max(axis=1) / column.sum(axis=1)) > 0.5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_preferences_stay_near_one_where_no_class_is_preferred(seed: int) -> None:
+    prior, effects = learn_annotator_prior(draw(make_prior(6, 20.0), 60, 20, seed))
+    assert prior.preference_strength > 10
+    np.testing.assert_allclose(effects.preferences, 1, atol=0.6)
 
 
 def test_skills_are_the_root_of_their_score() -> None:
@@ -151,17 +266,20 @@ def test_skills_are_the_root_of_their_score() -> None:
 def test_the_order_of_annotators_does_not_matter(seed: int) -> None:
     counts = draw(make_prior(5, 12.0), 50, 10, seed)
     order = np.random.default_rng(seed).permutation(50)
-    (one, skills), (other, shuffled) = map(learn_annotator_prior, (counts, counts[order]))
+    (one, effects), (other, shuffled) = map(learn_annotator_prior, (counts, counts[order]))
     assert one.skill.strength == pytest.approx(other.skill.strength, rel=1e-9)
     assert one.pattern_strength == pytest.approx(other.pattern_strength, rel=1e-9)
-    np.testing.assert_allclose(skills[order], shuffled, rtol=1e-9)
+    # Where no class is preferred, the likelihood of large strengths is flat.
+    assert one.preference_strength == pytest.approx(other.preference_strength, rel=1e-6)
+    np.testing.assert_allclose(effects.skills[order], shuffled.skills, rtol=1e-9)
+    np.testing.assert_allclose(effects.preferences[order], shuffled.preferences, rtol=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(1, 2, 2), (2, 3, 3), (3, 40, 40)])
 def test_tiny_crowds_have_a_finite_prior(shape: tuple[int, int, int]) -> None:
     for counts in (np.zeros(shape), np.ones(shape), np.random.default_rng(0).random(shape)):
-        prior, skills = learn_annotator_prior(counts)
-        confusions = posterior_means(prior, counts, skills)
+        prior, effects = learn_annotator_prior(counts)
+        confusions = prior.confusions(counts, effects)
         assert np.isfinite(confusions).all()
         np.testing.assert_allclose(confusions.sum(axis=1), 1)
-        assert np.isfinite(log_density(prior, confusions, skills))
+        assert np.isfinite(prior.log_density(confusions, effects))

@@ -253,7 +253,7 @@ def _variances(model: Model, counts: Floats, evidence: Evidence, n_items: int) -
     varies as :func:`_skill_variances` says and moves d_k by s / (n_k + s) μ_k (1 − μ_k). n_k are
     effective numbers of responses. The class prior adds Σ_k π_k (d_k − accuracy)²/N.
     """
-    prior, skills = learn_annotator_prior(counts)
+    prior, (skills, _) = learn_annotator_prior(counts)
     skill = prior.skill
     recalls = np.einsum("mkk->mk", model.confusions)
     reported, mu = counts.sum(axis=1), skill.expected_accuracies(skills)

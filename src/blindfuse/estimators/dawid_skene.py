@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -17,11 +18,13 @@ from blindfuse.estimators.em import (
     make_e_step,
 )
 from blindfuse.estimators.streaming import Arrays, StreamEstimator
+from blindfuse.model.class_prior import learn_class_pseudo_count
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import (
     ExpectedCounts,
     count_posteriors,
     expected_counts,
+    safe_log,
     vote_posteriors,
 )
 from blindfuse.model.shrinkage import PseudoCounts, ShrinkageOption, make_shrinkage
@@ -52,9 +55,11 @@ class DawidSkene(EMEstimator, StreamEstimator):
     pseudo_count
         added to every cell of every confusion matrix.
     shrinkage
-        towards the mean confusion matrix of all annotators: None, a number of pseudo-counts per
-        class, or ``"learned"`` from the initial counts and again near convergence. Annotators with
-        symbols of their own (clusterings) are shrunk towards how often they use each symbol.
+        None, a number of pseudo-counts per class, distributed like the responses of all annotators,
+        or ``"learned"``: confusion matrices are shrunk towards what the skill and the favourite
+        classes of the annotator predict, and the class prior towards the uniform one, with
+        strengths that are learned from the initial counts and again near convergence. Annotators
+        with symbols of their own (clusterings) are shrunk towards how often they use each symbol.
     prior_model, prior_count
         a :class:`Model` of the annotators from earlier data, and its weight in responses per
         class. Annotators in that model are shrunk towards it instead of the mean.
@@ -150,6 +155,8 @@ class DawidSkene(EMEstimator, StreamEstimator):
             earlier = self.prior_model.for_annotators(*names)
             own = self.prior_count * earlier.confusions[self._known]
             self._earlier = PseudoCounts(own + self.pseudo_count)
+        is_learned = isinstance(self.shrinkage, str)
+        self._class_pseudo_count = learn_class_pseudo_count(expected.totals) if is_learned else 0.0
         new = expected.counts[~self._known]
         counts = new if len(new) else expected.counts
         votes = self._shared_votes(expected)
@@ -174,6 +181,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
         """Γ_m from expected counts and its prior; an empty column without a prior is uniform."""
         prior = self._estimate_prior(expected)
         confusions, log_prior = self._shrunk(expected.counts)
+        log_prior += self._class_pseudo_count * float(safe_log(prior).sum())
         if self.weights is None:
             return EMParameters(confusions, prior, (confusions, prior), log_prior)
         if self.weights.shape != (len(confusions),):
@@ -183,6 +191,11 @@ class DawidSkene(EMEstimator, StreamEstimator):
             )
         evidence = confusions ** self.weights[:, None, None]
         return EMParameters(confusions, prior, (evidence, prior), log_prior)
+
+    def _estimate_prior(self, expected: ExpectedCounts) -> Floats:
+        """Return π of an M-step with the learned pseudo-count, or the given ``class_prior``."""
+        totals = expected.totals + self._class_pseudo_count
+        return super()._estimate_prior(replace(expected, totals=totals))
 
     def _shrunk(self, counts: Floats) -> tuple[Floats, float]:
         """Confusion matrices from the counts, and their log density under the priors."""

@@ -89,11 +89,14 @@ def run_em(
     n_responses: float,
     max_iter: int,
     tolerance: float,
+    can_fall: bool = False,
 ) -> EMResult:
     """Alternate M- and E-steps from these expected counts until the log posterior stops rising.
 
     The log posterior is the log-likelihood plus the parameters' log prior. EM stops when it rises
-    by at most ``tolerance`` per response. Only the E-step reads the responses.
+    by at most ``tolerance`` per response. If it ``can_fall``, because the prior has parameters of
+    its own, such as skills, that maximise another likelihood, EM stops when it changes by at most
+    that. Only the E-step reads the responses.
     """
     parameters = m_step(expected)
     log_likelihoods: list[float] = []
@@ -102,7 +105,8 @@ def run_em(
         expected = e_step(parameters)
         log_likelihoods.append(expected.log_likelihood)
         last, log_posterior = log_posterior, expected.log_likelihood + parameters.log_prior
-        if log_posterior - last <= tolerance * n_responses:
+        rise = log_posterior - last
+        if (abs(rise) if can_fall else rise) <= tolerance * n_responses:
             return EMResult(parameters, expected, np.array(log_likelihoods), "converged")
         parameters = m_step(expected)
     return EMResult(parameters, expected, np.array(log_likelihoods), "max_iter")
@@ -260,14 +264,18 @@ class EMEstimator(ModelEstimator):
         little on the start.
         """
         self._initialize_m_step(annotators, alphabet, votes or expected)
+
+        def run(max_iter: int, tolerance: float) -> EMResult:
+            can_fall = self._initializes_again and tolerance > 0
+            steps = e_step, self._m_step
+            return run_em(*steps, expected, n_responses, max_iter, tolerance, can_fall)
+
         earlier = np.empty(0)
         if self._initializes_again:
-            tolerance = ROUGH_TOLERANCE_FACTOR * self.tolerance
-            rough = run_em(e_step, self._m_step, expected, n_responses, self.max_iter, tolerance)
+            rough = run(self.max_iter, ROUGH_TOLERANCE_FACTOR * self.tolerance)
             expected, earlier = rough.expected, rough.log_likelihoods
             self._initialize_m_step(annotators, alphabet, expected)
-        max_iter = self.max_iter - len(earlier)
-        result = run_em(e_step, self._m_step, expected, n_responses, max_iter, self.tolerance)
+        result = run(self.max_iter - len(earlier), self.tolerance)
         self.log_likelihoods_ = np.concatenate([earlier, result.log_likelihoods])
         self.stopped_ = result.stopped
         if result.stopped == "max_iter":

@@ -4,14 +4,17 @@ An annotator has a skill, and its confusion matrix varies around what the skill 
 
     d_mk = Γ_m(k, k)                  ~ Beta(s μ_mk, s (1 − μ_mk)),   logit μ_mk = α_m + β_k
     α_m                               ~ Normal(α₀, τ²)
-    Γ_m(a, k) / (1 − d_mk), a ≠ k     ~ Dirichlet(t O(a, k))
+    Γ_m(a, k) / (1 − d_mk), a ≠ k     ~ Dirichlet(t O_m(a, k)),   O_m(a, k) ∝ O(a, k) ρ_ma
+    ρ_ma                              ~ Gamma(r, r)
     O(·, k)                           ~ Dirichlet(u / (K − 1))
 
 α_m is the skill of annotator m, β_k how easy class k is for all annotators, and O the crowd's
-pattern of confusions. The strengths s, t, u and the spreads of α and β are learned by maximum
-marginal likelihood of expected counts (empirical Bayes). The prior therefore moves by itself
-between one accuracy per annotator (large s and t), one accuracy per annotator and class (small s)
-and free matrices (small s and t). Gold labels are not used.
+pattern of confusions. ρ_ma is the preference of annotator m for class a: how many times as often as
+the crowd it reports a where that is wrong, for example because a is its favourite when unsure. The
+strengths r, s, t, u and the spreads of α and β are learned by maximum marginal likelihood of
+expected counts (empirical Bayes). The prior therefore moves by itself between one accuracy per
+annotator (large r, s and t), one accuracy per annotator and class (small s), favourite classes
+(small r) and free matrices (small s and t). Gold labels are not used.
 """
 
 from collections.abc import Callable
@@ -31,8 +34,10 @@ Floats = NDArray[np.float64]
 
 MIN_STRENGTH, MAX_STRENGTH = 0.1, 1e4
 """Bounds of a learned strength, in pseudo-counts. Beyond them the likelihood is flat."""
-STRENGTH_TOLERANCE = 0.02
-"""Absolute tolerance of a log strength."""
+FLAT_STRENGTH = 1e3
+"""Preferences of larger strength make no difference, and are not learned."""
+STRENGTH_TOLERANCE, ROUGH_STRENGTH_TOLERANCE = 0.02, 0.2
+"""Absolute tolerances of a log strength, and of one that hardly matters."""
 LEARNING_STEPS = 6
 """Alternations between skills, class effects and the strength of their deviations."""
 MAX_LOGIT_STEP = 1.0
@@ -48,8 +53,11 @@ SPREAD_PRIOR = 2.0
 responses per annotator say little about the spread, and a spread of zero would fit them as well."""
 EDGE = 1e-6
 """Smallest distance of an expected accuracy from zero and one."""
-MAX_CELLS = 500_000
-"""Counts that strengths are learned from; of larger crowds, evenly spaced annotators are used."""
+MAX_CELLS, MAX_ROUGH_CELLS = 500_000, 20_000
+"""Counts that strengths are learned from, and counts of wrong responses that the rough one is;
+of larger crowds, evenly spaced annotators are used."""
+PATTERN_STEPS = 2
+"""Alternations between the strengths of the pattern and of preferences."""
 
 
 def column_sums(counts: Floats) -> Floats:
@@ -110,59 +118,118 @@ class SkillPrior:
         return np.asarray((diagonal.right + self.strength * mu) / (diagonal.total + self.strength))
 
 
+class AnnotatorEffects(NamedTuple):
+    """Skills α ``[annotator]`` and preferences ρ ``[annotator, reported]``."""
+
+    skills: Floats
+    preferences: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class AnnotatorPrior:
-    """The learned prior: ``skill``, and the Dirichlet prior t O of the columns' other entries.
+    """The learned prior: ``skill``, and the Dirichlet priors t O_m of the columns' other entries.
 
     ``pattern[reported, true]`` is O, with zeros on the diagonal and columns that sum to one;
-    ``pattern_strength`` is t.
+    ``pattern_strength`` is t and ``preference_strength`` is r.
     """
 
     skill: SkillPrior
     pattern: Floats
     pattern_strength: float
+    preference_strength: float
 
-    def confusions(self, counts: Floats, diagonal: DiagonalCounts, mu: Floats) -> Floats:
+    def preferences(self, counts: Floats) -> Floats:
+        """Posterior means (w_ma + r) / (e_ma + r) of ρ, ``[annotator, reported]``.
+
+        w_ma is the number of wrong responses a, and e_ma the number that the pattern O predicts.
+        """
+        wrong = WrongResponses.from_counts(counts, self.pattern)
+        r = self.preference_strength
+        return np.asarray((wrong.reported + r) / (wrong.expected + r))
+
+    def confusions(self, counts: Floats, effects: AnnotatorEffects) -> Floats:
         """Posterior means of the confusion matrices ``[annotator, reported, true]``.
 
-        The diagonal is :meth:`SkillPrior.accuracies`, given the accuracies μ that the skills
-        predict; the rest of a column is distributed like n_mak + t O(a, k) over a ≠ k.
+        The diagonal is :meth:`SkillPrior.accuracies`; the rest of a column is distributed like
+        n_mak + t O_m(a, k) over a ≠ k.
         """
-        t, accuracies = self.pattern_strength, self.skill.accuracies(diagonal, mu)
-        confusions: Floats = counts + t * self.pattern
+        diagonal, t = DiagonalCounts.from_counts(counts), self.pattern_strength
+        mu = self.skill.expected_accuracies(effects.skills)
+        accuracies = self.skill.accuracies(diagonal, mu)
+        confusions: Floats = self.pattern * effects.preferences[:, :, None]
+        confusions *= (t / self._pattern_sums(effects))[:, None, :]
+        confusions += counts
         confusions *= ((1 - accuracies) / (diagonal.total - diagonal.right + t))[:, None, :]
         classes = np.arange(counts.shape[1])
         confusions[:, classes, classes] = accuracies
         return confusions
 
-    def log_density(self, confusions: Floats, skills: Floats, mu: Floats) -> float:
-        """The log density of confusion matrices and skills, up to a constant."""
-        s = self.skill.strength
+    def log_density(self, confusions: Floats, effects: AnnotatorEffects) -> float:
+        """The log density of confusion matrices and skills given ρ, up to a constant."""
+        s, mu = self.skill.strength, self.skill.expected_accuracies(effects.skills)
         diagonal = np.einsum("mkk->mk", confusions)
         log_wrong = safe_log(1 - diagonal)
         accuracy = s * (mu * safe_log(diagonal) + (1 - mu) * log_wrong)
         normalizer = gammaln(s * mu) + gammaln(s * (1 - mu)) - gammaln(s)
+        log_confusions = safe_log(confusions)
+        others = np.einsum("mak,ak,ma->mk", log_confusions, self.pattern, effects.preferences)
+        pattern = self.pattern_strength * (others / self._pattern_sums(effects) - log_wrong)
+        scaled = (effects.skills - self.skill.mean) / self.skill.spread
+        return float((accuracy - normalizer + pattern).sum() - (scaled**2).sum() / 2)
+
+    def _pattern_sums(self, effects: AnnotatorEffects) -> Floats:
+        """Σ_a O(a, k) ρ_ma, ``[annotator, true]``."""
         # Not by BLAS, whose threads would busy-wait between iterations.
-        others = np.einsum("mak,ak->", safe_log(confusions), self.pattern)
-        pattern = self.pattern_strength * (others - log_wrong.sum())
-        scaled = (skills - self.skill.mean) / self.skill.spread
-        return float((accuracy - normalizer).sum() + pattern - (scaled**2).sum() / 2)
+        return np.asarray(np.einsum("ma,ak->mk", effects.preferences, self.pattern))
 
 
-def learn_annotator_prior(counts: Floats) -> tuple[AnnotatorPrior, Floats]:
-    """The prior under which expected ``counts[m, reported, true]`` are most likely, and the skills.
+class WrongResponses(NamedTuple):
+    """Numbers of wrong responses.
 
-    Parameters are learned from at most MAX_CELLS counts; skills are those of all annotators.
+    ``cells[annotator, reported, true]`` has zeros on the diagonal. ``reported`` is w_ma, their sum
+    over true classes, and ``true[annotator, true]`` their sum over reports. ``expected`` is e_ma:
+    what w_ma would be if those of each true class were distributed like the pattern O.
+    """
+
+    cells: Floats
+    reported: Floats
+    true: Floats
+    expected: Floats
+
+    @classmethod
+    def from_counts(cls, counts: Floats, pattern: Floats) -> "WrongResponses":
+        """From expected counts ``[annotator, reported, true]``."""
+        cells = counts * (1 - np.eye(counts.shape[1]))
+        true = cells.sum(axis=1)
+        return cls(cells, cells.sum(axis=2), true, np.einsum("mk,ak->ma", true, pattern))
+
+    def patterns_elsewhere(self, pattern: Floats, r: float) -> Floats:
+        """O_m of each column with the preferences that the annotator's other columns imply.
+
+        Those of all columns would explain the counts of a column too well, and small t would be
+        taken for preferences.
+        """
+        preferences = self.reported[:, :, None] - self.cells + r
+        preferences /= self.expected[:, :, None] - self.true[:, None, :] * pattern + r
+        preferences *= pattern
+        preferences /= preferences.sum(axis=1, keepdims=True)
+        return preferences
+
+
+def learn_annotator_prior(counts: Floats) -> tuple[AnnotatorPrior, AnnotatorEffects]:
+    """The prior under which expected ``counts[m, reported, true]`` are most likely, and effects.
+
+    Parameters are learned from at most MAX_CELLS counts; the effects are those of all annotators.
     """
     sample = _evenly_spaced(counts)
     pattern = _crowd_pattern(sample)
     skill = _learn_skill_prior(DiagonalCounts.from_counts(sample))
-    prior = AnnotatorPrior(skill, pattern, _pattern_strength(sample, pattern))
+    prior = AnnotatorPrior(skill, pattern, *_pattern_strengths(sample, pattern))
     diagonal = DiagonalCounts.from_counts(counts)
     skills = _rough_skills(diagonal)
     for _ in range(LEARNING_STEPS):
         skills, _ = skill.step(diagonal, skills)
-    return prior, skills
+    return prior, AnnotatorEffects(skills, prior.preferences(counts))
 
 
 def _evenly_spaced(counts: Floats) -> Floats:
@@ -267,43 +334,76 @@ def _crowd_pattern(counts: Floats) -> Floats:
     off_diagonal = 1 - np.eye(K)
     even = off_diagonal / (K - 1)
     pooled = off_diagonal * counts.sum(axis=0)
-    u = _dirichlet_strength(pooled[None], even)
+    u = _dirichlet_strength(pooled[None], even[None])
     return np.asarray((pooled + u * even) / (pooled.sum(axis=0) + u))
 
 
-def _pattern_strength(counts: Floats, pattern: Floats) -> float:
-    """t of largest likelihood."""
-    return _dirichlet_strength(counts * (1 - np.eye(counts.shape[1])), pattern)
+def _pattern_strengths(counts: Floats, pattern: Floats) -> tuple[float, float]:
+    """t and r of largest likelihood, alternately given each other.
+
+    Small t makes reports vary as well, so r is at least :func:`_least_preference_strength`. It
+    needs no precision, and is learned from at most MAX_ROUGH_CELLS counts.
+    """
+    if len(pattern) == 2:  # wrong responses have one class to go to, and strengths do not matter
+        return 1.0, MAX_STRENGTH
+    wrong = WrongResponses.from_counts(counts, pattern)
+    step = 1 + np.count_nonzero(wrong.cells) // MAX_ROUGH_CELLS
+    sample = WrongResponses(*(numbers[::step] for numbers in wrong))
+    used, r = np.nonzero(sample.cells), MAX_STRENGTH
+    least = _least_preference_strength(wrong)
+    for _ in range(PATTERN_STEPS if least < FLAT_STRENGTH else 0):
+        patterns = sample.patterns_elsewhere(pattern, r)
+        t = _dirichlet_strength(sample.cells, patterns, ROUGH_STRENGTH_TOLERANCE)
+
+        def log_likelihood(r: float, t: float = t) -> float:
+            shares = t * sample.patterns_elsewhere(pattern, r)[used]
+            return float((gammaln(sample.cells[used] + shares) - gammaln(shares)).sum())
+
+        r = best_strength(log_likelihood, ROUGH_STRENGTH_TOLERANCE, least)
+    return _dirichlet_strength(wrong.cells, wrong.patterns_elsewhere(pattern, r)), r
 
 
-def _dirichlet_strength(counts: Floats, pattern: Floats) -> float:
+def _least_preference_strength(wrong: WrongResponses) -> float:
+    """r of largest gamma-Poisson likelihood of w_ma, if the mean of each is ρ_ma e_ma exactly."""
+    w, e = wrong.reported, wrong.expected
+
+    def log_likelihood(r: float) -> float:
+        terms = gammaln(w + r) - (w + r) * np.log(e + r)
+        return float(terms.sum() + w.size * (r * np.log(r) - gammaln(r)))
+
+    return best_strength(log_likelihood, ROUGH_STRENGTH_TOLERANCE)
+
+
+def _dirichlet_strength(
+    counts: Floats, patterns: Floats, tolerance: float = STRENGTH_TOLERANCE
+) -> float:
     """The strength of largest Dirichlet-multinomial likelihood of off-diagonal counts.
 
-    With two classes there is only one other class, and the strength does not matter.
+    Axes of both are ``[annotator, reported, true]``.
     """
-    if counts.shape[1] == 2:
-        return 1.0
     # Terms of cells and columns without counts are zero; of many classes, most are.
-    annotators, reported, true = np.nonzero(counts)
-    cells, columns = counts[annotators, reported, true], counts.sum(axis=1)
+    used = np.nonzero(counts)
+    cells, shares, columns = counts[used], patterns[used], counts.sum(axis=1)
     columns = columns[columns > 0]
-    shares = np.where(pattern > 0, pattern, 1.0)
 
     def log_likelihood(t: float) -> float:
-        prior = t * shares
-        entries = gammaln(cells + prior[reported, true]) - gammaln(prior)[reported, true]
+        entries = gammaln(cells + t * shares) - gammaln(t * shares)
         return float(entries.sum() + len(columns) * gammaln(t) - gammaln(columns + t).sum())
 
-    return best_strength(log_likelihood)
+    return best_strength(log_likelihood, tolerance)
 
 
-def best_strength(log_likelihood: Callable[[float], float]) -> float:
-    """Return the strength of largest likelihood between MIN_STRENGTH and MAX_STRENGTH."""
-    bounds = np.log(MIN_STRENGTH), np.log(MAX_STRENGTH)
+def best_strength(
+    log_likelihood: Callable[[float], float],
+    tolerance: float = STRENGTH_TOLERANCE,
+    minimum: float = MIN_STRENGTH,
+) -> float:
+    """Return the strength of largest likelihood between ``minimum`` and MAX_STRENGTH."""
+    bounds = np.log(minimum), np.log(MAX_STRENGTH)
     found = minimize_scalar(
         lambda log_strength: -log_likelihood(float(np.exp(log_strength))),
         bounds=bounds,
         method="bounded",
-        options={"xatol": STRENGTH_TOLERANCE},
+        options={"xatol": tolerance},
     )
     return float(np.exp(found.x))

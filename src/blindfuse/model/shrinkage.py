@@ -1,4 +1,4 @@
-"""Shrinkage of confusion matrices: towards the annotator's own skill, or by pseudo-counts.
+"""Shrinkage of confusion matrices: towards the annotator's own traits, or by pseudo-counts.
 
 An annotator with three responses has mostly zeros in the estimated confusion matrix, and a zero
 excludes a class. Shrinkage mixes the counts of every annotator with a prior: a hierarchical one
@@ -6,13 +6,14 @@ that is learned from how annotators differ (:mod:`blindfuse.model.annotator_prio
 number of pseudo-counts, distributed like the responses of the whole crowd.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.model.annotator_prior import (
+    AnnotatorEffects,
     AnnotatorPrior,
     DiagonalCounts,
     column_sums,
@@ -61,12 +62,10 @@ class PseudoCounts:
 
 @dataclass(eq=False)
 class LearnedShrinkage:
-    """The learned hierarchical prior, and the present skills ``[annotator]``."""
+    """The learned hierarchical prior, and the present skills and preferences of annotators."""
 
     prior: AnnotatorPrior
-    skills: Floats
-    _mu: Floats = field(init=False)
-    """The accuracies ``[annotator, true]`` that the skills of the last result predict."""
+    effects: AnnotatorEffects
 
     @classmethod
     def learn(cls, counts: Floats) -> "LearnedShrinkage":
@@ -76,12 +75,12 @@ class LearnedShrinkage:
     def shrink(self, counts: Floats) -> Floats:
         """Update the skills by one Newton step, then return the posterior means."""
         diagonal = DiagonalCounts.from_counts(counts)
-        self.skills, _ = self.prior.skill.step(diagonal, self.skills)
-        self._mu = self.prior.skill.expected_accuracies(self.skills)
-        return self.prior.confusions(counts, diagonal, self._mu)
+        skills, _ = self.prior.skill.step(diagonal, self.effects.skills)
+        self.effects = self.effects._replace(skills=skills)
+        return self.prior.confusions(counts, self.effects)
 
     def log_density(self, confusions: Floats) -> float:
-        return self.prior.log_density(confusions, self.skills, self._mu)
+        return self.prior.log_density(confusions, self.effects)
 
 
 def make_shrinkage(option: ShrinkageOption, counts: Floats, anchor: Anchor = IDENTITY) -> Shrinkage:
