@@ -37,7 +37,7 @@ MIN_STRENGTH, MAX_STRENGTH = 0.1, 1e4
 FLAT_STRENGTH = 1e3
 """Preferences of larger strength make no difference, and are not learned."""
 STRENGTH_TOLERANCE, ROUGH_STRENGTH_TOLERANCE = 0.02, 0.2
-"""Absolute tolerances of a log strength, and of one that hardly matters."""
+"""Absolute tolerances of a log strength, and of one that hardly matters or is learned again."""
 LEARNING_STEPS = 6
 """Alternations between skills, class effects and the strength of their deviations."""
 MAX_LOGIT_STEP = 1.0
@@ -256,13 +256,15 @@ def _learn_skill_prior(diagonal: DiagonalCounts) -> SkillPrior:
     spread = max(float(skills.std()), MIN_SPREAD)
     prior = SkillPrior(float(skills.mean()), spread, np.zeros(diagonal.right.shape[1]), 10.0)
     effect_spread = 0.5
-    for _ in range(LEARNING_STEPS):
+    for step in range(1, LEARNING_STEPS + 1):
+        tolerance = ROUGH_STRENGTH_TOLERANCE if step < LEARNING_STEPS else STRENGTH_TOLERANCE
         for _ in range(2):
             skills, variances = prior.step(diagonal, skills)
         mean, spread = _skill_distribution(prior, skills, variances)
         effects, effect_spread = _effect_step(prior, diagonal, skills, effect_spread)
         prior = SkillPrior(mean, spread, effects, prior.strength)
-        prior = SkillPrior(mean, spread, effects, _class_strength(prior, diagonal, skills))
+        strength = _class_strength(prior, diagonal, skills, tolerance)
+        prior = SkillPrior(mean, spread, effects, strength)
     return prior
 
 
@@ -303,7 +305,9 @@ def _effect_step(
     return effects - effects.mean(), spread
 
 
-def _class_strength(prior: SkillPrior, diagonal: DiagonalCounts, skills: Floats) -> float:
+def _class_strength(
+    prior: SkillPrior, diagonal: DiagonalCounts, skills: Floats, tolerance: float
+) -> float:
     """s of largest beta-binomial likelihood, with the skills integrated out by Laplace's method."""
     mu, precision = prior.expected_accuracies(skills), 1 / prior.spread**2
     right, total = map(np.ascontiguousarray, diagonal)
@@ -314,7 +318,7 @@ def _class_strength(prior: SkillPrior, diagonal: DiagonalCounts, skills: Floats)
         information = np.einsum("mk,mk->m", s / (total + s), variance) + precision
         return log_ratio(right, total, mu, s) - 0.5 * float(np.log(information).sum())
 
-    return best_strength(log_likelihood)
+    return best_strength(log_likelihood, tolerance)
 
 
 def _log_ratio(right: Floats, total: Floats, mu: Floats, s: float) -> float:
