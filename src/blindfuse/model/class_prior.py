@@ -15,13 +15,8 @@ Floats = NDArray[np.float64]
 
 
 def learn_class_pseudo_count(totals: Floats) -> float:
-    """Return c/K, the pseudo-count per class, from expected numbers of items ``totals[class]``.
-
-    It is zero for two classes: from one share, nothing can be learned about how shares vary.
-    """
+    """Return c/K, the pseudo-count per class, from expected numbers of items ``totals[class]``."""
     K = len(totals)
-    if K == 2:
-        return 0.0
     # Last digits depend on the order of items.
     counts = np.round(totals, 6)
 
