@@ -75,13 +75,26 @@ def test_sampling_noise_is_that_of_a_binomial() -> None:
 
 
 def test_dependence_is_probable_without_power_and_with_a_high_score() -> None:
-    table = Independence(z=0.0, n_items=10_000, n_annotators=10, responses_per_item=10.0)
+    table = Independence(
+        z=0.0, excess_misfit=0.7, n_items=10_000, n_annotators=10, responses_per_item=10.0
+    )
     assert probability_of_dependence(table) == 0
     assert probability_of_dependence(replace(table, z=30.0)) > 0.99
     assert probability_of_dependence(replace(table, n_items=50)) == pytest.approx(0.8, abs=0.05)
     assert probability_of_dependence(replace(table, n_annotators=3, responses_per_item=3.0)) > 0.7
-    scores = [probability_of_dependence(replace(table, z=z)) for z in np.linspace(-5, 40, 50)]
+    scores = [probability_of_dependence(replace(table, z=z)) for z in np.linspace(0, 40, 50)]
     assert np.all(np.diff(scores) >= 0)
+
+
+def test_dependence_is_probable_if_either_diagnostic_shows_it() -> None:
+    """A model that takes shared errors for a class leaves a score far below zero."""
+    table = Independence(
+        z=0.0, excess_misfit=0.7, n_items=10_000, n_annotators=10, responses_per_item=10.0
+    )
+    assert probability_of_dependence(replace(table, z=-16.0)) > 0.99
+    assert probability_of_dependence(replace(table, z=-2.0)) == 0
+    assert probability_of_dependence(replace(table, excess_misfit=1.25)) == pytest.approx(0.5)
+    assert probability_of_dependence(replace(table, excess_misfit=5.0)) > 0.99
 
 
 @pytest.mark.parametrize("seed", range(3))

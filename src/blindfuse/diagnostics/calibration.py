@@ -36,7 +36,12 @@ TYPICAL_SCORE = 0.02, 1.7, 0.2
 """Correlated errors of public tables have scores z/√N of about 0.02 (n − 2)^1.7 with n responses
 per item, and at most 0.2."""
 SIGNIFICANT_SCORE = 4.0
-"""The score z at which dependence is as probable as independence, whatever is typical."""
+"""The size of the score z at which dependence is as probable as independence, whatever is typical.
+A score far below zero is as improbable for independent annotators as one far above: a model that
+takes shared errors for a class of their own leaves too few errors that coincide."""
+SIGNIFICANT_MISFIT = 1.25
+"""The misfit of pairs of annotators, as a multiple of what chance explains, at which dependence is
+as probable as independence."""
 STEEPNESS = 8
 """How fast the probability of dependence rises with the score."""
 BASE_RATE = 0.8
@@ -145,9 +150,9 @@ def fitted_relation() -> Relation:
 def probability_of_dependence(evidence: Independence) -> float:
     """How probable it is that errors are correlated in a way that the model does not explain.
 
-    The larger of 0.8/(1 + (0.4/u)⁸) and 1/(1 + (4/z)⁸), with u = max(z − 1, 0.8)/z', where z' is
-    the score that a table of this size with the dependence of public tables typically has. One is
-    the noise of z.
+    The largest of 0.8/(1 + (0.4/u)⁸), 1/(1 + (4/|z|)⁸) and 1/(1 + (1.25/f)⁸), with
+    u = max(z − 1, 0.8)/z', where z' is the score that a table of this size with the dependence of
+    public tables typically has; one is the noise of z. f is the excess misfit.
     """
     factor, power, largest = TYPICAL_SCORE
     more = max(evidence.responses_per_item - 2, 0.1)
@@ -155,10 +160,17 @@ def probability_of_dependence(evidence: Independence) -> float:
     slope = min(factor * more**power, largest)
     typical = slope * float(np.sqrt(max(evidence.n_items, 1))) / absorbed
     score = max(evidence.z - 1, MIN_SCORE) / typical
-    without_power = BASE_RATE / (1 + (DEPENDENT_SCORE / score) ** STEEPNESS)
-    significant = 1 / (1 + (SIGNIFICANT_SCORE / max(evidence.z, 1e-3)) ** STEEPNESS)
-    probability = float(max(without_power, significant))
+    probability = max(
+        BASE_RATE * _rise(score, DEPENDENT_SCORE),
+        _rise(abs(evidence.z), SIGNIFICANT_SCORE),
+        _rise(evidence.excess_misfit, SIGNIFICANT_MISFIT),
+    )
     return probability if probability > NEGLIGIBLE else 0.0
+
+
+def _rise(value: float, middle: float) -> float:
+    """From 0 to 1 as a positive value rises, steeply around ``middle``, where it is ½."""
+    return float(1 / (1 + (middle / max(value, 1e-3)) ** STEEPNESS))
 
 
 def combine(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.diagnostics.correlated_errors import score_correlated_errors
-from blindfuse.diagnostics.fit import measure_fit
+from blindfuse.diagnostics.fit import Fit, measure_fit
 from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.model.anchored_votes import symbol_counts
 from blindfuse.model.decisions import decide
@@ -46,6 +46,9 @@ class Independence:
     ----------
     z
         the score of :func:`score_correlated_errors`.
+    excess_misfit
+        misfit of the pairwise agreement under one step of Dawid–Skene from the labels, divided by
+        what it may reach by chance.
     n_items, n_annotators, responses_per_item
         the size of the table, which decides how large z would be if errors were correlated.
     merged
@@ -53,6 +56,7 @@ class Independence:
     """
 
     z: float
+    excess_misfit: float
     n_items: int
     n_annotators: int
     responses_per_item: float
@@ -111,8 +115,10 @@ class Observed:
         if merged:
             table = table.select_annotators(representatives)
             model = model.for_annotators(table.annotators, table.classes)
+        fit = _fit_of_pairs(table, self._model_of_labels(table))
         return Independence(
             z=score_correlated_errors(table, model, self.posteriors).z,
+            excess_misfit=fit.misfit / fit.chance_limit,
             n_items=table.n_items,
             n_annotators=table.n_annotators,
             responses_per_item=table.n_responses / max(table.n_items, 1),
@@ -122,20 +128,22 @@ class Observed:
     def visible(self, mixed: Callable[[], Predictor], threads: int | None = None) -> Visible:
         """Measure what is visible; ``mixed`` returns a fitted :class:`MixedMembership`."""
         responses, labels = self.responses, self.labels
-        certain = np.eye(responses.n_classes)[labels]
-        model = implied_model(responses, certain, threads)
-        fit = measure_fit(count_pairs(responses).compare_with(model), responses.n_annotators)
+        model = self._model_of_labels(responses, threads)
         votes = weighted_votes(responses)
         return Visible(
             independent_error=_error_at(model.posteriors(responses, threads=threads), labels),
             mixed_error=_two_class_error(mixed().predict_proba(responses), labels),
             agreement=_chance_corrected_agreement(votes, labels),
-            misfit=fit.misfit,
+            misfit=_fit_of_pairs(responses, model).misfit,
             share_error=_error_at(_vote_shares(votes), labels),
             one_sided=_one_sided_share(responses),
             n_items=responses.n_items,
             n_classes=responses.n_classes,
         )
+
+    def _model_of_labels(self, table: Responses, threads: int | None = None) -> Model:
+        """One step of Dawid–Skene from the labels, for some or all of the annotators."""
+        return implied_model(table, np.eye(table.n_classes)[self.labels], threads)
 
 
 def observe(
@@ -158,6 +166,11 @@ def observe(
     if not responses.is_plain:
         responses, known = decide(responses, known)
     return Observed(responses, known, labels, posteriors)
+
+
+def _fit_of_pairs(responses: Responses, model: Model) -> Fit:
+    """How far pairs of annotators deviate from a model."""
+    return measure_fit(count_pairs(responses).compare_with(model), responses.n_annotators)
 
 
 def _error_at(posteriors: Floats, labels: NDArray[np.intp]) -> float:
