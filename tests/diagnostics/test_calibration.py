@@ -93,7 +93,7 @@ def test_dependence_is_probable_if_either_diagnostic_shows_it() -> None:
     )
     assert probability_of_dependence(replace(table, z=-16.0)) > 0.99
     assert probability_of_dependence(replace(table, z=-2.0)) == 0
-    assert probability_of_dependence(replace(table, excess_misfit=1.25)) == pytest.approx(0.5)
+    assert probability_of_dependence(replace(table, excess_misfit=1.5)) == pytest.approx(0.5)
     assert probability_of_dependence(replace(table, excess_misfit=5.0)) > 0.99
 
 

@@ -39,7 +39,7 @@ SIGNIFICANT_SCORE = 4.0
 """The size of the score z at which dependence is as probable as independence, whatever is typical.
 A score far below zero is as improbable for independent annotators as one far above: a model that
 takes shared errors for a class of their own leaves too few errors that coincide."""
-SIGNIFICANT_MISFIT = 1.25
+SIGNIFICANT_MISFIT = 1.5
 """The misfit of pairs of annotators, as a multiple of what chance explains, at which dependence is
 as probable as independence."""
 STEEPNESS = 8
@@ -64,7 +64,7 @@ EXPLAINED_SPREAD = 0.35
 labels come from latent subtypes."""
 QUANTILE_REACH, QUANTILE_STEPS = 8.0, 60
 """Standard deviations within which quantiles are searched, and bisections."""
-NEGLIGIBLE = 0.02
+NEGLIGIBLE = 0.05
 """Probability of dependence that counts as none."""
 
 
@@ -150,7 +150,7 @@ def fitted_relation() -> Relation:
 def probability_of_dependence(evidence: Independence) -> float:
     """How probable it is that errors are correlated in a way that the model does not explain.
 
-    The largest of 0.8/(1 + (0.4/u)⁸), 1/(1 + (4/|z|)⁸) and 1/(1 + (1.25/f)⁸), with
+    The largest of 0.8/(1 + (0.4/u)⁸), 1/(1 + (4/|z|)⁸) and 1/(1 + (1.5/f)⁸), with
     u = max(z − 1, 0.8)/z', where z' is the score that a table of this size with the dependence of
     public tables typically has; one is the noise of z. f is the excess misfit.
     """

@@ -85,20 +85,18 @@ def average_models(choice: Choice, context: FuseContext, pairs: Pairs) -> Choice
     weight = min(probability_of_dependence(independence) / BASE_RATE, 1.0)
     if weight == 0:
         return temper_misfit(choice, context, pairs)
-    others = "one EM iteration"
-    if context.prior_model is None:
-        others += ", MACE and MixedMembership"
     own = choice.posteriors_of or choice.model.posteriors
     averaged = AveragedPosteriors(own, models_beside_em(context), weight)
     posteriors = averaged.average(choice.posteriors, context.responses)
-    why = (
-        f"{choice.why} Other correlated errors cannot be ruled out, so the posteriors of "
-        f"{choice.method} are averaged with those of {others}."
-    )
+    others = "one EM iteration"
+    if context.prior_model is None:
+        others += ", MACE and MixedMembership"
+    errors = "Other correlated errors" if choice.groups else "Correlated errors"
+    why = f"{errors} cannot be ruled out, so {choice.method} is averaged with {others}."
     return replace(
         choice,
         method=MEAN_OF_MODELS,
-        why=why,
+        why=f"{choice.why} {why}",
         posteriors=posteriors,
         posteriors_of=averaged,
     )
