@@ -49,7 +49,8 @@ def main() -> None:
     groups, rows = problem.patterns, np.full((4, 2, 2), 0.5)
     own = *groups.by_annotator[1:], rows[0], rows[0], problem.workspace[0], groups.sizes, None
     sweeps._replace(*groups.by_annotator[0][:2], *own)
-    sweeps._sum_all(*groups.by_pattern, rows, groups.sizes, np.empty((1, 2)), None)
+    sums = rows, problem.symbol_counts, np.empty((1, 2)), None
+    sweeps._sum_all(problem.workspace[0], groups.sizes, *sums)
     sweeps.project_model(rows, np.full(2, 0.5))
     MixedMembership(max_iter=1).fit(responses)
 

@@ -23,12 +23,7 @@ if TYPE_CHECKING:
     import blindfuse
     from blindfuse.cli.screen import Screen, Step
 
-NOT_REPRODUCED_BY_MODEL = (
-    "MajorityVote",
-    "LatentSubtypes",
-    "bounded correction of the vote",
-    "mean of models",
-)
+NOT_REPRODUCED_BY_MODEL = "MajorityVote", "LatentSubtypes", "bounded correction of the vote"
 """Methods whose labels a saved model of conditionally independent annotators does not reproduce."""
 
 

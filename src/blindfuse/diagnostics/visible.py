@@ -47,8 +47,7 @@ class Independence:
     z
         the score of :func:`score_correlated_errors`.
     excess_misfit
-        misfit of the pairwise agreement under one step of Dawid–Skene from the labels, divided by
-        what it may reach by chance.
+        misfit of the pairwise agreement under that model, divided by what it may reach by chance.
     n_items, n_annotators, responses_per_item
         the size of the table, which decides how large z would be if errors were correlated.
     merged
@@ -115,7 +114,7 @@ class Observed:
         if merged:
             table = table.select_annotators(representatives)
             model = model.for_annotators(table.annotators, table.classes)
-        fit = _fit_of_pairs(table, self._model_of_labels(table))
+        fit = _fit_of_pairs(table, model)
         return Independence(
             z=score_correlated_errors(table, model, self.posteriors).z,
             excess_misfit=fit.misfit / fit.chance_limit,
@@ -128,7 +127,7 @@ class Observed:
     def visible(self, mixed: Callable[[], Predictor], threads: int | None = None) -> Visible:
         """Measure what is visible; ``mixed`` returns a fitted :class:`MixedMembership`."""
         responses, labels = self.responses, self.labels
-        model = self._model_of_labels(responses, threads)
+        model = implied_model(responses, np.eye(responses.n_classes)[labels], threads)
         votes = weighted_votes(responses)
         return Visible(
             independent_error=_error_at(model.posteriors(responses, threads=threads), labels),
@@ -140,10 +139,6 @@ class Observed:
             n_items=responses.n_items,
             n_classes=responses.n_classes,
         )
-
-    def _model_of_labels(self, table: Responses, threads: int | None = None) -> Model:
-        """One step of Dawid–Skene from the labels, for some or all of the annotators."""
-        return implied_model(table, np.eye(table.n_classes)[self.labels], threads)
 
 
 def observe(
