@@ -16,7 +16,13 @@ from blindfuse import (
 )
 from blindfuse.fusion.choice import FuseContext
 from blindfuse.fusion.merged_groups import MERGED_GROUPS
-from blindfuse.fusion.model_pool import MEAN_OF_MODELS, AveragedPosteriors, ModelPool, all_models
+from blindfuse.fusion.model_pool import (
+    MEAN_OF_MODELS,
+    AveragedPosteriors,
+    ModelPool,
+    all_models,
+    pooled_posteriors,
+)
 from blindfuse.metrics import calibration_error, error_rate
 from blindfuse.model.posteriors import vote_posteriors
 from experiments.settings import FIGURE_3, TABLE_1, Setting
@@ -31,9 +37,12 @@ def test_a_pool_is_the_mean_of_separately_fitted_models(seed: int) -> None:
     models = DawidSkene(), DawidSkene(max_iter=1), MACE(), MixedMembership()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
-        pooled = all_models(FuseContext(responses))(responses)
+        context = FuseContext(responses)
+        pooled = all_models(context)(responses)
+        fused = pooled_posteriors(context, with_em=True)
         separate = [model.fit(responses).posteriors_ for model in models]
     np.testing.assert_allclose(pooled, np.mean(separate, axis=0), atol=1e-6)
+    np.testing.assert_allclose(pooled, fused, atol=1e-6)
 
 
 @pytest.mark.parametrize("weight", [0.25, 1.0])

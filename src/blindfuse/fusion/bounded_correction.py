@@ -7,7 +7,7 @@ n' = n / (1 + (n − 1) ρ) is the effective number of votes, with ρ the mean e
 pairs. The lead of a class has a standard deviation of at most √n'; models may make up for ¾ of it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from blindfuse.fusion.choice import Choice, PosteriorsOf
 from blindfuse.fusion.discounted_votes import DiscountedVotes, discount_votes
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.guards import object_to_labels
-from blindfuse.fusion.model_pool import all_models
+from blindfuse.fusion.model_pool import all_models, pooled_posteriors
 from blindfuse.fusion.pooled_model import PooledModel
 from blindfuse.fusion.tempering import keep_labels
 from blindfuse.model.implied import implied_model
@@ -51,11 +51,14 @@ class CorrectedVotes:
 
     def __call__(self, responses: Responses) -> Floats:
         """Corrected votes per item and class, ``[item, class]``."""
+        return self.correct(responses, None if self.model is None else self.model(responses))
+
+    def correct(self, responses: Responses, added: Floats | None) -> Floats:
+        """The votes, corrected by posteriors ``added[item, class]`` of the responses."""
         votes = weighted_votes(responses)
         scores = votes + TIE_BREAK * self.tie_breaker.posteriors(votes)
-        if self.model is None:
+        if added is None:
             return scores
-        added = self.model(responses)
         if self.second_opinion is not None:
             same = most_likely(added) == most_likely(self.second_opinion(responses))
             added = added * same[:, None]
@@ -82,8 +85,8 @@ def correct_votes(evidence: Evidence) -> Choice:
     If a guard objects to the labels of that mean, it corrects only where a second opinion agrees:
     a vote that discounts annotators who repeat each other.
     """
-    models = all_models(evidence.context)
-    labels = most_likely(models(evidence.responses))
+    added = pooled_posteriors(evidence.context, with_em=True)
+    labels = most_likely(added)
     objection = object_to_labels(labels, evidence.votes, evidence.responses.classes)
     second, where = None, "where it is close"
     if objection is not None:
@@ -94,7 +97,14 @@ def correct_votes(evidence: Evidence) -> Choice:
         f"{_reason(evidence)}, so the majority vote is used; the mean of several models corrects "
         f"it {where}."
     )
-    return _choose(evidence, BOUNDED_CORRECTION, why, models, second)
+    models = all_models(evidence.context)
+    correlation = evidence.correlation
+    votes = CorrectedVotes(models, correlation, evidence.pooled_model, second)
+    return replace(
+        _choose(evidence, BOUNDED_CORRECTION, why, votes, added),
+        history=evidence.context.dawid_skene_from_vote.log_likelihoods_,
+        advice=CHECK_LABELS,
+    )
 
 
 def _reason(evidence: Evidence) -> str:
@@ -105,7 +115,8 @@ def _reason(evidence: Evidence) -> str:
 
 def only_vote(evidence: Evidence, why: str) -> Choice:
     """The vote, whose ties are broken by a model that treats all annotators alike."""
-    return _choose(evidence, MAJORITY_VOTE, why, None, None)
+    votes = CorrectedVotes(None, 0.0, evidence.pooled_model)
+    return _choose(evidence, MAJORITY_VOTE, why, votes, None)
 
 
 def correct_with(evidence: Evidence, model: PosteriorsOf, correlation: float) -> CorrectedVotes:
@@ -114,24 +125,17 @@ def correct_with(evidence: Evidence, model: PosteriorsOf, correlation: float) ->
 
 
 def _choose(
-    evidence: Evidence,
-    name: str,
-    why: str,
-    model: PosteriorsOf | None,
-    second_opinion: DiscountedVotes | None,
+    evidence: Evidence, name: str, why: str, votes: CorrectedVotes, added: Floats | None
 ) -> Choice:
+    """The labels of ``votes``, corrected by posteriors ``added[item, class]`` of the responses."""
     context, responses = evidence.context, evidence.responses
-    correlation = 0.0 if model is None else evidence.correlation
-    votes = CorrectedVotes(model, correlation, evidence.pooled_model, second_opinion)
-    corrected = ConfidentLabels(votes, context.mixed_membership.predict_proba)
-    posteriors = corrected(responses)
+    posteriors = keep_labels(votes.correct(responses, added), context.mixed_posteriors)
     return Choice(
         name,
         why,
         implied_model(responses, posteriors, context.threads),
         posteriors,
-        np.empty(0) if model is None else context.dawid_skene_from_vote.log_likelihoods_,
-        posteriors_of=corrected,
-        advice=CHECK_LABELS if model is not None else "",
+        np.empty(0),
+        posteriors_of=ConfidentLabels(votes, context.mixed_membership.predict_proba),
         rates_by_labels=True,
     )

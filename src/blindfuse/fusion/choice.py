@@ -90,6 +90,11 @@ class FuseContext:
         return MixedMembership(threads=self.threads).fit(self._sample_in_order)
 
     @cached_property
+    def mixed_posteriors(self) -> Floats:
+        """Posteriors ``[item, class]`` of the responses by :attr:`mixed_membership`."""
+        return self.mixed_membership.predict_proba(self.responses)
+
+    @cached_property
     def sample(self) -> Responses:
         """The responses on which methods are compared: all, or those of a sample of the items."""
         return sample_items(self.responses, self.seed)

@@ -46,13 +46,13 @@ class AveragedPosteriors:
     weight: float
 
     def __call__(self, responses: Responses) -> Floats:
-        return self.average(self.own(responses), responses)
+        return self.average(self.own(responses), self.others(responses))
 
-    def average(self, own: Floats, responses: Responses) -> Floats:
-        """The method's ``own[item, class]`` posteriors of the responses, averaged."""
+    def average(self, own: Floats, others: Floats) -> Floats:
+        """The method's ``own[item, class]`` posteriors, averaged with the mean of the others."""
         number = len(self.others.members)
         share = self.weight * number / (number + 1)
-        return np.asarray((1 - share) * own + share * self.others(responses))
+        return np.asarray((1 - share) * own + share * others)
 
 
 def models_beside_em(context: FuseContext) -> ModelPool:
@@ -73,6 +73,19 @@ def all_models(context: FuseContext) -> ModelPool:
     return ModelPool((em, *models_beside_em(context).members))
 
 
+def pooled_posteriors(context: FuseContext, *, with_em: bool) -> Floats:
+    """Posteriors ``[item, class]`` of the responses to fuse by all models, or by those beside EM.
+
+    They are those that the pool predicts, but nothing is computed twice.
+    """
+    found = [context.one_iteration.posteriors_]
+    if with_em:
+        found.append(context.dawid_skene_from_vote.posteriors_)
+    if context.prior_model is None:
+        found += [context.mace.predict_proba(context.responses), context.mixed_posteriors]
+    return np.asarray(sum(found) / len(found))
+
+
 def average_models(choice: Choice, context: FuseContext, pairs: Pairs) -> Choice:
     """The choice of a model, averaged with others unless its independence was shown.
 
@@ -87,7 +100,7 @@ def average_models(choice: Choice, context: FuseContext, pairs: Pairs) -> Choice
         return temper_misfit(choice, context, pairs)
     own = choice.posteriors_of or choice.model.posteriors
     averaged = AveragedPosteriors(own, models_beside_em(context), weight)
-    posteriors = averaged.average(choice.posteriors, context.responses)
+    posteriors = averaged.average(choice.posteriors, pooled_posteriors(context, with_em=False))
     others = "one EM iteration"
     if context.prior_model is None:
         others += ", MACE and MixedMembership"
