@@ -124,6 +124,10 @@ class Observed:
             merged=merged,
         )
 
+    def error_of_model(self, threads: int | None = None) -> float:
+        """The expected share of wrong labels if the model holds."""
+        return _error_at(self.model.posteriors(self.responses, threads=threads), self.labels)
+
     def visible(self, mixed: Callable[[], Predictor], threads: int | None = None) -> Visible:
         """Measure what is visible; ``mixed`` returns a fitted :class:`MixedMembership`."""
         responses, labels = self.responses, self.labels

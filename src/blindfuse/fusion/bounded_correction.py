@@ -98,8 +98,7 @@ def correct_votes(evidence: Evidence) -> Choice:
         f"it {where}."
     )
     models = all_models(evidence.context)
-    correlation = evidence.correlation
-    votes = CorrectedVotes(models, correlation, evidence.pooled_model, second)
+    votes = CorrectedVotes(models, evidence.correlation, evidence.pooled_model, second)
     return replace(
         _choose(evidence, BOUNDED_CORRECTION, why, votes, added),
         history=evidence.context.dawid_skene_from_vote.log_likelihoods_,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.diagnostics.calibration import ErrorInterval
+from blindfuse.diagnostics.visible import Independence
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.em import VoteStart
@@ -142,6 +143,9 @@ class Choice:
         treats all annotators alike.
     keeps_posteriors
         whether the posteriors are those of a requested method, which are not recalibrated.
+    independence
+        the evidence that the model holds, where the posteriors are its mean with other models; the
+        model then also says what the error is if annotators are independent.
     expected_error
         the expected share of wrong labels, which ``fuse`` adds.
     """
@@ -160,6 +164,7 @@ class Choice:
     explains_dependence: bool = False
     rates_by_labels: bool = False
     keeps_posteriors: bool = False
+    independence: Independence | None = None
     expected_error: ErrorInterval | None = None
 
     def label_codes(self) -> NDArray[np.intp]:

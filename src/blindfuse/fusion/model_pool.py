@@ -112,4 +112,5 @@ def average_models(choice: Choice, context: FuseContext, pairs: Pairs) -> Choice
         why=f"{choice.why} {why}",
         posteriors=posteriors,
         posteriors_of=averaged,
+        independence=independence,
     )

@@ -109,6 +109,8 @@ def measure(
     def visible() -> Visible:
         return observed.visible(mixed, context.threads)
 
+    if choice.independence is not None:
+        return observed.error_of_model(context.threads), choice.independence, visible
     independence = observed.independence(_representatives(choice, responses.n_annotators))
     return mean_error(observed.posteriors), independence, visible
 
