@@ -1,7 +1,7 @@
 """Learn how the error of fused labels relates to what is visible without a truth.
 
 ``make calibration`` (with BLINDFUSE_DATA) fuses public tables (those in the folder BLINDFUSE_DATA),
-ensembles of classifiers trained on public features, thinned variants of both and generated tables,
+ensembles of classifiers trained on public features, variants of both and generated tables,
 compares the labels with the truth, fits the relation and writes
 ``src/blindfuse/diagnostics/calibration.json``. It also prints how well the relation predicts
 families of tables that were left out of the fit. What was measured per table is kept in the cache,
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
-from blindfuse import NotConverged, fuse
+from blindfuse import NotConverged, Responses, fuse
 from blindfuse.diagnostics.calibration import (
     EXPLAINED_SPREAD,
     LEVEL,
@@ -48,23 +48,26 @@ from experiments.calibration_tables import (
     generated_tables,
     public_tables,
     sample_items,
-    thinned,
     trained_tables,
 )
+from experiments.table_variants import variants_of
 
 Floats = NDArray[np.float64]
 
 COEFFICIENTS = Path(__file__).parents[1] / "src/blindfuse/diagnostics/calibration.json"
-FEATURES = ("independent_error", "mixed_error", "agreement", "misfit")
+FEATURES = ("mixed_error", "agreement", "misfit")
 BOUNDS = (
-    np.array([-np.inf, 0.0, 0.0, -np.inf, 0.0]),
-    np.array([np.inf, np.inf, np.inf, 0.0, np.inf]),
+    np.array([-np.inf, 0.0, -np.inf, 0.0]),
+    np.array([np.inf, np.inf, 0.0, np.inf]),
 )
-"""Limits of the intercept and the slopes: more error under either model, less agreement and more
-misfit never lower the expected error."""
+"""Limits of the intercept and the slopes: more error under mixed membership, less agreement and
+more misfit never lower the expected error."""
 GENERATED_SEEDS = range(12)
+VARIANT_SEED = 100
 GENERATED_WEIGHT = 0.3
 """Weight of a generated table, relative to a public one."""
+VARIANT_WEIGHT = 0.3
+"""Weight of a variant, relative to the table as it is."""
 NOT_FITTED = ("independent", "copying")
 """Generated kinds in which a model explains the dependence; the relation is not needed there."""
 TABLE_VARIANCE = 0.1
@@ -81,12 +84,12 @@ MIN_ERROR = 0.003
 class Record:
     """What was measured of one table, and its actual error on ``n_known`` items with a truth.
 
-    ``possible_errors`` are those of two camps.
+    ``variant`` is empty for the table as it is. ``possible_errors`` are those of two camps.
     """
 
     name: str
+    variant: str
     family: str
-    variant: bool
     method: str
     error: float
     n_known: int
@@ -100,6 +103,19 @@ class Record:
         """The logit of the error."""
         error = float(np.clip(self.error, MIN_ERROR, 1 - MIN_ERROR))
         return float(np.log(error / (1 - error)))
+
+    @property
+    def noise(self) -> float:
+        """The variance of the logit of the error by the sampling of the items with a truth."""
+        error = max(self.error, 2 * MIN_ERROR)
+        return 1 / (error * (1 - error) * self.n_known)
+
+    @property
+    def weight(self) -> float:
+        """How much the table counts."""
+        if self.family in KINDS:
+            return GENERATED_WEIGHT
+        return VARIANT_WEIGHT if self.variant else 1.0
 
     @property
     def is_fitted(self) -> bool:
@@ -127,14 +143,18 @@ class Record:
         return expected.widened_to(self.possible_errors)
 
 
-def measure_table(table: Table, variant: int | None = None) -> Record:
-    """Fuse a table, or a thinned variant of it, and measure what is visible and what is true."""
-    rng = np.random.default_rng([len(table.name), 0 if variant is None else variant + 1])
+def measure_table(table: Table) -> list[Record]:
+    """Measure what is visible and what is true of a table and, if it is not drawn, its variants."""
     responses, truth = table.load()
-    if variant is None:
-        responses, truth = sample_items(responses, truth, MAX_ITEMS, rng)
-    else:
-        responses, truth = thinned(responses, truth, rng)
+    rng = np.random.default_rng(len(table.name))
+    records = [_measure(table, "", *sample_items(responses, truth, MAX_ITEMS, rng))]
+    if table.family not in KINDS:
+        drawn = variants_of(table.name, responses, truth, VARIANT_SEED)
+        records += [_measure(table, *one) for one in drawn]
+    return records
+
+
+def _measure(table: Table, variant: str, responses: Responses, truth: NDArray[np.intp]) -> Record:
     measured: list[Any] = []
 
     def select(context: FuseContext) -> Choice:
@@ -149,9 +169,9 @@ def measure_table(table: Table, variant: int | None = None) -> Record:
     known = truth >= 0
     wrong = positions(fusion.labels, responses.classes)[known] != truth[known]
     return Record(
-        table.name if variant is None else f"{table.name}, variant {variant}",
+        table.name,
+        variant,
         table.family,
-        variant is not None,
         fusion.method,
         float(wrong.mean()),
         int(known.sum()),
@@ -186,9 +206,8 @@ def fit_relation(records: Iterable[Record]) -> Relation:
 def table_weights(records: list[Record]) -> Floats:
     """Weights of tables in the fit, the largest one."""
     families = [record.family for record in records]
-    errors = np.array([max(record.error, 2 * MIN_ERROR) for record in records])
-    noise = 1 / (errors * (1 - errors) * np.array([record.n_known for record in records]))
-    kinds = np.array([GENERATED_WEIGHT if family in KINDS else 1.0 for family in families])
+    noise = np.array([record.noise for record in records])
+    kinds = np.array([record.weight for record in records])
     sizes = np.array([families.count(family) for family in families])
     weights = kinds / np.sqrt(sizes) / (1 + noise / TABLE_VARIANCE)
     return np.asarray(weights / weights.max())
@@ -212,21 +231,26 @@ def leave_families_out(records: list[Record]) -> dict[str, Relation]:
 def spread_of_residuals(records: list[Record], slopes: dict[str, Relation]) -> Any:
     """A function from a family to the spread of the residuals of all other public families.
 
+    It is such that the interval, which adds the sampling noise of the table, contains 80 % of them.
     Crowds, juries, APIs, weak supervision and ensembles count the same, however many there are.
     """
     used = [record for record in records if record.is_fitted and record.family not in KINDS]
     residuals = np.array(
-        [abs(record.target - slopes[record.family].log_odds(record.visible)) for record in used]
+        [record.target - slopes[record.family].log_odds(record.visible) for record in used]
     )
     families = np.array([record.family for record in used])
     kinds = [family.split(" of ")[0] for family in families]
-    weights = np.array([1 / kinds.count(kind) for kind in kinds])
+    weights = np.array(
+        [record.weight / kinds.count(kind) for record, kind in zip(used, kinds, strict=True)]
+    )
+    # |residual| ≤ Z √(spread² + noise) if the spread is at least this
+    needed = np.sqrt(np.maximum((residuals / Z) ** 2 - [record.noise for record in used], 0))
 
     def spread(left_out: str | None) -> float:
         others = np.flatnonzero(families != left_out)
-        order = others[np.argsort(residuals[others])]
+        order = others[np.argsort(needed[others])]
         shares = np.cumsum(weights[order]) / weights[order].sum()
-        return float(residuals[order][np.searchsorted(shares, LEVEL)] / Z)
+        return float(needed[order][np.searchsorted(shares, LEVEL)])
 
     return spread
 
@@ -278,34 +302,27 @@ def gather_records(fresh: bool = False, jobs: int = 1) -> list[Record]:
     path.parent.mkdir(parents=True, exist_ok=True)
     if fresh:
         path.unlink(missing_ok=True)
-    known = {record.name: record for record in _read_records(path)}
-    left = [
-        (table, variant)
-        for table, variant in _all_tables()
-        if (table.name if variant is None else f"{table.name}, variant {variant}") not in known
-    ]
+    records = list(_read_records(path))
+    known = {record.name for record in records}
+    left = [table for table in _all_tables() if table.name not in known]
     with ProcessPoolExecutor(jobs) as pool:
-        for record in pool.map(_measure, left):
-            known[record.name] = record
+        for found in pool.map(measure_table, left):
+            records += found
             with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(record)) + "\n")
-            print(f"{record.name}: {record.method}, error {100 * record.error:.1f} %", flush=True)
-    return list(known.values())
+                file.writelines(json.dumps(asdict(record)) + "\n" for record in found)
+            for record in found:
+                name = " ".join(filter(None, (record.name, record.variant)))
+                print(f"{name}: {record.method}, error {100 * record.error:.1f} %", flush=True)
+    return records
 
 
-def _measure(pair: tuple[Table, int | None]) -> Record:
-    return measure_table(*pair)
-
-
-def _all_tables() -> Iterator[tuple[Table, int | None]]:
-    """Every table as it is, and one thinned variant of each public one."""
+def _all_tables() -> Iterator[Table]:
     folder = data_folder()
     if folder is None:
         sys.exit("Set BLINDFUSE_DATA to the folder of the public tables.")
-    public = [*public_tables(folder), *trained_tables(folder)]
-    yield from ((table, None) for table in public)
-    yield from ((table, None) for table in generated_tables(GENERATED_SEEDS))
-    yield from ((table, 0) for table in public)
+    yield from public_tables(folder)
+    yield from trained_tables(folder)
+    yield from generated_tables(GENERATED_SEEDS)
 
 
 def _read_records(path: Path) -> Iterator[Record]:

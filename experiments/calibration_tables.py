@@ -27,9 +27,6 @@ ENSEMBLE_ROWS = 20_000
 ENSEMBLE_SEEDS = range(3)
 MAX_ITEMS = 20_000
 """Items of a table; of more, a random sample, with all that have a truth."""
-THINNED_ITEMS = 6_000
-PANEL = 40
-"""Up to this number of annotators, a variant leaves annotators out; beyond, responses."""
 CLASSES = (2, 2, 2, 3, 4, 5, 8, 10)
 ANNOTATORS = (4, 5, 8, 11, 15, 25)
 
@@ -297,20 +294,6 @@ def sample_items(
     if np.mean(truth >= 0) < 0.5:
         kept |= truth >= 0
     return responses.select_items(np.flatnonzero(kept)), truth[kept]
-
-
-def thinned(
-    responses: Responses, truth: Codes, rng: np.random.Generator
-) -> tuple[Responses, Codes]:
-    """The table with fewer annotators, or with three to five responses per item if it is large."""
-    responses, truth = sample_items(responses, truth, THINNED_ITEMS, rng)
-    M = responses.n_annotators
-    if M <= PANEL:
-        number = max(3, round(M * rng.uniform(0.3, 0.8)))
-        responses = responses.select_annotators(np.sort(rng.choice(M, number, replace=False)))
-    else:
-        responses = limit_responses(responses, int(rng.integers(3, 6)), rng)
-    return drop_unused(responses, truth)
 
 
 def drop_unused(responses: Responses, truth: Codes) -> tuple[Responses, Codes]:

@@ -4,13 +4,13 @@ A rule that was built with whole public tables has seen each of them. Fewer anno
 fewer responses per item and two classes instead of many make tables that it has not seen.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse import Responses
-from experiments.calibration_tables import drop_unused, limit_responses
+from experiments.calibration_tables import drop_unused, limit_responses, sample_items
 
 Codes = NDArray[np.intp]
 Variant = tuple[Responses, Codes]
@@ -20,6 +20,10 @@ PANEL = 40
 """Up to this number of annotators, a variant keeps three to ten of them; beyond, a share."""
 ITEMS = 60, 1500
 """Items of a small table."""
+MAX_ITEMS = 8_000
+"""Items of a table before it is varied; of more, a random sample."""
+MIN_KNOWN = 30
+"""Items with a truth that a variant must have."""
 
 
 def fewer_annotators(responses: Responses, truth: Codes, rng: np.random.Generator) -> Variant:
@@ -74,3 +78,16 @@ VARIANTS: dict[str, Callable[[Responses, Codes, np.random.Generator], Variant]] 
     "fewer responses": fewer_responses,
     "one class against the rest": one_class_against_rest,
 }
+
+
+def variants_of(
+    name: str, responses: Responses, truth: Codes, seed: int
+) -> Iterator[tuple[str, Responses, Codes]]:
+    """One draw of each variant that suits the table of this name: its name, responses and truth."""
+    for number, (variant, vary) in enumerate(VARIANTS.items()):
+        if responses.n_classes < 3 and vary is one_class_against_rest:
+            continue
+        rng = np.random.default_rng([seed, number, *name.encode()])
+        varied = vary(*sample_items(responses, truth, MAX_ITEMS, rng), rng)
+        if np.count_nonzero(varied[1] >= 0) >= MIN_KNOWN:
+            yield variant, *varied

@@ -13,12 +13,12 @@ from blindfuse.diagnostics.calibration import (
     features,
     fitted_relation,
     probability_of_dependence,
+    typical_score,
 )
 from blindfuse.diagnostics.visible import Independence, Visible, observe
 from blindfuse.model.implied import implied_model
 
 SEEN = Visible(
-    independent_error=0.05,
     mixed_error=0.15,
     agreement=0.6,
     misfit=2.0,
@@ -30,9 +30,9 @@ SEEN = Visible(
 
 
 def test_the_relation_increases_where_it_should() -> None:
-    """More error under either model, or less agreement, never lowers the expected error."""
+    """More ambiguity or misfit, or less agreement, never lowers the expected error."""
     relation = fitted_relation()
-    names = ("independent_error", "mixed_error", "misfit")
+    names = ("mixed_error", "misfit")
     for name, value in itertools.product(names, (1.2, 2.0)):
         worse = replace(SEEN, **{name: value * getattr(SEEN, name)})
         assert relation.log_odds(worse) >= relation.log_odds(SEEN), name
@@ -46,7 +46,7 @@ def test_the_interval_contains_the_value_and_stays_within_bounds(
 ) -> None:
     shares, classes = (0.0, 1e-9, 0.2, 0.999, 1.0), (2, 10, 1_000)
     for own, error, K in itertools.product(shares, shares, classes):
-        seen = replace(SEEN, independent_error=error, mixed_error=error, n_classes=K)
+        seen = replace(SEEN, mixed_error=error, n_classes=K)
         for one_sided in (0.0, 1.0):
             found = combine(own, dependence, replace(seen, one_sided=one_sided), n_items, K)
             assert 0 <= found.low <= found.value <= found.high <= 1
@@ -76,25 +76,78 @@ def test_sampling_noise_is_that_of_a_binomial() -> None:
 
 def test_dependence_is_probable_without_power_and_with_a_high_score() -> None:
     table = Independence(
-        z=0.0, excess_misfit=0.7, n_items=10_000, n_annotators=10, responses_per_item=10.0
+        z=0.0,
+        excess_misfit=0.7,
+        naming=0.8,
+        n_items=10_000,
+        n_annotators=10,
+        responses_per_item=10.0,
     )
     assert probability_of_dependence(table) == 0
     assert probability_of_dependence(replace(table, z=30.0)) > 0.99
-    assert probability_of_dependence(replace(table, n_items=50)) == pytest.approx(0.8, abs=0.05)
+    assert probability_of_dependence(replace(table, n_items=2)) == pytest.approx(0.8, abs=0.05)
+    assert probability_of_dependence(replace(table, n_items=100, z=1.0)) > 0.7
     assert probability_of_dependence(replace(table, n_annotators=3, responses_per_item=3.0)) > 0.7
     scores = [probability_of_dependence(replace(table, z=z)) for z in np.linspace(0, 40, 50)]
     assert np.all(np.diff(scores) >= 0)
 
 
-def test_dependence_is_probable_if_either_diagnostic_shows_it() -> None:
-    """A model that takes shared errors for a class leaves a score far below zero."""
+@pytest.mark.parametrize("n_items", [30, 300, 3_000])
+@pytest.mark.parametrize("z", [0.0, 1.0, 2.5, 3.5])
+def test_the_probability_of_dependence_is_that_of_a_simulation(n_items: int, z: float) -> None:
+    """Of drawn tables with about this score, the share of those that were drawn as dependent."""
     table = Independence(
-        z=0.0, excess_misfit=0.7, n_items=10_000, n_annotators=10, responses_per_item=10.0
+        z=z, excess_misfit=0.7, naming=0.8, n_items=n_items, n_annotators=20, responses_per_item=5.0
+    )
+    rng = np.random.default_rng(0)
+    dependent = rng.random(4_000_000) < 0.8
+    means = np.where(dependent, np.exp(rng.normal(np.log(typical_score(table)), 0.5, 4_000_000)), 0)
+    near = np.abs(means + rng.normal(size=len(means)) - z) < 0.05
+    expected = max(dependent[near].mean(), 1 / (1 + (4 / max(z, 1e-3)) ** 8))
+    assert probability_of_dependence(table) == pytest.approx(expected, abs=0.05)
+
+
+def test_the_interval_holds_under_independence_and_under_dependence() -> None:
+    """Unless one of the two is improbable."""
+    own, related = combine(0.02, 0.0, None, 5_000, 3), combine(0.02, 1.0, SEEN, 5_000, 3)
+    for probability in (0.3, 0.5, 0.8):
+        both = combine(0.02, probability, SEEN, 5_000, 3)
+        assert both.low < 1.1 * own.low
+        assert both.high > 0.9 * related.high
+    assert combine(0.02, 0.95, SEEN, 5_000, 3).low > 2 * own.high
+
+
+def test_merged_groups_leave_dependence_open() -> None:
+    """The expected error is that of the model, and the interval contains that of the relation."""
+    merged, dependent = (
+        combine(0.02, dependence, SEEN, 5_000, 3, merged=merged)
+        for dependence, merged in ((0.0, True), (1.0, False))
+    )
+    assert merged.value == pytest.approx(0.02)
+    assert merged.low < 0.02
+    assert merged.high == pytest.approx(dependent.high, rel=0.1)
+
+
+def test_dependence_is_probable_if_either_diagnostic_shows_it() -> None:
+    """A model that takes shared errors for a class leaves a score far below zero.
+
+    Or its classes are not those that annotators report.
+    """
+    table = Independence(
+        z=0.0,
+        excess_misfit=0.7,
+        naming=0.8,
+        n_items=10_000,
+        n_annotators=10,
+        responses_per_item=10.0,
     )
     assert probability_of_dependence(replace(table, z=-16.0)) > 0.99
     assert probability_of_dependence(replace(table, z=-2.0)) == 0
     assert probability_of_dependence(replace(table, excess_misfit=1.5)) == pytest.approx(0.5)
     assert probability_of_dependence(replace(table, excess_misfit=5.0)) > 0.99
+    assert probability_of_dependence(replace(table, naming=0.6)) == 0
+    assert probability_of_dependence(replace(table, naming=0.55)) == pytest.approx(0.5)
+    assert probability_of_dependence(replace(table, naming=0.45)) > 0.99
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -3,15 +3,19 @@
 import numpy as np
 import pytest
 
-from blindfuse import MajorityVote, Responses, fuse, simulate
+from blindfuse import DawidSkene, MajorityVote, Responses, fuse, simulate
 from blindfuse.fusion.guards import (
+    FITTING_GUARDS,
+    MODEL_GUARDS,
     describe_changes,
     empties_a_class,
+    misnames_a_class,
     moves_the_prior,
     object_to_labels,
     overrules_majorities,
     vote_margins,
 )
+from blindfuse.model.posteriors import weighted_votes
 from experiments.settings import FIGURE_4
 
 CLASSES = np.array(["no", "yes"], dtype=object)
@@ -34,11 +38,11 @@ def test_a_model_that_fits_may_shrink_a_class_but_not_empty_it() -> None:
     votes = np.concatenate([votes_of((5, 0), times=9000), votes_of((4, 5), times=1000)])
     labels = np.zeros(10_000, dtype=int)
     labels[-50:] = 1
-    objection = object_to_labels(labels, votes, CLASSES)
+    objection = object_to_labels(labels, votes, CLASSES, MODEL_GUARDS)
     assert objection == "gives class 'yes' 50 items, where the vote gives it 1,000"
-    assert object_to_labels(labels, votes, CLASSES, fits=True) is None
+    assert object_to_labels(labels, votes, CLASSES, FITTING_GUARDS) is None
     labels[-50:-5] = 0
-    assert object_to_labels(labels, votes, CLASSES, fits=True) is not None
+    assert object_to_labels(labels, votes, CLASSES, FITTING_GUARDS) is not None
 
 
 def test_a_rare_class_of_independent_annotators_is_left_to_the_model() -> None:
@@ -48,6 +52,57 @@ def test_a_rare_class_of_independent_annotators_is_left_to_the_model() -> None:
     error = np.mean(fusion.labels != drawn.truth)
     assert error < 0.5 * np.mean(MajorityVote().fit_predict(drawn.responses) != drawn.truth)
     assert fusion.expected_error.value == pytest.approx(error, rel=0.1)
+
+
+def test_a_class_must_be_the_one_that_annotators_report() -> None:
+    """Fifty items labelled "yes", for which three of five annotators report "no"."""
+    votes = votes_of((5, 0), (3, 2))
+    labels = np.repeat([0, 1], 50)
+    objection = misnames_a_class(labels, votes, CLASSES)
+    assert objection == (
+        "gives class 'yes' to items for which annotators report 'no' 150 times and 'yes' 100 times"
+    )
+    assert object_to_labels(labels, votes, CLASSES, FITTING_GUARDS) == objection
+
+
+def test_a_few_items_and_nearly_equal_counts_misname_no_class() -> None:
+    few = np.concatenate([votes_of((5, 0)), votes_of((3, 2), times=3)])
+    labels = np.repeat([0, 1], [50, 3])
+    assert misnames_a_class(labels, few, CLASSES) is None
+    nearly_equal = votes_of((50, 0), (26, 24))
+    assert misnames_a_class(np.repeat([0, 1], 50), nearly_equal, CLASSES) is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_independent_annotators_name_their_classes(seed: int) -> None:
+    drawn = FIGURE_4.draw(1_000, seed)
+    votes = weighted_votes(drawn.responses)
+    labels = np.searchsorted(drawn.responses.classes, drawn.truth)
+    assert misnames_a_class(labels, votes, drawn.responses.classes) is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_classifiers_that_agree_by_chance_do_not_move_the_vote(seed: int) -> None:
+    """Two in three items have class 0, and each classifier reports it for most items.
+
+    When they report another class depends on a shared feature that says nothing about the class.
+    """
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(3, size=1_500, p=[0.66, 0.24, 0.10])
+    feature = rng.choice(3, size=len(truth), p=[0.5, 0.25, 0.25])
+    reports = np.array([[0.96, 0.02, 0.02], [0.68, 0.28, 0.04], [0.68, 0.04, 0.28]])
+    limits = reports[feature].cumsum(axis=1)[:, None]
+    matrix = (rng.random((len(truth), 15, 1)) > limits).sum(axis=2)
+    vote, em, fused = (
+        np.mean(labels != truth)
+        for labels in (
+            MajorityVote().fit_predict(matrix),
+            DawidSkene().fit_predict(matrix),
+            fuse(matrix).labels,
+        )
+    )
+    assert em > vote + 0.05
+    assert fused <= vote + 0.01
 
 
 def test_a_class_with_few_votes_may_become_empty() -> None:
@@ -71,14 +126,14 @@ def test_clear_majorities_must_not_be_overruled_on_many_items() -> None:
     assert overrules_majorities(labels, votes, CLASSES) is None
     labels[:10], labels[50:60] = 1, 0
     assert "on 20 % of the items" in str(overrules_majorities(labels, votes, CLASSES))
-    assert object_to_labels(labels, votes, CLASSES, fits=True) is None
+    assert object_to_labels(labels, votes, CLASSES, FITTING_GUARDS) is None
 
 
 def test_items_without_votes_do_not_count() -> None:
     votes = np.concatenate([votes_of((5, 0), (0, 5)), np.zeros((1000, 2))])
     labels = np.zeros(1100, dtype=int)
     labels[50:100] = 1
-    assert object_to_labels(labels, votes, CLASSES) is None
+    assert object_to_labels(labels, votes, CLASSES, MODEL_GUARDS) is None
 
 
 def test_margins_and_changes_written_out() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri
@@ -22,11 +23,11 @@ Z = float(ndtri((1 + LEVEL) / 2))
 """Half the width of the interval in standard deviations."""
 MIN_SHARE = 1e-4
 """Shares are kept this far from 0 and 1 before the logit."""
-MISFIT_LIMITS = 0.3, 300.0
+MISFIT_LIMITS = 0.3, 100.0
 """Limits of the misfit before the logarithm."""
 MISFIT_ITEMS = 2_000
 """Items for which the misfit is taken as it is; it grows with the number of items."""
-AGREEMENT_LIMITS = 0.05, 0.95
+AGREEMENT_LIMITS = 0.1, 0.95
 """Limits of the chance-corrected agreement before the logit."""
 MIN_ONE_SIDED = 0.5
 """Share of one-sided responses from which on confusion matrices are not determined."""
@@ -35,6 +36,16 @@ ONE_SIDED_SPREAD = 0.8
 TYPICAL_SCORE = 0.02, 1.7, 0.2
 """Correlated errors of public tables have scores z/√N of about 0.02 (n − 2)^1.7 with n responses
 per item, and at most 0.2."""
+SCORE_SPREAD = 0.5
+"""Standard deviation of the logarithm of the score among tables with correlated errors."""
+FEW_ANNOTATORS = 8.0
+"""With M annotators the model absorbs most of the dependence: the typical score is divided by
+1 + 8/(M − 2)²."""
+SCORE_REACH, SCORE_STEPS = 6.0, 601
+"""Standard deviations over which that distribution is integrated, and steps."""
+BASE_RATE = 0.8
+"""The probability of dependence where a table is too small to show it. An 80 % interval then still
+contains what the model itself expects."""
 SIGNIFICANT_SCORE = 4.0
 """The size of the score z at which dependence is as probable as independence, whatever is typical.
 A score far below zero is as improbable for independent annotators as one far above: a model that
@@ -43,29 +54,20 @@ SIGNIFICANT_MISFIT = 1.5
 """The misfit of pairs of annotators, as a multiple of what chance explains, at which dependence is
 as probable as independence."""
 STEEPNESS = 8
-"""How fast the probability of dependence rises with the score."""
-BASE_RATE = 0.8
-"""The probability of dependence where a table is too small to show it. An 80 % interval then still
-contains what the model itself expects."""
-MERGED_RATE = 0.2
-"""The least weight of the relation in the interval where groups of annotators were merged: a table
-that shows some dependence may have more of it. So the interval ends about where the relation is."""
-DEPENDENT_SCORE = 0.4
-"""The score, relative to a typical one, at which dependence is half as probable as that."""
-MIN_SCORE = 0.8
-"""A score that differs from zero by no more than noise still leaves this much dependence open."""
-FEW_ANNOTATORS = 8.0
-"""With M annotators the model absorbs most of the dependence: the typical score is divided by
-1 + 8/(M − 2)²."""
+"""How fast the probability of dependence rises with either of them."""
+WEAK_NAMING = 0.05
+"""The lead of a class over its strongest rival, among the responses to its items, at which
+dependence is as probable as independence: annotators who agree little more than by chance determine
+latent classes that may be anything that they share."""
 INDEPENDENT_SPREAD = 0.05
 """Standard deviation of the logit of the error where annotators are conditionally independent."""
 EXPLAINED_SPREAD = 0.35
 """The same where the method models the correlated errors: the root mean square over tables whose
 labels come from latent subtypes."""
-QUANTILE_REACH, QUANTILE_STEPS = 8.0, 60
-"""Standard deviations within which quantiles are searched, and bisections."""
 NEGLIGIBLE = 0.05
 """Probability of dependence that counts as none."""
+BISECTIONS = 40
+"""Halvings of the distance of two logits between which their median is searched."""
 
 
 @dataclass(frozen=True)
@@ -123,16 +125,15 @@ class Relation:
 
 
 def features(visible: Visible) -> tuple[float, ...]:
-    """The four features of the relation.
+    """The three features of the relation.
 
-    The logits of the error under conditional independence, of the error under mixed membership and
-    of the agreement, and the log misfit, less half the log number of items. Half an error among one
-    more item is added to the errors, which matters for small tables only.
+    The logits of the error under mixed membership and of the agreement, and the log misfit, less
+    half the log number of items. Half an error among one more item is added to the errors, which
+    matters for small tables only.
     """
     n = visible.n_items
     misfit = float(np.clip(visible.misfit, *MISFIT_LIMITS))
     return (
-        _logit((n * visible.independent_error + 0.5) / (n + 1)),
         _logit((n * visible.mixed_error + 0.5) / (n + 1)),
         float(logit(np.clip(visible.agreement, *AGREEMENT_LIMITS))),
         float(np.log(misfit) - np.log(n / MISFIT_ITEMS) / 2),
@@ -150,22 +151,44 @@ def fitted_relation() -> Relation:
 def probability_of_dependence(evidence: Independence) -> float:
     """How probable it is that errors are correlated in a way that the model does not explain.
 
-    The largest of 0.8/(1 + (0.4/u)⁸), 1/(1 + (4/|z|)⁸) and 1/(1 + (1.5/f)⁸), with
-    u = max(z − 1, 0.8)/z', where z' is the score that a table of this size with the dependence of
-    public tables typically has; one is the noise of z. f is the excess misfit.
+    By Bayes' rule from the score z, with probability 0.8 before it is seen: z ~ N(0, 1) without
+    dependence, z ~ N(ζ, 1) with it, where log ζ has a standard deviation of 0.5 around the score
+    that public tables of this size typically have. A score below zero says no more than zero,
+    because a flexible model leaves too few errors that coincide. The probability is at least
+    1/(1 + (4/|z|)⁸), 1/(1 + (1.5/f)⁸) with the excess misfit f, and 1/(1 + (v/0.05)⁸) with v, how
+    far the share of ``naming`` is above one half.
     """
+    z = max(evidence.z, 0.0)
+    independent = (1 - BASE_RATE) * float(_normal_density(z))
+    dependent = BASE_RATE * _density_if_dependent(z, typical_score(evidence))
+    probability = max(
+        dependent / max(dependent + independent, 1e-300),
+        _rise(abs(evidence.z), SIGNIFICANT_SCORE),
+        _rise(evidence.excess_misfit, SIGNIFICANT_MISFIT),
+        1 - _rise(evidence.naming - 0.5, WEAK_NAMING),
+    )
+    return probability if probability > NEGLIGIBLE else 0.0
+
+
+def typical_score(evidence: Independence) -> float:
+    """The score that a table of this size with the dependence of public tables typically has."""
     factor, power, largest = TYPICAL_SCORE
     more = max(evidence.responses_per_item - 2, 0.1)
     absorbed = 1 + FEW_ANNOTATORS / max(evidence.n_annotators - 2, 0.5) ** 2
     slope = min(factor * more**power, largest)
-    typical = slope * float(np.sqrt(max(evidence.n_items, 1))) / absorbed
-    score = max(evidence.z - 1, MIN_SCORE) / typical
-    probability = max(
-        BASE_RATE * _rise(score, DEPENDENT_SCORE),
-        _rise(abs(evidence.z), SIGNIFICANT_SCORE),
-        _rise(evidence.excess_misfit, SIGNIFICANT_MISFIT),
-    )
-    return probability if probability > NEGLIGIBLE else 0.0
+    return float(slope * np.sqrt(max(evidence.n_items, 1)) / absorbed)
+
+
+def _density_if_dependent(z: float, typical: float) -> float:
+    """The density of z ~ N(ζ, 1), averaged over log ζ ~ N(log typical, 0.5²)."""
+    deviations = np.linspace(-SCORE_REACH, SCORE_REACH, SCORE_STEPS)
+    means = typical * np.exp(SCORE_SPREAD * deviations)
+    density = _normal_density(deviations) * _normal_density(z - means)
+    return float(np.trapezoid(density, deviations))
+
+
+def _normal_density(x: Any) -> Any:
+    return np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
 
 
 def _rise(value: float, middle: float) -> float:
@@ -185,60 +208,65 @@ def combine(
 ) -> ErrorInterval:
     """The expected error of labels of ``n_items`` items.
 
-    With probability ``dependence`` it follows the relation, otherwise it is ``own_error``, the mean
-    of 1 − the confidence, whose logit has a standard deviation of ``own_spread``. The interval is
-    that of the mixture of both, so it contains both where neither is improbable. ``visible`` may be
-    None if ``dependence`` is zero and no groups were ``merged``. The sampling noise of the share of
-    wrong labels among the items is part of the interval.
+    With probability ``dependence`` its logit is normal around the relation, otherwise around that
+    of ``own_error``, the mean of 1 − the confidence, with a standard deviation of ``own_spread``.
+    The value is the median of this mixture. The interval contains the 80 % interval of each of the
+    two that is not improbable, and that of the relation where groups were ``merged``: a table that
+    shows some dependence may have more of it. ``visible`` may be None if ``dependence`` is zero and
+    nothing was merged. The sampling noise of the share of wrong labels among the items is part of
+    the distribution.
     """
     own = _logit(own_error)
     related, spread = own, own_spread
-    weight = max(dependence, MERGED_RATE if merged else 0.0)
-    if visible is not None and weight > 0:
+    if visible is not None:
         related, spread = _related(visible, relation or fitted_relation())
-    limit = 1 - 1 / n_classes
-    log_odds = (1 - dependence) * own + dependence * related
-    value = min(float(expit(log_odds)), limit) if own_error > 0 or dependence > 0 else 0.0
-    sampling = 1 / (max(n_items, 1) * max(value * (1 - value), 0.5 / max(n_items, 1)))
-    mixture = _Mixture(
-        (1 - weight, weight),
-        (own, related),
-        (np.sqrt(own_spread**2 + sampling), np.sqrt(spread**2 + sampling)),
-    )
-    low, high = (float(expit(mixture.quantile(q))) for q in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    limit, improbable = 1 - 1 / n_classes, (1 - LEVEL) / 2
+    by_model = _Case(1 - dependence, own, _with_sampling(own, own_spread, n_items))
+    by_relation = _Case(dependence, related, _with_sampling(related, spread, n_items))
+    cases = [case for case in (by_model, by_relation) if case.probability > improbable]
+    if merged and by_relation not in cases:
+        cases.append(by_relation)
+    value = min(float(expit(_median(by_model, by_relation))), limit)
+    low = float(expit(min(case.mean - Z * case.deviation for case in cases)))
+    high = float(expit(max(case.mean + Z * case.deviation for case in cases)))
     noise = Z * float(np.sqrt(limit * (1 - limit) / max(n_items, 1)))
-    none_wrong = (1 - weight) * expit(-own) ** n_items + weight * expit(-related) ** n_items
-    if none_wrong > (1 - LEVEL) / 2:
+    none_wrong = sum(case.probability * expit(-case.mean) ** n_items for case in cases)
+    if own_error == 0 and dependence == 0:
+        value = 0.0
+    if none_wrong > improbable:
         low = 0.0
     return ErrorInterval(value, min(low, value), max(min(high, limit + noise), value))
 
 
 @dataclass(frozen=True)
-class _Mixture:
-    """Two normal distributions of the logit of the error, with weights that sum to one."""
+class _Case:
+    """A normal distribution of the logit of the error, and the probability that it is the case."""
 
-    weights: tuple[float, float]
-    means: tuple[float, float]
-    deviations: tuple[float, float]
+    probability: float
+    mean: float
+    deviation: float
 
-    def quantile(self, probability: float) -> float:
-        """The logit below which the error lies with this probability, by bisection."""
-        ends = [
-            mean + sign * QUANTILE_REACH * deviation
-            for mean, deviation in zip(self.means, self.deviations, strict=True)
-            for sign in (-1, 1)
-        ]
-        low, high = min(ends), max(ends)
-        for _ in range(QUANTILE_STEPS):
-            middle = (low + high) / 2
-            below = sum(
-                weight * ndtr((middle - mean) / deviation)
-                for weight, mean, deviation in zip(
-                    self.weights, self.means, self.deviations, strict=True
-                )
-            )
-            low, high = (middle, high) if below < probability else (low, middle)
-        return float((low + high) / 2)
+    def share_below(self, log_odds: float) -> float:
+        """The probability of this case and a logit below this one."""
+        return self.probability * float(ndtr((log_odds - self.mean) / self.deviation))
+
+
+def _with_sampling(log_odds: float, spread: float, n_items: int) -> float:
+    """The standard deviation of the logit of the share of wrong labels among ``n_items``."""
+    n, error = max(n_items, 1), float(expit(log_odds))
+    return float(np.sqrt(spread**2 + 1 / (n * max(error * (1 - error), 0.5 / n))))
+
+
+def _median(one: _Case, other: _Case) -> float:
+    """The logit that the mixture of two cases is below with probability one half."""
+    low, high = (choose((one.mean, other.mean)) for choose in (min, max))
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        if one.share_below(middle) + other.share_below(middle) < 0.5:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
 
 
 def _related(visible: Visible, relation: Relation) -> tuple[float, float]:

@@ -1,10 +1,9 @@
 """What a table of responses shows about the error of its labels, without a truth.
 
-Two models bracket the error. If annotators are conditionally independent, it is that of
-Dawid–Skene; if items are ambiguous, it is that of :class:`MixedMembership`, which is higher. How
-far annotators agree with the labels, and how far pairs of them deviate from independence, tells
-where a table lies between these two. :mod:`blindfuse.diagnostics.calibration` relates these figures
-to the error.
+If annotators are conditionally independent, the error is that of Dawid–Skene; if items are
+ambiguous, it is that of :class:`MixedMembership`, which is higher. How far annotators agree with
+the labels, and how far pairs of them deviate from independence, corrects the latter.
+:mod:`blindfuse.diagnostics.calibration` relates these figures to the error.
 """
 
 from collections.abc import Callable
@@ -28,6 +27,8 @@ Floats = NDArray[np.float64]
 
 MAX_OBSERVED = 20_000
 """Maximum number of items that are observed; of more, an evenly spaced sample."""
+MIN_NAMED_ITEMS, MIN_NAMED_SHARE = 10, 0.02
+"""Items with a label, and their share of all, from which on responses tell whether they name it."""
 MIN_CONSTANT_RESPONSES = 5
 """Responses from which on an annotator who always reports the same class counts as one-sided."""
 
@@ -48,6 +49,9 @@ class Independence:
         the score of :func:`score_correlated_errors`.
     excess_misfit
         misfit of the pairwise agreement under that model, divided by what it may reach by chance.
+    naming
+        share of a class among the responses to its items that report it or its strongest rival,
+        the smallest over classes.
     n_items, n_annotators, responses_per_item
         the size of the table, which decides how large z would be if errors were correlated.
     merged
@@ -56,6 +60,7 @@ class Independence:
 
     z: float
     excess_misfit: float
+    naming: float
     n_items: int
     n_annotators: int
     responses_per_item: float
@@ -68,8 +73,6 @@ class Visible:
 
     Attributes
     ----------
-    independent_error
-        mean of 1 − the posterior of the label under one step of Dawid–Skene from the labels.
     mixed_error
         mean of b/(a + b), with the posteriors a of the label and b of the second class under
         :class:`MixedMembership`; with two classes, the mean of 1 − a.
@@ -77,14 +80,13 @@ class Visible:
         chance-corrected share of the responses that are equal to the label, (s − c)/(1 − c), with
         c = Σ_k (share of labels k) (share of responses k).
     misfit
-        misfit of the pairwise agreement (:class:`Fit`) under that step of Dawid–Skene.
+        misfit of the pairwise agreement (:class:`Fit`) under the confusion matrices of the labels.
     share_error
         mean of 1 − the share of votes for the label; the class prior adds one vote.
     one_sided
         share of the responses by annotators who always report the same class.
     """
 
-    independent_error: float
     mixed_error: float
     agreement: float
     misfit: float
@@ -118,6 +120,7 @@ class Observed:
         return Independence(
             z=score_correlated_errors(table, model, self.posteriors).z,
             excess_misfit=fit.misfit / fit.chance_limit,
+            naming=_naming(weighted_votes(self.responses), self.labels),
             n_items=table.n_items,
             n_annotators=table.n_annotators,
             responses_per_item=table.n_responses / max(table.n_items, 1),
@@ -134,7 +137,6 @@ class Observed:
         model = implied_model(responses, np.eye(responses.n_classes)[labels], threads)
         votes = weighted_votes(responses)
         return Visible(
-            independent_error=_error_at(model.posteriors(responses, threads=threads), labels),
             mixed_error=_two_class_error(mixed().predict_proba(responses), labels),
             agreement=_chance_corrected_agreement(votes, labels),
             misfit=_fit_of_pairs(responses, model).misfit,
@@ -187,6 +189,23 @@ def _two_class_error(posteriors: Floats, labels: NDArray[np.intp]) -> float:
     others[items, labels] = 0
     second = others.max(axis=1)
     return float(np.mean(second / np.maximum(of_label + second, 1e-12)))
+
+
+def _naming(votes: Floats, labels: NDArray[np.intp]) -> float:
+    """How clearly responses name the classes of the labels: the smallest share over classes.
+
+    The share of a class is own/(own + rival), with the responses to its items that report it and
+    that report the class which is reported there most often beside it. Classes with few items are
+    left out.
+    """
+    shares = [1.0]
+    for k in range(votes.shape[1]):
+        reported = votes[labels == k]
+        if len(reported) >= max(MIN_NAMED_ITEMS, MIN_NAMED_SHARE * len(labels)):
+            totals = reported.sum(axis=0)
+            own, rival = totals[k], np.delete(totals, k).max()
+            shares.append(float(own / max(own + rival, 1e-12)))
+    return min(shares)
 
 
 def _vote_shares(votes: Floats) -> Floats:

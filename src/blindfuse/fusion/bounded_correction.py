@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from blindfuse.fusion.choice import Choice, PosteriorsOf
 from blindfuse.fusion.discounted_votes import DiscountedVotes, discount_votes
 from blindfuse.fusion.evidence import Evidence
-from blindfuse.fusion.guards import object_to_labels
+from blindfuse.fusion.guards import CORRECTION_GUARDS, object_to_labels
 from blindfuse.fusion.model_pool import all_models, pooled_posteriors
 from blindfuse.fusion.pooled_model import PooledModel
 from blindfuse.fusion.tempering import keep_labels
@@ -87,7 +87,9 @@ def correct_votes(evidence: Evidence) -> Choice:
     """
     added = pooled_posteriors(evidence.context, with_em=True)
     labels = most_likely(added)
-    objection = object_to_labels(labels, evidence.votes, evidence.responses.classes)
+    objection = object_to_labels(
+        labels, evidence.votes, evidence.responses.classes, CORRECTION_GUARDS
+    )
     second, where = None, "where it is close"
     if objection is not None:
         evidence.refusals.append(f"the mean of models {objection}")

@@ -13,7 +13,8 @@ from blindfuse.diagnostics.dependence import (
     name_groups,
 )
 from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, Pairs, count_pairs
-from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
+from blindfuse.fusion.choice import Choice, FuseContext
+from blindfuse.fusion.one_per_group import OnePerGroupPosteriors, busiest_first, one_per_group
 from blindfuse.fusion.repetition import MIN_REPEATED
 from blindfuse.model.anchored_votes import symbol_counts
 from blindfuse.model.implied import implied_model
@@ -28,7 +29,7 @@ MIN_COPIED = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Copies:
-    """Groups of annotators who repeat each other, as positions, and each group's mean excess."""
+    """Groups of annotators who repeat each other, busiest first, and each group's mean excess."""
 
     groups: tuple[tuple[int, ...], ...]
     excess: tuple[float, ...]
@@ -40,32 +41,8 @@ class Copies:
         return f"Annotators repeat each other, and each group counts as one: {named}{more}."
 
     def merge(self, responses: Responses) -> Responses:
-        """Return the responses with one annotator per group, the busiest one.
-
-        Where it did not respond, the response of the next busiest member counts.
-        """
-        head_of = np.arange(responses.n_annotators)
-        rank = np.zeros(responses.n_annotators)
-        for group in self.groups:
-            members = np.array(group)
-            order = np.argsort(-responses.responses_per_annotator[members], kind="stable")
-            head_of[members], rank[members[order]] = members[order[0]], np.arange(len(members))
-        _, annotators, symbols = responses.by_item
-        items, heads = responses.item_of_response(), head_of[annotators]
-        order = np.lexsort((rank[annotators], heads, items))
-        cells = np.column_stack([items, heads])[order]
-        first = np.append(True, np.any(np.diff(cells, axis=0) != 0, axis=1))[: len(cells)]
-        merged = Responses.from_codes(
-            cells[first, 0],
-            cells[first, 1],
-            symbols[order][first],
-            items=responses.items,
-            annotators=responses.annotators,
-            classes=responses.classes,
-            symbols=responses.symbols,
-            anchor=responses.anchor,
-        )
-        return merged.select_annotators(np.unique(head_of))
+        """Return the responses with one annotator per group."""
+        return one_per_group(responses, self.groups)
 
 
 def find_copies(responses: Responses, model: Model) -> Copies:
@@ -78,21 +55,11 @@ def find_copies(responses: Responses, model: Model) -> Copies:
     excess = _relative_excess(pairs.agreement, pairs.expected_agreement)
     kappa = _relative_excess(pairs.agreement, _chance_agreement(pairs, responses))
     copied = (excess >= MIN_COPIED) & (kappa >= MIN_REPEATED)
-    groups = connected_groups(pairs.i[copied], pairs.j[copied], pairs.annotators)
+    found = connected_groups(pairs.i[copied], pairs.j[copied], pairs.annotators)
+    groups = busiest_first(responses, found)
     first = pairs.annotators[pairs.i]
     inside = (excess[copied & np.isin(first, group)] for group in groups)
     return Copies(groups, tuple(float(one.mean()) for one in inside))
-
-
-@dataclass(frozen=True, eq=False)
-class MergedPosteriors:
-    """Posteriors of new items by a method that counts annotators who repeat each other as one."""
-
-    copies: Copies
-    posteriors_of: PosteriorsOf
-
-    def __call__(self, responses: Responses) -> Floats:
-        return self.posteriors_of(self.copies.merge(responses))
 
 
 def with_all_annotators(choice: Choice, copies: Copies, context: FuseContext) -> Choice:
@@ -105,7 +72,9 @@ def with_all_annotators(choice: Choice, copies: Copies, context: FuseContext) ->
         choice,
         why=f"{copies.describe(responses.annotators)} {choice.why}",
         model=weighted,
-        posteriors_of=MergedPosteriors(copies, choice.posteriors_of or choice.model.posteriors),
+        posteriors_of=OnePerGroupPosteriors(
+            copies.groups, choice.posteriors_of or choice.model.posteriors
+        ),
         groups=copies.groups,
     )
 

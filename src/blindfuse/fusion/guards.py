@@ -24,22 +24,19 @@ NEARLY_EMPTY_SHARE, EMPTY_SHARE = 0.1, 0.01
 class ten times as many items as it has, so a model that fits is only stopped at the second."""
 MAX_OVERRULED = 0.1
 """Share of all items in which majorities beyond sampling noise may be overruled."""
+MAX_RIVAL = 1.25
+"""Responses of another class, per response of the label's own class, on the items of a label."""
+SIGNIFICANT_Z = 3.0
+"""Standard errors by which another class must lead before it counts as reported more often."""
 
 
 def object_to_labels(
-    labels: Codes, votes: Floats, classes: NDArray[np.object_], fits: bool = False
+    labels: Codes, votes: Floats, classes: NDArray[np.object_], guards: tuple[Guard, ...]
 ) -> str | None:
-    """Return the first objection to the labels ``[item]``, given ``votes[item, class]``.
-
-    A model that ``fits`` the pairwise agreement of annotators may move the class prior and overrule
-    majorities, but not empty a class.
-    """
+    """Return the first objection to the labels ``[item]``, given ``votes[item, class]``."""
     voted = votes.sum(axis=1) > 0
-    for guard in (empties_a_class,) if fits else GUARDS:
-        objection = guard(labels[voted], votes[voted], classes)
-        if objection is not None:
-            return objection
-    return None
+    objections = (guard(labels[voted], votes[voted], classes) for guard in guards)
+    return next((objection for objection in objections if objection is not None), None)
 
 
 def nearly_empties_a_class(
@@ -96,7 +93,38 @@ def overrules_majorities(labels: Codes, votes: Floats, classes: NDArray[np.objec
     return f"overrules clear majorities on {100 * share:.0f} % of the items"
 
 
-GUARDS: tuple[Guard, ...] = (nearly_empties_a_class, moves_the_prior, overrules_majorities)
+def misnames_a_class(labels: Codes, votes: Floats, classes: NDArray[np.object_]) -> str | None:
+    """Object if annotators report another class far more often on the items labelled k than k.
+
+    Annotators who agree little more than by chance determine latent classes that are not the ones
+    they report; Assumption 2 of the paper, by which classes are named, does not hold there.
+    """
+    K = len(classes)
+    reported = np.stack([votes[labels == k].sum(axis=0) for k in range(K)])
+    own, others = np.diag(reported), np.where(np.eye(K, dtype=bool), 0, reported)
+    rival = others.max(axis=1)
+    misnamed = (rival > MAX_RIVAL * own) & (rival - own > SIGNIFICANT_Z * np.sqrt(rival + own))
+    if not misnamed.any():
+        return None
+    k = int(np.argmax(np.where(misnamed, rival, 0)))
+    name, other = (list_names(classes[[j]]) for j in (k, int(np.argmax(others[k]))))
+    return (
+        f"gives class {name} to items for which annotators report {other} {rival[k]:,.0f} times "
+        f"and {name} {own[k]:,.0f} times"
+    )
+
+
+CORRECTION_GUARDS: tuple[Guard, ...] = (
+    nearly_empties_a_class,
+    moves_the_prior,
+    overrules_majorities,
+)
+"""Guards of a model that may correct the vote within a bound."""
+MODEL_GUARDS: tuple[Guard, ...] = (misnames_a_class, *CORRECTION_GUARDS)
+"""Guards of a model that decides alone."""
+FITTING_GUARDS: tuple[Guard, ...] = (empties_a_class, misnames_a_class)
+"""Guards of a model that fits the pairwise agreement of annotators. It may move the class prior and
+overrule majorities, but neither empty a class nor give a class the items of another."""
 
 
 def vote_margins(votes: Floats) -> Floats:

@@ -22,6 +22,7 @@ from blindfuse.fusion.held_out import (
     sample_items,
 )
 from blindfuse.fusion.model_pool import average_models
+from blindfuse.fusion.one_per_group import busiest_first, one_per_group
 from blindfuse.fusion.repetition import Repetition, explain_by_repetition, is_clearly_a_group
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.responses.responses import Responses
@@ -66,7 +67,9 @@ def merge_groups(
         return None
     if not all(is_clearly_a_group(responses, pairs, group) for group in groups):
         return None
-    held_out = HeldOut(sample_items(_one_per_group(responses, groups), context.seed))
+    held_out = HeldOut(
+        sample_items(one_per_group(responses, busiest_first(responses, groups)), context.seed)
+    )
     one = held_out.predict(fit_independent(threads, shrinkage=DEFAULT_PSEUDO_COUNT))
     two = held_out.predict(fit_subtypes(2, threads))
     if held_out.is_better(two, one, significant_z):
@@ -107,16 +110,6 @@ def _are_better_apart(context: FuseContext, found: FoundGroups, significant_z: f
     held_out = HeldOut(context.sample, predicted=outside)
     merged = held_out.predict(fit_merged)
     return held_out.is_better(held_out.predict(fit_independent(threads)), merged, significant_z)
-
-
-def _one_per_group(responses: Responses, groups: tuple[tuple[int, ...], ...]) -> Responses:
-    """The responses of everyone outside the groups and of each group's busiest member."""
-    kept = np.ones(responses.n_annotators, dtype=bool)
-    for group in groups:
-        members = np.array(group)
-        kept[members] = False
-        kept[members[responses.responses_per_annotator[members].argmax()]] = True
-    return responses.select_annotators(kept)
 
 
 def _find_groups(context: FuseContext, pairs: PairCounts) -> FoundGroups:

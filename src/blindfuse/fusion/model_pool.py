@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from blindfuse.diagnostics.calibration import BASE_RATE, probability_of_dependence
 from blindfuse.diagnostics.pairs import Pairs
 from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
+from blindfuse.fusion.one_per_group import OnePerGroupPosteriors, busiest_first, one_per_group
 from blindfuse.fusion.recalibration import measure
 from blindfuse.fusion.tempering import temper_misfit
 from blindfuse.responses.responses import Responses
@@ -98,9 +99,9 @@ def average_models(choice: Choice, context: FuseContext, pairs: Pairs) -> Choice
     weight = min(probability_of_dependence(independence) / BASE_RATE, 1.0)
     if weight == 0:
         return temper_misfit(choice, context, pairs)
-    own = choice.posteriors_of or choice.model.posteriors
-    averaged = AveragedPosteriors(own, models_beside_em(context), weight)
-    posteriors = averaged.average(choice.posteriors, pooled_posteriors(context, with_em=False))
+    pool, pooled = _others(choice, context)
+    averaged = AveragedPosteriors(choice.posteriors_of or choice.model.posteriors, pool, weight)
+    posteriors = averaged.average(choice.posteriors, pooled)
     others = "one EM iteration"
     if context.prior_model is None:
         others += ", MACE and MixedMembership"
@@ -114,3 +115,17 @@ def average_models(choice: Choice, context: FuseContext, pairs: Pairs) -> Choice
         posteriors_of=averaged,
         independence=independence,
     )
+
+
+def _others(choice: Choice, context: FuseContext) -> tuple[ModelPool, Floats]:
+    """The models beside a choice, and the mean of their posteriors ``[item, class]``.
+
+    They know no groups, so they are fitted to one response per merged group and item.
+    """
+    if not choice.groups:
+        return models_beside_em(context), pooled_posteriors(context, with_em=False)
+    groups = busiest_first(context.responses, choice.groups)
+    merged = replace(context, responses=one_per_group(context.responses, groups))
+    members = models_beside_em(merged).members
+    pool = ModelPool(tuple(OnePerGroupPosteriors(groups, member) for member in members))
+    return pool, pooled_posteriors(merged, with_em=False)

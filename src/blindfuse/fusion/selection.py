@@ -23,7 +23,13 @@ from blindfuse.fusion.bounded_correction import (
 from blindfuse.fusion.camps import ITEMS_TO_CHECK, find_camps
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule
 from blindfuse.fusion.evidence import Evidence
-from blindfuse.fusion.guards import describe_changes, object_to_labels, vote_prior
+from blindfuse.fusion.guards import (
+    FITTING_GUARDS,
+    MODEL_GUARDS,
+    describe_changes,
+    object_to_labels,
+    vote_prior,
+)
 from blindfuse.fusion.held_out import HeldOut, fit_independent
 from blindfuse.fusion.merged_groups import merge_groups
 from blindfuse.fusion.model_pool import ModelPool, average_models
@@ -265,8 +271,9 @@ def _guarded(evidence: Evidence, choice: Choice, *, fits: bool = False) -> Choic
 
     ``fits`` says that pairwise agreement supports the model; it may then overrule majorities.
     """
+    guards = FITTING_GUARDS if fits else MODEL_GUARDS
     objection = object_to_labels(
-        choice.label_codes(), evidence.votes, evidence.responses.classes, fits
+        choice.label_codes(), evidence.votes, evidence.responses.classes, guards
     )
     if objection is None:
         return choice

@@ -17,7 +17,7 @@ from blindfuse.errors import NotIdentifiable
 from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.fusion.choice import Choice, FuseContext
 from blindfuse.fusion.copies import Copies, find_copies, with_all_annotators
-from blindfuse.fusion.guards import object_to_labels
+from blindfuse.fusion.guards import CORRECTION_GUARDS, object_to_labels
 from blindfuse.fusion.held_out import sample_items
 from blindfuse.fusion.recalibration import with_expected_error
 from blindfuse.fusion.tempering import keep_labels
@@ -137,7 +137,7 @@ def select_with_symbols(context: FuseContext) -> Choice:
     labels = most_likely(fitted.posteriors_)
     baseline = AnchoredVote(context, fitted.score_rule_)
     votes = _guarding_votes(responses, fitted.score_rule_)
-    objection = object_to_labels(labels, votes, responses.classes)
+    objection = object_to_labels(labels, votes, responses.classes, CORRECTION_GUARDS)
     if objection is not None:
         return baseline.choose(
             f"EM was not used, because it {objection}. The {name} is used instead."
