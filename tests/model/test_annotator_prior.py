@@ -7,6 +7,7 @@ from scipy.special import expit, gammaln
 from scipy.stats import dirichlet_multinomial, nbinom
 
 from blindfuse.model.annotator_prior import (
+    MAX_LOGIT_STEP,
     MAX_STRENGTH,
     AnnotatorEffects,
     AnnotatorPrior,
@@ -16,6 +17,7 @@ from blindfuse.model.annotator_prior import (
     _dirichlet_strength,
     _least_preference_strength,
     _pattern_strengths,
+    _skill_distribution,
     learn_annotator_prior,
 )
 
@@ -88,6 +90,43 @@ def test_parameters_are_recovered(strength: float, spread: float, seed: int) -> 
     assert found.pattern_strength == pytest.approx(50, rel=0.5)
     np.testing.assert_allclose(found.skill.class_effects, truth.skill.class_effects, atol=0.2)
     np.testing.assert_allclose(found.pattern, truth.pattern, atol=0.03)
+
+
+SKILL_DISTRIBUTIONS = [(1.5, 0.8, 10), (2.5, 1.2, 8), (0.0, 1.5, 20), (-1.0, 0.5, 30)]
+
+
+@pytest.mark.parametrize(("mean", "spread", "n_responses"), SKILL_DISTRIBUTIONS)
+def test_the_distribution_of_skills_is_recovered_from_few_responses(
+    mean: float, spread: float, n_responses: int
+) -> None:
+    """Many annotators are right on all of their responses, so their likelihood is one-sided."""
+    rng = np.random.default_rng(0)
+    right = rng.binomial(n_responses, expit(rng.normal(mean, spread, (1000, 1))))
+    diagonal = DiagonalCounts(right.astype(float), np.full((1000, 1), float(n_responses)))
+    prior = SkillPrior(mean, 1.0, np.zeros(1), MAX_STRENGTH)
+    for _ in range(10):
+        skills = np.zeros(1000)
+        for _ in range(20):
+            skills, variances = prior.step(diagonal, skills)
+        found = _skill_distribution(prior, diagonal, skills, variances)
+        prior = SkillPrior(*found, np.zeros(1), MAX_STRENGTH)
+    assert prior.mean == pytest.approx(mean, abs=0.15)
+    assert prior.spread == pytest.approx(spread, rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_quasi_likelihood_has_the_score_of_a_newton_step(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    total = rng.integers(1, 30, (6, 3)).astype(float)
+    diagonal = DiagonalCounts(np.floor(total * rng.random((6, 3))), total)
+    prior = SkillPrior(0.3, 0.9, rng.normal(size=3), 12.0)
+    skills = rng.normal(size=6)
+    nearby = skills[:, None] + np.array([-1e-4, 1e-4])
+    low, high = prior.log_quasi_likelihood(diagonal, nearby).T
+    slope = (high - low) / 2e-4 + (prior.mean - skills) / prior.spread**2
+    moved, variances = prior.step(diagonal, skills)
+    change = np.clip(slope * variances, -MAX_LOGIT_STEP, MAX_LOGIT_STEP)
+    np.testing.assert_allclose(moved - skills, change, atol=1e-5)
 
 
 @pytest.mark.parametrize("n_classes", [2, 5, 10])

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, gammaln, logit
+from scipy.special import expit, gammaln, logit, softmax
 
 from blindfuse.kernels.beta_binomial import log_beta_binomial
 from blindfuse.kernels.compilation import MIN_COMPILED
@@ -42,8 +42,8 @@ LEARNING_STEPS = 6
 """Alternations between skills, class effects and the strength of their deviations."""
 MAX_LOGIT_STEP = 1.0
 """Largest change of a skill or class effect in one Newton step."""
-MAX_SKILL = 6.0
-"""Largest skill, in logits, that counts as measured: one wrong response in four hundred."""
+MAX_INTEGRATED = 5_000
+"""Annotators whose skills are integrated out; of larger crowds, evenly spaced ones are."""
 SPREAD_STEPS = 20
 """Iterations of EM for the mean and spread of skills."""
 MIN_SPREAD = 0.03
@@ -58,6 +58,10 @@ MAX_CELLS, MAX_ROUGH_CELLS = 500_000, 20_000
 of larger crowds, evenly spaced annotators are used."""
 PATTERN_STEPS = 2
 """Alternations between the strengths of the pattern and of preferences."""
+QUADRATURE_NODES, _weights = np.polynomial.hermite_e.hermegauss(9)
+"""Nodes of Gauss–Hermite quadrature, in standard deviations."""
+QUADRATURE_LOG_WEIGHTS = np.log(_weights) + QUADRATURE_NODES**2 / 2
+"""Log weights of the integrand itself, without the factor exp(−x²/2)."""
 
 
 def column_sums(counts: Floats) -> Floats:
@@ -112,6 +116,19 @@ class SkillPrior:
         information = np.einsum("mk,mk,mk->m", weight, expected, 1 - mu) + precision
         change = (score + precision * (self.mean - skills)) / information
         return skills + np.clip(change, -MAX_LOGIT_STEP, MAX_LOGIT_STEP), 1 / information
+
+    def log_quasi_likelihood(self, diagonal: DiagonalCounts, skills: Floats) -> Floats:
+        """Σ_k w_mk (x_mk η_mk − n_mk log(1 + exp η_mk)) with η_mk = α_m + β_k.
+
+        ``skills[annotator, candidate]`` are several per annotator, and so is the result.
+        """
+        weight = self.strength / (diagonal.total + self.strength)
+        right, total = weight * diagonal.right, weight * diagonal.total
+        found = np.zeros_like(skills)
+        for k, effect in enumerate(self.class_effects):
+            logits = skills + effect
+            found += right[:, k, None] * logits - total[:, k, None] * np.logaddexp(0, logits)
+        return found
 
     def accuracies(self, diagonal: DiagonalCounts, mu: Floats) -> Floats:
         """Posterior means (x_mk + s μ_mk) / (n_mk + s) of Γ_m(k, k), ``[annotator, true]``."""
@@ -260,7 +277,7 @@ def _learn_skill_prior(diagonal: DiagonalCounts) -> SkillPrior:
         tolerance = ROUGH_STRENGTH_TOLERANCE if step < LEARNING_STEPS else STRENGTH_TOLERANCE
         for _ in range(2):
             skills, variances = prior.step(diagonal, skills)
-        mean, spread = _skill_distribution(prior, skills, variances)
+        mean, spread = _skill_distribution(prior, diagonal, skills, variances)
         effects, effect_spread = _effect_step(prior, diagonal, skills, effect_spread)
         prior = SkillPrior(mean, spread, effects, prior.strength)
         strength = _class_strength(prior, diagonal, skills, tolerance)
@@ -269,22 +286,25 @@ def _learn_skill_prior(diagonal: DiagonalCounts) -> SkillPrior:
 
 
 def _skill_distribution(
-    prior: SkillPrior, skills: Floats, variances: Floats
+    prior: SkillPrior, diagonal: DiagonalCounts, skills: Floats, variances: Floats
 ) -> tuple[float, float]:
-    """α₀ and τ of largest likelihood, if each skill is measured with the given variance.
+    """α₀ and τ of largest likelihood, by EM with the skills integrated out.
 
-    The measurements are what the skills would be without the prior; EM of a random-effects model.
+    The likelihood of an annotator with few wrong responses is far from normal around its skill, and
+    a normal approximation would take τ for smaller than it is. So skills are integrated by
+    Gauss–Hermite quadrature at the nodes α_mq, scaled to ``skills`` and their ``variances``, with
+    the quasi-likelihood of :meth:`SkillPrior.step`.
     """
-    precision = 1 / prior.spread**2
-    information = np.maximum(1 / variances - precision, 1e-9)
-    measured = skills + (skills - prior.mean) * precision / information
-    measured = np.clip(measured, -MAX_SKILL, MAX_SKILL)
+    step = -(-len(skills) // MAX_INTEGRATED)
+    sample = DiagonalCounts(diagonal.right[::step], diagonal.total[::step])
+    centres, scales = skills[::step, None], np.sqrt(variances)[::step, None]
+    nodes = centres + scales * QUADRATURE_NODES
+    log_likelihoods = prior.log_quasi_likelihood(sample, nodes) + QUADRATURE_LOG_WEIGHTS
     mean, spread = prior.mean, prior.spread
     for _ in range(SPREAD_STEPS):
-        precision = 1 / spread**2
-        expected = (information * measured + precision * mean) / (information + precision)
-        mean = float(expected.mean())
-        squares = (expected - mean) ** 2 + 1 / (information + precision)
+        weights = softmax(log_likelihoods - ((nodes - mean) / spread) ** 2 / 2, axis=1)
+        mean = float((weights * nodes).sum(axis=1).mean())
+        squares = (weights * (nodes - mean) ** 2).sum(axis=1)
         spread = float(np.sqrt((squares.sum() + SPREAD_PRIOR) / (len(squares) + SPREAD_PRIOR)))
     return mean, spread
 
