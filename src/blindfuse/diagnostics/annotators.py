@@ -2,7 +2,8 @@
 
 Intervals are those of the hierarchical prior of :mod:`blindfuse.model.annotator_prior`, with the
 information of the responses reduced by how uncertain it is whether they are correct, and with the
-uncertainty of the prior itself.
+uncertainty of the prior itself. Where errors are correlated, labels may be wrong together, and
+intervals are wider by that.
 """
 
 from dataclasses import dataclass
@@ -10,8 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, chdtri
+from scipy.special import betaincinv, chdtri, ndtri
 
+from blindfuse.diagnostics.calibration import ErrorInterval, Z, combine, probability_by_score
+from blindfuse.diagnostics.correlated_errors import score_correlated_errors
 from blindfuse.errors import list_names
 from blindfuse.kernels.annotator_evidence import MIN_PROBABILITY, add_evidence
 from blindfuse.kernels.compilation import MIN_COMPILED
@@ -19,6 +22,7 @@ from blindfuse.model.annotator_prior import SPREAD_PRIOR, SkillPrior, learn_anno
 from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors
+from blindfuse.model.recalibration import mean_error
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -35,6 +39,11 @@ MIN_COMPLETE = 1e-9
 """Smallest information, for annotators without responses."""
 MIN_BETA_SIZE = 2.0
 """Smallest sum of the parameters of an interval's beta distribution: the uniform one has 2."""
+AGREEMENT_VARIANCE = 1 / 12
+"""Variance of the share of labels with unexpected errors that an annotator agrees with, around what
+its accuracy predicts: that of a uniform share."""
+MIN_SLOPE = 0.05
+"""Smallest share of the unexpected errors that the error of the labels rises by."""
 
 FLAGS = {
     "adversary": "worse than chance",
@@ -53,8 +62,9 @@ class Annotators:
     n_responses ``[annotator]``
         number of responses.
     accuracy, low, high ``[annotator]``
-        estimated accuracy Σ_k π_k Γ_m(k, k), and its 95 % interval. Where symbols are not classes,
-        each symbol counts as the class that it speaks for.
+        estimated accuracy Σ_k π_k Γ_m(k, k), and its 95 % interval, which allows for labels that
+        are wrong because annotators share errors. Where symbols are not classes, each symbol counts
+        as the class that it speaks for.
     worst_class, confused_with ``[annotator]``
         code of the class with the lowest recall, and of what is reported most often instead.
     bias ``[annotator, class]``
@@ -62,7 +72,8 @@ class Annotators:
         items.
     adversary, spammer, constant ``[annotator]``
         flags: the whole interval lies below chance, unless all responses are the same; responses do
-        not depend significantly on the class; all responses are the same.
+        not depend significantly on the class, and are more like guesses than like the responses of
+        all annotators; all responses are the same.
     by_labels
         whether accuracies are those of the fused labels, and not of a model.
     roc_area ``[annotator]``
@@ -131,30 +142,38 @@ def rate_annotators(
     model: Model,
     posteriors: Floats,
     labels: NDArray[np.intp] | None = None,
+    expected: ErrorInterval | None = None,
 ) -> Annotators:
     """Rate annotators: accuracies with intervals, worst confusions, biases and flags.
 
     If ``labels[item]`` are given, the accuracies are those after one iteration of EM from the
     labels. Posteriors whose confidence does not depend on who responded would make all annotators
     alike, and labels alone would count their own errors against those who are right.
+    ``expected`` is the expected error of the labels. Where errors are correlated and it may be
+    larger than the model says, the intervals are wider.
     """
     K = responses.n_classes
-    evidence = _collect_evidence(responses, model, posteriors)
+    by_model = model.posteriors(responses)
+    evidence = _collect_evidence(responses, model, posteriors, by_model)
     if labels is not None:
-        posteriors = implied_model(responses, np.eye(K)[labels], None).posteriors(responses)
+        by_model = implied_model(responses, np.eye(K)[labels], None).posteriors(responses)
+        posteriors = by_model
         model = implied_model(responses, posteriors, None)
     counts = count_posteriors(responses, posteriors).counts
     accuracy = model.accuracies
-    low, high = _intervals(accuracy, _variances(model, counts, evidence, responses.n_items))
+    limits = _intervals(accuracy, _variances(model, counts, evidence, responses.n_items))
+    unexpected = _unexpected_errors(responses, model, by_model, expected)
+    low, high = _allow_for_shared_errors(accuracy, *limits, unexpected, K)
     worst_class, confused_with = _worst_confusions(model.confusions)
     reported, true = counts.sum(axis=2), counts.sum(axis=1)
     totals = np.maximum(reported.sum(axis=1, keepdims=True), 1.0)
-    chance = np.sum(reported / totals * (true / totals), axis=1)
     responding = responses.responses_per_annotator > 0
     constant = responding & (np.count_nonzero(reported, axis=1) == 1) & (totals[:, 0] > K)
     # Who always reports one class may abstain elsewhere, and cannot have swapped classes.
-    adversary = responding & ~constant & (high < chance)
-    uninformative = ~_are_informative(evidence.others) & (totals[:, 0] > 5 * K)
+    adversary = responding & ~constant & (high < _chance(model))
+    # Few responses are not significant for anyone, so guesses must also be less accurate than most.
+    below_most = limits[1] < accuracy[responding].mean()
+    guesses = ~_are_informative(evidence.others) & below_most & (totals[:, 0] > 5 * K)
     return Annotators(
         names=responses.annotators,
         classes=responses.classes,
@@ -166,7 +185,7 @@ def rate_annotators(
         confused_with=confused_with,
         bias=(reported - true) / totals,
         constant=constant,
-        spammer=responding & ~constant & ~adversary & uninformative,
+        spammer=responding & ~constant & ~adversary & guesses,
         adversary=adversary,
         by_labels=labels is not None,
     )
@@ -197,24 +216,31 @@ class Evidence(NamedTuple):
         return np.asarray(np.clip(1 - self.unknown / complete, 0, 1))
 
 
-def _collect_evidence(responses: Responses, model: Model, posteriors: Floats) -> Evidence:
+def _collect_evidence(
+    responses: Responses, model: Model, posteriors: Floats, by_model: Floats
+) -> Evidence:
+    """Collect the evidence under ``posteriors[item, class]``, and those of the model itself.
+
+    Only from the latter can an annotator's response be divided out again.
+    """
     M, K = responses.n_annotators, responses.n_classes
     if responses.n_responses < MIN_COMPILED:
-        return _collect_small(responses, model, posteriors)
+        return _collect_small(responses, model, posteriors, by_model)
     evidence = Evidence(np.zeros((M, K, K)), np.zeros(M), np.zeros(M))
-    # Only from the model's own posteriors can an annotator's response be divided out again.
-    model_inputs = posteriors, model.posteriors(responses), model.confusions
+    model_inputs = posteriors, by_model, model.confusions
     add_evidence(*responses.by_item, 0, responses.n_items, *model_inputs, *evidence)
     return evidence
 
 
-def _collect_small(responses: Responses, model: Model, posteriors: Floats) -> Evidence:
+def _collect_small(
+    responses: Responses, model: Model, posteriors: Floats, by_model: Floats
+) -> Evidence:
     """The same without a kernel."""
     M, K = responses.n_annotators, responses.n_classes
     _, annotators, symbols = responses.by_item
     items = responses.item_of_response()
-    weights, by_model = posteriors[items], model.posteriors(responses)[items]
-    left = by_model / np.maximum(model.confusions[annotators, symbols], MIN_PROBABILITY)
+    weights = posteriors[items]
+    left = by_model[items] / np.maximum(model.confusions[annotators, symbols], MIN_PROBABILITY)
     left /= left.sum(axis=1, keepdims=True)
     cells = annotators.astype(np.intp) * K + symbols
     others = np.empty((M * K, K))
@@ -235,6 +261,56 @@ def _intervals(accuracy: Floats, variances: Floats) -> tuple[Floats, Floats]:
     shape = inside * size, (1 - inside) * size
     low, high = betaincinv(*shape, tail), betaincinv(*shape, 1 - tail)
     return np.minimum(low, accuracy), np.maximum(high, accuracy)
+
+
+def _unexpected_errors(
+    responses: Responses, model: Model, by_model: Floats, expected: ErrorInterval | None
+) -> float:
+    """The largest plausible share q of labels that are wrong in a way that the model does not know.
+
+    The model's posteriors ``by_model[item, class]`` state an error e₀. If what the model takes for
+    the class is wrong for a share q of the items, the error is e₀ + q (1 − e₀ K/(K − 1)). q brings
+    the upper limit of the error from that under the model to that of ``expected``, times the
+    probability of correlated errors by their score: zero for conditionally independent annotators.
+    """
+    answered = by_model[responses.responses_per_item > 0]
+    if expected is None or not len(answered):
+        return 0.0
+    K, own = responses.n_classes, mean_error(answered)
+    excess = expected.high - combine(own, 0.0, None, len(answered), K).high
+    to_level = ndtri((1 + INTERVAL_LEVEL) / 2) / Z
+    q = np.clip(to_level * excess / max(1 - own * K / (K - 1), MIN_SLOPE), 0, 1)
+    return float(q * probability_by_score(score_correlated_errors(responses, model, by_model).z))
+
+
+def _allow_for_shared_errors(
+    accuracy: Floats, low: Floats, high: Floats, q: float, n_classes: int
+) -> tuple[Floats, Floats]:
+    """Limits ``[annotator]`` if up to a share q of the labels is wrong for all annotators alike.
+
+    If an annotator reports c of these labels and d of the true classes of their items, its accuracy
+    is lower by q (c − d). Who follows wrong labels as often as right ones has
+    c − d = (K a − 1)/(K − 1) with its accuracy a, and individual shares c vary around that.
+    Independent deviations add up as squares.
+    """
+    if q == 0:
+        return low, high
+    followed = (n_classes * accuracy - 1) / (n_classes - 1)
+    lowered = q * np.sqrt(np.maximum(followed, 0) ** 2 + AGREEMENT_VARIANCE)
+    raised = q * np.sqrt(np.minimum(followed, 0) ** 2 + AGREEMENT_VARIANCE)
+    low = accuracy - np.hypot(accuracy - low, lowered)
+    high = accuracy + np.hypot(high - accuracy, raised)
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
+def _chance(model: Model) -> Floats:
+    """Accuracies ``[annotator]`` if the same reports did not depend on the class.
+
+    Σ_k π_k P(m reports k), where the model says how often m reports k: shares of a few responses
+    would vary by chance.
+    """
+    reported = np.einsum("mak,k->ma", model.confusions, model.prior)
+    return np.asarray(np.einsum("ma,a->m", reported, model.prior))
 
 
 def _worst_confusions(confusions: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -162,10 +162,15 @@ def probability_of_dependence(evidence: Independence) -> float:
     score = max(evidence.z - 1, MIN_SCORE) / typical
     probability = max(
         BASE_RATE * _rise(score, DEPENDENT_SCORE),
-        _rise(abs(evidence.z), SIGNIFICANT_SCORE),
+        probability_by_score(evidence.z),
         _rise(evidence.excess_misfit, SIGNIFICANT_MISFIT),
     )
     return probability if probability > NEGLIGIBLE else 0.0
+
+
+def probability_by_score(z: float) -> float:
+    """How probable correlated errors are by their score alone, 1/(1 + (4/|z|)⁸)."""
+    return _rise(abs(z), SIGNIFICANT_SCORE)
 
 
 def _rise(value: float, middle: float) -> float:
