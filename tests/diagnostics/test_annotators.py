@@ -267,6 +267,36 @@ def test_guessers_are_flagged_and_skilled_annotators_are_not(shares: tuple[float
     assert np.mean(flagged, axis=0)[25:].mean() > 0.8
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_guessers_among_a_hundred_classes_are_flagged(seed: int) -> None:
+    """They give fewer responses than a table of a hundred classes has columns."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(100, size=1200)
+    skills = np.concatenate([np.full(5, 0.01), rng.uniform(0.4, 0.95, 45)])
+    wrong = (truth[:, None] + rng.integers(1, 100, (1200, 50))) % 100
+    matrix = np.where(rng.random((1200, 50)) < skills, truth[:, None], wrong)
+    matrix[rng.random((1200, 50)) < 0.92] = -1
+    found = fuse(matrix[(matrix >= 0).any(axis=1)]).diagnostics.annotators
+    assert found.spammer[:5].mean() >= 0.8
+    assert not found.spammer[5:].any()
+    assert found.accuracy[:5].max() < 0.2
+
+
+def test_random_reports_of_a_rare_class_are_flagged_though_accurate() -> None:
+    """Whoever reports a class of five percent at random is right nine times of ten."""
+    flagged = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        truth = (rng.random(1000) < 0.05).astype(int)
+        right = rng.random((1000, 25)) < rng.uniform(0.8, 0.97, 25)
+        matrix = np.where(right, truth[:, None], 1 - truth[:, None])
+        matrix[:, :3] = rng.random((1000, 3)) < 0.04
+        matrix[rng.random((1000, 25)) < 0.6] = -1
+        flagged.append(fuse(matrix).diagnostics.annotators.spammer)
+    assert np.mean(flagged, axis=0)[:3].mean() > 0.6
+    assert np.mean(flagged, axis=0)[3:].mean() < 0.02
+
+
 ONE_SIDED = [kind for kind in AWKWARD_KINDS if kind.family == "one-sided sources"]
 
 

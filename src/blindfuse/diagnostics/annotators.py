@@ -21,7 +21,7 @@ from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.model.annotator_prior import SPREAD_PRIOR, SkillPrior, learn_annotator_prior
 from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import count_posteriors
+from blindfuse.model.posteriors import count_posteriors, safe_log
 from blindfuse.model.recalibration import mean_error
 from blindfuse.responses.responses import Responses
 
@@ -31,6 +31,10 @@ INTERVAL_LEVEL = 0.95
 """Confidence level of the accuracy intervals."""
 INDEPENDENCE_LEVEL = 0.05
 """Significance level of the test that an annotator's responses depend on the class."""
+MIN_GUESSING_RATIO = 3.0
+"""Likelihood ratio from which on responses are rather guesses than informative."""
+MIN_GUESSES = 10
+"""Responses that do not make a guesser, whatever they are."""
 BLOCK_CELLS = 1_000_000
 """Cells of confusion matrices that are tested at once."""
 MIN_DISTANCE = 1e-3
@@ -72,8 +76,8 @@ class Annotators:
         items.
     adversary, spammer, constant ``[annotator]``
         flags: the whole interval lies below chance, unless all responses are the same; responses do
-        not depend significantly on the class, and are more like guesses than like the responses of
-        all annotators; all responses are the same.
+        not depend significantly on the class, and are less accurate than most or better explained
+        by guessing; all responses are the same.
     by_labels
         whether accuracies are those of the fused labels, and not of a model.
     roc_area ``[annotator]``
@@ -171,9 +175,8 @@ def rate_annotators(
     constant = responding & (np.count_nonzero(reported, axis=1) == 1) & (totals[:, 0] > K)
     # Who always reports one class may abstain elsewhere, and cannot have swapped classes.
     adversary = responding & ~constant & (high < _chance(model))
-    # Few responses are not significant for anyone, so guesses must also be less accurate than most.
     below_most = limits[1] < accuracy[responding].mean()
-    guesses = ~_are_informative(evidence.others) & below_most & (totals[:, 0] > 5 * K)
+    guesses = _are_guesses(evidence.others, below_most) & (totals[:, 0] > MIN_GUESSES)
     return Annotators(
         names=responses.annotators,
         classes=responses.classes,
@@ -369,19 +372,48 @@ def _skill_variances(
     return np.asarray(given_crowd + B**2 * (of_mean + of_spread))
 
 
-def _are_informative(counts: Floats) -> NDArray[np.bool_]:
-    """Whether responses depend on the class, ``[annotator]``: a χ² test of independence each.
+def _are_guesses(counts: Floats, below_most: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether responses are guesses, ``[annotator]``.
 
     ``counts[m, reported, true]`` are by what all other annotators say, so that an annotator who
-    guesses does not agree with itself.
+    guesses does not agree with itself. Few responses do not depend significantly on the class for
+    anyone. Guesses must also be less accurate than most, which ``below_most`` says, or be explained
+    by guessing better than by the confusions of the crowd: where a class is rare, annotators who
+    never report it are as accurate as others.
     """
     M, K, _ = counts.shape
     step = max(1, BLOCK_CELLS // K**2)
-    blocks = [_is_informative(counts[begin : begin + step]) for begin in range(0, M, step)]
-    return np.concatenate(blocks)
+    blocks = [counts[begin : begin + step] for begin in range(0, M, step)]
+    crowd = counts.sum(axis=0)
+    informative = np.concatenate([_is_informative(block) for block in blocks])
+    like_guesses = np.concatenate([_favours_guessing(block, crowd) for block in blocks])
+    return np.asarray(~informative & (below_most | like_guesses))
+
+
+def _favours_guessing(counts: Floats, crowd: Floats) -> NDArray[np.bool_]:
+    """Whether guessing is MIN_GUESSING_RATIO times as likely as the crowd's confusions.
+
+    Either hypothesis has the annotator's own report rates: P_m(a) whatever the class, or
+    P(a | k) c_ma/Σ_a P(a | k) c_ma with the confusions P(a | k) of the ``crowd[reported, true]``,
+    and with c_ma the number of reports a divided by the number that P predicts.
+    """
+    reported, true = counts.sum(axis=2), counts.sum(axis=1)
+    confusions = crowd / np.maximum(crowd.sum(axis=0), MIN_COMPLETE)
+    expected = np.einsum("ak,mk->ma", confusions, true)
+    tilted = confusions * (reported / np.maximum(expected, MIN_COMPLETE))[:, :, None]
+    tilted /= np.maximum(tilted.sum(axis=1, keepdims=True), MIN_COMPLETE)
+    shares = reported / np.maximum(reported.sum(axis=1, keepdims=True), MIN_COMPLETE)
+    by_crowd = np.einsum("mak,mak->m", counts, safe_log(tilted))
+    by_guessing = np.einsum("ma,ma->m", reported, safe_log(shares))
+    return np.asarray(by_guessing - by_crowd > np.log(MIN_GUESSING_RATIO))
 
 
 def _is_informative(counts: Floats) -> NDArray[np.bool_]:
+    """Whether responses depend on the class, ``[annotator]``, by one of two tests of independence.
+
+    χ² finds any dependence. With many classes it has little power, and the number of agreements,
+    which by chance has about the variance of its mean, has more.
+    """
     reported, true = counts.sum(axis=2), counts.sum(axis=1)
     total = np.maximum(reported.sum(axis=1)[:, None, None], 1e-9)
     expected = reported[:, :, None] * true[:, None, :] / total
@@ -391,4 +423,7 @@ def _is_informative(counts: Floats) -> NDArray[np.bool_]:
     rows = np.count_nonzero(reported > 0, axis=1) - 1
     columns = np.count_nonzero(true > 1e-9, axis=1) - 1
     freedom = np.maximum(rows * columns, 1)
-    return np.asarray(terms.sum(axis=(1, 2)) > chdtri(freedom, INDEPENDENCE_LEVEL))
+    depends = terms.sum(axis=(1, 2)) > chdtri(freedom, INDEPENDENCE_LEVEL)
+    agreed, by_chance = np.einsum("mkk->m", counts), np.einsum("mkk->m", expected)
+    agrees = agreed - by_chance > -ndtri(INDEPENDENCE_LEVEL) * np.sqrt(by_chance)
+    return np.asarray(depends | agrees)
