@@ -18,7 +18,12 @@ from blindfuse.diagnostics.correlated_errors import score_correlated_errors
 from blindfuse.errors import list_names
 from blindfuse.kernels.annotator_evidence import MIN_PROBABILITY, add_evidence
 from blindfuse.kernels.compilation import MIN_COMPILED
-from blindfuse.model.annotator_prior import SPREAD_PRIOR, SkillPrior, learn_annotator_prior
+from blindfuse.model.annotator_prior import (
+    MIN_KNOWN,
+    SPREAD_PRIOR,
+    SkillPrior,
+    learn_annotator_prior,
+)
 from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors, safe_log
@@ -332,11 +337,13 @@ def _variances(model: Model, counts: Floats, evidence: Evidence, n_items: int) -
     varies as :func:`_skill_variances` says and moves d_k by s / (n_k + s) μ_k (1 − μ_k). n_k are
     effective numbers of responses. The class prior adds Σ_k π_k (d_k − accuracy)²/N.
     """
-    prior, (skills, _) = learn_annotator_prior(counts)
+    reported, share = counts.sum(axis=1), evidence.known_share(counts)[:, None]
+    known = float((reported * share).sum() / max(reported.sum(), MIN_COMPLETE))
+    prior, (skills, _) = learn_annotator_prior(counts, max(known, MIN_KNOWN))
     skill = prior.skill
     recalls = np.einsum("mkk->mk", model.confusions)
-    reported, mu = counts.sum(axis=1), skill.expected_accuracies(skills)
-    n = reported * evidence.known_share(counts)[:, None]
+    mu = skill.expected_accuracies(skills)
+    n = reported * share
     slope = skill.strength / (n + skill.strength) * mu * (1 - mu)
     complete = skill.strength / (reported + skill.strength) * mu * (1 - mu) * reported
     information = (n * slope).sum(axis=1), complete.sum(axis=1)
