@@ -15,10 +15,17 @@ from blindfuse.datasets import Crowd, load
 from blindfuse.diagnostics.annotators import Annotators
 from blindfuse.metrics import error_rate
 from blindfuse.model.implied import implied_model
+from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.coding import positions
 from children import in_child, process_memory
 from experiments.hard_to_rate import KINDS, hard_crowd
-from experiments.skilled_crowds import FAMILIES, N_SPECIAL, Family, skilled_crowd
+from experiments.skilled_crowds import (
+    FAMILIES,
+    N_SPECIAL,
+    Family,
+    best_accuracies,
+    skilled_crowd,
+)
 from report import Check, Section
 from tests.support.shuffling import shuffle
 
@@ -34,6 +41,8 @@ SIZES: list[tuple[Family, int, int]] = [
         for n_responses in (20, 100, 500, 2000)
     ),
 ]
+FEW_RESPONSES = 20
+"""Responses per annotator up to which the best possible estimate is computed."""
 MIN_GOLD = 20
 """Gold responses from which on an annotator's measured accuracy is compared."""
 
@@ -49,13 +58,16 @@ class Ratings(NamedTuple):
     """Figures of one crowd.
 
     ``possible`` and ``possible_spread`` are the correlation and the spread of accuracies that the
-    same prior gives where all classes are known.
+    same prior gives where all classes are known; ``best`` and ``best_spread`` those of
+    :func:`best_accuracies`, for few responses.
     """
 
     correlation: float
     possible: float
+    best: float
     spread: float
     possible_spread: float
+    best_spread: float
     coverage: float
     guessers: float
     error: float
@@ -80,15 +92,19 @@ def rate(family: Family, n_classes: int, n_responses: int, seed: int) -> Ratings
         ]
     rated, true = fusion.diagnostics.annotators, crowd.model.accuracies
     known = implied_model(crowd.responses, np.eye(n_classes)[crowd.truth], None).accuracies
-    return Ratings(
-        float(np.corrcoef(rated.accuracy, true)[0, 1]),
-        float(np.corrcoef(known, true)[0, 1]),
-        float(rated.accuracy.std() / true.std()),
-        float(known.std() / true.std()),
-        coverage(rated, true),
-        float(rated.accuracy[:N_SPECIAL].mean()),
-        error_rate(fusion.posteriors, crowd.truth),
-        *errors,
+    best = np.full_like(true, np.nan)
+    if n_responses <= FEW_RESPONSES:
+        best = best_accuracies(family, crowd, seed)
+    estimates = rated.accuracy, known, best
+    return Ratings._make(
+        [
+            *(float(np.corrcoef(estimate, true)[0, 1]) for estimate in estimates),
+            *(float(estimate.std() / true.std()) for estimate in estimates),
+            coverage(rated, true),
+            float(rated.accuracy[:N_SPECIAL].mean()),
+            error_rate(fusion.posteriors, crowd.truth),
+            *errors,
+        ]
     )
 
 
@@ -103,8 +119,10 @@ def simulated() -> Section:
     section = Section(
         "Annotators: estimated accuracies of simulated crowds",
         [
-            *("family", "classes", "responses", "correlation", "with known classes"),
-            *("spread", "with known classes", "coverage", "guessers", "error"),
+            *("family", "classes", "responses"),
+            *("correlation", "with known classes", "with all else known"),
+            *("spread", "with known classes", "with all else known"),
+            *("coverage", "guessers", "error"),
             *("best of one-coin and full", "standard error of the difference"),
         ],
         note="Means of ten crowds of 40 annotators, about six responses per item; five guess (in "
@@ -112,10 +130,14 @@ def simulated() -> Section:
         "estimated over true accuracies, coverage that of 95 % intervals. Where even known classes "
         "give a correlation below 0.98 or a spread beyond 15 %, because of the noise of few "
         "responses and the shrinkage that it calls for, the required figure is relative to that. "
+        "With all else known is the posterior mean of an accuracy if the confusion matrices of all "
+        "others, the class proportions and the distribution that annotators are drawn from are "
+        "known: no estimate has a smaller expected squared error. "
         "The best of one-coin, full and unshrunk confusion matrices is the best over all ten "
         "crowds; with 20 responses per annotator these have 1,330 items, and two percent of the "
         "errors are two items.",
     )
+    impossible: list[str] = []
     for family, n_classes, n_responses in SIZES:
         found = [rate(family, n_classes, n_responses, seed) for seed in SEEDS]
         mean = Ratings(*np.mean(found, axis=0).tolist())
@@ -125,14 +147,23 @@ def simulated() -> Section:
         section.rows.append(
             [
                 *(family, str(n_classes), f"{n_responses:,}"),
-                *(f"{value:.3f}" for value in mean[:6]),
+                *("–" if np.isnan(value) else f"{value:.3f}" for value in mean[:8]),
                 *(f"{100 * value:.1f} %" for value in (mean.error, mean.best_error, noise)),
             ]
         )
-        section.checks += _checks(f"{family}, K = {n_classes}, {n_responses:,} responses", mean)
+        name = f"{family}, K = {n_classes}, {n_responses:,} responses"
+        checks = _checks(name, mean)
+        section.checks += checks
+        if mean.best < checks[-2].limit:
+            impossible.append(f"{name} ({mean.best:.3f} of {checks[-2].limit:.3f})")
         if family == "coin" and n_classes >= 10:
-            name = section.checks[-1].name.rpartition(":")[0]
             section.checks.append(Check(f"{name}: guessers", mean.guessers, 0.2))
+    if impossible:
+        section.note += (
+            " That correlation is below the required one, so no estimate can be expected to reach "
+            "it, for "
+            f"{'; '.join(impossible)}."
+        )
     return section
 
 
@@ -142,9 +173,10 @@ def _checks(name: str, mean: Ratings) -> list[Check]:
     correlation = 0.98 if reachable >= 0.98 else 0.98 * reachable
     is_shrunk = abs(mean.possible_spread - 1) > 0.15
     spread = mean.spread / mean.possible_spread if is_shrunk else mean.spread
+    covered = round(mean.coverage, 9)
     return [
-        Check(f"{name}: coverage", mean.coverage, 0.98),
-        Check(f"{name}: coverage", mean.coverage, 0.92, at_most=False),
+        Check(f"{name}: coverage", covered, 0.98),
+        Check(f"{name}: coverage", covered, 0.92, at_most=False),
         Check(f"{name}: error over the best", mean.error / mean.best_error, 1.02),
         Check(f"{name}: correlation", mean.correlation, correlation, at_most=False),
         Check(f"{name}: |spread − 1|", abs(spread - 1), 0.15),
@@ -195,16 +227,22 @@ def public() -> Section:
     """Estimated beside measured accuracies, and errors of Dawid–Skene, on public crowds."""
     section = Section(
         "Annotators: estimated and measured accuracies of public crowds",
-        ["set", "classes", "annotators", "correlation", "spread", "coverage", "DawidSkene error"],
+        [
+            *("set", "classes", "annotators", "correlation", "spread"),
+            *("spread of agreement", "coverage", "DawidSkene error"),
+        ],
         note=f"Annotators with at least {MIN_GOLD} gold responses; sets with fewer than five of "
-        "them have no correlation.",
+        "them have no correlation. Ratings are those of `fuse`. The spread of agreement is that of "
+        "the share of other annotators' responses to the same items that are equal, which no model "
+        "and no label is needed for, over the spread of measured accuracies: where even that is "
+        "far above one, agreement does not show accuracy.",
     )
     folder = os.environ.get("BLINDFUSE_DATA")
     if folder is None:
         section.note = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
         return section
     errors: dict[str, list[float]] = {name: [] for name in ERRORS_BEFORE}
-    correlations = []
+    correlations, coverages = [], []
     for name in sorted(path.name for path in (Path(folder) / "crowd").iterdir()):
         crowd = load(name, folder)
         with warnings.catch_warnings():
@@ -212,13 +250,14 @@ def public() -> Section:
             error = 100 * error_rate(DawidSkene().fit(crowd.responses).posteriors_, crowd.truth)
             figures = compare_ratings(fuse(crowd.responses), crowd)
         K, M = crowd.responses.n_classes, crowd.responses.n_annotators
-        shown = ["–"] * 3 if figures is None else [f"{figure:.2f}" for figure in figures]
+        shown = ["–"] * 4 if figures is None else [f"{figure:.2f}" for figure in figures]
         section.rows.append([name, str(K), f"{M:,}", *shown, f"{error:.2f} %"])
         if name.startswith("ws_"):
             continue
         errors["fewer than four" if K < 4 else "four or more"].append(error)
         if figures is not None:
             correlations.append(figures.correlation)
+            coverages.append(figures.coverage)
             factor = max(figures.spread, 1 / figures.spread)
             section.checks.append(Check(f"{name}: spread, factor", factor, 1.5))
         if name == "web":
@@ -228,15 +267,19 @@ def public() -> Section:
         for (classes, found), before in zip(errors.items(), ERRORS_BEFORE.values(), strict=True)
     ]
     median = float(np.median(correlations))
-    section.checks.append(Check("median correlation", median, CORRELATION_BEFORE, at_most=False))
+    section.checks += [
+        Check("median correlation", median, CORRELATION_BEFORE, at_most=False),
+        Check("mean coverage", float(np.mean(coverages)), 0.85, at_most=False),
+    ]
     return section
 
 
 class Compared(NamedTuple):
-    """Estimated compared with measured accuracies; ``spread`` is without sampling noise."""
+    """Estimated compared with measured accuracies; spreads are without sampling noise."""
 
     correlation: float
     spread: float
+    agreement_spread: float
     coverage: float
 
 
@@ -248,12 +291,24 @@ def compare_ratings(fusion: Fusion, crowd: Crowd) -> Compared | None:
     rated = fusion.diagnostics.annotators
     estimated, measured = rated.accuracy[chosen], accuracy[chosen]
     noise = np.mean(measured * (1 - measured) / number[chosen])
+    deviation = np.sqrt(max(measured.var() - noise, 1e-9))
     inside = (rated.low[chosen] <= measured) & (measured <= rated.high[chosen])
     return Compared(
         float(np.corrcoef(estimated, measured)[0, 1]),
-        float(estimated.std() / np.sqrt(max(measured.var() - noise, 1e-9))),
+        float(estimated.std() / deviation),
+        float(agreement_with_others(crowd.responses)[chosen].std() / deviation),
         float(inside.mean()),
     )
+
+
+def agreement_with_others(responses: Responses) -> Floats:
+    """Share of other annotators' responses to the same items that are equal, ``[annotator]``."""
+    items, (_, annotators, symbols) = responses.item_of_response(), responses.by_item
+    votes = weighted_votes(responses)[items]
+    equal = votes[np.arange(len(items)), symbols] - 1
+    M, others = responses.n_annotators, votes.sum(axis=1) - 1
+    number = np.bincount(annotators, others, minlength=M)
+    return np.bincount(annotators, equal, minlength=M) / np.maximum(number, 1)
 
 
 def order() -> Section:

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from blindfuse import DawidSkene, Model, Responses, diagnose, fuse, simulate
-from blindfuse.diagnostics.annotators import rate_annotators
+from blindfuse import DawidSkene, Model, Responses, Simulation, diagnose, fuse, simulate
+from blindfuse.diagnostics.annotators import Annotators, rate_annotators
+from blindfuse.diagnostics.calibration import ErrorInterval, combine
+from blindfuse.diagnostics.correlated_errors import CorrelatedErrors
 from blindfuse.kernels import compilation
 from experiments.awkward_crowds import KINDS as AWKWARD_KINDS
 from experiments.awkward_crowds import Kind
@@ -167,6 +169,132 @@ def test_the_kernel_collects_the_same_evidence(monkeypatch: pytest.MonkeyPatch) 
     compiled = rate_annotators(*inputs)
     for name in ("accuracy", "low", "high", "spammer"):
         np.testing.assert_allclose(getattr(small, name), getattr(compiled, name), atol=1e-9)
+
+
+def rate_with_score(
+    simulation: Simulation, expected: ErrorInterval | None, monkeypatch: pytest.MonkeyPatch
+) -> Annotators:
+    """Ratings of Dawid–Skene if the score of correlated errors were far from zero."""
+    fitted = DawidSkene().fit(simulation.responses)
+    monkeypatch.setattr(
+        "blindfuse.diagnostics.annotators.score_correlated_errors",
+        lambda *_: CorrelatedErrors(100.0),
+    )
+    return rate_annotators(
+        simulation.responses, fitted.model_, fitted.posteriors_, expected=expected
+    )
+
+
+def test_unexpected_errors_widen_intervals_as_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to q labels are wrong for all: an annotator who follows them loses q (K a − 1)/(K − 1)."""
+    simulation = skilled_crowd("coin", 4, 200, 0)
+    model = DawidSkene().fit(simulation.responses).model_
+    answered = simulation.responses.responses_per_item > 0
+    own = 1 - model.posteriors(simulation.responses)[answered].max(axis=1).mean()
+    high = combine(own, 0.0, None, int(answered.sum()), 4).high
+    q = 1.959964 / 1.281552 * 0.1 / (1 - own * 4 / 3)
+    narrow = rate_with_score(simulation, None, monkeypatch)
+    wide = rate_with_score(simulation, ErrorInterval(own, 0, high + 0.1), monkeypatch)
+    a = narrow.accuracy
+    followed = (4 * a - 1) / 3
+    low = a - np.sqrt((a - narrow.low) ** 2 + q**2 * (np.maximum(followed, 0) ** 2 + 1 / 12))
+    above = a + np.sqrt((narrow.high - a) ** 2 + q**2 * (np.minimum(followed, 0) ** 2 + 1 / 12))
+    np.testing.assert_array_equal(wide.accuracy, a)
+    np.testing.assert_allclose(wide.low, np.maximum(low, 0), atol=1e-5)
+    np.testing.assert_allclose(wide.high, np.minimum(above, 1), atol=1e-5)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_conditionally_independent_annotators_have_the_intervals_of_the_model(
+    family: Family,
+) -> None:
+    simulation = skilled_crowd(family, 5, 200, 1)
+    fusion = fuse(simulation.responses)
+    alone = rate_annotators(simulation.responses, fusion.model, fusion.posteriors)
+    found = fusion.diagnostics.annotators
+    np.testing.assert_allclose(found.low, alone.low, atol=2e-3)
+    np.testing.assert_allclose(found.high, alone.high, atol=2e-3)
+
+
+@pytest.mark.parametrize("family", ["classifiers", "difficult items"])
+def test_intervals_allow_for_labels_that_are_wrong_together(family: str) -> None:
+    """Without that, they would cover a third of the accuracies or less."""
+    inside = []
+    for kind in (one for one in AWKWARD_KINDS if one.family == family):
+        crowd = kind.crowd(0)
+        found = fuse(crowd.responses).diagnostics.annotators
+        right = crowd.responses.matrix() == crowd.truth[:, None]
+        given = crowd.responses.matrix() >= 0
+        accuracy = (right & given).sum(axis=0) / given.sum(axis=0)
+        inside.append(((found.low <= accuracy) & (accuracy <= found.high)).mean())
+    assert np.mean(inside) > 0.85
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_annotators_with_few_responses_are_not_flagged(n_classes: int) -> None:
+    """One correct response has a chance agreement of one; that makes nobody an adversary."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(n_classes, size=600)
+    items = np.concatenate([np.tile(np.arange(600), 5), np.arange(600)])
+    annotators = np.concatenate([np.repeat(np.arange(5), 600), np.arange(5, 605)])
+    right = rng.random(len(items)) < 0.8
+    wrong = (truth[items] + rng.integers(1, n_classes, size=len(items))) % n_classes
+    table = Responses.from_codes(
+        items,
+        annotators,
+        np.where(right, truth[items], wrong),
+        items=np.arange(600),
+        annotators=np.arange(605),
+        classes=np.arange(n_classes),
+    )
+    found = fuse(table).diagnostics.annotators
+    assert not found.adversary.any()
+    assert not found.spammer.any()
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.9, 0.1), (0.95, 0.05)])
+def test_guessers_are_flagged_and_skilled_annotators_are_not(shares: tuple[float, float]) -> None:
+    """Where a class is rare, the responses of hardly anyone depend significantly on it."""
+    flagged = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        truth = rng.choice(2, size=400, p=shares)
+        skills = np.repeat([0.9, 0.5], [25, 5])
+        matrix = np.where(rng.random((400, 30)) < skills, truth[:, None], 1 - truth[:, None])
+        matrix[rng.random((400, 30)) < 0.8] = -1
+        flagged.append(fuse(matrix).diagnostics.annotators.spammer)
+    assert np.mean(flagged, axis=0)[:25].mean() < 0.02
+    assert np.mean(flagged, axis=0)[25:].mean() > 0.8
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_guessers_among_a_hundred_classes_are_flagged(seed: int) -> None:
+    """They give fewer responses than a table of a hundred classes has columns."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(100, size=1200)
+    skills = np.concatenate([np.full(5, 0.01), rng.uniform(0.4, 0.95, 45)])
+    wrong = (truth[:, None] + rng.integers(1, 100, (1200, 50))) % 100
+    matrix = np.where(rng.random((1200, 50)) < skills, truth[:, None], wrong)
+    matrix[rng.random((1200, 50)) < 0.92] = -1
+    found = fuse(matrix[(matrix >= 0).any(axis=1)]).diagnostics.annotators
+    assert found.spammer[:5].mean() >= 0.8
+    assert not found.spammer[5:].any()
+    assert found.accuracy[:5].max() < 0.2
+
+
+def test_random_reports_of_a_rare_class_are_flagged_though_accurate() -> None:
+    """Whoever reports a class of five percent at random is right nine times of ten."""
+    flagged = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        truth = (rng.random(1000) < 0.05).astype(int)
+        right = rng.random((1000, 25)) < rng.uniform(0.8, 0.97, 25)
+        matrix = np.where(right, truth[:, None], 1 - truth[:, None])
+        matrix[:, :3] = rng.random((1000, 3)) < 0.04
+        matrix[rng.random((1000, 25)) < 0.6] = -1
+        flagged.append(fuse(matrix).diagnostics.annotators.spammer)
+    assert np.mean(flagged, axis=0)[:3].mean() > 0.6
+    assert np.mean(flagged, axis=0)[3:].mean() < 0.02
 
 
 ONE_SIDED = [kind for kind in AWKWARD_KINDS if kind.family == "one-sided sources"]

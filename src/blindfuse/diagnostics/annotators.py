@@ -2,7 +2,8 @@
 
 Intervals are those of the hierarchical prior of :mod:`blindfuse.model.annotator_prior`, with the
 information of the responses reduced by how uncertain it is whether they are correct, and with the
-uncertainty of the prior itself.
+uncertainty of the prior itself. Where errors are correlated, labels may be wrong together, and
+intervals are wider by that.
 """
 
 from dataclasses import dataclass
@@ -10,15 +11,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, chdtri
+from scipy.special import betaincinv, chdtri, ndtri
 
+from blindfuse.diagnostics.calibration import ErrorInterval, Z, combine, probability_by_score
+from blindfuse.diagnostics.correlated_errors import score_correlated_errors
 from blindfuse.errors import list_names
 from blindfuse.kernels.annotator_evidence import MIN_PROBABILITY, add_evidence
 from blindfuse.kernels.compilation import MIN_COMPILED
-from blindfuse.model.annotator_prior import SPREAD_PRIOR, SkillPrior, learn_annotator_prior
+from blindfuse.model.annotator_prior import (
+    MIN_KNOWN,
+    SPREAD_PRIOR,
+    SkillPrior,
+    learn_annotator_prior,
+)
 from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import count_posteriors
+from blindfuse.model.posteriors import count_posteriors, safe_log
+from blindfuse.model.recalibration import mean_error
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -27,6 +36,10 @@ INTERVAL_LEVEL = 0.95
 """Confidence level of the accuracy intervals."""
 INDEPENDENCE_LEVEL = 0.05
 """Significance level of the test that an annotator's responses depend on the class."""
+MIN_GUESSING_RATIO = 3.0
+"""Likelihood ratio from which on responses are rather guesses than informative."""
+MIN_GUESSES = 10
+"""Responses that do not make a guesser, whatever they are."""
 BLOCK_CELLS = 1_000_000
 """Cells of confusion matrices that are tested at once."""
 MIN_DISTANCE = 1e-3
@@ -35,6 +48,11 @@ MIN_COMPLETE = 1e-9
 """Smallest information, for annotators without responses."""
 MIN_BETA_SIZE = 2.0
 """Smallest sum of the parameters of an interval's beta distribution: the uniform one has 2."""
+AGREEMENT_VARIANCE = 1 / 12
+"""Variance of the share of labels with unexpected errors that an annotator agrees with, around what
+its accuracy predicts: that of a uniform share."""
+MIN_SLOPE = 0.05
+"""Smallest share of the unexpected errors that the error of the labels rises by."""
 
 FLAGS = {
     "adversary": "worse than chance",
@@ -53,8 +71,9 @@ class Annotators:
     n_responses ``[annotator]``
         number of responses.
     accuracy, low, high ``[annotator]``
-        estimated accuracy Σ_k π_k Γ_m(k, k), and its 95 % interval. Where symbols are not classes,
-        each symbol counts as the class that it speaks for.
+        estimated accuracy Σ_k π_k Γ_m(k, k), and its 95 % interval, which allows for labels that
+        are wrong because annotators share errors. Where symbols are not classes, each symbol counts
+        as the class that it speaks for.
     worst_class, confused_with ``[annotator]``
         code of the class with the lowest recall, and of what is reported most often instead.
     bias ``[annotator, class]``
@@ -62,7 +81,8 @@ class Annotators:
         items.
     adversary, spammer, constant ``[annotator]``
         flags: the whole interval lies below chance, unless all responses are the same; responses do
-        not depend significantly on the class; all responses are the same.
+        not depend significantly on the class, and are less accurate than most or better explained
+        by guessing; all responses are the same.
     by_labels
         whether accuracies are those of the fused labels, and not of a model.
     roc_area ``[annotator]``
@@ -131,30 +151,37 @@ def rate_annotators(
     model: Model,
     posteriors: Floats,
     labels: NDArray[np.intp] | None = None,
+    expected: ErrorInterval | None = None,
 ) -> Annotators:
     """Rate annotators: accuracies with intervals, worst confusions, biases and flags.
 
     If ``labels[item]`` are given, the accuracies are those after one iteration of EM from the
     labels. Posteriors whose confidence does not depend on who responded would make all annotators
     alike, and labels alone would count their own errors against those who are right.
+    ``expected`` is the expected error of the labels. Where errors are correlated and it may be
+    larger than the model says, the intervals are wider.
     """
     K = responses.n_classes
-    evidence = _collect_evidence(responses, model, posteriors)
+    by_model = model.posteriors(responses)
+    evidence = _collect_evidence(responses, model, posteriors, by_model)
     if labels is not None:
-        posteriors = implied_model(responses, np.eye(K)[labels], None).posteriors(responses)
+        by_model = implied_model(responses, np.eye(K)[labels], None).posteriors(responses)
+        posteriors = by_model
         model = implied_model(responses, posteriors, None)
     counts = count_posteriors(responses, posteriors).counts
     accuracy = model.accuracies
-    low, high = _intervals(accuracy, _variances(model, counts, evidence, responses.n_items))
+    limits = _intervals(accuracy, _variances(model, counts, evidence, responses.n_items))
+    unexpected = _unexpected_errors(responses, model, by_model, expected)
+    low, high = _allow_for_shared_errors(accuracy, *limits, unexpected, K)
     worst_class, confused_with = _worst_confusions(model.confusions)
     reported, true = counts.sum(axis=2), counts.sum(axis=1)
     totals = np.maximum(reported.sum(axis=1, keepdims=True), 1.0)
-    chance = np.sum(reported / totals * (true / totals), axis=1)
     responding = responses.responses_per_annotator > 0
     constant = responding & (np.count_nonzero(reported, axis=1) == 1) & (totals[:, 0] > K)
     # Who always reports one class may abstain elsewhere, and cannot have swapped classes.
-    adversary = responding & ~constant & (high < chance)
-    uninformative = ~_are_informative(evidence.others) & (totals[:, 0] > 5 * K)
+    adversary = responding & ~constant & (high < _chance(model))
+    below_most = limits[1] < accuracy[responding].mean()
+    guesses = _are_guesses(evidence.others, below_most) & (totals[:, 0] > MIN_GUESSES)
     return Annotators(
         names=responses.annotators,
         classes=responses.classes,
@@ -166,7 +193,7 @@ def rate_annotators(
         confused_with=confused_with,
         bias=(reported - true) / totals,
         constant=constant,
-        spammer=responding & ~constant & ~adversary & uninformative,
+        spammer=responding & ~constant & ~adversary & guesses,
         adversary=adversary,
         by_labels=labels is not None,
     )
@@ -197,24 +224,31 @@ class Evidence(NamedTuple):
         return np.asarray(np.clip(1 - self.unknown / complete, 0, 1))
 
 
-def _collect_evidence(responses: Responses, model: Model, posteriors: Floats) -> Evidence:
+def _collect_evidence(
+    responses: Responses, model: Model, posteriors: Floats, by_model: Floats
+) -> Evidence:
+    """Collect the evidence under ``posteriors[item, class]``, and those of the model itself.
+
+    Only from the latter can an annotator's response be divided out again.
+    """
     M, K = responses.n_annotators, responses.n_classes
     if responses.n_responses < MIN_COMPILED:
-        return _collect_small(responses, model, posteriors)
+        return _collect_small(responses, model, posteriors, by_model)
     evidence = Evidence(np.zeros((M, K, K)), np.zeros(M), np.zeros(M))
-    # Only from the model's own posteriors can an annotator's response be divided out again.
-    model_inputs = posteriors, model.posteriors(responses), model.confusions
+    model_inputs = posteriors, by_model, model.confusions
     add_evidence(*responses.by_item, 0, responses.n_items, *model_inputs, *evidence)
     return evidence
 
 
-def _collect_small(responses: Responses, model: Model, posteriors: Floats) -> Evidence:
+def _collect_small(
+    responses: Responses, model: Model, posteriors: Floats, by_model: Floats
+) -> Evidence:
     """The same without a kernel."""
     M, K = responses.n_annotators, responses.n_classes
     _, annotators, symbols = responses.by_item
     items = responses.item_of_response()
-    weights, by_model = posteriors[items], model.posteriors(responses)[items]
-    left = by_model / np.maximum(model.confusions[annotators, symbols], MIN_PROBABILITY)
+    weights = posteriors[items]
+    left = by_model[items] / np.maximum(model.confusions[annotators, symbols], MIN_PROBABILITY)
     left /= left.sum(axis=1, keepdims=True)
     cells = annotators.astype(np.intp) * K + symbols
     others = np.empty((M * K, K))
@@ -237,6 +271,56 @@ def _intervals(accuracy: Floats, variances: Floats) -> tuple[Floats, Floats]:
     return np.minimum(low, accuracy), np.maximum(high, accuracy)
 
 
+def _unexpected_errors(
+    responses: Responses, model: Model, by_model: Floats, expected: ErrorInterval | None
+) -> float:
+    """The largest plausible share q of labels that are wrong in a way that the model does not know.
+
+    The model's posteriors ``by_model[item, class]`` state an error e₀. If what the model takes for
+    the class is wrong for a share q of the items, the error is e₀ + q (1 − e₀ K/(K − 1)). q brings
+    the upper limit of the error from that under the model to that of ``expected``, times the
+    probability of correlated errors by their score: zero for conditionally independent annotators.
+    """
+    answered = by_model[responses.responses_per_item > 0]
+    if expected is None or not len(answered):
+        return 0.0
+    K, own = responses.n_classes, mean_error(answered)
+    excess = expected.high - combine(own, 0.0, None, len(answered), K).high
+    to_level = ndtri((1 + INTERVAL_LEVEL) / 2) / Z
+    q = np.clip(to_level * excess / max(1 - own * K / (K - 1), MIN_SLOPE), 0, 1)
+    return float(q * probability_by_score(score_correlated_errors(responses, model, by_model).z))
+
+
+def _allow_for_shared_errors(
+    accuracy: Floats, low: Floats, high: Floats, q: float, n_classes: int
+) -> tuple[Floats, Floats]:
+    """Limits ``[annotator]`` if up to a share q of the labels is wrong for all annotators alike.
+
+    If an annotator reports c of these labels and d of the true classes of their items, its accuracy
+    is lower by q (c − d). Who follows wrong labels as often as right ones has
+    c − d = (K a − 1)/(K − 1) with its accuracy a, and individual shares c vary around that.
+    Independent deviations add up as squares.
+    """
+    if q == 0:
+        return low, high
+    followed = (n_classes * accuracy - 1) / (n_classes - 1)
+    lowered = q * np.sqrt(np.maximum(followed, 0) ** 2 + AGREEMENT_VARIANCE)
+    raised = q * np.sqrt(np.minimum(followed, 0) ** 2 + AGREEMENT_VARIANCE)
+    low = accuracy - np.hypot(accuracy - low, lowered)
+    high = accuracy + np.hypot(high - accuracy, raised)
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
+def _chance(model: Model) -> Floats:
+    """Accuracies ``[annotator]`` if the same reports did not depend on the class.
+
+    Σ_k π_k P(m reports k), where the model says how often m reports k: shares of a few responses
+    would vary by chance.
+    """
+    reported = np.einsum("mak,k->ma", model.confusions, model.prior)
+    return np.asarray(np.einsum("ma,a->m", reported, model.prior))
+
+
 def _worst_confusions(confusions: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The class with the lowest recall, and the most frequent wrong report of it."""
     annotators = np.arange(len(confusions))
@@ -253,11 +337,13 @@ def _variances(model: Model, counts: Floats, evidence: Evidence, n_items: int) -
     varies as :func:`_skill_variances` says and moves d_k by s / (n_k + s) μ_k (1 − μ_k). n_k are
     effective numbers of responses. The class prior adds Σ_k π_k (d_k − accuracy)²/N.
     """
-    prior, (skills, _) = learn_annotator_prior(counts)
+    reported, share = counts.sum(axis=1), evidence.known_share(counts)[:, None]
+    known = float((reported * share).sum() / max(reported.sum(), MIN_COMPLETE))
+    prior, (skills, _) = learn_annotator_prior(counts, max(known, MIN_KNOWN))
     skill = prior.skill
     recalls = np.einsum("mkk->mk", model.confusions)
-    reported, mu = counts.sum(axis=1), skill.expected_accuracies(skills)
-    n = reported * evidence.known_share(counts)[:, None]
+    mu = skill.expected_accuracies(skills)
+    n = reported * share
     slope = skill.strength / (n + skill.strength) * mu * (1 - mu)
     complete = skill.strength / (reported + skill.strength) * mu * (1 - mu) * reported
     information = (n * slope).sum(axis=1), complete.sum(axis=1)
@@ -293,19 +379,48 @@ def _skill_variances(
     return np.asarray(given_crowd + B**2 * (of_mean + of_spread))
 
 
-def _are_informative(counts: Floats) -> NDArray[np.bool_]:
-    """Whether responses depend on the class, ``[annotator]``: a χ² test of independence each.
+def _are_guesses(counts: Floats, below_most: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether responses are guesses, ``[annotator]``.
 
     ``counts[m, reported, true]`` are by what all other annotators say, so that an annotator who
-    guesses does not agree with itself.
+    guesses does not agree with itself. Few responses do not depend significantly on the class for
+    anyone. Guesses must also be less accurate than most, which ``below_most`` says, or be explained
+    by guessing better than by the confusions of the crowd: where a class is rare, annotators who
+    never report it are as accurate as others.
     """
     M, K, _ = counts.shape
     step = max(1, BLOCK_CELLS // K**2)
-    blocks = [_is_informative(counts[begin : begin + step]) for begin in range(0, M, step)]
-    return np.concatenate(blocks)
+    blocks = [counts[begin : begin + step] for begin in range(0, M, step)]
+    crowd = counts.sum(axis=0)
+    informative = np.concatenate([_is_informative(block) for block in blocks])
+    like_guesses = np.concatenate([_favours_guessing(block, crowd) for block in blocks])
+    return np.asarray(~informative & (below_most | like_guesses))
+
+
+def _favours_guessing(counts: Floats, crowd: Floats) -> NDArray[np.bool_]:
+    """Whether guessing is MIN_GUESSING_RATIO times as likely as the crowd's confusions.
+
+    Either hypothesis has the annotator's own report rates: P_m(a) whatever the class, or
+    P(a | k) c_ma/Σ_a P(a | k) c_ma with the confusions P(a | k) of the ``crowd[reported, true]``,
+    and with c_ma the number of reports a divided by the number that P predicts.
+    """
+    reported, true = counts.sum(axis=2), counts.sum(axis=1)
+    confusions = crowd / np.maximum(crowd.sum(axis=0), MIN_COMPLETE)
+    expected = np.einsum("ak,mk->ma", confusions, true)
+    tilted = confusions * (reported / np.maximum(expected, MIN_COMPLETE))[:, :, None]
+    tilted /= np.maximum(tilted.sum(axis=1, keepdims=True), MIN_COMPLETE)
+    shares = reported / np.maximum(reported.sum(axis=1, keepdims=True), MIN_COMPLETE)
+    by_crowd = np.einsum("mak,mak->m", counts, safe_log(tilted))
+    by_guessing = np.einsum("ma,ma->m", reported, safe_log(shares))
+    return np.asarray(by_guessing - by_crowd > np.log(MIN_GUESSING_RATIO))
 
 
 def _is_informative(counts: Floats) -> NDArray[np.bool_]:
+    """Whether responses depend on the class, ``[annotator]``, by one of two tests of independence.
+
+    χ² finds any dependence. With many classes it has little power, and the number of agreements,
+    which by chance has about the variance of its mean, has more.
+    """
     reported, true = counts.sum(axis=2), counts.sum(axis=1)
     total = np.maximum(reported.sum(axis=1)[:, None, None], 1e-9)
     expected = reported[:, :, None] * true[:, None, :] / total
@@ -315,4 +430,7 @@ def _is_informative(counts: Floats) -> NDArray[np.bool_]:
     rows = np.count_nonzero(reported > 0, axis=1) - 1
     columns = np.count_nonzero(true > 1e-9, axis=1) - 1
     freedom = np.maximum(rows * columns, 1)
-    return np.asarray(terms.sum(axis=(1, 2)) > chdtri(freedom, INDEPENDENCE_LEVEL))
+    depends = terms.sum(axis=(1, 2)) > chdtri(freedom, INDEPENDENCE_LEVEL)
+    agreed, by_chance = np.einsum("mkk->m", counts), np.einsum("mkk->m", expected)
+    agrees = agreed - by_chance > -ndtri(INDEPENDENCE_LEVEL) * np.sqrt(by_chance)
+    return np.asarray(depends | agrees)

@@ -163,7 +163,7 @@ def probability_of_dependence(evidence: Independence) -> float:
     dependent = BASE_RATE * _density_if_dependent(z, typical_score(evidence))
     probability = max(
         dependent / max(dependent + independent, 1e-300),
-        _rise(abs(evidence.z), SIGNIFICANT_SCORE),
+        probability_by_score(evidence.z),
         _rise(evidence.excess_misfit, SIGNIFICANT_MISFIT),
         1 - _rise(evidence.naming - 0.5, WEAK_NAMING),
     )
@@ -189,6 +189,11 @@ def _density_if_dependent(z: float, typical: float) -> float:
 
 def _normal_density(x: Any) -> Any:
     return np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+
+
+def probability_by_score(z: float) -> float:
+    """How probable correlated errors are by their score alone, 1/(1 + (4/|z|)⁸)."""
+    return _rise(abs(z), SIGNIFICANT_SCORE)
 
 
 def _rise(value: float, middle: float) -> float:

@@ -121,11 +121,13 @@ def diagnose(
         reference = implied_model(table, posteriors, None)
         expected = expected or expect_error(table, reference, posteriors)
     pairs = count_pairs(table).compare_with(reference)
+    expected = expected or expect_error(responses, known, posteriors)
     return Diagnostics(
         expected_error=estimate_error(responses, known, posteriors, expected),
         items=rate_items(responses, posteriors),
         annotators=replace(
-            rate_annotators(*decided, posteriors, labels), roc_area=_roc_areas(responses, known)
+            rate_annotators(*decided, posteriors, labels, expected),
+            roc_area=_roc_areas(responses, known),
         ),
         coverage=measure_coverage(without_abstentions(responses, decided[0])),
         panel=compare_panel(*decided, posteriors),

@@ -162,7 +162,8 @@ class DawidSkene(EMEstimator, StreamEstimator):
         votes = self._shared_votes(expected)
         learned = votes.learned if votes else None
         if learned is None:
-            learned = make_shrinkage(self.shrinkage, counts, alphabet.anchor)
+            uncertainty = expected.entropy_per_item
+            learned = make_shrinkage(self.shrinkage, counts, alphabet.anchor, uncertainty)
         if votes:
             votes.learned = learned
         self._shrinkage = copy(learned)  # its skills change during the fit

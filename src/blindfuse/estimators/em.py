@@ -274,6 +274,8 @@ class EMEstimator(ModelEstimator):
         if self._initializes_again:
             rough = run(self.max_iter, ROUGH_TOLERANCE_FACTOR * self.tolerance)
             expected, earlier = rough.expected, rough.log_likelihoods
+            if rough.stopped == "converged":
+                expected = expected.with_entropy(*rough.parameters.evidence)
             self._initialize_m_step(annotators, alphabet, expected)
         result = run(self.max_iter - len(earlier), self.tolerance)
         self.log_likelihoods_ = np.concatenate([earlier, result.log_likelihoods])

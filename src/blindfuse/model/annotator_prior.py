@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, gammaln, logit
+from scipy.special import expit, gammaln, logit, softmax, xlogy
 
 from blindfuse.kernels.beta_binomial import log_beta_binomial
 from blindfuse.kernels.compilation import MIN_COMPILED
@@ -42,8 +42,10 @@ LEARNING_STEPS = 6
 """Alternations between skills, class effects and the strength of their deviations."""
 MAX_LOGIT_STEP = 1.0
 """Largest change of a skill or class effect in one Newton step."""
-MAX_SKILL = 6.0
-"""Largest skill, in logits, that counts as measured: one wrong response in four hundred."""
+MIN_KNOWN = 0.2
+"""Smallest share of the information about skills that counts as known."""
+MAX_INTEGRATED = 5_000
+"""Annotators whose skills are integrated out; of larger crowds, evenly spaced ones are."""
 SPREAD_STEPS = 20
 """Iterations of EM for the mean and spread of skills."""
 MIN_SPREAD = 0.03
@@ -58,6 +60,10 @@ MAX_CELLS, MAX_ROUGH_CELLS = 500_000, 20_000
 of larger crowds, evenly spaced annotators are used."""
 PATTERN_STEPS = 2
 """Alternations between the strengths of the pattern and of preferences."""
+QUADRATURE_NODES, _weights = np.polynomial.hermite_e.hermegauss(9)
+"""Nodes of Gauss–Hermite quadrature, in standard deviations."""
+QUADRATURE_LOG_WEIGHTS = np.log(_weights) + QUADRATURE_NODES**2 / 2
+"""Log weights of the integrand itself, without the factor exp(−x²/2)."""
 
 
 def column_sums(counts: Floats) -> Floats:
@@ -97,21 +103,41 @@ class SkillPrior:
         accuracies = expit(skills[:, None] + self.class_effects)
         return np.asarray(np.clip(accuracies, EDGE, 1 - EDGE))
 
-    def step(self, diagonal: DiagonalCounts, skills: Floats) -> tuple[Floats, Floats]:
-        """One Newton step of every skill, and the variances of the skills, ``[annotator]``.
+    def score(self, diagonal: DiagonalCounts, skills: Floats) -> tuple[Floats, Floats]:
+        """The score and the information of the skills, ``[annotator]`` each.
 
         The quasi-likelihood of beta-binomial counts x_mk of n_mk has the score
         Σ_k w_mk (x_mk − n_mk μ_mk) and the information Σ_k w_mk n_mk μ_mk (1 − μ_mk), where
-        w_mk = s / (n_mk + s); the prior adds (α₀ − α_m)/τ² and 1/τ².
+        w_mk = s / (n_mk + s).
         """
         mu = self.expected_accuracies(skills)
         weight = self.strength / (diagonal.total + self.strength)
-        precision = 1 / self.spread**2
         expected = diagonal.total * mu
         score = np.einsum("mk,mk->m", weight, diagonal.right - expected)
-        information = np.einsum("mk,mk,mk->m", weight, expected, 1 - mu) + precision
-        change = (score + precision * (self.mean - skills)) / information
-        return skills + np.clip(change, -MAX_LOGIT_STEP, MAX_LOGIT_STEP), 1 / information
+        return score, np.einsum("mk,mk,mk->m", weight, expected, 1 - mu)
+
+    def step(self, diagonal: DiagonalCounts, skills: Floats) -> Floats:
+        """The skills ``[annotator]`` after one Newton step.
+
+        The prior adds (α₀ − α_m)/τ² to the score and 1/τ² to the information.
+        """
+        precision = 1 / self.spread**2
+        score, information = self.score(diagonal, skills)
+        change = (score + precision * (self.mean - skills)) / (information + precision)
+        return np.asarray(skills + np.clip(change, -MAX_LOGIT_STEP, MAX_LOGIT_STEP))
+
+    def log_quasi_likelihood(self, diagonal: DiagonalCounts, skills: Floats) -> Floats:
+        """Σ_k w_mk (x_mk η_mk − n_mk log(1 + exp η_mk)) with η_mk = α_m + β_k.
+
+        ``skills[annotator, candidate]`` are several per annotator, and so is the result.
+        """
+        weight = self.strength / (diagonal.total + self.strength)
+        right, total = weight * diagonal.right, weight * diagonal.total
+        found = np.zeros_like(skills)
+        for k, effect in enumerate(self.class_effects):
+            logits = skills + effect
+            found += right[:, k, None] * logits - total[:, k, None] * np.logaddexp(0, logits)
+        return found
 
     def accuracies(self, diagonal: DiagonalCounts, mu: Floats) -> Floats:
         """Posterior means (x_mk + s μ_mk) / (n_mk + s) of Γ_m(k, k), ``[annotator, true]``."""
@@ -216,20 +242,39 @@ class WrongResponses(NamedTuple):
         return preferences
 
 
-def learn_annotator_prior(counts: Floats) -> tuple[AnnotatorPrior, AnnotatorEffects]:
+def learn_annotator_prior(
+    counts: Floats, known: float = 1.0
+) -> tuple[AnnotatorPrior, AnnotatorEffects]:
     """The prior under which expected ``counts[m, reported, true]`` are most likely, and effects.
 
-    Parameters are learned from at most MAX_CELLS counts; the effects are those of all annotators.
+    ``known`` is the share of the information about skills that is known, where classes are not
+    (:func:`known_share`). Parameters are learned from at most MAX_CELLS counts; the effects are
+    those of all annotators.
     """
     sample = _evenly_spaced(counts)
     pattern = _crowd_pattern(sample)
-    skill = _learn_skill_prior(DiagonalCounts.from_counts(sample))
+    skill = _learn_skill_prior(DiagonalCounts.from_counts(sample), known)
     prior = AnnotatorPrior(skill, pattern, *_pattern_strengths(sample, pattern))
     diagonal = DiagonalCounts.from_counts(counts)
     skills = _rough_skills(diagonal)
     for _ in range(LEARNING_STEPS):
-        skills, _ = skill.step(diagonal, skills)
+        skills = skill.step(diagonal, skills)
     return prior, AnnotatorEffects(skills, prior.preferences(counts))
+
+
+def known_share(counts: Floats, entropy_per_item: float) -> float:
+    """The share of the information about skills that is known, where the classes are not.
+
+    1 − (entropy of the class of an item given all responses)/(that given one response), with the
+    mean over responses of −a log a − (1 − a) log((1 − a)/(K − 1)) in the denominator, where a is
+    the accuracy of the annotator by ``counts[m, reported, true]``.
+    """
+    right, total = np.einsum("mkk->m", counts), counts.sum(axis=(1, 2))
+    a = right / np.maximum(total, MIN_STRENGTH)
+    by_one = -xlogy(a, a) - xlogy(1 - a, (1 - a) / max(counts.shape[1] - 1, 1))
+    given_one = float((total * by_one).sum() / max(total.sum(), MIN_STRENGTH))
+    # Last digits depend on the order of items.
+    return float(np.clip(np.round(1 - entropy_per_item / max(given_one, EDGE), 6), MIN_KNOWN, 1))
 
 
 def _evenly_spaced(counts: Floats) -> Floats:
@@ -250,7 +295,7 @@ def _rough_skills(diagonal: DiagonalCounts) -> Floats:
     return np.asarray(logit((diagonal.right.sum(axis=1) + 1) / (diagonal.total.sum(axis=1) + 2)))
 
 
-def _learn_skill_prior(diagonal: DiagonalCounts) -> SkillPrior:
+def _learn_skill_prior(diagonal: DiagonalCounts, known: float) -> SkillPrior:
     """Alternate skills, class effects and strength, each given the others."""
     skills = _rough_skills(diagonal)
     spread = max(float(skills.std()), MIN_SPREAD)
@@ -259,8 +304,8 @@ def _learn_skill_prior(diagonal: DiagonalCounts) -> SkillPrior:
     for step in range(1, LEARNING_STEPS + 1):
         tolerance = ROUGH_STRENGTH_TOLERANCE if step < LEARNING_STEPS else STRENGTH_TOLERANCE
         for _ in range(2):
-            skills, variances = prior.step(diagonal, skills)
-        mean, spread = _skill_distribution(prior, skills, variances)
+            skills = prior.step(diagonal, skills)
+        mean, spread = _skill_distribution(prior, diagonal, skills, known)
         effects, effect_spread = _effect_step(prior, diagonal, skills, effect_spread)
         prior = SkillPrior(mean, spread, effects, prior.strength)
         strength = _class_strength(prior, diagonal, skills, tolerance)
@@ -269,22 +314,30 @@ def _learn_skill_prior(diagonal: DiagonalCounts) -> SkillPrior:
 
 
 def _skill_distribution(
-    prior: SkillPrior, skills: Floats, variances: Floats
+    prior: SkillPrior, diagonal: DiagonalCounts, skills: Floats, known: float
 ) -> tuple[float, float]:
-    """α₀ and τ of largest likelihood, if each skill is measured with the given variance.
+    """α₀ and τ of largest likelihood, by EM with the skills integrated out.
 
-    The measurements are what the skills would be without the prior; EM of a random-effects model.
+    The likelihood of an annotator with few wrong responses is far from normal around its skill, and
+    a normal approximation would take τ for smaller than it is. So skills are integrated by
+    Gauss–Hermite quadrature at nodes around ``skills``, with the quasi-likelihood l(α) of
+    :meth:`SkillPrior.step`. If only a share κ of its information is ``known``, because the counts
+    are expected ones, it is replaced by κ l(α) + (1 − κ) l'(α_m) (α − α_m): the slope at α_m is the
+    same (Fisher's identity), and the curvature κ times as large (Louis 1982).
     """
-    precision = 1 / prior.spread**2
-    information = np.maximum(1 / variances - precision, 1e-9)
-    measured = skills + (skills - prior.mean) * precision / information
-    measured = np.clip(measured, -MAX_SKILL, MAX_SKILL)
+    step = -(-len(skills) // MAX_INTEGRATED)
+    sample = DiagonalCounts(diagonal.right[::step], diagonal.total[::step])
+    slopes, information = prior.score(sample, skills[::step])
+    scales = 1 / np.sqrt(known * information + 1 / prior.spread**2)
+    offsets = scales[:, None] * QUADRATURE_NODES
+    nodes = skills[::step, None] + offsets
+    log_likelihoods = known * prior.log_quasi_likelihood(sample, nodes) + QUADRATURE_LOG_WEIGHTS
+    log_likelihoods += (1 - known) * slopes[:, None] * offsets
     mean, spread = prior.mean, prior.spread
     for _ in range(SPREAD_STEPS):
-        precision = 1 / spread**2
-        expected = (information * measured + precision * mean) / (information + precision)
-        mean = float(expected.mean())
-        squares = (expected - mean) ** 2 + 1 / (information + precision)
+        weights = softmax(log_likelihoods - ((nodes - mean) / spread) ** 2 / 2, axis=1)
+        mean = float((weights * nodes).sum(axis=1).mean())
+        squares = (weights * (nodes - mean) ** 2).sum(axis=1)
         spread = float(np.sqrt((squares.sum() + SPREAD_PRIOR) / (len(squares) + SPREAD_PRIOR)))
     return mean, spread
 

@@ -17,6 +17,7 @@ from blindfuse.model.annotator_prior import (
     AnnotatorPrior,
     DiagonalCounts,
     column_sums,
+    known_share,
     learn_annotator_prior,
 )
 from blindfuse.model.column_prior import column_centres, learn_column_strength
@@ -68,14 +69,14 @@ class LearnedShrinkage:
     effects: AnnotatorEffects
 
     @classmethod
-    def learn(cls, counts: Floats) -> "LearnedShrinkage":
+    def learn(cls, counts: Floats, entropy_per_item: float = 0.0) -> "LearnedShrinkage":
         """Learn the prior from expected counts ``[annotator, reported, true]``."""
-        return cls(*learn_annotator_prior(counts))
+        return cls(*learn_annotator_prior(counts, known_share(counts, entropy_per_item)))
 
     def shrink(self, counts: Floats) -> Floats:
         """Update the skills by one Newton step, then return the posterior means."""
         diagonal = DiagonalCounts.from_counts(counts)
-        skills, _ = self.prior.skill.step(diagonal, self.effects.skills)
+        skills = self.prior.skill.step(diagonal, self.effects.skills)
         self.effects = self.effects._replace(skills=skills)
         return self.prior.confusions(counts, self.effects)
 
@@ -83,15 +84,21 @@ class LearnedShrinkage:
         return self.prior.log_density(confusions, self.effects)
 
 
-def make_shrinkage(option: ShrinkageOption, counts: Floats, anchor: Anchor = IDENTITY) -> Shrinkage:
+def make_shrinkage(
+    option: ShrinkageOption,
+    counts: Floats,
+    anchor: Anchor = IDENTITY,
+    entropy_per_item: float = 0.0,
+) -> Shrinkage:
     """Return the prior that ``option`` asks for, learned from or distributed like the counts.
 
+    ``entropy_per_item`` is that of the posteriors from which the counts were made.
     Where symbols are not classes, there is no skill to learn: columns are shrunk towards the
     crowd's (:func:`~blindfuse.model.column_prior.column_centres`) with a learned strength.
     """
     if anchor.kind == "identity":
         if isinstance(option, str):
-            return LearnedShrinkage.learn(counts)
+            return LearnedShrinkage.learn(counts, entropy_per_item)
         return PseudoCounts(pooled_pseudo_counts(counts, 0.0 if option is None else float(option)))
     centres = column_centres(counts, anchor)
     strength = 0.0 if option is None else option
