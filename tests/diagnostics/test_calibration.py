@@ -171,6 +171,13 @@ def test_visible_figures_are_those_of_a_second_computation(seed: int) -> None:
     chance = sum(np.mean(labels == k) * np.mean(given == k) for k in range(3))
     assert seen.agreement == pytest.approx((np.mean(equal) - chance) / (1 - chance))
     assert seen.one_sided == 0
+    named = []
+    for k in range(3):
+        of_class = matrix[labels == k]
+        reports = sorted(((of_class == one).sum() for one in range(3) if one != k), reverse=True)
+        named.append((of_class == k).sum() / ((of_class == k).sum() + reports[0]))
+    independence = observe(responses, drawn.model, labels, even).independence(np.arange(6))
+    assert independence.naming == pytest.approx(min(named))
     assert len(features(seen)) == len(fitted_relation().slopes)
 
 

@@ -85,7 +85,7 @@ def test_new_items_get_the_posteriors_of_the_fusion(crowds: Crowds) -> None:
 
 def test_confidence_is_lower_than_that_of_em_alone(crowds: Crowds) -> None:
     errors = []
-    for name in ("adult", "rte", "temp", "trec"):
+    for name in ("product", "rte", "temp", "trec"):
         crowd = crowds[name]
         fusion, alone = fuse(crowd.responses), DawidSkene().fit(crowd.responses)
         assert fusion.method in (MEAN_OF_MODELS, MERGED_GROUPS)
