@@ -91,7 +91,7 @@ def use_one_sided_sources(evidence: Evidence) -> Choice | None:
         "close."
     )
     corrected = correct_with(evidence, fitted.predict_proba, correlation=0.0)
-    shares = ShareConfidence(corrected, vote_prior(evidence.votes))
+    shares = ShareConfidence(corrected, fitted.predict_proba, vote_prior(evidence.votes))
     posteriors = shares(responses)
     model = implied_model(responses, posteriors, context.threads)
     return _guarded(

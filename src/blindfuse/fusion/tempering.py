@@ -41,18 +41,20 @@ class TemperedPosteriors:
 
 @dataclass(frozen=True, eq=False)
 class ShareConfidence:
-    """A method's labels with shares of votes as posteriors; ``prior[class]`` adds one vote.
+    """Labels by ``scores``, with the mean of vote shares and of a model's posteriors as confidence.
 
-    For sources that report one class each, models cannot say how confident they are.
+    For sources that report few classes each, a model cannot say how confident it is, but it knows
+    which of them tell something. ``prior[class]`` adds one vote to the shares.
     """
 
-    posteriors_of: PosteriorsOf
+    scores: PosteriorsOf
+    model: PosteriorsOf
     prior: Floats
 
     def __call__(self, responses: Responses) -> Floats:
         votes = weighted_votes(responses)
         shares = (votes + self.prior) / (votes.sum(axis=1, keepdims=True) + 1)
-        return keep_labels(self.posteriors_of(responses), shares)
+        return keep_labels(self.scores(responses), (shares + self.model(responses)) / 2)
 
 
 def temper_misfit(choice: Choice, context: FuseContext, pairs: Pairs) -> Choice:
