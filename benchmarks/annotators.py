@@ -160,8 +160,8 @@ def simulated() -> Section:
             section.checks.append(Check(f"{name}: guessers", mean.guessers, 0.2))
     if impossible:
         section.note += (
-            " That correlation is below the required one, so no estimate can be expected to reach "
-            "it, for "
+            " The correlation with all else known is below the required one, so no estimate can be "
+            "expected to reach that, for "
             f"{'; '.join(impossible)}."
         )
     return section

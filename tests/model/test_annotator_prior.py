@@ -116,6 +116,17 @@ def test_the_distribution_of_skills_is_recovered_from_few_responses(
     assert prior.spread == pytest.approx(spread, rel=0.1)
 
 
+def test_equal_skills_have_a_small_spread() -> None:
+    """Nodes that are far from the mean in units of a small spread have weights all the same."""
+    rng = np.random.default_rng(0)
+    counts = np.zeros((4000, 2, 2))
+    counts[:, [0, 1], [0, 1]] = rng.binomial(50, 0.8, size=(4000, 2))
+    counts[:, [1, 0], [0, 1]] = 50 - counts[:, [0, 1], [0, 1]]
+    prior, effects = learn_annotator_prior(counts)
+    assert prior.skill.spread < 0.15
+    assert np.isfinite(effects.skills).all()
+
+
 def test_the_spread_is_larger_where_classes_are_uncertain() -> None:
     """Expected counts vary less between annotators than those of known classes would."""
     counts = draw(make_prior(3, 15.0), 40, 20, 0)

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, gammaln, logit, softmax, xlogy
+from scipy.special import expit, gammaln, logit, xlogy
 
 from blindfuse.kernels.beta_binomial import log_beta_binomial
 from blindfuse.kernels.compilation import MIN_COMPILED
@@ -46,7 +46,7 @@ MIN_KNOWN = 0.2
 """Smallest share of the information about skills that counts as known."""
 MAX_INTEGRATED = 5_000
 """Annotators whose skills are integrated out; of larger crowds, evenly spaced ones are."""
-SPREAD_STEPS = 20
+SPREAD_STEPS = 10
 """Iterations of EM for the mean and spread of skills."""
 MIN_SPREAD = 0.03
 """Smallest standard deviation of skills and of class effects, in logits."""
@@ -333,12 +333,14 @@ def _skill_distribution(
     nodes = skills[::step, None] + offsets
     log_likelihoods = known * prior.log_quasi_likelihood(sample, nodes) + QUADRATURE_LOG_WEIGHTS
     log_likelihoods += (1 - known) * slopes[:, None] * offsets
-    mean, spread = prior.mean, prior.spread
+    mean, spread, M = prior.mean, prior.spread, len(nodes)
     for _ in range(SPREAD_STEPS):
-        weights = softmax(log_likelihoods - ((nodes - mean) / spread) ** 2 / 2, axis=1)
-        mean = float((weights * nodes).sum(axis=1).mean())
-        squares = (weights * (nodes - mean) ** 2).sum(axis=1)
-        spread = float(np.sqrt((squares.sum() + SPREAD_PRIOR) / (len(squares) + SPREAD_PRIOR)))
+        log_weights = log_likelihoods - ((nodes - mean) / spread) ** 2 / 2
+        weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+        weights /= np.einsum("mq->m", weights)[:, None]
+        mean = float(np.einsum("mq,mq->", weights, nodes)) / M
+        squares = float(np.einsum("mq,mq->", weights, (nodes - mean) ** 2))
+        spread = float(np.sqrt((squares + SPREAD_PRIOR) / (M + SPREAD_PRIOR)))
     return mean, spread
 
 
