@@ -15,7 +15,7 @@ from blindfuse.model.posteriors import (
     vote_posteriors,
     weighted_votes,
 )
-from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
+from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT, normalize_columns
 from blindfuse.parameters import Constraint, at_least, integer_at_least
 from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
@@ -121,10 +121,9 @@ class LatentSubtypes(PosteriorEstimator):
     def _m_step(self, expected: ExpectedCounts) -> EMParameters:
         """Γ_m(a, l) ∝ expected counts plus pseudo-counts in proportion to the pooled counts."""
         R = expected.counts.shape[1]
-        pooled = expected.counts.sum(axis=0) + 1 / R
+        pooled = np.einsum("mal->al", expected.counts) + 1 / R
         counts = expected.counts + max(self.shrinkage, 1e-9) * pooled / pooled.sum(axis=0)
-        confusions = counts / counts.sum(axis=1, keepdims=True)
-        return plain_parameters(confusions, expected.totals / expected.totals.sum())
+        return plain_parameters(normalize_columns(counts), expected.totals / expected.totals.sum())
 
     def _anchored_classes(self, table: Responses, start: Floats) -> NDArray[np.intp]:
         """The class of each subtype: that of most of its items by the anchor's votes."""
