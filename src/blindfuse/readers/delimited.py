@@ -34,6 +34,10 @@ _NO_HEADER = (
 )
 
 
+_RULE = re.compile(r"[+┌╔├][-=+─═┬┼╦╬]{3,}[+┐╗┤]|[-=]{3,}(?:\+[-=]+)+")
+"""A line between rows, as MySQL, PostgreSQL and Polars print it."""
+
+
 class _Layout(NamedTuple):
     """How the text is laid out as a table.
 
@@ -175,6 +179,12 @@ def _refuse_other_text(source: Source, text: str) -> None:
         )
     if re.fullmatch(r"[|\s:-]*-[|\s:-]*", others.partition("\n")[0]) and "|" in first_line:
         raise BadFile(f"{source.name} is a Markdown table. Save it as CSV.")
+    if any(_RULE.fullmatch(line.strip()) for line in (first_line, others.partition("\n")[0])):
+        raise BadFile(
+            f"{source.name} is a table drawn with lines, as databases print it. Export it as CSV."
+        )
+    if source.extension in ("yaml", "yml") or re.match(r"- [\w\"']+: ", first_line):
+        raise BadFile(f"{source.name} is YAML. Export the table as CSV or JSON.")
     if re.match(r"<(!doctype|html|\?xml|table)\b", first_line, re.IGNORECASE):
         raise BadFile(f"{source.name} is HTML or XML. Export the table as CSV.")
 

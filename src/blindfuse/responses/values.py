@@ -87,8 +87,10 @@ SURROUNDING = " *_`.,:;!\"'()[]<>{}\u2018\u2019\u201c\u201d"
 _HEADING = re.compile(
     r"(?:(?:the|my|final|correct|overall) )*(?:answer|label|verdict|class|category|choice|decision|"
     r"judgment|judgement|rating|grade|score|result)(?: is)?\s*[:=]\s*(?=.)"
+    r"|(?:option|choice|answer|candidate|response|model|assistant) (?=\w$)"
+    r"|\\boxed\s*\{\s*(?=.)"
 )
-"""What a language model may write before its verdict: ``Final verdict: yes``."""
+"""What a language model may write before its verdict: ``Final verdict: yes``, ``Option A``."""
 
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u00b4"), "'")
@@ -332,9 +334,9 @@ def fold(text: str) -> str:
     Nor do invisible characters, the kind of dashes, underscores for spaces, and what stands around
     a word, as in ``**Yes.**`` and ``Verdict: yes``, count.
     """
-    visible = "".join(one for one in unicodedata.normalize("NFKC", text) if not _is_invisible(one))
-    plain = visible.casefold().translate(_DASHES).translate(_APOSTROPHES).replace("_", " ")
-    spaced = " ".join(re.sub(r"(?<=\w)-(?=[^\W\d])", " ", plain).split()) or visible
+    shown = visible(unicodedata.normalize("NFKC", text))
+    plain = shown.casefold().translate(_DASHES).translate(_APOSTROPHES).replace("_", " ")
+    spaced = " ".join(re.sub(r"(?<=\w)-(?=[^\W\d])", " ", plain).split()) or shown
     word = _HEADING.sub("", spaced.strip(SURROUNDING), count=1).strip(SURROUNDING)
     return word or spaced
 
@@ -342,6 +344,11 @@ def fold(text: str) -> str:
 def _is_bare(text: str) -> bool:
     """Return whether a label has no punctuation or heading around it."""
     return text.strip(SURROUNDING) == text and _HEADING.match(text.casefold()) is None
+
+
+def visible(text: str) -> str:
+    """Return the text without characters that format others, or select their variant."""
+    return "".join(one for one in text if not _is_invisible(one))
 
 
 def _is_invisible(letter: str) -> bool:
