@@ -185,3 +185,23 @@ def test_a_few_sentences_among_words_are_noted() -> None:
     (note,) = sanity_notes(Responses.from_long([1, 1, 2, 2], ["p", "q"] * 2, labels))
     assert "1 of 3 classes are sentences" in note
     assert "--missing" in note
+
+
+@pytest.mark.parametrize("pattern", ["{annotator}_{question}", "{question}.{annotator}"])
+def test_columns_of_one_annotator_and_one_question_are_noted(pattern: str) -> None:
+    rng = np.random.default_rng(0)
+    crowds = [simulate(80, 3, 3, rng, skill=0.7).responses.matrix() for _ in range(2)]
+    names = [pattern.format(annotator=a, question=q) for q in ("size", "kind") for a in "xyz"]
+    cells = np.hstack(crowds).ravel()
+    (note,) = sanity_notes(Responses.from_long(np.repeat(range(80), 6), names * 80, cells))
+    assert "one annotator and one question per column" in note
+    assert "--annotator" in note
+
+
+def test_models_with_several_prompts_are_not_taken_for_questions() -> None:
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        labels = simulate(80, 6, 3, rng, skill=0.6).responses.matrix()
+        names = [f"{model}_{prompt}" for model in ("gpt", "llama") for prompt in "abc"]
+        table = Responses.from_long(np.repeat(range(80), 6), names * 80, labels.ravel())
+        assert sanity_notes(table) == []

@@ -260,6 +260,8 @@ def _values() -> list[TriedFile]:
                 ("pandas", "<NA>"),
                 ("Python", "None"),
                 ("SQL", "NULL"),
+                ("MySQL", "\\N"),
+                ("MATLAB", "<missing>"),
                 ("a person", "N/A"),
                 ("pandas", "nan"),
             )
@@ -275,6 +277,18 @@ def _values() -> list[TriedFile]:
             {"votes.csv": as_table(with_missing("?"))},
             {(i, a): LABELS.get((i, a), "?") for i in ITEMS for a in ANNOTATORS},
             ["read as classes: '?'", "--missing ?"],
+        ),
+        *(
+            TriedFile(
+                f"{program}: missing labels written as {marker}",
+                {"votes.csv": as_table(with_missing(marker))},
+                {(i, a): LABELS.get((i, a), marker) for i in ITEMS for a in ANNOTATORS},
+                [f"read as classes: {marker!r}", f"--missing {option}"],
+            )
+            for program, marker, option in (
+                ("JavaScript", "undefined", "undefined"),
+                ("Excel: pivot table", "(blank)", "'(blank)'"),
+            )
         ),
         TriedFile(
             "the same, with --missing ?",
@@ -754,6 +768,7 @@ def _tables() -> list[TriedFile]:
         *_separators(),
         *_suspicious(),
         *_columns_of_classes(),
+        *_columns_of_questions(),
         *_rows_that_are_no_items(),
     ]
 
@@ -827,6 +842,28 @@ def _columns_of_classes() -> list[TriedFile]:
 def plain_share(share: float) -> str:
     """A share as it is read: with two digits, without zeros at the end."""
     return f"{share:.2f}".rstrip("0").rstrip(".")
+
+
+def _columns_of_questions() -> list[TriedFile]:
+    """A column per annotator and question."""
+    sizes = {cell: ("big", "small")[int(cell[0][1:]) % 2] for cell in LABELS}
+    both = {
+        (item, f"{who}_{question}"): ("no", "yes")[cells[item, who] in ("cat", "big")]
+        for question, cells in (("cat", LABELS), ("big", sizes))
+        for item, who in LABELS
+    }
+    return [
+        TriedFile(
+            "one column per annotator and question",
+            {"wide.csv": pd.Series(both).unstack().to_csv(index_label="item").encode()},
+            both,
+            ["one annotator and one question per column", "--annotator"],
+        ),
+        TriedFile(
+            "Chatbot Arena: a column winner",
+            {"votes.csv": as_table(long_rows(names="question_id judge winner"))},
+        ),
+    ]
 
 
 def _rows_that_are_no_items() -> list[TriedFile]:
@@ -921,6 +958,16 @@ def _separators() -> list[TriedFile]:
         ),
         TriedFile("LLM: CSV with spaces before quotes", {"votes.csv": "\n".join(quoted).encode()}),
         TriedFile("single quotes", {"votes.csv": "\n".join(single).encode()}),
+        TriedFile(
+            "commas in a text that is not quoted",
+            {
+                "votes.csv": text([{"text": "a b", **row} for row in long_rows()]).replace(
+                    b" ", b","
+                )
+            },
+            None,
+            ["line 2: 5 cells, but the first row has 4", "Quote cells"],
+        ),
     ]
 
 

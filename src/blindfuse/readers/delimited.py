@@ -307,11 +307,10 @@ def _padded(row: Sequence[str], width: int) -> list[str]:
 
 def _load_by_polars(source: Source, layout: _Layout, places: Sequence[int]) -> pl.DataFrame | None:
     """Return the columns at these positions, or None if Polars cannot read the file."""
-    ordered = sorted(places)
     try:
+        # All columns, because Polars ignores what is left over in a row after the chosen ones.
         frame = pl.read_csv(
             source.content,
-            columns=ordered,
             has_header=layout.has_header,
             separator=layout.separator,
             quote_char=layout.quote,
@@ -320,7 +319,7 @@ def _load_by_polars(source: Source, layout: _Layout, places: Sequence[int]) -> p
         )
     except pl.exceptions.PolarsError:
         return None
-    return frame.select(frame.columns[ordered.index(place)] for place in places)
+    return frame.select(frame.columns[place] for place in places)
 
 
 def _load_by_python(source: Source, layout: _Layout, places: Sequence[int]) -> pl.DataFrame:

@@ -21,7 +21,7 @@ from blindfuse.responses.responses import Responses, label_options
 from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.values import LabelOptions
 
-MIN_HEARD = 20
+MIN_HEARD = 10
 """Items with responses per item without; where more items have none, that is not a mistake."""
 
 

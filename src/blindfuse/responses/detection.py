@@ -108,7 +108,7 @@ _ROLES = {
     ),
     "label": (
         "label answer response vote verdict choice rating judgment judgement annotation class "
-        "category decision prediction grade",
+        "category decision prediction grade winner preference passed",
         "value score result output",
     ),
 }

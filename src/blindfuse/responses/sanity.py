@@ -41,6 +41,13 @@ MIN_COUNTED_ITEMS = 10
 MIN_DISAGREEMENT = 0.1
 """How far below zero the chance-corrected agreement is where columns count."""
 
+MIN_AGREEMENT = 0.3
+"""Chance-corrected agreement of annotators who respond to the same question; those who respond to
+different ones have a third of that at most."""
+
+MAX_COLUMNS = 200
+"""Annotators above which names are not divided into annotators and questions."""
+
 CLEAR_Z = 3.0
 """Standard errors by which agreement must be below chance."""
 
@@ -75,7 +82,7 @@ def sanity_notes(responses: "Responses") -> list[str]:
         *_class_notes(responses),
         *_date_notes(responses),
         *_agreement_notes(responses),
-        *_column_notes(responses),
+        *(_column_notes(responses) or _question_notes(responses)),
     ]
 
 
@@ -162,6 +169,13 @@ def _class_notes(responses: "Responses") -> list[str]:
     """Return a note if the classes are too many, or look like numbers, ids or sentences."""
     texts = [str(name) for name in responses.classes.tolist()]
     n_classes, examples = len(texts), list_names(responses.classes, 3)
+    broken = [text for text in texts if "\n" in text]
+    if broken and len(broken) < n_classes:
+        return [
+            f"Check the labels: {len(broken):,} of {n_classes:,} classes contain line breaks "
+            f"({list_names((text[:80] for text in broken), 1)}), as where a quote in the file is "
+            'not closed. Write quotes inside of cells twice, as in "a ""b"" c"'
+        ]
     compounds = compound_texts(texts)
     if compounds:
         return [
@@ -324,25 +338,68 @@ def _annotator_and_class(responses: "Responses", texts: Sequence[str]) -> str | 
     Names then consist of two parts, in all combinations, and where all columns of an annotator
     have a value, one of them is 1.
     """
-    names = [str(name) for name in responses.annotators.tolist()]
-    parts = [match.groups() for name in names if (match := _TWO_WORDS.fullmatch(name))]
-    if len(parts) < max(len(names), 4) or any(text not in _TRUTH_VALUES for text in texts):
+    parts = _name_parts(responses)
+    if parts is None or any(text not in _TRUTH_VALUES for text in texts):
         return None
     is_one = np.array([_TRUTH_VALUES[text] for text in texts])[responses.by_item.symbols]
     items = responses.item_of_response()
-    for side in (0, 1):
-        keys = sorted({pair[side] for pair in parts})
-        others = {key: {pair[1 - side] for pair in parts if pair[side] == key} for key in keys}
-        sizes = {frozenset(one) for one in others.values()}
-        if len(keys) < 2 or len(sizes) > 1 or len(keys) * len(others[keys[0]]) < len(names):
-            continue
-        group = np.array([keys.index(pair[side]) for pair in parts])[responses.by_item.codes]
-        cells = items * len(keys) + group
-        is_complete = np.bincount(cells) == len(others[keys[0]])
+    for codes in parts:
+        n_groups = int(codes.max()) + 1
+        cells = items * n_groups + codes[responses.by_item.codes]
+        is_complete = np.bincount(cells) == responses.n_annotators // n_groups
         ones = np.bincount(cells, is_one)[is_complete]
         if len(ones) >= MIN_COUNTED_ITEMS and np.mean(ones == 1) > 0.95:
-            return names[0]
+            return str(responses.annotators[0])
     return None
+
+
+def _name_parts(responses: "Responses") -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """Return codes of the first and second parts of the annotators' names, ``[annotator]`` each.
+
+    None unless all names have two parts, and the parts occur in all combinations.
+    """
+    names = [str(name) for name in responses.annotators.tolist()]
+    if not 4 <= len(names) <= MAX_COLUMNS:
+        return None
+    parts = [match.groups() for name in names if (match := _TWO_WORDS.fullmatch(name))]
+    if len(parts) < len(names):
+        return None
+    (first, one), (second, other) = (
+        np.unique(side, return_inverse=True) for side in zip(*parts, strict=True)
+    )
+    is_product = len(first) * len(second) == len(set(parts)) and min(len(first), len(second)) > 1
+    return (one, other) if is_product else None
+
+
+def _question_notes(responses: "Responses") -> list[str]:
+    """Return a note if every column holds one annotator and one question of several.
+
+    Names then consist of two parts, and only columns that share the part of the question agree.
+    """
+    parts = _name_parts(responses)
+    if parts is None:
+        return []
+    sample, names = _sample(responses), responses.annotators
+    for codes, others in (parts, parts[::-1]):
+        agreement, across = _agreement_within(sample, codes), _agreement_within(sample, others)
+        if agreement > MIN_AGREEMENT and across < agreement / 3:
+            shown = names[codes == 0], names[others == 0]
+            return [
+                f"Check the annotators: columns such as {list_names(shown[0], 2)} agree, and "
+                f"columns such as {list_names(shown[1], 2)} do not, as with one annotator and one "
+                "question per column. Name the columns of one question with --annotator "
+                "(annotator= in Python)"
+            ]
+    return []
+
+
+def _agreement_within(responses: "Responses", groups: NDArray[np.intp]) -> float:
+    """Return the mean agreement, corrected for chance, of annotators of the same group."""
+    found = []
+    for group in range(int(groups.max()) + 1):
+        observed, chance, _ = _agreement(responses.select_annotators(groups == group))
+        found.append((observed - chance) / max(1 - chance, 1e-9))
+    return float(np.mean(found))
 
 
 def _column(values: NDArray[Any]) -> NDArray[Any]:

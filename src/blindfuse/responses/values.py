@@ -4,7 +4,9 @@ Files, frames, arrays and partitions apply these rules to their distinct values,
 nothing per row.
 """
 
+import html
 import re
+import shlex
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -33,7 +35,18 @@ MISSING_MARKERS = frozenset(
             "-NaN",
             "-nan",
         ),
-        *("None", "NULL", "null", "NaT", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+        *(
+            "None",
+            "NULL",
+            "null",
+            "\\N",
+            "<missing>",
+            "NaT",
+            "1.#IND",
+            "-1.#IND",
+            "1.#QNAN",
+            "-1.#QNAN",
+        ),
         *("#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#NUM!", "#NULL!"),
     ]
 )
@@ -58,6 +71,8 @@ POSSIBLY_MISSING = frozenset(
         *("?", "-", "--", ".", "na", "n.a.", "abstain", "blank", "empty", "missing", "skip"),
         *("skipped", "unlabeled", "unlabelled", "unknown", "unsure", "uncertain", "undecided"),
         *("unclear", "idk", "not_sure", "cannot_say", "cannot_tell", "cannot_judge"),
+        *("undefined", "not_applicable", "no_answer", "no_response", "nil"),
+        *("(blank)", "(empty)", "(none)", "(null)", ".a"),
     ]
 )
 """Labels that are often classes and sometimes mark failed verdicts or missing responses. They are
@@ -217,7 +232,8 @@ class LabelRules:
         if not suspects or self._given:
             return
         ordered = sorted(suspects, key=lambda label: ("," in str(label), str(label)))
-        option = f"'{ordered[0]}'" if re.search(r"\s", str(ordered[0])) else ordered[0]
+        needs_quotes = re.search(r"[\s()<>&;|*$`'\"\\]", str(ordered[0]))
+        option = shlex.quote(str(ordered[0])) if needs_quotes else ordered[0]
         self.notes.append(
             f"read as classes: {list_names(ordered)}. If they mark missing responses, pass "
             f"--missing {option} (missing={ordered[0]!r} in Python)"
@@ -331,10 +347,10 @@ def trim(text: str) -> str:
 def fold(text: str) -> str:
     """Return a key that is equal for spellings that differ by case, Unicode form or spaces.
 
-    Nor do invisible characters, the kind of dashes, underscores for spaces, and what stands around
-    a word, as in ``**Yes.**`` and ``Verdict: yes``, count.
+    Nor do invisible characters, the kind of dashes, underscores for spaces, ``&amp;`` for ``&``,
+    and what stands around a word, as in ``**Yes.**`` and ``Verdict: yes``, count.
     """
-    shown = visible(unicodedata.normalize("NFKC", text))
+    shown = visible(unicodedata.normalize("NFKC", html.unescape(text)))
     plain = shown.casefold().translate(_DASHES).translate(_APOSTROPHES).replace("_", " ")
     spaced = " ".join(re.sub(r"(?<=\w)-(?=[^\W\d])", " ", plain).split()) or shown
     word = _HEADING.sub("", spaced.strip(SURROUNDING), count=1).strip(SURROUNDING)
