@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from blindfuse.estimators.base import THREADS, PosteriorEstimator, warn_not_converged
 from blindfuse.estimators.em import EMParameters, make_e_step, plain_parameters, run_em
+from blindfuse.model.annotator_prior import column_sums
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
     ExpectedCounts,
@@ -15,7 +16,7 @@ from blindfuse.model.posteriors import (
     vote_posteriors,
     weighted_votes,
 )
-from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT, normalize_columns
+from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.parameters import Constraint, at_least, integer_at_least
 from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
@@ -123,7 +124,8 @@ class LatentSubtypes(PosteriorEstimator):
         R = expected.counts.shape[1]
         pooled = np.einsum("mal->al", expected.counts) + 1 / R
         counts = expected.counts + max(self.shrinkage, 1e-9) * pooled / pooled.sum(axis=0)
-        return plain_parameters(normalize_columns(counts), expected.totals / expected.totals.sum())
+        counts /= column_sums(counts)[:, None]  # in place: a third of the time
+        return plain_parameters(counts, expected.totals / expected.totals.sum())
 
     def _anchored_classes(self, table: Responses, start: Floats) -> NDArray[np.intp]:
         """The class of each subtype: that of most of its items by the anchor's votes."""

@@ -71,23 +71,24 @@ class MACE(EMEstimator):
         self.competence_ = np.full(M, 0.5)
         self.guess_probabilities_ = np.full((M, K), 1 / K)
         self._reported = np.einsum("mak->ma", expected.counts)
+        self._n_responses = np.einsum("ma->m", self._reported)
 
     def _m_step(self, expected: ExpectedCounts) -> EMParameters:
-        reported = self._reported
-        n_responses = reported.sum(axis=1)
+        reported, n_responses = self._reported, self._n_responses
         competence = self.competence_[:, None]
-        lucky = (1 - competence) * self.guess_probabilities_
-        p_known = competence / np.maximum(competence + lucky, 1e-300)
-        known = np.einsum("mkk->mk", expected.counts) * p_known
+        known = (1 - competence) * self.guess_probabilities_
+        known += competence
+        np.divide(competence, np.maximum(known, 1e-300, out=known), out=known)
+        known *= np.einsum("mkk->mk", expected.counts)
         total = n_responses + 2 * self.smoothing
         half = np.full_like(n_responses, 0.5)
         self.competence_ = np.divide(
             np.einsum("ma->m", known) + self.smoothing, total, out=half, where=total > 0
         )
         guessed = np.maximum(reported - known, 0.0) + self.smoothing
-        total = np.einsum("ma->m", guessed)[:, None]
-        uniform = np.full_like(guessed, 1 / guessed.shape[1])
-        self.guess_probabilities_ = np.divide(guessed, total, out=uniform, where=total > 0)
+        total = np.einsum("ma->m", guessed)
+        self.guess_probabilities_ = guessed / np.where(total > 0, total, 1.0)[:, None]
+        self.guess_probabilities_[total == 0] = 1 / guessed.shape[1]
         guess = (1 - self.competence_)[:, None] * self.guess_probabilities_
         confusions = np.repeat(guess[:, :, None], guessed.shape[1], axis=2)
         np.einsum("mkk->mk", confusions)[:] += self.competence_[:, None]

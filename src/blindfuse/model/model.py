@@ -254,5 +254,6 @@ def _check_probabilities(array: Floats, shape: tuple[int, ...], axis: int, name:
             else type(array).__name__
         )
         raise BadModel(f"{name} must be float64 of shape {shape}, not {found}.")
-    if not np.all(array >= 0) or not np.all(np.abs(array.sum(axis=axis) - 1) <= 1e-5):
+    sums = np.einsum("mrk->mk", array) if array.ndim == 3 else array.sum(axis=axis)
+    if not array.min(initial=0) >= 0 or not np.all(np.abs(sums - 1) <= 1e-5):
         raise BadModel(f"{name} must be probabilities: nonnegative, with sum one over axis {axis}.")
