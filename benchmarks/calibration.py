@@ -32,7 +32,7 @@ from blindfuse.diagnostics.calibration import (
     Z,
     combine,
     features,
-    probability_of_dependence,
+    probability_of_shared_errors,
 )
 from blindfuse.diagnostics.visible import Independence, Visible
 from blindfuse.files import cache_folder
@@ -135,7 +135,7 @@ class Record:
         if self.is_explained:
             spread = EXPLAINED_SPREAD
             return combine(self.own_error, 0.0, None, self.n_known, classes, own_spread=spread)
-        dependence = probability_of_dependence(self.independence)
+        dependence = probability_of_shared_errors(self.independence)
         merged = self.independence.merged
         expected = combine(
             self.own_error, dependence, seen, self.n_known, classes, relation, merged=merged

@@ -13,6 +13,7 @@ from blindfuse.diagnostics.calibration import (
     features,
     fitted_relation,
     probability_of_dependence,
+    probability_of_shared_errors,
     typical_score,
 )
 from blindfuse.diagnostics.visible import Independence, Visible, observe
@@ -129,10 +130,7 @@ def test_merged_groups_leave_dependence_open() -> None:
 
 
 def test_dependence_is_probable_if_either_diagnostic_shows_it() -> None:
-    """A model that takes shared errors for a class leaves a score far below zero.
-
-    Or its classes are not those that annotators report.
-    """
+    """A model that takes shared errors for a class leaves a score far below zero."""
     table = Independence(
         z=0.0,
         excess_misfit=0.7,
@@ -145,9 +143,24 @@ def test_dependence_is_probable_if_either_diagnostic_shows_it() -> None:
     assert probability_of_dependence(replace(table, z=-2.0)) == 0
     assert probability_of_dependence(replace(table, excess_misfit=1.5)) == pytest.approx(0.5)
     assert probability_of_dependence(replace(table, excess_misfit=5.0)) > 0.99
-    assert probability_of_dependence(replace(table, naming=0.6)) == 0
-    assert probability_of_dependence(replace(table, naming=0.55)) == pytest.approx(0.5)
-    assert probability_of_dependence(replace(table, naming=0.45)) > 0.99
+
+
+def test_errors_are_shared_if_annotators_hardly_name_the_classes() -> None:
+    table = Independence(
+        z=0.0,
+        excess_misfit=0.7,
+        naming=0.8,
+        n_items=10_000,
+        n_annotators=10,
+        responses_per_item=10.0,
+    )
+    shared = {
+        naming: probability_of_shared_errors(replace(table, naming=naming))
+        for naming in (0.8, 0.6, 0.55, 0.45)
+    }
+    assert shared == {0.8: 0, 0.6: 0, 0.55: pytest.approx(0.5), 0.45: 1}
+    assert probability_of_dependence(replace(table, naming=0.45)) == 0
+    assert probability_of_shared_errors(replace(table, z=30.0)) > 0.99
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -69,6 +69,11 @@ def draw_effects(n_annotators: int, n_classes: int, seed: int) -> AnnotatorEffec
     )
 
 
+def with_patterns(prior: AnnotatorPrior, effects: AnnotatorEffects) -> tuple[Floats, Floats]:
+    """The arguments of ``confusions`` and ``log_density`` that describe annotators."""
+    return effects.skills, prior.own_patterns(effects.preferences)
+
+
 def own_pattern(prior: AnnotatorPrior, preferences: Floats, k: int) -> dict[int, float]:
     """O_m(a, k) by reported class a, of an annotator with these preferences ``[reported]``."""
     others = [a for a in range(len(prior.pattern)) if a != k]
@@ -78,7 +83,7 @@ def own_pattern(prior: AnnotatorPrior, preferences: Floats, k: int) -> dict[int,
 
 def shrink(counts: Floats) -> Floats:
     prior, effects = learn_annotator_prior(counts)
-    return prior.confusions(counts, effects)
+    return prior.confusions(counts, *with_patterns(prior, effects))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -197,7 +202,7 @@ def test_the_pattern_strength_maximises_the_likelihood(seed: int) -> None:
 def test_posterior_means_written_out() -> None:
     prior = make_prior(3, 7.0, pattern_strength=4.0)
     counts, effects = draw(prior, 5, 20, 1), draw_effects(5, 3, 1)
-    found = prior.confusions(counts, effects)
+    found = prior.confusions(counts, *with_patterns(prior, effects))
     for m, k in np.ndindex(5, 3):
         mu = expit(effects.skills[m] + prior.skill.class_effects[k])
         right = (counts[m, k, k] + 7 * mu) / (counts[m, :, k].sum() + 7)
@@ -223,7 +228,7 @@ def test_the_log_density_written_out() -> None:
             expected -= gammaln(s * mu) + gammaln(s * (1 - mu)) - gammaln(s)
             for a, share in own_pattern(prior, effects.preferences[m], k).items():
                 expected += t * share * np.log(confusions[m, a, k] / (1 - d))
-    assert prior.log_density(confusions, effects) == pytest.approx(expected)
+    assert prior.log_density(confusions, *with_patterns(prior, effects)) == pytest.approx(expected)
 
 
 def test_preferences_written_out() -> None:
@@ -350,7 +355,7 @@ def test_the_order_of_annotators_does_not_matter(seed: int) -> None:
 def test_tiny_crowds_have_a_finite_prior(shape: tuple[int, int, int]) -> None:
     for counts in (np.zeros(shape), np.ones(shape), np.random.default_rng(0).random(shape)):
         prior, effects = learn_annotator_prior(counts)
-        confusions = prior.confusions(counts, effects)
+        confusions = prior.confusions(counts, *with_patterns(prior, effects))
         assert np.isfinite(confusions).all()
         np.testing.assert_allclose(confusions.sum(axis=1), 1)
-        assert np.isfinite(prior.log_density(confusions, effects))
+        assert np.isfinite(prior.log_density(confusions, *with_patterns(prior, effects)))

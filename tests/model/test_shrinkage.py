@@ -62,9 +62,9 @@ def test_learned_shrinkage_updates_the_skills() -> None:
     poor = np.tile(np.array([[6.0, 4.0], [4.0, 6.0]]), (10, 1, 1))
     better = np.tile(np.array([[60.0, 2.0], [2.0, 60.0]]), (10, 1, 1))
     shrinkage = LearnedShrinkage.learn(poor)
-    before = shrinkage.effects.skills.copy()
+    before = shrinkage.skills.copy()
     shrinkage.shrink(better)
-    assert np.all(shrinkage.effects.skills > before)
+    assert np.all(shrinkage.skills > before)
 
 
 def test_vote_confusions_take_the_majority_vote_for_the_truth() -> None:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blindfuse import read
+from blindfuse import BadFile, read
+from blindfuse.readers.partitions import read_partitions
 from tests.support.reader_files import (
     LONG,
     SMALL,
@@ -114,3 +115,20 @@ def test_classes_named_like_columns_are_not_taken_for_a_header(tmp_path: Path) -
     rows = ["x,ann,bob,eve", "9,image,text,url", *(f"{n},url,image,text" for n in range(9))]
     found = read(write_file(tmp_path, "a.csv", "\n".join(rows))).responses
     assert found.classes.tolist() == ["image", "text", "url"]
+
+
+@pytest.mark.parametrize("at", [0, 5, 3000])
+@pytest.mark.parametrize("header", ["item,text,annotator,label", "item,annotator,label,text"])
+def test_commas_in_a_text_that_is_not_quoted_are_refused(
+    tmp_path: Path, header: str, at: int
+) -> None:
+    """The cells after it are shifted, and those of other columns must not be read."""
+    cells = {"annotator": "ann", "label": "x", "text": "hello"}
+    rows = [[f"q{n}", *(cells[name] for name in header.split(",")[1:])] for n in range(3001)]
+    rows[at] = [cell.replace("hello", "hello, world") for cell in rows[at]]
+    path = tmp_path / "votes.csv"
+    path.write_text("\n".join([header, *map(",".join, rows)]))
+    message = f"line {at + 2:,}: 5 cells, but the first row has 4"
+    assert_refused(lambda: read(path), message)
+    with pytest.raises(BadFile, match="cannot be read in partitions"), read_partitions(path):
+        pass

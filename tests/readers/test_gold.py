@@ -34,6 +34,12 @@ def test_a_gold_column_is_preferred_to_a_label_column_in_any_order() -> None:
     assert read_gold(stream("truth,item\ncat,1\n")) == {"1": "cat"}
 
 
+def test_a_json_object_maps_items_to_labels() -> None:
+    assert read_gold(stream('{"007": "cat", "1e5": "dog", "ü": "cat"}')) == dict(PAIRS)
+    with pytest.raises(BadFile, match="looks like the annotator"):
+        read(stream('{"007": "cat", "1e5": "dog", "ü": "cat"}'))
+
+
 def test_every_file_type_is_read(tmp_path: Path) -> None:
     frame = pl.DataFrame(PAIRS, schema=["item", "gold"], orient="row")
     frame.write_csv(tmp_path / "gold.csv")

@@ -95,7 +95,13 @@ def test_items_that_a_spreadsheet_has_rounded_are_reported() -> None:
     assert not any("rounded" in note for note in once)
 
 
-@pytest.mark.parametrize("names", [["Ann", "ann"], ["caf\u00e9", "cafe\u0301"], [1, "1"]])
+@pytest.mark.parametrize(
+    "names",
+    [
+        *(["Ann", "ann"], ["caf\u00e9", "cafe\u0301"], [1, "1"]),
+        *(["07", "7"], ["q007", "q7"], ["a\u00adb", "ab"], ["a\u200bb", "ab"]),
+    ],
+)
 def test_names_that_are_almost_the_same_are_noted(names: list[object]) -> None:
     labels = ["a", "b", "a", "b"]
     pairs = [*names, "zoe", "tim"]
@@ -117,3 +123,85 @@ def test_dates_of_a_spreadsheet_are_noted_and_words_are_not() -> None:
         (note,) = sanity_notes(Responses.from_long([1, 1], ["p", "q"], [date, "1-3"]))
         assert "1 of 2 classes are dates" in note
     assert sanity_notes(Responses.from_long([1, 1], ["p", "q"], ["May", "Mark 2"])) == []
+
+
+@pytest.mark.parametrize("names", [["1.05", "1.5"], ["q10", "q100"], ["0", "00a"]])
+def test_zeros_that_count_are_not_noted(names: list[str]) -> None:
+    assert sanity_notes(Responses.from_long(names, ["p", "q"], ["a", "b"])) == []
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 6])
+def test_columns_of_classes_are_noted(n_classes: int) -> None:
+    """Numbers of votes, shares of votes, and one 1 per item, as matrices of numbers."""
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        n_votes = rng.integers(3, 8, 100)
+        peaks = np.eye(n_classes)[rng.integers(0, n_classes, 100)]
+        chances = 0.8 * peaks + 0.2 / n_classes
+        counts = rng.multinomial(n_votes, chances)
+        tables = [counts, np.char.mod("%.2f", counts / n_votes[:, None]), peaks.astype(int)]
+        for table in tables:
+            notes = sanity_notes(Responses.from_matrix(table))
+            assert any("counts or shares of votes" in note for note in notes)
+
+
+def test_one_adversary_among_five_is_not_taken_for_a_count() -> None:
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        table = simulate(200, 5, 2, rng, skill=0.7).responses.matrix().copy()
+        table[:, 0] = 1 - table[:, 0]
+        assert sanity_notes(Responses.from_matrix(table)) == []
+
+
+@pytest.mark.parametrize("pattern", ["{annotator}_{label}", "{label} {annotator}"])
+def test_columns_of_one_annotator_and_one_class_are_noted(pattern: str) -> None:
+    labels = simulate(60, 3, 3, np.random.default_rng(0), skill=0.6).responses.matrix()
+    columns = {
+        pattern.format(annotator=f"ann{m}", label=f"k{k}"): (labels[:, m] == k).astype(int)
+        for m in range(3)
+        for k in range(3)
+    }
+    items, names = np.repeat(range(60), 9), [*columns] * 60
+    cells = np.column_stack([*columns.values()]).ravel()
+    (note,) = sanity_notes(Responses.from_long(items, names, cells))
+    assert "one annotator and one class each" in note
+
+
+def test_annotators_with_two_words_are_not_taken_for_classes() -> None:
+    labels = simulate(60, 4, 2, np.random.default_rng(0), skill=0.8).responses.matrix()
+    names = ["ann_day", "ann_night", "bob_day", "bob_night"] * 60
+    assert sanity_notes(Responses.from_long(np.repeat(range(60), 4), names, labels.ravel())) == []
+
+
+def test_a_row_of_totals_is_noted_and_an_item_of_that_name_is_not() -> None:
+    items, annotators = ["a", "a", "b", "b", "Total", "Total"], ["p", "q"] * 3
+    (note,) = sanity_notes(Responses.from_long(items, annotators, [*"xyxx", "40", "41"]))
+    assert "'Total' has labels that no other item has" in note
+    assert sanity_notes(Responses.from_long(items, annotators, [*"xyxx", "x", "y"])) == []
+
+
+def test_a_few_sentences_among_words_are_noted() -> None:
+    labels = ["yes", "no", "yes", "I think that the answer is yes"]
+    (note,) = sanity_notes(Responses.from_long([1, 1, 2, 2], ["p", "q"] * 2, labels))
+    assert "1 of 3 classes are sentences" in note
+    assert "--missing" in note
+
+
+@pytest.mark.parametrize("pattern", ["{annotator}_{question}", "{question}.{annotator}"])
+def test_columns_of_one_annotator_and_one_question_are_noted(pattern: str) -> None:
+    rng = np.random.default_rng(0)
+    crowds = [simulate(80, 3, 3, rng, skill=0.7).responses.matrix() for _ in range(2)]
+    names = [pattern.format(annotator=a, question=q) for q in ("size", "kind") for a in "xyz"]
+    cells = np.hstack(crowds).ravel()
+    (note,) = sanity_notes(Responses.from_long(np.repeat(range(80), 6), names * 80, cells))
+    assert "one annotator and one question per column" in note
+    assert "--annotator" in note
+
+
+def test_models_with_several_prompts_are_not_taken_for_questions() -> None:
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        labels = simulate(80, 6, 3, rng, skill=0.6).responses.matrix()
+        names = [f"{model}_{prompt}" for model in ("gpt", "llama") for prompt in "abc"]
+        table = Responses.from_long(np.repeat(range(80), 6), names * 80, labels.ravel())
+        assert sanity_notes(table) == []

@@ -260,6 +260,8 @@ def _values() -> list[TriedFile]:
                 ("pandas", "<NA>"),
                 ("Python", "None"),
                 ("SQL", "NULL"),
+                ("MySQL", "\\N"),
+                ("MATLAB", "<missing>"),
                 ("a person", "N/A"),
                 ("pandas", "nan"),
             )
@@ -275,6 +277,18 @@ def _values() -> list[TriedFile]:
             {"votes.csv": as_table(with_missing("?"))},
             {(i, a): LABELS.get((i, a), "?") for i in ITEMS for a in ANNOTATORS},
             ["read as classes: '?'", "--missing ?"],
+        ),
+        *(
+            TriedFile(
+                f"{program}: missing labels written as {marker}",
+                {"votes.csv": as_table(with_missing(marker))},
+                {(i, a): LABELS.get((i, a), marker) for i in ITEMS for a in ANNOTATORS},
+                [f"read as classes: {marker!r}", f"--missing {option}"],
+            )
+            for program, marker, option in (
+                ("JavaScript", "undefined", "undefined"),
+                ("Excel: pivot table", "(blank)", "'(blank)'"),
+            )
         ),
         TriedFile(
             "the same, with --missing ?",
@@ -556,6 +570,11 @@ def _judges() -> list[TriedFile]:
     scored = [{**row, "verdict": {"label": row["verdict"], "score": 0.5}} for row in rows]
     graded = [{**row, "verdict": {"grade_a": row["verdict"], "grade_b": "x"}} for row in rows]
     path = {"label": "verdict.grade_a"}
+    thought = "It has whiskers and a long tail, so my verdict is cat"
+    reasoned = {**LABELS, ("q00", "joe"): thought}
+    letters = changed(LABELS, lambda _, label: {"cat": "A", "cow": "B", "dog": "C"}[label])
+    forms = ("{}", "({})", "Option {}", "\\boxed{{{}}}")
+    spelled = changed(letters, lambda n, letter: forms[n % 4].format(letter))
     return [
         TriedFile(
             "judges: JSON lines with failed verdicts",
@@ -612,6 +631,28 @@ def _judges() -> list[TriedFile]:
             },
             None,
             ["label='scores.a'"],
+        ),
+        TriedFile(
+            "judges: errors that are objects",
+            {
+                "judges.jsonl": as_json_lines(
+                    [*rows, {"id": "q00", "judge": "joe", "verdict": {"error": {"code": 429}}}]
+                )
+            },
+            words=["1 label treated as missing: objects that are errors"],
+        ),
+        TriedFile(
+            "judges: reasoning in place of a verdict",
+            {"judges.csv": as_table(long_rows(reasoned, "id judge verdict"))},
+            reasoned,
+            ["1 of 4 classes are sentences", "keep only the verdict"],
+        ),
+        TriedFile(
+            "judges: A, (A), Option A and \\boxed{A}, with --fold-case",
+            {"judges.csv": as_table(long_rows(spelled, "id judge verdict"))},
+            letters,
+            ["read in the most frequent spelling"],
+            {"fold_case": True},
         ),
         TriedFile(
             "labels that are lists",
@@ -726,6 +767,171 @@ def _tables() -> list[TriedFile]:
         *_headers(),
         *_separators(),
         *_suspicious(),
+        *_columns_of_classes(),
+        *_columns_of_questions(),
+        *_rows_that_are_no_items(),
+    ]
+
+
+def _columns_of_classes() -> list[TriedFile]:
+    """Tables with a column per class: counts, shares, and one 1 per response or per item."""
+    classes = list(WORDS.values())
+    votes = {item: [LABELS[item, a] for a in ANNOTATORS if (item, a) in LABELS] for item in ITEMS}
+    counts = {(item, k): str(own.count(k)) for item, own in votes.items() for k in classes}
+    shares = {
+        (item, k): plain_share(own.count(k) / len(own) if own else 0)
+        for item, own in votes.items()
+        for k in classes
+    }
+    one_hot = [
+        {"item": i, "annotator": a, **{k: int(k == label) for k in classes}}
+        for (i, a), label in LABELS.items()
+    ]
+    products = {
+        (item, f"{a}_{k}"): str(int(LABELS[item, a] == k)) for item, a in LABELS for k in classes
+    }
+    tables = {name: pd.Series(cells).unstack() for name, cells in (("n", counts), ("p", shares))}
+    grouped = [
+        {"item": item, "label": k, "count": own.count(k)}
+        for item, own in votes.items()
+        for k in sorted({*own})
+    ]
+    write = "write one row per response"
+    return [
+        TriedFile(
+            "pandas: numbers of votes, one column per class",
+            {"wide.csv": tables["n"].to_csv(index_label="item").encode()},
+            counts,
+            ["as in columns with the counts or shares of votes", write],
+        ),
+        TriedFile(
+            "pandas: shares of votes, one column per class",
+            {"wide.csv": tables["p"].to_csv(index_label="item").encode()},
+            shares,
+            [
+                "nearly the same sum for all items, as in columns with the counts or shares",
+                write,
+            ],
+        ),
+        TriedFile(
+            "pandas: value_counts, one row per item and class",
+            {"votes.csv": as_table(grouped)},
+            None,
+            ["counts responses in column 'count'", "Write one row per response"],
+        ),
+        TriedFile(
+            "wide CSV with numbers of votes named n_cat, n_cow, n_dog",
+            {"wide.csv": tables["n"].add_prefix("n_").to_csv(index_label="item").encode()},
+            None,
+            ["no column with labels", "one column per annotator"],
+        ),
+        TriedFile("one column of 0 and 1 per class", {"votes.csv": as_table(one_hot)}),
+        TriedFile(
+            "pandas: get_dummies",
+            {"votes.csv": pd.get_dummies(FRAME, columns=["label"]).to_csv(index=False).encode()},
+        ),
+        TriedFile(
+            "one column of 0 and 1 per annotator and class",
+            {"wide.csv": pd.Series(products).unstack().to_csv(index_label="item").encode()},
+            products,
+            ["seem to hold one annotator and one class each"],
+        ),
+    ]
+
+
+def plain_share(share: float) -> str:
+    """A share as it is read: with two digits, without zeros at the end."""
+    return f"{share:.2f}".rstrip("0").rstrip(".")
+
+
+def _columns_of_questions() -> list[TriedFile]:
+    """A column per annotator and question."""
+    sizes = {cell: ("big", "small")[int(cell[0][1:]) % 2] for cell in LABELS}
+    both = {
+        (item, f"{who}_{question}"): ("no", "yes")[cells[item, who] in ("cat", "big")]
+        for question, cells in (("cat", LABELS), ("big", sizes))
+        for item, who in LABELS
+    }
+    return [
+        TriedFile(
+            "one column per annotator and question",
+            {"wide.csv": pd.Series(both).unstack().to_csv(index_label="item").encode()},
+            both,
+            ["one annotator and one question per column", "--annotator"],
+        ),
+        TriedFile(
+            "Chatbot Arena: a column winner",
+            {"votes.csv": as_table(long_rows(names="question_id judge winner"))},
+        ),
+    ]
+
+
+def _rows_that_are_no_items() -> list[TriedFile]:
+    """Totals, comments and footers below a table, and tables that are drawn or turned."""
+    totals = {**LABELS, **{("Total", a): "40" for a in ANNOTATORS}}
+    lines = text(long_rows()).decode().splitlines()
+    drawn = [f"| {' | '.join(line.split(','))} |" for line in lines]
+    rule = "+------+-----------+-------+"
+    padded = {
+        (str(int(i[1:])) if who == "eve" else i[1:], who): one for (i, who), one in LABELS.items()
+    }
+    turned = {(who, f"Image {i}"): one for (i, who), one in LABELS.items()}
+    form = [
+        {"Email Address": a, **{f"Image {i}": LABELS.get((i, a), "") for i in ITEMS}}
+        for a in ANNOTATORS
+    ]
+    numbered = {(str(ANNOTATORS.index(who)), i): one for (who, i), one in turned.items()}
+    return [
+        TriedFile(
+            "Excel: a row of totals",
+            {"wide.csv": wide(item=ITEMS) + b"Total,40,40,40\r\n"},
+            totals,
+            ["'Total' has labels that no other item has", "Delete the row"],
+        ),
+        TriedFile(
+            "a comment between the rows",
+            {"votes.csv": "\n".join([*lines[:50], "# second batch", *lines[50:]]).encode()},
+            words=["'# second batch' has no response", "Delete rows that are not items"],
+        ),
+        TriedFile(
+            "SQL Server: the number of rows below the table",
+            {"votes.csv": "\n".join([*lines, "", "(92 rows affected)"]).encode()},
+            words=["'(92 rows affected)' has no response"],
+        ),
+        TriedFile(
+            "MySQL: a table as the terminal shows it",
+            {"votes.txt": "\n".join([rule, drawn[0], rule, *drawn[1:], rule]).encode()},
+            None,
+            ["drawn with lines", "Export it as CSV"],
+        ),
+        TriedFile(
+            "PostgreSQL: a table as the terminal shows it",
+            {
+                "votes.txt": "\n".join(
+                    [drawn[0].strip("|"), rule.strip("+"), *(one.strip("|") for one in drawn[1:])]
+                ).encode()
+            },
+            None,
+            ["drawn with lines"],
+        ),
+        TriedFile(
+            "YAML",
+            {"votes.yaml": b"- item: q1\n  annotator: ann\n  label: cat\n"},
+            None,
+            ["is YAML", "CSV or JSON"],
+        ),
+        TriedFile(
+            "items with leading zeros of some annotators only",
+            {"votes.csv": as_table(long_rows(padded))},
+            padded,
+            ["only by case, Unicode form, leading zeros or type"],
+        ),
+        TriedFile(
+            "Google Forms: one row per annotator, one column per item",
+            {"form.csv": as_table(form)},
+            numbered,
+            ["40 columns for 3 rows", "transpose the table"],
+        ),
     ]
 
 
@@ -752,6 +958,16 @@ def _separators() -> list[TriedFile]:
         ),
         TriedFile("LLM: CSV with spaces before quotes", {"votes.csv": "\n".join(quoted).encode()}),
         TriedFile("single quotes", {"votes.csv": "\n".join(single).encode()}),
+        TriedFile(
+            "commas in a text that is not quoted",
+            {
+                "votes.csv": text([{"text": "a b", **row} for row in long_rows()]).replace(
+                    b" ", b","
+                )
+            },
+            None,
+            ["line 2: 5 cells, but the first row has 4", "Quote cells"],
+        ),
     ]
 
 
@@ -1084,8 +1300,16 @@ def _json_shapes(by_item: Mapping[str, Mapping[str, str]]) -> list[TriedFile]:
         TriedFile(
             "JSON: {id, annotators: […], labels: […]}",
             {"votes.json": json.dumps(lists).encode()},
+        ),
+        TriedFile(
+            "Hugging Face: Parquet with lists of annotators and labels",
+            {"votes.parquet": parquet(pl.DataFrame(lists))},
+        ),
+        TriedFile(
+            "JSON: {id, label: […]} of annotators who are not named",
+            {"votes.jsonl": as_json_lines([{"id": i, "label": ["cat", "cat"]} for i in ITEMS])},
             None,
-            ["'annotators' holds lists", "one row per response"],
+            ["a label occurs twice", "one row per response"],
         ),
         TriedFile(
             "JSON lists without names",
@@ -1259,7 +1483,12 @@ def _other_tools() -> list[TriedFile]:
         )
         for who in ANNOTATORS
     }
+    appen = [
+        {"_unit_id": i, "_worker_id": a, "_golden": "false", "animal": label, "animal_gold": ""}
+        for (i, a), label in LABELS.items()
+    ]
     return [
+        TriedFile("Appen: full report", {"f123.csv": as_table(appen)}),
         TriedFile("Toloka: TSV", {"toloka.tsv": as_table(toloka, "\t")}),
         TriedFile("Prodigy: JSON lines", {"prodigy.jsonl": as_json_lines(prodigy)}),
         TriedFile("doccano: one file per annotator", doccano),

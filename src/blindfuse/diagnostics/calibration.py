@@ -56,9 +56,8 @@ as probable as independence."""
 STEEPNESS = 8
 """How fast the probability of dependence rises with either of them."""
 WEAK_NAMING = 0.05
-"""The lead of a class over its strongest rival, among the responses to its items, at which
-dependence is as probable as independence: annotators who agree little more than by chance determine
-latent classes that may be anything that they share."""
+"""How far the share of a class among the responses that report it or its strongest rival, on its
+items, is above one half where shared errors are as probable as none."""
 INDEPENDENT_SPREAD = 0.05
 """Standard deviation of the logit of the error where annotators are conditionally independent."""
 EXPLAINED_SPREAD = 0.35
@@ -155,8 +154,7 @@ def probability_of_dependence(evidence: Independence) -> float:
     dependence, z ~ N(ζ, 1) with it, where log ζ has a standard deviation of 0.5 around the score
     that public tables of this size typically have. A score below zero says no more than zero,
     because a flexible model leaves too few errors that coincide. The probability is at least
-    1/(1 + (4/|z|)⁸), 1/(1 + (1.5/f)⁸) with the excess misfit f, and 1/(1 + (v/0.05)⁸) with v, how
-    far the share of ``naming`` is above one half.
+    1/(1 + (4/|z|)⁸) and 1/(1 + (1.5/f)⁸) with the excess misfit f.
     """
     z = max(evidence.z, 0.0)
     independent = (1 - BASE_RATE) * float(_normal_density(z))
@@ -165,9 +163,19 @@ def probability_of_dependence(evidence: Independence) -> float:
         dependent / max(dependent + independent, 1e-300),
         probability_by_score(evidence.z),
         _rise(evidence.excess_misfit, SIGNIFICANT_MISFIT),
-        1 - _rise(evidence.naming - 0.5, WEAK_NAMING),
     )
     return probability if probability > NEGLIGIBLE else 0.0
+
+
+def probability_of_shared_errors(evidence: Independence) -> float:
+    """How probable it is that labels are wrong in a way that the model does not know.
+
+    That of dependence, and at least 1/(1 + (v/0.05)⁸) with v, how far ``naming`` is above one half:
+    where annotators agree little more than by chance, a model may hold for latent classes that are
+    not the true ones.
+    """
+    weak = 1 - _rise(evidence.naming - 0.5, WEAK_NAMING)
+    return max(probability_of_dependence(evidence), weak if weak > NEGLIGIBLE else 0.0)
 
 
 def typical_score(evidence: Independence) -> float:

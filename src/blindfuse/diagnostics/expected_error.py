@@ -10,7 +10,7 @@ from blindfuse.diagnostics.calibration import (
     NO_ERROR,
     ErrorInterval,
     combine,
-    probability_of_dependence,
+    probability_of_shared_errors,
 )
 from blindfuse.diagnostics.visible import observe
 from blindfuse.errors import BadParameter, NotConverged
@@ -149,7 +149,9 @@ def expect_error(responses: Responses, model: Model, posteriors: Floats) -> Erro
     n_items = int(np.count_nonzero(responses.responses_per_item))
     if not n_items:
         return NO_ERROR.scaled(0.0, mean_error(posteriors))
-    dependence = probability_of_dependence(observed.independence(np.arange(responses.n_annotators)))
+    dependence = probability_of_shared_errors(
+        observed.independence(np.arange(responses.n_annotators))
+    )
     visible = observed.visible(lambda: _fit_mixed(observed.responses)) if dependence > 0 else None
     own, K = mean_error(observed.posteriors), responses.n_classes
     answered = responses.responses_per_item > 0

@@ -19,7 +19,7 @@ from blindfuse.estimators.em import (
 )
 from blindfuse.estimators.streaming import Arrays, StreamEstimator
 from blindfuse.model.class_prior import learn_class_pseudo_count
-from blindfuse.model.model import Model, Rule
+from blindfuse.model.model import Model, Rule, weigh_confusions
 from blindfuse.model.posteriors import (
     ExpectedCounts,
     count_posteriors,
@@ -190,7 +190,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
                 f"weights= has the shape {self.weights.shape}, but there are {len(confusions):,} "
                 "annotators. Pass one weight per annotator."
             )
-        evidence = confusions ** self.weights[:, None, None]
+        evidence = weigh_confusions(confusions, self.weights)
         return EMParameters(confusions, prior, (evidence, prior), log_prior)
 
     def _estimate_prior(self, expected: ExpectedCounts) -> Floats:

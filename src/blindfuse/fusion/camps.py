@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, Pairs
 from blindfuse.errors import list_names
@@ -96,8 +97,8 @@ def find_camps(responses: Responses, pairs: Pairs, threads: int | None) -> Camps
     excess = np.full((M, M), np.nan)
     excess[shared.i, shared.j] = shared.agreement - shared.expected_agreement
     excess = np.fmax(excess, excess.T)
-    _, vectors = np.linalg.eigh(np.nan_to_num(excess))
-    leading = vectors[:, -1] * np.sign(vectors[np.abs(vectors[:, -1]).argmax(), -1])
+    _, vectors = eigh(np.nan_to_num(excess), subset_by_index=(M - 1, M - 1))
+    leading = vectors[:, 0] * np.sign(vectors[np.abs(vectors[:, 0]).argmax(), 0])
     in_camp = leading > leading.max() / 2
     sides = [in_camp, ~in_camp]
     if min(map(np.count_nonzero, sides)) < MIN_CAMP:

@@ -11,7 +11,7 @@ from blindfuse.diagnostics.calibration import (
     NO_ERROR,
     ErrorInterval,
     combine,
-    probability_of_dependence,
+    probability_of_shared_errors,
 )
 from blindfuse.diagnostics.correlated_errors import score_correlated_symbols
 from blindfuse.diagnostics.visible import Independence, Visible, observe
@@ -125,7 +125,7 @@ def _expect(
         return combine(own, 0.0, None, n_items, K, own_spread=EXPLAINED_SPREAD), 0.0
     if not context.responses.is_plain:
         independence = _independence_of_symbols(choice, context, independence)
-    dependence = probability_of_dependence(independence)
+    dependence = probability_of_shared_errors(independence)
     merged = independence.merged
     seen = visible() if dependence > 0 or merged else None
     expected = combine(own, dependence, seen, n_items, K, merged=merged)

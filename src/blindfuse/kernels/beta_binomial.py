@@ -1,4 +1,4 @@
-"""The beta-binomial likelihood of correct and wrong responses."""
+"""Likelihoods of counts whose probabilities have a beta or a Dirichlet distribution."""
 
 from blindfuse.kernels.compilation import embedded, kernel, logarithm
 
@@ -20,6 +20,19 @@ def log_beta_binomial(right, total, mu, strength):
         products = _product_ratio(a, x) * _product_ratio(b, n - x) / _product_ratio(strength, n)
         log_likelihood += logs - logarithm(products)
     return log_likelihood
+
+
+@kernel
+def log_rising_factorials(counts, shares, strength):
+    """Return Σ log Γ(n + t p) / Γ(t p) over cells.
+
+    ``counts[cell]`` is n and ``shares[cell]`` is p; ``strength`` is t.
+    """
+    log_sum = 0.0
+    for cell in range(counts.size):
+        n, x = counts[cell], strength * shares[cell]
+        log_sum += _stirling_ratio(x, n) - n - logarithm(_product_ratio(x, n))
+    return log_sum
 
 
 @embedded

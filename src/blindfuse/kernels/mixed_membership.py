@@ -51,20 +51,25 @@ def _log_gamma(x, log_shifted):
 @kernel
 def membership_posteriors(
     starts, annotators, symbols, first, last, weights,
-    looks, habits, pseudo, memberships, by_habit, log_sums,
+    looks, odds, pseudo, memberships, by_habit, log_sums,
 ):  # fmt: skip
     """Fill the Dirichlet parameters ``memberships[item, class]``; return the variational bound.
 
-    Annotator m looks with probability ``looks[m]`` and then reports class a with probability
-    q_n(a), where q_n ~ Dirichlet(``pseudo``). Otherwise it reports a with probability
-    ``habits[m, a]``. Adds the expected number of responses by habit to ``by_habit[m, a]`` and
-    Σ_n E log q_n to ``log_sums[class]``; ``weights[item]`` is the weight of each item.
+    Annotator m looks with probability ``looks[m]`` > 0 and then reports class a with probability
+    q_n(a), where q_n ~ Dirichlet(``pseudo``). Otherwise it reports a out of habit, with probability
+    ``looks[m]`` · ``odds[m, a]``. Adds the expected number of responses by habit to
+    ``by_habit[m, a]`` and Σ_n E log q_n to ``log_sums[class]``; ``weights[item]`` is the weight of
+    each item.
 
     The parameters of classes that nobody reports for an item do not change, so that only the
-    ``present`` ones are updated, ``n_present`` of them.
+    ``present`` ones are updated, ``n_present`` of them. The odds of an item's responses are sorted
+    by class, ``sorted_odds[begins[a]:ends[a]]``, so that the sum over a class runs in SIMD lanes.
     """
-    K = pseudo.size
-    present, chances, updated = np.empty(K, np.int64), np.empty(K), np.empty(K)
+    K, longest = pseudo.size, 0
+    for n in range(first, last):
+        longest = max(longest, starts[n + 1] - starts[n])
+    present, begins, ends = np.empty(K, np.uint64), np.empty(K, np.uint64), np.empty(K, np.uint64)
+    sorted_odds, chances = np.empty(longest), np.empty(K)
     absent_logs, absent_gammas = np.empty(K), np.empty(K)
     strength = prior_terms = weight_sum = whole_sum = bound = 0.0
     for k in range(K):
@@ -78,32 +83,36 @@ def membership_posteriors(
         membership, weight = memberships[n], weights[n]
         begin, end = np.uint64(starts[n]), np.uint64(starts[n + 1])
         for k in range(K):
-            membership[k] = pseudo[k]
-        n_present = 0
+            membership[k], ends[k] = pseudo[k], 0
         for response in range(begin, end):
-            a = np.int64(symbols[response])
-            if membership[a] == pseudo[a]:
+            ends[np.uint64(symbols[response])] += np.uint64(1)
+        n_present, next_begin = 0, np.uint64(0)
+        for a in range(np.uint64(K)):
+            if ends[a] > 0:
                 present[n_present] = a
                 n_present += 1
-            membership[a] += 1.0
+                membership[a] += ends[a]
+                begins[a] = next_begin
+                next_begin += ends[a]
+                ends[a] = begins[a]
+        for response in range(begin, end):
+            m, a = np.uint64(annotators[response]), np.uint64(symbols[response])
+            sorted_odds[ends[a]] = odds[m, a]
+            ends[a] += np.uint64(1)
         total = strength + (end - begin)
         for _ in range(MAX_ITERATIONS):
             rest, scale = _digamma_remainder(total), 1.0 / (total + SHIFT)
-            for at in range(n_present):
-                a = present[at]
-                x = membership[a]
-                chances[a] = (x + SHIFT) * scale * math.exp(_digamma_remainder(x) - rest)
-                updated[a] = pseudo[a]
-            for response in range(begin, end):
-                m, a = np.uint64(annotators[response]), np.uint64(symbols[response])
-                looked = looks[m] * chances[a]
-                updated[a] += looked / (looked + (1.0 - looks[m]) * habits[m, a])
             change, total = 0.0, strength
             for at in range(n_present):
                 a = present[at]
-                change = max(change, abs(updated[a] - membership[a]))
-                total += updated[a] - pseudo[a]
-                membership[a] = updated[a]
+                x = membership[a]
+                chance = (x + SHIFT) * scale * math.exp(_digamma_remainder(x) - rest)
+                looked = 0.0
+                for i in range(begins[a], ends[a]):
+                    looked += chance / (chance + sorted_odds[i])
+                membership[a] = pseudo[a] + looked
+                change = max(change, abs(membership[a] - x))
+                total += looked
             if change < TOLERANCE * total:
                 break
         log_shifted = math.log(total + SHIFT)
@@ -121,10 +130,10 @@ def membership_posteriors(
         product = 1.0
         for response in range(begin, end):
             m, a = np.uint64(annotators[response]), np.uint64(symbols[response])
-            habit = (1.0 - looks[m]) * habits[m, a]
-            likelihood = looks[m] * chances[a] + habit
-            by_habit[m, a] += weight * habit / likelihood
-            product *= likelihood
+            by_odds = odds[m, a]
+            either = chances[a] + by_odds
+            by_habit[m, a] += weight * by_odds / either
+            product *= looks[m] * either
             if product < MIN_PRODUCT:
                 item_bound += math.log(product)
                 product = 1.0

@@ -24,9 +24,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, gammaln, logit, xlogy
+from scipy.special import gammaln, logit, xlogy
 
-from blindfuse.kernels.beta_binomial import log_beta_binomial
+from blindfuse.kernels.beta_binomial import log_beta_binomial, log_rising_factorials
 from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.model.posteriors import safe_log
 
@@ -55,6 +55,10 @@ SPREAD_PRIOR = 2.0
 responses per annotator say little about the spread, and a spread of zero would fit them as well."""
 EDGE = 1e-6
 """Smallest distance of an expected accuracy from zero and one."""
+MIN_CELLS = 2_000
+"""Counts of wrong responses from which a kernel sums their likelihood."""
+MAX_LOGIT = float(logit(1 - EDGE))
+"""The logit of the largest expected accuracy."""
 MAX_CELLS, MAX_ROUGH_CELLS = 500_000, 20_000
 """Counts that strengths are learned from, and counts of wrong responses that the rough one is;
 of larger crowds, evenly spaced annotators are used."""
@@ -100,8 +104,8 @@ class SkillPrior:
 
     def expected_accuracies(self, skills: Floats) -> Floats:
         """μ ``[annotator, true]``: the accuracies that the skills ``[annotator]`` predict."""
-        accuracies = expit(skills[:, None] + self.class_effects)
-        return np.asarray(np.clip(accuracies, EDGE, 1 - EDGE))
+        logits = np.clip(skills[:, None] + self.class_effects, -MAX_LOGIT, MAX_LOGIT)
+        return np.asarray(1 / (1 + np.exp(-logits)))  # a tenth of the time of SciPy's expit
 
     def score(self, diagonal: DiagonalCounts, skills: Floats) -> tuple[Floats, Floats]:
         """The score and the information of the skills, ``[annotator]`` each.
@@ -173,40 +177,41 @@ class AnnotatorPrior:
         r = self.preference_strength
         return np.asarray((wrong.reported + r) / (wrong.expected + r))
 
-    def confusions(self, counts: Floats, effects: AnnotatorEffects) -> Floats:
+    def own_patterns(self, preferences: Floats) -> Floats:
+        """O_m ``[annotator, reported, true]`` of annotators with these preferences."""
+        # Not by BLAS, whose threads would busy-wait between iterations.
+        sums = np.einsum("ma,ak->mk", preferences, self.pattern)
+        patterns: Floats = self.pattern * preferences[:, :, None]
+        patterns /= sums[:, None]
+        return patterns
+
+    def confusions(self, counts: Floats, skills: Floats, patterns: Floats) -> Floats:
         """Posterior means of the confusion matrices ``[annotator, reported, true]``.
 
         The diagonal is :meth:`SkillPrior.accuracies`; the rest of a column is distributed like
-        n_mak + t O_m(a, k) over a ≠ k.
+        n_mak + t O_m(a, k) over a ≠ k. ``patterns`` are those of :meth:`own_patterns`.
         """
         diagonal, t = DiagonalCounts.from_counts(counts), self.pattern_strength
-        mu = self.skill.expected_accuracies(effects.skills)
+        mu = self.skill.expected_accuracies(skills)
         accuracies = self.skill.accuracies(diagonal, mu)
-        confusions: Floats = self.pattern * effects.preferences[:, :, None]
-        confusions *= (t / self._pattern_sums(effects))[:, None, :]
+        confusions: Floats = t * patterns
         confusions += counts
         confusions *= ((1 - accuracies) / (diagonal.total - diagonal.right + t))[:, None, :]
         classes = np.arange(counts.shape[1])
         confusions[:, classes, classes] = accuracies
         return confusions
 
-    def log_density(self, confusions: Floats, effects: AnnotatorEffects) -> float:
+    def log_density(self, confusions: Floats, skills: Floats, patterns: Floats) -> float:
         """The log density of confusion matrices and skills given ρ, up to a constant."""
-        s, mu = self.skill.strength, self.skill.expected_accuracies(effects.skills)
+        s, mu = self.skill.strength, self.skill.expected_accuracies(skills)
         diagonal = np.einsum("mkk->mk", confusions)
         log_wrong = safe_log(1 - diagonal)
         accuracy = s * (mu * safe_log(diagonal) + (1 - mu) * log_wrong)
         normalizer = gammaln(s * mu) + gammaln(s * (1 - mu)) - gammaln(s)
-        log_confusions = safe_log(confusions)
-        others = np.einsum("mak,ak,ma->mk", log_confusions, self.pattern, effects.preferences)
-        pattern = self.pattern_strength * (others / self._pattern_sums(effects) - log_wrong)
-        scaled = (effects.skills - self.skill.mean) / self.skill.spread
+        others = np.einsum("mak,mak->mk", safe_log(confusions), patterns)
+        pattern = self.pattern_strength * (others - log_wrong)
+        scaled = (skills - self.skill.mean) / self.skill.spread
         return float((accuracy - normalizer + pattern).sum() - (scaled**2).sum() / 2)
-
-    def _pattern_sums(self, effects: AnnotatorEffects) -> Floats:
-        """Σ_a O(a, k) ρ_ma, ``[annotator, true]``."""
-        # Not by BLAS, whose threads would busy-wait between iterations.
-        return np.asarray(np.einsum("ma,ak->mk", effects.preferences, self.pattern))
 
 
 class WrongResponses(NamedTuple):
@@ -226,8 +231,8 @@ class WrongResponses(NamedTuple):
     def from_counts(cls, counts: Floats, pattern: Floats) -> "WrongResponses":
         """From expected counts ``[annotator, reported, true]``."""
         cells = counts * (1 - np.eye(counts.shape[1]))
-        true = cells.sum(axis=1)
-        return cls(cells, cells.sum(axis=2), true, np.einsum("mk,ak->ma", true, pattern))
+        true, reported = column_sums(cells), np.einsum("mak->ma", cells)
+        return cls(cells, reported, true, np.einsum("mk,ak->ma", true, pattern))
 
     def patterns_elsewhere(self, pattern: Floats, r: float) -> Floats:
         """O_m of each column with the preferences that the annotator's other columns imply.
@@ -238,7 +243,7 @@ class WrongResponses(NamedTuple):
         preferences = self.reported[:, :, None] - self.cells + r
         preferences /= self.expected[:, :, None] - self.true[:, None, :] * pattern + r
         preferences *= pattern
-        preferences /= preferences.sum(axis=1, keepdims=True)
+        preferences /= column_sums(preferences)[:, None]
         return preferences
 
 
@@ -365,13 +370,15 @@ def _class_strength(
 ) -> float:
     """s of largest beta-binomial likelihood, with the skills integrated out by Laplace's method."""
     mu, precision = prior.expected_accuracies(skills), 1 / prior.spread**2
-    right, total = map(np.ascontiguousarray, diagonal)
+    total = np.ascontiguousarray(diagonal.total)
     variance = total * mu * (1 - mu)
-    log_ratio = _compiled_log_ratio if total.sum() >= MIN_COMPILED else _log_ratio
+    log_ratio = log_beta_binomial if total.sum() >= MIN_COMPILED else _log_ratio
+    used = np.nonzero(total)  # terms of classes without responses are zero
+    cells = diagonal.right[used], total[used], mu[used]
 
     def log_likelihood(s: float) -> float:
         information = np.einsum("mk,mk->m", s / (total + s), variance) + precision
-        return log_ratio(right, total, mu, s) - 0.5 * float(np.log(information).sum())
+        return float(log_ratio(*cells, s)) - 0.5 * float(np.log(information).sum())
 
     return best_strength(log_likelihood, tolerance)
 
@@ -381,10 +388,6 @@ def _log_ratio(right: Floats, total: Floats, mu: Floats, s: float) -> float:
     beta = gammaln(right + s * mu) + gammaln(total - right + s * (1 - mu)) - gammaln(total + s)
     normalizer = gammaln(s * mu) + gammaln(s * (1 - mu)) - gammaln(s)
     return float((beta - normalizer).sum())
-
-
-def _compiled_log_ratio(right: Floats, total: Floats, mu: Floats, s: float) -> float:
-    return float(log_beta_binomial(right.ravel(), total.ravel(), mu.ravel(), s))
 
 
 def _crowd_pattern(counts: Floats) -> Floats:
@@ -409,14 +412,15 @@ def _pattern_strengths(counts: Floats, pattern: Floats) -> tuple[float, float]:
     step = 1 + np.count_nonzero(wrong.cells) // MAX_ROUGH_CELLS
     sample = WrongResponses(*(numbers[::step] for numbers in wrong))
     used, r = np.nonzero(sample.cells), MAX_STRENGTH
+    cells = sample.cells[used]
     least = _least_preference_strength(wrong)
     for _ in range(PATTERN_STEPS if least < FLAT_STRENGTH else 0):
         patterns = sample.patterns_elsewhere(pattern, r)
         t = _dirichlet_strength(sample.cells, patterns, ROUGH_STRENGTH_TOLERANCE)
 
         def log_likelihood(r: float, t: float = t) -> float:
-            shares = t * sample.patterns_elsewhere(pattern, r)[used]
-            return float((gammaln(sample.cells[used] + shares) - gammaln(shares)).sum())
+            shares = sample.patterns_elsewhere(pattern, r)[used]
+            return _log_rising(cells, shares, t)
 
         r = best_strength(log_likelihood, ROUGH_STRENGTH_TOLERANCE, least)
     return _dirichlet_strength(wrong.cells, wrong.patterns_elsewhere(pattern, r)), r
@@ -442,14 +446,21 @@ def _dirichlet_strength(
     """
     # Terms of cells and columns without counts are zero; of many classes, most are.
     used = np.nonzero(counts)
-    cells, shares, columns = counts[used], patterns[used], counts.sum(axis=1)
+    cells, shares, columns = counts[used], patterns[used], column_sums(counts)
     columns = columns[columns > 0]
+    ones = np.ones_like(columns)
 
     def log_likelihood(t: float) -> float:
-        entries = gammaln(cells + t * shares) - gammaln(t * shares)
-        return float(entries.sum() + len(columns) * gammaln(t) - gammaln(columns + t).sum())
+        return _log_rising(cells, shares, t) - _log_rising(columns, ones, t)
 
     return best_strength(log_likelihood, tolerance)
+
+
+def _log_rising(counts: Floats, shares: Floats, strength: float) -> float:
+    """Σ log Γ(n + t p) / Γ(t p) over counts n with shares p of the strength t."""
+    if counts.size >= MIN_CELLS:
+        return float(log_rising_factorials(counts, shares, strength))
+    return float((gammaln(counts + strength * shares) - gammaln(strength * shares)).sum())
 
 
 def best_strength(

@@ -85,7 +85,7 @@ class Model:
         """Γ_m(k', k) to the power of the annotator's weight, ``[annotator, reported, true]``."""
         if self.weights is None:
             return self.confusions
-        return np.asarray(self.confusions ** self.weights[:, None, None])
+        return weigh_confusions(self.confusions, self.weights)
 
     def posteriors(
         self, responses: Responses, rule: Rule = "map", threads: int | None = None
@@ -228,6 +228,13 @@ class Model:
         )
 
 
+def weigh_confusions(confusions: Floats, weights: Floats) -> Floats:
+    """Γ_m(k', k) to the power of ``weights[annotator]``; most weights are usually one."""
+    weighted, changed = confusions.copy(), np.flatnonzero(weights != 1)
+    weighted[changed] **= weights[changed, None, None]
+    return weighted
+
+
 def _roc_area(negative: Floats, positive: Floats) -> float:
     """Area under the ROC curve of symbols with these probabilities ``[symbol]`` per class."""
     both = negative + positive
@@ -247,5 +254,6 @@ def _check_probabilities(array: Floats, shape: tuple[int, ...], axis: int, name:
             else type(array).__name__
         )
         raise BadModel(f"{name} must be float64 of shape {shape}, not {found}.")
-    if not np.all(array >= 0) or not np.allclose(array.sum(axis=axis), 1.0, atol=1e-6):
+    sums = np.einsum("mrk->mk", array) if array.ndim == 3 else array.sum(axis=axis)
+    if not array.min(initial=0) >= 0 or not np.all(np.abs(sums - 1) <= 1e-5):
         raise BadModel(f"{name} must be probabilities: nonnegative, with sum one over axis {axis}.")

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.model.annotator_prior import (
-    AnnotatorEffects,
     AnnotatorPrior,
     DiagonalCounts,
     column_sums,
@@ -63,25 +62,27 @@ class PseudoCounts:
 
 @dataclass(eq=False)
 class LearnedShrinkage:
-    """The learned hierarchical prior, and the present skills and preferences of annotators."""
+    """The learned hierarchical prior, the present ``skills[annotator]``, and O_m of annotators."""
 
     prior: AnnotatorPrior
-    effects: AnnotatorEffects
+    skills: Floats
+    patterns: Floats
 
     @classmethod
     def learn(cls, counts: Floats, entropy_per_item: float = 0.0) -> "LearnedShrinkage":
         """Learn the prior from expected counts ``[annotator, reported, true]``."""
-        return cls(*learn_annotator_prior(counts, known_share(counts, entropy_per_item)))
+        known = known_share(counts, entropy_per_item)
+        prior, effects = learn_annotator_prior(counts, known)
+        return cls(prior, effects.skills, prior.own_patterns(effects.preferences))
 
     def shrink(self, counts: Floats) -> Floats:
         """Update the skills by one Newton step, then return the posterior means."""
         diagonal = DiagonalCounts.from_counts(counts)
-        skills = self.prior.skill.step(diagonal, self.effects.skills)
-        self.effects = self.effects._replace(skills=skills)
-        return self.prior.confusions(counts, self.effects)
+        self.skills = self.prior.skill.step(diagonal, self.skills)
+        return self.prior.confusions(counts, self.skills, self.patterns)
 
     def log_density(self, confusions: Floats) -> float:
-        return self.prior.log_density(confusions, self.effects)
+        return self.prior.log_density(confusions, self.skills, self.patterns)
 
 
 def make_shrinkage(

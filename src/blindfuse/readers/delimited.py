@@ -34,6 +34,10 @@ _NO_HEADER = (
 )
 
 
+_RULE = re.compile(r"[+┌╔├][-=+─═┬┼╦╬]{3,}[+┐╗┤]|[-=]{3,}(?:\+[-=]+)+")
+"""A line between rows, as MySQL, PostgreSQL and Polars print it."""
+
+
 class _Layout(NamedTuple):
     """How the text is laid out as a table.
 
@@ -175,6 +179,12 @@ def _refuse_other_text(source: Source, text: str) -> None:
         )
     if re.fullmatch(r"[|\s:-]*-[|\s:-]*", others.partition("\n")[0]) and "|" in first_line:
         raise BadFile(f"{source.name} is a Markdown table. Save it as CSV.")
+    if any(_RULE.fullmatch(line.strip()) for line in (first_line, others.partition("\n")[0])):
+        raise BadFile(
+            f"{source.name} is a table drawn with lines, as databases print it. Export it as CSV."
+        )
+    if source.extension in ("yaml", "yml") or re.match(r"- [\w\"']+: ", first_line):
+        raise BadFile(f"{source.name} is YAML. Export the table as CSV or JSON.")
     if re.match(r"<(!doctype|html|\?xml|table)\b", first_line, re.IGNORECASE):
         raise BadFile(f"{source.name} is HTML or XML. Export the table as CSV.")
 
@@ -297,11 +307,10 @@ def _padded(row: Sequence[str], width: int) -> list[str]:
 
 def _load_by_polars(source: Source, layout: _Layout, places: Sequence[int]) -> pl.DataFrame | None:
     """Return the columns at these positions, or None if Polars cannot read the file."""
-    ordered = sorted(places)
     try:
+        # All columns, because Polars ignores what is left over in a row after the chosen ones.
         frame = pl.read_csv(
             source.content,
-            columns=ordered,
             has_header=layout.has_header,
             separator=layout.separator,
             quote_char=layout.quote,
@@ -310,7 +319,7 @@ def _load_by_polars(source: Source, layout: _Layout, places: Sequence[int]) -> p
         )
     except pl.exceptions.PolarsError:
         return None
-    return frame.select(frame.columns[ordered.index(place)] for place in places)
+    return frame.select(frame.columns[place] for place in places)
 
 
 def _load_by_python(source: Source, layout: _Layout, places: Sequence[int]) -> pl.DataFrame:

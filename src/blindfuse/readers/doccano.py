@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.nested_values import choose_from_texts
+from blindfuse.readers.nested_values import choose_from_texts, refuse_repeated_labels
 from blindfuse.readers.parsed_responses import EMPTY_SET, ParsedResponses
 from blindfuse.readers.tables import Table, load_columns
 from blindfuse.responses.detection import ColumnOptions, detect_column, existing_column
@@ -43,6 +43,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
             f"{tables[0].name}: {label!r} contains text spans, not classes. "
             "Export a classification project."
         )
+    refuse_repeated_labels(tables[0].name, frame[label])
     chosen, several = choose_from_texts(frame[label], options.all_choices)
     n_empty = int((chosen == EMPTY_SET).sum()) if options.all_choices else 0
     return ParsedResponses(

@@ -1,17 +1,19 @@
-"""Tables with one row per response and one column of 0 and 1 per class; read as sets only."""
+"""Tables with one row per response and one column of 0 and 1 per class."""
 
+import re
 from collections.abc import Sequence
 
 import polars as pl
 
-from blindfuse.errors import BadFile, BadParameter
-from blindfuse.readers.nested_values import set_text
+from blindfuse.errors import BadFile
+from blindfuse.readers.nested_values import choose
 from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.tables import Table, load_columns, without_headers
 from blindfuse.responses.detection import (
     ColumnOptions,
     detect_column,
     gold_column,
+    name_of_role,
     require_column,
 )
 
@@ -23,21 +25,23 @@ _NO = ("0", "0.0", "false", "no")
 
 
 def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
-    """Return whether sets are read, and an annotator and at least two columns of 0 and 1 exist."""
-    named = options.annotator
-    if not options.all_choices or options.label is not None or not isinstance(named, str | None):
+    """Return whether an annotator and at least two columns of 0 and 1 exist.
+
+    If labels are read, not sets, one column is 1 in every row, and no column is named as labels.
+    """
+    table, named = tables[0], options.annotator
+    if options.label is not None or not isinstance(named, str | None):
         return False
-    if detect_column("annotator", tables[0], named) is None:
+    if detect_column("annotator", table, named) is None:
         return False
-    return len(_class_columns(tables[0], options)) >= 2
+    classes = _class_columns(table, options)
+    if len(classes) < 2 or options.all_choices:
+        return len(classes) >= 2
+    return name_of_role("label", table.columns) is None and _has_one_class_per_row(table, classes)
 
 
 def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     """Return one response per row: the names of the columns that hold 1 or true."""
-    if not options.all_choices:
-        raise BadParameter(
-            "A table with one column per class holds sets: pass --multi-label, or use read_sets."
-        )
     classes = _class_columns(tables[0], options)
     if not classes:
         raise BadFile(
@@ -54,12 +58,15 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
                 f"{tables[0].name}, row {int(wrong[0]) + 1:,}: {frame[name][int(wrong[0])]!r} in "
                 f"column {name!r} does not say whether the class applies. Use 0 and 1."
             )
-    labels = [
+    names = dict(zip(classes, _class_names(classes), strict=True))
+    sets = [
         None
         if not any(row)
-        else set_text([name for name, cell in zip(classes, row, strict=True) if cell in _YES])
+        else [names[name] for name, cell in zip(classes, row, strict=True) if cell in _YES]
         for row in cells.iter_rows()
     ]
+    chosen = [choose(one, options.all_choices) for one in sets]
+    labels = [label for label, _ in chosen]
     return ParsedResponses(
         frame.select(
             item=pl.col(item),
@@ -68,7 +75,24 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
         ),
         {"item": item, "annotator": annotator, "label": f"{len(classes)} columns of 0 and 1"},
         notes,
+        several=sum(has_more for _, has_more in chosen),
     )
+
+
+def _has_one_class_per_row(table: Table, classes: Sequence[str]) -> bool:
+    """Return whether one column is 1 in every row of the sample that has values."""
+    rows = zip(*(table.texts(name) for name in classes), strict=True)
+    cells = [[str(cell or "").strip().casefold() for cell in row] for row in rows]
+    return all(sum(cell in _YES for cell in row) == 1 for row in cells if any(row))
+
+
+def _class_names(columns: Sequence[str]) -> list[str]:
+    """Return the names of the columns without a word for labels that all begin with."""
+    start = re.match(r"(?:label|class|category|answer)[\W_]+", columns[0], re.IGNORECASE)
+    prefix = start[0] if start else ""
+    if all(len(name) > len(prefix) and name.startswith(prefix) for name in columns):
+        return [name.removeprefix(prefix) for name in columns]
+    return list(columns)
 
 
 def _names(table: Table, options: ColumnOptions) -> tuple[str, str]:

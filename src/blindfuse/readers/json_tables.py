@@ -102,8 +102,8 @@ def _find_objects(document: Any) -> list[Any]:
     """Return the rows of a document as objects.
 
     The document is a list of objects; an object with one list of objects, such as ``results``;
-    lists of objects by item or annotator; a table by columns, as pandas writes it; or a single
-    object.
+    lists of objects by item or annotator; labels by item; a table by columns, as pandas writes it;
+    or a single object.
     """
     if isinstance(document, list):
         return document
@@ -117,9 +117,17 @@ def _find_objects(document: Any) -> list[Any]:
     inner = [value for value in document.values() if isinstance(value, dict)]
     if len(document) == 1 and inner and any(map(_is_list_of_objects, inner[0].values())):
         return _find_objects(inner[0])
+    if len(document) > 2 and _maps_items_to_labels(document):
+        return [{"item": key, "label": value} for key, value in document.items()]
     if any(not isinstance(value, dict | list) for value in document.values()):
         return [document]
     return _rows_of_columns(document)
+
+
+def _maps_items_to_labels(document: dict[str, Any]) -> bool:
+    """Return whether an object is ``{item: label}``, such as gold labels, and not one record."""
+    are_plain = all(isinstance(value, str | int | float) for value in document.values())
+    return are_plain and not any(map(is_known_name, document))
 
 
 _TASK_LISTS = {"annotations", "completions", "predictions"}

@@ -25,6 +25,10 @@ _VERDICT_KEYS = (
 """Fields that hold the label where it is an object with several fields, the likeliest first."""
 
 
+_ERROR_KEYS = frozenset(["error", "errors", "exception", "traceback"])
+"""Fields of an object that stands for a failed verdict, if none of its fields holds a label."""
+
+
 def name_of(value: Any) -> str | None:
     """Return an annotator, an item or a class as text; for an object, the name it contains."""
     if isinstance(value, dict):
@@ -53,6 +57,18 @@ def refuse_lists(table: str, names: pl.Series) -> None:
             f"{table}: column {names.name!r} holds lists ({list_names(texts, 1)}). Write one row "
             "per response, with the columns item, annotator and label."
         )
+
+
+def refuse_repeated_labels(table: str, labels: pl.Series) -> None:
+    """Raise BadFile if lists name a label twice, because they are of several annotators then."""
+    for text in labels.drop_nulls().unique(maintain_order=True).head(1000):
+        value = parse_literal(text) if text[:1] == "[" else None
+        if isinstance(value, list) and len({str(one) for one in value}) < len(value):
+            raise BadFile(
+                f"{table}: column {labels.name!r} holds lists in which a label occurs twice "
+                f"({text[:80]!r}), as those of several annotators do. Write one row per response, "
+                "with the columns item, annotator and label."
+            )
 
 
 def choose(value: Any, all_choices: bool) -> tuple[Any, bool]:
@@ -128,12 +144,31 @@ def labels_of_objects(table: str, column: pl.Series) -> tuple[pl.Series, list[st
     objects = [one for one in sample if one is not None]
     if 2 * len(objects) < len(sample) or not any(objects):  # texts that only look like objects
         return column, notes
-    chosen = _label_field(table, column.name, objects)
+    verdicts = [one for one in objects if not _is_error(one)]
+    if not any(verdicts):
+        return _without_errors(column, is_object, notes)
+    chosen = _label_field(table, column.name, verdicts)
     values, damaged = _values_of_field(column, is_object, chosen)
     notes.append(f"labels are objects: their field {chosen!r} is read")
     notes += count_note(damaged, "label{s} treated as missing, because their JSON is damaged")
     inner, inner_notes = labels_of_objects(table, values.alias(f"{column.name}.{chosen}"))
     return inner.alias(column.name), notes + inner_notes
+
+
+def _is_error(value: dict[str, Any]) -> bool:
+    """Return whether an object says that a judge or its program failed, and names no label."""
+    return bool(_ERROR_KEYS & value.keys()) and not any(
+        value.get(key) is not None for key in _VERDICT_KEYS
+    )
+
+
+def _without_errors(
+    column: pl.Series, is_object: pl.Series, notes: list[str]
+) -> tuple[pl.Series, list[str]]:
+    """Treat all objects as missing, because they are errors, and say how many there were."""
+    values = pl.select(pl.when(is_object).then(None).otherwise(column)).to_series()
+    said = count_note(int(is_object.sum()), "label{s} treated as missing: objects that are errors")
+    return values.alias(column.name), notes + said
 
 
 def _label_field(table: str, column: str, objects: Sequence[dict[str, Any]]) -> str:

@@ -222,6 +222,10 @@ def _size(table: Table) -> int:
     return len(content) if isinstance(content, bytes) else content.stat().st_size
 
 
+_ALL_COLUMNS = pl.QueryOptFlags(projection_pushdown=False)
+"""Polars would ignore what is left over in a row after the chosen columns."""
+
+
 def _write_partitions(
     rows: pl.LazyFrame, item: str, count: int, folder: Path, table: Table
 ) -> list[Path]:
@@ -234,7 +238,7 @@ def _write_partitions(
         approximate_bytes_per_file=None,
     )
     try:
-        rows.sink_parquet(files, mkdir=True)
+        rows.sink_parquet(files, mkdir=True, optimizations=_ALL_COLUMNS)
     except pl.exceptions.PolarsError as error:
         reason = " ".join(str(error).split())[:200]
         raise BadFile(

@@ -21,6 +21,9 @@ from blindfuse.responses.responses import Responses, label_options
 from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.values import LabelOptions
 
+MIN_HEARD = 10
+"""Items with responses per item without; where more items have none, that is not a mistake."""
+
 
 @dataclass(frozen=True, eq=False)
 class Read:
@@ -111,6 +114,7 @@ def read(
         *encoding_notes,
         *responses.repeat_notes,
         *overlap_note(responses),
+        *silent_item_note(responses),
         *questions,
         *gold_notes,
     ]
@@ -152,6 +156,17 @@ def overlap_note(responses: Responses | ResponseSets) -> list[str]:
     if responses.n_items > 1 and responses.responses_per_item.max(initial=0) <= 1:
         return ["no item has more than one response: check that the item column is right"]
     return []
+
+
+def silent_item_note(responses: Responses) -> list[str]:
+    """Return a note if a few items have no response, as comments and footers of a file would."""
+    silent = responses.items[responses.responses_per_item == 0]
+    if not 0 < MIN_HEARD * len(silent) <= responses.n_items:
+        return []
+    return [
+        f"Check the items: {list_names(silent, 3)} {'has' if len(silent) == 1 else 'have'} no "
+        "response, and will be labelled by the class prior. Delete rows that are not items"
+    ]
 
 
 def summary(

@@ -108,7 +108,7 @@ _ROLES = {
     ),
     "label": (
         "label answer response vote verdict choice rating judgment judgement annotation class "
-        "category decision prediction grade",
+        "category decision prediction grade winner preference passed",
         "value score result output",
     ),
 }
@@ -137,7 +137,8 @@ _DESCRIPTIVE_WORDS = _names(
     "comment comments remark remarks note notes tweet title body content context length len "
     "count size duration date time timestamp datetime created updated split fold lang language "
     "dataset subset domain topic weight confidence conf certainty probability agreement "
-    "difficulty explanation rationale reason reasoning email status seconds secs ms minutes"
+    "difficulty explanation rationale reason reasoning email status seconds secs ms minutes "
+    "total totals sum votes address"
 )
 """Last words of the names of columns that describe the item or the work, not its label."""
 
@@ -175,8 +176,8 @@ def _is_named(column: str, names: frozenset[str]) -> bool:
 
 
 def is_gold_name(column: str) -> bool:
-    """Return whether the name says gold labels."""
-    return _is_named(column, GOLD_NAMES)
+    """Return whether the name says gold labels, as ``truth`` and ``animal_gold`` do."""
+    return _is_named(column, GOLD_NAMES) or _words(column)[-1:] in (["gold"], ["truth"])
 
 
 def _singular(column: str) -> str:
@@ -247,6 +248,13 @@ def require_column(
     column = detect_column(role, table, named, taken)
     if column is None:
         free = [one for one in table.columns if one not in taken]
+        counts = [one for one in free if base_name(one) in _COUNT_WORDS or _singular(one) == "vote"]
+        if role == "annotator" and counts:
+            raise table.error(
+                f"{table.name} counts responses in column {list_names(counts)} and does not say "
+                "who gave them. Write one row per response, with the columns item, annotator and "
+                "label."
+            )
         nested = [one for one in free if _is_nested(table.texts(one))]
         if nested:
             raise table.error(
@@ -280,7 +288,8 @@ def existing_column(table: SampledTable, column: str) -> str:
 
 def gold_column(tables: Sequence[SampledTable], taken: Collection[str] = ()) -> str | None:
     """Return the first column that all tables have and whose name says gold labels, or None."""
-    for column in tables[0].columns:
+    flags_last = sorted(tables[0].columns, key=lambda column: str(column).startswith("_"))
+    for column in flags_last:
         is_gold = is_gold_name(column) and column not in taken
         if is_gold and all(column in table.columns for table in tables):
             return column
@@ -349,11 +358,13 @@ class WideColumns:
     annotators: list[str]
     gold: str | None
     skipped: list[str]
+    n_rows: int | None = None
 
     @property
     def notes(self) -> list[str]:
         """The annotators that were found, and the columns that are not annotators."""
         return [
+            *self._transposed_note(),
             *count_note(
                 len(self.annotators), f"annotator column{{s}}: {list_names(self.annotators)}"
             ),
@@ -363,6 +374,16 @@ class WideColumns:
                 f"{list_names(self.skipped)}. Name the annotators with annotator= (--annotator) if "
                 "this is wrong",
             ),
+        ]
+
+    def _transposed_note(self) -> list[str]:
+        """A note if there are far more annotators than items, as in the table of a form."""
+        if self.n_rows is None or len(self.annotators) <= 2 * self.n_rows:
+            return []
+        return [
+            f"Check the annotators: there are {len(self.annotators):,} columns for "
+            f"{self.n_rows:,} rows. If the rows are annotators and the columns are items, "
+            "transpose the table"
         ]
 
 
@@ -404,7 +425,7 @@ def wide_columns(
         item = _identifying_column(table, annotators)
     used = {item, gold, *annotators}
     skipped = [column for column in table.columns if column not in used]
-    return WideColumns(item, annotators, gold, skipped)
+    return WideColumns(item, annotators, gold, skipped, table.n_rows)
 
 
 def _without_nested(
@@ -446,6 +467,7 @@ def _is_descriptive(column: str) -> bool:
         is_gold_name(column)
         or _is_named(column, _RESULT_NAMES)
         or _INDEX_NAME.fullmatch(str(column)) is not None
+        or str(column).startswith("_")  # what Appen, Prodigy and MongoDB add
         or bool({words[-1], base} & _DESCRIPTIVE_WORDS if words else False)
         or (len(words) > 1 and words[0] in _COUNT_WORDS)
     )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import list_names
 from blindfuse.responses.set_values import compound_texts
-from blindfuse.responses.values import NUMERAL, is_missing_marker
+from blindfuse.responses.values import NUMERAL, is_missing_marker, visible
 
 if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses
@@ -35,6 +35,33 @@ MAX_NAMES = 50_000
 MAX_CELLS = 500_000
 """Size of the sample in which agreement is counted: responses times classes."""
 
+MIN_COUNTED_ITEMS = 10
+"""Items from which on agreement below chance is a sign of columns that count."""
+
+MIN_DISAGREEMENT = 0.1
+"""How far below zero the chance-corrected agreement is where columns count."""
+
+MIN_AGREEMENT = 0.3
+"""Chance-corrected agreement of annotators who respond to the same question; those who respond to
+different ones have a third of that at most."""
+
+MAX_COLUMNS = 200
+"""Annotators above which names are not divided into annotators and questions."""
+
+CLEAR_Z = 3.0
+"""Standard errors by which agreement must be below chance."""
+
+_TOTALS = ("total", "totals", "grand total", "subtotal", "sum", "count", "average", "mean")
+"""Names of rows that summarise the others."""
+
+MAX_SPREAD = 0.5
+"""Variance of the sum of an item's labels, relative to independent annotators, below which columns
+hold counts or shares: where one class has more, the others have less."""
+
+_TRUTH_VALUES = {"0": 0, "1": 1, "false": 0, "true": 1, "no": 0, "yes": 1}
+_TWO_WORDS = re.compile(r"(.+?)[\W_]+([^\W_]+)")
+_LEADING_ZEROS = re.compile(r"(?<![\d.,])0+(?=\d)")
+
 _ID = re.compile(r"[A-Za-z]{0,8}[-_ ]?\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-fA-F]{16,}")
 _ROUNDED = re.compile(r"\d\.\d+E\+\d+")
 _MANY_WORDS = 5
@@ -51,9 +78,11 @@ def sanity_notes(responses: "Responses") -> list[str]:
         *_item_notes(responses),
         *_name_notes("item", responses.items),
         *_name_notes("annotator", responses.annotators),
+        *_total_notes(responses),
         *_class_notes(responses),
         *_date_notes(responses),
         *_agreement_notes(responses),
+        *(_column_notes(responses) or _question_notes(responses)),
     ]
 
 
@@ -69,19 +98,44 @@ def _name_notes(role: str, names: NDArray[Any]) -> list[str]:
             f"Check the {role}s: {list_names(missing)} is read as the name of an {role}. If it "
             "marks missing names, delete these rows"
         )
-    plain = [
-        (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
-        for text in texts
-    ]
+    plain = [_plain_name(text) for text in texts]
     if len(set(plain)) < len(plain):
         first = next(text for text, count in Counter(plain).items() if count > 1)
         alike = [name for name, text in zip(names.tolist(), plain, strict=True) if text == first]
         notes.append(
             f"Check the {role}s: {len(plain) - len(set(plain)):,} of {len(plain):,} differ from "
-            f"others only by case, Unicode form or type ({list_names(alike)}), and are different "
-            f"{role}s. Write them alike if they are the same"
+            f"others only by case, Unicode form, leading zeros or type ({list_names(alike)}), and "
+            f"are different {role}s. Write them alike if they are the same"
         )
     return notes
+
+
+def _plain_name(text: str) -> str:
+    """Return a key that is equal for names that are probably the same."""
+    plain = text if text.isascii() else visible(unicodedata.normalize("NFKC", text))
+    return _LEADING_ZEROS.sub("", plain.casefold())
+
+
+def _total_notes(responses: "Responses") -> list[str]:
+    """Return a note if an item summarises the others: its name says so, and its labels are new."""
+    names = [str(name).casefold() for name in responses.items[-MAX_NAMES:].tolist()]
+    suspects = [
+        responses.n_items - len(names) + at for at, one in enumerate(names) if one in _TOTALS
+    ]
+    if not suspects:
+        return []
+    counts = np.bincount(responses.by_item.symbols, minlength=responses.n_symbols)
+    totals = []
+    for item in suspects:
+        own = responses.select_items(np.array([item])).by_item.symbols
+        if len(own) and np.all(np.bincount(own, minlength=len(counts))[own] == counts[own]):
+            totals.append(item)
+    if not totals:
+        return []
+    return [
+        f"Check the items: {list_names(responses.items[totals])} has labels that no other item "
+        "has, as a row of totals would. Delete the row if it is not an item"
+    ]
 
 
 def _date_notes(responses: "Responses") -> list[str]:
@@ -115,6 +169,13 @@ def _class_notes(responses: "Responses") -> list[str]:
     """Return a note if the classes are too many, or look like numbers, ids or sentences."""
     texts = [str(name) for name in responses.classes.tolist()]
     n_classes, examples = len(texts), list_names(responses.classes, 3)
+    broken = [text for text in texts if "\n" in text]
+    if broken and len(broken) < n_classes:
+        return [
+            f"Check the labels: {len(broken):,} of {n_classes:,} classes contain line breaks "
+            f"({list_names((text[:80] for text in broken), 1)}), as where a quote in the file is "
+            'not closed. Write quotes inside of cells twice, as in "a ""b"" c"'
+        ]
     compounds = compound_texts(texts)
     if compounds:
         return [
@@ -123,7 +184,7 @@ def _class_notes(responses: "Responses") -> list[str]:
             "Python) to fuse them one by one"
         ]
     if n_classes < MIN_CLASSES:
-        return []
+        return _sentence_notes(texts)
     remedy = "If this is not the label column, pass --label (label= in Python)"
     if _share(texts, lambda text: len(text.split()) >= _MANY_WORDS) > 0.5:
         return [f"Check the labels: the {n_classes:,} classes are sentences ({examples}). {remedy}"]
@@ -140,7 +201,19 @@ def _class_notes(responses: "Responses") -> list[str]:
             f"Check the labels: there are {n_classes:,} classes ({examples}) for "
             f"{responses.n_items:,} items. {remedy}"
         ]
-    return []
+    return _sentence_notes(texts)
+
+
+def _sentence_notes(texts: Sequence[str]) -> list[str]:
+    """Return a note if some classes are sentences, and the others are words."""
+    long = [text for text in texts if len(text.split()) > _MANY_WORDS]
+    if not long or len(long) == len(texts):
+        return []
+    return [
+        f"Check the labels: {len(long):,} of {len(texts):,} classes are sentences "
+        f"({list_names((text[:80] for text in long), 2)}). If a model wrote its reasoning there, "
+        "keep only the verdict, or pass the texts as --missing (missing= in Python)"
+    ]
 
 
 def _share(texts: Sequence[str], has: Any) -> float:
@@ -182,6 +255,151 @@ def _agreement_notes(responses: "Responses") -> list[str]:
             "Python)"
         )
     return notes
+
+
+def _column_notes(responses: "Responses") -> list[str]:
+    """Return a note if columns that were read as annotators are classes, or one of each.
+
+    Columns that count votes, or hold one 1 per item, agree less often than by chance.
+    """
+    texts = [str(name).casefold() for name in responses.classes.tolist()]
+    if responses.n_annotators < 2 or not all(_is_count(text) for text in texts):
+        return []
+    sample = _sample(responses)
+    write = "Write one row per response, with the columns item, annotator and label"
+    pair = _annotator_and_class(sample, texts)
+    if pair is not None:
+        return [
+            f"Check the annotators: columns such as {pair!r} seem to hold one annotator and one "
+            f"class each, because each item has one 1 per group of columns. {write}"
+        ]
+    observed, chance, z = _agreement(sample)
+    spread = _spread_of_sums(sample, texts)
+    if spread is not None and spread < MAX_SPREAD:
+        sign = "the labels of an item have nearly the same sum for all items"
+    elif z < -CLEAR_Z and observed - chance < -MIN_DISAGREEMENT * (1 - chance):
+        sign = f"{100 * observed:.0f} % of pairs agree, where {100 * chance:.0f} % would by chance"
+    else:
+        return []
+    return [
+        f"Check the annotators: {sign}, as in columns with the counts or shares of votes per "
+        f"class. If they are not annotators: {write[0].lower()}{write[1:]}"
+    ]
+
+
+def _is_count(text: str) -> bool:
+    return text in _TRUTH_VALUES or (NUMERAL.fullmatch(text) is not None and text[0] != "-")
+
+
+def _spread_of_sums(responses: "Responses", texts: Sequence[str]) -> float | None:
+    """Return the variance of the sum of labels, divided by the sum of their variances.
+
+    It is one for independent annotators, and larger if they agree. Only items with all responses
+    count. None if they are too few, or if labels are 0 and 1 and have different sums: one
+    annotator who is always wrong would look the same.
+    """
+    values = np.array([_TRUTH_VALUES.get(text, text.replace(",", ".")) for text in texts], float)
+    is_complete = responses.responses_per_item == responses.n_annotators
+    labels = values[responses.by_item.symbols][is_complete[responses.item_of_response()]]
+    table = labels.reshape(-1, responses.n_annotators)
+    if len(table) < MIN_COUNTED_ITEMS or np.ptp(table, axis=0).max() == 0:
+        return None
+    sums, is_binary = table.sum(axis=1), set(values) <= {0, 1}
+    return None if is_binary and np.ptp(sums) > 0 else float(sums.var() / table.var(axis=0).sum())
+
+
+def _agreement(responses: "Responses") -> tuple[float, float, float]:
+    """Return the share of pairs that agree, the share by chance, and their difference in σ.
+
+    By chance, annotators report classes as often as they do, whatever the item. Items are
+    independent.
+    """
+    items, (_, annotators, symbols) = responses.item_of_response(), responses.by_item
+    shares = np.zeros((responses.n_annotators, responses.n_classes))
+    np.add.at(shares, (annotators, symbols), 1)
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1)
+    sums = np.zeros((responses.n_items, responses.n_classes))
+    np.add.at(sums, items, shares[annotators])
+    own = shares[annotators]
+    expected = np.einsum("rk,rk->r", own, sums[items] - own)
+    votes = _votes_of_others(responses)
+    agreeing = np.take_along_axis(votes, _column(symbols), axis=1)[:, 0]
+    n_pairs = float(votes.sum())
+    if responses.n_items < MIN_COUNTED_ITEMS or not n_pairs:
+        return 0.0, 0.0, 0.0
+    excess = np.bincount(items, agreeing - expected, minlength=responses.n_items)
+    z = excess.sum() / max(float(np.sqrt(np.sum(excess**2))), 1e-12)
+    return float(agreeing.sum() / n_pairs), float(expected.sum() / n_pairs), float(z)
+
+
+def _annotator_and_class(responses: "Responses", texts: Sequence[str]) -> str | None:
+    """Return the name of a column if every column holds one annotator and one class, else None.
+
+    Names then consist of two parts, in all combinations, and where all columns of an annotator
+    have a value, one of them is 1.
+    """
+    parts = _name_parts(responses)
+    if parts is None or any(text not in _TRUTH_VALUES for text in texts):
+        return None
+    is_one = np.array([_TRUTH_VALUES[text] for text in texts])[responses.by_item.symbols]
+    items = responses.item_of_response()
+    for codes in parts:
+        n_groups = int(codes.max()) + 1
+        cells = items * n_groups + codes[responses.by_item.codes]
+        is_complete = np.bincount(cells) == responses.n_annotators // n_groups
+        ones = np.bincount(cells, is_one)[is_complete]
+        if len(ones) >= MIN_COUNTED_ITEMS and np.mean(ones == 1) > 0.95:
+            return str(responses.annotators[0])
+    return None
+
+
+def _name_parts(responses: "Responses") -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """Return codes of the first and second parts of the annotators' names, ``[annotator]`` each.
+
+    None unless all names have two parts, and the parts occur in all combinations.
+    """
+    names = [str(name) for name in responses.annotators.tolist()]
+    if not 4 <= len(names) <= MAX_COLUMNS:
+        return None
+    parts = [match.groups() for name in names if (match := _TWO_WORDS.fullmatch(name))]
+    if len(parts) < len(names):
+        return None
+    (first, one), (second, other) = (
+        np.unique(side, return_inverse=True) for side in zip(*parts, strict=True)
+    )
+    is_product = len(first) * len(second) == len(set(parts)) and min(len(first), len(second)) > 1
+    return (one, other) if is_product else None
+
+
+def _question_notes(responses: "Responses") -> list[str]:
+    """Return a note if every column holds one annotator and one question of several.
+
+    Names then consist of two parts, and only columns that share the part of the question agree.
+    """
+    parts = _name_parts(responses)
+    if parts is None:
+        return []
+    sample, names = _sample(responses), responses.annotators
+    for codes, others in (parts, parts[::-1]):
+        agreement, across = _agreement_within(sample, codes), _agreement_within(sample, others)
+        if agreement > MIN_AGREEMENT and across < agreement / 3:
+            shown = names[codes == 0], names[others == 0]
+            return [
+                f"Check the annotators: columns such as {list_names(shown[0], 2)} agree, and "
+                f"columns such as {list_names(shown[1], 2)} do not, as with one annotator and one "
+                "question per column. Name the columns of one question with --annotator "
+                "(annotator= in Python)"
+            ]
+    return []
+
+
+def _agreement_within(responses: "Responses", groups: NDArray[np.intp]) -> float:
+    """Return the mean agreement, corrected for chance, of annotators of the same group."""
+    found = []
+    for group in range(int(groups.max()) + 1):
+        observed, chance, _ = _agreement(responses.select_annotators(groups == group))
+        found.append((observed - chance) / max(1 - chance, 1e-9))
+    return float(np.mean(found))
 
 
 def _column(values: NDArray[Any]) -> NDArray[Any]:

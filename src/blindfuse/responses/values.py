@@ -4,7 +4,9 @@ Files, frames, arrays and partitions apply these rules to their distinct values,
 nothing per row.
 """
 
+import html
 import re
+import shlex
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -33,7 +35,18 @@ MISSING_MARKERS = frozenset(
             "-NaN",
             "-nan",
         ),
-        *("None", "NULL", "null", "NaT", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+        *(
+            "None",
+            "NULL",
+            "null",
+            "\\N",
+            "<missing>",
+            "NaT",
+            "1.#IND",
+            "-1.#IND",
+            "1.#QNAN",
+            "-1.#QNAN",
+        ),
         *("#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#NUM!", "#NULL!"),
     ]
 )
@@ -58,6 +71,8 @@ POSSIBLY_MISSING = frozenset(
         *("?", "-", "--", ".", "na", "n.a.", "abstain", "blank", "empty", "missing", "skip"),
         *("skipped", "unlabeled", "unlabelled", "unknown", "unsure", "uncertain", "undecided"),
         *("unclear", "idk", "not_sure", "cannot_say", "cannot_tell", "cannot_judge"),
+        *("undefined", "not_applicable", "no_answer", "no_response", "nil"),
+        *("(blank)", "(empty)", "(none)", "(null)", ".a"),
     ]
 )
 """Labels that are often classes and sometimes mark failed verdicts or missing responses. They are
@@ -87,8 +102,10 @@ SURROUNDING = " *_`.,:;!\"'()[]<>{}\u2018\u2019\u201c\u201d"
 _HEADING = re.compile(
     r"(?:(?:the|my|final|correct|overall) )*(?:answer|label|verdict|class|category|choice|decision|"
     r"judgment|judgement|rating|grade|score|result)(?: is)?\s*[:=]\s*(?=.)"
+    r"|(?:option|choice|answer|candidate|response|model|assistant) (?=\w$)"
+    r"|\\boxed\s*\{\s*(?=.)"
 )
-"""What a language model may write before its verdict: ``Final verdict: yes``."""
+"""What a language model may write before its verdict: ``Final verdict: yes``, ``Option A``."""
 
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u00b4"), "'")
@@ -215,7 +232,8 @@ class LabelRules:
         if not suspects or self._given:
             return
         ordered = sorted(suspects, key=lambda label: ("," in str(label), str(label)))
-        option = f"'{ordered[0]}'" if re.search(r"\s", str(ordered[0])) else ordered[0]
+        needs_quotes = re.search(r"[\s()<>&;|*$`'\"\\]", str(ordered[0]))
+        option = shlex.quote(str(ordered[0])) if needs_quotes else ordered[0]
         self.notes.append(
             f"read as classes: {list_names(ordered)}. If they mark missing responses, pass "
             f"--missing {option} (missing={ordered[0]!r} in Python)"
@@ -329,12 +347,12 @@ def trim(text: str) -> str:
 def fold(text: str) -> str:
     """Return a key that is equal for spellings that differ by case, Unicode form or spaces.
 
-    Nor do invisible characters, the kind of dashes, underscores for spaces, and what stands around
-    a word, as in ``**Yes.**`` and ``Verdict: yes``, count.
+    Nor do invisible characters, the kind of dashes, underscores for spaces, ``&amp;`` for ``&``,
+    and what stands around a word, as in ``**Yes.**`` and ``Verdict: yes``, count.
     """
-    visible = "".join(one for one in unicodedata.normalize("NFKC", text) if not _is_invisible(one))
-    plain = visible.casefold().translate(_DASHES).translate(_APOSTROPHES).replace("_", " ")
-    spaced = " ".join(re.sub(r"(?<=\w)-(?=[^\W\d])", " ", plain).split()) or visible
+    shown = visible(unicodedata.normalize("NFKC", html.unescape(text)))
+    plain = shown.casefold().translate(_DASHES).translate(_APOSTROPHES).replace("_", " ")
+    spaced = " ".join(re.sub(r"(?<=\w)-(?=[^\W\d])", " ", plain).split()) or shown
     word = _HEADING.sub("", spaced.strip(SURROUNDING), count=1).strip(SURROUNDING)
     return word or spaced
 
@@ -342,6 +360,11 @@ def fold(text: str) -> str:
 def _is_bare(text: str) -> bool:
     """Return whether a label has no punctuation or heading around it."""
     return text.strip(SURROUNDING) == text and _HEADING.match(text.casefold()) is None
+
+
+def visible(text: str) -> str:
+    """Return the text without characters that format others, or select their variant."""
+    return "".join(one for one in text if not _is_invisible(one))
 
 
 def _is_invisible(letter: str) -> bool:
