@@ -158,7 +158,7 @@ def test_errors_are_shared_if_annotators_hardly_name_the_classes() -> None:
         naming: probability_of_shared_errors(replace(table, naming=naming))
         for naming in (0.8, 0.6, 0.55, 0.45)
     }
-    assert shared == {0.8: 0, 0.6: 0, 0.55: pytest.approx(0.5), 0.45: 1}
+    assert shared == pytest.approx({0.8: 0, 0.6: 0, 0.55: 0.5, 0.45: 1})
     assert probability_of_dependence(replace(table, naming=0.45)) == 0
     assert probability_of_shared_errors(replace(table, z=30.0)) > 0.99
 

@@ -51,7 +51,7 @@ class Independence:
         misfit of the pairwise agreement under that model, divided by what it may reach by chance.
     naming
         share of a class among the responses to its items that report it or its strongest rival,
-        the smallest over classes.
+        the smallest over classes; 1 where symbols are no classes.
     n_items, n_annotators, responses_per_item
         the size of the table, which decides how large z would be if errors were correlated.
     merged
@@ -101,13 +101,14 @@ class Observed:
     """The items of a table that are observed: those with responses, or a sample of them.
 
     ``model`` gave the ``posteriors[item, class]``, and ``labels[item]`` are class codes. Symbols
-    that are no classes are read as the classes that they speak for.
+    that are no classes are read as the classes that they speak for, and ``decided`` says so.
     """
 
     responses: Responses
     model: Model
     labels: NDArray[np.intp]
     posteriors: Floats
+    decided: bool = False
 
     def independence(self, representatives: NDArray[np.intp]) -> Independence:
         """Score correlated errors of the ``representatives``: one annotator per merged group."""
@@ -120,7 +121,7 @@ class Observed:
         return Independence(
             z=score_correlated_errors(table, model, self.posteriors).z,
             excess_misfit=fit.misfit / fit.chance_limit,
-            naming=_naming(weighted_votes(self.responses), self.labels),
+            naming=1.0 if self.decided else _naming(weighted_votes(self.responses), self.labels),
             n_items=table.n_items,
             n_annotators=table.n_annotators,
             responses_per_item=table.n_responses / max(table.n_items, 1),
@@ -164,9 +165,10 @@ def observe(
         responses = responses.select_items(items)
         labels, posteriors = labels[items], posteriors[items]
     known = model.for_annotators(responses.annotators, responses.classes, responses.symbols)
-    if not responses.is_plain:
+    decided = not responses.is_plain
+    if decided:
         responses, known = decide(responses, known)
-    return Observed(responses, known, labels, posteriors)
+    return Observed(responses, known, labels, posteriors, decided)
 
 
 def _fit_of_pairs(responses: Responses, model: Model) -> Fit:
