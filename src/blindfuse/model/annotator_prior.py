@@ -468,10 +468,14 @@ def best_strength(
     tolerance: float = STRENGTH_TOLERANCE,
     minimum: float = MIN_STRENGTH,
 ) -> float:
-    """Return the strength of largest likelihood between ``minimum`` and MAX_STRENGTH."""
+    """Return the strength of largest likelihood between ``minimum`` and MAX_STRENGTH.
+
+    Last digits of the likelihood depend on the order of annotators and would change the way of the
+    search, so they are dropped.
+    """
     bounds = np.log(minimum), np.log(MAX_STRENGTH)
     found = minimize_scalar(
-        lambda log_strength: -log_likelihood(float(np.exp(log_strength))),
+        lambda log_strength: -round(log_likelihood(float(np.exp(log_strength))), 7),
         bounds=bounds,
         method="bounded",
         options={"xatol": tolerance},
