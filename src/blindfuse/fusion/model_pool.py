@@ -87,13 +87,16 @@ def pooled_posteriors(context: FuseContext, *, with_em: bool) -> Floats:
     return np.asarray(sum(found) / len(found))
 
 
-def average_models(choice: Choice, context: FuseContext, pairs: Pairs) -> Choice:
+def average_models(
+    choice: Choice, context: FuseContext, pairs: Pairs, although: str | None = None
+) -> Choice:
     """The choice of a model, averaged with others unless its independence was shown.
 
     The weight of the mean is the probability of dependence that the model does not explain, as a
     share of the probability in a table that cannot show dependence. With a weight of zero the
     choice stays as it is, or less confident if the model does not fit the ``pairs`` of annotators.
-    Annotators are rated by the model itself: the mean blurs their confusion matrices.
+    Annotators are rated by the model itself: the mean blurs their confusion matrices. ``although``
+    is the evidence of independence, as a clause, if that alone was the reason for the choice.
     """
     _, independence, _ = measure(choice, context)
     weight = min(probability_of_dependence(independence) / BASE_RATE, 1.0)
@@ -101,17 +104,19 @@ def average_models(choice: Choice, context: FuseContext, pairs: Pairs) -> Choice
         return temper_misfit(choice, context, pairs)
     pool, pooled = _others(choice, context)
     averaged = AveragedPosteriors(choice.posteriors_of or choice.model.posteriors, pool, weight)
-    posteriors = averaged.average(choice.posteriors, pooled)
     others = "one EM iteration"
     if context.prior_model is None:
         others += ", MACE and MixedMembership"
-    errors = "Other correlated errors" if choice.groups else "Correlated errors"
-    why = f"{errors} cannot be ruled out, so {choice.method} is averaged with {others}."
+    so = f"so {choice.method} is averaged with {others}."
+    if although is None:
+        why = f"{choice.why} Other correlated errors cannot be ruled out, {so}"
+    else:
+        why = f"Correlated errors cannot be ruled out, although {although}, {so}"
     return replace(
         choice,
         method=MEAN_OF_MODELS,
-        why=f"{choice.why} {why}",
-        posteriors=posteriors,
+        why=why,
+        posteriors=averaged.average(choice.posteriors, pooled),
         posteriors_of=averaged,
         independence=independence,
     )

@@ -186,7 +186,8 @@ def use_independence(evidence: Evidence) -> Choice | None:
         fitted.posteriors_,
         fitted.log_likelihoods_,
     )
-    averaged = average_models(choice, evidence.context, evidence.pairs.compare_with(choice.model))
+    pairs = evidence.pairs.compare_with(choice.model)
+    averaged = average_models(choice, evidence.context, pairs, although=reason)
     return _guarded(evidence, averaged, fits=fit.holds)
 
 
