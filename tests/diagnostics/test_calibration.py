@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 
 from blindfuse import MixedMembership, Responses, simulate
 from blindfuse.diagnostics.calibration import (
@@ -108,13 +109,23 @@ def test_the_probability_of_dependence_is_that_of_a_simulation(n_items: int, z: 
     assert probability_of_dependence(table) == pytest.approx(expected, abs=0.05)
 
 
-def test_the_interval_holds_under_independence_and_under_dependence() -> None:
-    """Unless one of the two is improbable."""
-    own, related = combine(0.02, 0.0, None, 5_000, 3), combine(0.02, 1.0, SEEN, 5_000, 3)
+def test_quantiles_are_those_of_the_mixture() -> None:
+    """The expected error is the median of drawn errors, and one in ten is above the interval."""
+    relation, rng = fitted_relation(), np.random.default_rng(0)
+    means = logit(0.02), relation.log_odds(SEEN)
+    for probability in (0.05, 0.3, 0.7, 0.95):
+        found = combine(0.02, probability, SEEN, 10**7, 3)
+        dependent = rng.random(400_000) < probability
+        spreads = np.where(dependent, relation.spread, 0.05)
+        errors = expit(np.where(dependent, means[1], means[0]) + spreads * rng.normal(size=400_000))
+        assert np.median(errors) == pytest.approx(found.value, rel=0.05)
+        assert np.quantile(errors, 0.9) == pytest.approx(found.high, rel=0.05)
+
+
+def test_the_interval_contains_what_the_model_says_unless_that_is_improbable() -> None:
+    own = combine(0.02, 0.0, None, 5_000, 3)
     for probability in (0.3, 0.5, 0.8):
-        both = combine(0.02, probability, SEEN, 5_000, 3)
-        assert both.low < 1.1 * own.low
-        assert both.high > 0.9 * related.high
+        assert combine(0.02, probability, SEEN, 5_000, 3).low == pytest.approx(own.low, rel=0.1)
     assert combine(0.02, 0.95, SEEN, 5_000, 3).low > 2 * own.high
 
 

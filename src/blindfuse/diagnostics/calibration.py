@@ -65,8 +65,8 @@ EXPLAINED_SPREAD = 0.35
 labels come from latent subtypes."""
 NEGLIGIBLE = 0.05
 """Probability of dependence that counts as none."""
-BISECTIONS = 40
-"""Halvings of the distance of two logits between which their median is searched."""
+QUANTILE_REACH, BISECTIONS = 8.0, 60
+"""Standard deviations within which quantiles are searched, and halvings."""
 
 
 @dataclass(frozen=True)
@@ -152,16 +152,15 @@ def probability_of_dependence(evidence: Independence) -> float:
 
     By Bayes' rule from the score z, with probability 0.8 before it is seen: z ~ N(0, 1) without
     dependence, z ~ N(ζ, 1) with it, where log ζ has a standard deviation of 0.5 around the score
-    that public tables of this size typically have. A score below zero says no more than zero,
-    because a flexible model leaves too few errors that coincide. The probability is at least
+    that public tables of this size typically have. The probability is at least
     1/(1 + (4/|z|)⁸) and 1/(1 + (1.5/f)⁸) with the excess misfit f.
     """
-    z = max(evidence.z, 0.0)
+    z = evidence.z
     independent = (1 - BASE_RATE) * float(_normal_density(z))
     dependent = BASE_RATE * _density_if_dependent(z, typical_score(evidence))
     probability = max(
         dependent / max(dependent + independent, 1e-300),
-        probability_by_score(evidence.z),
+        probability_by_score(z),
         _rise(evidence.excess_misfit, SIGNIFICANT_MISFIT),
     )
     return probability if probability > NEGLIGIBLE else 0.0
@@ -223,11 +222,12 @@ def combine(
 
     With probability ``dependence`` its logit is normal around the relation, otherwise around that
     of ``own_error``, the mean of 1 − the confidence, with a standard deviation of ``own_spread``.
-    The value is the median of this mixture. The interval contains the 80 % interval of each of the
-    two that is not improbable, and that of the relation where groups were ``merged``: a table that
-    shows some dependence may have more of it. ``visible`` may be None if ``dependence`` is zero and
-    nothing was merged. The sampling noise of the share of wrong labels among the items is part of
-    the distribution.
+    The value is the median of this mixture, and the upper limit its 90 % quantile, or that of the
+    relation where groups were ``merged``: a table that shows some dependence may have more of it.
+    The lower limit is the 10 % quantile of the model itself unless that is improbable, so that the
+    interval contains what it says. ``visible`` may be None if ``dependence`` is zero and nothing
+    was merged. The sampling noise of the share of wrong labels among the items is part of the
+    distribution.
     """
     own = _logit(own_error)
     related, spread = own, own_spread
@@ -236,14 +236,15 @@ def combine(
     limit, improbable = 1 - 1 / n_classes, (1 - LEVEL) / 2
     by_model = _Case(1 - dependence, own, _with_sampling(own, own_spread, n_items))
     by_relation = _Case(dependence, related, _with_sampling(related, spread, n_items))
-    cases = [case for case in (by_model, by_relation) if case.probability > improbable]
-    if merged and by_relation not in cases:
-        cases.append(by_relation)
-    value = min(float(expit(_median(by_model, by_relation))), limit)
-    low = float(expit(min(case.mean - Z * case.deviation for case in cases)))
-    high = float(expit(max(case.mean + Z * case.deviation for case in cases)))
+    probable = [case for case in (by_model, by_relation) if case.probability > improbable]
+    value = min(float(expit(_quantile(0.5, by_model, by_relation))), limit)
+    low = float(expit(min(case.mean - Z * case.deviation for case in probable)))
+    highest = _quantile(1 - improbable, by_model, by_relation)
+    if merged:
+        highest = max(highest, by_relation.mean + Z * by_relation.deviation)
+    high = float(expit(highest))
     noise = Z * float(np.sqrt(limit * (1 - limit) / max(n_items, 1)))
-    none_wrong = sum(case.probability * expit(-case.mean) ** n_items for case in cases)
+    none_wrong = sum(case.probability * expit(-case.mean) ** n_items for case in probable)
     if own_error == 0 and dependence == 0:
         value = 0.0
     if none_wrong > improbable:
@@ -270,12 +271,13 @@ def _with_sampling(log_odds: float, spread: float, n_items: int) -> float:
     return float(np.sqrt(spread**2 + 1 / (n * max(error * (1 - error), 0.5 / n))))
 
 
-def _median(one: _Case, other: _Case) -> float:
-    """The logit that the mixture of two cases is below with probability one half."""
-    low, high = (choose((one.mean, other.mean)) for choose in (min, max))
+def _quantile(level: float, one: _Case, other: _Case) -> float:
+    """The logit that the mixture of two cases is below with probability ``level``."""
+    low = min(case.mean - QUANTILE_REACH * case.deviation for case in (one, other))
+    high = max(case.mean + QUANTILE_REACH * case.deviation for case in (one, other))
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        if one.share_below(middle) + other.share_below(middle) < 0.5:
+        if one.share_below(middle) + other.share_below(middle) < level:
             low = middle
         else:
             high = middle
