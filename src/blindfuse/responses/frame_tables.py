@@ -6,7 +6,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from blindfuse.responses import frames
-from blindfuse.responses.detection import ColumnOptions, WideColumns
+from blindfuse.responses.detection import ColumnOptions
+from blindfuse.responses.wide_detection import WideColumns
 
 
 def wide_values(frame: Any, found: WideColumns) -> tuple[NDArray[Any] | None, list[NDArray[Any]]]:

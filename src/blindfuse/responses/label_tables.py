@@ -11,14 +11,7 @@ from blindfuse.responses import frames
 from blindfuse.responses.anchor import IDENTITY
 from blindfuse.responses.coded_table import CodedTable, table_from_codes
 from blindfuse.responses.coding import as_column, as_plain_names, code_labels, code_names
-from blindfuse.responses.detection import (
-    ColumnOptions,
-    WideColumns,
-    gold_column,
-    is_long,
-    long_columns,
-    wide_columns,
-)
+from blindfuse.responses.detection import ColumnOptions, gold_column, is_long, long_columns
 from blindfuse.responses.frame_tables import detection_note, gold_note, wide_values
 from blindfuse.responses.inputs import (
     Names,
@@ -30,6 +23,7 @@ from blindfuse.responses.inputs import (
 from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.rows import Rows, annotator_dtype, row_starts
 from blindfuse.responses.values import LabelOptions
+from blindfuse.responses.wide_detection import WideColumns, wide_columns
 
 
 def long_table(

@@ -23,7 +23,6 @@ from blindfuse.responses.detection import (
     is_long,
     long_columns,
     require_column,
-    wide_columns,
 )
 from blindfuse.responses.inputs import Names, Values, check_equal_lengths, label_options
 from blindfuse.responses.notes import count_note, names_note
@@ -46,6 +45,7 @@ from blindfuse.responses.set_coding import (
     join_rows,
 )
 from blindfuse.responses.values import LabelOptions
+from blindfuse.responses.wide_detection import wide_columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)

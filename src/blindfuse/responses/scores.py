@@ -12,17 +12,12 @@ from blindfuse.responses import frames
 from blindfuse.responses.anchor import MAX_SYMBOLS, Anchor
 from blindfuse.responses.coded_table import CodedTable, table_from_codes
 from blindfuse.responses.coding import as_column, as_names, check_classes, code_names
-from blindfuse.responses.detection import (
-    ColumnOptions,
-    gold_column,
-    is_long,
-    long_columns,
-    wide_columns,
-)
+from blindfuse.responses.detection import ColumnOptions, gold_column, is_long, long_columns
 from blindfuse.responses.frame_tables import detection_note, gold_note, wide_values
 from blindfuse.responses.inputs import as_matrix, check_equal_lengths, stack_columns
 from blindfuse.responses.numerals import as_floats
 from blindfuse.responses.score_scale import ScoreScale
+from blindfuse.responses.wide_detection import wide_columns
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
