@@ -55,7 +55,7 @@ BANNED = {
 ALLOWED = {
     # Fields and values of the formats that are read.
     "readers": {"answer", "Answer", "answers", "performer"},
-    "detection.py": {"answer", "performer"},
+    "column_names.py": {"answer", "performer"},
     "values.py": {"answer"},
     "formats.md": {"answer", "Answer", "answers", "performer"},
     "calibration_tables.py": {"answers"},

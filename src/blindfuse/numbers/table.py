@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +17,27 @@ from blindfuse.kernels.threads import map_threads
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_column, code_names
 from blindfuse.responses.detection import ColumnOptions, detect_column, is_long, long_columns
+from blindfuse.responses.frame_tables import named_wide_columns, wide_values
 from blindfuse.responses.inputs import (
     Names,
     Values,
     as_matrix,
+    cell_description,
     check_equal_lengths,
     names_or_numbers,
     stack_columns,
 )
 from blindfuse.responses.numerals import as_floats
-from blindfuse.responses.repeats import NumberRepeats
-from blindfuse.responses.rows import read_only, row_starts, sort_and_deduplicate
+from blindfuse.responses.repeats import NumberRepeats, check_repeats, first_repeated_row
+from blindfuse.responses.rows import (
+    Rows,
+    freeze_arrays,
+    read_only,
+    row_of_entry,
+    row_starts,
+    sort_and_deduplicate,
+)
+from blindfuse.responses.selection import select_rows
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -61,9 +71,7 @@ class Numbers:
     repeated: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("items", "annotators", "starts", "codes", "values"):
-            array = np.ascontiguousarray(getattr(self, name))
-            object.__setattr__(self, name, read_only(array))
+        freeze_arrays(self, ("items", "annotators", "starts", "codes", "values"))
 
     @classmethod
     def from_long(
@@ -75,10 +83,7 @@ class Numbers:
         says what counts if an annotator rated an item more than once: the mean or the median of
         these ratings, the last or the first; ``"error"`` raises an error.
         """
-        if repeats not in get_args(NumberRepeats):
-            raise BadParameter(
-                f"repeats={repeats!r} must be one of {list_names(get_args(NumberRepeats))}."
-            )
+        check_repeats(repeats, NumberRepeats)
         columns = [as_column(frames.values(column)) for column in (items, annotators, values)]
         check_equal_lengths(dict(zip(("items", "annotators", "values"), columns, strict=True)))
         numbers = as_floats(columns[2], lambda row: f"row {row}")
@@ -97,7 +102,7 @@ class Numbers:
             repeats,
         )
         if rows.repeated and repeats == "error":
-            item = int(np.argmax(np.bincount(item_codes) > np.diff(rows.starts)))
+            item = first_repeated_row(item_codes, rows.starts)
             raise BadLabels(
                 f"An annotator rated item {list_names(item_names[[item]])} more than once. "
                 "Pass repeats='mean' to combine them, or repeats='last' or 'first' to keep one."
@@ -131,11 +136,9 @@ class Numbers:
         ``item`` is the column with the item names; without it, items are named by the index of
         pandas or numbered from 0.
         """
-        frame = frames.with_index(frame) if item is not None else frame
-        annotators = [name for name in frames.column_names(frame) if name != item]
-        items = frames.index_values(frame) if item is None else frames.columns(frame, [item])[0]
-        matrix = stack_columns(frames.columns(frame, annotators))
-        return cls.from_matrix(matrix, items=items, annotators=annotators)
+        frame, found = named_wide_columns(frame, item)
+        items, columns = wide_values(frame, found)
+        return cls.from_matrix(stack_columns(columns), items=items, annotators=found.annotators)
 
     @classmethod
     def from_matrix(
@@ -146,12 +149,7 @@ class Numbers:
         n_items, n_annotators = matrix.shape
         item_names = names_or_numbers(items, n_items, "items")
         annotator_names = names_or_numbers(annotators, n_annotators, "annotators")
-
-        def describe(at: int) -> str:
-            row, column = divmod(at, n_annotators)
-            return f"row {row}, column {list_names(annotator_names[[column]])}"
-
-        flat = as_floats(matrix.reshape(-1), describe)
+        flat = as_floats(matrix.reshape(-1), cell_description(annotator_names))
         present = ~np.isnan(flat)
         counts = np.count_nonzero(present.reshape(matrix.shape), axis=1)
         codes = np.broadcast_to(np.arange(n_annotators, dtype=np.int32), matrix.shape).reshape(-1)
@@ -199,7 +197,7 @@ class Numbers:
 
     @cached_property
     def _item_of_rating(self) -> NDArray[np.intp]:
-        return read_only(np.repeat(np.arange(self.n_items), self.ratings_per_item))
+        return read_only(row_of_entry(self.starts))
 
     def spreads(self) -> Floats:
         """Return the standard deviation of the ratings of each item; NaN for fewer than two."""
@@ -216,16 +214,8 @@ class Numbers:
 
     def select_items(self, places: NDArray[Any]) -> "Numbers":
         """Return the ratings of the items at these positions, in this order."""
-        counts = self.ratings_per_item[places]
-        first = np.repeat(self.starts[places] - (np.cumsum(counts) - counts), counts)
-        chosen = first + np.arange(counts.sum())
-        return Numbers(
-            self.items[places],
-            self.annotators,
-            row_starts(counts),
-            self.codes[chosen],
-            self.values[chosen],
-        )
+        rows = select_rows(Rows(self.starts, self.codes, self.values), places)
+        return Numbers(self.items[places], self.annotators, *rows)
 
     def select_ratings(self, mask: NDArray[np.bool_]) -> "Numbers":
         """Return the same items and annotators with the ratings in the mask ``[rating]`` only."""

@@ -13,7 +13,8 @@ import polars as pl
 from blindfuse.errors import BadFile
 from blindfuse.readers.sources import Source
 from blindfuse.readers.tables import Table, check_column_count, check_columns
-from blindfuse.responses.detection import SAMPLE_ROWS, is_known_name
+from blindfuse.responses.column_names import is_known_name
+from blindfuse.responses.detection import SAMPLE_ROWS
 
 _SEPARATORS = ",\t;|"
 _RARE_SEPARATORS = ": "

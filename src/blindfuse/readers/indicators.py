@@ -9,13 +9,8 @@ from blindfuse.errors import BadFile
 from blindfuse.readers.nested_values import choose
 from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.tables import Table, load_columns, without_headers
-from blindfuse.responses.detection import (
-    ColumnOptions,
-    detect_column,
-    gold_column,
-    name_of_role,
-    require_column,
-)
+from blindfuse.responses.column_names import name_of_role
+from blindfuse.responses.detection import ColumnOptions, detect_column, gold_column, require_column
 
 NAME = "indicators"
 TITLE = "a table with one column per class"

@@ -12,7 +12,8 @@ from blindfuse.errors import BadFile
 from blindfuse.readers.delimited import check_utf8, decode_head
 from blindfuse.readers.sources import Source
 from blindfuse.readers.tables import Record, Table, cell_text, check_columns
-from blindfuse.responses.detection import SAMPLE_ROWS, is_known_name, name_of_role
+from blindfuse.responses.column_names import is_known_name, name_of_role
+from blindfuse.responses.detection import SAMPLE_ROWS
 
 _BOM = b"\xef\xbb\xbf"
 _LINES_EXTENSIONS = ("jsonl", "ndjson")

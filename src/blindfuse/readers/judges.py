@@ -14,13 +14,12 @@ from blindfuse.errors import BadFile
 from blindfuse.readers.nested_values import name_of, plain_labels
 from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
 from blindfuse.readers.tables import Table, cell_text
+from blindfuse.responses.column_names import base_name, name_of_role
 from blindfuse.responses.detection import (
     ColumnOptions,
-    base_name,
     detect_column,
     existing_column,
     gold_column,
-    name_of_role,
     require_column,
 )
 

@@ -14,10 +14,9 @@ from blindfuse.readers.nested_values import (
 from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses, with_empty_sets
 from blindfuse.readers.questions import select_question
 from blindfuse.readers.tables import Table, load_columns, without_headers
+from blindfuse.responses.column_names import QUESTION_NAMES, base_name
 from blindfuse.responses.detection import (
-    QUESTION_NAMES,
     ColumnOptions,
-    base_name,
     existing_column,
     gold_column,
     is_long,

@@ -13,11 +13,11 @@ from blindfuse.readers.registry import READERS
 from blindfuse.readers.sources import FileInput, find_sources
 from blindfuse.readers.tables import Table
 from blindfuse.responses.detection import ColumnOptions
-from blindfuse.responses.inputs import Names
+from blindfuse.responses.inputs import Names, label_options
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.response_sets import ResponseSets
-from blindfuse.responses.responses import Responses, label_options
+from blindfuse.responses.responses import Responses
 from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.values import LabelOptions
 

@@ -15,7 +15,8 @@ from blindfuse.responses.coding import CodedNames
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.inputs import Names
 from blindfuse.responses.repeats import Repeats, repeat_notes
-from blindfuse.responses.response_sets import ResponseSets, code_sets
+from blindfuse.responses.response_sets import ResponseSets
+from blindfuse.responses.set_coding import code_sets
 from blindfuse.responses.set_values import choose_separator, parse_set
 from blindfuse.responses.values import LabelOptions
 

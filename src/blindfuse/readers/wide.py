@@ -11,13 +11,8 @@ from blindfuse.readers.nested_values import plain_labels
 from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
 from blindfuse.readers.tables import Table, load_columns, without_headers
 from blindfuse.responses.coding import MAX_CLASSES
-from blindfuse.responses.detection import (
-    SAMPLE_ROWS,
-    ColumnOptions,
-    gold_column,
-    wide_candidates,
-    wide_columns,
-)
+from blindfuse.responses.detection import SAMPLE_ROWS, ColumnOptions, gold_column
+from blindfuse.responses.wide_detection import wide_candidates, wide_columns
 
 NAME = "wide"
 TITLE = "a wide table"

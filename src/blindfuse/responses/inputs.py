@@ -1,6 +1,6 @@
 """What all tables (labels, sets, numbers) are read from: columns, matrices and names."""
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_names, as_values, code_names
+from blindfuse.responses.keys import key_value, name_key
+from blindfuse.responses.values import LabelOptions
 
 Names = Sequence[Any] | NDArray[Any]
 Values = ArrayLike | Sequence[Any]
@@ -23,6 +25,22 @@ def check_equal_lengths(columns: Mapping[str, Sized]) -> None:
             f"{', '.join(first)} and {last} must have the same length, but have "
             f"{', '.join(lengths[:-1])} and {lengths[-1]} entries. Pass one entry per response."
         )
+
+
+def label_options(
+    classes: Names | None, missing: Any, keep_na: bool, fold_case: bool, abstain: bool = False
+) -> LabelOptions:
+    """Return what the user says about labels; ``missing`` is one value or several."""
+    several = isinstance(missing, list | tuple | set | frozenset)
+    markers = tuple(missing) if several else (missing,)
+    names = None if classes is None else as_names(classes).tolist()
+    both = {name_key(one) for one in markers} & {name_key(name) for name in names or ()} - {None}
+    if both:
+        raise BadLabels(
+            f"{list_names(map(key_value, both))} is both a class and the missing marker. "
+            "Pass another value as missing=."
+        )
+    return LabelOptions(names, markers, keep_na, fold_case, abstain)
 
 
 def as_matrix(array: Any) -> NDArray[Any]:
@@ -68,6 +86,16 @@ def stack_columns(columns: list[NDArray[Any]]) -> NDArray[Any]:
     if len({column.dtype.kind for column in columns}) > 1:
         columns = [column.astype(object) for column in columns]
     return np.stack(columns, axis=1)
+
+
+def cell_description(annotators: NDArray[Any]) -> Callable[[int], str]:
+    """Return a function that names a cell of a flat matrix ``[item, annotator]``, for errors."""
+
+    def describe(at: int) -> str:
+        row, column = divmod(at, len(annotators))
+        return f"row {row}, column {list_names(annotators[[column]])}"
+
+    return describe
 
 
 def names_or_numbers(names: Names | None, count: int, kind: str) -> NDArray[Any]:

@@ -1,16 +1,23 @@
 """Which response counts where an annotator labelled an item more than once."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.errors import BadParameter, list_names
 from blindfuse.responses.notes import count_note
 
 Repeats = Literal["most_frequent", "last", "first", "error"]
 """Values of ``repeats=``. Only ``"last"`` and ``"first"`` depend on the order of the rows."""
 NumberRepeats = Literal["mean", "median", "last", "first", "error"]
 """Values of ``repeats=`` where responses are numbers."""
+
+
+def check_repeats(repeats: Any, allowed: Any) -> None:
+    """Raise BadParameter unless ``repeats`` is one of the ``Repeats`` or ``NumberRepeats``."""
+    if repeats not in get_args(allowed):
+        raise BadParameter(f"repeats={repeats!r} must be one of {list_names(get_args(allowed))}.")
 
 
 class Resolved(NamedTuple):
@@ -56,6 +63,11 @@ def resolve_repeats(
     remaining = firsts[~is_tied]
     rows[2][remaining - np.searchsorted(dropped, remaining)] = combined[~is_tied]
     return Resolved(*rows, len(again), int(np.count_nonzero(is_tied)))
+
+
+def first_repeated_row(rows: NDArray[Any], starts: NDArray[Any]) -> int:
+    """Return the first row of which responses were dropped: ``rows[response]`` has more of it."""
+    return int(np.argmax(np.bincount(rows) > np.diff(starts)))
 
 
 def _drop(

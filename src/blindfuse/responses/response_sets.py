@@ -1,10 +1,9 @@
 """``ResponseSets``: responses that are sets of classes, as codes of distinct sets."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +13,7 @@ from blindfuse.responses import frames
 from blindfuse.responses.coding import (
     CodedNames,
     as_column,
-    as_values,
     check_classes,
-    code_distinct,
     code_names,
     smallest_integer_dtype,
 )
@@ -26,18 +23,29 @@ from blindfuse.responses.detection import (
     is_long,
     long_columns,
     require_column,
-    wide_columns,
 )
-from blindfuse.responses.inputs import Names, Values, check_equal_lengths
-from blindfuse.responses.keys import name_key
-from blindfuse.responses.notes import count_note
-from blindfuse.responses.repeats import Repeats, repeat_notes
-from blindfuse.responses.responses import Responses, label_options
-from blindfuse.responses.rows import annotator_dtype, read_only, row_starts, sort_and_deduplicate
-from blindfuse.responses.set_values import choose_separator, parse_set, set_key
+from blindfuse.responses.inputs import Names, Values, check_equal_lengths, label_options
+from blindfuse.responses.notes import count_note, names_note
+from blindfuse.responses.repeats import Repeats, check_repeats, first_repeated_row, repeat_notes
+from blindfuse.responses.responses import Responses
+from blindfuse.responses.rows import (
+    annotator_dtype,
+    freeze_arrays,
+    read_only,
+    row_of_entry,
+    row_starts,
+    sort_and_deduplicate,
+)
+from blindfuse.responses.set_coding import (
+    CodedSets,
+    Members,
+    as_ticks,
+    code_sets,
+    distinct_rows,
+    join_rows,
+)
 from blindfuse.responses.values import LabelOptions
-
-Members = NDArray[np.bool_]
+from blindfuse.responses.wide_detection import wide_columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,9 +80,8 @@ class ResponseSets:
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("items", "annotators", "classes", "starts", "codes", "symbols", "members"):
-            array = np.ascontiguousarray(getattr(self, name))
-            object.__setattr__(self, name, read_only(array))
+        names = ("items", "annotators", "classes", "starts", "codes", "symbols", "members")
+        freeze_arrays(self, names)
 
     @classmethod
     def from_long(
@@ -135,7 +142,7 @@ class ResponseSets:
         cls,
         item: CodedNames,
         annotator: CodedNames,
-        coded: "CodedSets",
+        coded: CodedSets,
         repeats: Repeats,
         *,
         rows_may_be_classes: bool = True,
@@ -144,16 +151,13 @@ class ResponseSets:
 
         ``rows_may_be_classes`` says that several rows of an item and annotator may be one set.
         """
-        if repeats not in get_args(Repeats):
-            raise BadParameter(
-                f"repeats={repeats!r} must be one of {list_names(get_args(Repeats))}."
-            )
+        check_repeats(repeats, Repeats)
         present = coded.codes >= 0
         pairs = item.codes[present], annotator.codes[present]
         symbols, members, notes = coded.codes[present], coded.members, [*coded.notes]
         is_joined = rows_may_be_classes and repeats == "most_frequent"
         if is_joined and members.sum(axis=1).max(initial=0) <= 1:
-            pairs, symbols, members, joined = _join_rows(pairs, symbols, members)
+            pairs, symbols, members, joined = join_rows(pairs, symbols, members)
             notes += count_note(
                 joined,
                 "response{s} with one row per class: all rows of an item and annotator are one set",
@@ -167,7 +171,7 @@ class ResponseSets:
             repeats,
         )
         if rows.repeated and repeats == "error":
-            at = int(np.argmax(np.bincount(pairs[0]) > np.diff(rows.starts)))
+            at = first_repeated_row(pairs[0], rows.starts)
             raise BadLabels(
                 f"An annotator labelled item {list_names(item.names[[at]])} more than once. "
                 "Pass repeats='most_frequent', 'last' or 'first' to keep one."
@@ -194,14 +198,14 @@ class ResponseSets:
         A row without any value (None or NaN) is missing.
         """
         names = check_classes(classes)
-        ticks = _as_ticks(indicators, len(names))
+        ticks = as_ticks(indicators, len(names))
         item = code_names(as_column(frames.values(items)), "item")
         annotator = code_names(as_column(frames.values(annotators)), "annotator")
         check_equal_lengths(
             {"items": item.codes, "annotators": annotator.codes, "indicators": ticks}
         )
         empty = np.isnan(ticks).all(axis=1)
-        members, codes = _distinct_rows(np.nan_to_num(ticks) == 1)
+        members, codes = distinct_rows(np.nan_to_num(ticks) == 1)
         codes[empty] = -1
         coded = CodedSets(codes, names, members, [])
         return cls.from_codes(item, annotator, coded, repeats, rows_may_be_classes=False)
@@ -294,7 +298,7 @@ class ResponseSets:
 
     def item_of_response(self) -> NDArray[np.intp]:
         """Return the position of the item of each response."""
-        return np.repeat(np.arange(self.n_items), self.responses_per_item)
+        return row_of_entry(self.starts)
 
     def indicators(self) -> Members:
         """Return whether each response contains each class, ``[response, class]``."""
@@ -357,21 +361,13 @@ class ResponseSets:
     @property
     def notes(self) -> tuple[str, ...]:
         """Facts about the responses that a user should know before fusing them."""
-        silent = self.items[self.responses_per_item == 0]
+        empty = self.items[self.responses_per_item == 0]
         inactive = self.annotators[self.responses_per_annotator == 0]
         unreported = self.classes[self.responses_per_class == 0]
         counted = [
-            *count_note(
-                len(silent),
-                f"item{{s}} without a response, fused by the prior: {list_names(silent)}",
-            ),
-            *count_note(
-                len(inactive), f"annotator{{s}} without a response: {list_names(inactive)}"
-            ),
-            *count_note(
-                len(unreported),
-                f"class{{es}} that no response contains: {list_names(unreported)}",
-            ),
+            *names_note(empty, "item{s} without a response, fused by the prior"),
+            *names_note(inactive, "annotator{s} without a response"),
+            *names_note(unreported, "class{es} that no response contains"),
         ]
         return (*self.remarks, *counted, *repeat_notes(self.repeated, self.contradictory))
 
@@ -393,176 +389,3 @@ def as_response_sets(items: Any, annotators: Any = None, sets: Any = None) -> Re
     if annotators is not None:
         return ResponseSets.from_long(items, annotators, sets)
     return items if isinstance(items, ResponseSets) else ResponseSets.from_frame(items)
-
-
-class CodedSets(NamedTuple):
-    """Codes of distinct sets, −1 if missing; the classes; ``members[set, class]``; and notes."""
-
-    codes: NDArray[np.intp]
-    classes: NDArray[Any]
-    members: Members
-    notes: list[str]
-
-
-def code_sets(
-    values: Sequence[Any],
-    options: LabelOptions,
-    separator: str | None,
-    describe: Callable[[int], str],
-    name_of: Callable[[Any], Any] = lambda member: member,
-) -> CodedSets:
-    """Return the codes of sets, with the classes sorted unless given.
-
-    Each distinct value is read once. ``describe`` names a row, for error messages, and ``name_of``
-    converts the members of lists.
-    """
-    code_of: dict[Any, int] = {}
-    rows = np.empty(len(values), dtype=np.intp)
-    distinct: list[Any] = []
-    firsts: list[int] = []
-    for row, value in enumerate(values):
-        code = rows[row] = code_of.setdefault(set_key(value), len(code_of))
-        if code == len(distinct):
-            distinct.append(value)
-            firsts.append(row)
-    counts = np.bincount(rows, minlength=len(distinct))
-    used = choose_separator(distinct, separator)
-    whole = {name for name in options.classes or () if isinstance(name, str)}
-    parsed = [
-        _parse_at(value, used, whole, firsts[at], describe) for at, value in enumerate(distinct)
-    ]
-    found: dict[Any, int] = {}
-    names: list[Any] = []
-    times: Counter[int] = Counter()
-    row_of: dict[int, int] = {}
-    keys: list[list[int] | None] = []
-    for at, one in enumerate(parsed):
-        codes: list[int] = []
-        for member in map(name_of, one or ()):
-            code = found.setdefault(name_key(member), len(found))
-            if code == len(names):
-                names.append(member)
-            times[code] += int(counts[at])
-            row_of.setdefault(code, firsts[at])
-            codes.append(code)
-        keys.append(None if one is None else codes)
-    coded = code_distinct(
-        names,
-        lambda: [times[code] for code in range(len(names))],
-        options,
-        lambda code: describe(row_of[code]),
-    )
-    if not len(coded.classes):
-        raise BadLabels(
-            "No response names a class, so there is nothing to fuse. Check the label column, or "
-            "list the classes."
-        )
-    members, set_codes, twice = _membership(keys, coded.codes, len(coded.classes))
-    notes = [
-        *_separator_note(used, separator, any(len(one or ()) > 1 for one in parsed)),
-        *coded.notes,
-        *count_note(
-            int(counts[twice].sum()), "response{s} named a class more than once: counted once"
-        ),
-    ]
-    return CodedSets(set_codes[rows], coded.classes, members, notes)
-
-
-def _parse_at(
-    value: Any, separator: str | None, whole: set[str], row: int, describe: Callable[[int], str]
-) -> list[Any] | None:
-    try:
-        return parse_set(value, separator, whole)
-    except BadLabels as error:
-        raise BadLabels(f"{describe(row)}: {error}") from None
-
-
-def _separator_note(used: str | None, given: str | None, is_split: bool) -> list[str]:
-    if used is None or given is not None or not is_split:
-        return []
-    return [
-        f"classes in one text are separated at {used!r} (detected; --separator or separator= "
-        "names another)"
-    ]
-
-
-def _membership(
-    keys: Sequence[list[int] | None], class_of: NDArray[Any], n_classes: int
-) -> tuple[Members, NDArray[np.intp], NDArray[np.bool_]]:
-    """Return distinct sets ``[set, class]``, the set of each value, and who names a class twice.
-
-    A value that only names missing markers is missing; next to a class, they are left out.
-    """
-    table = np.zeros((len(keys), n_classes), dtype=bool)
-    missing, twice = np.zeros(len(keys), dtype=bool), np.zeros(len(keys), dtype=bool)
-    for at, names in enumerate(keys):
-        codes = [] if names is None else [int(class_of[name]) for name in names]
-        kept = [code for code in codes if code >= 0]
-        missing[at] = names is None or (bool(codes) and not kept)
-        twice[at] = len(set(kept)) < len(kept)
-        table[at, kept] = True
-    members, codes_of_value = _distinct_rows(table)
-    codes_of_value[missing] = -1
-    return members, codes_of_value, twice
-
-
-def _distinct_rows(table: Members) -> tuple[Members, NDArray[np.intp]]:
-    """Return the distinct rows, in order of first appearance, and the position of each row."""
-    seen: dict[bytes, int] = {}
-    packed = np.packbits(table, axis=1)
-    codes = np.fromiter(
-        (seen.setdefault(row.tobytes(), len(seen)) for row in packed), np.intp, len(table)
-    )
-    firsts = np.unique(codes, return_index=True)[1]
-    return table[firsts], codes
-
-
-Pairs = tuple[NDArray[Any], NDArray[Any]]
-
-
-def _join_rows(
-    pairs: Pairs, symbols: NDArray[Any], members: Members
-) -> tuple[Pairs, NDArray[Any], Members, int]:
-    """Join the sets of rows with the same item and annotator; count pairs with several classes."""
-    width = int(pairs[1].max(initial=0)) + 1
-    cells = pairs[0].astype(np.int64) * width + pairs[1]
-    distinct, at = np.unique(cells, return_inverse=True)
-    if len(distinct) == len(cells):
-        return pairs, symbols, members, 0
-    table = np.zeros((len(distinct), members.shape[1]), dtype=bool)
-    np.logical_or.at(table, at, members[symbols])
-    joined = int(np.count_nonzero(table.sum(axis=1) > 1))
-    if not joined:  # the same class again and again
-        return pairs, symbols, members, 0
-    sets, codes = _distinct_rows(table)
-    return (distinct // width, distinct % width), codes, sets, joined
-
-
-def _as_ticks(indicators: Any, n_classes: int) -> NDArray[np.float64]:
-    """Return 0 and 1 ``[response, class]``, NaN where there is no value."""
-    table = as_values(indicators)
-    if table.ndim != 2 or table.shape[1] != n_classes:
-        raise BadLabels(
-            f"indicators must be a matrix [response, class] with one column for each of the "
-            f"{n_classes:,} classes, not an array of shape {table.shape}."
-        )
-    if table.dtype.kind not in "buif":
-        flat = [_TICKS.get(str(cell).strip().casefold(), 2.0) for cell in table.ravel().tolist()]
-        ticks = np.array(flat).reshape(table.shape)
-    else:
-        ticks = table.astype(np.float64)
-    wrong = ~(np.isnan(ticks) | (ticks == 0) | (ticks == 1))
-    if wrong.any():
-        row, column = (int(place[0]) for place in np.nonzero(wrong))
-        raise BadLabels(
-            f"{list_names([table[row, column]])} (row {row}, column {column}) does not say whether "
-            "a class applies. Use 0 and 1, or true and false, or nothing if it is missing."
-        )
-    return ticks
-
-
-_TICKS = {
-    **dict.fromkeys(("1", "1.0", "true", "yes", "x"), 1.0),
-    **dict.fromkeys(("0", "0.0", "false", "no"), 0.0),
-    **dict.fromkeys(("", "none", "nan", "<na>", "na", "null"), np.nan),
-}

@@ -1,64 +1,49 @@
 """``Responses``: the symbols that annotators reported for items, as integer codes with names."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from blindfuse.errors import BadLabels, BadParameter, list_names
+from blindfuse.errors import BadParameter
 from blindfuse.responses import frames
-from blindfuse.responses import scores as scores_module
-from blindfuse.responses import symbols as symbols_module
-from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor, check_alphabet, check_symbols
-from blindfuse.responses.coding import (
-    as_column,
-    as_names,
-    as_plain_names,
-    check_classes,
-    code_labels,
-    code_names,
-    positions,
-    smallest_integer_dtype,
-    union,
-)
-from blindfuse.responses.detection import (
-    ColumnOptions,
-    WideColumns,
-    gold_column,
-    is_long,
-    long_columns,
-    wide_columns,
-)
-from blindfuse.responses.inputs import (
-    Names,
-    Values,
-    as_matrix,
-    check_equal_lengths,
-    names_or_numbers,
-    stack_columns,
-)
-from blindfuse.responses.keys import key_value, name_key
-from blindfuse.responses.notes import count_note
+from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor, check_alphabet
+from blindfuse.responses.coded_table import CodedTable, table_from_codes
+from blindfuse.responses.coding import as_column, smallest_integer_dtype
+from blindfuse.responses.detection import ColumnOptions
+from blindfuse.responses.frame_tables import named_wide_columns
+from blindfuse.responses.inputs import Names, Values, as_matrix, label_options
+from blindfuse.responses.label_tables import frame_table, long_table, matrix_table, wide_table
+from blindfuse.responses.notes import names_note
 from blindfuse.responses.packing import PackedResponses, pack
+from blindfuse.responses.recoding import concatenate, keep_annotators, recode
 from blindfuse.responses.repeats import Repeats, repeat_notes
 from blindfuse.responses.rows import (
     Rows,
-    annotator_dtype,
-    are_below,
-    as_codes,
     check_rows,
     freeze_rows,
     read_only,
-    row_starts,
-    sort_and_deduplicate,
+    row_of_entry,
     sort_into_rows,
-    symbol_dtype,
 )
 from blindfuse.responses.sanity import sanity_notes
-from blindfuse.responses.values import LabelOptions
+from blindfuse.responses.scores import (
+    MAX_LEVELS,
+    SCORE_CLASSES,
+    Levels,
+    score_columns,
+    score_table,
+)
+from blindfuse.responses.selection import as_positions, select_rows
+from blindfuse.responses.symbols import (
+    add_abstentions,
+    cluster_responses,
+    probability_table,
+    with_alphabet,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,7 +99,9 @@ class Responses:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without cached properties; arrays are read-only again after unpickling."""
-        return Responses, tuple(getattr(self, one.name) for one in fields(self))
+        return Responses, tuple(self._coded)
+
+    # Construction
 
     @classmethod
     def from_matrix(
@@ -134,39 +121,7 @@ class Responses:
         ``fold_case`` are those of :meth:`from_long`.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        return cls._from_matrix(as_matrix(array), items, annotators, options)
-
-    @classmethod
-    def _from_matrix(
-        cls,
-        matrix: NDArray[Any],
-        items: Names | None,
-        annotators: Names | None,
-        options: LabelOptions,
-    ) -> "Responses":
-        n_items, n_annotators = matrix.shape
-        annotator_names = names_or_numbers(annotators, n_annotators, "annotators")
-
-        def describe(at: int) -> str:
-            row, column = divmod(at, n_annotators)
-            return f"row {row}, column {list_names(annotator_names[[column]])}"
-
-        symbols, names, remarks = code_labels(matrix.reshape(-1), options, describe)
-        columns = np.arange(n_annotators, dtype=annotator_dtype(n_annotators))
-        annotator_codes = np.broadcast_to(columns, matrix.shape).reshape(-1)
-        present = symbols >= 0
-        if present.all():
-            counts = np.full(n_items, n_annotators)
-        else:
-            counts = np.count_nonzero(present.reshape(matrix.shape), axis=1)
-            symbols, annotator_codes = symbols[present], annotator_codes[present]
-        return cls(
-            items=names_or_numbers(items, n_items, "items"),
-            annotators=annotator_names,
-            classes=names,
-            by_item=Rows(row_starts(counts), annotator_codes, symbols),
-            remarks=tuple(remarks),
-        )
+        return cls(*matrix_table(as_matrix(array), items, annotators, options))
 
     @classmethod
     def from_long(
@@ -203,31 +158,7 @@ class Responses:
             ``"error"`` raises an error.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        return cls._from_columns([items, annotators, labels], options, repeats)
-
-    @classmethod
-    def _from_columns(
-        cls,
-        values: Sequence[Any],
-        options: LabelOptions,
-        repeats: Repeats,
-        notes: Sequence[str] = (),
-    ) -> "Responses":
-        """Read the items, the annotators and the labels of a long table."""
-        columns = [as_column(frames.values(column)) for column in values]
-        check_equal_lengths(dict(zip(("items", "annotators", "labels"), columns, strict=True)))
-        labelled = code_labels(columns[2], options, lambda i: f"row {i}")
-        item, annotator = code_names(columns[0], "item"), code_names(columns[1], "annotator")
-        return cls.from_codes(
-            item.codes,
-            annotator.codes,
-            labelled.codes,
-            items=item.names,
-            annotators=annotator.names,
-            classes=labelled.classes,
-            repeats=repeats,
-            remarks=[*notes, *labelled.notes, *item.notes, *annotator.notes],
-        )
+        return cls(*long_table([items, annotators, labels], options, repeats))
 
     @classmethod
     def from_frame(
@@ -257,19 +188,8 @@ class Responses:
         classes, missing, keep_na, fold_case, repeats
             as in :meth:`from_long`.
         """
-        frame = frames.with_index(frame)
-        sample, options = frames.FrameSample(frame), ColumnOptions(item, annotator, label)
-        if not is_long(sample, options):
-            labels = label_options(classes, missing, keep_na, fold_case, abstain=True)
-            found = wide_columns(sample, options, gold_column([sample], options.annotators))
-            notes = found.notes if len(found.annotators) < len(sample.columns) else []
-            return cls._from_wide(frame, found, labels, [*notes, *_gold_note(found.gold)])
-        columns = long_columns(sample, options)
-        labels = label_options(classes, missing, keep_na, fold_case)
-        values = frames.columns(frame, list(columns.values()))
-        gold = gold_column([sample], list(columns.values()))
-        notes = [*_detection_note(columns, options), *_gold_note(gold)]
-        return cls._from_columns(values, labels, repeats, notes)
+        options = label_options(classes, missing, keep_na, fold_case)
+        return cls(*frame_table(frame, ColumnOptions(item, annotator, label), options, repeats))
 
     @classmethod
     def from_wide(
@@ -287,21 +207,8 @@ class Responses:
         ``item`` is the column with the item names; without it, items are named by the index of
         pandas or numbered from 0. The other parameters are those of :meth:`from_long`.
         """
-        frame = frames.with_index(frame) if item is not None else frame
-        annotators = [name for name in frames.column_names(frame) if name != item]
-        labels = label_options(classes, missing, keep_na, fold_case)
-        return cls._from_wide(frame, WideColumns(item, annotators, None, []), labels, [])
-
-    @classmethod
-    def _from_wide(
-        cls, frame: Any, found: WideColumns, options: LabelOptions, notes: Sequence[str]
-    ) -> "Responses":
-        """Read the given columns of a wide table."""
-        names = found.annotators if found.item is None else [found.item, *found.annotators]
-        columns = frames.columns(frame, names)
-        items = frames.index_values(frame) if found.item is None else as_plain_names(columns.pop(0))
-        responses = cls._from_matrix(stack_columns(columns), items, found.annotators, options)
-        return replace(responses, remarks=(*notes, *responses.remarks))
+        options = label_options(classes, missing, keep_na, fold_case)
+        return cls(*wide_table(*named_wide_columns(frame, item), options))
 
     @classmethod
     def from_scores(
@@ -310,8 +217,8 @@ class Responses:
         annotators: Values | None = None,
         scores: Values | None = None,
         *,
-        classes: Names | int = scores_module.SCORE_CLASSES,
-        levels: scores_module.Levels = scores_module.MAX_LEVELS,
+        classes: Names | int = SCORE_CLASSES,
+        levels: Levels = MAX_LEVELS,
         item: str | None = None,
         annotator: str | Sequence[str] | None = None,
         label: str | None = None,
@@ -337,17 +244,9 @@ class Responses:
         repeats
             as in :meth:`from_long`.
         """
-        if (annotators is None) != (scores is None):
-            raise BadParameter(
-                "Pass items, annotators and scores as three columns, or one frame or matrix alone."
-            )
         options = ColumnOptions(item, annotator, label)
-        columns, notes = [items, annotators, scores], list[str]()
-        if annotators is None:
-            columns, notes = _score_columns(items, options)
-        columns = [frames.values(column) for column in columns]
-        responses = scores_module.long_scores(cls, columns, classes, levels, repeats)
-        return replace(responses, remarks=(*notes, *responses.remarks))
+        columns, notes = score_columns(items, annotators, scores, options)
+        return cls(*score_table(columns, classes, levels, repeats, notes))
 
     @classmethod
     def from_probabilities(
@@ -373,17 +272,8 @@ class Responses:
             confidences at which levels begin, from
             :func:`~blindfuse.responses.symbols.confidence_thresholds`, for new items.
         """
-        try:
-            shape = np.shape(array)
-        except ValueError:  # rows of several lengths, which the reading below refuses
-            shape = ()
-        names = None
-        if len(shape) == 3:
-            names = (
-                names_or_numbers(items, shape[0], "items"),
-                names_or_numbers(annotators, shape[1], "annotators"),
-            )
-        return symbols_module.probability_responses(cls, array, levels, classes, thresholds, names)
+        names = items, annotators
+        return cls(*probability_table(array, levels, classes, thresholds, names))
 
     @classmethod
     def from_clusters(
@@ -397,25 +287,7 @@ class Responses:
         """
         read = cls.from_frame if frames.is_frame(data) else cls.from_matrix
         plain = data if isinstance(data, Responses) else read(data, missing=missing, **options)
-        return symbols_module.cluster_responses(plain, classes)
-
-    def with_abstentions(self, annotators: Names | None = None) -> "Responses":
-        """Return the responses with "no response" as one more symbol.
-
-        For annotators who had the choice on every item, such as labelling functions: that they do
-        not respond says something about the class. ``annotators`` names those who had the choice;
-        by default all. Do not use it for sparse crowds, where most annotators never saw the item.
-        """
-        return symbols_module.add_abstentions(self, annotators)
-
-    def with_anchor(self, classes: Names | int, anchor: ArrayLike | Anchor) -> "Responses":
-        """Return the responses with other classes, of which the reported labels are symbols.
-
-        ``anchor[symbol, class]`` are the votes of a symbol for each class, in the order of
-        ``self.symbols`` and ``classes``; a row of zeros says nothing, as for "unsure".
-        """
-        given = anchor if isinstance(anchor, Anchor) else Anchor.by_matrix(anchor)
-        return symbols_module.with_alphabet(self, classes, given)
+        return cluster_responses(plain, classes)
 
     @classmethod
     def from_codes(
@@ -437,53 +309,11 @@ class Responses:
         A negative symbol code marks a missing response. Without ``symbols``, symbol codes are
         positions in ``classes``; with them, ``anchor`` says what they mean.
         """
-        if repeats not in get_args(Repeats):
-            raise BadParameter(
-                f"repeats={repeats!r} must be one of {list_names(get_args(Repeats))}."
-            )
-        item_names, annotator_names, class_names = (
-            as_names(items),
-            as_names(annotators),
-            check_classes(classes),
-        )
-        symbol_names = class_names if symbols is None else check_symbols(symbols)
-        item_codes, annotator_codes, symbol_codes = _as_codes_of_equal_length(
-            item_codes, annotator_codes, symbol_codes
-        )
-        present = symbol_codes >= 0
-        if not present.all():
-            item_codes, annotator_codes = item_codes[present], annotator_codes[present]
-            symbol_codes = symbol_codes[present]
-        _reject_codes_outside(item_codes, item_names, "item")
-        _reject_codes_outside(annotator_codes, annotator_names, "annotator")
-        _reject_codes_outside(symbol_codes, symbol_names, "symbol")
-        resolved = sort_and_deduplicate(
-            item_codes,
-            annotator_codes.astype(annotator_dtype(len(annotator_names))),
-            symbol_codes.astype(symbol_dtype(len(symbol_names))),
-            (len(item_names), len(annotator_names)),
-            repeats,
-        )
-        if resolved.repeated and repeats == "error":
-            item = int(np.argmax(np.bincount(item_codes) > np.diff(resolved.starts)))
-            responding = annotator_codes[item_codes == item]
-            annotator = int(np.argmax(np.bincount(responding) > 1))
-            raise BadLabels(
-                f"Annotator {list_names(annotator_names[[annotator]])} labelled item "
-                f"{list_names(item_names[[item]])} more than once. "
-                "Pass repeats='most_frequent', 'last' or 'first' to keep one."
-            )
-        return cls(
-            items=item_names,
-            annotators=annotator_names,
-            classes=class_names,
-            by_item=freeze_rows(*resolved[:3]),
-            repeated=resolved.repeated,
-            contradictory=resolved.contradictory,
-            remarks=tuple(remarks),
-            symbols=symbol_names,
-            anchor=anchor,
-        )
+        codes = item_codes, annotator_codes, symbol_codes
+        alphabet = classes, symbols, anchor
+        return cls(*table_from_codes(codes, (items, annotators), alphabet, repeats, remarks))
+
+    # Sizes and views
 
     @property
     def n_items(self) -> int:
@@ -525,7 +355,7 @@ class Responses:
         """The same responses with one row per annotator; ``codes`` are items in ascending order."""
         starts, annotators, symbols = self.by_item
         item_type = smallest_integer_dtype(self.n_items, np.int32, np.int64)
-        items = np.repeat(np.arange(self.n_items, dtype=item_type), np.diff(starts))
+        items = row_of_entry(starts, item_type)
         return freeze_rows(*sort_into_rows(annotators, items, symbols, self.n_annotators))
 
     @property
@@ -535,7 +365,7 @@ class Responses:
 
     def item_of_response(self) -> NDArray[np.intp]:
         """Return the position of the item of each response, in the order of ``by_item``."""
-        return np.repeat(np.arange(self.n_items), self.responses_per_item)
+        return row_of_entry(self.by_item.starts)
 
     @cached_property
     def responses_per_annotator(self) -> NDArray[np.integer[Any]]:
@@ -562,67 +392,26 @@ class Responses:
         """Complete responses, packed for the E-step; None if they are incomplete or too few."""
         return pack(self.matrix(), self.n_symbols) if self.is_complete else None
 
+    # Selection and recoding
+
     def select_items(self, chosen: ArrayLike) -> "Responses":
         """Return the responses to the items at these positions, or in this mask, in this order."""
-        places = _as_positions(chosen, self.n_items, "items")
-        counts = self.responses_per_item[places]
-        first = np.repeat(self.by_item.starts[places] - (np.cumsum(counts) - counts), counts)
-        chosen_responses = first + np.arange(counts.sum())
-        return self.with_rows(
-            self.items[places],
-            Rows(
-                row_starts(counts),
-                self.by_item.codes[chosen_responses],
-                self.by_item.symbols[chosen_responses],
-            ),
-        )
-
-    def with_rows(self, items: NDArray[Any], by_item: Rows) -> "Responses":
-        """Return responses to other items in the codes of this table."""
-        return Responses(
-            items,
-            self.annotators,
-            self.classes,
-            by_item,
-            symbols=self.symbols,
-            anchor=self.anchor,
-        )
+        places = as_positions(chosen, self.n_items, "items")
+        return self.with_rows(self.items[places], select_rows(self.by_item, places))
 
     def select_annotators(self, chosen: ArrayLike) -> "Responses":
         """Return the responses of the annotators at these positions, or in this mask."""
-        places = _as_positions(chosen, self.n_annotators, "annotators")
+        places = as_positions(chosen, self.n_annotators, "annotators")
         if len(set(places.tolist())) < len(places):
             raise BadParameter("An annotator is selected more than once. Select each one once.")
-        return self._recoded(
-            places, self.annotators[places], np.arange(self.n_symbols), self.alphabet
-        )
+        return Responses(*keep_annotators(self._coded, places))
 
     def concatenated(self, *others: "Responses") -> "Responses":
         """Concatenate the items of several tables; items are numbered anew.
 
         The result has the annotators, symbols and classes of all tables.
         """
-        annotators, alphabet = self.annotators, self.alphabet
-        for other in others:
-            annotators = union(annotators, other.annotators, "annotators")
-            alphabet = alphabet.joined(other.alphabet)
-        names = annotators, alphabet.classes, alphabet.symbols
-        recoded = [table.recoded(*names) for table in (self, *others)]
-        tables = [table.by_item for table in recoded]
-        counts = np.concatenate([np.diff(table.starts) for table in tables])
-        rows = Rows(
-            row_starts(counts),
-            np.concatenate([table.codes for table in tables]),
-            np.concatenate([table.symbols for table in tables]),
-        )
-        return Responses(
-            np.arange(len(counts)),
-            annotators,
-            alphabet.classes,
-            rows,
-            symbols=alphabet.symbols,
-            anchor=alphabet.anchor,
-        )
+        return Responses(*concatenate([table._coded for table in (self, *others)]))
 
     def recoded(
         self,
@@ -636,78 +425,57 @@ class Responses:
         All annotators and symbols with responses must be among the given ones; without
         ``symbols``, symbols are the classes.
         """
-        symbols = classes if symbols is None else symbols
-        given, own = (annotators, classes, symbols), (self.annotators, self.classes, self.symbols)
-        if all(one is other for one, other in zip(given, own, strict=True)):
-            return self
-        plain = symbols is classes and self.is_plain
-        annotators, classes = as_names(annotators), check_classes(classes)
-        symbols = classes if plain else check_symbols(symbols)
-        annotator_at = positions(self.annotators, annotators)
-        class_at = positions(self.classes, classes)
-        symbol_at = class_at if plain else positions(self.symbols, symbols)
-        found = (annotator_at, annotators), (class_at, classes), (symbol_at, symbols)
-        if all(_is_identity(places, len(names)) for places, names in found):
-            return self
-        unknown = (annotator_at < 0) & (self.responses_per_annotator > 0)
-        _reject_unknown(self.annotators[unknown], annotators, "annotator")
-        unknown = (symbol_at < 0) & (self.responses_per_symbol > 0)
-        _reject_unknown(self.symbols[unknown], symbols, "class" if plain else "symbol")
-        sources = np.full(len(annotators), -1)
-        sources[annotator_at[annotator_at >= 0]] = np.flatnonzero(annotator_at >= 0)
-        alphabet = Alphabet.plain(classes)
-        if not self.is_plain:
-            _reject_unknown(self.classes[class_at < 0], classes, "class")
-            old = positions(symbols, self.symbols), positions(classes, self.classes)
-            alphabet = Alphabet(classes, symbols, self.anchor.reindexed(*old))
-        return self._recoded(sources, annotators, symbol_at, alphabet)
+        own = self._coded
+        table = recode(own, annotators, classes, symbols)
+        return self if table is own else Responses(*table)
 
-    def _recoded(
-        self,
-        sources: NDArray[Any],
-        annotators: NDArray[Any],
-        symbol_at: NDArray[Any],
-        alphabet: Alphabet,
-    ) -> "Responses":
-        """Recode the responses to new annotators and symbols.
-
-        ``sources[new annotator]`` is the position of an annotator here, or −1, and
-        ``symbol_at[symbol]`` the new position of a symbol.
-        """
-        code_of = np.full(self.n_annotators, -1)
-        code_of[sources[sources >= 0]] = np.flatnonzero(sources >= 0)
-        codes = code_of[self.by_item.codes]
-        kept = codes >= 0
-        return Responses.from_codes(
-            self.item_of_response()[kept],
-            codes[kept],
-            symbol_at[self.by_item.symbols[kept]],
-            items=self.items,
-            annotators=annotators,
-            classes=alphabet.classes,
-            symbols=alphabet.symbols,
-            anchor=alphabet.anchor,
+    def with_rows(self, items: NDArray[Any], by_item: Rows) -> "Responses":
+        """Return responses to other items in the codes of this table."""
+        return Responses(
+            items,
+            self.annotators,
+            self.classes,
+            by_item,
+            symbols=self.symbols,
+            anchor=self.anchor,
         )
+
+    def with_abstentions(self, annotators: Names | None = None) -> "Responses":
+        """Return the responses with "no response" as one more symbol.
+
+        For annotators who had the choice on every item, such as labelling functions: that they do
+        not respond says something about the class. ``annotators`` names those who had the choice;
+        by default all. Do not use it for sparse crowds, where most annotators never saw the item.
+        """
+        return add_abstentions(self, annotators)
+
+    def with_anchor(self, classes: Names | int, anchor: ArrayLike | Anchor) -> "Responses":
+        """Return the responses with other classes, of which the reported labels are symbols.
+
+        ``anchor[symbol, class]`` are the votes of a symbol for each class, in the order of
+        ``self.symbols`` and ``classes``; a row of zeros says nothing, as for "unsure".
+        """
+        given = anchor if isinstance(anchor, Anchor) else Anchor.by_matrix(anchor)
+        return with_alphabet(self, classes, given)
+
+    @property
+    def _coded(self) -> CodedTable:
+        """The fields, for functions that recode them."""
+        return CodedTable(*(getattr(self, name) for name in CodedTable._fields))
+
+    # Notes
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Facts about the responses that a user should know before fusing them."""
-        empty_items = self.items[self.responses_per_item == 0]
+        empty = self.items[self.responses_per_item == 0]
         inactive = self.annotators[self.responses_per_annotator == 0]
         unreported = self.symbols[self.responses_per_symbol == 0]
-        unreported_kind = "class{es}" if self.is_plain else "symbol{s}"
+        kind = "class{es}" if self.is_plain else "symbol{s}"
         counted = [
-            *count_note(
-                len(empty_items),
-                f"item{{s}} without a response, labelled by the prior: {list_names(empty_items)}",
-            ),
-            *count_note(
-                len(inactive), f"annotator{{s}} without a response: {list_names(inactive)}"
-            ),
-            *count_note(
-                len(unreported),
-                f"{unreported_kind} that no annotator reported: {list_names(unreported)}",
-            ),
+            *names_note(empty, "item{s} without a response, labelled by the prior"),
+            *names_note(inactive, "annotator{s} without a response"),
+            *names_note(unreported, f"{kind} that no annotator reported"),
         ]
         return (*self.remarks, *counted, *self.repeat_notes, *sanity_notes(self))
 
@@ -738,104 +506,3 @@ def as_responses(data: Any, classes: NDArray[Any] | None = None) -> Responses:
     if frames.is_frame(data):
         return Responses.from_frame(data, classes=classes)
     return Responses.from_matrix(data, classes=classes)
-
-
-def _score_columns(data: Any, options: ColumnOptions) -> tuple[list[Any], list[str]]:
-    """Return items, annotators and scores of a long or wide frame, or of a matrix, and notes."""
-    if frames.is_frame(data):
-        frame = frames.with_index(data)
-        sample = frames.FrameSample(frame, call=" to Responses.from_scores")
-        if is_long(sample, options):
-            found = long_columns(sample, options)
-            return frames.columns(frame, list(found.values())), _detection_note(found, options)
-        wide = wide_columns(sample, options, gold_column([sample], options.annotators))
-        names = wide.annotators if wide.item is None else [wide.item, *wide.annotators]
-        columns = frames.columns(frame, names)
-        items = frames.index_values(frame) if wide.item is None else columns.pop(0)
-        matrix, notes = stack_columns(columns), [*wide.notes, *_gold_note(wide.gold)]
-        annotators = as_names(wide.annotators)
-    else:
-        matrix, notes = as_matrix(data), []
-        items, annotators = np.arange(len(matrix)), np.arange(matrix.shape[1])
-    items = np.arange(len(matrix)) if items is None else items
-    cells = [np.repeat(items, matrix.shape[1]), np.tile(annotators, len(matrix))]
-    return [*cells, matrix.reshape(-1)], notes
-
-
-def _detection_note(columns: Mapping[str, str], options: ColumnOptions) -> list[str]:
-    """Return a note about columns of other names than the user's or those of their roles."""
-    named = (options.item, options.annotator, options.label)
-    if all(column in (role, *named) for role, column in columns.items()):
-        return []
-    found = ", ".join(f"{role} = {column!r}" for role, column in columns.items())
-    return [f"read as a long table: {found} (detected)"]
-
-
-def _gold_note(column: str | None) -> list[str]:
-    if column is None:
-        return []
-    return [f"{column!r} looks like gold labels and is not read: pass them to fuse as gold="]
-
-
-def label_options(
-    classes: Names | None, missing: Any, keep_na: bool, fold_case: bool, abstain: bool = False
-) -> LabelOptions:
-    """Return what the user says about labels; ``missing`` is one value or several."""
-    several = isinstance(missing, list | tuple | set | frozenset)
-    markers = tuple(missing) if several else (missing,)
-    names = None if classes is None else as_names(classes).tolist()
-    both = {name_key(one) for one in markers} & {name_key(name) for name in names or ()} - {None}
-    if both:
-        raise BadLabels(
-            f"{list_names(map(key_value, both))} is both a class and the missing marker. "
-            "Pass another value as missing=."
-        )
-    return LabelOptions(names, markers, keep_na, fold_case, abstain)
-
-
-def _as_codes_of_equal_length(*columns: Any) -> list[NDArray[Any]]:
-    names = ("item_codes", "annotator_codes", "symbol_codes")
-    arrays = [as_codes(column, name) for column, name in zip(columns, names, strict=True)]
-    if len({len(array) for array in arrays}) > 1:
-        lengths = ", ".join(f"{len(array):,}" for array in arrays)
-        raise BadLabels(
-            f"{', '.join(names)} must have the same length, but have {lengths} entries. "
-            "Pass one entry per response."
-        )
-    return arrays
-
-
-def _reject_codes_outside(codes: NDArray[Any], names: NDArray[Any], kind: str) -> None:
-    if not are_below(codes, len(names)):
-        outside = codes[(codes < 0) | (codes >= len(names))]
-        raise BadLabels(
-            f"There is no {kind} {list_names(outside)}: codes run from 0 to {len(names) - 1:,}. "
-            "Number them from zero, and pass a name for each."
-        )
-
-
-def _reject_unknown(unknown: NDArray[Any], known: NDArray[Any], kind: str) -> None:
-    if len(unknown):
-        raise BadLabels(
-            f"Unknown {kind} {list_names(unknown)}: the model knows {list_names(known)}. "
-            "Fit again with these responses, or leave them out."
-        )
-
-
-def _is_identity(places: NDArray[np.intp], count: int) -> bool:
-    return np.array_equal(places, np.arange(count))
-
-
-def _as_positions(chosen: ArrayLike, count: int, kind: str) -> NDArray[np.intp]:
-    """Convert positions (possibly negative) or a mask to positions from 0."""
-    try:
-        index = np.atleast_1d(np.asarray(chosen))
-        places = np.arange(count)[index if index.size else []]
-        if places.ndim == 1:
-            return places
-        reason = f"the selection has the shape {places.shape}"
-    except (IndexError, ValueError) as error:
-        reason = str(error)
-    raise BadParameter(
-        f"These {kind} cannot be selected: {reason}. Pass positions below {count:,}, or a mask."
-    )

@@ -1,5 +1,6 @@
 """Responses in compressed rows (CSR), and sorting of responses into rows."""
 
+from collections.abc import Iterable
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -107,7 +108,7 @@ def sort_by_row_and_code(
         if longest <= MAX_RANKED:
             return _sort_short_rows(*_scatter_blocks(rows, codes, symbols, counts), longest)
     ends, rows, symbols = sort_into_rows(codes, rows, symbols, n_codes)
-    codes = np.repeat(np.arange(n_codes, dtype=codes.dtype), np.diff(ends))
+    codes = row_of_entry(ends, codes.dtype)
     return sort_into_rows(rows, codes, symbols, n_rows)
 
 
@@ -141,6 +142,11 @@ def row_starts(counts: NDArray[Any]) -> NDArray[Any]:
     starts = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=starts[1:])
     return starts.astype(smallest_integer_dtype(int(starts[-1]), np.int32, np.int64))
+
+
+def row_of_entry(starts: NDArray[Any], dtype: Any = np.intp) -> NDArray[Any]:
+    """Return the row of each entry of compressed rows."""
+    return np.repeat(np.arange(len(starts) - 1, dtype=dtype), np.diff(starts))
 
 
 def check_rows(rows: Rows, shape: tuple[int, int, int]) -> Rows:
@@ -236,6 +242,13 @@ def _compare_with_previous(
 def freeze_rows(starts: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any]) -> Rows:
     """Return contiguous, read-only rows."""
     return Rows(*(read_only(np.ascontiguousarray(array)) for array in (starts, codes, symbols)))
+
+
+def freeze_arrays(table: Any, names: Iterable[str]) -> None:
+    """Make these fields of a frozen dataclass contiguous, read-only arrays."""
+    for name in names:
+        array = np.ascontiguousarray(getattr(table, name))
+        object.__setattr__(table, name, read_only(array))
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

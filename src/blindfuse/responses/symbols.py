@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses.anchor import NO_ANCHOR, Alphabet, Anchor
+from blindfuse.responses.coded_table import CodedTable
 from blindfuse.responses.coding import as_names, as_values, check_classes, positions
+from blindfuse.responses.inputs import Names, names_or_numbers
 from blindfuse.responses.rows import Rows, row_starts
 from blindfuse.responses.scores import check_levels, ordered_classes
 
@@ -88,18 +90,19 @@ def _reject_rows(bad: NDArray[np.bool_], reason: str) -> None:
         )
 
 
-def probability_responses(
-    cls: "type[Responses]",
+def probability_table(
     array: Any,
     levels: int,
     classes: Any,
     thresholds: Any,
-    names: tuple[NDArray[Any], NDArray[Any]] | None,
-) -> "Responses":
-    """Responses from probabilities ``[item, annotator, class]`` (``from_probabilities``)."""
+    names: tuple[Names | None, Names | None],
+) -> CodedTable:
+    """Read probabilities ``[item, annotator, class]``; ``names`` are of items and annotators."""
     n_levels = check_levels(levels, "levels", 1)
     found = Confidences.of(array)
     N, M = found.classes.shape
+    items = names_or_numbers(names[0], N, "items")
+    annotators = names_or_numbers(names[1], M, "annotators")
     K = np.shape(array)[2]
     class_names = np.arange(K) if classes is None else check_classes(classes)
     if len(class_names) != K:
@@ -116,21 +119,22 @@ def probability_responses(
     n_levels = cuts.shape[1] + 1
     codes = np.where(found.classes < 0, -1, found.classes * n_levels + found.levels(cuts))
     present = codes >= 0
-    items, annotators = names or (np.arange(N), np.arange(M))
     rows = Rows(
         row_starts(present.sum(axis=1)),
         np.broadcast_to(np.arange(M), (N, M))[present],
         codes[present],
     )
     if n_levels == 1:
-        return cls(items, annotators, class_names, rows)
+        return CodedTable(items, annotators, class_names, rows)
     symbols = [
         f"{name} ({level} of {n_levels})"
         for name in class_names.tolist()
         for level in range(1, n_levels + 1)
     ]
     anchor = Anchor.by_matrix(np.repeat(np.eye(K), n_levels, axis=0))
-    return cls(items, annotators, class_names, rows, symbols=as_names(symbols), anchor=anchor)
+    return CodedTable(
+        items, annotators, class_names, rows, symbols=as_names(symbols), anchor=anchor
+    )
 
 
 def confidence_thresholds(array: Any, levels: int = 2) -> Floats:

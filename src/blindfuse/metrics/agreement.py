@@ -1,31 +1,24 @@
-"""Errors against a known truth, calibration, and agreement between annotators.
+"""Agreement between annotators, or between two sets of labels.
 
 The coefficients of agreement are sums over items. Items with the same counts of responses per class
 therefore share one row, and a bootstrap resample is one integer weight per row.
 """
 
 from collections.abc import Callable
-from reprlib import repr as short
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
-from blindfuse.model.model import Model
+from blindfuse.metrics.truth import check_codes
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.coding import smallest_integer_dtype
-from blindfuse.responses.response_sets import as_response_sets
 from blindfuse.responses.responses import Responses, as_responses
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
 Level = Literal["nominal", "ordinal", "interval"]
-
-_MAX_SETS = 5000
-"""Distinct sets of which all distances are computed; with more, responses are sampled evenly."""
-_MIN_POSTERIOR = float(np.finfo(np.float64).eps)
 
 
 class Agreement(NamedTuple):
@@ -39,117 +32,6 @@ class Agreement(NamedTuple):
     value: float
     low: float
     high: float
-
-
-class Reliability(NamedTuple):
-    """Items grouped by the confidence of their label, in the non-empty bins.
-
-    ``items[bin]`` is the number of items, ``confidence[bin]`` the mean of their largest posteriors
-    and ``accuracy[bin]`` the share of correct labels.
-    """
-
-    items: NDArray[np.intp]
-    confidence: Floats
-    accuracy: Floats
-
-
-def error_rate(posteriors: Floats, truth: Integers) -> float:
-    """Return the share of items with a wrong label.
-
-    If c classes tie for the largest posterior of an item and the true class is one of them, the
-    item counts as 1/c correct: the expected result of breaking ties at random.
-
-    Parameters
-    ----------
-    posteriors ``[item, class]``
-        posteriors, vote shares or votes: the class with the largest is the label.
-    truth ``[item]``
-        class codes, −1 where the truth is unknown; such items are left out.
-    """
-    return float(1 - _correctness(*_select_known(posteriors, truth)).mean())
-
-
-def log_loss(posteriors: Floats, truth: Integers) -> float:
-    """Return the mean of −log p, where p is the posterior of the true class.
-
-    Posteriors are bounded below by 2⁻⁵², so that a certain and wrong label costs 36, not infinity.
-
-    Parameters
-    ----------
-    posteriors ``[item, class]``
-    truth ``[item]``
-        class codes, −1 where the truth is unknown; such items are left out.
-    """
-    known, true = _select_known(posteriors, truth)
-    of_true_class = known[np.arange(len(true)), true]
-    return float(-np.log(np.maximum(of_true_class, _MIN_POSTERIOR)).mean())
-
-
-def calibration_error(posteriors: Floats, truth: Integers, bins: int = 15) -> float:
-    """Return the expected calibration error of the labels.
-
-    ECE = Σ_b n_b/n · |accuracy of bin b − mean confidence of bin b|, where the confidence of an
-    item is its largest posterior and bin b contains the items with a confidence in
-    ((b − 1)/bins, b/bins]. Ties count as in :func:`error_rate`.
-
-    Guo et al. (2017), "On Calibration of Modern Neural Networks", Section 2.
-
-    Parameters
-    ----------
-    posteriors ``[item, class]``
-    truth ``[item]``
-        class codes, −1 where the truth is unknown; such items are left out.
-    bins
-        number of bins of equal width.
-    """
-    items, confidence, accuracy = reliability(posteriors, truth, bins)
-    return float(np.average(np.abs(accuracy - confidence), weights=items))
-
-
-def reliability(posteriors: Floats, truth: Integers, bins: int = 15) -> Reliability:
-    """Return the bins of :func:`calibration_error`, as reliability diagrams show them."""
-    if bins < 1:
-        raise BadParameter(f"bins={bins!r} must be at least 1.")
-    known, true = _select_known(posteriors, truth)
-    confidence = known.max(axis=1)
-    bin_of = np.digitize(confidence, np.linspace(0, 1, bins + 1)[1:-1], right=True)
-    items = np.bincount(bin_of)
-    filled = items > 0
-    sums = [
-        np.bincount(bin_of, values)[filled] for values in (confidence, _correctness(known, true))
-    ]
-    return Reliability(items[filled], *(total / items[filled] for total in sums))
-
-
-def wilson_interval(share: float, count: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the Wilson score interval of a share p̂ observed among n = ``count`` items.
-
-    (p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n), where z is the normal quantile.
-
-    Wilson (1927), "Probable Inference, the Law of Succession, and Statistical Inference".
-    """
-    if not 0 <= share <= 1 or count < 1 or not 0 < confidence < 1:
-        raise BadParameter(
-            f"share={share!r} and confidence={confidence!r} must be between 0 and 1, and "
-            f"count={count!r} at least 1."
-        )
-    z = ndtri(0.5 + confidence / 2)
-    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
-    width = z * np.sqrt(share * (1 - share) / count + (z / (2 * count)) ** 2) / (1 + z**2 / count)
-    low, high = float(middle - width), float(middle + width)
-    # The interval contains the share and lies in [0, 1]; rounding must not change that.
-    return max(0.0, min(low, share)), min(1.0, max(high, share))
-
-
-def confusion_error(estimate: Model, truth: Model) -> float:
-    """Return ε_CM of Section V: the mean of ‖Γ_m − Γ̂_m‖₁ (largest column sum) over annotators."""
-    distances = np.abs(estimate.confusions - truth.confusions).sum(axis=1).max(axis=1)
-    return float(distances.mean())
-
-
-def prior_error(estimate: Model, truth: Model) -> float:
-    """Return ε_π of Section V: ‖π − π̂‖₁."""
-    return float(np.abs(estimate.prior - truth.prior).sum())
 
 
 def cohen_kappa(
@@ -174,7 +56,7 @@ def cohen_kappa(
     resamples, confidence, seed
         options of the interval, see :class:`Agreement`.
     """
-    first_codes, second_codes = _check_codes(first), _check_codes(second)
+    first_codes, second_codes = check_codes(first), check_codes(second)
     if first_codes.shape != second_codes.shape:
         raise BadLabels(
             f"The two sets of labels have the shapes {first_codes.shape} and {second_codes.shape}. "
@@ -192,7 +74,7 @@ def cohen_kappa(
     def kappa(weights: Integers) -> float:
         n, table = weights.sum(), weights.reshape(K, K)
         by_chance = 1 - table.sum(axis=0) @ table.sum(axis=1) / n**2
-        return _chance_corrected((n - np.trace(table)) / n, by_chance)
+        return chance_corrected((n - np.trace(table)) / n, by_chance)
 
     counts = np.bincount(codes[0] * K + codes[1], minlength=K * K)
     return with_interval(kappa, counts, resamples, confidence, seed)
@@ -254,7 +136,7 @@ def fleiss_kappa(
     def kappa(weights: Integers) -> float:
         n = weights.sum()
         p = weights @ shares / n
-        return _chance_corrected(weights @ disagreement / n, 1 - p @ p)
+        return chance_corrected(weights @ disagreement / n, 1 - p @ p)
 
     return with_interval(kappa, repeats, resamples, confidence, seed)
 
@@ -298,93 +180,9 @@ def krippendorff_alpha(
         totals = weights @ votes
         values = _class_values(level, totals, numbers)
         observed = (weights * n_responses) @ _mean_difference(votes, values) / totals.sum()
-        return _chance_corrected(observed, _mean_difference(totals, values))
+        return chance_corrected(observed, _mean_difference(totals, values))
 
     return with_interval(alpha, repeats, resamples, confidence, seed)
-
-
-def masi_alpha(
-    responses: Any,
-    *,
-    resamples: int = 1000,
-    confidence: float = 0.95,
-    seed: int | None = 0,
-) -> Agreement:
-    """Return Krippendorff's α of sets of classes, with the MASI distance.
-
-    α = 1 − D_o / D_e, where D_o is the mean distance of two responses to the same item, with items
-    weighted by their number of responses, and D_e that of any two responses. The distance of A and
-    B is 1 − J · m: J = |A ∩ B| / |A ∪ B| is Jaccard's index, and m is 1 if the sets are equal, 2/3
-    if one contains the other, 1/3 if they overlap, and 0 otherwise. Two empty sets are equal.
-
-    Passonneau (2006), "Measuring Agreement on Set-valued Items (MASI) for Semantic and Pragmatic
-    Annotation".
-
-    Parameters
-    ----------
-    responses
-        ResponseSets, or a frame of sets; items with fewer than two responses are left out.
-    resamples, confidence, seed
-        options of the interval, see :class:`Agreement`.
-    """
-    table = as_response_sets(responses)
-    item, n = table.item_of_response(), table.responses_per_item
-    paired = np.flatnonzero((n >= 2)[item])
-    if not len(paired):
-        raise BadLabels(
-            "No item has two responses. Agreement needs items that several annotators labelled."
-        )
-    items, rows = np.unique(item[paired], return_inverse=True)
-    within = _distances_within(table.members, table.symbols[paired], rows) / (n[items] - 1)
-    chosen = _sample_sets(table.symbols[paired])
-    used, symbols = np.unique(table.symbols[paired][chosen], return_inverse=True)
-    distances, row_of = _masi_distances(table.members[used]), rows[chosen]
-
-    def alpha(weights: Integers) -> float:
-        totals = np.bincount(symbols, weights[row_of], len(used))
-        total = totals.sum()
-        by_chance = totals @ distances @ totals / max(total * (total - 1), 1.0)
-        return _chance_corrected(float(weights @ within / (weights @ n[items])), float(by_chance))
-
-    return with_interval(alpha, np.ones(len(items), dtype=np.int64), resamples, confidence, seed)
-
-
-def _distances_within(members: NDArray[np.bool_], symbols: Integers, rows: Integers) -> Floats:
-    """Sum over ordered pairs of responses to the same item of their distances, ``[item]``.
-
-    ``symbols`` are the sets of the responses, and ``rows`` their items, in ascending order.
-    """
-    total = np.zeros(int(rows[-1]) + 1)
-    for lag in range(1, int(np.bincount(rows).max())):
-        first = np.flatnonzero(rows[lag:] == rows[:-lag])
-        one, other = members[symbols[first]], members[symbols[first + lag]]
-        distance = _masi(
-            (one & other).sum(axis=1).astype(float), one.sum(axis=1), other.sum(axis=1)
-        )
-        total += 2 * np.bincount(rows[first], distance, len(total))
-    return total
-
-
-def _sample_sets(symbols: Integers) -> Integers:
-    """Positions of the responses whose distances are averaged: all, if they have few sets."""
-    if len(np.unique(symbols)) <= _MAX_SETS:
-        return np.arange(len(symbols))
-    return np.arange(0, len(symbols), 1 + len(symbols) // _MAX_SETS)
-
-
-def _masi_distances(members: NDArray[np.bool_]) -> Floats:
-    """MASI distances ``[set, set]`` of sets ``[set, class]``."""
-    indicators = members.astype(np.float64)
-    sizes = indicators.sum(axis=1)
-    return _masi(indicators @ indicators.T, sizes[:, None], sizes)
-
-
-def _masi(shared: Floats, first: Any, second: Any) -> Floats:
-    """MASI distances of sets of these sizes that share this many classes."""
-    union, smaller = first + second - shared, np.minimum(first, second)
-    factor = np.select([union == shared, smaller == shared, shared > 0], [1.0, 2 / 3, 1 / 3], 0.0)
-    jaccard = np.divide(shared, union, out=np.ones_like(shared), where=union > 0)
-    return np.asarray(1 - jaccard * factor)
 
 
 def gwet_ac1(
@@ -464,7 +262,7 @@ def _gwet(
         p = counts @ shares / counts.sum()
         observed = counts @ agreement / max(float(counts @ paired), 1.0)
         by_chance = weights.sum() / max(K * (K - 1), 1) * (p @ (1 - p))
-        return _chance_corrected(float(1 - observed), float(1 - by_chance))
+        return chance_corrected(float(1 - observed), float(1 - by_chance))
 
     return with_interval(coefficient, repeats, resamples, confidence, seed)
 
@@ -481,44 +279,6 @@ def _agreement_weights(classes: NDArray[Any], level: str) -> Floats:
         if level == "quadratic":
             distance = distance**2
     return np.asarray(1 - distance / max(float(distance.max()), 1e-300))
-
-
-def _select_known(posteriors: Floats, truth: Integers) -> tuple[Floats, Integers]:
-    """Return posteriors ``[item, class]`` and truth ``[item]`` of the items with known truth."""
-    truth = _check_codes(truth)
-    if len(posteriors) != len(truth):
-        raise BadLabels(
-            f"There are posteriors of {len(posteriors):,} items, but the truth of {len(truth):,}. "
-            "Pass one code per item, −1 where the truth is unknown."
-        )
-    known = truth >= 0
-    if not known.any():
-        raise BadLabels("The truth of all items is unknown (−1). Pass at least one true label.")
-    selected, true = posteriors[known], truth[known]
-    outside = np.unique(true[true >= selected.shape[1]])
-    if outside.size:
-        raise BadLabels(
-            f"The truth has the codes {list_names(outside)}, but there are {selected.shape[1]} "
-            "classes. Pass the positions of the true labels in classes, counted from zero."
-        )
-    return selected, true
-
-
-def _check_codes(values: ArrayLike) -> Integers:
-    """Return class codes ``[item]`` as an array; refuse anything but integers."""
-    codes = np.asarray(values)
-    if codes.size and codes.dtype.kind not in "iub":
-        raise BadLabels(
-            f"{short(values)} does not contain class codes. Pass one integer per item: the "
-            "position of its label in classes, −1 where there is none."
-        )
-    return codes.astype(np.int64)
-
-
-def _correctness(posteriors: Floats, truth: Integers) -> Floats:
-    """Return 1/c per item if the true class is among the c classes with the largest posterior."""
-    largest = posteriors == posteriors.max(axis=1, keepdims=True)
-    return np.asarray(largest[np.arange(len(truth)), truth] / largest.sum(axis=1))
 
 
 def _distinct_votes(responses: Responses, minimum: int = 2) -> tuple[Floats, Integers]:
@@ -571,7 +331,7 @@ def _class_numbers(classes: NDArray[Any]) -> Floats:
     return (classes if classes.dtype.kind in "iuf" else np.arange(len(classes))).astype(float)
 
 
-def _chance_corrected(observed: float, by_chance: float) -> float:
+def chance_corrected(observed: float, by_chance: float) -> float:
     """Return 1 − observed / by_chance disagreement; 1 if there is no disagreement by chance."""
     return float(1 - observed / by_chance) if by_chance > 0 else 1.0
 

@@ -1,0 +1,43 @@
+"""Errors against a known truth, calibration, and agreement between annotators."""
+
+from blindfuse.metrics.accuracy import (
+    confusion_error,
+    error_rate,
+    log_loss,
+    prior_error,
+    wilson_interval,
+)
+from blindfuse.metrics.agreement import (
+    Agreement,
+    Level,
+    adjusted_rand_index,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    gwet_ac2,
+    krippendorff_alpha,
+    with_interval,
+)
+from blindfuse.metrics.calibration import Reliability, calibration_error, reliability
+from blindfuse.metrics.set_agreement import masi_alpha
+
+__all__ = [
+    "Agreement",
+    "Level",
+    "Reliability",
+    "adjusted_rand_index",
+    "calibration_error",
+    "cohen_kappa",
+    "confusion_error",
+    "error_rate",
+    "fleiss_kappa",
+    "gwet_ac1",
+    "gwet_ac2",
+    "krippendorff_alpha",
+    "log_loss",
+    "masi_alpha",
+    "prior_error",
+    "reliability",
+    "wilson_interval",
+    "with_interval",
+]
