@@ -72,8 +72,8 @@ def test_responses_without_overlap_are_left_to_the_vote(table: Any) -> None:
 @pytest.mark.parametrize("kind", ORDINAL_KINDS)
 def test_order_never_hurts_and_helps_where_perception_is_noisy(kind: OrdinalKind) -> None:
     errors, expected, used = [], [], []
-    for seed in range(6):
-        drawn = ordinal_crowd(kind, 600, 20, seed)
+    for seed in range(10):
+        drawn = ordinal_crowd(kind, 1_000, 20, seed)
         fusion, unordered = fuse(drawn.responses, ordered=True), fuse(drawn.responses)
         errors.append([error_rate(one.posteriors, drawn.truth) for one in (fusion, unordered)])
         expected.append(fusion.diagnostics.expected_error.value)

@@ -108,7 +108,8 @@ def test_diagnostics_are_the_same(responses: Responses) -> None:
         partial(correlated_errors.score_correlated_errors, responses, model, posteriors_)
     )
     assert kernel.z == pytest.approx(small.z, rel=1e-9)
-    kernel, small = both_ways(partial(annotators._collect_evidence, responses, model, posteriors_))
+    inputs = responses, model, posteriors_, model.posteriors(responses)
+    kernel, small = both_ways(partial(annotators._collect_evidence, *inputs))
     for one, other in zip(kernel, small, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
 

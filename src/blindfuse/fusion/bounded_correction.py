@@ -111,7 +111,7 @@ def correct_votes(evidence: Evidence) -> Choice:
 def _reason(evidence: Evidence) -> str:
     """The last two refusals of other methods, as the beginning of a sentence."""
     reasons = "; ".join(evidence.refusals[-2:])
-    return f"No model explains the correlated errors ({reasons})"
+    return f"No model can be trusted ({reasons})"
 
 
 def only_vote(evidence: Evidence, why: str) -> Choice:

@@ -200,6 +200,8 @@ def use_subtypes(evidence: Evidence) -> Choice | None:
     annotators do not determine them, five do.
     """
     context, responses = evidence.context, evidence.responses
+    if evidence.correlated_errors.z <= SIGNIFICANT_Z:
+        return None
     second = evidence.second_subtype
     if second.z <= SIGNIFICANT_Z:
         return None
@@ -210,6 +212,10 @@ def use_subtypes(evidence: Evidence) -> Choice | None:
         )
         return None
     if not evidence.fit.holds:
+        evidence.refusals.append(
+            "two subtypes per class predict held-out responses better than one, but pairs of "
+            "annotators agree more than ambiguous items explain"
+        )
         return None
     third = evidence.third_subtype
     if third.z > SIGNIFICANT_Z:
