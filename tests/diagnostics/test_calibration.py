@@ -30,6 +30,11 @@ SEEN = Visible(
     n_classes=3,
 )
 
+LARGE = Independence(
+    z=0.0, excess_misfit=0.7, naming=0.8, n_items=10_000, n_annotators=10, responses_per_item=10.0
+)
+"""A large table without signs of dependence."""
+
 
 def test_the_relation_increases_where_it_should() -> None:
     """More ambiguity or misfit, or less agreement, never lowers the expected error."""
@@ -77,20 +82,12 @@ def test_sampling_noise_is_that_of_a_binomial() -> None:
 
 
 def test_dependence_is_probable_without_power_and_with_a_high_score() -> None:
-    table = Independence(
-        z=0.0,
-        excess_misfit=0.7,
-        naming=0.8,
-        n_items=10_000,
-        n_annotators=10,
-        responses_per_item=10.0,
-    )
-    assert probability_of_dependence(table) == 0
-    assert probability_of_dependence(replace(table, z=30.0)) > 0.99
-    assert probability_of_dependence(replace(table, n_items=2)) == pytest.approx(0.8, abs=0.05)
-    assert probability_of_dependence(replace(table, n_items=100, z=1.0)) > 0.7
-    assert probability_of_dependence(replace(table, n_annotators=3, responses_per_item=3.0)) > 0.7
-    scores = [probability_of_dependence(replace(table, z=z)) for z in np.linspace(0, 40, 50)]
+    assert probability_of_dependence(LARGE) == 0
+    assert probability_of_dependence(replace(LARGE, z=30.0)) > 0.99
+    assert probability_of_dependence(replace(LARGE, n_items=2)) == pytest.approx(0.8, abs=0.05)
+    assert probability_of_dependence(replace(LARGE, n_items=100, z=1.0)) > 0.7
+    assert probability_of_dependence(replace(LARGE, n_annotators=3, responses_per_item=3.0)) > 0.7
+    scores = [probability_of_dependence(replace(LARGE, z=z)) for z in np.linspace(0, 40, 50)]
     assert np.all(np.diff(scores) >= 0)
 
 
@@ -98,9 +95,7 @@ def test_dependence_is_probable_without_power_and_with_a_high_score() -> None:
 @pytest.mark.parametrize("z", [0.0, 1.0, 2.5, 3.5])
 def test_the_probability_of_dependence_is_that_of_a_simulation(n_items: int, z: float) -> None:
     """Of drawn tables with about this score, the share of those that were drawn as dependent."""
-    table = Independence(
-        z=z, excess_misfit=0.7, naming=0.8, n_items=n_items, n_annotators=20, responses_per_item=5.0
-    )
+    table = replace(LARGE, z=z, n_items=n_items, n_annotators=20, responses_per_item=5.0)
     rng = np.random.default_rng(0)
     dependent = rng.random(4_000_000) < 0.8
     means = np.where(dependent, np.exp(rng.normal(np.log(typical_score(table)), 0.5, 4_000_000)), 0)
@@ -142,36 +137,20 @@ def test_merged_groups_leave_dependence_open() -> None:
 
 def test_dependence_is_probable_if_either_diagnostic_shows_it() -> None:
     """A model that takes shared errors for a class leaves a score far below zero."""
-    table = Independence(
-        z=0.0,
-        excess_misfit=0.7,
-        naming=0.8,
-        n_items=10_000,
-        n_annotators=10,
-        responses_per_item=10.0,
-    )
-    assert probability_of_dependence(replace(table, z=-16.0)) > 0.99
-    assert probability_of_dependence(replace(table, z=-2.0)) == 0
-    assert probability_of_dependence(replace(table, excess_misfit=1.5)) == pytest.approx(0.5)
-    assert probability_of_dependence(replace(table, excess_misfit=5.0)) > 0.99
+    assert probability_of_dependence(replace(LARGE, z=-16.0)) > 0.99
+    assert probability_of_dependence(replace(LARGE, z=-2.0)) == 0
+    assert probability_of_dependence(replace(LARGE, excess_misfit=1.5)) == pytest.approx(0.5)
+    assert probability_of_dependence(replace(LARGE, excess_misfit=5.0)) > 0.99
 
 
 def test_errors_are_shared_if_annotators_hardly_name_the_classes() -> None:
-    table = Independence(
-        z=0.0,
-        excess_misfit=0.7,
-        naming=0.8,
-        n_items=10_000,
-        n_annotators=10,
-        responses_per_item=10.0,
-    )
     shared = {
-        naming: probability_of_shared_errors(replace(table, naming=naming))
+        naming: probability_of_shared_errors(replace(LARGE, naming=naming))
         for naming in (0.8, 0.6, 0.55, 0.45)
     }
     assert shared == pytest.approx({0.8: 0, 0.6: 0, 0.55: 0.5, 0.45: 1})
-    assert probability_of_dependence(replace(table, naming=0.45)) == 0
-    assert probability_of_shared_errors(replace(table, z=30.0)) > 0.99
+    assert probability_of_dependence(replace(LARGE, naming=0.45)) == 0
+    assert probability_of_shared_errors(replace(LARGE, z=30.0)) > 0.99
 
 
 @pytest.mark.parametrize("seed", range(3))
