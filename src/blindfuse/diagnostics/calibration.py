@@ -57,7 +57,7 @@ STEEPNESS = 8
 """How fast the probability of dependence rises with either of them."""
 WEAK_NAMING = 0.05
 """How far the share of a class among the responses that report it or its strongest rival, on its
-items, is above one half where shared errors are as probable as none."""
+items, is above one half where it is as probable as not that the table cannot tell."""
 INDEPENDENT_SPREAD = 0.05
 """Standard deviation of the logit of the error where annotators are conditionally independent."""
 EXPLAINED_SPREAD = 0.35
@@ -169,11 +169,11 @@ def probability_of_dependence(evidence: Independence) -> float:
 def probability_of_shared_errors(evidence: Independence) -> float:
     """How probable it is that labels are wrong in a way that the model does not know.
 
-    That of dependence, and at least 1/(1 + (v/0.05)⁸) with v, how far ``naming`` is above one half:
+    That of dependence, and at least 0.8/(1 + (v/0.05)⁸) with v, how far ``naming`` is above ½:
     where annotators agree little more than by chance, a model may hold for latent classes that are
-    not the true ones.
+    not the true ones, and the table cannot tell.
     """
-    weak = 1 - _rise(evidence.naming - 0.5, WEAK_NAMING)
+    weak = BASE_RATE * (1 - _rise(evidence.naming - 0.5, WEAK_NAMING))
     return max(probability_of_dependence(evidence), weak if weak > NEGLIGIBLE else 0.0)
 
 
