@@ -65,13 +65,16 @@ def test_paragraphs_are_the_summaries_in_order() -> None:
 
 
 def test_paragraphs_warn_of_what_speaks_against_the_labels() -> None:
-    found, _ = diagnosed(crowd(n=3000).responses)
+    found, _ = diagnosed(crowd(n=10_000).responses)
 
     def warnings(**changes: Any) -> list[str]:
         paragraphs = replace(found, **changes).paragraphs()
         return [one.heading for one in paragraphs if one.warning]
 
     assert warnings() == []
+    high = replace(found.expected_error, value=0.3)
+    assert warnings(expected_error=high) == ["Expected error"]
+    assert warnings(expected_error=high, all_gold=True) == []
     adversary = np.arange(6) == 0
     assert warnings(annotators=replace(found.annotators, adversary=adversary)) == ["Annotators"]
     assert warnings(fit=replace(found.fit, misfit=9.0)) == ["Fit"]

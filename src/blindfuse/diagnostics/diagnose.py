@@ -31,6 +31,10 @@ ALL_GOLD = (
 )
 
 
+DISTRUSTED_ERROR = 0.2
+"""Expected share of wrong labels that is a reason to distrust them by itself."""
+
+
 @dataclass(frozen=True)
 class Paragraph:
     """One diagnostic as text.
@@ -69,8 +73,9 @@ class Diagnostics:
         annotators, dependence = self.annotators, self.dependence
         error = ALL_GOLD if self.all_gold else self.expected_error.summary(fits=self.fit.holds)
         fit, identifiability = self.fit, self.identifiability
+        high = not self.all_gold and self.expected_error.value >= DISTRUSTED_ERROR
         return (
-            Paragraph("Expected error", error, warning=False),
+            Paragraph("Expected error", error, warning=high),
             Paragraph("Items", self.items.summary(), warning=False),
             Paragraph("Annotators", annotators.summary(), warning=annotators.has_adversaries),
             Paragraph("Coverage", self.coverage.summary(), warning=False, detail=True),
