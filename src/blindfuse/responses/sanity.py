@@ -30,7 +30,7 @@ MIN_ITEMS = 30
 """Items that an annotator must share with others before agreement is suspicious."""
 
 MAX_NAMES = 50_000
-"""Number of items or annotators above which names are not compared."""
+"""Number of items or annotators above which names are not compared, or only so many are."""
 
 MAX_CELLS = 500_000
 """Size of the sample in which agreement is counted: responses times classes."""
@@ -155,11 +155,12 @@ def _item_notes(responses: "Responses") -> list[str]:
     """Return a note if a spreadsheet has rounded the items, so that several became one."""
     if not responses.repeated:
         return []
-    rounded = [name for name in responses.items.tolist() if _ROUNDED.fullmatch(str(name))]
+    names = responses.items[:MAX_NAMES].tolist()
+    rounded = [name for name in names if _ROUNDED.fullmatch(str(name))]
     if not rounded:
         return []
     return [
-        f"Check the items: {len(rounded):,} of {responses.n_items:,} are numbers that a "
+        f"Check the items: {len(rounded):,} of {len(names):,} are numbers that a "
         f"spreadsheet has rounded ({list_names(rounded, 3)}), so that several may have become "
         "one. Export the column as text"
     ]
