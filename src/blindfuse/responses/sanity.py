@@ -30,7 +30,7 @@ MIN_ITEMS = 30
 """Items that an annotator must share with others before agreement is suspicious."""
 
 MAX_NAMES = 50_000
-"""Number of items or annotators above which names are not compared, or only so many are."""
+"""Number of items or annotators above which names are not compared; other checks take the first."""
 
 MAX_CELLS = 500_000
 """Size of the sample in which agreement is counted: responses times classes."""
