@@ -63,8 +63,8 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Open]:
         path = tmp_path / f"{len(contexts)}.html"
         path.write_text(html, encoding="utf-8")
         page.goto(path.as_uri())
-        page.wait_for_function(
-            "[...document.querySelectorAll('.chart')].every((one) => one.querySelector('svg'))"
+        page.wait_for_function(  # a function: the page's policy refuses expressions while polling
+            "() => [...document.querySelectorAll('.chart')].every((one) => one.querySelector('svg'))"
         )
         return page
 
