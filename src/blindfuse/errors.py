@@ -65,6 +65,8 @@ def suggest(name: object, candidates: Iterable[object]) -> str:
     known = list(candidates)
     folded = {str(candidate).casefold(): str(candidate) for candidate in known}
     close = get_close_matches(str(name).casefold(), folded, 1)
+    if not known:
+        return "there is no other."
     return f"did you mean {folded[close[0]]!r}?" if close else f"there are {list_names(known)}."
 
 

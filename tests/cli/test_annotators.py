@@ -42,5 +42,5 @@ def test_at_most_40_annotators_are_printed() -> None:
     rows = [f"i{n},a{m},{n % 2}\n" for n in range(10) for m in range(45)]
     Path("crowd.csv").write_text("item,annotator,label\n" + "".join(rows))
     result = succeed("annotators", "crowd.csv")
-    assert "5 more accurate annotators not shown" in result.stdout
+    assert "The 5 most accurate are not shown" in result.stdout
     assert len(json.loads(succeed("annotators", "crowd.csv", "--json").stdout)["annotators"]) == 45

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import blindfuse
-from blindfuse import Model, fuse, read
+from blindfuse import Model, fuse, read, simulate
 from blindfuse.estimators.registry import METHODS
 from tests.support.cli import read_votes, succeed, write_gold
 
@@ -101,13 +101,47 @@ def test_all_outputs_are_written_together(monkeypatch: pytest.MonkeyPatch) -> No
     np.testing.assert_array_equal(frame["responses"], ratings.n_responses[order])
 
 
-def test_a_saved_model_that_does_not_reproduce_the_labels_is_noted(folder: Path) -> None:
-    note = "assumes conditionally independent annotators"
-    assert note not in succeed("fuse", "votes.csv", "--model", "a.npz").stderr
+@pytest.mark.parametrize("partitioned", [(), ("--partitioned",)])
+def test_how_many_labels_a_saved_model_changes_is_noted(
+    folder: Path, partitioned: tuple[str, ...]
+) -> None:
+    note = "confusion matrices and a prior only"
+    assert note not in succeed("fuse", "votes.csv", "--model", "a.npz", *partitioned).stderr
     rng = np.random.default_rng(0)
     rows = [f"i{n},{m},{rng.integers(2)}\n" for n in range(50) for m in "ab"]
     Path("two.csv").write_text("item,annotator,label\n" + "".join(rows))
-    assert note in succeed("fuse", "two.csv", "--model", "b.npz").stderr
+    result = succeed("fuse", "two.csv", "--model", "b.npz", *partitioned)
+    table = read("two.csv").responses
+    differ = np.sum(fuse(table).labels != Model.load("b.npz").labels(table))
+    assert f"b.npz has {note}, and labels {differ} of 50" in " ".join(result.stderr.split())
+
+
+def test_predict_gives_the_labels_that_the_note_counts(folder: Path) -> None:
+    drawn = simulate(
+        2000,
+        15,
+        4,
+        np.random.default_rng(1),
+        skill=0.2,
+        missing=0.5,
+        dependent_groups=[(0, 1, 2), (3, 4)],
+        copy_probability=0.5,
+    )
+    table = drawn.responses
+    columns = table.item_of_response(), table.by_item.codes, table.by_item.symbols
+    rows = [f"{n},a{m},{k}\n" for n, m, k in zip(*columns, strict=True)]
+    Path("copied.csv").write_text("item,annotator,label\n" + "".join(rows))
+    gold = {f"{item}": int(drawn.truth[item]) for item in range(40)}
+    Path("gold.csv").write_text("item,label\n" + "".join(f"{k},{v}\n" for k, v in gold.items()))
+    options = ("-o", "fused.csv", "--model", "m.npz", "--gold", "gold.csv")
+    result = succeed("fuse", "copied.csv", *options)
+    succeed("predict", "m.npz", "copied.csv", "-o", "again.csv")
+    fused, again = pl.read_csv("fused.csv"), pl.read_csv("again.csv")
+    assert fused["item"].equals(again["item"])
+    differ = (fused["label"] != again["label"]) & ~fused["item"].is_in(range(40))
+    assert differ.sum() > 0
+    noted = f"labels {differ.sum()} of {fused.height - 40:,} items"
+    assert noted in " ".join(result.stderr.split())
 
 
 def test_quiet_prints_nothing() -> None:

@@ -51,3 +51,42 @@ def test_gold_items_without_responses_are_skipped_with_a_note() -> None:
     message = refuse("fuse", "votes.csv", "--gold", "class.csv")
     assert "'bird'" in message
     assert message.endswith("Add them to --classes.")
+
+
+def test_lists_of_names_may_be_repeated() -> None:
+    together = succeed("fuse", "votes.csv", "--missing", "cow,owl", "-o", "-")
+    apart = succeed("fuse", "votes.csv", "--missing", "cow", "--missing", "owl", "-o", "-")
+    assert apart.stdout == together.stdout
+    assert "no label is 'owl', given as missing" in apart.stderr
+    assert "p_cow" not in apart.stdout
+    names = ("--classes", "dog", "--classes", "cow,cat")
+    header = succeed("fuse", "votes.csv", *names, "-o", "-").stdout.splitlines()[0]
+    assert header.endswith("p_dog,p_cow,p_cat")
+
+
+def test_gold_and_checked_labels_take_the_spelling_of_the_classes() -> None:
+    gold = write_gold()
+    rows = "".join(f"{item},{label.title()}\n" for item, label in gold.items())
+    Path("titles.csv").write_text(f"item,label\n{rows}")
+    for option in ("--gold", "--checked"):
+        expected = succeed("fuse", "votes.csv", option, "gold.csv", "--json").stdout
+        assert succeed("fuse", "votes.csv", option, "titles.csv", "--json").stdout == expected
+
+
+def test_labels_in_other_spellings_than_the_classes_are_refused_with_the_option() -> None:
+    options = ("fuse", "votes.csv", "--classes", "Cat,Cow,Dog")
+    assert refuse(*options).endswith("with --fold-case.")
+    succeed(*options, "--fold-case")
+    assert refuse("fuse", "votes.csv", "--classes", "Cat,Cow,Owl").endswith("mark them as missing.")
+
+
+def test_a_long_table_of_numbers_is_refused_with_the_options_that_name_its_columns() -> None:
+    rows = Path("votes.csv").read_text().splitlines()[1:]
+    codes = {"cat": "0", "cow": "1", "dog": "2"}
+    cells = [row.split(",") for row in rows]
+    text = "".join(f"{item[1:]} {who[1:]} {codes[label]}\n" for item, who, label in cells)
+    Path("votes.txt").write_text(text)
+    message = refuse("fuse", "votes.txt")
+    assert "as in --item '0', --annotator '1', --label '2'" in message
+    options = ("--item", "0", "--annotator", "1", "--label", "2")
+    assert "300 items" in succeed("fuse", "votes.txt", *options).stdout

@@ -132,3 +132,16 @@ def test_a_saved_model_divides_new_real_scores_into_its_levels(tmp_path: Path, f
     )
     assert new == old[:7]
     assert set(new) == {"fail", "pass"}
+
+
+@pytest.mark.parametrize("option", ["--numbers", "--scores"])
+def test_scores_of_failed_judges_are_noted(tmp_path: Path, option: str) -> None:
+    rng = np.random.default_rng(5)
+    scores = rng.integers(1, 6, (40, 4))
+    scores[::10, 0] = -1
+    rows = [f"q{n},j{m},{one}\n" for (n, m), one in np.ndenumerate(scores)]
+    path = tmp_path / "scores.csv"
+    path.write_text("item,judge,score\n" + "".join(rows))
+    stderr = succeed("fuse", path, option).stderr
+    assert stderr.count("If they mark missing ratings, pass --missing -1") == 1
+    assert "If they mark" not in succeed("fuse", path, option, "--missing", "-1").stderr

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from blindfuse import BadLabels, BadParameter, Numbers
+from blindfuse import BadLabels, BadParameter, Numbers, Responses
 from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.numbers.table import as_numbers, check_numbers
 
@@ -164,3 +164,11 @@ def test_views_agree_with_the_matrix() -> None:
     doubled = table.with_values(2 * table.values)
     np.testing.assert_array_equal(doubled.matrix(), 2 * matrix)
     np.testing.assert_array_equal(doubled.ratings_per_annotator, frame.count())
+
+
+def test_failed_ratings_are_noted() -> None:
+    table = [[1, 2, -1], [3, 3, 4], [5, 4, 4]]
+    assert "read as numbers: -1" in Numbers.from_matrix(table).notes[0]
+    rows = [(item, rater, one) for item, row in enumerate(table) for rater, one in enumerate(row)]
+    scores = Responses.from_scores(*map(list, zip(*rows, strict=True)))
+    assert "read as numbers: -1" in " ".join(scores.notes)

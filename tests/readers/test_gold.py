@@ -62,12 +62,27 @@ def test_empty_labels_are_skipped_and_repeated_rows_merged() -> None:
         ("item,label\ni,\n", {}, "no label in column 'label'"),
         ("item,label\ni,x\n", {"label": "lable"}, "did you mean 'label'"),
         ("item,label\ni,x\n", {"item": "itm"}, "did you mean 'item'"),
-        ("a,b,c\ni,x,y\n", {}, "no column name looks like the label"),
+        ("a,b,c\ni,x,y\n", {}, "Name these two item and label"),
+        ("item,split,klass\ni,dev,x\n", {}, "Name these two item and label"),
     ],
 )
 def test_files_without_one_label_per_item_are_refused(text: str, options: Any, what: str) -> None:
     with pytest.raises(BadFile, match=what):
         read_gold(stream(text), **options)
+
+
+@pytest.mark.parametrize("written", ["cat", "Cat", "CAT ", "**cat**", "Label: cat"])
+def test_gold_labels_take_the_spelling_of_the_classes(written: str) -> None:
+    gold = read_gold(stream(f"item,label\ni,{written}\nj,dog\n"), classes=["cat", "dog"])
+    assert gold == {"i": "cat", "j": "dog"}
+    beside = read(stream(f"item,annotator,label,truth\ni,a,cat,{written}\nj,a,dog,dog\n"))
+    assert beside.gold == {"i": "cat", "j": "dog"}
+
+
+def test_gold_labels_between_two_classes_are_kept() -> None:
+    text = "item,label\ni,CAT\nj,Cat\nk,cat\n"
+    gold = read_gold(stream(text), classes=["cat", "Cat"])
+    assert gold == {"i": "CAT", "j": "Cat", "k": "cat"}
 
 
 # Beside the responses

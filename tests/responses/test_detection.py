@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from blindfuse import Responses, fuse
+from blindfuse import Responses, fuse, simulate
 from blindfuse.responses.responses import as_responses
 from tests.responses.cases import error_message
 
@@ -173,3 +173,127 @@ def test_a_pivoted_long_table_is_the_same_as_the_long_table() -> None:
     by_long, by_wide = fuse(frame), fuse(wide)
     labels = dict(zip(by_long.responses.items, by_long.labels, strict=True))
     assert dict(zip(by_wide.responses.items, by_wide.labels, strict=True)) == labels
+
+
+# Long tables whose columns have no known names
+
+
+def triples(n_items: int, n_annotators: int, missing: float, seed: int) -> list[list[int]]:
+    """Items, annotators and labels of a crowd, all of them whole numbers."""
+    rng = np.random.default_rng(seed)
+    crowd = simulate(n_items, n_annotators, 2, rng, skill=0.6, missing=missing).responses.matrix()
+    items, members = np.nonzero(crowd >= 0)
+    return [items.tolist(), (members + seed % 2).tolist(), crowd[items, members].tolist()]
+
+
+@every_library
+@pytest.mark.parametrize("names", [("x", "y", "z"), ("V1", "V2", "V3"), ("0", "1", "2")])
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (2, 0, 1)])
+@pytest.mark.parametrize(("n_items", "n_annotators", "missing"), [(10, 5, 0.3), (200, 20, 0.7)])
+def test_a_long_table_of_numbers_is_no_wide_one(
+    library: Any,
+    names: tuple[str, ...],
+    order: tuple[int, ...],
+    n_items: int,
+    n_annotators: int,
+    missing: float,
+) -> None:
+    for seed in range(3):
+        columns = triples(n_items, n_annotators, missing, seed)
+        table = library({name: columns[at] for name, at in zip(names, order, strict=True)})
+        item, annotator, label = (names[order.index(role)] for role in range(3))
+        message = error_message(lambda: Responses.from_frame(table))  # noqa: B023
+        assert f"item={item!r}, annotator={annotator!r}, label={label!r}" in message
+        named = Responses.from_frame(table, item=item, annotator=annotator, label=label)
+        assert named.n_responses == len(columns[0])
+
+
+def test_a_long_matrix_of_numbers_is_noted() -> None:
+    for seed in range(10):
+        columns = triples(30, 6, 0.3, seed)
+        notes = " ".join(Responses.from_matrix(np.column_stack(columns)).notes)
+        assert "the columns 0 and 1 together name each row" in notes
+        assert "from_long, with 2 as the labels" in notes
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5, 10])
+@pytest.mark.parametrize("n_annotators", [3, 4])
+@pytest.mark.parametrize("n_items", [10, 40, 200])
+def test_wide_tables_are_not_taken_for_long_ones(
+    n_classes: int, n_annotators: int, n_items: int
+) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        crowd = simulate(n_items, n_annotators, n_classes, rng, skill=0.4, missing=0.1).responses
+        assert "name each row" not in " ".join(crowd.notes)
+        table = pl.DataFrame(crowd.matrix().astype(str), schema=list("abcd")[:n_annotators])
+        assert Responses.from_frame(table, missing="-1").n_items == n_items
+
+
+def test_one_column_of_labels_is_no_wide_table() -> None:
+    columns = {"p": list(range(80)), "x": [0, 1] * 40}
+    assert "no two of the columns" in error_message(
+        lambda: Responses.from_frame(pl.DataFrame(columns))
+    )
+
+
+@every_library
+def test_more_annotators_than_items_are_noted(library: Any) -> None:
+    wide = np.array(list(annotators().values()))
+    table = library({f"q{n}": column.tolist() for n, column in enumerate(wide.T)})
+    for read in (as_responses, Responses.from_wide):
+        assert "there are 60 columns for 3 rows" in " ".join(read(table).notes)
+    assert "transpose the table" in " ".join(Responses.from_matrix(wide).notes)
+    assert "transpose" not in " ".join(Responses.from_matrix(wide.T).notes)
+
+
+# Several questions
+
+
+@every_library
+@pytest.mark.parametrize("name", ["question", "criterion", "aspect"])
+def test_several_questions_per_item_are_refused(library: Any, name: str) -> None:
+    columns = {"item": ["i", "i", "j", "j"], "annotator": ["a"] * 4, "label": list("xyxx")}
+    table = library({**columns, name: ["size", "colour"] * 2})
+    message = error_message(lambda: Responses.from_frame(table))
+    assert f"several questions in column {name!r}: 'size', 'colour'" in message
+    texts = library({**columns, name: ["How big?", "How big?", "Why?", "Why?"]})
+    assert Responses.from_frame(texts).n_items == 2
+
+
+# Tables of a few rows
+
+TOY = {"a": ["cat", "dog", "cat", "cow"], "b": ["cat", "dog", "dog", "cow"]}
+
+
+@every_library
+@pytest.mark.parametrize("n_rows", [3, 4])
+def test_a_column_of_other_values_is_no_annotator_of_a_few_rows(library: Any, n_rows: int) -> None:
+    toy = {name: labels[:n_rows] for name, labels in TOY.items()}
+    for extra in ([f"fine {n}" for n in range(n_rows)], list(range(90, 90 + n_rows))):
+        responses = as_responses(library({**toy, "extra": extra}))
+        assert responses.annotators.tolist() == ["a", "b"]
+    repeating = as_responses(library({**toy, "c": ["emu"] * n_rows}))
+    assert repeating.annotators.tolist() == ["a", "b", "c"]
+
+
+@every_library
+@pytest.mark.parametrize("n_rows", [1, 2, 4])
+def test_the_texts_of_a_few_rows_name_the_items(library: Any, n_rows: int) -> None:
+    texts = [f"a text, {n}" for n in range(n_rows)]
+    table = library({"tweet": texts, **{name: one[:n_rows] for name, one in TOY.items()}})
+    responses = as_responses(table)
+    assert responses.items.tolist() == texts
+    assert responses.annotators.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["truth", "final_label"])
+def test_labels_of_a_few_rows_do_not_name_the_items(name: str) -> None:
+    table = pl.DataFrame({name: ["cat", "dog"], "a": ["cat", "cat"], "b": ["dog", "cat"]})
+    assert as_responses(table).items.tolist() == [0, 1]
+
+
+def test_a_long_table_of_a_few_rows_without_names_is_refused() -> None:
+    table = pl.DataFrame({"x": list("ijij"), "y": list("aabb"), "z": ["no", "yes", "no", "no"]})
+    assert "no two of the columns" in error_message(lambda: Responses.from_frame(table))
+    assert Responses.from_frame(pl.DataFrame({"x": ["no"], "y": ["yes"], "z": ["?"]})).n_items == 1

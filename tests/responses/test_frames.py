@@ -1,6 +1,7 @@
 """Long and wide tables of pandas, Polars (eager and lazy), PyArrow and DuckDB."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import duckdb
@@ -333,3 +334,66 @@ def test_data_that_is_not_a_table_is_rejected(data: Any) -> None:
         assert type(data).__name__ in message
         assert "pandas, Polars, PyArrow or DuckDB" in message
     assert not frames.is_frame(data)
+
+
+# Types that NumPy does not have, and rows that are no table yet
+
+NUMBERS: dict[str, Callable[[list[Any]], Any]] = {
+    "Polars Decimal": lambda values: pl.Series(values).cast(pl.Decimal(9, 1)),
+    "Polars Int128": lambda values: pl.Series(values).cast(pl.Int128),
+    "Polars Float32": lambda values: pl.Series(values).cast(pl.Float32),
+    "pandas Decimal": lambda values: pd.Series(
+        [pd.NA if value is None else Decimal(value) for value in values],
+        dtype=pd.ArrowDtype(pa.decimal128(9, 1)),
+    ),
+    "pandas Float64": lambda values: pd.Series(values, dtype="Float64"),
+}
+
+
+@pytest.mark.parametrize("convert", NUMBERS.values(), ids=NUMBERS.keys())
+def test_whole_numbers_of_any_type_are_integers(convert: Callable[[list[Any]], Any]) -> None:
+    labels, items = convert([1, 2, None, 1]), convert([7, 7, 8, 8])
+    library = pl.DataFrame if isinstance(labels, pl.Series) else pd.DataFrame
+    table = library({"item": items, "annotator": list("abab"), "label": labels})
+    responses = Responses.from_frame(table)
+    assert typed(responses.classes.tolist()[0]) == typed(1)
+    assert [str(item) for item in responses.items.tolist()] == ["7", "8"]
+    assert reported_matrix(responses) == [[typed(1), typed(2)], [None, typed(1)]]
+
+
+def test_numbers_of_duckdb_are_read() -> None:
+    table = duckdb.sql(
+        "select item, annotator, label::hugeint as label from "
+        "(values (1, 'a', 3), (1, 'b', 4), (2, 'a', 3)) as votes(item, annotator, label)"
+    )
+    assert Responses.from_frame(table).classes.tolist() == [3, 4]
+
+
+def test_float_names_that_are_not_whole_are_kept() -> None:
+    responses = Responses.from_long([0.5, 1.0], [1.0, 1.0], ["x", "y"])
+    assert responses.items.tolist() == [0.5, 1.0]
+    assert [type(name) for name in responses.annotators.tolist()] == [int]
+
+
+@pytest.mark.parametrize(
+    ("rows", "remedy"),
+    [
+        (lambda table: table.to_arrow().to_batches()[0], "Make it a frame first"),
+        (lambda table: table.to_arrow().to_reader(), "Make it a frame first"),
+        (lambda table: table.to_pandas().to_records(), "Make it a frame first"),
+        (lambda table: table.to_dicts(), "Make it a frame first"),
+        (lambda table: iter(table.rows()), "list(data)"),
+        (lambda table: table.rows(), "from_long"),
+    ],
+    ids=["batch", "reader", "records", "dictionaries", "iterator", "rows"],
+)
+def test_rows_that_are_no_table_are_refused(rows: Callable[[Any], Any], remedy: str) -> None:
+    table = pl.DataFrame({"item": ["i", "j"], "annotator": ["a", "b"], "label": ["x", "y"]})
+    message = error_message(lambda: Responses.from_frame(rows(table)))
+    assert "is not a table of pandas, Polars, PyArrow or DuckDB" in message
+    assert remedy in message
+
+
+def test_a_batch_of_arrow_is_no_matrix() -> None:
+    batch = pa.table({"item": ["i", "j"], "label": ["x", "y"]}).to_batches()[0]
+    assert "not a RecordBatch" in error_message(lambda: as_responses(batch))

@@ -6,8 +6,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from blindfuse import BadLabels, BadParameter, ResponseSets
+from blindfuse.responses.set_values import parse_set
 
 ITEMS = ["i", "i", "j", "j", "k"]
 ANNOTATORS = ["ann", "bob", "ann", "bob", "ann"]
@@ -157,3 +160,30 @@ def test_the_table_counts_and_describes_itself() -> None:
 def test_bad_input_is_refused(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("text", "classes"),
+    [
+        ("['a' 'b']", ["a", "b"]),
+        ("['a'\n 'b' 'c']", ["a", "b", "c"]),
+        ("""['a' "b's" 'c']""", ["a", "b's", "c"]),
+        ("""['x "y" "z"']""", ['x "y" "z"']),
+        ("['a', 'b']", ["a", "b"]),
+        ("['a b']", ["a b"]),
+        ("[1 2 3]", [1, 2, 3]),
+        ("array(['a', 'b'], dtype=object)", ["a", "b"]),
+        ("{a,b}", ["a", "b"]),
+        ('{"big cat",dog}', ["big cat", "dog"]),
+        ('[{"label": "a", "start": 3}, {"label": "b", "start": 9}]', ["a", "b"]),
+        ('[{"name": "a"}]', ["a"]),
+    ],
+)
+def test_arrays_of_numpy_and_databases_are_sets(text: str, classes: list[Any]) -> None:
+    assert parse_set(text, ",") == classes
+
+
+@given(st.lists(st.text("ab c'\"\\", min_size=1, max_size=5), min_size=1, max_size=5))
+def test_printed_arrays_of_texts_are_read_back(texts: list[str]) -> None:
+    assert parse_set(str(np.array(texts, dtype=object)), None) == texts
+    assert parse_set(str(texts), None) == texts

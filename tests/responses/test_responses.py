@@ -3,7 +3,6 @@
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import fields
 from random import Random
 from types import FrameType
 from typing import Any
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 
 from blindfuse import Responses
 from blindfuse.errors import BadParameter, BlindfuseError
-from blindfuse.responses.coded_table import CodedTable
 from blindfuse.responses.responses import as_responses
 from tests.responses.cases import COLUMNS, error_message, four_classes, reported, tables, typed
 
@@ -555,7 +553,3 @@ def test_codes_without_a_name_are_rejected(at: int) -> None:
         lambda: Responses.from_codes(*codes, items=two, annotators=two, classes=two)
     )
     assert ("item", "annotator", "symbol")[at] + " 2" in message
-
-
-def test_coded_tables_have_the_fields_of_responses() -> None:
-    assert list(CodedTable._fields) == [field.name for field in fields(Responses)]

@@ -1,6 +1,9 @@
 """Signs that columns were mistaken: found where they are, and not in ordinary crowds."""
 
+from collections.abc import Callable
+
 import numpy as np
+import polars as pl
 import pytest
 
 from blindfuse import Responses, simulate
@@ -205,3 +208,57 @@ def test_models_with_several_prompts_are_not_taken_for_questions() -> None:
         names = [f"{model}_{prompt}" for model in ("gpt", "llama") for prompt in "abc"]
         table = Responses.from_long(np.repeat(range(80), 6), names * 80, labels.ravel())
         assert sanity_notes(table) == []
+
+
+HEADERS = {
+    "types": lambda names: ["string"] * len(names),
+    "rules": lambda names: ["---"] * len(names),
+    "questions": lambda names: ["Item", *(f"What does {name} see?" for name in names[1:])],
+}
+
+
+@pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS.keys())
+@pytest.mark.parametrize("n_items", [20, 100])
+def test_a_second_header_is_noted(header: Callable[[list[str]], list[str]], n_items: int) -> None:
+    for seed in SEEDS:
+        table = simulate(n_items, 3, 2, np.random.default_rng(seed), skill=0.6).responses.matrix()
+        names = ["item", "ann", "bob", "eve"]
+        rows = [[f"q{n}", *row] for n, row in enumerate(table.astype(str).tolist())]
+        frame = pl.DataFrame([header(names), *rows], schema=names, orient="row")
+        notes = sanity_notes(Responses.from_wide(frame, item="item"))
+        assert "as a row of totals or a second header would" in notes[0]
+        long = frame.unpivot(index="item", variable_name="annotator", value_name="label")
+        assert sanity_notes(Responses.from_frame(long))[0] == notes[0]
+    pairs = [header(["item", "annotator", "label"]), *(["q1", "a", "x"], ["q2", "a", "y"])]
+    assert sanity_notes(Responses.from_long(*map(list, zip(*pairs, strict=True)))) == []
+
+
+def test_the_only_item_of_a_rare_class_is_no_header() -> None:
+    table = np.zeros((40, 3), dtype=int)
+    table[::2] = 1
+    for item in (0, 1, 39):
+        rare = table.copy()
+        rare[item] = 2
+        assert sanity_notes(Responses.from_matrix(rare)) == []
+
+
+@pytest.mark.parametrize("role", ["item", "annotator", "label"])
+def test_characters_that_were_lost_are_noted(role: str) -> None:
+    rows = {"item": ["i", "i", "j"], "annotator": ["a", "b", "a"], "label": ["x", "y", "x"]}
+    rows[role][2] = "caf\ufffd"
+    (note,) = sanity_notes(Responses.from_frame(pl.DataFrame(rows)))
+    assert note.startswith(f"Check the {role}s: 1 of ")
+    assert "Export the table again" in note
+
+
+def test_items_that_were_read_in_two_encodings_are_noted() -> None:
+    responses = Responses.from_long(["café", "cafÃ©"], ["a", "a"], ["x", "y"])
+    (note,) = sanity_notes(responses)
+    assert "'café', 'cafÃ©'" in note
+
+
+def test_shares_of_votes_without_zeros_are_noted() -> None:
+    for seed in SEEDS:
+        votes = np.random.default_rng(seed).multinomial(4, [0.5, 0.3, 0.2], size=30)
+        shares = np.where(votes > 0, (votes / 4).astype(str), "")
+        assert "counts or shares of votes" in sanity_notes(Responses.from_matrix(shares))[-1]

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blindfuse import Responses
+from blindfuse.responses.spellings import fold
 from blindfuse.responses.values import (
     FAILED_VERDICTS,
     MISSING_MARKERS,
@@ -15,7 +16,7 @@ from blindfuse.responses.values import (
     TRIMMED,
     LabelOptions,
     LabelRules,
-    fold,
+    missing_number_note,
     plain_names,
 )
 
@@ -64,6 +65,40 @@ def test_the_users_markers_are_missing_too() -> None:
     assert labels == ["a", "b", None, None]
     assert "1 label treated as missing: '?'" in notes
     assert convert([0, 1, 9], missing=[9]) == ([0, 1, None], "")
+
+
+@pytest.mark.parametrize(
+    ("marker", "label"), [("1", "1.0"), ("1.0", "1"), ("-9", "-9.0"), ("1,0", "1"), (" 9 ", "9")]
+)
+def test_a_number_that_marks_missing_labels_is_found_in_any_spelling(
+    marker: str, label: str
+) -> None:
+    labels, notes = convert(["2", "3", label], missing=[marker])
+    assert labels == ["2", "3", None]
+    assert f"1 label treated as missing: {label!r}" in notes
+
+
+def test_markers_that_do_not_occur_are_noted() -> None:
+    notes = convert(["cat", "dog"], missing=["CAT", "zebra"])[1]
+    assert notes == "no label is 'CAT', 'zebra', given as missing"
+    assert convert([0, 1], missing=[-1])[1] == ""
+    assert "no label is" not in convert(["a", "b", "?"], missing=["?"])[1]
+
+
+def test_signs_of_a_matrix_are_noted_where_minus_one_is_missing() -> None:
+    signs = [[1, -1, 1], [-1, 1, 1]]
+    assert "2 labels treated as missing: -1 (pass" in "; ".join(Responses.from_matrix(signs).notes)
+    kept = Responses.from_matrix(signs, None, classes=[-1, 1])
+    assert kept.n_responses == 6
+    assert Responses.from_matrix([[1, -1, 0], [0, 1, 1]]).notes == ()
+
+
+@pytest.mark.parametrize("code", ["77", "88", "98", "-8", "-99", "255", "65535"])
+def test_numbers_of_surveys_and_unsigned_numbers_are_noted(code: str) -> None:
+    labels, notes = convert(["1", "2", "3", code])
+    assert labels[-1] == code
+    assert f"--missing {code}" in notes
+    assert convert(["70", "80", code])[1] == ""
 
 
 @pytest.mark.parametrize("null", [None, float("nan"), "", "  "])
@@ -313,3 +348,27 @@ def test_refusals_are_classes_with_a_note(sentence: str) -> None:
     assert labels == ["yes", "no", sentence]
     assert "If they mark missing responses, pass --missing" in notes
     assert convert(["yes", "no", sentence], missing=[sentence])[0] == ["yes", "no", None]
+
+
+# Ratings that may mark missing ones
+
+
+@pytest.mark.parametrize(
+    ("ratings", "codes"),
+    [
+        ([1, 2, 3, 4, 5, -1], "-1"),
+        ([0.5, 3.5, 7.25, -1, -9], "-9, -1"),
+        ([1, 2, 3, 999], "999"),
+        ([1, 5, 10, 99, float("nan")], "99"),
+    ],
+)
+def test_ratings_that_may_mark_missing_ones_are_noted(ratings: list[float], codes: str) -> None:
+    (note,) = missing_number_note(ratings)
+    assert note.startswith(f"read as numbers: {codes}.")
+
+
+@pytest.mark.parametrize(
+    "ratings", [[-2, -1, 0, 1, 2], [-0.5, 0.5, -1, 1], [90, 95, 99, 100], [60, 77, 88], [-1, 1], []]
+)
+def test_ratings_within_the_scale_are_not_noted(ratings: list[float]) -> None:
+    assert missing_number_note(ratings) == []

@@ -330,6 +330,7 @@ def _values() -> list[TriedFile]:
         *_repeats(),
         *_judges(),
         *_spellings(),
+        *_similar_labels(),
         *_numbers_as_text(),
         *_verdicts(),
     ]
@@ -382,13 +383,64 @@ def _spellings() -> list[TriedFile]:
             "spreadsheets and programs: TRUE and FALSE beside 1 and 0",
             {"votes.csv": as_table(long_rows(mixed))},
             mixed,
-            ["mix numbers and truth values"],
+            ["mix spellings of truth values"],
         ),
         TriedFile(
             "CSV with comments above the header",
             {"votes.csv": b"# exported by a tool\n# 2024\n" + as_table(long_rows())},
             None,
             ["lines above the header"],
+        ),
+    ]
+
+
+def _similar_labels() -> list[TriedFile]:
+    """Labels with reasons and scales beside them, and labels that lost their encoding."""
+    accented = changed(LABELS, lambda n, label: label.replace("a", "á").replace("o", "ó"))
+    misread = changed(
+        accented, lambda n, label: label if n % 3 else label.encode().decode("latin-1")
+    )
+    stripped = changed(accented, lambda n, label: label if n % 3 else LABELS[list(LABELS)[n]])
+    lost = changed(accented, lambda n, label: label if n % 3 else label.replace("á", "\ufffd"))
+    reasons = changed(LABELS, lambda n, label: label if n % 3 else f"{label}, because it is")
+    fractions = changed(NUMBERS, lambda n, label: label if n % 3 else f"{label}/5")
+    return [
+        TriedFile(
+            "judges: labels with and without a reason",
+            {"judges.jsonl": as_json_lines(long_rows(reasons))},
+            reasons,
+            ["labels that contain other labels"],
+        ),
+        TriedFile(
+            "judges: scores such as 3/5 beside 3",
+            {"judges.jsonl": as_json_lines(long_rows(fractions))},
+            fractions,
+            ["labels that contain other labels"],
+        ),
+        TriedFile(
+            "UTF-8 of some annotators read as Latin-1",
+            {"votes.csv": as_table(long_rows(misread))},
+            misread,
+            ["--fold-case"],
+        ),
+        TriedFile(
+            "UTF-8 of some annotators read as Latin-1, with --fold-case",
+            {"votes.csv": as_table(long_rows(misread))},
+            accented,
+            ["most frequent spelling"],
+            options={"fold_case": True},
+        ),
+        TriedFile(
+            "labels without their accents",
+            {"votes.csv": as_table(long_rows(stripped))},
+            stripped,
+            ["differ only by accents"],
+        ),
+        TriedFile(
+            "labels in which characters were lost",
+            {"votes.csv": as_table(long_rows(lost))},
+            lost,
+            ["where characters were lost"],
         ),
     ]
 
@@ -866,9 +918,17 @@ def _columns_of_questions() -> list[TriedFile]:
     ]
 
 
+def with_second_row(content: bytes, row: bytes) -> bytes:
+    """Insert a row below the header."""
+    header, *others = content.splitlines()
+    return b"\n".join([header, row, *others])
+
+
 def _rows_that_are_no_items() -> list[TriedFile]:
     """Totals, comments and footers below a table, and tables that are drawn or turned."""
     totals = {**LABELS, **{("Total", a): "40" for a in ANNOTATORS}}
+    words = ("Open-Ended", "Open-Ended", "Other")
+    survey = {("Item", a): word for a, word in zip(ANNOTATORS, words, strict=True)}
     lines = text(long_rows()).decode().splitlines()
     drawn = [f"| {' | '.join(line.split(','))} |" for line in lines]
     rule = "+------+-----------+-------+"
@@ -880,13 +940,24 @@ def _rows_that_are_no_items() -> list[TriedFile]:
         {"Email Address": a, **{f"Image {i}": LABELS.get((i, a), "") for i in ITEMS}}
         for a in ANNOTATORS
     ]
-    numbered = {(str(ANNOTATORS.index(who)), i): one for (who, i), one in turned.items()}
     return [
         TriedFile(
             "Excel: a row of totals",
             {"wide.csv": wide(item=ITEMS) + b"Total,40,40,40\r\n"},
             totals,
             ["'Total' has labels that no other item has", "Delete the row"],
+        ),
+        TriedFile(
+            "surveys: a second header below the first one",
+            {"wide.csv": with_second_row(wide(item=ITEMS), b"Item,Open-Ended,Open-Ended,Other")},
+            {**LABELS, **survey},
+            ["'Item' has labels that no other item has", "second header"],
+        ),
+        TriedFile(
+            "databases: types below the header",
+            {"votes.csv": with_second_row(text(long_rows()), b"string,string,string")},
+            {**LABELS, ("string", "string"): "string"},
+            ["'string' has labels that no other item has", "second header"],
         ),
         TriedFile(
             "a comment between the rows",
@@ -929,7 +1000,7 @@ def _rows_that_are_no_items() -> list[TriedFile]:
         TriedFile(
             "Google Forms: one row per annotator, one column per item",
             {"form.csv": as_table(form)},
-            numbered,
+            turned,
             ["40 columns for 3 rows", "transpose the table"],
         ),
     ]
@@ -1005,12 +1076,34 @@ def _questions() -> list[TriedFile]:
 
 def _headers() -> list[TriedFile]:
     columns = {"item": "0", "annotator": "1", "label": "2"}
+    numbered = [
+        {"item": i[1:].lstrip("0") or "0", "annotator": str(ANNOTATORS.index(a)), "label": label}
+        for (i, a), label in NUMBERS.items()
+    ]
     return [
         TriedFile(
             "long CSV without a header",
             {"votes.csv": text(long_rows(), header=False)},
             None,
-            ["share labels", "item=, annotator= and label="],
+            ["together name each row", "item='0', annotator='1', label='2'"],
+        ),
+        TriedFile(
+            "long table of numbers without a header, separated by spaces",
+            {"votes.txt": text(numbered, header=False).replace(b",", b" ")},
+            None,
+            ["together name each row", "item='0', annotator='1', label='2'"],
+        ),
+        TriedFile(
+            "long CSV of numbers with names that say nothing",
+            {"votes.csv": text(numbered).replace(b"item,annotator,label", b"x,y,z")},
+            None,
+            ["together name each row", "item='x', annotator='y', label='z'"],
+        ),
+        TriedFile(
+            "the same, with --item x --annotator y --label z",
+            {"votes.csv": text(numbered).replace(b"item,annotator,label", b"x,y,z")},
+            {(row["item"], row["annotator"]): row["label"] for row in numbered},
+            options={"item": "x", "annotator": "y", "label": "z"},
         ),
         TriedFile(
             "the same, with --item 0 --annotator 1 --label 2",
@@ -1270,6 +1363,9 @@ def _json_shapes(by_item: Mapping[str, Mapping[str, str]]) -> list[TriedFile]:
         "{id, votes: [{annotator, label}]}": [
             {"id": item, "votes": one} for item, one in responses.items()
         ],
+        "{id, evaluations: [{annotator, label}]}": [
+            {"id": item, "evaluations": one} for item, one in responses.items()
+        ],
         "{id, judges: {judge: {verdict, reason}}}": [
             {"id": item, "judges": one} for item, one in reasons.items()
         ],
@@ -1278,6 +1374,23 @@ def _json_shapes(by_item: Mapping[str, Mapping[str, str]]) -> list[TriedFile]:
         ],
     }
     several = {cell: label for cell, label in LABELS.items() if len(by_item[cell[0]]) > 1}
+    scores = [
+        {
+            "id": item,
+            "scores": {
+                who: {"value": label, "answer": "42", "explanation": item}
+                for who, label in one.items()
+            },
+        }
+        for item, one in by_item.items()
+    ]
+    projects = [
+        {
+            "data_row": {"id": item, "text": item},
+            "projects": {"p1": {"name": "animals", "labels": one}},
+        }
+        for item, one in responses.items()
+    ]
     lists = [
         {"id": item, "annotators": list(one), "labels": list(one.values())}
         for item, one in by_item.items()
@@ -1310,6 +1423,27 @@ def _json_shapes(by_item: Mapping[str, Mapping[str, str]]) -> list[TriedFile]:
             {"votes.jsonl": as_json_lines([{"id": i, "label": ["cat", "cat"]} for i in ITEMS])},
             None,
             ["a label occurs twice", "one row per response"],
+        ),
+        TriedFile(
+            "Inspect: scores with a value, an answer and an explanation",
+            {"log.json": json.dumps({"samples": scores}).encode()},
+            words=["their field 'value' is read"],
+        ),
+        TriedFile(
+            "Labelbox: labels by project",
+            {"export.ndjson": as_json_lines(projects)},
+            None,
+            ["holds nested values", "one row per response"],
+        ),
+        TriedFile(
+            "JSON lines of lists without names",
+            {
+                "votes.jsonl": b"\n".join(
+                    json.dumps([*row.values()]).encode() for row in long_rows()
+                )
+            },
+            None,
+            ["one object per response"],
         ),
         TriedFile(
             "JSON lists without names",

@@ -66,7 +66,7 @@ def _summarize(fusion: "Fusion", rows: list[dict[str, Any]]) -> "list[Renderable
     ]
     if len(rows) > MAX_ROWS:
         more = len(rows) - MAX_ROWS
-        parts.append(f"{more:,} more accurate annotators not shown; add -o annotators.csv.")
+        parts.append(f"The {more:,} most accurate are not shown; add -o annotators.csv.")
     return parts
 
 

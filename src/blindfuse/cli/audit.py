@@ -136,7 +136,7 @@ def _plan(
     if checked is None or more is None:
         default = min(BUDGET, fused.fusion.responses.n_items)
         return plan_audit(fused.fusion, default if budget is None else budget, options.seed), {}
-    file: CheckedFile = read_checked_file(checked)
+    file: CheckedFile = read_checked_file(fused.fusion, checked)
     plan = plan_of_file(fused.fusion, file, options.seed)
     if plan is None:
         raise BadFile(

@@ -53,11 +53,11 @@ def tasks_writer(frame: "pl.DataFrame") -> FileWriter:
     return string_writer(json.dumps(tasks, ensure_ascii=False, indent=1))
 
 
-def read_checked_file(path: str) -> "CheckedFile":
-    """Read a file of checked labels."""
+def read_checked_file(fusion: "Fusion", path: str) -> "CheckedFile":
+    """Read a file of checked labels, which are written as the classes of the fusion are."""
     from blindfuse.readers.checked import read_checked
 
-    return read_checked(path)
+    return read_checked(path, fusion.responses.classes)
 
 
 def plan_of_file(fusion: "Fusion", checked: "CheckedFile", seed: int = 0) -> "AuditPlan | None":
@@ -73,7 +73,7 @@ def audit_file(fusion: "Fusion", path: str, screen: "Screen") -> "AuditResult":
     """Audit a fusion with the labels in a file."""
     from blindfuse import audit
 
-    checked = read_checked_file(path)
+    checked = read_checked_file(fusion, path)
     if not checked.labels:
         raise BadLabels(f"{path} has no labels. Fill in its column label, at least in some rows.")
     plan = plan_of_file(fusion, checked)

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     import blindfuse
     from blindfuse.cli.screen import Screen, Step
 
-NOT_REPRODUCED_BY_MODEL = "MajorityVote", "LatentSubtypes", "bounded correction of the vote"
-"""Methods whose labels a saved model of conditionally independent annotators does not reproduce."""
-
 
 @click.command(
     epilog="""\b
@@ -136,7 +133,7 @@ def command(
     temporary files, the model is estimated from a sample of the items, and the labels are written
     one partition after another, so the order of the items changes.
     """
-    from blindfuse.cli.summary import json_document, summary_table
+    from blindfuse.cli.summary import json_document, saved_model_notes, summary_table
     from blindfuse.cli.tables import annotator_frame, fused_frame, writer
 
     if separator is not None and not multi_label:
@@ -209,11 +206,8 @@ def command(
         document=lambda: json_document(fused, data.notes),
         other_files=other_files,
     )
-    if model is not None and fused.fusion.method in NOT_REPRODUCED_BY_MODEL:
-        screen.note(
-            f"{model} assumes conditionally independent annotators, and these labels do not. Fuse "
-            "new items together with these instead of using `blindfuse predict`."
-        )
+    if model is not None:
+        screen.note(*saved_model_notes(fused.fusion, model))
     if output.path is None and not output.as_json:
         screen.note("No labels were written; add `-o fused.csv`.")
 

@@ -16,7 +16,7 @@ from blindfuse.cli.output_files import (
 )
 from blindfuse.cli.output_options import OutputOptions
 from blindfuse.cli.screen import Screen, Step
-from blindfuse.cli.summary import summary_table
+from blindfuse.cli.summary import saved_model_notes, summary_table
 from blindfuse.cli.tables import annotator_frame, item_frame, text_writer, writer
 from blindfuse.diagnostics.items import rate_items
 from blindfuse.errors import BadParameter
@@ -72,6 +72,8 @@ def fuse_partitions(
         result = _check_gold(stream, options)
     _show(stream, result, screen)
     screen.note_written(*outputs)
+    if model is not None:
+        screen.note(*saved_model_notes(stream.fusion, model))
 
 
 def _refuse_unsupported(options: FuseOptions, output: OutputOptions, report: Path | None) -> None:

@@ -1,7 +1,7 @@
 """Options that several commands share; each decorator adds one group of them as one object."""
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -80,6 +80,11 @@ def _add_options(command: Command, options: Sequence[Callable[[Command], Command
     return command
 
 
+def _joined(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the names of an option that may be repeated, and lists several names each time."""
+    return tuple(name for names in lists for name in names)
+
+
 def _other_inputs() -> list[str]:
     """Return the files that options of this command name, such as gold labels."""
     context = click.get_current_context()
@@ -96,8 +101,8 @@ def with_input_options(command: Command) -> Command:
         missing: Any, keep_na: Any, fold_case: Any, repeats: Any, **others: Any,
     ) -> Any:  # fmt: skip
         inputs = InputOptions(
-            files, format, item, annotator, label, question, classes, missing or (), keep_na,
-            fold_case, repeats,
+            files, format, item, annotator, label, question, _joined(classes) or None,
+            _joined(missing), keep_na, fold_case, repeats,
         )  # fmt: skip
         refuse_overwriting([*files, *_other_inputs()])
         return command(inputs=inputs, **others)
@@ -129,11 +134,13 @@ def with_input_options(command: Command) -> Command:
             click.option(
                 "--classes",
                 type=Classes(),
+                multiple=True,
                 help="All classes, in your order.  [default: the labels in the file, sorted]",
             ),
             click.option(
                 "--missing",
                 type=Classes(),
+                multiple=True,
                 help="Labels treated as missing, in addition to empty labels, NA, null and the "
                 "like, and failed verdicts such as error.",
             ),

@@ -37,6 +37,10 @@ def command(
 
     The model is not updated: each item is labelled on its own, from its responses and the
     confusion matrices in MODEL. The output has the columns of `blindfuse fuse`.
+
+    MODEL treats annotators as conditionally independent. Where `blindfuse fuse` used more than
+    that (votes, merged groups, the mean of several models), it labels some items differently;
+    `blindfuse fuse --model` notes how many. For the same labels, fuse old and new items together.
     """
     from blindfuse.cli.summary import paragraph_table
     from blindfuse.cli.tables import as_rows, item_frame

@@ -21,6 +21,7 @@ from blindfuse.responses.values import (
     TRIMMED,
     is_failed_verdict,
     is_missing_marker,
+    missing_number_note,
 )
 
 
@@ -49,7 +50,8 @@ def read_numbers(inputs: InputOptions) -> ReadNumbers:
     repeats = "mean" if inputs.repeats == "most_frequent" else inputs.repeats
     numbers = Numbers.from_long(*columns, repeats=repeats)
     repeated = f"repeated rating{{s}}: the {repeats} per item and annotator counts"
-    notes = [*table.notes, *count_note(numbers.repeated, repeated)]
+    suspects = missing_number_note(table.frame["value"].drop_nulls().unique())
+    notes = [*table.notes, *suspects, *count_note(numbers.repeated, repeated)]
     return ReadNumbers(numbers, tuple(notes), _gold_beside(table.parsed))
 
 

@@ -1,6 +1,7 @@
 """The summary of a fusion: a table for the terminal, or a JSON document."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from rich.table import Table
 from blindfuse.cli.fuse_options import FusionResult
 from blindfuse.cli.screen import text
 from blindfuse.cli.tables import annotator_frame, as_rows, fused_frame
+from blindfuse.fusion.fuse import Fusion
 from blindfuse.fusion.gold_check import GoldCheck
 
 
@@ -36,6 +38,24 @@ def summary_table(fused: FusionResult) -> Table:
     paragraphs = fusion.diagnostics.paragraphs()
     rows += [(one.heading, one.text) for one in paragraphs if one.warning or not one.detail]
     return paragraph_table(rows)
+
+
+def saved_model_notes(fusion: Fusion, path: Path) -> list[str]:
+    """Return how many items the saved model alone labels in another way, if there are any.
+
+    A saved model has confusion matrices and a prior. Votes, merged groups and averages of models
+    need more than that.
+    """
+    fused = np.ones(len(fusion.labels), bool) if fusion.is_gold is None else ~fusion.is_gold
+    by_model = fusion.model.labels(fusion.responses, threads=fusion.threads)
+    n_other, n_fused = int(np.sum((by_model != fusion.labels)[fused])), int(fused.sum())
+    if not n_other:
+        return []
+    return [
+        f"{path} has confusion matrices and a prior only, and labels {n_other:,} of {n_fused:,} "
+        f"items ({100 * n_other / n_fused:.2g} %) differently from {fusion.method}. For the same "
+        "labels, fuse new items together with these instead of using `blindfuse predict`."
+    ]
 
 
 def json_document(fused: FusionResult, notes: Sequence[str]) -> dict[str, Any]:

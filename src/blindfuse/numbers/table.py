@@ -38,6 +38,7 @@ from blindfuse.responses.rows import (
     sort_and_deduplicate,
 )
 from blindfuse.responses.selection import select_rows
+from blindfuse.responses.values import missing_number_note
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -253,7 +254,8 @@ class Numbers:
             (len(inactive), f"annotators without a rating: {list_names(inactive)}"),
             (self.repeated, "repeated ratings: one per item and annotator counts"),
         ]
-        return tuple(f"{count:,} {remark}" for count, remark in remarks if count)
+        counted = [f"{count:,} {remark}" for count, remark in remarks if count]
+        return (*counted, *missing_number_note(np.unique(self.values).tolist()))
 
     def __repr__(self) -> str:
         size = (

@@ -7,11 +7,12 @@ import polars as pl
 
 from blindfuse.errors import BadFile, list_names
 from blindfuse.readers import label_studio
-from blindfuse.readers.gold import one_label_per_item, read_gold
+from blindfuse.readers.gold import gold_options, one_label_per_item, read_gold
 from blindfuse.readers.opening import open_table
 from blindfuse.readers.sources import FileInput, find_sources
 from blindfuse.readers.tables import Table, load_columns, load_records
 from blindfuse.responses.detection import ColumnOptions
+from blindfuse.responses.inputs import Names
 from blindfuse.responses.values import LabelOptions
 
 DESIGN = ("stratum", "stratum_size", "probability")
@@ -37,8 +38,10 @@ class CheckedFile:
     sizes: list[float] | None = None
 
 
-def read_checked(path: FileInput) -> CheckedFile:
+def read_checked(path: FileInput, classes: Names | None = None) -> CheckedFile:
     """Read checked labels: a table with the columns item and label, or a Label Studio export.
+
+    With ``classes``, labels are written as the classes are.
 
     The columns stratum, stratum_size and probability of a plan say how the items were drawn. With
     a probability alone, items of the same probability are one stratum.
@@ -50,8 +53,8 @@ def read_checked(path: FileInput) -> CheckedFile:
         known = [name for name in ("item", "label", *DESIGN) if name in tables[0].columns]
         frame = load_columns(tables, known)
     else:
-        return CheckedFile(read_gold(path))
-    return _parse(tables[0].name, frame)
+        return CheckedFile(read_gold(path, classes=classes))
+    return _parse(tables[0].name, frame, gold_options(classes))
 
 
 def _label_studio_frame(tables: Sequence[Table]) -> pl.DataFrame:
@@ -83,11 +86,11 @@ def _annotations(tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
         yield from parsed.gold.frame.iter_rows()
 
 
-def _parse(name: str, frame: pl.DataFrame) -> CheckedFile:
+def _parse(name: str, frame: pl.DataFrame, options: LabelOptions) -> CheckedFile:
     """The labels and the design in a table with a column of strata or probabilities."""
     if "label" not in frame.columns:
         frame = frame.with_columns(pl.lit(None, pl.String).alias("label"))
-    labels, conflicting = one_label_per_item(frame.select("item", "label"), LabelOptions())
+    labels, conflicting = one_label_per_item(frame.select("item", "label"), options)
     if conflicting:
         raise BadFile(
             f"{name} has several labels for the items {list_names(conflicting)}. "

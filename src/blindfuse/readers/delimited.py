@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -232,27 +233,35 @@ def check_utf8(source: Source) -> None:
 def _detect_separator(text: str, is_complete: bool) -> str:
     """Return the separator that gives all of the first rows the same number of cells.
 
-    Ties go to the most rows, then to the most cells: with a wrong separator, a quote within a cell
-    may start a quoted cell that joins several rows.
+    Row names of R make all rows but the first one longer, which counts less. Ties go to the most
+    rows without a misplaced quote, then to the most rows, then to the most cells: with a wrong
+    separator, quotes end within cells, or start a cell that joins several rows.
     """
     start = text[:20_000]
     is_complete = is_complete and len(start) == len(text)
 
-    def score(separator: str) -> tuple[bool, int, int]:
+    def score(separator: str) -> tuple[int, int, int, int]:
         layout = _Layout(separator, True, [], *_detect_quotes(start, separator))
         widths = [len(row) for row in _first_rows(start, layout, is_complete) if row][:20]
         width = max(widths, default=0)
         is_shifted = bool(widths) and {*widths[1:], widths[0] + 1} == {width} and width > 2
         is_consistent = len(set(widths)) == 1 and width > 1
-        return is_consistent or is_shifted, len(widths), width
+        n_quoted = sum(1 for _ in zip(range(20), _strict_rows(start, layout), strict=False))
+        return 2 * is_consistent or int(is_shifted), n_quoted, len(widths), width
 
     for separators in (_SEPARATORS, _RARE_SEPARATORS):
         consistent = [separator for separator in separators if score(separator)[0]]
         if consistent:
-            return max(consistent, key=lambda separator: score(separator)[1:])
-        if any(score(separator)[2] > 1 for separator in separators):
+            return max(consistent, key=score)
+        if any(score(separator)[-1] > 1 for separator in separators):
             break
-    return max(_SEPARATORS, key=lambda separator: score(separator)[2])
+    return max(_SEPARATORS, key=lambda separator: score(separator)[-1])
+
+
+def _strict_rows(text: str, layout: _Layout) -> Iterator[list[str]]:
+    """Iterate over the rows above the first one with a misplaced quote."""
+    with suppress(csv.Error):
+        yield from _rows_of(text, layout, strict=True)
 
 
 def _rows_of(text: str, layout: _Layout, strict: bool = False) -> Any:
@@ -319,6 +328,8 @@ def _load_by_polars(source: Source, layout: _Layout, places: Sequence[int]) -> p
             glob=False,
         )
     except pl.exceptions.PolarsError:
+        return None
+    if len(frame.columns) < len(layout.names):  # some rows are longer than the header
         return None
     return frame.select(frame.columns[place] for place in places)
 

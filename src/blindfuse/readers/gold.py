@@ -17,7 +17,6 @@ from blindfuse.responses.detection import (
     detect_column,
     existing_column,
     gold_column,
-    require_column,
 )
 from blindfuse.responses.inputs import Names
 from blindfuse.responses.notes import count_note
@@ -42,12 +41,12 @@ def read_gold(
         or similar is preferred to one named ``label``. If the file has two columns, the other one
         is the item.
     classes
-        the classes of the responses: a label is then written as its class is, ``1`` for ``1.0``,
-        and is not treated as missing if it is a class named ``NA`` or the like.
+        the classes of the responses: a label is then written as its class is, ``1`` for ``1.0`` and
+        ``cat`` for ``Cat``, and is not treated as missing if it is a class named ``NA`` or the
+        like.
     """
     tables, columns, frame = _load(paths, item, label)
-    names = None if classes is None else [str(name) for name in classes]
-    gold, conflicting = one_label_per_item(frame, LabelOptions(names))
+    gold, conflicting = one_label_per_item(frame, gold_options(classes))
     name = tables[0].name
     if conflicting:
         raise BadFile(
@@ -57,6 +56,12 @@ def read_gold(
     if not gold:
         raise BadFile(f"{name} contains no label in column {columns[1]!r}. Fill in some of them.")
     return gold
+
+
+def gold_options(classes: Names | None) -> LabelOptions:
+    """Return how gold labels are read: those that are no class take the spelling of one."""
+    names = None if classes is None else [str(name) for name in classes]
+    return LabelOptions(names, fold_case=names is not None)
 
 
 def read_gold_texts(path: FileInput) -> dict[str, str]:
@@ -94,7 +99,8 @@ def matching_gold(
     if found is None:
         return {}, []
     frame, column = found
-    labels, conflicting = one_label_per_item(frame, replace(options, classes=classes.tolist()))
+    matching = replace(options, classes=classes.tolist(), fold_case=True)
+    labels, conflicting = one_label_per_item(frame, matching)
     if conflicting:
         items = list_names(conflicting, 3)
         return {}, [f"{column!r} not used as gold labels: several values for item {items}"]
@@ -115,12 +121,17 @@ def _columns(table: Table, item: str | None, label: str | None) -> tuple[str, st
     """Return the item column and the label column."""
     taken = [] if item is None else [existing_column(table, item)]
     named = label or gold_column([table], taken)
+    labels = detect_column("label", table, named, taken)
     if len(table.columns) == 2 and item is None:
-        detected = named or detect_column("label", table, None) or table.columns[1]
-        label_column = existing_column(table, detected)
-        return next(column for column in table.columns if column != label_column), label_column
-    label_column = require_column("label", table, named, taken)
-    return require_column("item", table, item, [label_column]), label_column
+        labels = labels or table.columns[1]
+        return next(column for column in table.columns if column != labels), labels
+    items = detect_column("item", table, item, [*filter(None, [labels])])
+    if items is None or labels is None:
+        raise BadFile(
+            f"{table.name}: the column names {list_names(table.columns)} do not say which columns "
+            "hold the items and the gold labels. Name these two item and label."
+        )
+    return items, labels
 
 
 def one_label_per_item(

@@ -86,6 +86,8 @@ def _open_document(source: Source) -> Table:
     document = _parse_or_none(data)
     if document is None:
         document = _parse_joined(data)
+    if document is None and isinstance(_parse_or_none(data.strip().partition(b"\n")[0]), list):
+        document = []  # one list per line
     if document is None:
         raise BadFile(f"{source.name} is not JSON: {_parse_error(data)}. Export it again.")
     objects = _find_objects(document)

@@ -14,7 +14,7 @@ from blindfuse.errors import BadFile
 from blindfuse.readers.nested_values import name_of, plain_labels
 from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
 from blindfuse.readers.tables import Table, cell_text
-from blindfuse.responses.column_names import base_name, name_of_role
+from blindfuse.responses.column_names import TIERS, base_name, name_of_role
 from blindfuse.responses.detection import (
     ColumnOptions,
     detect_column,
@@ -127,13 +127,21 @@ def _judgement_field(table: Table, options: ColumnOptions) -> str | None:
     """Return the only field that maps judges to plain values; None if there is no such field."""
     records = _first_records(table)
     named = [options.label] if options.label else table.columns
-    found = [
-        column
-        for column in named
-        if (options.label or base_name(column) in _FIELDS)
-        and _are_judgements([record.get(column) for record in records])
-    ]
+    values = {column: [record.get(column) for record in records] for column in named}
+    fields = [column for column in named if _are_judgements(values[column])]
+    likely = [one for one in fields if options.label or base_name(one) in _FIELDS]
+    found = likely or [one for one in fields if _name_annotators(values[one])]
     return found[0] if len(found) == 1 else None
+
+
+def _name_annotators(values: Sequence[Any]) -> bool:
+    """Return whether judgements are lists of objects, of which a field clearly is the annotator."""
+    lists = [value for value in values if value]
+    return all(
+        isinstance(value, list)
+        and any(base_name(key) in TIERS["annotator"][0] for one in value for key in one)
+        for value in lists
+    )
 
 
 def _are_judgements(values: Sequence[Any]) -> bool:

@@ -8,25 +8,24 @@ import polars as pl
 
 from blindfuse.errors import BadFile, list_names
 from blindfuse.readers.tables import cell_text
+from blindfuse.responses.nested_labels import (
+    DAMAGED_NOTE,
+    ERRORS_NOTE,
+    SURROUNDINGS,
+    field_note,
+    fields_of,
+    is_error,
+    label_field,
+    objects_in,
+    parse_object,
+)
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.set_values import parse_literal
 
-_FENCED = r"(?s)^[^`]*```[A-Za-z]*\s*(?P<text>[^`]*?)\s*```[^`]*$"
-"""A text inside one Markdown fence, with or without the name of a language, and what is said around
-it."""
-_REASONING = r"(?s)^\s*<think(?:ing)?>.*</think(?:ing)?>\s*"
-"""The reasoning that some language models write before their verdict."""
+_MARKUP = r"[\[{`<]"
+"""What lists, objects, Markdown fences and reasoning contain, and ordinary labels do not."""
 _NAME_KEYS = ("email", "username", "name", "id")
 _LABEL_KEYS = ("email", "username", "name", "label", "value", "id")
-_VERDICT_KEYS = (
-    *("label", "verdict", "choice", "answer", "class", "category", "decision", "value"),
-    *("pass", "passed", "rating", "grade", "score", "result", "name"),
-)
-"""Fields that hold the label where it is an object with several fields, the likeliest first."""
-
-
-_ERROR_KEYS = frozenset(["error", "errors", "exception", "traceback"])
-"""Fields of an object that stands for a failed verdict, if none of its fields holds a label."""
 
 
 def name_of(value: Any) -> str | None:
@@ -121,8 +120,10 @@ def plain_labels(
     The first element of a list counts, and longer lists are counted. With ``all_choices`` the
     column is returned as it is: objects and lists may say which classes apply.
     """
-    if all_choices:
+    if all_choices or not column.unique().str.contains(_MARKUP).any():
         return column, 0, []
+    if column.head(1000).str.contains(r"^\s+[\[{]").any():
+        column = column.str.strip_chars()
     firsts, outer = choose_from_texts(column, False)
     labels, notes = labels_of_objects(table, firsts.alias(column.name))
     chosen, inner = choose_from_texts(labels, False)
@@ -139,27 +140,17 @@ def labels_of_objects(table: str, column: pl.Series) -> tuple[pl.Series, list[st
     is_object = column.str.starts_with("{").fill_null(False)
     if not is_object.any():
         return column, notes
-    texts = column.filter(is_object).unique(maintain_order=True).head(1000)
-    sample = [_parse_object(text) for text in texts]
-    objects = [one for one in sample if one is not None]
-    if 2 * len(objects) < len(sample) or not any(objects):  # texts that only look like objects
+    objects = objects_in(column.filter(is_object).unique(maintain_order=True).head(1000).to_list())
+    if not objects:
         return column, notes
-    verdicts = [one for one in objects if not _is_error(one)]
+    verdicts = [one for one in objects if not is_error(one)]
     if not any(verdicts):
         return _without_errors(column, is_object, notes)
     chosen = _label_field(table, column.name, verdicts)
     values, damaged = _values_of_field(column, is_object, chosen)
-    notes.append(f"labels are objects: their field {chosen!r} is read")
-    notes += count_note(damaged, "label{s} treated as missing, because their JSON is damaged")
+    notes += [field_note(chosen), *count_note(damaged, DAMAGED_NOTE)]
     inner, inner_notes = labels_of_objects(table, values.alias(f"{column.name}.{chosen}"))
     return inner.alias(column.name), notes + inner_notes
-
-
-def _is_error(value: dict[str, Any]) -> bool:
-    """Return whether an object says that a judge or its program failed, and names no label."""
-    return bool(_ERROR_KEYS & value.keys()) and not any(
-        value.get(key) is not None for key in _VERDICT_KEYS
-    )
 
 
 def _without_errors(
@@ -167,19 +158,15 @@ def _without_errors(
 ) -> tuple[pl.Series, list[str]]:
     """Treat all objects as missing, because they are errors, and say how many there were."""
     values = pl.select(pl.when(is_object).then(None).otherwise(column)).to_series()
-    said = count_note(int(is_object.sum()), "label{s} treated as missing: objects that are errors")
-    return values.alias(column.name), notes + said
+    return values.alias(column.name), notes + count_note(int(is_object.sum()), ERRORS_NOTE)
 
 
 def _label_field(table: str, column: str, objects: Sequence[dict[str, Any]]) -> str:
-    """Return the field that holds the label: the only one, or the likeliest one by name."""
-    fields = list(dict.fromkeys(str(key) for one in objects for key in one))
-    named = [key for key in _VERDICT_KEYS if all(_is_label(one.get(key)) for one in objects)]
-    likely = [key for key in named if key in fields]
-    if likely and not any(likely[0] not in one and {*likely} & one.keys() for one in objects):
-        return likely[0]
-    if len(fields) == 1 and not any(isinstance(one.get(fields[0]), list) for one in objects):
-        return fields[0]
+    """Return the field that holds the label; raise BadFile if none clearly does."""
+    field = label_field(objects)
+    if field is not None:
+        return field
+    fields = fields_of(objects)
     example = f"{column}.{next(iter(fields), 'field')}"
     raise BadFile(
         f"{table}: column {column!r} holds objects with the fields {list_names(fields)}, none of "
@@ -195,7 +182,7 @@ def _values_of_field(column: pl.Series, is_object: pl.Series, field: str) -> tup
     left = column.filter(is_object & values.is_null())  # not JSON, or without the field
     if left.is_empty():
         return values, 0
-    objects = {text: _parse_object(text) for text in left.unique()}
+    objects = {text: parse_object(text) for text in left.unique()}
     found = [None if one is None else cell_text(one.get(field)) for one in objects.values()]
     replaced = column.replace_strict(
         list(objects), pl.Series(found, dtype=pl.String), default=values, return_dtype=pl.String
@@ -208,16 +195,14 @@ def _without_surroundings(column: pl.Series) -> tuple[pl.Series, list[str]]:
     """Remove Markdown fences (three backticks) and reasoning, and say how many there were."""
     notes: list[str] = []
     longest = int(column.str.len_bytes().max() or 0)  # type: ignore[arg-type]
-    for pattern, shortest, text, what in (
-        (_REASONING, len("<think></think>"), "", "reasoning before them"),
-        (_FENCED, len("``````"), "${text}", "Markdown fence around them"),
-    ):
-        if longest <= shortest:  # saves a pass over ordinary labels
+    for pattern, group, note in SURROUNDINGS:
+        if longest <= len("``````"):  # saves a pass over ordinary labels
             continue
         is_found = column.str.contains(pattern).fill_null(False)
         if is_found.any():
-            column = column.str.replace(pattern, text).alias(column.name)
-            notes += count_note(int(is_found.sum()), f"label{{s}} read without the {what}")
+            kept = f"${{{group}}}" if group else ""
+            column = column.str.replace(pattern, kept).alias(column.name)
+            notes += count_note(int(is_found.sum()), note)
     return column, notes
 
 
@@ -225,13 +210,3 @@ def field_of_objects(column: pl.Series, field: str) -> pl.Series:
     """Return one field of the JSON objects in a text column; null where it is absent."""
     quoted = field.replace("\\", "\\\\").replace("'", "\\'")
     return column.str.json_path_match(f"$['{quoted}']")
-
-
-def _parse_object(text: str) -> dict[str, Any] | None:
-    """Return the object of a text, as JSON or Python writes it; None if it is damaged."""
-    value = parse_literal(text)
-    return value if isinstance(value, dict) else None
-
-
-def _is_label(value: Any) -> bool:
-    return value is None or isinstance(value, str | int | float)

@@ -12,7 +12,7 @@ from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
 from blindfuse.readers.tables import Table, load_columns, without_headers
 from blindfuse.responses.coding import MAX_CLASSES
 from blindfuse.responses.detection import SAMPLE_ROWS, ColumnOptions, gold_column
-from blindfuse.responses.wide_detection import wide_candidates, wide_columns
+from blindfuse.responses.wide_detection import transposed_note, wide_candidates, wide_columns
 
 NAME = "wide"
 TITLE = "a wide table"
@@ -58,6 +58,10 @@ class _LoadedTable:
         values = self.frame[column]
         return values.n_unique() == len(values) and not values.null_count()
 
+    def distinct_share(self, columns: Sequence[str]) -> float:
+        """Return the number of distinct rows of these columns, relative to all rows."""
+        return self.frame.select(columns).n_unique() / max(len(self.frame), 1)
+
 
 def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
     """Return True: any table can be read as a wide table."""
@@ -85,7 +89,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
             "annotator": "column name",
             "label": "cell value",
         },
-        header_notes + found.notes,
+        [*header_notes, *transposed_note(len(found.annotators), len(frame)), *found.notes],
         several=sum(several.get(name, 0) for name in found.annotators),
         abstain=True,
         gold=None

@@ -1,7 +1,8 @@
 """``CodedTable``: the fields of ``Responses``, and how codes of responses become one."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,11 @@ from blindfuse.responses.rows import (
 )
 
 
-class CodedTable(NamedTuple):
-    """The fields of :class:`~blindfuse.responses.responses.Responses`, in the same order.
+@dataclass(frozen=True, eq=False, repr=False)
+class CodedTable:
+    """The fields of :class:`~blindfuse.responses.responses.Responses`, which documents them.
 
-    Functions that read, recode or select responses return one; ``Responses(*table)`` checks it.
+    Functions that read, recode or select responses return one, and ``Responses`` checks it.
     """
 
     items: NDArray[Any]
@@ -35,7 +37,7 @@ class CodedTable(NamedTuple):
     repeated: int = 0
     contradictory: int = 0
     remarks: tuple[str, ...] = ()
-    symbols: Any = None
+    symbols: NDArray[Any] = None  # type: ignore[assignment]  # the classes, once checked
     anchor: Anchor = IDENTITY
 
     @property

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.keys import is_null, key_value, name_key
+from blindfuse.responses.nested_labels import plain_labels
+from blindfuse.responses.spellings import fold
 from blindfuse.responses.values import (
     LabelOptions,
     LabelRules,
@@ -97,6 +99,8 @@ def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
         whether names are trimmed, and whole numbers of equal value are one name.
     """
     array = as_column(values)
+    if array.dtype.kind == "f" and plain and _are_whole_floats(array):
+        array = array.astype(np.int64)
     if array.dtype.kind in "iu" and array.size:
         return _code_integers(array)
     codes, distinct = _factorize(array)
@@ -114,6 +118,11 @@ def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
         return CodedNames(codes, distinct, notes)
     first = _first_places(codes, len(distinct))
     return CodedNames(*_by_appearance(codes, first, distinct), notes)
+
+
+def _are_whole_floats(values: NDArray[Any]) -> bool:
+    """Return whether all of these are whole numbers that integers hold."""
+    return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2**53)))
 
 
 def _code_integers(values: NDArray[Any]) -> CodedNames:
@@ -199,7 +208,9 @@ def code_labels(
     def counts() -> list[int]:
         return [int(one) for one in np.bincount(codes, minlength=len(distinct))]
 
-    coded = code_distinct(_occurring(codes, distinct), counts, options, where)
+    plain, notes = plain_labels(_occurring(codes, distinct), counts)
+    coded = code_distinct(plain, counts, options, where)
+    coded = coded._replace(notes=[*notes, *coded.notes])
     if not len(coded.classes):
         raise BadLabels(
             "There are no labels, so there is nothing to fuse. Check the missing marker."
@@ -238,9 +249,13 @@ def code_distinct(
     unknown = [at for at, code in enumerate(codes) if code == -2 and where(at) is not None]
     if unknown:
         labels = dict.fromkeys(rules.labels[at] for at in unknown)
+        known = {fold(name) for name in names.tolist() if isinstance(name, str)}
+        is_variant = all(isinstance(label, str) and fold(label) in known for label in labels)
+        other = "read them in the spelling of the classes with fold_case="
         raise BadLabels(
             f"Labels {list_names(labels)} ({where(unknown[0])}) are not among the classes "
-            f"{list_names(names)}. Add them to classes=, or mark them as missing."
+            f"{list_names(names)}. Add them to classes=, or "
+            f"{other if is_variant else 'mark them as missing'}."
         )
     dtype = smallest_integer_dtype(len(names), np.int8, np.int16)
     return CodedLabels(np.array(codes, dtype=dtype), names, rules.notes)

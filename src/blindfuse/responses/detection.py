@@ -63,6 +63,9 @@ class CountedTable(SampledTable, Protocol):
     def is_unique(self, column: str) -> bool:
         """Return whether every row has another value, and none is null."""
 
+    def distinct_share(self, columns: Sequence[str]) -> float:
+        """Return the number of distinct rows of these columns, relative to all rows."""
+
 
 @dataclass(frozen=True)
 class ColumnOptions:

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -62,6 +62,11 @@ class FrameSample:
         """Return whether every row has another value, and none is null."""
         texts = _texts(columns(self.frame, [column])[0])
         return None not in texts and len(set(texts)) == len(texts)
+
+    def distinct_share(self, names: Sequence[str]) -> float:
+        """Return the number of distinct rows of these columns, relative to all rows."""
+        rows = list(zip(*map(_texts, columns(self.frame, names)), strict=True))
+        return len(set(rows)) / max(len(rows), 1)
 
     def _sample(self, column: str) -> NDArray[Any]:
         """Return rows from the whole column, evenly spaced."""
@@ -161,17 +166,40 @@ def how_to_pass(array: Any) -> str:
         return "Pass a frame: series.reset_index() has the index as columns."
     if isinstance(array, Mapping) or _has_records(array):
         return "Make it a frame first: polars.DataFrame(data), or pandas.DataFrame(data)."
-    return "For a long table use from_long or from_frame."
+    if isinstance(array, Iterator):
+        return "Pass a list of rows, list(data), or the columns of a long table to from_long."
+    return "Pass the columns of a long table to from_long, or a frame to from_frame."
+
+
+def is_batch(data: Any) -> bool:
+    """Whether these are rows of Arrow that are not yet a table."""
+    return hasattr(data, "__arrow_c_stream__") and not is_frame(data) and not hasattr(data, "dtype")
 
 
 def _has_records(array: Any) -> bool:
+    """Return whether these are dictionaries, records of NumPy, or batches of Arrow."""
+    if is_batch(array) or getattr(getattr(array, "dtype", None), "names", None):
+        return True
     return isinstance(array, Sequence) and bool(array) and isinstance(array[0], Mapping)
 
 
 def _values(series: Any) -> NDArray[Any]:
-    if not series.null_count() and (series.dtype.is_numeric() or series.dtype == nw.Boolean):
+    dtype = series.dtype
+    if dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128):
+        return _plain_numbers(series)
+    if not series.null_count() and (dtype.is_numeric() or dtype == nw.Boolean):
         return np.asarray(series.to_numpy())
     null = np.asarray(series.is_null().to_numpy(), dtype=bool)
     values = np.fromiter(series.to_list(), dtype=object, count=len(null))
     values[null] = None
     return values
+
+
+def _plain_numbers(series: Any) -> NDArray[Any]:
+    """Return decimal and long numbers, which NumPy does not have, as integers and floats."""
+    numbers = [None if is_null(value) else _plain_number(value) for value in series.to_list()]
+    return np.fromiter(numbers, dtype=object, count=len(numbers))
+
+
+def _plain_number(value: Any) -> int | float:
+    return int(value) if value == int(value) else float(value)

@@ -54,7 +54,7 @@ def as_matrix(array: Any) -> NDArray[Any]:
         matrix = as_values(array)
     except ValueError:  # rows that are arrays of different shapes
         matrix = np.fromiter(array, dtype=object)
-    if matrix.ndim == 2 and matrix.shape[1]:
+    if matrix.ndim == 2 and matrix.shape[1] and not frames.is_batch(array):
         return matrix
     widths = [_width(row) for row in matrix.tolist()] if matrix.ndim == 1 else []
     ragged = next((row for row, width in enumerate(widths) if width != widths[0]), None)
@@ -67,7 +67,8 @@ def as_matrix(array: Any) -> NDArray[Any]:
 
 
 def _not_a_matrix(array: Any, matrix: NDArray[Any]) -> str:
-    if hasattr(array, "__array__") or (isinstance(array, Sequence) and not isinstance(array, str)):
+    is_sequence = isinstance(array, Sequence) and not isinstance(array, str)
+    if (hasattr(array, "__array__") and not frames.is_batch(array)) or is_sequence:
         return f"Expected a matrix [item, annotator], not an array of shape {matrix.shape}."
     return f"Expected a table or a matrix [item, annotator], not a {type(array).__name__}."
 

@@ -1,16 +1,18 @@
 """Tables of labels: long columns, matrices and frames become a ``CodedTable``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.errors import list_names
 from blindfuse.responses import frames
 from blindfuse.responses.anchor import IDENTITY
 from blindfuse.responses.coded_table import CodedTable, table_from_codes
 from blindfuse.responses.coding import as_column, as_plain_names, code_labels, code_names
+from blindfuse.responses.column_names import QUESTION_NAMES, base_name
 from blindfuse.responses.detection import ColumnOptions, gold_column, is_long, long_columns
 from blindfuse.responses.frame_tables import detection_note, gold_note, wide_values
 from blindfuse.responses.inputs import (
@@ -23,7 +25,13 @@ from blindfuse.responses.inputs import (
 from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.rows import Rows, annotator_dtype, row_starts
 from blindfuse.responses.values import LabelOptions
-from blindfuse.responses.wide_detection import WideColumns, wide_columns
+from blindfuse.responses.wide_detection import (
+    MIN_ROWS,
+    WideColumns,
+    long_roles,
+    transposed_note,
+    wide_columns,
+)
 
 
 def long_table(
@@ -53,24 +61,50 @@ def matrix_table(
     """Read a matrix ``[item, annotator]`` of labels."""
     n_items, n_annotators = matrix.shape
     annotator_names = names_or_numbers(annotators, n_annotators, "annotators")
-    symbols, classes, remarks = code_labels(
+    codes, classes, remarks = code_labels(
         matrix.reshape(-1), options, cell_description(annotator_names)
     )
     columns = np.arange(n_annotators, dtype=annotator_dtype(n_annotators))
     annotator_codes = np.broadcast_to(columns, matrix.shape).reshape(-1)
-    present = symbols >= 0
+    present, symbols = codes >= 0, codes
     if present.all():
         counts = np.full(n_items, n_annotators)
     else:
         counts = np.count_nonzero(present.reshape(matrix.shape), axis=1)
-        symbols, annotator_codes = symbols[present], annotator_codes[present]
+        symbols, annotator_codes = codes[present], annotator_codes[present]
     return CodedTable(
         items=names_or_numbers(items, n_items, "items"),
         annotators=annotator_names,
         classes=classes,
         by_item=Rows(row_starts(counts), annotator_codes, symbols),
-        remarks=(*notes, *remarks),
+        remarks=(
+            *notes,
+            *remarks,
+            *transposed_note(n_annotators, n_items),
+            *_long_note(codes.reshape(matrix.shape), len(classes), annotator_names),
+        ),
     )
+
+
+def _long_note(codes: NDArray[Any], n_classes: int, names: NDArray[Any]) -> list[str]:
+    """Return a note if columns ``codes[row, column]`` seem to be items, annotators and labels."""
+    n_rows, n_columns = codes.shape
+    if n_rows < MIN_ROWS or not 3 <= n_columns <= 4 or n_classes**2 < 0.9 * n_rows:
+        return []
+
+    def distinct_share(columns: Sequence[int]) -> float:
+        keys = codes[:, columns].astype(np.int64) @ (n_classes + 1) ** np.arange(len(columns))
+        return float(len(np.unique(keys)) / n_rows)
+
+    roles = long_roles(range(n_columns), distinct_share)
+    if roles is None:
+        return []
+    item, annotator, label = names[list(roles)].tolist()
+    return [
+        f"Check the annotators: the columns {item!r} and {annotator!r} together name each row, as "
+        "the items and the annotators of a long table do. If they are, pass the columns to "
+        f"Responses.from_long, with {label!r} as the labels"
+    ]
 
 
 def wide_table(
@@ -81,6 +115,19 @@ def wide_table(
     if items is not None and found.item is not None:
         items = as_plain_names(items)
     return matrix_table(stack_columns(columns), items, found.annotators, options, notes)
+
+
+def _refuse_questions(table: frames.FrameSample, columns: Mapping[str, str]) -> None:
+    """Raise BadLabels if a column says that the items of a long table have several questions."""
+    free = [column for column in table.columns if column not in columns.values()]
+    for column in (one for one in free if base_name(one) in QUESTION_NAMES):
+        item = columns["item"]
+        if table.distinct_share([item, column]) > table.distinct_share([item]):
+            questions = dict.fromkeys(text for text in table.texts(column) if text is not None)
+            raise table.error(
+                f"The table contains several questions in column {column!r}: "
+                f"{list_names(questions)}. Pass the rows of one of them."
+            )
 
 
 def frame_table(
@@ -99,6 +146,7 @@ def frame_table(
             frame, found, replace(options, abstain=True), [*notes, *gold_note(found.gold)]
         )
     columns = long_columns(sample, named)
+    _refuse_questions(sample, columns)
     values = frames.columns(frame, list(columns.values()))
     gold = gold_column([sample], list(columns.values()))
     return long_table(values, options, repeats, [*detection_note(columns, named), *gold_note(gold)])

@@ -1,7 +1,7 @@
 """``Responses``: the symbols that annotators reported for items, as integer codes with names."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from blindfuse.errors import BadParameter
 from blindfuse.responses import frames
-from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor, check_alphabet
+from blindfuse.responses.anchor import IDENTITY, Anchor, check_alphabet
 from blindfuse.responses.coded_table import CodedTable, table_from_codes
 from blindfuse.responses.coding import as_column, smallest_integer_dtype
 from blindfuse.responses.detection import ColumnOptions
@@ -47,7 +47,7 @@ from blindfuse.responses.symbols import (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Responses:
+class Responses(CodedTable):
     """Responses of M annotators to N items in K classes, sorted by item, then by annotator.
 
     Create one with :meth:`from_matrix`, :meth:`from_long`, :meth:`from_frame` or :meth:`from_wide`.
@@ -75,20 +75,11 @@ class Responses:
         :class:`~blindfuse.responses.anchor.Anchor`: what the symbols say about the classes.
     """
 
-    items: NDArray[Any]
-    annotators: NDArray[Any]
-    classes: NDArray[Any]
-    by_item: Rows
-    repeated: int = 0
-    contradictory: int = 0
-    remarks: tuple[str, ...] = ()
-    symbols: NDArray[Any] = None  # type: ignore[assignment]  # the classes, after construction
-    anchor: Anchor = IDENTITY
-
     def __post_init__(self) -> None:
+        report_classes = self.symbols is None or self.symbols is self.classes
         for name in ("items", "annotators", "classes"):
             object.__setattr__(self, name, read_only(as_column(getattr(self, name))))
-        symbols = self.classes if self.symbols is None else read_only(as_column(self.symbols))
+        symbols = self.classes if report_classes else read_only(as_column(self.symbols))
         object.__setattr__(self, "symbols", symbols)
         shape = len(self.items), len(self.annotators), len(symbols)
         object.__setattr__(self, "by_item", check_rows(Rows(*self.by_item), shape))
@@ -99,9 +90,14 @@ class Responses:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without cached properties; arrays are read-only again after unpickling."""
-        return Responses, tuple(self._coded)
+        return Responses, _field_values(self)
 
     # Construction
+
+    @classmethod
+    def _checked(cls, table: CodedTable) -> "Responses":
+        """Return the responses of a table of codes, which is checked."""
+        return cls(*_field_values(table))
 
     @classmethod
     def from_matrix(
@@ -121,7 +117,7 @@ class Responses:
         ``fold_case`` are those of :meth:`from_long`.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        return cls(*matrix_table(as_matrix(array), items, annotators, options))
+        return cls._checked(matrix_table(as_matrix(array), items, annotators, options))
 
     @classmethod
     def from_long(
@@ -158,7 +154,7 @@ class Responses:
             ``"error"`` raises an error.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        return cls(*long_table([items, annotators, labels], options, repeats))
+        return cls._checked(long_table([items, annotators, labels], options, repeats))
 
     @classmethod
     def from_frame(
@@ -189,7 +185,9 @@ class Responses:
             as in :meth:`from_long`.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        return cls(*frame_table(frame, ColumnOptions(item, annotator, label), options, repeats))
+        return cls._checked(
+            frame_table(frame, ColumnOptions(item, annotator, label), options, repeats)
+        )
 
     @classmethod
     def from_wide(
@@ -208,7 +206,7 @@ class Responses:
         pandas or numbered from 0. The other parameters are those of :meth:`from_long`.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        return cls(*wide_table(*named_wide_columns(frame, item), options))
+        return cls._checked(wide_table(*named_wide_columns(frame, item), options))
 
     @classmethod
     def from_scores(
@@ -246,7 +244,7 @@ class Responses:
         """
         options = ColumnOptions(item, annotator, label)
         columns, notes = score_columns(items, annotators, scores, options)
-        return cls(*score_table(columns, classes, levels, repeats, notes))
+        return cls._checked(score_table(columns, classes, levels, repeats, notes))
 
     @classmethod
     def from_probabilities(
@@ -273,7 +271,7 @@ class Responses:
             :func:`~blindfuse.responses.symbols.confidence_thresholds`, for new items.
         """
         names = items, annotators
-        return cls(*probability_table(array, levels, classes, thresholds, names))
+        return cls._checked(probability_table(array, levels, classes, thresholds, names))
 
     @classmethod
     def from_clusters(
@@ -311,7 +309,9 @@ class Responses:
         """
         codes = item_codes, annotator_codes, symbol_codes
         alphabet = classes, symbols, anchor
-        return cls(*table_from_codes(codes, (items, annotators), alphabet, repeats, remarks))
+        return cls._checked(
+            table_from_codes(codes, (items, annotators), alphabet, repeats, remarks)
+        )
 
     # Sizes and views
 
@@ -330,11 +330,6 @@ class Responses:
     @property
     def n_symbols(self) -> int:
         return len(self.symbols)
-
-    @property
-    def alphabet(self) -> Alphabet:
-        """The classes, the symbols and the anchor between them."""
-        return Alphabet(self.classes, self.symbols, self.anchor)
 
     @property
     def is_plain(self) -> bool:
@@ -404,14 +399,14 @@ class Responses:
         places = as_positions(chosen, self.n_annotators, "annotators")
         if len(set(places.tolist())) < len(places):
             raise BadParameter("An annotator is selected more than once. Select each one once.")
-        return Responses(*keep_annotators(self._coded, places))
+        return Responses._checked(keep_annotators(self, places))
 
     def concatenated(self, *others: "Responses") -> "Responses":
         """Concatenate the items of several tables; items are numbered anew.
 
         The result has the annotators, symbols and classes of all tables.
         """
-        return Responses(*concatenate([table._coded for table in (self, *others)]))
+        return Responses._checked(concatenate([self, *others]))
 
     def recoded(
         self,
@@ -425,9 +420,8 @@ class Responses:
         All annotators and symbols with responses must be among the given ones; without
         ``symbols``, symbols are the classes.
         """
-        own = self._coded
-        table = recode(own, annotators, classes, symbols)
-        return self if table is own else Responses(*table)
+        table = recode(self, annotators, classes, symbols)
+        return self if table is self else Responses._checked(table)
 
     def with_rows(self, items: NDArray[Any], by_item: Rows) -> "Responses":
         """Return responses to other items in the codes of this table."""
@@ -457,11 +451,6 @@ class Responses:
         """
         given = anchor if isinstance(anchor, Anchor) else Anchor.by_matrix(anchor)
         return with_alphabet(self, classes, given)
-
-    @property
-    def _coded(self) -> CodedTable:
-        """The fields, for functions that recode them."""
-        return CodedTable(*(getattr(self, name) for name in CodedTable._fields))
 
     # Notes
 
@@ -506,3 +495,8 @@ def as_responses(data: Any, classes: NDArray[Any] | None = None) -> Responses:
     if frames.is_frame(data):
         return Responses.from_frame(data, classes=classes)
     return Responses.from_matrix(data, classes=classes)
+
+
+def _field_values(table: CodedTable) -> tuple[Any, ...]:
+    """The fields, in the order of the constructor."""
+    return tuple(getattr(table, field.name) for field in fields(CodedTable))

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from blindfuse.errors import list_names
 from blindfuse.responses.set_values import compound_texts
-from blindfuse.responses.values import NUMERAL, is_missing_marker, visible
+from blindfuse.responses.spellings import repair_encoding, visible
+from blindfuse.responses.values import NUMERAL, is_missing_marker
 
 if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses
@@ -58,6 +59,9 @@ MAX_SPREAD = 0.5
 """Variance of the sum of an item's labels, relative to independent annotators, below which columns
 hold counts or shares: where one class has more, the others have less."""
 
+MAX_ROUNDING = 0.02
+"""How far the sum of the shares of an item may be from one."""
+
 _TRUTH_VALUES = {"0": 0, "1": 1, "false": 0, "true": 1, "no": 0, "yes": 1}
 _TWO_WORDS = re.compile(r"(.+?)[\W_]+([^\W_]+)")
 _LEADING_ZEROS = re.compile(r"(?<![\d.,])0+(?=\d)")
@@ -78,7 +82,10 @@ def sanity_notes(responses: "Responses") -> list[str]:
         *_item_notes(responses),
         *_name_notes("item", responses.items),
         *_name_notes("annotator", responses.annotators),
-        *_total_notes(responses),
+        *_lost_character_notes("label", responses.classes),
+        *_lost_character_notes("item", responses.items),
+        *_lost_character_notes("annotator", responses.annotators),
+        *_stray_notes(responses),
         *_class_notes(responses),
         *_date_notes(responses),
         *_agreement_notes(responses),
@@ -112,29 +119,64 @@ def _name_notes(role: str, names: NDArray[Any]) -> list[str]:
 
 def _plain_name(text: str) -> str:
     """Return a key that is equal for names that are probably the same."""
-    plain = text if text.isascii() else visible(unicodedata.normalize("NFKC", text))
+    plain = text
+    if not text.isascii():
+        plain = visible(unicodedata.normalize("NFKC", repair_encoding(text)))
     return _LEADING_ZEROS.sub("", plain.casefold())
 
 
-def _total_notes(responses: "Responses") -> list[str]:
-    """Return a note if an item summarises the others: its name says so, and its labels are new."""
+def _stray_notes(responses: "Responses") -> list[str]:
+    """Return a note about rows that are no items, such as totals and second headers.
+
+    Their labels are new, and their names or labels are unlike those of items.
+    """
     names = [str(name).casefold() for name in responses.items[-MAX_NAMES:].tolist()]
-    suspects = [
-        responses.n_items - len(names) + at for at, one in enumerate(names) if one in _TOTALS
+    before = responses.n_items - len(names)
+    totals = [before + at for at, one in enumerate(names) if one in _TOTALS]
+    n_heard = np.count_nonzero(responses.responses_per_item)
+    has_classes = MIN_COUNTED_ITEMS <= n_heard > 4 * responses.n_classes
+    ends = [0, 1, responses.n_items - 1] if has_classes else []
+    found = [
+        item
+        for item in dict.fromkeys([*totals, *ends])
+        if _has_new_labels(responses, item) and (item in totals or _is_header(responses, item))
     ]
-    if not suspects:
-        return []
-    counts = np.bincount(responses.by_item.symbols, minlength=responses.n_symbols)
-    totals = []
-    for item in suspects:
-        own = responses.select_items(np.array([item])).by_item.symbols
-        if len(own) and np.all(np.bincount(own, minlength=len(counts))[own] == counts[own]):
-            totals.append(item)
-    if not totals:
+    if not found:
         return []
     return [
-        f"Check the items: {list_names(responses.items[totals])} has labels that no other item "
-        "has, as a row of totals would. Delete the row if it is not an item"
+        f"Check the items: {list_names(responses.items[found])} "
+        f"{'has' if len(found) == 1 else 'have'} labels that no other item has, as a row of totals "
+        "or a second header would. Delete the row if it is not an item"
+    ]
+
+
+def _has_new_labels(responses: "Responses", item: int) -> bool:
+    """Return whether no other item has the labels of this one."""
+    every = responses.by_item.symbols
+    own = responses.select_items(np.array([item])).by_item.symbols
+    new = (np.count_nonzero(every == one) == np.count_nonzero(own == one) for one in np.unique(own))
+    return bool(len(own)) and all(new)
+
+
+def _is_header(responses: "Responses", item: int) -> bool:
+    """Return whether the labels of an item differ, name the item, or have annotators of their own.
+
+    So do the cells of a second header, such as questions and types.
+    """
+    _, annotators, symbols = responses.select_items(np.array([item])).by_item
+    labels = {str(name) for name in responses.classes[np.unique(symbols)].tolist()}
+    is_alone = responses.responses_per_annotator[annotators] == 1
+    return len(labels) > 1 or labels == {str(responses.items[item])} or bool(is_alone.all())
+
+
+def _lost_character_notes(role: str, names: NDArray[Any]) -> list[str]:
+    """Return a note about names with the sign that replaces characters of another encoding."""
+    lost = [name for name in names[:MAX_NAMES].tolist() if "\ufffd" in str(name)]
+    if not lost:
+        return []
+    return [
+        f"Check the {role}s: {len(lost):,} of {len(names):,} contain '\ufffd' "
+        f"({list_names(lost, 3)}), where characters were lost. Export the table again as UTF-8"
     ]
 
 
@@ -300,6 +342,8 @@ def _spread_of_sums(responses: "Responses", texts: Sequence[str]) -> float | Non
     annotator who is always wrong would look the same.
     """
     values = np.array([_TRUTH_VALUES.get(text, text.replace(",", ".")) for text in texts], float)
+    if _are_shares(responses, values):
+        return 0.0
     is_complete = responses.responses_per_item == responses.n_annotators
     labels = values[responses.by_item.symbols][is_complete[responses.item_of_response()]]
     table = labels.reshape(-1, responses.n_annotators)
@@ -307,6 +351,15 @@ def _spread_of_sums(responses: "Responses", texts: Sequence[str]) -> float | Non
         return None
     sums, is_binary = table.sum(axis=1), set(values) <= {0, 1}
     return None if is_binary and np.ptp(sums) > 0 else float(sums.var() / table.var(axis=0).sum())
+
+
+def _are_shares(responses: "Responses", values: NDArray[np.float64]) -> bool:
+    """Return whether labels are fractions whose sum is one for nearly all items."""
+    if responses.n_items < MIN_COUNTED_ITEMS or np.all(values == np.round(values)):
+        return False
+    labels = values[responses.by_item.symbols]
+    sums = np.bincount(responses.item_of_response(), labels, minlength=responses.n_items)
+    return bool(np.mean(np.abs(sums - 1) < MAX_ROUNDING) > 0.95)
 
 
 def _agreement(responses: "Responses") -> tuple[float, float, float]:

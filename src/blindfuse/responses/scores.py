@@ -17,6 +17,7 @@ from blindfuse.responses.frame_tables import detection_note, gold_note, wide_val
 from blindfuse.responses.inputs import as_matrix, check_equal_lengths, stack_columns
 from blindfuse.responses.numerals import as_floats
 from blindfuse.responses.score_scale import ScoreScale
+from blindfuse.responses.values import missing_number_note
 from blindfuse.responses.wide_detection import wide_columns
 
 Floats = NDArray[np.float64]
@@ -290,7 +291,13 @@ def score_table(
         (items.names, annotators.names),
         (ordered_classes(classes), found.symbols, found.anchor),
         repeats,
-        [*notes, *items.notes, *annotators.notes, *found.remarks],
+        [
+            *notes,
+            *items.notes,
+            *annotators.notes,
+            *missing_number_note(np.unique(scores).tolist()),
+            *found.remarks,
+        ],
     )
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from reprlib import repr as short
@@ -18,6 +19,14 @@ SEPARATORS = ("|", ";", ",")
 
 _MANY_WORDS = 4
 """Words that the name of a class has at most."""
+_BRACES = re.compile(r"\{[^{}:'\[\]]+\}")
+"""An array of PostgreSQL: ``{cat,dog}``."""
+_ARRAY = re.compile(r"array\((\[.*\])(?:, dtype=[\w.<>|']+)?\)", re.DOTALL)
+"""An array as NumPy prints it inside of lists."""
+_QUOTED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(\s+(?=['"]))?""")
+"""A quoted text, and the spaces before another one: NumPy prints no commas."""
+_NUMBERS = re.compile(r"\[\s*-?\d[\d.]*(?:\s+-?\d[\d.]*)+\s*\]")
+"""Numbers as NumPy prints an array of them, without commas."""
 _EMPTY_TEXTS = frozenset(["set()", "frozenset()"])
 
 
@@ -102,6 +111,8 @@ def _parse_text(text: str, separator: str | None, whole: Set[Any]) -> list[Any]:
         return _ticked(listed)
     if listed is not None:
         return [one for one in listed if one is not None]
+    if _BRACES.fullmatch(plain):
+        return [trim(one).strip('"') for one in plain[1:-1].split(",")]
     parts = plain.split(separator) if separator else [plain]
     return [part for part in map(trim, parts) if part]
 
@@ -111,22 +122,46 @@ def _parse_list(text: str) -> Sequence[Any] | Mapping[Any, Any] | None:
     plain = trim(text)
     if plain in _EMPTY_TEXTS:
         return []
-    if plain[:1] not in ("[", "{", "(") or plain[-1:] not in ("]", "}", ")"):
+    is_array = plain.startswith("array(")
+    if (plain[:1] not in ("[", "{", "(") and not is_array) or plain[-1:] not in ("]", "}", ")"):
         return None
     value = parse_literal(plain)
     if isinstance(value, Set):
         return sorted(value, key=str)
+    if _are_objects(value):
+        value = [next(iter(one.values())) if len(one) == 1 else one.get("label") for one in value]
     return value if isinstance(value, list | tuple | dict) and _is_flat(value) else None
 
 
+def _are_objects(value: Any) -> bool:
+    """Return whether a list holds objects with one field each, or with a label."""
+    return isinstance(value, list) and all(
+        isinstance(one, dict) and (len(one) == 1 or "label" in one) for one in value
+    )
+
+
 def parse_literal(text: str) -> Any:
-    """Return the value of a text in JSON, or as Python prints it; None if it is neither."""
-    for parse in (json.loads, ast.literal_eval):
+    """Return the value of a text in JSON, or as Python or NumPy print it; None if it is neither."""
+    for parse in (json.loads, lambda one: ast.literal_eval(_with_commas(one))):
         try:
             return parse(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             continue
     return None
+
+
+def _with_commas(text: str) -> str:
+    """Return the list of an array as Python prints it: ``['a', 'b']`` for ``['a' 'b']``.
+
+    Python would read ``'a' 'b'`` as ``'ab'``.
+    """
+    array = _ARRAY.fullmatch(text)
+    listed = array[1] if array else text
+    if _NUMBERS.fullmatch(listed):
+        return f"[{', '.join(listed[1:-1].split())}]"
+    if not listed.startswith("["):
+        return listed
+    return _QUOTED.sub(lambda one: one[1] + (", " if one[2] else ""), listed)
 
 
 def _is_flat(value: Iterable[Any]) -> bool:

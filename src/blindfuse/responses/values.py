@@ -4,10 +4,8 @@ Files, frames, arrays and partitions apply these rules to their distinct values,
 nothing per row.
 """
 
-import html
 import re
 import shlex
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +16,14 @@ from typing import Any
 from blindfuse.errors import list_names
 from blindfuse.responses.keys import is_null, name_key
 from blindfuse.responses.notes import count_note
+from blindfuse.responses.spellings import (
+    APOSTROPHES,
+    accent_note,
+    containing_note,
+    fold,
+    is_bare,
+    truth_value_note,
+)
 
 MISSING_MARKERS = frozenset(
     [
@@ -86,8 +92,13 @@ _REFUSAL = re.compile(
 """How the refusals and errors of language models begin, in lower case; they are read as classes,
 with a note."""
 
-_MISSING_CODES = frozenset([-1, -9, -99, -999, 99, 999, 9999])
-"""Numbers by which surveys mark missing responses."""
+_MISSING_CODES = frozenset(
+    [
+        *(-1, -7, -8, -9, -77, -88, -97, -98, -99, -999, -9999),
+        *(77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 9999, 255, 65535),
+    ]
+)
+"""Numbers by which surveys mark missing responses, and −1 as unsigned numbers hold it."""
 
 TRIMMED = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -95,20 +106,6 @@ TRIMMED = (
 )
 """White space and invisible characters, such as the byte-order mark: removed around names and
 labels."""
-
-SURROUNDING = " *_`.,:;!\"'()[]<>{}\u2018\u2019\u201c\u201d"
-"""Punctuation and Markdown around a verdict; not signs that change a label, such as + and ?."""
-
-_HEADING = re.compile(
-    r"(?:(?:the|my|final|correct|overall) )*(?:answer|label|verdict|class|category|choice|decision|"
-    r"judgment|judgement|rating|grade|score|result)(?: is)?\s*[:=]\s*(?=.)"
-    r"|(?:option|choice|answer|candidate|response|model|assistant) (?=\w$)"
-    r"|\\boxed\s*\{\s*(?=.)"
-)
-"""What a language model may write before its verdict: ``Final verdict: yes``, ``Option A``."""
-
-_DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
-_APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u00b4"), "'")
 
 NUMERAL = re.compile(r"-?(?:(?:0|[1-9]\d*)(?:\.\d+|,0|,00)?|\d\.\d{6,}e[+-]0\d)")
 """A number in decimal notation. Leading zeros and exponents mean text: ``007``, ``1e5``, other than
@@ -213,11 +210,7 @@ class LabelRules:
         nulls = [place for place, label in enumerate(self.labels) if label is None]
         empty = self._replace(lambda label: None if _is_empty(label) else label)
         self.notes += count_note(self._count([*nulls, *empty]), "empty label{s} treated as missing")
-        markers = [one for one in self.options.missing if not is_null(one)]
-        texts = {trim(one) for one in markers if isinstance(one, str)}
-        self._drop(lambda label: isinstance(label, str) and label in texts, "")
-        keys = {name_key(one) for one in markers}
-        self._replace(lambda label: None if name_key(label) in keys else label)
+        self._drop_markers([one for one in self.options.missing if not is_null(one)])
         if self.options.keep_na:
             return
         self._drop(is_missing_marker, _KEEP_NA)
@@ -226,6 +219,22 @@ class LabelRules:
             return
         self._drop(is_failed_verdict, _KEEP_NA)
         self._note_suspects([label for label in self._distinct() if _is_suspect(label)])
+
+    def _drop_markers(self, markers: Sequence[Any]) -> None:
+        """Drop the labels that the user calls missing, and report texts that are no label."""
+        texts = [trim(one) for one in markers if isinstance(one, str)]
+        present = {_plain(label) for label in self._distinct() if isinstance(label, str)}
+        absent = dict.fromkeys(text for text in texts if _plain(text) not in present)
+        plain = {_plain(text) for text in texts}
+        self._drop(lambda label: isinstance(label, str) and _plain(label) in plain, "")
+        keys = {name_key(one) for one in markers}
+        dropped = self._replace(lambda label: None if name_key(label) in keys else label)
+        if absent:
+            self.notes.append(f"no label is {list_names(absent)}, given as missing")
+        if -1 in markers and self._distinct() == [1]:
+            self.notes += count_note(
+                self._count(dropped), f"label{{s}} treated as missing: -1{_LIST_SIGNS}"
+            )
 
     def _note_suspects(self, suspects: Sequence[Any]) -> None:
         """Add a note about classes that may mark missing responses."""
@@ -296,7 +305,9 @@ class LabelRules:
         """Join spellings that differ by case, Unicode form or punctuation, or report them."""
         labels = (*self._given.values(), *self._distinct())
         texts = dict.fromkeys(label for label in labels if isinstance(label, str))
-        self.notes += _boolean_note(texts)
+        self.notes += truth_value_note(texts)
+        if not self._given:
+            self.notes += [*accent_note(texts), *containing_note(list(texts))]
         groups = _groups(texts, fold)
         if not groups:
             return
@@ -313,9 +324,10 @@ class LabelRules:
             count_of[self.labels[place]] += self._counts()[place]
         usual = {
             fold(group[0]): max(
-                group, key=lambda one: (self._is_given(one), _is_bare(one), count_of[one], one)
+                group, key=lambda one: (self._is_given(one), is_bare(one), count_of[one], one)
             )
             for group in groups
+            if sum(map(self._is_given, group)) < 2  # else the user keeps them apart
         }
         changed = self._replace(
             lambda label: usual.get(fold(label), label) if isinstance(label, str) else label
@@ -326,50 +338,13 @@ class LabelRules:
 
 
 _KEEP_NA = " (pass --keep-na, or keep_na=True in Python, if they are classes)"
+_LIST_SIGNS = " (pass missing=None and classes=[-1, 1] if it is a class)"
 _LIST_CLASSES = " (list all classes with --classes, or classes= in Python, if it is a class)"
-
-
-def _boolean_note(labels: Iterable[str]) -> list[str]:
-    """Return a note if labels mix the two spellings of truth values, 0 and 1, false and true."""
-    spellings = {fold(label): label for label in labels}
-    words, numbers = ({*pair} & spellings.keys() for pair in (("false", "true"), ("0", "1")))
-    if not words or not numbers or not spellings.keys() <= words | numbers:
-        return []
-    names = list_names(spellings[key] for key in sorted(numbers | words))
-    return [f"labels mix numbers and truth values, which are different classes: {names}. Write one"]
 
 
 def trim(text: str) -> str:
     """Return the text without outer white space."""
     return text.strip(TRIMMED)
-
-
-def fold(text: str) -> str:
-    """Return a key that is equal for spellings that differ by case, Unicode form or spaces.
-
-    Nor do invisible characters, the kind of dashes, underscores for spaces, ``&amp;`` for ``&``,
-    and what stands around a word, as in ``**Yes.**`` and ``Verdict: yes``, count.
-    """
-    shown = visible(unicodedata.normalize("NFKC", html.unescape(text)))
-    plain = shown.casefold().translate(_DASHES).translate(_APOSTROPHES).replace("_", " ")
-    spaced = " ".join(re.sub(r"(?<=\w)-(?=[^\W\d])", " ", plain).split()) or shown
-    word = _HEADING.sub("", spaced.strip(SURROUNDING), count=1).strip(SURROUNDING)
-    return word or spaced
-
-
-def _is_bare(text: str) -> bool:
-    """Return whether a label has no punctuation or heading around it."""
-    return text.strip(SURROUNDING) == text and _HEADING.match(text.casefold()) is None
-
-
-def visible(text: str) -> str:
-    """Return the text without characters that format others, or select their variant."""
-    return "".join(one for one in text if not _is_invisible(one))
-
-
-def _is_invisible(letter: str) -> bool:
-    """Return whether a character formats others, or selects their variant."""
-    return unicodedata.category(letter) == "Cf" or "\ufe00" <= letter <= "\ufe0f"
 
 
 def is_missing_marker(label: Any) -> bool:
@@ -388,12 +363,35 @@ def plain_numeral(text: str) -> str:
     return "0" if short == "-0" else short
 
 
+def _plain(label: str) -> str:
+    """Return a label as it is, or a number in its shortest spelling."""
+    return plain_numeral(label) if NUMERAL.fullmatch(label) else label
+
+
 def plain_names(names: Sequence[str]) -> list[str]:
     """Return trimmed names; where all are whole numbers, ``7.0`` becomes ``7``."""
     trimmed = [trim(name) for name in names]
     if any("." in name for name in trimmed) and all(map(_IS_WHOLE, filter(None, trimmed))):
         return [plain_numeral(name) for name in trimmed]
     return trimmed
+
+
+def missing_number_note(numbers: Iterable[float]) -> list[str]:
+    """Return a note about ratings that may mark missing ones: −1 or 99 beside 1, 2, …, 5."""
+    distinct = {number for number in numbers if number == number}
+    others = distinct - _MISSING_CODES
+    if len(others) < 2:
+        return []
+    low, high = min(others), max(others)
+    codes = sorted(
+        int(code) for code in distinct & _MISSING_CODES if code < 0 <= low or code > 2 * high > 0
+    )
+    if not codes:
+        return []
+    return [
+        f"read as numbers: {list_names(codes)}. If they mark missing ratings, pass --missing "
+        f"{codes[0]} (NaN in place of them in Python)"
+    ]
 
 
 def whole_number_note(role: str) -> str:
@@ -421,7 +419,7 @@ def _is_suspect(label: Any) -> bool:
     if not isinstance(label, str):
         return False
     is_listed = _words(label) in POSSIBLY_MISSING | FAILED_VERDICTS
-    return is_listed or _REFUSAL.match(label.casefold().translate(_APOSTROPHES)) is not None
+    return is_listed or _REFUSAL.match(label.casefold().translate(APOSTROPHES)) is not None
 
 
 def _words(label: str) -> str:

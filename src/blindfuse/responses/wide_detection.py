@@ -1,8 +1,10 @@
 """Detect the annotators of a wide table, from the names and values of its columns."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeVar
 
 from blindfuse.errors import list_names
 from blindfuse.responses.column_names import INDEX_NAME, is_descriptive
@@ -17,8 +19,16 @@ from blindfuse.responses.detection import (
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.values import NUMERAL, is_missing_marker, plain_numeral, trim
 
-_MIN_ROWS = 10
+_Column = TypeVar("_Column")
+
+MIN_ROWS = 10
 """With fewer rows, values do not show whether a column holds labels."""
+
+_MIN_UNIQUE = 3
+"""With fewer rows, other values in every row are not unusual."""
+
+_MAX_LONG_COLUMNS = 6
+"""A long table whose columns have no known names has at most as many."""
 
 _FEW_VALUES = 20
 """A column with more distinct values is suspected to hold numbers, ids or texts."""
@@ -32,13 +42,11 @@ class WideColumns:
     annotators: list[str]
     gold: str | None
     skipped: list[str]
-    n_rows: int | None = None
 
     @property
     def notes(self) -> list[str]:
         """The annotators that were found, and the columns that are not annotators."""
         return [
-            *self._transposed_note(),
             *count_note(
                 len(self.annotators), f"annotator column{{s}}: {list_names(self.annotators)}"
             ),
@@ -50,15 +58,15 @@ class WideColumns:
             ),
         ]
 
-    def _transposed_note(self) -> list[str]:
-        """A note if there are far more annotators than items, as in the table of a form."""
-        if self.n_rows is None or len(self.annotators) <= 2 * self.n_rows:
-            return []
-        return [
-            f"Check the annotators: there are {len(self.annotators):,} columns for "
-            f"{self.n_rows:,} rows. If the rows are annotators and the columns are items, "
-            "transpose the table"
-        ]
+
+def transposed_note(n_annotators: int, n_items: int) -> list[str]:
+    """Return a note if there are far more annotators than items, as in the table of a form."""
+    if n_annotators <= 2 * n_items:
+        return []
+    return [
+        f"Check the annotators: there are {n_annotators:,} columns for {n_items:,} rows. If the "
+        "rows are annotators and the columns are items, transpose the table"
+    ]
 
 
 def wide_candidates(table: SampledTable, options: ColumnOptions) -> tuple[str | None, list[str]]:
@@ -94,20 +102,66 @@ def wide_columns(
         candidates = _without_nested(table, candidates, options)
     if options.annotators:
         return WideColumns(item, candidates, gold, [])
+    _refuse_long(table, [*filter(None, [item]), *candidates])
     annotators = _columns_of_labels(table, candidates)
     if item is None and options.item is None:
         item = _identifying_column(table, annotators)
     used = {item, gold, *annotators}
     skipped = [column for column in table.columns if column not in used]
-    return WideColumns(item, annotators, gold, skipped, table.n_rows)
+    return WideColumns(item, annotators, gold, skipped)
+
+
+def _refuse_long(table: CountedTable, columns: Sequence[str]) -> None:
+    """Raise an error if two of a few columns name the rows, as item and annotator of a long table.
+
+    A long table whose columns have no known names is taken for a wide one otherwise.
+    """
+    if table.n_rows < MIN_ROWS or len(columns) > _MAX_LONG_COLUMNS:
+        return
+    roles = long_roles(columns, table.distinct_share)
+    if roles is not None:
+        item, annotator, label = roles
+        raise table.error(
+            f"{table.name}: the columns {list_names([item, annotator])} together name each row, as "
+            "the item and the annotator of a long table do. Pass item=, annotator= and label="
+            f"{table.call}, as in item={item!r}, annotator={annotator!r}, label={label!r}, or name "
+            "all annotators of a wide table by annotator=."
+        )
+
+
+def long_roles(
+    columns: Sequence[_Column], distinct_share: Callable[[Sequence[_Column]], float]
+) -> tuple[_Column, _Column, _Column] | None:
+    """Return the item, the annotator and the label among the columns of a long table, or None.
+
+    The values of each of these columns repeat, but pairs of items and annotators do not. Annotators
+    of a wide table who agree with each other give the same pair of labels again and again.
+
+    Parameters
+    ----------
+    distinct_share
+        returns the number of distinct rows of some columns, relative to all rows.
+    """
+    share = {column: distinct_share([column]) for column in columns}
+    repeating = [column for column in columns if share[column] <= 0.5]
+    if not 3 <= len(repeating) <= 4:  # item, annotator, label and perhaps a gold label
+        return None
+    for pair in combinations(repeating, 2):
+        if min(share[one] for one in pair) <= 0.25 and distinct_share(pair) >= 0.95:
+            item, annotator = sorted(pair, key=lambda one: -share[one])
+            return item, annotator, next(one for one in repeating if one not in pair)
+    return None
 
 
 def _without_nested(
     table: SampledTable, candidates: Sequence[str], options: ColumnOptions
 ) -> list[str]:
-    """Return the columns whose cells are not lists or objects; refuse those that were named."""
+    """Return the columns whose cells are not lists or objects.
+
+    Refuse lists and objects in columns that were named, or beside which there are not two others.
+    """
     nested = [one for one in candidates if is_nested(table.texts(one))]
-    if nested and (options.annotators or len(nested) == len(candidates)):
+    if nested and (options.annotators or len(nested) > len(candidates) - 2):
         raise table.error(
             f"{table.name}: column {list_names(nested)} holds nested values. Write one row per "
             "response, with the columns item, annotator and label."
@@ -127,33 +181,58 @@ def _item_column(table: SampledTable, named: str | None, annotators: Sequence[st
 
 
 def _identifying_column(table: CountedTable, annotators: Collection[str]) -> str | None:
-    """Return the first column if it holds one value per row, such as a text or a path."""
+    """Return the first column if it holds one value per row, such as a text or a path.
+
+    In a few rows, gold labels and results differ as well; but annotators report the same values.
+    """
     first = table.columns[0]
-    if first in annotators or table.n_rows < _MIN_ROWS or not table.is_unique(first):
+    if first in annotators or not table.is_unique(first):
         return None
+    if table.n_rows < MIN_ROWS:
+        labels = {value for one in annotators for value in table.value_counts(one) or ()}
+        return None if labels & set(table.value_counts(first) or ()) else first
     return first
 
 
 def _columns_of_labels(table: CountedTable, candidates: Sequence[str]) -> list[str]:
     """Return the columns that share their values with others, as annotators do.
 
-    Too few rows or columns do not show that, and are all taken for annotators.
+    Too few rows or columns do not show that, and are all taken for annotators, but for columns of
+    other texts or numbers in every row.
     """
-    if len(candidates) < 2 or table.n_rows < _MIN_ROWS:
+    if len(candidates) < 2:
         return list(candidates)
     counts = {column: _label_counts(table.value_counts(column)) for column in candidates}
     columns_with = Counter(value for values in counts.values() for value in values or ())
+    is_shared = any(count > 1 for count in columns_with.values())
+    is_tiny = table.n_rows < _MIN_UNIQUE or len(candidates) < 3
+    if table.n_rows < MIN_ROWS and (is_shared or is_tiny):
+        return _columns_of_few_rows(table.n_rows, counts, columns_with)
     single = [one for one in candidates if _may_abstain(counts[one], table.n_rows)]
     others = [one for one in candidates if one not in single]
     found = [one for one in others if _holds_labels(counts[one], columns_with, len(candidates))]
     chosen = _largest_group(table, found, counts)
-    if not chosen and len(single) < 2:
+    if len(chosen) + len(single) < 2:
         raise table.error(
             f"{table.name}: no two of the columns {list_names(candidates)} share labels, so it is "
             f"not a wide table. Pass item=, annotator= and label={table.call} for a long "
             "table, or name all annotators of a wide table by annotator=."
         )
     return [column for column in candidates if column in chosen or column in single]
+
+
+def _columns_of_few_rows(
+    n_rows: int, counts: Mapping[str, Counter[str] | None], columns_with: Counter[str]
+) -> list[str]:
+    """Return all columns but those whose values are unique, where two others share theirs."""
+    sharing, unique = [], []
+    for column, values in counts.items():
+        found = values or Counter[str]()
+        sharing += [column] * any(columns_with[value] > 1 for value in found)
+        unique += [column] * (len(found) == n_rows >= _MIN_UNIQUE)
+    if len(sharing) < 2:
+        return list(counts)
+    return [column for column in counts if column in sharing or column not in unique]
 
 
 def _label_counts(values: Mapping[str, int] | None) -> Counter[str] | None:
