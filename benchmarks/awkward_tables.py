@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from accuracy import LEFT_OUT
 from blindfuse import NotConverged, Responses, fuse, next_labels
 from blindfuse.datasets import load
+from blindfuse.fusion.camps import ONE_CAMP
 from blindfuse.metrics import error_rate
 from blindfuse.model.posteriors import vote_posteriors
 from experiments.awkward_crowds import KINDS, Kind, biased_jury
@@ -125,4 +126,4 @@ def _settle(responses: Responses, truth: NDArray[np.intp]) -> tuple[float, ...]:
     gold = {item: responses.classes[code_of[item]] for item in asked.tolist()}
     after = fuse(responses, gold=gold)
     left = error_rate(after.posteriors, truth)
-    return 1.0, float(after.method == "DawidSkene of one camp" and left < vote), vote, error, left
+    return 1.0, float(after.method == ONE_CAMP and left < vote), vote, error, left

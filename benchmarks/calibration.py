@@ -84,7 +84,8 @@ MIN_ERROR = 0.003
 class Record:
     """What was measured of one table, and its actual error on ``n_known`` items with a truth.
 
-    ``variant`` is empty for the table as it is. ``possible_errors`` are those of two camps.
+    ``variant`` is empty for the table as it is. ``possible_errors`` are those of two camps, and
+    ``outvoted`` is that if a group with correlated errors is right.
     """
 
     name: str
@@ -97,6 +98,7 @@ class Record:
     independence: Independence
     visible: Visible
     possible_errors: tuple[float, ...]
+    outvoted: float
 
     @property
     def target(self) -> float:
@@ -140,7 +142,7 @@ class Record:
         expected = combine(
             self.own_error, dependence, seen, self.n_known, classes, relation, merged=merged
         )
-        return expected.widened_to(self.possible_errors)
+        return expected.widened_to(self.possible_errors).raised_to(self.outvoted)
 
 
 def measure_table(table: Table) -> list[Record]:
@@ -160,7 +162,7 @@ def _measure(table: Table, variant: str, responses: Responses, truth: NDArray[np
     def select(context: FuseContext) -> Choice:
         choice = select_by_prediction(context)
         own, independence, visible = measure(choice, context)
-        measured.extend((own, independence, visible(), choice.possible_errors))
+        measured.extend((own, independence, visible(), choice.possible_errors, choice.outvoted))
         return choice
 
     with warnings.catch_warnings():

@@ -306,6 +306,59 @@ def experts(rng: Rng, *, M: int, K: int, number: int) -> Any:
     return coin_matrix(truth, skills, K, rng), truth
 
 
+def judge_families(rng: Rng, *, families: int, each: int, K: int) -> Any:
+    """Judges of a few model families: difficulty is shared by all, and errors by a family."""
+    truth = draw_truth(1500, K, rng)
+    M = families * each
+    by_family = np.repeat(rng.normal(size=(1500, families)), each, axis=1)
+    margin = 1.2 + 0.6 * rng.normal(size=(1500, 1)) + 0.8 * by_family
+    margin = margin + 0.6 * rng.normal(size=(1500, M)) + 0.2 * rng.normal(size=M)
+    return coin_matrix(truth, (margin > 0).astype(float), K, rng), truth
+
+
+def adaptive(rng: Rng, *, M: int, K: int) -> Any:
+    """Labels are collected until a class leads by two votes, or nine annotators responded."""
+    truth = draw_truth(800, K, rng)
+    hard = np.where(rng.random((800, 1)) < 0.3, 0.6, 1.0)
+    matrix = coin_matrix(truth, hard * rng.uniform(0.5, 0.9, M), K, rng)
+    order = rng.random((800, M)).argsort(axis=1)[:, :9]
+    kept = np.full_like(matrix, MISSING)
+    for item, asked in enumerate(order):
+        votes = np.zeros(K)
+        for m in asked:
+            kept[item, m] = matrix[item, m]
+            votes[matrix[item, m]] += 1
+            if np.subtract(*np.sort(votes)[:-3:-1]) >= 2:
+                break
+    return kept, truth
+
+
+def experts_on_hard(rng: Rng, *, M: int, K: int) -> Any:
+    """Two of five experts are asked, beside three others, only about items that are hard."""
+    truth, hard = draw_truth(1000, K, rng), rng.random((1000, 1)) < 0.35
+    skills = np.where(hard, 0.55, rng.uniform(0.55, 0.85, M))
+    others = keep_per_item(coin_matrix(truth, skills, K, rng), 3, rng)
+    experts = keep_per_item(coin_matrix(truth, np.full(5, 0.93), K, rng), 2, rng)
+    return np.hstack([others, np.where(hard, experts, MISSING)]), truth
+
+
+def long_tail(rng: Rng, *, M: int, K: int, per_item: int) -> Any:
+    """The k-th class has 1/k of the items of the first, and is confused with a few others."""
+    shares = 1 / np.arange(1, K + 1)
+    truth = rng.choice(K, size=3000, p=shares / shares.sum())
+    partner = rng.permuted(np.tile(np.arange(K), (M, 1)), axis=1)
+    right = rng.random((3000, M)) < rng.uniform(0.4, 0.9, M)
+    confused = np.where(rng.random((3000, M)) < 0.7, partner[:, truth].T, rng.integers(K, size=1))
+    return keep_per_item(np.where(right, truth[:, None], confused), per_item, rng), truth
+
+
+def first_option(rng: Rng, *, M: int, bias: float) -> Any:
+    """Pairs of texts, first, second or tie: judges prefer the one that is shown first."""
+    truth = rng.choice(3, size=1200, p=[0.42, 0.42, 0.16])
+    matrix = coin_matrix(truth, rng.uniform(0.6, 0.85, M), 3, rng)
+    return np.where(rng.random(matrix.shape) < rng.uniform(0, 2 * bias, M), 0, matrix), truth
+
+
 def trivial(rng: Rng, *, what: str) -> Any:
     """Tables without disagreement, with one class only, or with single responses."""
     truth = rng.integers(3, size=200)
@@ -370,6 +423,11 @@ KINDS: list[Kind] = [
     *_kinds("confusable classes", confusable, M=(10,), K=(8, 20), size=(2, 4), per_item=(4, 10)),
     *_kinds("grades", neighbours, M=(5, 12), K=(3, 5), lenient=(0.3, 0.8)),
     *_kinds("experts", experts, M=(9, 25), K=(2, 4), number=(1, 3)),
+    *_kinds("judge families", judge_families, families=(3, 5), each=(2, 4), K=(2, 5)),
+    *_kinds("adaptive labels", adaptive, M=(12, 40), K=(2, 4)),
+    *_kinds("experts on hard items", experts_on_hard, M=(12, 30), K=(2, 4)),
+    *_kinds("long tail", long_tail, M=(20, 200), K=(10, 30), per_item=(3, 5)),
+    *_kinds("first option", first_option, M=(4, 9), bias=(0.1, 0.25)),
     *_kinds("trivial", trivial, what=("agreed", "one class", "one response each", "two each")),
 ]
 """All kinds of tables."""

@@ -7,6 +7,7 @@ import pytest
 
 from blindfuse import BadParameter, diagnose, simulate
 from blindfuse.diagnostics.expected_error import ExpectedError
+from blindfuse.diagnostics.fit import Verdict
 from tests.support.diagnostics_cases import crowd, diagnosed
 
 
@@ -45,18 +46,19 @@ def test_targets_outside_zero_and_one_are_refused() -> None:
 
 
 def summary_of(
-    error: float, responses_per_item: float, overlap: float, *, fits: bool = True
+    error: float, responses_per_item: float, overlap: float, verdict: Verdict = "fits"
 ) -> str:
     overlaps, prior = np.array([[0.0, overlap], [overlap, 0.0]]), np.full(2, 0.5)
     found = ExpectedError(error, 0.0, 0.5, responses_per_item, overlaps, prior)
-    return found.summary(fits=fits)
+    return found.summary(verdict)
 
 
 def test_the_summary_says_what_would_halve_the_error() -> None:
     assert summary_of(0.0, 5, -0.5) == "0.0 % (80 % interval 0.0 to 50 %)."
     assert summary_of(0.1, 5, -0.5).startswith("10 % (80 % interval 0.0 to 50 %). ")
     assert "errors that annotators share" in summary_of(0.2, 5, -0.5)
-    assert "Errors are correlated" in summary_of(0.01, 5, -0.5, fits=False)
+    assert "Errors are correlated" in summary_of(0.01, 5, -0.5, "does not fit")
+    assert "Errors may be correlated" in summary_of(0.01, 5, -0.5, "fits roughly")
     assert "At most 5 more responses per item" in summary_of(0.01, 5, -0.5)
     assert "At most 1 more response per item" in summary_of(0.05, 5, -0.5)
     assert "hardly distinguish some classes" in summary_of(0.1, 5, 0.0)

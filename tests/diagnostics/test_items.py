@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from blindfuse import simulate
-from blindfuse.diagnostics.items import CONFIDENT
+from blindfuse.diagnostics.items import CONFIDENT, rate_items
 from tests.support.diagnostics_cases import crowd, diagnosed
 
 
@@ -41,3 +41,11 @@ def test_the_summary_counts_items_below_the_threshold() -> None:
     assert found.items.summary() == (
         f"{count} of 400 ({100 * count / 400:.0f} %) need another label: confidence below 90 %."
     )
+
+
+def test_the_summary_says_where_to_begin_if_most_items_need_a_label() -> None:
+    responses = crowd(3).responses
+    split = np.full((responses.n_items, responses.n_classes), 1 / responses.n_classes)
+    text = rate_items(responses, split).summary()
+    assert text.startswith("400 of 400 (100 %) need another label")
+    assert text.endswith("Begin with those that `blindfuse next` lists.")

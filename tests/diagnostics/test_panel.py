@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from blindfuse import DawidSkene, Responses, simulate
+from blindfuse.diagnostics.annotators import rate_annotators
 from blindfuse.diagnostics.panel import MAX_CHANGED, Panel, compare_panel
 
 
 def panel_of(responses: Responses) -> tuple[Panel, DawidSkene]:
     fitted = DawidSkene().fit(responses)
-    return compare_panel(responses, fitted.model_, fitted.posteriors_), fitted
+    result = responses, fitted.model_, fitted.posteriors_
+    return compare_panel(*result, rate_annotators(*result)), fitted
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -37,20 +39,51 @@ def test_guessers_are_redundant_and_experts_are_not() -> None:
     assert 0 not in panel.redundant
     assert panel.best == 0
     assert panel.best_accuracy == pytest.approx(np.mean(experts[0] == truth), abs=0.03)
-    assert "The best single annotator, 0, is expected to be right" in panel.summary()
+    assert "The best single annotator is 0, with an estimated accuracy of 9" in panel.summary()
 
 
-def test_the_fused_labels_are_expected_to_be_at_least_as_accurate() -> None:
-    """They are the most probable classes of the same posteriors."""
-    for seed in range(5):
-        drawn = simulate(300, 6, 3, np.random.default_rng(seed), skill=0.3, missing=0.4)
-        panel, fitted = panel_of(drawn.responses)
-        assert panel.best is not None
-        assert panel.best_accuracy <= panel.fused_accuracy
-        given = drawn.responses.matrix()[:, panel.best]
-        items = np.flatnonzero(given >= 0)
-        mean = fitted.posteriors_[items, given[items]].mean()
-        assert panel.best_accuracy == pytest.approx(mean)
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_annotator_is_compared_where_it_differs_from_the_labels(seed: int, K: int) -> None:
+    """Shares and means, counted item by item."""
+    drawn = simulate(300, 6, K, np.random.default_rng(seed), skill=0.3, missing=0.4)
+    panel, fitted = panel_of(drawn.responses)
+    assert panel.best is not None
+    assert panel.best_accuracy == pytest.approx(fitted.model_.accuracies[panel.best])
+    given = drawn.responses.matrix()[:, panel.best]
+    n_items, of_labels, of_responses = 0, [], []
+    for posterior, response in zip(fitted.posteriors_, given, strict=True):
+        n_items += response >= 0
+        if response >= 0 and response != posterior.argmax():
+            of_labels.append(posterior.max())
+            of_responses.append(posterior[response])
+    assert panel.differing == pytest.approx(len(of_labels) / n_items)
+    assert panel.label_correct == pytest.approx(np.mean(of_labels))
+    assert panel.response_correct == pytest.approx(np.mean(of_responses))
+    assert panel.label_correct >= panel.response_correct
+    if K == 2:
+        assert panel.label_correct + panel.response_correct == pytest.approx(1)
+
+
+def test_an_annotator_who_agrees_with_all_labels_is_said_to() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, size=200)
+    noisy = [np.where(rng.random(200) < 0.7, truth, 1 - truth) for _ in range(2)]
+    panel, _ = panel_of(Responses.from_matrix(np.stack([truth, *noisy], axis=1)))
+    assert panel.best == 0
+    assert panel.differing == 0
+    assert "Its responses are the fused labels of its items." in panel.summary()
+
+
+def test_sources_of_one_class_are_not_compared() -> None:
+    """They are correct as often as their class is true, whatever they know."""
+    drawn = simulate(300, 5, 2, np.random.default_rng(0), skill=0.5)
+    matrix = np.array(drawn.responses.matrix())
+    for m in range(5):
+        matrix[matrix[:, m] != m % 2, m] = -1
+    panel, _ = panel_of(Responses.from_matrix(matrix))
+    assert panel.best is None
+    assert panel.summary().startswith("No annotator reports more than one class")
 
 
 def test_large_crowds_and_few_responses_are_not_searched() -> None:
@@ -59,4 +92,7 @@ def test_large_crowds_and_few_responses_are_not_searched() -> None:
     assert not panel.searched
     assert panel.redundant == ()
     assert panel.best is None
-    assert panel.summary() == "No annotator responds to enough items to be compared."
+    assert panel.summary() == (
+        "No annotator reports more than one class and responds to at least 10 % of the items, so "
+        "none is compared with the fused labels."
+    )

@@ -11,6 +11,7 @@ from blindfuse import (
 from blindfuse.fusion.merged_groups import MERGED_GROUPS
 from blindfuse.metrics import calibration_error, error_rate
 from blindfuse.model.posteriors import vote_posteriors
+from experiments.awkward_crowds import KINDS
 from experiments.skilled_crowds import Family, skilled_crowd
 from tests.support.crowds import copiers
 
@@ -44,6 +45,18 @@ def test_pairs_inside_merged_groups_do_not_count_as_misfit(seed: int) -> None:
     assert fusion.diagnostics.fit.misfit < 2.0  # copying is part of the model
     assert "confidences are lowered" not in fusion.why
     assert calibration_error(fusion.posteriors, simulation.truth) <= 0.03
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_diagnostics_name_the_groups_that_were_merged(seed: int) -> None:
+    """Under the model of merged groups, other pairs may stand out than those that led to it."""
+    responses = (
+        next(kind for kind in KINDS if kind.family == "judge families").crowd(seed).responses
+    )
+    fusion = fuse(responses)
+    assert fusion.groups
+    assert fusion.diagnostics.dependence.groups == fusion.groups
+    assert fusion.diagnostics.dependence.merged
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,11 +1,10 @@
-"""Annotators who repeat each other, votes that discount them, and ties of the vote."""
+"""Annotators who repeat each other, and ties of the vote."""
 
 import numpy as np
 import pytest
 
 from blindfuse import Responses, fuse, simulate
 from blindfuse.diagnostics.pairs import count_pairs
-from blindfuse.fusion.discounted_votes import discount_votes
 from blindfuse.fusion.pooled_model import fit_pooled_model
 from blindfuse.fusion.repetition import find_repetition, is_clearly_a_group
 
@@ -60,16 +59,6 @@ def test_independent_annotators_do_not_repeat_each_other(seed: int) -> None:
     drawn = simulate(1000, 9, 3, np.random.default_rng(seed), skill=0.2)
     pairs = count_pairs(drawn.responses)
     assert find_repetition(drawn.responses, pairs) is None
-
-
-def test_copies_count_less_and_guessers_nothing() -> None:
-    matrix = copied_crowd(0, copies=2, others=6)
-    guesses = np.random.default_rng(1).integers(3, size=(len(matrix), 1))
-    responses = Responses.from_matrix(np.hstack([matrix, guesses]))
-    weights = discount_votes(count_pairs(responses), responses).weights
-    alone, copied, guesser = weights[:6], weights[6:9], weights[9]
-    assert copied.max() < 0.7 * alone.min()
-    assert guesser < 0.2 * alone.min()
 
 
 def test_a_large_group_must_agree_far_more_than_others() -> None:

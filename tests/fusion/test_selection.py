@@ -10,10 +10,11 @@ from blindfuse import (
     fuse,
     simulate,
 )
+from blindfuse.fusion.bounded_correction import BOUNDED_CORRECTION
 from blindfuse.fusion.model_pool import MEAN_OF_MODELS
 from blindfuse.fusion.selection import select_by_prediction
 from blindfuse.metrics import error_rate
-from blindfuse.model.posteriors import vote_posteriors
+from blindfuse.model.posteriors import vote_posteriors, weighted_votes
 from experiments.ordinal_crowds import ORDINAL_KINDS, OrdinalKind, ordinal_crowd
 from experiments.settings import TABLE_2
 from tests.conftest import Crowds
@@ -58,6 +59,20 @@ def test_correlation_that_no_model_explains_is_left_to_the_vote() -> None:
     assert fusion.method == "MajorityVote"
     vote = error_rate(vote_posteriors(fusion.responses), truth)
     assert error_rate(fusion.posteriors, truth) <= vote + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_classes_that_annotators_do_not_report_are_left_to_the_vote(seed: int) -> None:
+    """Annotators report "yes" for three of ten true ones, so EM's second class is mostly "no"."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(2000) < 0.4
+    matrix = rng.random((2000, 9)) < np.where(truth, 0.3, 0.03)[:, None]
+    fusion = fuse(np.where(matrix, "yes", "no"))
+    assert fusion.method in {BOUNDED_CORRECTION, "MajorityVote"}
+    assert "EM gives class 'yes' to items for which annotators report 'no'" in fusion.why
+    votes = weighted_votes(fusion.responses)
+    majority = fusion.responses.classes[votes.argmax(axis=1)]
+    assert np.mean(fusion.labels != majority) < 0.1
 
 
 @pytest.mark.parametrize("table", [[[0, 1], [1, 1], [0, 0]], [[0, -1, -1], [1, 1, -1]]])

@@ -30,7 +30,19 @@ def test_classes_agreement_history_and_paragraphs() -> None:
     assert found.notes[0] == "read as long"
     assert found.paragraphs == fusion.diagnostics.paragraphs()
     error = 1 - fusion.posteriors.max(axis=1).mean()
-    assert found.key_figures[0].value == f"{100 * error:.1f}\u00a0%"
+    assert float(found.key_figures[0].value.removesuffix("\u00a0%")) == pytest.approx(
+        100 * error, rel=0.05
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_expected_error_is_stated_alike_in_figures_and_paragraphs(seed: int) -> None:
+    drawn = simulate(300, 8, 3, np.random.default_rng(seed), skill=seed / 5, missing=0.3)
+    found = contents_of(fuse(drawn.responses))
+    figure = next(one for one in found.key_figures if one.description.startswith("expected error"))
+    stated = f"{figure.value} {figure.description.removeprefix('expected error ')}."
+    paragraph = next(one for one in found.paragraphs if one.heading == "Expected error")
+    assert paragraph.text.startswith(stated.replace("\u00a0", " "))
 
 
 def warnings_of(fusion: Fusion) -> dict[str, str]:

@@ -127,9 +127,9 @@ class Annotators:
         ]
         if self.by_labels:
             sentences.append(
-                "No model explains the responses, so annotators are compared with the fused "
-                "labels: those who share errors with the majority are rated too high. Gold labels "
-                "would measure their accuracy."
+                "It is measured against the fused labels, not by a model: annotators who share "
+                "errors with the majority are rated too high. Gold labels would measure their "
+                "accuracy."
             )
         if self.roc_area is not None:
             low, high = np.quantile(self.roc_area[responding], [0.25, 0.75])
@@ -138,6 +138,8 @@ class Annotators:
             if np.any(self.flagged(flag)):
                 names = list_names(self.names[self.flagged(flag)])
                 sentences.append(f"{description.capitalize()}: {names}.")
+        if 2 * np.count_nonzero(self.constant) > np.count_nonzero(responding):
+            sentences.append("These are correct as often as that class is true.")
         if self.has_adversaries:
             sentences.append(
                 "Check whether those worse than chance swapped classes; if most annotators did, "

@@ -97,6 +97,10 @@ class ErrorInterval:
         value = max(self.value, sum(shares) / len(shares))
         return ErrorInterval(value, min(limits), max(limits))
 
+    def raised_to(self, share: float) -> "ErrorInterval":
+        """The same value, in an interval that contains this share."""
+        return ErrorInterval(self.value, self.low, max(self.high, share))
+
     def moved_to(self, value: float) -> "ErrorInterval":
         """The same interval, with another value and widened where that lies outside."""
         return ErrorInterval(value, min(self.low, value), max(self.high, value))

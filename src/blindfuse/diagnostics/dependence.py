@@ -32,7 +32,8 @@ class Dependence:
     excess ``[pair]``
         excess agreement of a dependent pair, (observed − expected)/(1 − expected).
     groups
-        connected components of the dependent pairs, as positions of annotators.
+        the groups that the method merged, as positions of annotators, or else the connected
+        components of the dependent pairs.
     tested ``[i]``
         positions of the annotators whose pairs were tested.
     excess_matrix ``[i, j]``
@@ -82,8 +83,12 @@ class Dependence:
         return name_groups(self.groups, self.names)
 
 
-def find_dependence(pairs: Pairs, names: NDArray[Any], *, merged: bool = False) -> Dependence:
+def find_dependence(
+    pairs: Pairs, names: NDArray[Any], *, merged: Sequence[Sequence[int]] = ()
+) -> Dependence:
     """Find pairs whose standardized excess agreement is far above the median of all pairs.
+
+    ``merged`` are groups of positions of annotators that the method merged.
 
     Copiers distort the model of all other annotators, so the null distribution is empirical: it
     has the median and the median absolute deviation of the pairs' scores, but is never narrower
@@ -101,14 +106,14 @@ def find_dependence(pairs: Pairs, names: NDArray[Any], *, merged: bool = False) 
     return Dependence(
         pairs=np.column_stack([pairs.annotators[i], pairs.annotators[j]]),
         excess=excess[dependent],
-        groups=connected_groups(i, j, pairs.annotators),
+        groups=tuple(map(tuple, merged)) or connected_groups(i, j, pairs.annotators),
         tested=pairs.annotators,
         excess_matrix=excess_matrix,
         correlation=correlation,
         effective_votes=M / (1 + (M - 1) * correlation),
         n_annotators=M,
         names=names,
-        merged=merged,
+        merged=len(merged) > 0,
     )
 
 

@@ -71,7 +71,7 @@ class Diagnostics:
     def paragraphs(self) -> tuple[Paragraph, ...]:
         """Every diagnostic as text under its heading."""
         annotators, dependence = self.annotators, self.dependence
-        error = ALL_GOLD if self.all_gold else self.expected_error.summary(fits=self.fit.holds)
+        error = ALL_GOLD if self.all_gold else self.expected_error.summary(self.fit.verdict)
         fit, identifiability = self.fit, self.identifiability
         high = not self.all_gold and self.expected_error.value >= DISTRUSTED_ERROR
         return (
@@ -127,16 +127,14 @@ def diagnose(
         expected = expected or expect_error(table, reference, posteriors)
     pairs = count_pairs(table).compare_with(reference)
     expected = expected or expect_error(responses, known, posteriors)
+    rated = rate_annotators(*decided, posteriors, labels, expected)
     return Diagnostics(
         expected_error=estimate_error(responses, known, posteriors, expected),
         items=rate_items(responses, posteriors),
-        annotators=replace(
-            rate_annotators(*decided, posteriors, labels, expected),
-            roc_area=_roc_areas(responses, known),
-        ),
+        annotators=replace(rated, roc_area=_roc_areas(responses, known)),
         coverage=measure_coverage(without_abstentions(responses, decided[0])),
-        panel=compare_panel(*decided, posteriors),
-        dependence=find_dependence(pairs, responses.annotators, merged=len(groups) > 0),
+        panel=compare_panel(*decided, posteriors, rated),
+        dependence=find_dependence(pairs, responses.annotators, merged=groups),
         fit=measure_fit(pairs.outside_groups(groups), responses.n_annotators),
         identifiability=check_identifiability(responses, known),
         all_gold=all_gold,

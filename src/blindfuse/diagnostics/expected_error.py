@@ -12,6 +12,7 @@ from blindfuse.diagnostics.calibration import (
     combine,
     probability_of_shared_errors,
 )
+from blindfuse.diagnostics.fit import Verdict
 from blindfuse.diagnostics.visible import observe
 from blindfuse.errors import BadParameter, NotConverged
 from blindfuse.estimators.mixed_membership import MixedMembership
@@ -85,10 +86,10 @@ class ExpectedError:
             low, high = (middle, high) if self.bound(middle) > target else (low, middle)
         return max(0, int(np.ceil(high - self.responses_per_item)))
 
-    def summary(self, *, fits: bool = True) -> str:
+    def summary(self, verdict: Verdict = "fits") -> str:
         """The expected error with its interval, and what would halve it.
 
-        ``fits`` says whether the model fits pairs of annotators; only then does it tell what more
+        Only a model that fits pairs of annotators, which ``verdict`` says, tells what more
         responses would do.
         """
         figure = f"{ErrorInterval(self.value, self.low, self.high)}."
@@ -101,10 +102,11 @@ class ExpectedError:
                 f"{figure} The annotators hardly distinguish some classes, so more responses from "
                 "them would not halve it."
             )
-        if not fits:
+        if verdict != "fits":
+            are, will = ("are", "will") if verdict == "does not fit" else ("may be", "may")
             return (
-                f"{figure} Errors are correlated, so more annotators of the same kind will help "
-                "little; check 50 items with `blindfuse audit` to measure it."
+                f"{figure} Errors {are} correlated, so more annotators of the same kind {will} "
+                "help little; check 50 items with `blindfuse audit` to measure it."
             )
         if more == 0:
             return (

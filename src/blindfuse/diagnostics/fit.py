@@ -68,6 +68,8 @@ class Fit:
                 f"{text} Errors are correlated, so a model of conditionally independent annotators "
                 "would be too confident. Check some labels by hand."
             )
+        if not self.holds:
+            return f"{text} Errors may be correlated; check some labels by hand."
         return text
 
 

@@ -45,11 +45,14 @@ class Items:
     outvoted: NDArray[np.bool_]
 
     def summary(self) -> str:
-        """How many items need another label."""
+        """How many items need another label, and where to begin if most do."""
         total, count = len(self.confidence), int(np.count_nonzero(self.needs_another_label))
-        return (
+        text = (
             f"{count:,} of {total:,} ({100 * count / max(total, 1):.0f} %) need another label: "
             f"confidence below {100 * CONFIDENT:.0f} %."
+        )
+        return (
+            f"{text} Begin with those that `blindfuse next` lists." if 2 * count > total else text
         )
 
 

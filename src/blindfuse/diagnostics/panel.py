@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.diagnostics.annotators import Annotators
 from blindfuse.errors import list_names
 from blindfuse.model.model import Model
+from blindfuse.model.posteriors import most_likely
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -34,11 +36,15 @@ class Panel:
     Attributes
     ----------
     best
-        position of the annotator with the highest expected accuracy; None if none responds to
-        enough items.
-    best_accuracy, fused_accuracy
-        expected accuracy of the best annotator, and of the fused labels of the same items: means of
-        the posteriors of the classes that they report.
+        position of the annotator with the highest estimated accuracy; None if none reports more
+        than one class and responds to enough items.
+    best_accuracy
+        its estimated accuracy, as :class:`~blindfuse.diagnostics.annotators.Annotators` has it.
+    differing
+        share of its items to which it gives another class than the fused label.
+    label_correct, response_correct
+        probability that the fused label, and that its response, is correct on these items: means of
+        their posteriors; NaN if there are none.
     redundant
         positions of annotators without whom the model would give the same labels, all of them
         removed together.
@@ -49,20 +55,16 @@ class Panel:
 
     best: int | None
     best_accuracy: float
-    fused_accuracy: float
+    differing: float
+    label_correct: float
+    response_correct: float
     redundant: tuple[int, ...]
     searched: bool
     names: NDArray[Any]
 
     def summary(self) -> str:
         """The best single annotator, and the redundant ones."""
-        sentences = []
-        if self.best is not None:
-            sentences.append(
-                f"The best single annotator, {list_names(self.names[[self.best]])}, is expected to "
-                f"be right on {100 * self.best_accuracy:.1f} % of its items, the fused labels on "
-                f"{100 * self.fused_accuracy:.1f} % of the same items."
-            )
+        sentences = [self._compare_best()]
         if self.redundant:
             chosen = list_names(self.names[list(self.redundant)])
             verb = "is" if len(self.redundant) == 1 else "are"
@@ -71,41 +73,70 @@ class Panel:
             )
         elif self.searched:
             sentences.append("Nobody is redundant: without any one annotator, labels change.")
-        return " ".join(sentences) or "No annotator responds to enough items to be compared."
+        return " ".join(sentences)
+
+    def _compare_best(self) -> str:
+        """How accurate the best single annotator is, and where it differs, who is correct."""
+        if self.best is None:
+            return (
+                "No annotator reports more than one class and responds to at least "
+                f"{100 * MIN_COVERAGE:.0f} % of the items, so none is compared with the fused "
+                "labels."
+            )
+        best = (
+            f"The best single annotator is {list_names(self.names[[self.best]])}, with an "
+            f"estimated accuracy of {100 * self.best_accuracy:.1f} %."
+        )
+        if self.differing == 0:
+            return f"{best} Its responses are the fused labels of its items."
+        return (
+            f"{best} It differs from the fused labels on {100 * self.differing:.2g} % of its "
+            f"items; there, the fused labels are expected to be correct on "
+            f"{100 * self.label_correct:.0f} %, and its responses on "
+            f"{100 * self.response_correct:.0f} %."
+        )
 
 
-def compare_panel(responses: Responses, model: Model, posteriors: Floats) -> Panel:
-    """Compare single annotators with the fused labels, whose ``posteriors`` are [item, class]."""
-    reported = _expected_accuracies(responses, posteriors, posteriors_of_labels=False)
-    fused = _expected_accuracies(responses, posteriors, posteriors_of_labels=True)
+def compare_panel(
+    responses: Responses, model: Model, posteriors: Floats, rated: Annotators
+) -> Panel:
+    """Compare single annotators with the fused labels, whose ``posteriors`` are [item, class].
+
+    ``rated`` are the ratings of the same annotators.
+    """
     covering = responses.responses_per_annotator >= max(1, MIN_COVERAGE * responses.n_items)
-    best = int(np.argmax(np.where(covering, reported, -1))) if covering.any() else None
+    compared = covering & ~rated.constant
+    best = int(np.argmax(np.where(compared, rated.accuracy, -1))) if compared.any() else None
     is_small = (
         3 <= responses.n_annotators <= MAX_ANNOTATORS and responses.n_responses <= MAX_RESPONSES
     )
     redundant = _redundant(responses, model, posteriors) if is_small else None
     return Panel(
         best=best,
-        best_accuracy=float("nan") if best is None else float(reported[best]),
-        fused_accuracy=float("nan") if best is None else float(fused[best]),
+        best_accuracy=float("nan") if best is None else float(rated.accuracy[best]),
+        **_differences(responses, posteriors, best),
         redundant=redundant or (),
         searched=redundant is not None,
         names=responses.annotators,
     )
 
 
-def _expected_accuracies(
-    responses: Responses, posteriors: Floats, *, posteriors_of_labels: bool
-) -> Floats:
-    """Mean posterior ``[annotator]`` of the annotator's responses, or of the labels of its items.
-
-    Zero for annotators without responses.
-    """
-    M, items = responses.n_annotators, responses.item_of_response()
-    annotators, symbols = responses.by_item.codes, responses.by_item.symbols
-    values = posteriors.max(axis=1)[items] if posteriors_of_labels else posteriors[items, symbols]
-    sums = np.bincount(annotators, values, minlength=M)
-    return np.asarray(sums / np.maximum(responses.responses_per_annotator, 1))
+def _differences(responses: Responses, posteriors: Floats, m: int | None) -> dict[str, float]:
+    """How often annotator ``m`` differs from the labels, and who is correct there."""
+    if m is None:
+        return dict.fromkeys(("differing", "label_correct", "response_correct"), float("nan"))
+    starts, items, symbols = responses.by_annotator
+    own = slice(starts[m], starts[m + 1])
+    of_items, reported = posteriors[items[own]], symbols[own]
+    labels, rows = most_likely(of_items), np.arange(len(of_items))
+    differs = labels != reported
+    if not differs.any():
+        return {"differing": 0.0, "label_correct": float("nan"), "response_correct": float("nan")}
+    return {
+        "differing": float(differs.mean()),
+        "label_correct": float(of_items[rows, labels][differs].mean()),
+        "response_correct": float(of_items[rows, reported][differs].mean()),
+    }
 
 
 def _redundant(responses: Responses, model: Model, posteriors: Floats) -> tuple[int, ...] | None:

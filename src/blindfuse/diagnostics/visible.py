@@ -8,7 +8,7 @@ the labels, and how far pairs of them deviate from independence, corrects the la
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,7 +121,9 @@ class Observed:
         return Independence(
             z=score_correlated_errors(table, model, self.posteriors).z,
             excess_misfit=fit.misfit / fit.chance_limit,
-            naming=1.0 if self.decided else _naming(weighted_votes(self.responses), self.labels),
+            naming=1.0
+            if self.decided
+            else _smallest_naming(weighted_votes(self.responses), self.labels),
             n_items=table.n_items,
             n_annotators=table.n_annotators,
             responses_per_item=table.n_responses / max(table.n_items, 1),
@@ -139,7 +141,7 @@ class Observed:
         votes = weighted_votes(responses)
         return Visible(
             mixed_error=_two_class_error(mixed().predict_proba(responses), labels),
-            agreement=_chance_corrected_agreement(votes, labels),
+            agreement=chance_corrected_agreement(votes, labels),
             misfit=_fit_of_pairs(responses, model).misfit,
             share_error=_error_at(_vote_shares(votes), labels),
             one_sided=_one_sided_share(responses),
@@ -193,21 +195,35 @@ def _two_class_error(posteriors: Floats, labels: NDArray[np.intp]) -> float:
     return float(np.mean(second / np.maximum(of_label + second, 1e-12)))
 
 
-def _naming(votes: Floats, labels: NDArray[np.intp]) -> float:
-    """How clearly responses name the classes of the labels: the smallest share over classes.
+class Naming(NamedTuple):
+    """How often the items labelled k were reported as k, and as its strongest rival, ``[class]``.
 
-    The share of a class is own/(own + rival), with the responses to its items that report it and
-    that report the class which is reported there most often beside it. Classes with few items are
-    left out.
+    ``rivals`` are the class codes of the rivals, the classes that are reported most often beside k.
     """
-    shares = [1.0]
-    for k in range(votes.shape[1]):
-        reported = votes[labels == k]
-        if len(reported) >= max(MIN_NAMED_ITEMS, MIN_NAMED_SHARE * len(labels)):
-            totals = reported.sum(axis=0)
-            own, rival = totals[k], np.delete(totals, k).max()
-            shares.append(float(own / max(own + rival, 1e-12)))
-    return min(shares)
+
+    own: Floats
+    rival: Floats
+    rivals: NDArray[np.intp]
+
+    @property
+    def shares(self) -> Floats:
+        """The share of class k among the responses that report it or its rival, ``[class]``."""
+        return np.asarray(self.own / np.maximum(self.own + self.rival, 1e-12))
+
+
+def count_naming(votes: Floats, labels: NDArray[np.intp]) -> Naming:
+    """Count how annotators name the classes of ``labels[item]``, given ``votes[item, class]``."""
+    K = votes.shape[1]
+    reported = np.stack([votes[labels == k].sum(axis=0) for k in range(K)])
+    others = np.where(np.eye(K, dtype=bool), -1.0, reported)
+    return Naming(np.diag(reported), np.maximum(others.max(axis=1), 0), others.argmax(axis=1))
+
+
+def _smallest_naming(votes: Floats, labels: NDArray[np.intp]) -> float:
+    """The smallest share of a class in its naming; classes with few items are left out."""
+    sizes = np.bincount(labels, minlength=votes.shape[1])
+    filled = sizes >= max(MIN_NAMED_ITEMS, MIN_NAMED_SHARE * len(labels))
+    return float(count_naming(votes, labels).shares[filled].min(initial=1.0))
 
 
 def _vote_shares(votes: Floats) -> Floats:
@@ -215,11 +231,13 @@ def _vote_shares(votes: Floats) -> Floats:
     return np.asarray((votes + prior) / (votes.sum(axis=1, keepdims=True) + 1))
 
 
-def _chance_corrected_agreement(votes: Floats, labels: NDArray[np.intp]) -> float:
+def chance_corrected_agreement(votes: Floats, labels: NDArray[np.intp]) -> float:
     """How often responses are equal to the label, beyond what class proportions explain.
 
-    Every item counts the same. Zero if there is only one class.
+    Every item counts the same. Zero if there is only one class, or no item.
     """
+    if len(labels) == 0:
+        return 0.0
     shares = votes / votes.sum(axis=1, keepdims=True)
     agreement = float(shares[np.arange(len(labels)), labels].mean())
     of_labels = np.bincount(labels, minlength=votes.shape[1]) / len(labels)

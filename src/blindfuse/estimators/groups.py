@@ -6,13 +6,14 @@ the correlation of its members.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.estimators.em import EMParameters, make_e_step, run_em
-from blindfuse.model.model import Model
+from blindfuse.model.model import Model, weigh_confusions
 from blindfuse.model.posteriors import ExpectedCounts, compute_posteriors, count_posteriors
 from blindfuse.model.shrinkage import Shrinkage, make_shrinkage
 from blindfuse.responses.responses import Responses
@@ -39,6 +40,63 @@ class JoinedResponses(NamedTuple):
     patterns: list[NDArray[np.intp]]
 
 
+@dataclass(frozen=True, eq=False)
+class JointModel:
+    """Confusion matrices of single annotators, and of groups whose joint response is one response.
+
+    Attributes
+    ----------
+    annotators
+        the model of all annotators one by one, with the weights of members of groups.
+    groups
+        positions of the members of each group.
+    singles ``[single, reported, true]``
+        confusion matrices of the annotators in no group.
+    patterns, probabilities
+        ``patterns[g][symbol, member]`` are the joint responses of group g in the fit, and
+        ``probabilities[g][symbol, true]`` those of each of them.
+    threads
+        maximum number of threads.
+    """
+
+    annotators: Model
+    groups: list[NDArray[np.intp]]
+    singles: Floats
+    patterns: list[NDArray[np.intp]]
+    probabilities: list[Floats]
+    threads: int | None = None
+
+    def posteriors(self, responses: Responses) -> Floats:
+        """Return the posteriors ``[item, class]`` of these items, as :meth:`Model.posteriors`.
+
+        The members of a group count with the probability of their joint response. One that no
+        item of the fit had counts with the sum of those that are equal to it in all responses
+        given, so that missing members are summed over. If there are none either, it counts with
+        the product of the members' own probabilities, each to the power of the member's weight.
+        """
+        known = responses.recoded(self.annotators.annotators, self.annotators.classes)
+        joined = join_groups(known, self.groups)
+        n_singles, K = len(self.singles), known.n_classes
+        confusions = np.ones((joined.responses.n_annotators, joined.responses.n_symbols, K))
+        confusions[:n_singles, :K] = self.singles
+        for g, pattern in enumerate(joined.patterns):
+            confusions[n_singles + g, : len(pattern)] = self._probabilities_of(g, pattern)
+        prior = self.annotators.prior
+        return compute_posteriors(joined.responses, confusions, prior, self.threads)[0]
+
+    def _probabilities_of(self, g: int, pattern: NDArray[np.intp]) -> Floats:
+        """Probabilities ``[symbol, true]`` of the joint responses ``pattern[symbol, member]``."""
+        same = pattern[:, None] == self.patterns[g]
+        counted = same.all(axis=2)  # [symbol, symbol of the fit]
+        is_new = ~counted.any(axis=1)
+        counted[is_new] = (same | (pattern < 0)[:, None])[is_new].all(axis=2)
+        found = counted @ self.probabilities[g]
+        unknown = ~counted.any(axis=1)
+        members = self.annotators.weighted_confusions[self.groups[g]]
+        found[unknown] = _multiply_members(members, pattern[unknown])
+        return np.asarray(found)
+
+
 def fit_groups(
     responses: Responses,
     groups: Sequence[Sequence[int]],
@@ -46,16 +104,15 @@ def fit_groups(
     start: Floats,
     threads: int | None = None,
     tolerance: float = TOLERANCE,
-) -> tuple[Model, Floats, Floats]:
+) -> tuple[JointModel, Floats, Floats]:
     """Run EM with each group as one annotator.
 
-    Return a model, posteriors ``[item, class]`` and log-likelihoods ``[iteration]``. EM starts from
-    the posteriors ``start``. Joint symbols have one pseudo-count each on average, in proportion to
-    the product of the members' own probabilities, each to the power of its weight. The model has
-    one confusion matrix per annotator, and these ``weights`` for new items. EM stops when the
-    log-likelihood per response rises by less than ``tolerance``.
+    Return a model, its posteriors ``[item, class]`` and log-likelihoods ``[iteration]``. EM starts
+    from the posteriors ``start``. Joint symbols have one pseudo-count each on average, in
+    proportion to the product of the members' own probabilities, each to the power of its weight.
+    EM stops when the log-likelihood per response rises by less than ``tolerance``.
     """
-    joined = join_groups(responses, groups)
+    joined = join_groups(responses, [_most_active(responses, group) for group in groups])
     initial = count_posteriors(joined.responses, start, threads)
     K, n_singles = responses.n_classes, len(joined.singles)
     shrinkage = make_shrinkage("learned", initial.counts[:n_singles, :K]) if n_singles else None
@@ -66,18 +123,38 @@ def fit_groups(
     e_step = make_e_step(joined.responses, threads)
     n_responses = joined.responses.n_responses
     result = run_em(e_step, m_step, initial, n_responses, MAX_ITER, tolerance)
-    posteriors, _ = compute_posteriors(joined.responses, *result.parameters.evidence, threads)
-    counts = count_posteriors(responses, posteriors, threads).counts
+    confusions, prior = result.parameters.evidence
+    joint = JointModel(
+        _model_of_annotators(responses, joined, e_step(result.parameters), prior, weights),
+        joined.groups,
+        confusions[:n_singles, :K],
+        joined.patterns,
+        [confusions[n_singles + g, : len(pattern)] for g, pattern in enumerate(joined.patterns)],
+        threads,
+    )
+    return joint, joint.posteriors(responses), result.log_likelihoods
+
+
+def _model_of_annotators(
+    responses: Responses,
+    joined: JoinedResponses,
+    expected: ExpectedCounts,
+    prior: Floats,
+    weights: Floats,
+) -> Model:
+    """One confusion matrix per annotator, from the expected counts of the joined responses."""
+    K, n_singles = responses.n_classes, len(joined.singles)
+    counts = np.empty((responses.n_annotators, K, K))
+    counts[joined.singles] = expected.counts[:n_singles, :K]
+    for g, (members, pattern) in enumerate(zip(joined.groups, joined.patterns, strict=True)):
+        counts[members] = _member_counts(expected.counts[n_singles + g], pattern)
     confusions = make_shrinkage("learned", counts).shrink(counts)
-    names = responses.annotators, responses.classes
-    model = Model(confusions, result.parameters.prior, *names, weights)
-    return model, posteriors, result.log_likelihoods
+    return Model(confusions, prior, responses.annotators, responses.classes, weights)
 
 
-def join_groups(responses: Responses, groups: Sequence[Sequence[int]]) -> JoinedResponses:
+def join_groups(responses: Responses, groups: list[NDArray[np.intp]]) -> JoinedResponses:
     """Join the responses of each group to an item into one symbol."""
-    kept = [_most_active(responses, group) for group in groups]
-    singles = np.setdiff1d(np.arange(responses.n_annotators), np.concatenate(kept))
+    singles = np.setdiff1d(np.arange(responses.n_annotators), np.concatenate(groups))
     new_position = np.full(responses.n_annotators, -1)
     new_position[singles] = np.arange(len(singles))
     items = responses.item_of_response()
@@ -91,7 +168,7 @@ def join_groups(responses: Responses, groups: Sequence[Sequence[int]]) -> Joined
         )
     ]
     patterns = []
-    for g, members in enumerate(kept):
+    for g, members in enumerate(groups):
         labelled, joint_symbols, pattern = _join_group(responses, members)
         patterns.append(pattern)
         cells.append((labelled, np.full(len(labelled), len(singles) + g), joint_symbols))
@@ -99,10 +176,10 @@ def join_groups(responses: Responses, groups: Sequence[Sequence[int]]) -> Joined
     joined = Responses.from_codes(
         *(np.concatenate(columns) for columns in zip(*cells, strict=True)),
         items=responses.items,
-        annotators=np.arange(len(singles) + len(kept)),
+        annotators=np.arange(len(singles) + len(groups)),
         classes=np.arange(n_symbols),
     )
-    return JoinedResponses(joined, singles, kept, patterns)
+    return JoinedResponses(joined, singles, groups, patterns)
 
 
 def _join_group(
@@ -142,26 +219,29 @@ def _m_step(
         confusions[:n_singles, :K] = singles
     for g, (members, pattern) in enumerate(zip(joined.groups, joined.patterns, strict=True)):
         counts = expected.counts[n_singles + g, : len(pattern)]
-        product = _independent_probabilities(counts, pattern, weights[members])
+        own = _member_counts(counts, pattern) + 0.5 / K
+        own /= own.sum(axis=1, keepdims=True)
+        product = _multiply_members(weigh_confusions(own, weights[members]), pattern)
         total = counts + len(pattern) * product / product.sum(axis=0)
         confusions[n_singles + g, : len(pattern)] = total / total.sum(axis=0)
     prior = expected.totals / expected.totals.sum()
     return EMParameters(confusions, prior, (confusions, prior), log_prior)
 
 
-def _independent_probabilities(
-    counts: Floats, pattern: NDArray[np.intp], weights: Floats
-) -> Floats:
-    """Return Π_m Γ_m(pattern[symbol, m], k)^w_m of the members of a group, ``[symbol, true]``.
-
-    The members' confusion matrices come from the ``counts[symbol, true]`` of the group.
-    """
+def _member_counts(counts: Floats, pattern: NDArray[np.intp]) -> Floats:
+    """Counts ``[member, reported, true]`` from those of joint symbols, ``counts[symbol, true]``."""
     K = counts.shape[1]
-    product = np.ones_like(counts)
-    for reported, weight in zip(pattern.T, weights, strict=True):
+    own = np.zeros((pattern.shape[1], K, K))
+    for member, reported in enumerate(pattern.T):
+        symbols = np.flatnonzero(reported >= 0)
+        np.add.at(own[member], reported[symbols], counts[symbols])
+    return own
+
+
+def _multiply_members(confusions: Floats, pattern: NDArray[np.intp]) -> Floats:
+    """Π_m Γ_m(pattern[symbol, m], k) of the members that responded, ``[symbol, true]``."""
+    product = np.ones((len(pattern), confusions.shape[2]))
+    for own, reported in zip(confusions, pattern.T, strict=True):
         is_given = reported >= 0
-        own = np.full((K, K), 0.5 / K)
-        np.add.at(own, reported[is_given], counts[is_given])
-        own /= own.sum(axis=0)
-        product[is_given] *= own[reported[is_given]] ** weight
+        product[is_given] *= own[reported[is_given]]
     return product

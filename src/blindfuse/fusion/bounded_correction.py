@@ -5,6 +5,10 @@ close, models are right more often than the vote. The score of class k of an ite
 and v_k votes is v_k + ¾ √n' q_k, where q is the posterior of the model, or the mean of several, and
 n' = n / (1 + (n − 1) ρ) is the effective number of votes, with ρ the mean excess agreement of
 pairs. The lead of a class has a standard deviation of at most √n'; models may make up for ¾ of it.
+
+Four annotators who vote 2 : 1 : 1 have no majority to overrule, but a lead that the bound keeps.
+Where several models are averaged, classes at most one vote behind the leader therefore count as
+tied with it, unless it has more than half of the votes.
 """
 
 from dataclasses import dataclass, replace
@@ -13,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.fusion.choice import Choice, PosteriorsOf
-from blindfuse.fusion.discounted_votes import DiscountedVotes, discount_votes
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.guards import CORRECTION_GUARDS, object_to_labels
 from blindfuse.fusion.model_pool import all_models, pooled_posteriors
+from blindfuse.fusion.outvoted_groups import doubt_labels
 from blindfuse.fusion.pooled_model import PooledModel
 from blindfuse.fusion.tempering import keep_labels
 from blindfuse.model.implied import implied_model
@@ -41,13 +45,13 @@ CHECK_LABELS = "Check about 50 items with `blindfuse audit` to measure the error
 class CorrectedVotes:
     """Votes that the posteriors of a ``model`` correct; ``tie_breaker`` breaks remaining ties.
 
-    With ``second_opinion``, the model corrects only items to which that gives the same label.
+    With ``needs_majority``, a class without a majority is not protected against the next one.
     """
 
     model: PosteriorsOf | None
     correlation: float
     tie_breaker: PooledModel
-    second_opinion: DiscountedVotes | None = None
+    needs_majority: bool = False
 
     def __call__(self, responses: Responses) -> Floats:
         """Corrected votes per item and class, ``[item, class]``."""
@@ -56,15 +60,23 @@ class CorrectedVotes:
     def correct(self, responses: Responses, added: Floats | None) -> Floats:
         """The votes, corrected by posteriors ``added[item, class]`` of the responses."""
         votes = weighted_votes(responses)
-        scores = votes + TIE_BREAK * self.tie_breaker.posteriors(votes)
+        broken = TIE_BREAK * self.tie_breaker.posteriors(votes)
         if added is None:
-            return scores
-        if self.second_opinion is not None:
-            same = most_likely(added) == most_likely(self.second_opinion(responses))
-            added = added * same[:, None]
+            return votes + broken
+        counted = tie_without_majority(votes) if self.needs_majority else votes
         n = votes.sum(axis=1, keepdims=True)
         effective = n / (1 + np.maximum(n - 1, 0) * self.correlation)
-        return np.asarray(scores + BOUND * np.sqrt(effective) * added)
+        return np.asarray(counted + broken + BOUND * np.sqrt(effective) * added)
+
+
+def tie_without_majority(votes: Floats) -> Floats:
+    """The ``votes[item, class]``, with close classes tied where none has more than half of them.
+
+    A class is close if it is at most one vote behind the leader.
+    """
+    largest = votes.max(axis=1, keepdims=True)
+    has_majority = largest > votes.sum(axis=1, keepdims=True) / 2
+    return np.where(~has_majority & (votes >= largest - 1), largest, votes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,32 +92,27 @@ class ConfidentLabels:
 
 
 def correct_votes(evidence: Evidence) -> Choice:
-    """The vote, corrected by the mean of several models.
-
-    If a guard objects to the labels of that mean, it corrects only where a second opinion agrees:
-    a vote that discounts annotators who repeat each other.
-    """
-    added = pooled_posteriors(evidence.context, with_em=True)
-    labels = most_likely(added)
+    """The vote, corrected by the mean of several models unless a guard objects to them."""
+    context, added = evidence.context, pooled_posteriors(evidence.context, with_em=True)
     objection = object_to_labels(
-        labels, evidence.votes, evidence.responses.classes, CORRECTION_GUARDS
+        most_likely(added), evidence.votes, evidence.responses.classes, CORRECTION_GUARDS
     )
-    second, where = None, "where it is close"
     if objection is not None:
         evidence.refusals.append(f"the mean of models {objection}")
-        second = discount_votes(evidence.pairs, evidence.responses)
-        where += " and a vote that discounts annotators who repeat each other agrees"
+        why = f"{_reason(evidence)}, so the majority vote is used."
+        return replace(only_vote(evidence, why), advice=CHECK_LABELS)
     why = (
         f"{_reason(evidence)}, so the majority vote is used; the mean of several models corrects "
-        f"it {where}."
+        "it where it is close."
     )
-    models = all_models(evidence.context)
-    votes = CorrectedVotes(models, evidence.correlation, evidence.pooled_model, second)
-    return replace(
+    correlation, breaker = evidence.correlation, evidence.pooled_model
+    votes = CorrectedVotes(all_models(context), correlation, breaker, needs_majority=True)
+    choice = replace(
         _choose(evidence, BOUNDED_CORRECTION, why, votes, added),
-        history=evidence.context.dawid_skene_from_vote.log_likelihoods_,
+        history=context.dawid_skene_from_vote.log_likelihoods_,
         advice=CHECK_LABELS,
     )
+    return doubt_labels(choice, evidence.dependence.groups, evidence.responses)
 
 
 def _reason(evidence: Evidence) -> str:

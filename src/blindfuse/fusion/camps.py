@@ -21,6 +21,8 @@ from blindfuse.responses.responses import Responses
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+ONE_CAMP = "DawidSkene of one camp"
+"""The name of the method if gold labels decide for a camp."""
 MIN_EXCESS = 0.1
 """Mean excess agreement within the smaller camp: ten points beyond what the model explains. A
 model follows the larger camp, whose agreement it then explains."""
@@ -32,6 +34,17 @@ MIN_DIFFERENT = 0.1
 """Share of the items that both camps cover and label differently."""
 ITEMS_TO_CHECK = 20
 """Items that are proposed for checking."""
+
+
+@dataclass(frozen=True, eq=False)
+class CampPosteriors:
+    """Posteriors of new items by the annotators of one camp; ``members[annotator]`` are in it."""
+
+    members: Mask
+    fit: DawidSkene
+
+    def __call__(self, responses: Responses) -> Floats:
+        return self.fit.predict_proba(responses.select_annotators(self.members))
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,6 +136,9 @@ class Choice:
         first.
     possible_errors
         shares of labels that would be wrong under each of these solutions.
+    outvoted
+        share of labels that would be wrong if a group with correlated errors is right against all
+        others; 0 if there is none.
     explains_dependence
         whether the method models the correlated errors, so that its posteriors state the error.
     rates_by_labels
@@ -161,6 +164,7 @@ class Choice:
     advice: str = ""
     disputed: tuple[int, ...] = ()
     possible_errors: tuple[float, ...] = ()
+    outvoted: float = 0.0
     explains_dependence: bool = False
     rates_by_labels: bool = False
     keeps_posteriors: bool = False

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.diagnostics.correlated_errors import CorrelatedErrors, score_correlated_errors
-from blindfuse.diagnostics.dependence import find_dependence
+from blindfuse.diagnostics.dependence import Dependence, find_dependence
 from blindfuse.diagnostics.fit import Fit, measure_fit
 from blindfuse.diagnostics.pairs import PairCounts, Pairs, count_pairs
 from blindfuse.estimators.dawid_skene import DawidSkene
@@ -93,10 +93,14 @@ class Evidence:
         return measure_fit(self.compared_pairs, self.responses.n_annotators)
 
     @cached_property
+    def dependence(self) -> Dependence:
+        """Pairs and groups of annotators who agree more than EM and the other pairs explain."""
+        return find_dependence(self.compared_pairs, self.responses.annotators)
+
+    @property
     def correlation(self) -> float:
         """Mean excess agreement of pairs of annotators under EM, at least zero."""
-        found = find_dependence(self.compared_pairs, self.responses.annotators)
-        return max(found.correlation, 0.0)
+        return max(self.dependence.correlation, 0.0)
 
     @cached_property
     def second_subtype(self) -> Gain:

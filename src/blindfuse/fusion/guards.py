@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.diagnostics.visible import count_naming
 from blindfuse.errors import list_names
 
 Floats = NDArray[np.float64]
@@ -99,15 +100,12 @@ def misnames_a_class(labels: Codes, votes: Floats, classes: NDArray[np.object_])
     Annotators who agree little more than by chance determine latent classes that are not the ones
     they report; Assumption 2 of the paper, by which classes are named, does not hold there.
     """
-    K = len(classes)
-    reported = np.stack([votes[labels == k].sum(axis=0) for k in range(K)])
-    own, others = np.diag(reported), np.where(np.eye(K, dtype=bool), 0, reported)
-    rival = others.max(axis=1)
+    own, rival, rivals = count_naming(votes, labels)
     misnamed = (rival > MAX_RIVAL * own) & (rival - own > SIGNIFICANT_Z * np.sqrt(rival + own))
     if not misnamed.any():
         return None
     k = int(np.argmax(np.where(misnamed, rival, 0)))
-    name, other = (list_names(classes[[j]]) for j in (k, int(np.argmax(others[k]))))
+    name, other = (list_names(classes[[j]]) for j in (k, rivals[k]))
     return (
         f"gives class {name} to items for which annotators report {other} {rival[k]:,.0f} times "
         f"and {name} {own[k]:,.0f} times"
@@ -140,13 +138,14 @@ def describe_changes(labels: Codes, votes: Floats) -> str:
     count = int(np.count_nonzero(changed))
     if count == 0:
         return "No label differs from the majority vote, apart from ties."
-    close = trailing[changed] <= np.sqrt(votes[changed].sum(axis=1))
-    verb = "differs" if count == 1 else "differ"
-    which = "all" if close.all() else f"{int(np.count_nonzero(close)):,} of them"
-    return (
-        f"{count:,} of {len(labels):,} labels {verb} from the majority vote, {which} where it was "
-        "close (a lead of at most √n of n votes)."
-    )
+    n_close = int(np.count_nonzero(trailing[changed] <= np.sqrt(votes[changed].sum(axis=1))))
+    if count == 1:
+        which, verb = ("which was close" if n_close else "which was clear"), "differs"
+    else:
+        which = f"{'all' if n_close == count else f'{n_close:,} of them'} where it was close"
+        verb = "differ"
+    meaning = " (a lead of at most √n of n votes)" if n_close else ""
+    return f"{count:,} of {len(labels):,} labels {verb} from the majority vote, {which}{meaning}."
 
 
 def vote_prior(votes: Floats) -> Floats:

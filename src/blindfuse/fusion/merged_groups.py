@@ -21,9 +21,9 @@ from blindfuse.fusion.held_out import (
     fit_subtypes,
     sample_items,
 )
-from blindfuse.fusion.model_pool import average_models
 from blindfuse.fusion.one_per_group import busiest_first, one_per_group
 from blindfuse.fusion.repetition import Repetition, explain_by_repetition, is_clearly_a_group
+from blindfuse.fusion.tempering import temper_misfit
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.responses.responses import Responses
 
@@ -76,16 +76,25 @@ def merge_groups(
         return None
     if _are_better_apart(context, found, significant_z):
         return None
-    model, posteriors, history = fit_groups(
+    joint, posteriors, history = fit_groups(
         responses, groups, found.weights, found.fitted.posteriors_, threads
     )
+    model = joint.annotators
     why = (
         "Annotators appear conditionally independent except for groups with correlated errors, "
         f"each of which was merged into one annotator: {found.dependence.named_groups()}."
     )
-    choice = Choice(MERGED_GROUPS, why, model, posteriors, history, groups=groups)
+    choice = Choice(
+        MERGED_GROUPS,
+        why,
+        model,
+        posteriors,
+        history,
+        posteriors_of=joint.posteriors,
+        groups=groups,
+    )
     # The model accounts for correlation inside groups, so those pairs do not test its fit.
-    return average_models(choice, context, pairs.compare_with(model).outside_groups(groups))
+    return temper_misfit(choice, context, pairs.compare_with(model).outside_groups(groups))
 
 
 def _are_better_apart(context: FuseContext, found: FoundGroups, significant_z: float) -> bool:
@@ -102,10 +111,10 @@ def _are_better_apart(context: FuseContext, found: FoundGroups, significant_z: f
     def fit_merged(train: Responses) -> LatentFit:
         weighted = DawidSkene(weights=weights, tolerance=HELD_OUT_TOLERANCE, threads=threads)
         start = weighted.fit(train).posteriors_
-        model, posteriors, _ = fit_groups(
+        joint, posteriors, _ = fit_groups(
             train, groups, weights, start, threads, HELD_OUT_TOLERANCE
         )
-        return LatentFit(posteriors, model.confusions)
+        return LatentFit(posteriors, joint.annotators.confusions)
 
     held_out = HeldOut(context.sample, predicted=outside)
     merged = held_out.predict(fit_merged)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from blindfuse.diagnostics.calibration import BASE_RATE, probability_of_dependence
 from blindfuse.diagnostics.pairs import Pairs
 from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
-from blindfuse.fusion.one_per_group import OnePerGroupPosteriors, busiest_first, one_per_group
 from blindfuse.fusion.recalibration import measure
 from blindfuse.fusion.tempering import temper_misfit
 from blindfuse.responses.responses import Responses
@@ -87,31 +86,28 @@ def pooled_posteriors(context: FuseContext, *, with_em: bool) -> Floats:
     return np.asarray(sum(found) / len(found))
 
 
-def average_models(
-    choice: Choice, context: FuseContext, pairs: Pairs, although: str | None = None
-) -> Choice:
+def average_models(choice: Choice, context: FuseContext, pairs: Pairs, although: str) -> Choice:
     """The choice of a model, averaged with others unless its independence was shown.
 
     The weight of the mean is the probability of dependence that the model does not explain, as a
     share of the probability in a table that cannot show dependence. With a weight of zero the
     choice stays as it is, or less confident if the model does not fit the ``pairs`` of annotators.
     Annotators are rated by the model itself: the mean blurs their confusion matrices. ``although``
-    is the evidence of independence, as a clause, if that alone was the reason for the choice.
+    is the evidence of independence, as a clause.
     """
     _, independence, _ = measure(choice, context)
     weight = min(probability_of_dependence(independence) / BASE_RATE, 1.0)
     if weight == 0:
         return temper_misfit(choice, context, pairs)
-    pool, pooled = _others(choice, context)
-    averaged = AveragedPosteriors(choice.posteriors_of or choice.model.posteriors, pool, weight)
+    pool, pooled = models_beside_em(context), pooled_posteriors(context, with_em=False)
+    averaged = AveragedPosteriors(choice.model.posteriors, pool, weight)
     others = "one EM iteration"
     if context.prior_model is None:
         others += ", MACE and MixedMembership"
-    so = f"so {choice.method} is averaged with {others}."
-    if although is None:
-        why = f"{choice.why} Other correlated errors cannot be ruled out, {so}"
-    else:
-        why = f"Correlated errors cannot be ruled out, although {although}, {so}"
+    why = (
+        f"Correlated errors cannot be ruled out, although {although}, so {choice.method} is "
+        f"averaged with {others}."
+    )
     return replace(
         choice,
         method=MEAN_OF_MODELS,
@@ -120,17 +116,3 @@ def average_models(
         posteriors_of=averaged,
         independence=independence,
     )
-
-
-def _others(choice: Choice, context: FuseContext) -> tuple[ModelPool, Floats]:
-    """The models beside a choice, and the mean of their posteriors ``[item, class]``.
-
-    They know no groups, so they are fitted to one response per merged group and item.
-    """
-    if not choice.groups:
-        return models_beside_em(context), pooled_posteriors(context, with_em=False)
-    groups = busiest_first(context.responses, choice.groups)
-    merged = replace(context, responses=one_per_group(context.responses, groups))
-    members = models_beside_em(merged).members
-    pool = ModelPool(tuple(OnePerGroupPosteriors(groups, member) for member in members))
-    return pool, pooled_posteriors(merged, with_em=False)

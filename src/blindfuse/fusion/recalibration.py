@@ -129,7 +129,8 @@ def _expect(
     merged = independence.merged
     seen = visible() if dependence > 0 or merged else None
     expected = combine(own, dependence, seen, n_items, K, merged=merged)
-    return expected.widened_to(choice.possible_errors), dependence
+    expected = expected.widened_to(choice.possible_errors).raised_to(choice.outvoted)
+    return expected, dependence
 
 
 def _representatives(choice: Choice, n_annotators: int) -> NDArray[np.intp]:

@@ -20,22 +20,25 @@ from blindfuse.fusion.bounded_correction import (
     correct_with,
     only_vote,
 )
-from blindfuse.fusion.camps import ITEMS_TO_CHECK, find_camps
+from blindfuse.fusion.camps import ITEMS_TO_CHECK, ONE_CAMP, CampPosteriors, find_camps
 from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.guards import (
     FITTING_GUARDS,
     MODEL_GUARDS,
     describe_changes,
+    misnames_a_class,
     object_to_labels,
     vote_prior,
 )
 from blindfuse.fusion.held_out import HeldOut, fit_independent
 from blindfuse.fusion.merged_groups import merge_groups
 from blindfuse.fusion.model_pool import ModelPool, average_models
+from blindfuse.fusion.outvoted_groups import doubt_labels
 from blindfuse.fusion.repetition import Repetition, find_repetition
 from blindfuse.fusion.tempering import ShareConfidence, TemperedPosteriors, temper_misfit
 from blindfuse.model.implied import implied_model
+from blindfuse.model.posteriors import most_likely
 from blindfuse.moments.requirements import require_overlap
 from blindfuse.responses.coding import positions
 from blindfuse.responses.responses import Responses
@@ -132,13 +135,27 @@ def settle_camps(evidence: Evidence) -> Choice | None:
     chosen = responses.annotators[camps.members[side]]
     why = f"{camps.describe()} The gold labels decide for the camp of {list_names(chosen)}."
     model = implied_model(responses, posteriors, context.threads)
-    return Choice("DawidSkene of one camp", why, model, posteriors, np.empty(0))
+    of_camp = CampPosteriors(camps.members[side], camps.fits[side])
+    return Choice(ONE_CAMP, why, model, posteriors, np.empty(0), posteriors_of=of_camp)
 
 
 def vote_against_repetition(evidence: Evidence) -> Choice | None:
     """The vote where annotators who repeat each other give half of the responses."""
     found = find_repetition(evidence.responses, evidence.pairs)
     return None if found is None else _vote_because(evidence, found)
+
+
+def correct_misnamed_classes(evidence: Evidence) -> Choice | None:
+    """The corrected vote where EM gives a class to items for which annotators report another.
+
+    Its latent classes are then not those of the annotators, whatever else the responses show.
+    """
+    labels, classes = most_likely(evidence.dawid_skene.posteriors_), evidence.responses.classes
+    objection = object_to_labels(labels, evidence.votes, classes, (misnames_a_class,))
+    if objection is None:
+        return None
+    evidence.refusals.append(f"EM {objection}")
+    return correct_votes(evidence)
 
 
 def merge_dependent_groups(evidence: Evidence) -> Choice | None:
@@ -149,7 +166,8 @@ def merge_dependent_groups(evidence: Evidence) -> Choice | None:
     found = merge_groups(evidence.context, evidence.pairs, SIGNIFICANT_Z, evidence.fit.holds)
     if isinstance(found, Repetition):
         return _vote_because(evidence, found)
-    return None if found is None else _guarded(evidence, found)
+    chosen = None if found is None else _guarded(evidence, found)
+    return chosen and doubt_labels(chosen, chosen.groups, evidence.responses)
 
 
 def _vote_because(evidence: Evidence, found: Repetition) -> Choice:
@@ -252,6 +270,7 @@ LADDER: tuple[Callable[[Evidence], Choice | None], ...] = (
     use_one_sided_sources,
     settle_camps,
     vote_against_repetition,
+    correct_misnamed_classes,
     merge_dependent_groups,
     use_independence,
     use_subtypes,

@@ -62,8 +62,8 @@ def temper_misfit(choice: Choice, context: FuseContext, pairs: Pairs) -> Choice:
     fit = measure_fit(pairs, context.responses.n_annotators)
     if fit.holds:
         return choice
-    by_model = partial(choice.model.posteriors, threads=context.threads)
-    tempered = TemperedPosteriors(by_model, context.mixed_membership)
+    own = choice.posteriors_of or partial(choice.model.posteriors, threads=context.threads)
+    tempered = TemperedPosteriors(own, context.mixed_membership)
     why = (
         f"{choice.why} Pairwise agreement deviates from the model by {fit.misfit:.2g} × the "
         "sampling noise, so confidences are lowered."

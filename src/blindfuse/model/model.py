@@ -1,4 +1,4 @@
-"""Model: confusion matrices and class prior, which are all that prediction needs."""
+"""Model: confusion matrices and class prior of conditionally independent annotators."""
 
 import os
 from dataclasses import dataclass, replace
@@ -29,6 +29,10 @@ FORMAT = "blindfuse model"
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """Confusion matrices and class prior, with the names of annotators and classes.
+
+    Its posteriors are those of conditionally independent annotators. A :class:`Fusion` whose method
+    is more than that (a vote, merged groups, the mean of several models) labels new items by
+    :meth:`Fusion.predict`; its saved model gives some of them another label.
 
     Attributes
     ----------

@@ -184,7 +184,7 @@ def _key_figures(fusion: Fusion, gold: GoldCheck | None) -> tuple[KeyFigure, ...
         KeyFigure(f"{needing:,}", f"items need another label ({100 * needing / n:.0f} %)"),
         KeyFigure(
             f"{outvoted:,}",
-            f"labels against the majority vote ({100 * outvoted / n:.1f} %)",
+            f"labels against the majority vote ({100 * outvoted / n:.1f} %); ties do not count",
         ),
         KeyFigure(
             f"{dependence.effective_votes:.1f}",
@@ -198,9 +198,9 @@ def _key_figures(fusion: Fusion, gold: GoldCheck | None) -> tuple[KeyFigure, ...
 
 
 def _expected_error_figure(fusion: Fusion) -> KeyFigure:
-    expected = fusion.expected_error
-    value = f"{100 * expected.value:.1f}\u00a0%"
-    return KeyFigure(value, f"expected error (80\u00a0% interval {expected.interval()}\u00a0%)")
+    """The figure as the paragraph about it states it."""
+    value, _, interval = str(fusion.expected_error).replace(" %", "\u00a0%").partition(" (")
+    return KeyFigure(value, f"expected error ({interval}")
 
 
 def _audit_figures(audit: AuditSection | None) -> tuple[KeyFigure, ...]:

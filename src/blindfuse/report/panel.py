@@ -28,13 +28,14 @@ class PanelMember:
 class PanelSection:
     """The effective number of votes, the sentences of the diagnostics, and the ``members``.
 
-    ``total`` counts all annotators.
+    ``total`` counts all annotators; ``searched`` says whether redundant ones were searched for.
     """
 
     effective_votes: float
     sentences: tuple[str, ...]
     members: tuple[PanelMember, ...]
     total: int
+    searched: bool
 
 
 def panel_section(diagnostics: Diagnostics, names: list[str]) -> PanelSection:
@@ -56,4 +57,5 @@ def panel_section(diagnostics: Diagnostics, names: list[str]) -> PanelSection:
         sentences=(visible(panel.summary(), MAX_LENGTH), coverage.summary()),
         members=members,
         total=len(names),
+        searched=panel.searched,
     )

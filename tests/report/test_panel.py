@@ -1,0 +1,73 @@
+"""The panel on the page: its figures are those of the other sections."""
+
+import re
+
+import numpy as np
+import pytest
+
+from blindfuse import Fusion, Responses, fuse, report_html, simulate
+from blindfuse.cli.tables import annotator_frame
+from tests.conftest import Crowds
+from tests.support.crowds import copiers
+from tests.support.report_cases import contents_of, embedded_data
+
+STATED = re.compile(r"best single annotator is (.+?), with an estimated accuracy of ([\d.]+) %")
+
+
+def check_accuracies(fusion: Fusion) -> None:
+    """The best annotator has the same accuracy in all sections, files and sentences."""
+    page, panel = report_html(fusion, title="A title"), fusion.diagnostics.panel
+    rows = {row["name"]: row["accuracy"] for row in embedded_data(page)["annotators"]}
+    stated = set(STATED.findall(page.replace("&#39;", "'")))
+    if panel.best is None:
+        assert not stated
+        return
+    names = fusion.responses.annotators.tolist()
+    ((shown, accuracy),) = stated
+    assert shown == repr(names[panel.best])
+    assert 100 * rows[str(names[panel.best])] == pytest.approx(float(accuracy), abs=0.0551)
+    frame = annotator_frame(fusion)
+    in_file = dict(zip(frame["annotator"].to_list(), frame["accuracy"].to_list(), strict=True))
+    assert f"{100 * in_file[names[panel.best]]:.1f}" == accuracy
+    coverage, rated = fusion.diagnostics.coverage.coverage, fusion.diagnostics.annotators
+    compared = (coverage >= 0.1) & ~rated.constant
+    assert rows[str(names[panel.best])] == max(
+        rows[str(name)] for name, is_compared in zip(names, compared, strict=True) if is_compared
+    )
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+@pytest.mark.parametrize("seed", range(6))
+def test_simulated_crowds(seed: int, missing: float) -> None:
+    rng = np.random.default_rng(seed)
+    K, skill = 2 + seed % 3, rng.uniform(0, 0.6)
+    check_accuracies(fuse(simulate(300, 4 + seed, K, rng, skill=skill, missing=missing).responses))
+
+
+def test_copiers() -> None:
+    check_accuracies(fuse(copiers(0).responses))
+
+
+def test_a_crowd_that_is_misled_together() -> None:
+    rng = np.random.default_rng(0)
+    truth, lure = rng.integers(2, size=(2, 600))
+    misled = np.where(rng.random((600, 8)) < 0.5, truth[:, None], lure[:, None])
+    fusion = fuse(Responses.from_matrix(misled))
+    assert fusion.choice.rates_by_labels
+    check_accuracies(fusion)
+
+
+@pytest.mark.parametrize(
+    "name", ["bird", "dog", "judges_toxicity", "judges_triviaqa", "rte", "trec", "ws_youtube"]
+)
+def test_public_crowds(name: str, crowds: Crowds) -> None:
+    check_accuracies(fuse(crowds[name].responses))
+
+
+def test_where_nobody_was_searched_for_nobody_is_said_to_be_needed(crowds: Crowds) -> None:
+    fusion = fuse(crowds["judges_toxicity"].responses)
+    assert not contents_of(fusion).panel.searched
+    assert "Redundant annotators were not searched for." in report_html(fusion, title="A title")
+    searched = fuse(simulate(300, 6, 2, np.random.default_rng(0), skill=0.5).responses)
+    assert contents_of(searched).panel.searched
+    assert "were not searched for" not in report_html(searched, title="A title")
