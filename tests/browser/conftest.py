@@ -64,7 +64,7 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Open]:
         path.write_text(html, encoding="utf-8")
         page.goto(path.as_uri())
         page.wait_for_function(  # a function: the page's policy refuses expressions while polling
-            "() => [...document.querySelectorAll('.chart')].every((one) => one.querySelector('svg'))"
+            "() => [...document.querySelectorAll('.chart')].every((at) => at.querySelector('svg'))"
         )
         return page
 
