@@ -17,6 +17,9 @@ from report import Check, Section
 from trust import has_data
 
 SEEDS = range(3)
+FRESH_SEEDS = range(100, 120)
+"""Draws of the kinds that are worse than the vote with the first seeds. Of so many kinds, two in a
+hundred exceed twice the noise by chance, and three seeds do not measure the noise well."""
 MAX_LOSS = 0.3
 """Points by which fuse may be worse than the vote in any case."""
 GOLD = 20
@@ -30,16 +33,16 @@ def generated() -> Section:
         ["kind", "vote", "difference", "noise", "largest", "methods"],
         note="Noise is the standard error of the mean difference over seeds, at least that of the "
         "paired differences of the items. A kind is worse than the vote if the mean difference "
-        "exceeds both 0.3 points and twice the noise.",
+        "exceeds both 0.3 points and twice the noise. Such kinds are measured again with "
+        f"{len(FRESH_SEEDS)} fresh seeds, which the checks show.",
     )
-    worse = []
+    worse = 0
     for kind in KINDS:
-        found, methods = _measure(kind)
+        found, methods = _measure(kind, SEEDS)
         if not found:
             continue
         differences = np.array([one.difference for one in found])
-        noise = mean_noise(found)
-        mean = float(differences.mean())
+        mean, noise, limit = _summarize(found)
         section.rows.append(
             [
                 kind.name,
@@ -50,12 +53,19 @@ def generated() -> Section:
                 ", ".join(sorted(methods)),
             ]
         )
-        if mean > max(MAX_LOSS, 2 * noise):
-            worse.append(kind.name)
-            limit = max(MAX_LOSS, 2 * noise)
+        if mean > limit:
+            mean, noise, limit = _summarize(_measure(kind, FRESH_SEEDS)[0])
+            worse += mean > limit
             section.checks.append(Check(f"{kind.name}: fuse minus the vote, points", mean, limit))
-    section.checks.append(Check("kinds of tables worse than the vote", len(worse), 0))
+    section.checks.append(Check("kinds of tables worse than the vote", worse, 0))
     return section
+
+
+def _summarize(found: list[PairedErrors]) -> tuple[float, float, float]:
+    """The mean difference, its noise, and the limit from which on the kind counts as worse."""
+    noise = mean_noise(found)
+    mean = float(np.mean([one.difference for one in found]))
+    return mean, noise, max(MAX_LOSS, 2 * noise)
 
 
 def mean_noise(found: list[PairedErrors]) -> float:
@@ -66,9 +76,9 @@ def mean_noise(found: list[PairedErrors]) -> float:
     return float(max(by_items, by_seeds) / np.sqrt(len(found)))
 
 
-def _measure(kind: Kind) -> tuple[list[PairedErrors], set[str]]:
+def _measure(kind: Kind, seeds: range) -> tuple[list[PairedErrors], set[str]]:
     found, methods = [], set()
-    for seed in SEEDS:
+    for seed in seeds:
         crowd = kind.crowd(seed)
         if not (crowd.truth >= 0).any():
             continue

@@ -24,6 +24,7 @@ from scipy.optimize import lsq_linear
 
 from blindfuse import NotConverged, Responses, fuse
 from blindfuse.diagnostics.calibration import (
+    EXPLAINED_DEPENDENCE,
     EXPLAINED_SPREAD,
     LEVEL,
     MIN_ONE_SIDED,
@@ -55,12 +56,12 @@ from experiments.table_variants import variants_of
 Floats = NDArray[np.float64]
 
 COEFFICIENTS = Path(__file__).parents[1] / "src/blindfuse/diagnostics/calibration.json"
-FEATURES = ("mixed_error", "agreement", "misfit")
+FEATURES = ("mixed_error", "mace_error", "margin", "misfit")
 BOUNDS = (
-    np.array([-np.inf, 0.0, -np.inf, 0.0]),
-    np.array([np.inf, np.inf, 0.0, np.inf]),
+    np.array([-np.inf, 0.0, 0.0, -np.inf, 0.0]),
+    np.array([np.inf, np.inf, np.inf, 0.0, np.inf]),
 )
-"""Limits of the intercept and the slopes: more error under mixed membership, less agreement and
+"""Limits of the intercept and the slopes: more error under a reference model, a smaller margin and
 more misfit never lower the expected error."""
 GENERATED_SEEDS = range(12)
 VARIANT_SEED = 100
@@ -135,8 +136,15 @@ class Record:
         """The expected error under a relation."""
         classes, seen = self.visible.n_classes, self.visible
         if self.is_explained:
-            spread = EXPLAINED_SPREAD
-            return combine(self.own_error, 0.0, None, self.n_known, classes, own_spread=spread)
+            return combine(
+                self.own_error,
+                EXPLAINED_DEPENDENCE,
+                seen,
+                self.n_known,
+                classes,
+                relation,
+                own_spread=EXPLAINED_SPREAD,
+            )
         dependence = probability_of_shared_errors(self.independence)
         merged = self.independence.merged
         expected = combine(
@@ -233,18 +241,15 @@ def leave_families_out(records: list[Record]) -> dict[str, Relation]:
 def spread_of_residuals(records: list[Record], slopes: dict[str, Relation]) -> Any:
     """A function from a family to the spread of the residuals of all other public families.
 
-    It is such that the interval, which adds the sampling noise of the table, contains 80 % of them.
-    Crowds, juries, APIs, weak supervision and ensembles count the same, however many there are.
+    It is such that the interval, which adds the sampling noise of the table, contains 80 % of them,
+    with the weights of the fit.
     """
     used = [record for record in records if record.is_fitted and record.family not in KINDS]
     residuals = np.array(
         [record.target - slopes[record.family].log_odds(record.visible) for record in used]
     )
     families = np.array([record.family for record in used])
-    kinds = [family.split(" of ")[0] for family in families]
-    weights = np.array(
-        [record.weight / kinds.count(kind) for record, kind in zip(used, kinds, strict=True)]
-    )
+    weights = table_weights(used)
     # |residual| ≤ Z √(spread² + noise) if the spread is at least this
     needed = np.sqrt(np.maximum((residuals / Z) ** 2 - [record.noise for record in used], 0))
 

@@ -49,8 +49,9 @@ def left_out() -> Section:
         Check("mean of |actual − expected|, points", figures["absolute"], 5.0),
     ]
     section.note = (
-        "The relation has three slopes, an intercept and a spread. Which figures it uses was "
-        "chosen with these tables in view; the coefficients for a family come from all others."
+        "The relation has four slopes, an intercept and a spread. Which figures it uses was "
+        "chosen with these tables in view; the coefficients for a family come from all others. All "
+        "ensembles are one family."
     )
     return section
 

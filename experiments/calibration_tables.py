@@ -230,8 +230,7 @@ def public_tables(folder: Path) -> Iterator[Table]:
     for path in sorted((folder / "crowd").iterdir()):
         yield Table(path.name, family_of(path.name), partial(_read_crowd, path))
     for path in sorted((folder / "ensembles").glob("*.npz")):
-        family = path.stem.split("_")[0]
-        yield Table(path.stem, f"ensembles of {family}", partial(_read_matrix, path))
+        yield Table(path.stem, "ensembles", partial(_read_matrix, path))
 
 
 def trained_tables(folder: Path) -> Iterator[Table]:
@@ -240,7 +239,7 @@ def trained_tables(folder: Path) -> Iterator[Table]:
         for ensemble in ENSEMBLES:
             for seed in ENSEMBLE_SEEDS:
                 train = partial(_train, name, ensemble, seed, folder)
-                yield Table(f"{name} {ensemble} {seed}", f"ensembles of {name}", train)
+                yield Table(f"{name} {ensemble} {seed}", "ensembles", train)
 
 
 def _train(name: str, ensemble: Ensemble, seed: int, folder: Path) -> tuple[Responses, Codes]:

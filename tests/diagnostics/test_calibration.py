@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from blindfuse import MixedMembership, Responses, simulate
+from blindfuse import Responses, simulate
 from blindfuse.diagnostics.calibration import (
     ErrorInterval,
     combine,
@@ -17,12 +17,13 @@ from blindfuse.diagnostics.calibration import (
     probability_of_shared_errors,
     typical_score,
 )
-from blindfuse.diagnostics.visible import Independence, Visible, observe
+from blindfuse.diagnostics.visible import Independence, Visible, fit_references, observe
 from blindfuse.model.implied import implied_model
 
 SEEN = Visible(
     mixed_error=0.15,
-    agreement=0.6,
+    mace_error=0.1,
+    margin=0.5,
     misfit=2.0,
     share_error=0.3,
     one_sided=0.0,
@@ -37,13 +38,13 @@ LARGE = Independence(
 
 
 def test_the_relation_increases_where_it_should() -> None:
-    """More ambiguity or misfit, or less agreement, never lowers the expected error."""
+    """More errors of reference models or misfit, or closer votes, never lower the error."""
     relation = fitted_relation()
-    names = ("mixed_error", "misfit")
+    names = ("mixed_error", "mace_error", "misfit")
     for name, value in itertools.product(names, (1.2, 2.0)):
         worse = replace(SEEN, **{name: value * getattr(SEEN, name)})
         assert relation.log_odds(worse) >= relation.log_odds(SEEN), name
-    assert relation.log_odds(replace(SEEN, agreement=0.4)) >= relation.log_odds(SEEN)
+    assert relation.log_odds(replace(SEEN, margin=0.3)) >= relation.log_odds(SEEN)
 
 
 @pytest.mark.parametrize("n_items", [1, 2, 10, 1_000, 10**7])
@@ -98,7 +99,8 @@ def test_the_probability_of_dependence_is_that_of_a_simulation(n_items: int, z: 
     table = replace(LARGE, z=z, n_items=n_items, n_annotators=20, responses_per_item=5.0)
     rng = np.random.default_rng(0)
     dependent = rng.random(4_000_000) < 0.8
-    means = np.where(dependent, np.exp(rng.normal(np.log(typical_score(table)), 0.5, 4_000_000)), 0)
+    shown = dependent & (rng.random(len(dependent)) > (2 / 5) ** 3)
+    means = np.where(shown, np.exp(rng.normal(np.log(typical_score(table)), 0.5, 4_000_000)), 0)
     near = np.abs(means + rng.normal(size=len(means)) - z) < 0.05
     expected = max(dependent[near].mean(), 1 / (1 + (4 / max(z, 1e-3)) ** 8))
     assert probability_of_dependence(table) == pytest.approx(expected, abs=0.05)
@@ -135,6 +137,19 @@ def test_merged_groups_leave_dependence_open() -> None:
     assert merged.high == pytest.approx(dependent.high, rel=0.1)
 
 
+def test_few_responses_per_item_may_hide_dependence() -> None:
+    """However large the table is, a share (2/n)³ of dependent tables has no score."""
+    found = {
+        n: probability_of_dependence(
+            replace(LARGE, n_items=10**7, n_annotators=100, responses_per_item=n)
+        )
+        for n in (3.0, 4.0, 5.0, 10.0)
+    }
+    hidden = {n: 0.8 * (2 / n) ** 3 for n in (3.0, 4.0, 5.0)}
+    expected = {n: share / (share + 0.2) for n, share in hidden.items()} | {10.0: 0.0}
+    assert found == pytest.approx(expected, abs=1e-3)
+
+
 def test_dependence_is_probable_if_either_diagnostic_shows_it() -> None:
     """A model that takes shared errors for a class leaves a score far below zero."""
     assert probability_of_dependence(replace(LARGE, z=-16.0)) > 0.99
@@ -160,19 +175,24 @@ def test_visible_figures_are_those_of_a_second_computation(seed: int) -> None:
     answered = np.flatnonzero(responses.responses_per_item > 0)
     responses = responses.select_items(answered)
     labels = drawn.truth[answered]
-    mixed = MixedMembership().fit(responses)
+    models = fit_references(responses)
+    mixed, mace = models
     even = np.full((len(labels), 3), 1 / 3)
-    seen = observe(responses, drawn.model, labels, even).visible(lambda: mixed)
+    seen = observe(responses, drawn.model, labels, even).visible(lambda: models)
     ratios = []
     for posterior, label in zip(mixed.posteriors_, labels, strict=True):
         second = max(p for k, p in enumerate(posterior) if k != label)
         ratios.append(second / (posterior[label] + second))
     assert seen.mixed_error == pytest.approx(np.mean(ratios))
+    right = [posterior[label] for posterior, label in zip(mace.posteriors_, labels, strict=True)]
+    assert seen.mace_error == pytest.approx(1 - np.mean(right))
     matrix = responses.matrix()
-    equal = [np.mean(row[row >= 0] == label) for row, label in zip(matrix, labels, strict=True)]
-    given = np.concatenate([row[row >= 0] for row in matrix])
-    chance = sum(np.mean(labels == k) * np.mean(given == k) for k in range(3))
-    assert seen.agreement == pytest.approx((np.mean(equal) - chance) / (1 - chance))
+    leads = []
+    for row in matrix:
+        first, second, _ = sorted((np.mean(row[row >= 0] == k) for k in range(3)), reverse=True)
+        leads.append(first - second)
+    assert seen.margin == pytest.approx(np.mean(leads))
+    assert observe(responses, drawn.model, labels, even).visible() == seen
     assert seen.one_sided == 0
     named = []
     for k in range(3):

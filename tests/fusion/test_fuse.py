@@ -50,13 +50,13 @@ def test_independent_annotators_are_fused_as_well_as_by_the_oracle(setting: Sett
     [(None, "BlindEnsemble + EM"), (select_method("Wawa", Wawa), "Wawa")],
 )
 def test_new_items_are_labelled_by_the_same_rule(choose: Any, method: str) -> None:
-    simulation = simulate(2000, 8, 3, np.random.default_rng(0), skill=0.3, missing=0.3)
+    simulation = simulate(2000, 16, 3, np.random.default_rng(0), skill=0.3, missing=0.2)
     fusion = fuse(simulation.responses, selection=choose)
     assert fusion.method == method
     again = fusion.predict_proba(simulation.responses)
     np.testing.assert_allclose(again, fusion.posteriors, atol=1e-6)
     matrix = simulation.responses.matrix()[:50, ::-1]  # annotators in another order
-    new = Responses.from_matrix(matrix, annotators=list(range(8))[::-1], classes=[0, 1, 2])
+    new = Responses.from_matrix(matrix, annotators=list(range(16))[::-1], classes=[0, 1, 2])
     np.testing.assert_allclose(fusion.predict_proba(new), again[:50], atol=1e-9)
     np.testing.assert_array_equal(fusion.predict(new), again[:50].argmax(axis=1))
 

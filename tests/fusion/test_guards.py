@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from blindfuse import DawidSkene, MajorityVote, Responses, fuse, simulate
+from blindfuse.diagnostics.visible import vote_margins
 from blindfuse.fusion.guards import (
     FITTING_GUARDS,
     MODEL_GUARDS,
@@ -13,7 +14,6 @@ from blindfuse.fusion.guards import (
     moves_the_prior,
     object_to_labels,
     overrules_majorities,
-    vote_margins,
 )
 from blindfuse.model.posteriors import weighted_votes
 from experiments.settings import FIGURE_4

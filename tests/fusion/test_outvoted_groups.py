@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from blindfuse import Responses, fuse
-from blindfuse.fusion.outvoted_groups import outvoted_share
+from blindfuse.fusion.outvoted_groups import chance_corrected_agreement, outvoted_share
+from blindfuse.model.posteriors import weighted_votes
 
 
 def experts_and_novices(seed: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -68,3 +69,15 @@ def test_guessers_and_one_sided_annotators_are_no_experts() -> None:
     responses = Responses.from_matrix(matrix)
     assert outvoted_share((0, 1, 2), responses, truth) == 0
     assert outvoted_share((3, 4, 5), responses, truth) == 0
+
+
+def test_agreement_is_corrected_for_chance() -> None:
+    """The share of responses equal to the label, item by item, beyond that of shuffled labels."""
+    matrix, truth = experts_and_novices(2, 4)
+    votes = weighted_votes(Responses.from_matrix(matrix))
+    equal = np.mean(matrix == truth[:, None])
+    chance = sum(np.mean(truth == k) * np.mean(matrix == k) for k in range(4))
+    expected = (equal - chance) / (1 - chance)
+    assert chance_corrected_agreement(votes, truth) == pytest.approx(expected)
+    assert chance_corrected_agreement(votes[:0], truth[:0]) == 0
+    assert chance_corrected_agreement(np.full((5, 1), 3.0), np.zeros(5, dtype=np.intp)) == 0

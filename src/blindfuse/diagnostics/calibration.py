@@ -27,8 +27,6 @@ MISFIT_LIMITS = 0.3, 100.0
 """Limits of the misfit before the logarithm."""
 MISFIT_ITEMS = 2_000
 """Items for which the misfit is taken as it is; it grows with the number of items."""
-AGREEMENT_LIMITS = 0.1, 0.95
-"""Limits of the chance-corrected agreement before the logit."""
 MIN_ONE_SIDED = 0.5
 """Share of one-sided responses from which on confusion matrices are not determined."""
 ONE_SIDED_SPREAD = 0.8
@@ -41,6 +39,11 @@ SCORE_SPREAD = 0.5
 FEW_ANNOTATORS = 8.0
 """With M annotators the model absorbs most of the dependence: the typical score is divided by
 1 + 8/(M − 2)²."""
+HIDDEN_SCORE = 2.0, 3
+"""With n responses per item, a share (2/n)³ of tables with correlated errors has no score: latent
+classes absorb the errors that few responses share. Of public tables and their variants for which a
+score above 2 is typical, a third has none with four responses, a tenth with five to nine, and one
+in twenty with ten or more."""
 SCORE_REACH, SCORE_STEPS = 6.0, 601
 """Standard deviations over which that distribution is integrated, and steps."""
 BASE_RATE = 0.8
@@ -63,6 +66,8 @@ INDEPENDENT_SPREAD = 0.05
 EXPLAINED_SPREAD = 0.35
 """The same where the method models the correlated errors: the root mean square over tables whose
 labels come from latent subtypes."""
+EXPLAINED_DEPENDENCE = 0.5
+"""The probability of further dependence there: the model and the relation count the same."""
 NEGLIGIBLE = 0.05
 """Probability of dependence that counts as none."""
 QUANTILE_REACH, BISECTIONS = 8.0, 60
@@ -128,17 +133,17 @@ class Relation:
 
 
 def features(visible: Visible) -> tuple[float, ...]:
-    """The three features of the relation.
+    """The four features of the relation.
 
-    The logits of the error under mixed membership and of the agreement, and the log misfit, less
-    half the log number of items. Half an error among one more item is added to the errors, which
-    matters for small tables only.
+    The logits of the errors under mixed membership and under MACE and of the margin of the vote,
+    and the log misfit, less half the log number of items. Half an item is added to either side of
+    the shares, which matters for small tables only.
     """
     n = visible.n_items
     misfit = float(np.clip(visible.misfit, *MISFIT_LIMITS))
+    shares = visible.mixed_error, visible.mace_error, visible.margin
     return (
-        _logit((n * visible.mixed_error + 0.5) / (n + 1)),
-        float(logit(np.clip(visible.agreement, *AGREEMENT_LIMITS))),
+        *(_logit((n * share + 0.5) / (n + 1)) for share in shares),
         float(np.log(misfit) - np.log(n / MISFIT_ITEMS) / 2),
     )
 
@@ -156,12 +161,16 @@ def probability_of_dependence(evidence: Independence) -> float:
 
     By Bayes' rule from the score z, with probability 0.8 before it is seen: z ~ N(0, 1) without
     dependence, z ~ N(ζ, 1) with it, where log ζ has a standard deviation of 0.5 around the score
-    that public tables of this size typically have. The probability is at least
-    1/(1 + (4/|z|)⁸) and 1/(1 + (1.5/f)⁸) with the excess misfit f.
+    that public tables of this size typically have. With n responses per item, a share (2/n)³ of
+    dependent tables has ζ = 0. The probability is at least 1/(1 + (4/|z|)⁸) and 1/(1 + (1.5/f)⁸)
+    with the excess misfit f.
     """
     z = evidence.z
-    independent = (1 - BASE_RATE) * float(_normal_density(z))
-    dependent = BASE_RATE * _density_if_dependent(z, typical_score(evidence))
+    without_score = float(_normal_density(z))
+    hidden = hidden_share(evidence.responses_per_item)
+    independent = (1 - BASE_RATE) * without_score
+    with_score = _density_of_scores(z, typical_score(evidence))
+    dependent = BASE_RATE * ((1 - hidden) * with_score + hidden * without_score)
     probability = max(
         dependent / max(dependent + independent, 1e-300),
         probability_by_score(z),
@@ -190,7 +199,13 @@ def typical_score(evidence: Independence) -> float:
     return float(slope * np.sqrt(max(evidence.n_items, 1)) / absorbed)
 
 
-def _density_if_dependent(z: float, typical: float) -> float:
+def hidden_share(responses_per_item: float) -> float:
+    """The share of tables with correlated errors that have no score, (2/n)³."""
+    few, power = HIDDEN_SCORE
+    return float(min(few / max(responses_per_item, few), 1.0) ** power)
+
+
+def _density_of_scores(z: float, typical: float) -> float:
     """The density of z ~ N(ζ, 1), averaged over log ζ ~ N(log typical, 0.5²)."""
     deviations = np.linspace(-SCORE_REACH, SCORE_REACH, SCORE_STEPS)
     means = typical * np.exp(SCORE_SPREAD * deviations)

@@ -1,6 +1,5 @@
 """The expected share of wrong labels, and how many more responses would lower it."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +13,7 @@ from blindfuse.diagnostics.calibration import (
 )
 from blindfuse.diagnostics.fit import Verdict
 from blindfuse.diagnostics.visible import observe
-from blindfuse.errors import BadParameter, NotConverged
-from blindfuse.estimators.mixed_membership import MixedMembership
+from blindfuse.errors import BadParameter
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
 from blindfuse.model.recalibration import mean_error
@@ -154,14 +152,8 @@ def expect_error(responses: Responses, model: Model, posteriors: Floats) -> Erro
     dependence = probability_of_shared_errors(
         observed.independence(np.arange(responses.n_annotators))
     )
-    visible = observed.visible(lambda: _fit_mixed(observed.responses)) if dependence > 0 else None
+    visible = observed.visible() if dependence > 0 else None
     own, K = mean_error(observed.posteriors), responses.n_classes
     answered = responses.responses_per_item > 0
     rest = float(np.sum(1 - posteriors[~answered].max(axis=1)) / responses.n_items)
     return combine(own, dependence, visible, n_items, K).scaled(n_items / responses.n_items, rest)
-
-
-def _fit_mixed(responses: Responses) -> MixedMembership:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConverged)
-        return MixedMembership().fit(responses)

@@ -1,14 +1,15 @@
 """What a table of responses shows about the error of its labels, without a truth.
 
 If annotators are conditionally independent, the error is that of Dawid–Skene; if items are
-ambiguous, it is that of :class:`MixedMembership`, which is higher. How far annotators agree with
-the labels, and how far pairs of them deviate from independence, corrects the latter.
+ambiguous, it is that of :class:`MixedMembership`, which is higher. What :class:`MACE` expects, the
+margin of the vote, and how far pairs of annotators deviate from independence, correct the latter.
 :mod:`blindfuse.diagnostics.calibration` relates these figures to the error.
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 from blindfuse.diagnostics.correlated_errors import score_correlated_errors
 from blindfuse.diagnostics.fit import Fit, measure_fit
 from blindfuse.diagnostics.pairs import count_pairs
+from blindfuse.errors import NotConverged
+from blindfuse.estimators.mace import MACE
+from blindfuse.estimators.mixed_membership import MixedMembership
 from blindfuse.model.anchored_votes import symbol_counts
 from blindfuse.model.decisions import decide
 from blindfuse.model.implied import implied_model
@@ -33,10 +37,20 @@ MIN_CONSTANT_RESPONSES = 5
 """Responses from which on an annotator who always reports the same class counts as one-sided."""
 
 
-class Predictor(Protocol):
-    """A fitted method that predicts posteriors ``[item, class]`` of items."""
+class ReferenceModels(NamedTuple):
+    """Fitted models whose expected errors tell something about the error of any labels."""
 
-    def predict_proba(self, responses: Responses, /) -> Floats: ...
+    mixed: MixedMembership
+    mace: MACE
+
+
+def fit_references(responses: Responses, threads: int | None = None) -> ReferenceModels:
+    """Fit the reference models to these responses."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        return ReferenceModels(
+            MixedMembership(threads=threads).fit(responses), MACE(threads=threads).fit(responses)
+        )
 
 
 @dataclass(frozen=True)
@@ -76,9 +90,10 @@ class Visible:
     mixed_error
         mean of b/(a + b), with the posteriors a of the label and b of the second class under
         :class:`MixedMembership`; with two classes, the mean of 1 − a.
-    agreement
-        chance-corrected share of the responses that are equal to the label, (s − c)/(1 − c), with
-        c = Σ_k (share of labels k) (share of responses k).
+    mace_error
+        mean of 1 − the posterior of the label under :class:`MACE`.
+    margin
+        mean lead of the class with most votes over the second, as a share of the item's votes.
     misfit
         misfit of the pairwise agreement (:class:`Fit`) under the confusion matrices of the labels.
     share_error
@@ -88,7 +103,8 @@ class Visible:
     """
 
     mixed_error: float
-    agreement: float
+    mace_error: float
+    margin: float
     misfit: float
     share_error: float
     one_sided: float
@@ -134,14 +150,18 @@ class Observed:
         """The expected share of wrong labels if the model holds."""
         return _error_at(self.model.posteriors(self.responses, threads=threads), self.labels)
 
-    def visible(self, mixed: Callable[[], Predictor], threads: int | None = None) -> Visible:
-        """Measure what is visible; ``mixed`` returns a fitted :class:`MixedMembership`."""
+    def visible(
+        self, fit: Callable[[], ReferenceModels] | None = None, threads: int | None = None
+    ) -> Visible:
+        """Measure what is visible; ``fit`` returns reference models, if they were fitted before."""
         responses, labels = self.responses, self.labels
+        mixed, mace = fit() if fit else fit_references(responses, threads)
         model = implied_model(responses, np.eye(responses.n_classes)[labels], threads)
         votes = weighted_votes(responses)
         return Visible(
-            mixed_error=_two_class_error(mixed().predict_proba(responses), labels),
-            agreement=chance_corrected_agreement(votes, labels),
+            mixed_error=_two_class_error(mixed.predict_proba(responses), labels),
+            mace_error=_error_at(mace.predict_proba(responses), labels),
+            margin=float(np.mean(vote_margins(votes) / votes.sum(axis=1))),
             misfit=_fit_of_pairs(responses, model).misfit,
             share_error=_error_at(_vote_shares(votes), labels),
             one_sided=_one_sided_share(responses),
@@ -226,23 +246,15 @@ def _smallest_naming(votes: Floats, labels: NDArray[np.intp]) -> float:
     return float(count_naming(votes, labels).shares[filled].min(initial=1.0))
 
 
+def vote_margins(votes: Floats) -> Floats:
+    """Lead of the class with most votes over the second, ``[item]``; of one class, all votes."""
+    ordered = np.sort(np.column_stack([np.zeros(len(votes)), votes]), axis=1)
+    return np.asarray(ordered[:, -1] - ordered[:, -2])
+
+
 def _vote_shares(votes: Floats) -> Floats:
     prior = votes.sum(axis=0) / votes.sum()
     return np.asarray((votes + prior) / (votes.sum(axis=1, keepdims=True) + 1))
-
-
-def chance_corrected_agreement(votes: Floats, labels: NDArray[np.intp]) -> float:
-    """How often responses are equal to the label, beyond what class proportions explain.
-
-    Every item counts the same. Zero if there is only one class, or no item.
-    """
-    if len(labels) == 0:
-        return 0.0
-    shares = votes / votes.sum(axis=1, keepdims=True)
-    agreement = float(shares[np.arange(len(labels)), labels].mean())
-    of_labels = np.bincount(labels, minlength=votes.shape[1]) / len(labels)
-    chance = float(of_labels @ (votes.sum(axis=0) / votes.sum()))
-    return (agreement - chance) / (1 - chance) if chance < 1 else 0.0
 
 
 def _one_sided_share(responses: Responses) -> float:

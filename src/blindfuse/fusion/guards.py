@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics.visible import count_naming
+from blindfuse.diagnostics.visible import count_naming, vote_margins
 from blindfuse.errors import list_names
 
 Floats = NDArray[np.float64]
@@ -123,12 +123,6 @@ MODEL_GUARDS: tuple[Guard, ...] = (misnames_a_class, *CORRECTION_GUARDS)
 FITTING_GUARDS: tuple[Guard, ...] = (empties_a_class, misnames_a_class)
 """Guards of a model that fits the pairwise agreement of annotators. It may move the class prior and
 overrule majorities, but neither empty a class nor give a class the items of another."""
-
-
-def vote_margins(votes: Floats) -> Floats:
-    """Lead of the class with most votes over the second, ``[item]``."""
-    *_, second, first = np.sort(votes, axis=1).T
-    return np.asarray(first - second)
 
 
 def describe_changes(labels: Codes, votes: Floats) -> str:

@@ -10,12 +10,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics.visible import chance_corrected_agreement
 from blindfuse.errors import list_names
 from blindfuse.fusion.choice import Choice
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.responses import Responses
 
+Floats = NDArray[np.float64]
 Group = tuple[int, ...]
 """Positions of annotators."""
 
@@ -64,3 +64,17 @@ def outvoted_share(group: Group, responses: Responses, labels: NDArray[np.intp])
         return 0.0
     share = float(np.mean(speaks & (votes.argmax(axis=1) != labels)))
     return share + float(np.sqrt(share * (1 - share) / len(labels)))
+
+
+def chance_corrected_agreement(votes: Floats, labels: NDArray[np.intp]) -> float:
+    """How often responses are equal to the label, beyond what class proportions explain.
+
+    Every item counts the same. Zero if there is only one class, or no item.
+    """
+    if len(labels) == 0:
+        return 0.0
+    shares = votes / votes.sum(axis=1, keepdims=True)
+    agreement = float(shares[np.arange(len(labels)), labels].mean())
+    of_labels = np.bincount(labels, minlength=votes.shape[1]) / len(labels)
+    chance = float(of_labels @ (votes.sum(axis=0) / votes.sum()))
+    return (agreement - chance) / (1 - chance) if chance < 1 else 0.0

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.diagnostics.calibration import (
+    EXPLAINED_DEPENDENCE,
     EXPLAINED_SPREAD,
     NO_ERROR,
     ErrorInterval,
@@ -14,8 +15,7 @@ from blindfuse.diagnostics.calibration import (
     probability_of_shared_errors,
 )
 from blindfuse.diagnostics.correlated_errors import score_correlated_symbols
-from blindfuse.diagnostics.visible import Independence, Visible, observe
-from blindfuse.estimators.mixed_membership import MixedMembership
+from blindfuse.diagnostics.visible import Independence, ReferenceModels, Visible, observe
 from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
 from blindfuse.model.recalibration import Recalibration, mean_error, power_for_error
 from blindfuse.responses.gold import gold_codes
@@ -101,13 +101,11 @@ def measure(
     responses, labels = context.responses, choice.label_codes()
     observed = observe(responses, choice.model, labels, choice.posteriors, is_gold)
 
-    def mixed() -> MixedMembership:
-        if responses.is_plain:
-            return context.mixed_membership
-        return MixedMembership(threads=context.threads).fit(observed.responses)
+    def fitted() -> ReferenceModels:
+        return ReferenceModels(context.mixed_membership, context.mace)
 
     def visible() -> Visible:
-        return observed.visible(mixed, context.threads)
+        return observed.visible(fitted if responses.is_plain else None, context.threads)
 
     if choice.independence is not None:
         return observed.error_of_model(context.threads), choice.independence, visible
@@ -122,7 +120,8 @@ def _expect(
     own, independence, visible = measure(choice, context, is_gold)
     K = context.responses.n_classes
     if choice.explains_dependence:
-        return combine(own, 0.0, None, n_items, K, own_spread=EXPLAINED_SPREAD), 0.0
+        dependence, spread = EXPLAINED_DEPENDENCE, EXPLAINED_SPREAD
+        return combine(own, dependence, visible(), n_items, K, own_spread=spread), dependence
     if not context.responses.is_plain:
         independence = _independence_of_symbols(choice, context, independence)
     dependence = probability_of_shared_errors(independence)
