@@ -1,5 +1,7 @@
 """`blindfuse next`."""
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -22,7 +24,8 @@ def test_requests_are_those_of_next_labels() -> None:
     assert "--budget 0 must be an integer of at least 1" in refuse(
         "next", "votes.csv", "--budget", "0"
     )
-    assert "Missing option '--budget'" in refuse("next", "votes.csv")
+    requested = json.loads(succeed("next", "votes.csv", "--json").stdout)["requests"]
+    assert len(requested) == 100
 
 
 def test_no_request_is_made_if_everyone_has_labelled_everything() -> None:

@@ -26,7 +26,12 @@ Examples:
 @with_output_options("one row per request")
 @with_input_options
 @click.option(
-    "--budget", type=int, required=True, metavar="N", help="Number of responses to request."
+    "--budget",
+    type=int,
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Number of responses to request.",
 )
 @click.option(
     "--max-per-annotator", type=int, metavar="N", help="Maximum number of requests per annotator."
