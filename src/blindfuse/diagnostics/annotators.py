@@ -123,13 +123,12 @@ class Annotators:
         low, high = np.quantile(self.accuracy[responding], [0.25, 0.75])
         sentences = [
             f"Estimated accuracy: {100 * low:.0f} to {100 * high:.0f} % for most "
-            "(interquartile range)."
+            f"(interquartile range){', if the fused labels are right' if self.by_labels else ''}."
         ]
         if self.by_labels:
             sentences.append(
-                "It is measured against the fused labels, not by a model: annotators who share "
-                "errors with the majority are rated too high. Gold labels would measure their "
-                "accuracy."
+                "Annotators who share errors with the majority are rated too high; gold labels "
+                "would show by how much."
             )
         if self.roc_area is not None:
             low, high = np.quantile(self.roc_area[responding], [0.25, 0.75])
@@ -139,7 +138,9 @@ class Annotators:
                 names = list_names(self.names[self.flagged(flag)])
                 sentences.append(f"{description.capitalize()}: {names}.")
         if 2 * np.count_nonzero(self.constant) > np.count_nonzero(responding):
-            sentences.append("These are correct as often as that class is true.")
+            sentences.append(
+                "Their accuracy is the share of that class, as is normal for labelling functions."
+            )
         if self.has_adversaries:
             sentences.append(
                 "Check whether those worse than chance swapped classes; if most annotators did, "

@@ -27,6 +27,8 @@ MAX_MORE_RESPONSES = 1000
 """More responses per item than this are no advice."""
 MIN_TARGET = 1e-4
 """Below this error, the summary does not say how to halve it."""
+MEASURE_IT = "check 50 items with `blindfuse audit` to measure it."
+"""The advice where more responses would not help."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,23 +102,23 @@ class ExpectedError:
         if more is None or more > MAX_MORE_RESPONSES:
             return (
                 f"{figure} The annotators hardly distinguish some classes, so more responses from "
-                "them would not halve it."
+                f"them would not halve it; {MEASURE_IT}"
             )
         if verdict != "fits":
             are, will = ("are", "will") if verdict == "does not fit" else ("may be", "may")
             return (
                 f"{figure} Errors {are} correlated, so more annotators of the same kind {will} "
-                "help little; check 50 items with `blindfuse audit` to measure it."
+                f"help little; {MEASURE_IT}"
             )
         if more == 0:
             return (
                 f"{figure} It allows for errors that annotators share, which are common and cannot "
-                "be seen here; check 50 items with `blindfuse audit` to measure it."
+                f"be seen here; {MEASURE_IT}"
             )
         noun = "response" if more == 1 else "responses"
         return (
-            f"{figure} At most {more:,} more {noun} per item, from conditionally independent "
-            "annotators like these, would halve it."
+            f"{figure} If errors are independent, at most {more:,} more {noun} per item by "
+            "annotators like these would halve it."
         )
 
 

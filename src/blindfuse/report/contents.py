@@ -243,7 +243,7 @@ def _method_warnings(fusion: Fusion) -> tuple[Paragraph, ...]:
     """The warning that the labels are only the majority vote."""
     if fusion.method != "MajorityVote":
         return ()
-    text = "The labels are the majority vote; confidences only reflect how the votes are split."
+    text = "The labels are the majority vote: how accurate each annotator is was not used."
     return (Paragraph("Method", text, warning=True),)
 
 
