@@ -20,7 +20,7 @@ from blindfuse.fusion.copies import Copies, find_copies, with_all_annotators
 from blindfuse.fusion.guards import CORRECTION_GUARDS, object_to_labels
 from blindfuse.fusion.held_out import sample_items
 from blindfuse.fusion.recalibration import with_expected_error
-from blindfuse.fusion.tempering import keep_labels
+from blindfuse.fusion.tempering import LOWERED, keep_labels
 from blindfuse.model.anchored_votes import ScoreRule
 from blindfuse.model.decisions import decide
 from blindfuse.model.implied import implied_model
@@ -186,9 +186,6 @@ def _tempered(choice: Choice, context: FuseContext) -> Choice:
     mixed = MixedMembership(threads=context.threads).fit(sample_items(decided, context.seed))
     confidence = DecisionConfidence(choice.model, mixed, context.threads)
     posteriors = (choice.posteriors + mixed.predict_proba(decided)) / 2
-    why = (
-        f"{choice.why} Pairwise agreement deviates from the model by {fit.misfit:.2g} × the "
-        "sampling noise, so confidences are lowered."
-    )
+    why = f"{choice.why} {LOWERED}"
     posteriors = keep_labels(choice.posteriors, posteriors)
     return replace(choice, why=why, posteriors=posteriors, posteriors_of=confidence)
