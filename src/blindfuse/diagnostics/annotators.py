@@ -202,7 +202,7 @@ def rate_annotators(
     )
 
 
-class Evidence(NamedTuple):
+class ResponseEvidence(NamedTuple):
     """Sums over each annotator's responses; see :func:`add_evidence`.
 
     ``others[m, reported, true]`` counts responses by what all others say about the item;
@@ -229,7 +229,7 @@ class Evidence(NamedTuple):
 
 def _collect_evidence(
     responses: Responses, model: Model, posteriors: Floats, by_model: Floats
-) -> Evidence:
+) -> ResponseEvidence:
     """Collect the evidence under ``posteriors[item, class]``, and those of the model itself.
 
     Only from the latter can an annotator's response be divided out again.
@@ -237,7 +237,7 @@ def _collect_evidence(
     M, K = responses.n_annotators, responses.n_classes
     if responses.n_responses < MIN_COMPILED:
         return _collect_small(responses, model, posteriors, by_model)
-    evidence = Evidence(np.zeros((M, K, K)), np.zeros(M), np.zeros(M))
+    evidence = ResponseEvidence(np.zeros((M, K, K)), np.zeros(M), np.zeros(M))
     model_inputs = posteriors, by_model, model.confusions
     add_evidence(*responses.by_item, 0, responses.n_items, *model_inputs, *evidence)
     return evidence
@@ -245,7 +245,7 @@ def _collect_evidence(
 
 def _collect_small(
     responses: Responses, model: Model, posteriors: Floats, by_model: Floats
-) -> Evidence:
+) -> ResponseEvidence:
     """The same without a kernel."""
     M, K = responses.n_annotators, responses.n_classes
     _, annotators, symbols = responses.by_item
@@ -261,7 +261,7 @@ def _collect_small(
     accuracy = np.einsum("rk,rk->r", weights, np.einsum("mkk->mk", model.confusions)[annotators])
     unknown = np.bincount(annotators, reported * (1 - reported), minlength=M)
     complete = np.bincount(annotators, accuracy * (1 - accuracy), minlength=M)
-    return Evidence(others.reshape(M, K, K), unknown.astype(float), complete.astype(float))
+    return ResponseEvidence(others.reshape(M, K, K), unknown.astype(float), complete.astype(float))
 
 
 def _intervals(accuracy: Floats, variances: Floats) -> tuple[Floats, Floats]:
@@ -333,7 +333,7 @@ def _worst_confusions(confusions: Floats) -> tuple[NDArray[np.intp], NDArray[np.
     return worst, columns.argmax(axis=1)
 
 
-def _variances(model: Model, counts: Floats, evidence: Evidence, n_items: int) -> Floats:
+def _variances(model: Model, counts: Floats, evidence: ResponseEvidence, n_items: int) -> Floats:
     """Variance of each accuracy Σ_k π_k d_k, ``[annotator]``.
 
     Given the skill, d_k = Γ(k, k) varies as a beta distribution with n_k + s responses. The skill

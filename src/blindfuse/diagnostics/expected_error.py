@@ -88,13 +88,19 @@ class ExpectedError:
             low, high = (middle, high) if self.bound(middle) > target else (low, middle)
         return max(0, int(np.ceil(high - self.responses_per_item)))
 
-    def summary(self, verdict: Verdict = "fits") -> str:
+    def summary(self, verdict: Verdict = "fits", n_checked: int = 0) -> str:
         """The expected error with its interval, and what would halve it.
 
         Only a model that fits pairs of annotators, which ``verdict`` says, tells what more
-        responses would do.
+        responses would do. With ``n_checked`` checked items, the error was measured on those.
         """
-        figure = f"{ErrorInterval(self.value, self.low, self.high)}."
+        interval = ErrorInterval(self.value, self.low, self.high)
+        if n_checked:
+            return (
+                f"{interval}, calibrated on {n_checked:,} checked items, whose labels are not "
+                "counted as errors."
+            )
+        figure = f"{interval}."
         target = self.value / 2
         if target < MIN_TARGET:
             return figure
