@@ -188,7 +188,7 @@ def _key_figures(fusion: Fusion, gold: GoldCheck | None) -> tuple[KeyFigure, ...
         ),
         KeyFigure(
             f"{dependence.effective_votes:.1f}",
-            f"independent votes from {dependence.n_annotators:,} annotators",
+            f"independent votes from {dependence.n_annotators:,} annotators on one item",
         ),
         KeyFigure(
             f"{fit.misfit:.2g}\u00a0×",
