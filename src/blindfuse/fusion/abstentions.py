@@ -48,10 +48,9 @@ def explain_abstentions(responses: Responses, threads: int | None = None) -> str
     if not fit.holds or _consistent_share(responses, model) < MIN_CONSISTENT:
         return None
     return (
-        f"{100 * share:.0f} % of the responses come from annotators who report few of the classes, "
-        "and responses are missing as if each of them had the choice on every item (variance of "
-        f'the number per item {dispersion:.2f} of the expected one), so "{NO_RESPONSE}" is used '
-        "as a symbol; abstentions=False leaves it out."
+        "Annotators abstain as if all had seen every item (variance of the number of responses "
+        f'per item: {dispersion:.2f} of that expected), so "{NO_RESPONSE}" is used as a symbol; '
+        "abstentions=False leaves it out."
     )
 
 

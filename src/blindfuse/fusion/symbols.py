@@ -32,7 +32,7 @@ from blindfuse.responses.responses import Responses
 Floats = NDArray[np.float64]
 
 ANCHORED_VOTE = {
-    "matrix": "vote through the anchor",
+    "matrix": "weighted vote of the symbols",
     "order": "mean of the standardised scores",
     "none": "spectral clustering of the items",
 }
@@ -145,9 +145,8 @@ def select_with_symbols(context: FuseContext) -> Choice:
     moved = int(np.count_nonzero(labels != most_likely(baseline.posteriors)))
     choice = Choice(
         "DawidSkene",
-        f"Annotators report {responses.n_symbols:,} symbols, and EM learns what each of them means "
-        f"for every annotator, starting from the {name}. {moved:,} of {responses.n_items:,} labels "
-        "differ from it.",
+        f"EM learns what each of {responses.n_symbols:,} symbols means for every annotator, "
+        f"starting from the {name}. {moved:,} of {responses.n_items:,} labels differ from that.",
         fitted.model_,
         fitted.posteriors_,
         fitted.log_likelihoods_,
