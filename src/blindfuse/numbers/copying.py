@@ -71,10 +71,15 @@ class CopiedRatings:
             f"{list_names(self.names[pair])} ({correlation:.2f})"
             for pair, correlation in zip(self.pairs[:3], self.correlation[:3], strict=True)
         )
-        return (
+        text = (
             f"Errors are correlated in {len(self.pairs):,} of {self.n_tested:,} pairs of "
-            f"annotators, most in {named}. Intervals are too narrow where such annotators do not "
-            "count as one; check whether they share a source."
+            f"annotators, most in {named}."
+        )
+        if np.all(self.correlation >= MIN_COPY_CORRELATION):
+            return f"{text} Such annotators count as one; check whether they share a source."
+        return (
+            f"{text} Intervals are too narrow, because not all of them count as one annotator; "
+            "check whether they share a source."
         )
 
 
