@@ -37,7 +37,7 @@ INTERVAL_LEVEL = 0.95
 INDEPENDENCE_LEVEL = 0.05
 """Significance level of the test that an annotator's responses depend on the class."""
 MIN_GUESSING_RATIO = 3.0
-"""Likelihood ratio from which on responses are rather guesses than informative."""
+"""Likelihood ratio at or above which responses count as guesses."""
 MIN_GUESSES = 10
 """Responses that do not make a guesser, whatever they are."""
 BLOCK_CELLS = 1_000_000

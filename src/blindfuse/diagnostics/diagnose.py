@@ -54,7 +54,7 @@ class Diagnostics:
     """How many labels are wrong, which items and annotators to check, and whether the model fits.
 
     ``paragraphs()`` is the ordered list that ``summary()``, the command line and the report read;
-    the command line leaves out details that are no warnings.
+    the command line omits details that are not warnings.
     ``all_gold`` says whether every label is a gold label, and ``n_checked`` on how many checked
     items the expected error was measured.
     """
@@ -123,7 +123,7 @@ def diagnose(
     posteriors = check_numbers(posteriors, "posteriors", shape, minimum=0).astype(float)
     known = model.for_annotators(responses.annotators, responses.classes, responses.symbols)
     decided = (responses, known) if responses.is_plain else decide(responses, known)
-    # Equal symbols of annotators who have symbols of their own are no agreement; decisions are.
+    # Annotators with symbols of their own agree if decisions are equal, not if symbols are.
     table, reference = decided if responses.anchor.kind == "none" else (responses, known)
     if not is_fitted:
         reference = implied_model(table, posteriors, None)

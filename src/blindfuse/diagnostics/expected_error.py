@@ -24,7 +24,7 @@ from blindfuse.responses.responses import Responses
 Floats = NDArray[np.float64]
 
 MAX_MORE_RESPONSES = 1000
-"""More responses per item than this are no advice."""
+"""More responses per item than this are not recommended."""
 MIN_TARGET = 1e-4
 """Below this error, the summary does not say how to halve it."""
 MEASURE_IT = "check 50 items with `blindfuse audit` to measure it."

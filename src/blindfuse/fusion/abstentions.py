@@ -19,7 +19,7 @@ from blindfuse.responses.responses import Responses
 from blindfuse.responses.symbols import MAX_CELLS, NO_RESPONSE
 
 MIN_ITEMS = 500
-"""Items from which on the variance of the number of responses is known to about 6 %."""
+"""Minimum number of items; the variance of the number of responses is then known to about 6 %."""
 MAX_DEVIATION = 0.2
 """How far the variance of the number of responses per item, relative to that of independent
 sources, may be from one. It is zero if the number is fixed, as in most crowds, and larger than one

@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 Members = NDArray[np.bool_]
 
 DIFFICULT_Z = 3.0
-"""Standard errors from which on errors in different classes of an item count as correlated."""
+"""Standard errors at or above which errors in different classes of an item count as correlated."""
 
 
 def fuse_sets(

@@ -22,7 +22,7 @@ MIN_POSTERIOR = 0.5
 CONFIDENT = 0.9
 """Probability of the whole set below which an item needs another response."""
 MIN_CORRELATION = 0.2
-"""Correlation of the posteriors of two classes from which on they are listed as related."""
+"""Correlation of the posteriors of two classes at or above which they are listed as related."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ EPSILON = 1e-9
 MAX_CELLS = 5_000_000
 """Responses times classes that are predicted; larger tables are sampled by item."""
 MIN_ITEMS = 10
-"""Items from which on correlations over items are looked at."""
+"""Minimum number of items for correlations over items."""
 
 
 class LeaveOneOut:

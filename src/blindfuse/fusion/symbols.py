@@ -157,7 +157,7 @@ def select_with_symbols(context: FuseContext) -> Choice:
 def _select_without_copies(context: FuseContext, copies: Copies) -> Choice:
     """The choice for one annotator per group of annotators who repeat each other.
 
-    Its error is expected from the merged responses, because copies are no further evidence.
+    Its error is expected from the merged responses, because copies add no evidence.
     """
     merged = replace(context, responses=copies.merge(context.responses))
     choice = with_expected_error(select_with_symbols(merged), merged)

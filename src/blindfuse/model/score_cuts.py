@@ -22,7 +22,7 @@ MIXTURE_TOLERANCE = 1e-7
 MAX_POINTS = 2_000
 """Items, evenly spaced in the order of their scores, that the mixture is fitted to."""
 MIN_RATIO = 4.5
-"""Log-likelihood ratio from which on proportions differ: three standard errors (Wilks)."""
+"""Log-likelihood ratio at or above which proportions differ: three standard errors (Wilks)."""
 START_POWERS = 2.0, 4.0
 """Powers of class proportions that further starts of the mixture have, in both directions."""
 MIN_VARIANCE = 1e-9

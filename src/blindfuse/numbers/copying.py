@@ -17,11 +17,11 @@ Floats = NDArray[np.float64]
 FAMILY_WISE_LEVEL = 0.05
 """Probability of a dependent pair among independent annotators, over all pairs (Bonferroni)."""
 MIN_CORRELATION = 0.3
-"""Correlation of errors from which on a pair is reported: a medium effect (Cohen 1988)."""
+"""Correlation of errors at or above which a pair is reported: a medium effect (Cohen 1988)."""
 MIN_COMMON = 10
-"""Common items from which on a pair is tested."""
+"""Minimum number of common items of a tested pair."""
 MIN_COPY_CORRELATION = 0.9
-"""Correlation of errors from which on two annotators count as one."""
+"""Correlation of errors at or above which two annotators count as one."""
 MAX_SUSPECTS = 10
 """Pairs of closest annotators that are compared with a model of all others."""
 MAX_PASSES = 3
@@ -29,7 +29,7 @@ MAX_PASSES = 3
 MIN_OTHERS = 3
 """Annotators besides a pair that are needed to tell its errors from the truth."""
 MIN_IDENTICAL_CORRELATION = 0.999
-"""Correlation of ratings from which on two annotators are nearly identical."""
+"""Correlation of ratings at or above which two annotators are nearly identical."""
 MAX_ANNOTATORS = 1000
 """Annotators up to which pairs are tested; more would need over 50 MB."""
 
