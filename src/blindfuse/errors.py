@@ -52,6 +52,11 @@ class NotConverged(UserWarning):
     """The solver stopped before it converged. Its result is returned anyway."""
 
 
+def capitalize(clause: str) -> str:
+    """The clause with a capital letter at its beginning, and all others as they are."""
+    return f"{clause[:1].upper()}{clause[1:]}"
+
+
 def list_names(names: Iterable[object], limit: int = 5) -> str:
     """List the first names, quoted, and the number of the others: ``'a', 'b' and 7 more``."""
     rest = iter(names)

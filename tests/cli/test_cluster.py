@@ -91,3 +91,13 @@ def test_bad_input_is_refused(runs: Path, options: list[object], message: str) -
     result = run("cluster", runs, *options)
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
+
+
+def test_numbers_of_clusters_are_not_taken_for_scores(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(14, size=600)
+    columns = {f"run{m}": rng.permutation(14)[truth] for m in range(4)}
+    pl.DataFrame({"item": np.arange(600), **columns}).write_csv(tmp_path / "many.csv")
+    result = run("cluster", tmp_path / "many.csv", "--classes", 14)
+    assert result.exit_code == 0, result.output
+    assert "--scores" not in result.output

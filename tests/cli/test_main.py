@@ -48,7 +48,7 @@ def test_error_messages_name_options_instead_of_parameters() -> None:
 
 
 def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("blindfuse.fusion.fuse.diagnose", lambda *_: 1 / 0)
+    monkeypatch.setattr("blindfuse.fusion.fuse.diagnose", lambda *_, **__: 1 / 0)
     result = run("fuse", "votes.csv")
     assert result.exit_code == 1
     assert isinstance(result.exception, ZeroDivisionError)

@@ -28,7 +28,9 @@ def test_new_items_are_labelled_with_the_model() -> None:
     own_error = 1 - model.posteriors(new).max(axis=1).mean()
     assert document["expected_error_low"] <= own_error <= document["expected_error"]
     assert document["expected_error"] <= document["expected_error_high"] < 1
-    assert "Labelled" in succeed("predict", "m.npz", "new.csv").stdout
+    printed = succeed("predict", "m.npz", "new.csv").stdout
+    assert "Labelled" in printed
+    assert "ignores correlated errors" not in printed
     Path("stranger.csv").write_text(f"{header}i1,Zoe,cat\n")
     assert "'Zoe'" in refuse("predict", "m.npz", "stranger.csv")
     assert "does not contain a blindfuse model" in refuse("predict", "votes.csv", "new.csv")
@@ -42,3 +44,13 @@ def test_a_model_with_numeric_names_matches_the_text_in_files() -> None:
     document = json.loads(succeed("predict", "m.npz", "numbers.csv", "--json").stdout)
     expected = simulation.model.labels(simulation.responses)
     assert [int(row["label"]) for row in document["items"]] == expected.tolist()
+
+
+def test_confidences_that_promise_too_few_errors_are_noted() -> None:
+    rng = np.random.default_rng(0)
+    truth, lure = rng.integers(2, size=(2, 600))
+    misled = np.where(rng.random((600, 8)) < 0.5, truth[:, None], lure[:, None])
+    rows = [f"{n},{m},{k}\n" for n, row in enumerate(misled) for m, k in enumerate(row)]
+    Path("misled.csv").write_text("item,annotator,label\n" + "".join(rows))
+    succeed("fuse", "misled.csv", "--model", "m.npz")
+    assert "ignores correlated errors" in succeed("predict", "m.npz", "misled.csv").stdout

@@ -59,6 +59,6 @@ def test_the_summary_says_what_would_halve_the_error() -> None:
     assert "errors that annotators share" in summary_of(0.2, 5, -0.5)
     assert "Errors are correlated" in summary_of(0.01, 5, -0.5, "does not fit")
     assert "Errors may be correlated" in summary_of(0.01, 5, -0.5, "fits roughly")
-    assert "At most 5 more responses per item" in summary_of(0.01, 5, -0.5)
-    assert "At most 1 more response per item" in summary_of(0.05, 5, -0.5)
+    assert "at most 5 more responses per item" in summary_of(0.01, 5, -0.5)
+    assert "at most 1 more response per item" in summary_of(0.05, 5, -0.5)
     assert "hardly distinguish some classes" in summary_of(0.1, 5, 0.0)

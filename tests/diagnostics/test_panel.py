@@ -38,8 +38,7 @@ def test_guessers_are_redundant_and_experts_are_not() -> None:
     assert {3, 4, 5} <= set(panel.redundant)
     assert 0 not in panel.redundant
     assert panel.best == 0
-    assert panel.best_accuracy == pytest.approx(np.mean(experts[0] == truth), abs=0.03)
-    assert "The best single annotator is 0, with an estimated accuracy of 9" in panel.summary()
+    assert panel.summary().startswith("The best single annotator is 0. It differs from the fused")
 
 
 @pytest.mark.parametrize("K", [2, 3])
@@ -49,7 +48,7 @@ def test_the_best_annotator_is_compared_where_it_differs_from_the_labels(seed: i
     drawn = simulate(300, 6, K, np.random.default_rng(seed), skill=0.3, missing=0.4)
     panel, fitted = panel_of(drawn.responses)
     assert panel.best is not None
-    assert panel.best_accuracy == pytest.approx(fitted.model_.accuracies[panel.best])
+    assert panel.best == fitted.model_.accuracies.argmax()
     given = drawn.responses.matrix()[:, panel.best]
     n_items, of_labels, of_responses = 0, [], []
     for posterior, response in zip(fitted.posteriors_, given, strict=True):

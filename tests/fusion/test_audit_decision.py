@@ -56,6 +56,8 @@ def test_the_selected_method_is_kept_without_evidence() -> None:
     assert after.method == blind.method
     assert after.why.startswith(blind.why)
     assert "no other method is better beyond chance" in after.why
+    assert "calibrated on 50 checked items" in after.summary()
+    assert "blindfuse audit" not in after.summary()
     others = np.setdiff1d(np.arange(500), plan.positions)
     np.testing.assert_array_equal(after.labels[others], blind.labels[others])
     np.testing.assert_array_equal(

@@ -141,9 +141,9 @@ def test_margins_and_changes_written_out() -> None:
     np.testing.assert_array_equal(vote_margins(votes), [5, 1, 0, 9])
     assert describe_changes(np.array([0, 0, 1, 0]), votes).startswith("No label differs")
     text = describe_changes(np.array([0, 1, 1, 1]), votes)
-    assert text.startswith("2 of 4 labels differ from the majority vote, 1 of them where")
+    assert text.startswith("2 of 4 labels differ from the majority vote, 1 where it was close")
     text = describe_changes(np.array([0, 1, 1, 0]), votes)
-    assert text.startswith("1 of 4 labels differs from the majority vote, which was close (")
+    assert text == "1 of 4 labels differs from the majority vote, which was close."
     text = describe_changes(np.array([0, 0, 1, 1]), votes)
     assert text == "1 of 4 labels differs from the majority vote, which was clear."
 

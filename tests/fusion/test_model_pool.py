@@ -66,7 +66,7 @@ def test_averaging_costs_little_where_independence_cannot_be_shown() -> None:
         drawn = simulate(3000, 200, 3, np.random.default_rng(seed), missing=0.985, skill=0.2)
         fusion = fuse(drawn.responses)
         assert fusion.method == MEAN_OF_MODELS
-        assert "cannot be ruled out" in fusion.why
+        assert "cannot rule out correlated errors" in fusion.why
         alone = DawidSkene().fit(drawn.responses).posteriors_
         errors.append([error_rate(one, drawn.truth) for one in (fusion.posteriors, alone)])
     averaged, alone = np.mean(errors, axis=0)

@@ -71,7 +71,7 @@ def test_dependent_groups_are_a_warning_unless_they_were_merged() -> None:
 def test_a_good_fusion_has_no_warnings() -> None:
     good = fuse(simulate(2000, 8, 3, np.random.default_rng(0), skill=0.4).responses)
     assert contents_of(good).warnings == ()
-    assert "No diagnostic gives a reason to distrust these labels" in report_html(good)
+    assert "No diagnostic gives a reason to distrust these figures" in report_html(good)
 
 
 def test_long_histories_keep_their_first_and_last_iteration() -> None:

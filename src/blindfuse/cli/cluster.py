@@ -57,7 +57,7 @@ def command(
     from blindfuse.fusion.fuse_clusters import fuse_clusters
 
     with output.screen.progress() as step:
-        data = replace(inputs, classes=None).read(output.screen, step)
+        data = replace(inputs, classes=None).read(output.screen, step, are_known=True)
         step(f"fusing {data.responses.n_annotators:,} clusterings")
         classes = _number_or_names(inputs.classes)
         fusion = fuse_clusters(data.responses, classes, seed=seed, threads=threads)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from blindfuse import Fusion
 
 TITLE = "Weak classifiers label handwritten digits"
-LISTED = 8
+MAX_ROWS = 8
 """Annotators that the table lists: the least accurate ones, as estimated."""
 
 
@@ -87,7 +87,7 @@ def _accuracies(fusion: "Fusion", truth: "NDArray[np.intp]") -> "Table":
             f"{100 * true[m]:.0f} %",
             ", ".join(FLAGS[flag] for flag in rated.flags_of(m)),
         ]
-        for m in np.argsort(rated.accuracy, kind="stable")[:LISTED]
+        for m in np.argsort(rated.accuracy, kind="stable")[:MAX_ROWS]
     ]
     columns = "annotator", "accuracy, estimated", "true", "remark"
     return table(columns, rows, right=columns[1:3])

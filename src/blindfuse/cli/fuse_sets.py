@@ -19,7 +19,7 @@ from blindfuse.readers.reading_sets import ReadSets, read_sets
 from blindfuse.report.sets_page import set_agreement, set_report_html
 from blindfuse.responses.set_values import choose_separator, parse_set
 
-JOINED = "|"
+SEPARATOR = "|"
 """What separates the classes in the column labels."""
 
 
@@ -86,9 +86,9 @@ def item_frame(fusion: SetFusion) -> pl.DataFrame:
 def _join(members: Sequence[Any], classes: Sequence[str]) -> str:
     """Return classes as ``a|b``, or as a JSON list if a class contains the separator."""
     names = list(map(str, members))
-    if any(JOINED in name for name in classes):
+    if any(SEPARATOR in name for name in classes):
         return json.dumps(names, ensure_ascii=False)
-    return JOINED.join(names)
+    return SEPARATOR.join(names)
 
 
 def annotator_frame(fusion: SetFusion) -> pl.DataFrame:

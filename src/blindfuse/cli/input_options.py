@@ -46,7 +46,8 @@ class InputOptions:
     ) -> "blindfuse.Read":
         """Read the responses and print the notes; ``classes`` apply unless the user named some.
 
-        Where ``are_known``, as those of a model, it need not be asked whether they are classes.
+        Where ``are_known``, as those of a model and as numbers of clusters, it need not be asked
+        whether they are classes.
         """
         compile_in_background()
         step(f"reading {self.title}")

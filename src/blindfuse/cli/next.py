@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 20
 """Maximum number of requests printed; a file has all."""
+GOLD_ADVICE = (
+    "Annotators form two camps. Label these items yourself and pass the labels with --gold: they "
+    "decide which camp is right."
+)
+"""What to do with items that need a gold label."""
 
 
 @click.command(
@@ -26,7 +31,12 @@ Examples:
 @with_output_options("one row per request")
 @with_input_options
 @click.option(
-    "--budget", type=int, required=True, metavar="N", help="Number of responses to request."
+    "--budget",
+    type=int,
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Number of responses to request.",
 )
 @click.option(
     "--max-per-annotator", type=int, metavar="N", help="Maximum number of requests per annotator."
@@ -43,6 +53,9 @@ def command(
 
     The gain of a response is the expected decrease of the entropy of the item's label, in nats.
     The requests are sorted by gain, the largest first, with at most one per item.
+
+    Where annotators form two camps, the requests are items that decide between the camps, with
+    "gold label" in the column annotator.
     """
     import polars as pl
 
@@ -66,6 +79,7 @@ def command(
 
 def _text(requests: list[tuple[str, str, float]], budget: int) -> "list[RenderableType]":
     from blindfuse.cli.screen import table
+    from blindfuse.fusion.next_labels import GOLD
 
     if not requests:
         return [
@@ -76,6 +90,8 @@ def _text(requests: list[tuple[str, str, float]], budget: int) -> "list[Renderab
     if len(requests) > MAX_ROWS:
         more = f"{len(requests) - MAX_ROWS:,} more with smaller gains; add `-o requests.csv`."
         blocks += ["", more]
-    if len(requests) < budget:
+    if requests[0][1] == GOLD:
+        blocks += ["", GOLD_ADVICE]
+    elif len(requests) < budget:
         blocks += ["", f"Only {len(requests):,} requests would be informative."]
     return blocks

@@ -15,8 +15,12 @@ from blindfuse.cli.options import (
 from blindfuse.cli.output_options import OutputOptions
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     import blindfuse
     from blindfuse.cli.screen import Step
+    from blindfuse.diagnostics.diagnose import Diagnostics
 
 
 @click.command(
@@ -63,6 +67,7 @@ def command(
                 [
                     ("Labelled", labelled),
                     *((one.heading, one.text) for one in diagnostics.paragraphs()[:2]),
+                    *_confidence_rows(posteriors, diagnostics),
                 ]
             )
         ],
@@ -76,6 +81,22 @@ def command(
             "items": as_rows(frame),
         },
     )
+
+
+def _confidence_rows(
+    posteriors: "NDArray[np.float64]", diagnostics: "Diagnostics"
+) -> list[tuple[str, str]]:
+    """Return a warning if the confidences promise fewer errors than are expected."""
+    from blindfuse.model.recalibration import mean_error
+
+    stated = mean_error(posteriors)
+    if stated >= diagnostics.expected_error.low:
+        return []
+    text = (
+        f"They promise {100 * stated:.2g} % wrong labels, which is too few: the model ignores "
+        "correlated errors. Fuse new items together with the old ones for calibrated confidences."
+    )
+    return [("Confidences", text)]
 
 
 def _read(

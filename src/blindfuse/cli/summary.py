@@ -53,7 +53,7 @@ def saved_model_notes(fusion: Fusion, path: Path) -> list[str]:
         return []
     return [
         f"{path} has confusion matrices and a prior only, and labels {n_other:,} of {n_fused:,} "
-        f"items ({100 * n_other / n_fused:.2g} %) differently from {fusion.method}. For the same "
+        f"items ({100 * n_other / n_fused:.2g} %) differently from this fusion. For the same "
         "labels, fuse new items together with these instead of using `blindfuse predict`."
     ]
 

@@ -37,7 +37,7 @@ INTERVAL_LEVEL = 0.95
 INDEPENDENCE_LEVEL = 0.05
 """Significance level of the test that an annotator's responses depend on the class."""
 MIN_GUESSING_RATIO = 3.0
-"""Likelihood ratio from which on responses are rather guesses than informative."""
+"""Likelihood ratio at or above which responses count as guesses."""
 MIN_GUESSES = 10
 """Responses that do not make a guesser, whatever they are."""
 BLOCK_CELLS = 1_000_000
@@ -123,13 +123,12 @@ class Annotators:
         low, high = np.quantile(self.accuracy[responding], [0.25, 0.75])
         sentences = [
             f"Estimated accuracy: {100 * low:.0f} to {100 * high:.0f} % for most "
-            "(interquartile range)."
+            f"(interquartile range){', if the fused labels are right' if self.by_labels else ''}."
         ]
         if self.by_labels:
             sentences.append(
-                "It is measured against the fused labels, not by a model: annotators who share "
-                "errors with the majority are rated too high. Gold labels would measure their "
-                "accuracy."
+                "Annotators who share errors with the majority are rated too high; gold labels "
+                "would show by how much."
             )
         if self.roc_area is not None:
             low, high = np.quantile(self.roc_area[responding], [0.25, 0.75])
@@ -139,7 +138,9 @@ class Annotators:
                 names = list_names(self.names[self.flagged(flag)])
                 sentences.append(f"{description.capitalize()}: {names}.")
         if 2 * np.count_nonzero(self.constant) > np.count_nonzero(responding):
-            sentences.append("These are correct as often as that class is true.")
+            sentences.append(
+                "Their accuracy is the share of that class, as is normal for labelling functions."
+            )
         if self.has_adversaries:
             sentences.append(
                 "Check whether those worse than chance swapped classes; if most annotators did, "
@@ -201,7 +202,7 @@ def rate_annotators(
     )
 
 
-class Evidence(NamedTuple):
+class ResponseEvidence(NamedTuple):
     """Sums over each annotator's responses; see :func:`add_evidence`.
 
     ``others[m, reported, true]`` counts responses by what all others say about the item;
@@ -228,7 +229,7 @@ class Evidence(NamedTuple):
 
 def _collect_evidence(
     responses: Responses, model: Model, posteriors: Floats, by_model: Floats
-) -> Evidence:
+) -> ResponseEvidence:
     """Collect the evidence under ``posteriors[item, class]``, and those of the model itself.
 
     Only from the latter can an annotator's response be divided out again.
@@ -236,7 +237,7 @@ def _collect_evidence(
     M, K = responses.n_annotators, responses.n_classes
     if responses.n_responses < MIN_COMPILED:
         return _collect_small(responses, model, posteriors, by_model)
-    evidence = Evidence(np.zeros((M, K, K)), np.zeros(M), np.zeros(M))
+    evidence = ResponseEvidence(np.zeros((M, K, K)), np.zeros(M), np.zeros(M))
     model_inputs = posteriors, by_model, model.confusions
     add_evidence(*responses.by_item, 0, responses.n_items, *model_inputs, *evidence)
     return evidence
@@ -244,7 +245,7 @@ def _collect_evidence(
 
 def _collect_small(
     responses: Responses, model: Model, posteriors: Floats, by_model: Floats
-) -> Evidence:
+) -> ResponseEvidence:
     """The same without a kernel."""
     M, K = responses.n_annotators, responses.n_classes
     _, annotators, symbols = responses.by_item
@@ -260,7 +261,7 @@ def _collect_small(
     accuracy = np.einsum("rk,rk->r", weights, np.einsum("mkk->mk", model.confusions)[annotators])
     unknown = np.bincount(annotators, reported * (1 - reported), minlength=M)
     complete = np.bincount(annotators, accuracy * (1 - accuracy), minlength=M)
-    return Evidence(others.reshape(M, K, K), unknown.astype(float), complete.astype(float))
+    return ResponseEvidence(others.reshape(M, K, K), unknown.astype(float), complete.astype(float))
 
 
 def _intervals(accuracy: Floats, variances: Floats) -> tuple[Floats, Floats]:
@@ -332,7 +333,7 @@ def _worst_confusions(confusions: Floats) -> tuple[NDArray[np.intp], NDArray[np.
     return worst, columns.argmax(axis=1)
 
 
-def _variances(model: Model, counts: Floats, evidence: Evidence, n_items: int) -> Floats:
+def _variances(model: Model, counts: Floats, evidence: ResponseEvidence, n_items: int) -> Floats:
     """Variance of each accuracy Σ_k π_k d_k, ``[annotator]``.
 
     Given the skill, d_k = Γ(k, k) varies as a beta distribution with n_k + s responses. The skill

@@ -34,7 +34,7 @@ class CorrelatedErrors:
     z: float
 
     def __str__(self) -> str:
-        return f"z = {self.z:+.1f}"
+        return f"z = {round(self.z, 1) + 0.0:+.1f}"
 
 
 def score_correlated_errors(

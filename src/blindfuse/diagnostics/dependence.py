@@ -66,17 +66,29 @@ class Dependence:
     def summary(self) -> str:
         """The effective number of votes, and the dependent groups."""
         worth = (
-            f"{self.n_annotators:,} annotators are worth about {self.effective_votes:.1f} "
-            "independent votes."
+            f"{self.n_annotators:,} annotators on one item are worth about "
+            f"{self.effective_votes:.1f} independent votes (mean excess agreement "
+            f"{100 * self.correlation:.1f} %)."
         )
         if not self.groups:
-            return f"{worth} No pair of annotators stands out."
+            return f"{worth} No pair stands out from the others."
         consequence = (
-            "The method counts each group as one annotator."
+            f"The method counts each group as one annotator.{self._other_pairs()}"
             if self.merged
             else "Their responses count in full; consider keeping one annotator per group."
         )
         return f"{worth} Groups with correlated errors: {self.named_groups()}. {consequence}"
+
+    def _other_pairs(self) -> str:
+        """How many dependent pairs are outside of the groups, as a sentence."""
+        group_of = {m: g for g, group in enumerate(self.groups) for m in group}
+        others = [
+            (i, j) for i, j in self.pairs.tolist() if group_of.get(i, -1) != group_of.get(j, -2)
+        ]
+        if not others:
+            return ""
+        pairs = "pair agrees" if len(others) == 1 else "pairs agree"
+        return f" {len(others):,} other {pairs} more than the model explains."
 
     def named_groups(self) -> str:
         """The members of the first groups by name; groups are separated by semicolons."""

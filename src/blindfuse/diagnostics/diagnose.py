@@ -54,8 +54,9 @@ class Diagnostics:
     """How many labels are wrong, which items and annotators to check, and whether the model fits.
 
     ``paragraphs()`` is the ordered list that ``summary()``, the command line and the report read;
-    the command line leaves out details that are no warnings.
-    ``all_gold`` says whether every label is a gold label.
+    the command line omits details that are not warnings.
+    ``all_gold`` says whether every label is a gold label, and ``n_checked`` on how many checked
+    items the expected error was measured.
     """
 
     expected_error: ExpectedError
@@ -67,15 +68,16 @@ class Diagnostics:
     fit: Fit
     identifiability: Identifiability
     all_gold: bool = False
+    n_checked: int = 0
 
     def paragraphs(self) -> tuple[Paragraph, ...]:
         """Every diagnostic as text under its heading."""
         annotators, dependence = self.annotators, self.dependence
-        error = ALL_GOLD if self.all_gold else self.expected_error.summary(self.fit.verdict)
+        error = self.expected_error.summary(self.fit.verdict, self.n_checked)
         fit, identifiability = self.fit, self.identifiability
         high = not self.all_gold and self.expected_error.value >= DISTRUSTED_ERROR
         return (
-            Paragraph("Expected error", error, warning=high),
+            Paragraph("Expected error", ALL_GOLD if self.all_gold else error, warning=high),
             Paragraph("Items", self.items.summary(), warning=False),
             Paragraph("Annotators", annotators.summary(), warning=annotators.has_adversaries),
             Paragraph("Coverage", self.coverage.summary(), warning=False, detail=True),
@@ -104,6 +106,7 @@ def diagnose(
     expected: ErrorInterval | None = None,
     labels: NDArray[np.intp] | None = None,
     is_fitted: bool = True,
+    n_checked: int = 0,
 ) -> Diagnostics:
     """Compute all diagnostics of these responses under a model and its posteriors.
 
@@ -114,13 +117,13 @@ def diagnose(
     which annotators are rated, if not by the model. Unless the model ``is_fitted`` to these
     responses, whether errors are correlated is judged by the model that the posteriors imply: how
     often annotators report a class varies by chance, which would count as misfit of all their
-    pairs.
+    pairs. ``n_checked`` is the number of checked items that ``expected`` was measured on.
     """
     shape = responses.n_items, responses.n_classes
     posteriors = check_numbers(posteriors, "posteriors", shape, minimum=0).astype(float)
     known = model.for_annotators(responses.annotators, responses.classes, responses.symbols)
     decided = (responses, known) if responses.is_plain else decide(responses, known)
-    # Equal symbols of annotators who have symbols of their own are no agreement; decisions are.
+    # Annotators with symbols of their own agree if decisions are equal, not if symbols are.
     table, reference = decided if responses.anchor.kind == "none" else (responses, known)
     if not is_fitted:
         reference = implied_model(table, posteriors, None)
@@ -138,6 +141,7 @@ def diagnose(
         fit=measure_fit(pairs.outside_groups(groups), responses.n_annotators),
         identifiability=check_identifiability(responses, known),
         all_gold=all_gold,
+        n_checked=n_checked,
     )
 
 

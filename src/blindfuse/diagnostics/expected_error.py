@@ -22,9 +22,11 @@ from blindfuse.responses.responses import Responses
 Floats = NDArray[np.float64]
 
 MAX_MORE_RESPONSES = 1000
-"""More responses per item than this are no advice."""
+"""More responses per item than this are not recommended."""
 MIN_TARGET = 1e-4
 """Below this error, the summary does not say how to halve it."""
+MEASURE_IT = "check 50 items with `blindfuse audit` to measure it."
+"""The advice where more responses would not help."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +86,19 @@ class ExpectedError:
             low, high = (middle, high) if self.bound(middle) > target else (low, middle)
         return max(0, int(np.ceil(high - self.responses_per_item)))
 
-    def summary(self, verdict: Verdict = "fits") -> str:
+    def summary(self, verdict: Verdict = "fits", n_checked: int = 0) -> str:
         """The expected error with its interval, and what would halve it.
 
         Only a model that fits pairs of annotators, which ``verdict`` says, tells what more
-        responses would do.
+        responses would do. With ``n_checked`` checked items, the error was measured on those.
         """
-        figure = f"{ErrorInterval(self.value, self.low, self.high)}."
+        interval = ErrorInterval(self.value, self.low, self.high)
+        if n_checked:
+            return (
+                f"{interval}, calibrated on {n_checked:,} checked items, whose labels are not "
+                "counted as errors."
+            )
+        figure = f"{interval}."
         target = self.value / 2
         if target < MIN_TARGET:
             return figure
@@ -98,23 +106,23 @@ class ExpectedError:
         if more is None or more > MAX_MORE_RESPONSES:
             return (
                 f"{figure} The annotators hardly distinguish some classes, so more responses from "
-                "them would not halve it."
+                f"them would not halve it; {MEASURE_IT}"
             )
         if verdict != "fits":
             are, will = ("are", "will") if verdict == "does not fit" else ("may be", "may")
             return (
                 f"{figure} Errors {are} correlated, so more annotators of the same kind {will} "
-                "help little; check 50 items with `blindfuse audit` to measure it."
+                f"help little; {MEASURE_IT}"
             )
         if more == 0:
             return (
                 f"{figure} It allows for errors that annotators share, which are common and cannot "
-                "be seen here; check 50 items with `blindfuse audit` to measure it."
+                f"be seen here; {MEASURE_IT}"
             )
         noun = "response" if more == 1 else "responses"
         return (
-            f"{figure} At most {more:,} more {noun} per item, from conditionally independent "
-            "annotators like these, would halve it."
+            f"{figure} If errors are independent, at most {more:,} more {noun} per item by "
+            "annotators like these would halve it."
         )
 
 

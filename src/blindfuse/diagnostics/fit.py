@@ -66,10 +66,10 @@ class Fit:
         if self.verdict == "does not fit":
             return (
                 f"{text} Errors are correlated, so a model of conditionally independent annotators "
-                "would be too confident. Check some labels by hand."
+                "would be too confident."
             )
         if not self.holds:
-            return f"{text} Errors may be correlated; check some labels by hand."
+            return f"{text} Errors may be correlated."
         return text
 
 

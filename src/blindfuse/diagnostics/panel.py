@@ -38,8 +38,6 @@ class Panel:
     best
         position of the annotator with the highest estimated accuracy; None if none reports more
         than one class and responds to enough items.
-    best_accuracy
-        its estimated accuracy, as :class:`~blindfuse.diagnostics.annotators.Annotators` has it.
     differing
         share of its items to which it gives another class than the fused label.
     label_correct, response_correct
@@ -54,7 +52,6 @@ class Panel:
     """
 
     best: int | None
-    best_accuracy: float
     differing: float
     label_correct: float
     response_correct: float
@@ -72,21 +69,22 @@ class Panel:
                 f"{chosen} {verb} redundant: the others give the same labels without them."
             )
         elif self.searched:
-            sentences.append("Nobody is redundant: without any one annotator, labels change.")
+            sentences.append("No annotator is redundant: without any one of them, labels change.")
         return " ".join(sentences)
 
     def _compare_best(self) -> str:
-        """How accurate the best single annotator is, and where it differs, who is correct."""
+        """How often the best single annotator differs from the labels, and who is correct there.
+
+        Its accuracy is left out: where annotators are rated by the fused labels, it is above the
+        accuracy that the expected error leaves for those.
+        """
         if self.best is None:
             return (
                 "No annotator reports more than one class and responds to at least "
                 f"{100 * MIN_COVERAGE:.0f} % of the items, so none is compared with the fused "
                 "labels."
             )
-        best = (
-            f"The best single annotator is {list_names(self.names[[self.best]])}, with an "
-            f"estimated accuracy of {100 * self.best_accuracy:.1f} %."
-        )
+        best = f"The best single annotator is {list_names(self.names[[self.best]])}."
         if self.differing == 0:
             return f"{best} Its responses are the fused labels of its items."
         return (
@@ -113,7 +111,6 @@ def compare_panel(
     redundant = _redundant(responses, model, posteriors) if is_small else None
     return Panel(
         best=best,
-        best_accuracy=float("nan") if best is None else float(rated.accuracy[best]),
         **_differences(responses, posteriors, best),
         redundant=redundant or (),
         searched=redundant is not None,

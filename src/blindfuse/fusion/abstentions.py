@@ -19,7 +19,7 @@ from blindfuse.responses.responses import Responses
 from blindfuse.responses.symbols import MAX_CELLS, NO_RESPONSE
 
 MIN_ITEMS = 500
-"""Items from which on the variance of the number of responses is known to about 6 %."""
+"""Minimum number of items; the variance of the number of responses is then known to about 6 %."""
 MAX_DEVIATION = 0.2
 """How far the variance of the number of responses per item, relative to that of independent
 sources, may be from one. It is zero if the number is fixed, as in most crowds, and larger than one
@@ -48,10 +48,9 @@ def explain_abstentions(responses: Responses, threads: int | None = None) -> str
     if not fit.holds or _consistent_share(responses, model) < MIN_CONSISTENT:
         return None
     return (
-        f"{100 * share:.0f} % of the responses come from annotators who report few of the classes, "
-        "and responses are missing as if each of them had the choice on every item (variance of "
-        f'the number per item {dispersion:.2f} of the expected one), so "{NO_RESPONSE}" is used '
-        "as a symbol; abstentions=False leaves it out."
+        "Annotators abstain as if all had seen every item (variance of the number of responses "
+        f'per item: {dispersion:.2f} of that expected), so "{NO_RESPONSE}" is used as a symbol; '
+        "abstentions=False leaves it out."
     )
 
 

@@ -44,7 +44,11 @@ def apply_checks(fusion: "Fusion", checked: Mapping[Any, Any] | AuditResult) -> 
     labels[known] = result.sample.truth
     is_gold = np.zeros(fusion.responses.n_items, dtype=bool)
     is_gold[known] = True
-    choice = replace(choice, expected_error=_expected_error(posteriors, result.error))
+    choice = replace(
+        choice,
+        expected_error=_expected_error(posteriors, result.error),
+        n_checked=result.n_checked,
+    )
     return replace(
         fusion,
         labels=np.asarray(fusion.responses.classes[labels]),

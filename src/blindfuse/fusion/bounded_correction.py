@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.errors import capitalize
 from blindfuse.fusion.choice import Choice, PosteriorsOf
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.guards import CORRECTION_GUARDS, object_to_labels
@@ -37,8 +38,6 @@ BOUND = 0.75
 """What models may add, in standard deviations of the lead of a class."""
 TIE_BREAK = 1e-9
 """What the pooled model adds to the votes: enough to break ties, and nothing else."""
-CHECK_LABELS = "Check about 50 items with `blindfuse audit` to measure the error."
-"""The advice where no model explains the responses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,26 +98,20 @@ def correct_votes(evidence: Evidence) -> Choice:
     )
     if objection is not None:
         evidence.refusals.append(f"the mean of models {objection}")
-        why = f"{_reason(evidence)}, so the majority vote is used."
-        return replace(only_vote(evidence, why), advice=CHECK_LABELS)
-    why = (
-        f"{_reason(evidence)}, so the majority vote is used; the mean of several models corrects "
-        "it where it is close."
-    )
+        return only_vote(evidence, f"{_reason(evidence)}, so the majority vote is used.")
+    why = f"{_reason(evidence)}, so the mean of several models corrects only close votes."
     correlation, breaker = evidence.correlation, evidence.pooled_model
     votes = CorrectedVotes(all_models(context), correlation, breaker, needs_majority=True)
     choice = replace(
         _choose(evidence, BOUNDED_CORRECTION, why, votes, added),
         history=context.dawid_skene_from_vote.log_likelihoods_,
-        advice=CHECK_LABELS,
     )
     return doubt_labels(choice, evidence.dependence.groups, evidence.responses)
 
 
 def _reason(evidence: Evidence) -> str:
     """The last two refusals of other methods, as the beginning of a sentence."""
-    reasons = "; ".join(evidence.refusals[-2:])
-    return f"No model can be trusted ({reasons})"
+    return capitalize(", and ".join(evidence.refusals[-2:]))
 
 
 def only_vote(evidence: Evidence, why: str) -> Choice:

@@ -34,6 +34,8 @@ MIN_DIFFERENT = 0.1
 """Share of the items that both camps cover and label differently."""
 ITEMS_TO_CHECK = 20
 """Items that are proposed for checking."""
+NAMED = 1
+"""Members of a camp that a sentence names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +66,9 @@ class Camps:
         """Who is in which camp, and on how many items they differ."""
         (one, other), names = self.members, self.responses.annotators
         return (
-            f"Annotators form two camps, of {one.sum():,} ({list_names(names[one])}) and "
-            f"{other.sum():,} ({list_names(names[other])}), that label {len(self.different):,} of "
-            f"{self.responses.n_items:,} items differently."
+            f"Annotators form two camps, of {one.sum():,} ({list_names(names[one], NAMED)}) and "
+            f"{other.sum():,} ({list_names(names[other], NAMED)}), that label "
+            f"{len(self.different):,} of {self.responses.n_items:,} items differently."
         )
 
     def possible_errors(self, labels: NDArray[np.intp]) -> tuple[float, ...]:
@@ -82,11 +84,9 @@ class Camps:
         return tuple(shares)
 
     def advise(self) -> str:
-        """Which items to check."""
-        checked = self.responses.items[self.different[:ITEMS_TO_CHECK]]
+        """What decides between the camps."""
         return (
-            "To decide, check five to twenty of these items and pass them as gold labels: "
-            f"{list_names(checked)} (`next_labels` lists all)."
+            "To decide, check the items that `blindfuse next` lists and pass them as gold labels."
         )
 
     def settled_by(self, context: FuseContext) -> int | None:

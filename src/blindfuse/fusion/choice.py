@@ -139,6 +139,8 @@ class Choice:
     outvoted
         share of labels that would be wrong if a group with correlated errors is right against all
         others; 0 if there is none.
+    n_checked
+        number of checked items on which the expected error was measured; 0 if it was estimated.
     explains_dependence
         whether the method models the correlated errors, so that its posteriors state the error.
     rates_by_labels
@@ -165,6 +167,7 @@ class Choice:
     disputed: tuple[int, ...] = ()
     possible_errors: tuple[float, ...] = ()
     outvoted: float = 0.0
+    n_checked: int = 0
     explains_dependence: bool = False
     rates_by_labels: bool = False
     keeps_posteriors: bool = False

@@ -20,7 +20,7 @@ from scipy.special import expit, log_expit, logit
 
 from blindfuse.fusion.held_out import Gain
 from blindfuse.fusion.selection import SIGNIFICANT_Z
-from blindfuse.fusion.set_prediction import BOUND, MAX_CELLS, LeaveOneOut
+from blindfuse.fusion.set_prediction import EPSILON, MAX_CELLS, LeaveOneOut
 from blindfuse.model.posteriors import safe_log
 from blindfuse.responses.response_sets import ResponseSets
 
@@ -82,10 +82,10 @@ class ClassDependence:
     active: NDArray[np.intp]
 
 
-def test_dependence(
+def measure_class_dependence(
     table: ResponseSets, active: NDArray[np.intp], prior: Floats, rates: Floats
 ) -> ClassDependence:
-    """Whether responses are predicted better if each class depends on the others of the item.
+    """How much better responses are predicted if a class depends on the others of the item.
 
     Items are divided into folds. A correction fitted to the others predicts each response to an
     item of a fold from the remaining responses to that item.
@@ -94,7 +94,7 @@ def test_dependence(
     n_responses = table.responses_per_item
     if len(active) < 2 or np.count_nonzero(n_responses >= 2) < 2:
         return ClassDependence(None, None, active)
-    base = logit(prior.clip(BOUND, 1 - BOUND))
+    base = logit(prior.clip(EPSILON, 1 - EPSILON))
     held = LeaveOneOut(table.select_classes(active), rates, prior)
     item, evidence = held.item, held.evidence
     order = content_order(evidence)
@@ -123,7 +123,7 @@ def fit_correction(evidence: Floats, prior: Floats) -> PriorCorrection:
     """Fit the correction to log likelihood ratios ``[item, class]`` and the ``prior[class]``."""
     step = 1 + len(evidence) // MAX_FITTED
     sample = evidence[::step]
-    base = logit(prior.clip(BOUND, 1 - BOUND))
+    base = logit(prior.clip(EPSILON, 1 - EPSILON))
     posteriors = expit(sample + base)
     means, loadings = _principal_components(posteriors)
     n_classes, rank = loadings.shape

@@ -107,6 +107,7 @@ class Fusion:
                 all_gold,
                 self.expected_error,
                 labels,
+                n_checked=self.choice.n_checked,
             )
 
     def predict_proba(self, responses: Any) -> Floats:

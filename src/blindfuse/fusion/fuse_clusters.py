@@ -18,7 +18,7 @@ from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
-CLEAR = 0.8
+MIN_CLEAR = 0.8
 """Posterior above which an item belongs clearly to its class."""
 
 
@@ -86,10 +86,10 @@ class ClusterFusion:
         )
 
     def _describe_items(self) -> str:
-        unclear = int(np.count_nonzero(self.confidence < CLEAR))
+        unclear = int(np.count_nonzero(self.confidence < MIN_CLEAR))
         return (
             f"{unclear:,} of {len(self.labels):,} items have a confidence below "
-            f"{100 * CLEAR:.0f} %. Runs of one algorithm on shared features agree more than "
+            f"{100 * MIN_CLEAR:.0f} %. Runs of one algorithm on shared features agree more than "
             "independent ones, so confidences are too high; compare them with each other only."
         )
 

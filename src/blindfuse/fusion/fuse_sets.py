@@ -13,12 +13,12 @@ from blindfuse.fusion.class_dependence import (
     ClassDependence,
     content_order,
     fit_correction,
-    test_dependence,
+    measure_class_dependence,
 )
 from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.fusion.set_annotators import rate_set_annotators
-from blindfuse.fusion.set_fusion import YES, SetFusion
-from blindfuse.fusion.set_prediction import BOUND, score_difficulty
+from blindfuse.fusion.set_fusion import MIN_POSTERIOR, SetFusion
+from blindfuse.fusion.set_prediction import EPSILON, score_difficulty
 from blindfuse.fusion.shared_rates import SharedRates, share_rates
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.responses.coding import positions
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 Members = NDArray[np.bool_]
 
 DIFFICULT_Z = 3.0
-"""Standard errors from which on errors in different classes of an item count as correlated."""
+"""Standard errors at or above which errors in different classes of an item count as correlated."""
 
 
 def fuse_sets(
@@ -105,7 +105,7 @@ def _fuse_single(
     confusions = fusion.model.confusions
     correct = np.einsum("mkk->mk", confusions)
     prior = fusion.model.prior
-    wrong = (confusions @ prior - correct * prior) / np.maximum(1 - prior, BOUND)
+    wrong = (confusions @ prior - correct * prior) / np.maximum(1 - prior, EPSILON)
     rates = np.stack([wrong, correct], axis=2)
     return SetFusion(
         *(table, fusion.posteriors, chosen, fusion.posteriors[np.arange(len(codes)), codes]),
@@ -140,7 +140,7 @@ def _combine(
     """Posteriors of all classes, corrected by the other classes if that predicts better."""
     rates, prior = _question_rates(table, questions)
     posteriors = np.tile(prior, (table.n_items, 1))
-    chosen = posteriors > YES
+    chosen = posteriors > MIN_POSTERIOR
     for k, question in enumerate(questions):
         if question is not None:
             posteriors[:, k] = question.posteriors[:, 1]
@@ -149,14 +149,14 @@ def _combine(
     prior = prior[active]
     dependence = ClassDependence(None, None, active)
     if shared.are_independent:
-        dependence = test_dependence(table, active, prior, rates[:, active])
+        dependence = measure_class_dependence(table, active, prior, rates[:, active])
     if dependence.correction is not None:
-        own = posteriors[:, active].clip(BOUND, 1 - BOUND)
-        evidence = logit(own) - logit(prior.clip(BOUND, 1 - BOUND))
+        own = posteriors[:, active].clip(EPSILON, 1 - EPSILON)
+        evidence = logit(own) - logit(prior.clip(EPSILON, 1 - EPSILON))
         correction = fit_correction(evidence[content_order(evidence)], prior)
         dependence = ClassDependence(dependence.gain, correction, active)
         posteriors[:, active] = expit(evidence + correction.log_odds(own))
-        chosen[:, active] = posteriors[:, active] > YES
+        chosen[:, active] = posteriors[:, active] > MIN_POSTERIOR
     for n, row in known.items():
         posteriors[n], chosen[n] = row, row
     return SetFusion(

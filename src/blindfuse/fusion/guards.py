@@ -126,7 +126,10 @@ overrule majorities, but neither empty a class nor give a class the items of ano
 
 
 def describe_changes(labels: Codes, votes: Floats) -> str:
-    """In how many items the labels differ from the vote, and how large its margins were there."""
+    """In how many items the labels differ from the vote, and whether it was close there.
+
+    It is close if the lead is at most √n of n votes.
+    """
     trailing = votes.max(axis=1) - votes[np.arange(len(labels)), labels]
     changed = trailing > 0
     count = int(np.count_nonzero(changed))
@@ -136,10 +139,9 @@ def describe_changes(labels: Codes, votes: Floats) -> str:
     if count == 1:
         which, verb = ("which was close" if n_close else "which was clear"), "differs"
     else:
-        which = f"{'all' if n_close == count else f'{n_close:,} of them'} where it was close"
+        which = f"{'all' if n_close == count else f'{n_close:,}'} where it was close"
         verb = "differ"
-    meaning = " (a lead of at most √n of n votes)" if n_close else ""
-    return f"{count:,} of {len(labels):,} labels {verb} from the majority vote, {which}{meaning}."
+    return f"{count:,} of {len(labels):,} labels {verb} from the majority vote, {which}."
 
 
 def vote_prior(votes: Floats) -> Floats:

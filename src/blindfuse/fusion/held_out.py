@@ -60,7 +60,7 @@ class Gain:
         return self.mean / self.error if self.error > 0 else 0.0
 
     def __str__(self) -> str:
-        return f"{self.mean:+.4f} nats per response, standard error {self.error:.4f}"
+        return f"z = {round(self.z, 1) + 0.0:+.1f}"
 
 
 @dataclass(frozen=True, eq=False)

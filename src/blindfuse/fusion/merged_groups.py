@@ -80,13 +80,9 @@ def merge_groups(
         responses, groups, found.weights, found.fitted.posteriors_, threads
     )
     model = joint.annotators
-    why = (
-        "Annotators appear conditionally independent except for groups with correlated errors, "
-        f"each of which was merged into one annotator: {found.dependence.named_groups()}."
-    )
     choice = Choice(
         MERGED_GROUPS,
-        why,
+        f"Annotators appear conditionally independent once {_count_as_one(groups)}.",
         model,
         posteriors,
         history,
@@ -95,6 +91,14 @@ def merge_groups(
     )
     # The model accounts for correlation inside groups, so those pairs do not test its fit.
     return temper_misfit(choice, context, pairs.compare_with(model).outside_groups(groups))
+
+
+def _count_as_one(groups: tuple[tuple[int, ...], ...]) -> str:
+    """What is merged, as a clause; the diagnostics name the members."""
+    total = sum(map(len, groups))
+    if len(groups) == 1:
+        return f"the {total:,} with correlated errors count as one"
+    return f"{len(groups):,} groups with correlated errors, {total:,} in all, count as one each"
 
 
 def _are_better_apart(context: FuseContext, found: FoundGroups, significant_z: float) -> bool:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from blindfuse.diagnostics.calibration import BASE_RATE, probability_of_dependence
 from blindfuse.diagnostics.pairs import Pairs
+from blindfuse.errors import capitalize
 from blindfuse.fusion.choice import Choice, FuseContext, PosteriorsOf
 from blindfuse.fusion.recalibration import measure
 from blindfuse.fusion.tempering import temper_misfit
@@ -105,8 +106,8 @@ def average_models(choice: Choice, context: FuseContext, pairs: Pairs, although:
     if context.prior_model is None:
         others += ", MACE and MixedMembership"
     why = (
-        f"Correlated errors cannot be ruled out, although {although}, so {choice.method} is "
-        f"averaged with {others}."
+        f"{capitalize(although)}, but this table cannot rule out correlated errors, so "
+        f"{choice.method} is averaged with {others}."
     )
     return replace(
         choice,

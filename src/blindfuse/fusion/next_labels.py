@@ -13,11 +13,11 @@ from blindfuse.parameters import integer_at_least, optional
 
 Floats = NDArray[np.float64]
 
-CANDIDATES = 20
+MAX_CANDIDATES = 20
 """Annotators considered for every item: the most informative ones on average."""
 GOLD = "gold label"
 """In place of an annotator: someone who knows the truth should label the item."""
-BLOCK = 20_000
+BLOCK_ITEMS = 20_000
 """Items whose information gains are computed at once."""
 
 
@@ -97,15 +97,15 @@ def _most_informative(fusion: Fusion) -> NDArray[np.intp]:
     """The annotators whose response is most informative about an item without responses."""
     model = fusion.model
     information = _information(model.prior[None], model.confusions)[0]
-    return np.argsort(-information, kind="stable")[:CANDIDATES]
+    return np.argsort(-information, kind="stable")[:MAX_CANDIDATES]
 
 
 def _gains(fusion: Fusion, candidates: NDArray[np.intp]) -> Floats:
     """Expected information gain ``[item, candidate]``; zero where there is a response already."""
     responses, confusions = fusion.responses, fusion.model.confusions[candidates]
     gains = np.empty((responses.n_items, len(candidates)))
-    for begin in range(0, responses.n_items, BLOCK):
-        cut = slice(begin, begin + BLOCK)
+    for begin in range(0, responses.n_items, BLOCK_ITEMS):
+        cut = slice(begin, begin + BLOCK_ITEMS)
         gains[cut] = _information(fusion.posteriors[cut], confusions)
     place = np.full(responses.n_annotators, -1)
     place[candidates] = np.arange(len(candidates))

@@ -27,9 +27,9 @@ Integers = NDArray[np.intp]
 
 MAX_ITEMS = 4_000
 """Items that the curve is computed from; a sample of larger tables."""
-RANGE = 2.0
+MAX_CLASSES_PER_CLUSTER = 2.0
 """Largest K, as a multiple of the largest number of clusters of a run."""
-DENSE = 12
+MAX_CONSECUTIVE = 12
 """Every K up to this is tried; larger ones in steps of an eighth."""
 MIN_ITEMS_PER_CLASS = 5
 """Items of a half per class; with fewer, classes describe single items."""
@@ -104,13 +104,13 @@ def _require_agreement(predicted: Floats) -> None:
 
 
 def _candidates(responses: Responses, n_items: int) -> Integers:
-    """Every K to try: 1, 2, … up to :data:`RANGE` times the clusters of the largest run."""
+    """Every K to try: 1, 2, … up to a multiple of the clusters of the largest run."""
     largest = int(np.count_nonzero(_counts(responses), axis=1).max(initial=0))
-    last = min(int(np.ceil(RANGE * largest)), n_items // MIN_ITEMS_PER_CLASS)
+    last = min(int(np.ceil(MAX_CLASSES_PER_CLUSTER * largest)), n_items // MIN_ITEMS_PER_CLASS)
     values, k = list[int](), 1
     while k < last:
         values.append(k)
-        k += 1 if k < DENSE else k // 8
+        k += 1 if k < MAX_CONSECUTIVE else k // 8
     return np.array([*values, last] if last >= 2 else [], dtype=np.intp)
 
 

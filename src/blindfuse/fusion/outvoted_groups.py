@@ -20,11 +20,11 @@ Group = tuple[int, ...]
 """Positions of annotators."""
 
 MIN_MEMBERS = 3
-"""Members of a group from which on it may be right against all others."""
+"""Minimum number of members of a group that may be right against all others."""
 MAX_RESPONSES = 0.5
 """Share of all responses up to which a group is not the majority itself."""
 MIN_AGREEMENT = 0.5
-"""Chance-corrected agreement with the labels from which on a group may consist of experts: those
+"""Minimum chance-corrected agreement with the labels of a group that may consist of experts: those
 agree with the others on the items that are clear to all."""
 MIN_SHARE = 0.1
 """Share of the labels that a group must contradict, as for two camps."""

@@ -20,9 +20,9 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 MIN_REPEATED = 0.8
-"""κ from which on two annotators repeat each other."""
+"""κ at or above which two annotators repeat each other."""
 MIN_TIGHT = 0.5
-"""Mean κ of a dependent group that gives half of the responses, from which on it repeats itself."""
+"""Minimum mean κ of a dependent group that repeats itself and gives half of the responses."""
 MIN_MAJORITY = 0.5
 """Share of the responses that those who repeat each other must give."""
 MIN_MINORITY = 1 / 3

@@ -14,7 +14,7 @@ from blindfuse.estimators.base import Estimator
 from blindfuse.estimators.latent_subtypes import LatentSubtypes
 from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
 from blindfuse.fusion.bounded_correction import (
-    CHECK_LABELS,
+    MAJORITY_VOTE,
     ConfidentLabels,
     correct_votes,
     correct_with,
@@ -62,9 +62,16 @@ def select_by_prediction(context: FuseContext) -> Choice:
     for step in LADDER:
         choice = step(evidence)
         if choice is not None:
-            changes = describe_changes(choice.label_codes(), evidence.votes)
-            return replace(choice, why=f"{choice.why} {changes} {choice.advice}".rstrip())
+            return replace(choice, why=_explain(choice, evidence))
     raise AssertionError("the last step always chooses")
+
+
+def _explain(choice: Choice, evidence: Evidence) -> str:
+    """Why the choice was made, what it changes in the vote, and what to do."""
+    sentences = [choice.why]
+    if choice.method != MAJORITY_VOTE:
+        sentences.append(describe_changes(choice.label_codes(), evidence.votes))
+    return " ".join([*sentences, choice.advice]).rstrip()
 
 
 def vote_without_overlap(evidence: Evidence) -> Choice | None:
@@ -90,8 +97,8 @@ def use_one_sided_sources(evidence: Evidence) -> Choice | None:
     fitted = context.mace
     why = (
         f"{100 * share:.0f} % of the responses come from annotators who report few of the classes, "
-        "so confusion matrices are not determined; MACE corrects the majority vote where it is "
-        "close."
+        "so confusion matrices are not determined. The majority vote is used, corrected by MACE "
+        "where it is close."
     )
     corrected = correct_with(evidence, fitted.predict_proba, correlation=0.0)
     shares = ShareConfidence(corrected, fitted.predict_proba, vote_prior(evidence.votes))
@@ -171,7 +178,7 @@ def merge_dependent_groups(evidence: Evidence) -> Choice | None:
 
 
 def _vote_because(evidence: Evidence, found: Repetition) -> Choice:
-    return replace(only_vote(evidence, found.describe()), advice=CHECK_LABELS)
+    return only_vote(evidence, found.describe())
 
 
 def use_independence(evidence: Evidence) -> Choice | None:
@@ -196,6 +203,7 @@ def use_independence(evidence: Evidence) -> Choice | None:
             f"({evidence.second_subtype})"
         )
     else:
+        evidence.refusals.append(f"errors on the same item are correlated ({errors})")
         return None
     choice = Choice(
         "BlindEnsemble + EM" if fitted.start == "blind" else "DawidSkene",
@@ -225,21 +233,16 @@ def use_subtypes(evidence: Evidence) -> Choice | None:
         return None
     if responses.responses_per_item.max(initial=0) < MIN_SUBTYPE_RESPONSES:
         evidence.refusals.append(
-            f"fewer than {MIN_SUBTYPE_RESPONSES} responses per item do not determine subtypes of "
-            "the classes"
+            f"{MIN_SUBTYPE_RESPONSES} responses per item would be needed for latent subtypes"
         )
         return None
     if not evidence.fit.holds:
-        evidence.refusals.append(
-            "two subtypes per class predict held-out responses better than one, but pairs of "
-            "annotators agree more than ambiguous items explain"
-        )
+        evidence.refusals.append("latent subtypes do not explain which pairs agree")
         return None
     third = evidence.third_subtype
     if third.z > SIGNIFICANT_Z:
         evidence.refusals.append(
-            "two subtypes per class predict held-out responses better than one, and three better "
-            "than two"
+            "three latent subtypes per class predict held-out responses better than two"
         )
         return None
     fitted = LatentSubtypes(threads=context.threads).fit(responses)
@@ -248,8 +251,8 @@ def use_subtypes(evidence: Evidence) -> Choice | None:
     labelled = ConfidentLabels(correct_with(evidence, models, evidence.correlation), tempered)
     why = (
         "Errors are correlated on ambiguous items: a second subtype per class predicts held-out "
-        f"responses better ({second}), and a third does not ({third}). LatentSubtypes and one EM "
-        "iteration correct the majority vote where it is close."
+        f"responses better ({second}), and a third does not ({third}). The majority vote is used, "
+        "corrected by LatentSubtypes and one EM iteration where it is close."
     )
     return _guarded(
         evidence,

@@ -20,9 +20,9 @@ FLAGS = {
 }
 """Remarks, by the values of ``RatedSetAnnotators.flags``."""
 MIN_RESPONSES = 5
-"""Responses from which on equal sets are remarkable."""
+"""Minimum number of responses for equal sets to be remarkable."""
 MIN_EXPECTED = 10.0
-"""Expected number of classes that apply, from which on recall is compared with false alarms."""
+"""Minimum expected number of classes that apply, to compare recall with false alarms."""
 CONFIDENCE = 0.95
 
 

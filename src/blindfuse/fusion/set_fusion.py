@@ -17,12 +17,12 @@ from blindfuse.responses.response_sets import ResponseSets
 Floats = NDArray[np.float64]
 Members = NDArray[np.bool_]
 
-YES = 0.5
+MIN_POSTERIOR = 0.5
 """Posterior above which a class belongs to the set."""
 CONFIDENT = 0.9
 """Probability of the whole set below which an item needs another response."""
 MIN_CORRELATION = 0.2
-"""Correlation of the posteriors of two classes from which on they are listed as related."""
+"""Correlation of the posteriors of two classes at or above which they are listed as related."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +95,9 @@ class SetFusion:
         if not questions:
             return "All responses agree about every class."
         methods = Counter(one.method for one in questions)
-        by_method = ", ".join(f"{name} for {count:,}" for name, count in methods.most_common())
+        by_method = ", ".join(f"{name} ({count:,})" for name, count in methods.most_common())
         return (
-            f"Classes are yes/no questions, fused by {by_method}. {self._describe_sharing()} "
+            f"Methods and numbers of classes: {by_method}. {self._describe_sharing()} "
             f"{self._describe_dependence()} {self._describe_changes()}"
         )
 
@@ -112,8 +112,8 @@ class SetFusion:
         if self.shared.is_dependent:
             return f"All classes together decide on the method. {self.shared.pooled.why}"
         return (
-            "What an annotator does in all classes together counts as "
-            f"{self.shared.strength:g} responses in each of them."
+            "An annotator's rates in all classes together count as "
+            f"{self.shared.strength:,.4g} responses in each class."
         )
 
     def _describe_dependence(self) -> str:
@@ -130,7 +130,7 @@ class SetFusion:
         )
 
     def _describe_changes(self) -> str:
-        majority = self.responses.shares() > YES
+        majority = self.responses.shares() > MIN_POSTERIOR
         differ = int(np.count_nonzero((majority != self.chosen).any(axis=1)))
         return (
             f"{differ:,} of {len(self.items):,} sets differ from the majority vote class by class."

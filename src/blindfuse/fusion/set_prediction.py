@@ -10,12 +10,12 @@ from blindfuse.responses.response_sets import ResponseSets
 
 Floats = NDArray[np.float64]
 
-BOUND = 1e-9
+EPSILON = 1e-9
 """Probabilities are kept this far from 0 and 1, so that log odds are finite."""
 MAX_CELLS = 5_000_000
 """Responses times classes that are predicted; larger tables are sampled by item."""
 MIN_ITEMS = 10
-"""Items from which on correlations over items are looked at."""
+"""Minimum number of items for correlations over items."""
 
 
 class LeaveOneOut:
@@ -29,7 +29,7 @@ class LeaveOneOut:
     def __init__(self, table: ResponseSets, rates: Floats, prior: Floats) -> None:
         self.item = table.item_of_response()
         self.named = table.indicators()
-        self.rates = rates[table.codes].clip(BOUND, 1 - BOUND)
+        self.rates = rates[table.codes].clip(EPSILON, 1 - EPSILON)
         chances = np.where(self.named[:, :, None], self.rates, 1 - self.rates)
         ratios = np.log(chances[:, :, 1]) - np.log(chances[:, :, 0])
         sums = [np.bincount(self.item, column, table.n_items) for column in ratios.T]
@@ -54,7 +54,7 @@ def score_difficulty(table: ResponseSets, rates: Floats, prior: Floats) -> float
         return 0.0
     table = table.sample_items(MAX_CELLS)
     held = LeaveOneOut(table, rates, prior)
-    yes = held.predict(logit(prior.clip(BOUND, 1 - BOUND))).clip(BOUND, 1 - BOUND)
+    yes = held.predict(logit(prior.clip(EPSILON, 1 - EPSILON))).clip(EPSILON, 1 - EPSILON)
     entropy = -yes * np.log(yes) - (1 - yes) * np.log1p(-yes)
     surprise = np.where(held.named, np.log(yes), np.log1p(-yes)) + entropy
     first = np.zeros(table.n_classes, dtype=bool)

@@ -14,7 +14,7 @@ from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.fusion.merged_groups import MERGED_GROUPS
 from blindfuse.fusion.selection import select_by_prediction
-from blindfuse.fusion.set_prediction import BOUND
+from blindfuse.fusion.set_prediction import EPSILON
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.responses import Responses
 
@@ -99,8 +99,8 @@ class SharedRates:
         Only the posteriors of merged groups are likelihoods; the prior of other methods stays that
         of all classes.
         """
-        own = self.pooled.predict_proba(context.responses)[:, 1].clip(BOUND, 1 - BOUND)
-        log_odds = float(logit(self.pooled.model.prior[1].clip(BOUND, 1 - BOUND)))
+        own = self.pooled.predict_proba(context.responses)[:, 1].clip(EPSILON, 1 - EPSILON)
+        log_odds = float(logit(self.pooled.model.prior[1].clip(EPSILON, 1 - EPSILON)))
         evidence = logit(own) - log_odds
         if self.pooled.method == MERGED_GROUPS:
             log_odds = _class_log_odds(evidence)
@@ -135,7 +135,7 @@ def _with_likelihoods(rule: SelectionRule) -> SelectionRule:
 
 
 def _correct_votes(context: FuseContext) -> Choice:
-    return correct_votes(Evidence(context))
+    return correct_votes(Evidence(context, ["some items are harder than others"]))
 
 
 def _class_log_odds(evidence: Floats) -> float:

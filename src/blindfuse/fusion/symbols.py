@@ -20,7 +20,7 @@ from blindfuse.fusion.copies import Copies, find_copies, with_all_annotators
 from blindfuse.fusion.guards import CORRECTION_GUARDS, object_to_labels
 from blindfuse.fusion.held_out import sample_items
 from blindfuse.fusion.recalibration import with_expected_error
-from blindfuse.fusion.tempering import keep_labels
+from blindfuse.fusion.tempering import LOWERED, keep_labels
 from blindfuse.model.anchored_votes import ScoreRule
 from blindfuse.model.decisions import decide
 from blindfuse.model.implied import implied_model
@@ -32,7 +32,7 @@ from blindfuse.responses.responses import Responses
 Floats = NDArray[np.float64]
 
 ANCHORED_VOTE = {
-    "matrix": "vote through the anchor",
+    "matrix": "weighted vote of the symbols",
     "order": "mean of the standardised scores",
     "none": "spectral clustering of the items",
 }
@@ -145,9 +145,8 @@ def select_with_symbols(context: FuseContext) -> Choice:
     moved = int(np.count_nonzero(labels != most_likely(baseline.posteriors)))
     choice = Choice(
         "DawidSkene",
-        f"Annotators report {responses.n_symbols:,} symbols, and EM learns what each of them means "
-        f"for every annotator, starting from the {name}. {moved:,} of {responses.n_items:,} labels "
-        "differ from it.",
+        f"EM learns what each of {responses.n_symbols:,} symbols means for every annotator, "
+        f"starting from the {name}. {moved:,} of {responses.n_items:,} labels differ from that.",
         fitted.model_,
         fitted.posteriors_,
         fitted.log_likelihoods_,
@@ -158,7 +157,7 @@ def select_with_symbols(context: FuseContext) -> Choice:
 def _select_without_copies(context: FuseContext, copies: Copies) -> Choice:
     """The choice for one annotator per group of annotators who repeat each other.
 
-    Its error is expected from the merged responses, because copies are no further evidence.
+    Its error is expected from the merged responses, because copies add no evidence.
     """
     merged = replace(context, responses=copies.merge(context.responses))
     choice = with_expected_error(select_with_symbols(merged), merged)
@@ -186,9 +185,6 @@ def _tempered(choice: Choice, context: FuseContext) -> Choice:
     mixed = MixedMembership(threads=context.threads).fit(sample_items(decided, context.seed))
     confidence = DecisionConfidence(choice.model, mixed, context.threads)
     posteriors = (choice.posteriors + mixed.predict_proba(decided)) / 2
-    why = (
-        f"{choice.why} Pairwise agreement deviates from the model by {fit.misfit:.2g} × the "
-        "sampling noise, so confidences are lowered."
-    )
+    why = f"{choice.why} {LOWERED}"
     posteriors = keep_labels(choice.posteriors, posteriors)
     return replace(choice, why=why, posteriors=posteriors, posteriors_of=confidence)

@@ -20,6 +20,8 @@ from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
+LOWERED = "Pairwise agreement does not quite fit, so confidences are lowered."
+"""Appended to the reason of a choice whose confidences were lowered."""
 TIE_MARGIN = 1e-6
 """Relative lead of the kept label over a class that would otherwise be more probable."""
 
@@ -64,10 +66,7 @@ def temper_misfit(choice: Choice, context: FuseContext, pairs: Pairs) -> Choice:
         return choice
     own = choice.posteriors_of or partial(choice.model.posteriors, threads=context.threads)
     tempered = TemperedPosteriors(own, context.mixed_membership)
-    why = (
-        f"{choice.why} Pairwise agreement deviates from the model by {fit.misfit:.2g} × the "
-        "sampling noise, so confidences are lowered."
-    )
+    why = f"{choice.why} {LOWERED}"
     posteriors = tempered.temper(choice.posteriors, context.responses)
     return replace(choice, why=why, posteriors=posteriors, posteriors_of=tempered)
 

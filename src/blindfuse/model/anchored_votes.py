@@ -39,7 +39,7 @@ class ScoreRule(NamedTuple):
     values ``[annotator, symbol]``
         standardised scores.
     cuts ``[class − 1]``
-        means from which on the next class begins.
+        means at or above which the next class begins.
     """
 
     values: Floats

@@ -22,8 +22,8 @@ MIXTURE_TOLERANCE = 1e-7
 MAX_POINTS = 2_000
 """Items, evenly spaced in the order of their scores, that the mixture is fitted to."""
 MIN_RATIO = 4.5
-"""Log-likelihood ratio from which on proportions differ: three standard errors (Wilks)."""
-SKEWNESS = 2.0, 4.0
+"""Log-likelihood ratio at or above which proportions differ: three standard errors (Wilks)."""
+START_POWERS = 2.0, 4.0
 """Powers of class proportions that further starts of the mixture have, in both directions."""
 MIN_VARIANCE = 1e-9
 """Smallest variance of a class, relative to that of all scores."""
@@ -41,7 +41,7 @@ def unequal_cuts(scores: Floats, n_classes: int) -> Floats | None:
     points = ordered[:: -(-len(ordered) // MAX_POINTS)]
     shares = np.arange(1, n_classes) / n_classes
     starts = [cuts]
-    for power in SKEWNESS:
+    for power in START_POWERS:
         starts += [np.quantile(points, shares**power)]
         starts += [np.quantile(points, 1 - (1 - shares) ** power)]
     free = max((_fit_mixture(points, one, free=True) for one in starts), key=_log_likelihood)

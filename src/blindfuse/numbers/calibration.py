@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 ITERATIONS = 20
 MIN_FOR_SLOPE = 3
-"""Gold values from which on they determine the slope: two leave no residual to judge it by."""
+"""Minimum number of gold values for a slope: two leave no residual to judge it by."""
 MIN_SHARE = 1e-9
 """Least variance of a gold value, relative to the largest one."""
 

@@ -14,22 +14,22 @@ from blindfuse.numbers.table import Numbers
 
 Floats = NDArray[np.float64]
 
-SIGNIFICANCE = 0.05
+FAMILY_WISE_LEVEL = 0.05
 """Probability of a dependent pair among independent annotators, over all pairs (Bonferroni)."""
 MIN_CORRELATION = 0.3
-"""Correlation of errors from which on a pair is reported: a medium effect (Cohen 1988)."""
+"""Correlation of errors at or above which a pair is reported: a medium effect (Cohen 1988)."""
 MIN_COMMON = 10
-"""Common items from which on a pair is tested."""
-COPIED = 0.9
-"""Correlation of errors from which on two annotators count as one."""
+"""Minimum number of common items of a tested pair."""
+MIN_COPY_CORRELATION = 0.9
+"""Correlation of errors at or above which two annotators count as one."""
 MAX_SUSPECTS = 10
 """Pairs of closest annotators that are compared with a model of all others."""
 MAX_PASSES = 3
 """Times that copies are merged and looked for again, for groups of copies."""
 MIN_OTHERS = 3
 """Annotators besides a pair that are needed to tell its errors from the truth."""
-IDENTICAL = 0.999
-"""Correlation of ratings from which on two annotators are nearly identical."""
+MIN_IDENTICAL_CORRELATION = 0.999
+"""Correlation of ratings at or above which two annotators are nearly identical."""
 MAX_ANNOTATORS = 1000
 """Annotators up to which pairs are tested; more would need over 50 MB."""
 
@@ -58,8 +58,8 @@ class CopiedRatings:
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Annotators that copy, directly or through others: pairs with correlation ≥ COPIED."""
-        return connected_groups(self.pairs[self.correlation >= COPIED])
+        """Annotators that copy, directly or through others, as pairs of high correlation do."""
+        return connected_groups(self.pairs[self.correlation >= MIN_COPY_CORRELATION])
 
     def summary(self) -> str:
         """The dependent pairs, and what to do."""
@@ -71,10 +71,15 @@ class CopiedRatings:
             f"{list_names(self.names[pair])} ({correlation:.2f})"
             for pair, correlation in zip(self.pairs[:3], self.correlation[:3], strict=True)
         )
-        return (
+        text = (
             f"Errors are correlated in {len(self.pairs):,} of {self.n_tested:,} pairs of "
-            f"annotators, most in {named}. Intervals are too narrow where such annotators do not "
-            "count as one; check whether they share a source."
+            f"annotators, most in {named}."
+        )
+        if np.all(self.correlation >= MIN_COPY_CORRELATION):
+            return f"{text} Such annotators count as one; check whether they share a source."
+        return (
+            f"{text} Intervals are too narrow, because not all of them count as one annotator; "
+            "check whether they share a source."
         )
 
 
@@ -95,7 +100,7 @@ def find_copies(table: Numbers) -> CopiedRatings:
     found = {
         (int(m), int(l)): 1.0
         for m, l in zip(first, second, strict=True)
-        if moments.correlation[m, l] >= IDENTICAL
+        if moments.correlation[m, l] >= MIN_IDENTICAL_CORRELATION
     }
     merged = _merge_pairs(table, list(found))
     for _ in range(MAX_PASSES):
@@ -105,7 +110,7 @@ def find_copies(table: Numbers) -> CopiedRatings:
             break
         merged = _merge_pairs(table, list(found))
     correlation, excess = _correlated_errors(merged, first, second)
-    threshold = -ndtri(SIGNIFICANCE / max(len(first), 1))
+    threshold = -ndtri(FAMILY_WISE_LEVEL / max(len(first), 1))
     for at in np.flatnonzero((correlation >= MIN_CORRELATION) & (excess > threshold)):
         found.setdefault((int(first[at]), int(second[at])), float(correlation[at]))
     pairs = sorted(found, key=lambda pair: (-found[pair], pair))
@@ -156,7 +161,7 @@ def _copied_suspects(table: Numbers) -> dict[tuple[int, int], float]:
     copied = {}
     for pair in mutual[:MAX_SUSPECTS]:
         errors, excess = _errors_against_others(table, pair)
-        if errors >= COPIED and excess > -ndtri(SIGNIFICANCE / MAX_SUSPECTS):
+        if errors >= MIN_COPY_CORRELATION and excess > -ndtri(FAMILY_WISE_LEVEL / MAX_SUSPECTS):
             copied[pair] = errors
     return copied
 

@@ -129,9 +129,8 @@ class NumberFusion:
         width = float(np.median(self.high - self.low)) / 2
         spread = float(self.values.std())
         estimates = (
-            f"Half of the {self.numbers.n_items:,} estimates are within ±{width:.3g} of the truth "
-            f"in 95 of 100 cases, if the model holds; the estimates have a standard deviation of "
-            f"{spread:.3g}."
+            f"The 95 % intervals of {self.numbers.n_items:,} estimates are ±{width:.3g} (median), "
+            f"if the model holds; the estimates have a standard deviation of {spread:.3g}."
         )
         paragraphs = [
             ("Estimates", estimates),

@@ -22,7 +22,7 @@ MAX_RATINGS = FOLDS * MAX_PREDICTED
 SAMPLED_RATINGS = 20_000
 """Ratings of the sample of items on which methods are compared otherwise, in one fold, so that the
 comparison takes no longer than the fusion. Where that is too few, MAX_RATINGS are sampled."""
-OUTLIER = 10.0
+OUTLIER_Z = 10.0
 """Robust standard deviations beyond which a residual counts as one at this distance. Only gross
 errors are that far away, so skewed ratings are compared by squared error."""
 ROUNDING = 1e-9
@@ -83,7 +83,7 @@ def held_out_errors(
     for number in range(FOLDS):
         training = table.select_ratings(fold != number)
         held_out = (fold == number) & (training.ratings_per_item > 0)[item]
-        clipped = training.values.clip(-OUTLIER, OUTLIER)
+        clipped = training.values.clip(-OUTLIER_Z, OUTLIER_Z)
         moments = annotator_moments(training.with_values(clipped))
         deviations = np.sqrt(moments[1])
         safe = np.where(deviations > 0, deviations, 1.0)[table.codes[held_out]]
@@ -131,5 +131,5 @@ def _predict(
 
 
 def _outlier_bound(residuals: Floats) -> float:
-    bound = OUTLIER * NORMAL_MAD * float(np.median(np.abs(residuals))) if len(residuals) else 0.0
+    bound = OUTLIER_Z * NORMAL_MAD * float(np.median(np.abs(residuals))) if len(residuals) else 0.0
     return bound if bound > 0 else np.inf

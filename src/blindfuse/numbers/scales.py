@@ -6,7 +6,7 @@ from blindfuse.errors import list_names
 from blindfuse.numbers.table import Numbers
 
 MIN_RATINGS = 5
-"""Ratings from which on the range of an annotator is compared with others."""
+"""Minimum number of ratings for the range of an annotator to be compared with others."""
 SCALE_RATIO = 10.0
 """Ratio of the largest ratings on two scales; 0 to 1 and 0 to 100 differ by 100, 0 to 5 and 0 to
 10 by 2."""

@@ -13,7 +13,7 @@ CANDIDATES = (
 """The methods that are compared, from the simplest to the one with most parameters."""
 BASELINES = "mean", "median"
 SIGNIFICANT_Z = 2.0
-"""Standard errors from which on a difference counts, as in ``fusion.selection``."""
+"""Standard errors at or above which a difference counts, as in ``fusion.selection``."""
 MIN_ANNOTATORS = 3
 """Annotators that are needed to distinguish bias, scale and noise."""
 

@@ -9,7 +9,7 @@ from blindfuse.kernels.ratings import row_centres
 from blindfuse.numbers.estimate import Estimate, error_variances, overall_mean
 from blindfuse.numbers.table import Numbers
 
-TRIMMED = 0.2
+TRIMMED_SHARE = 0.2
 """Share of ratings that is left out at each end: Wilcox's recommendation."""
 
 
@@ -20,13 +20,13 @@ def trimmed_mean(table: Numbers) -> Estimate:
     mean is divided by the share of ratings that is kept.
     """
     unrated = overall_mean(table.values)
-    values = trimmed_means(table, TRIMMED, unrated)
+    values = trimmed_means(table, TRIMMED_SHARE, unrated)
     n = table.ratings_per_item
-    kept = (n - 2 * np.floor(TRIMMED * n)) / np.maximum(n, 1)
+    kept = (n - 2 * np.floor(TRIMMED_SHARE * n)) / np.maximum(n, 1)
     return Estimate(
         values,
         error_variances(table, values) / np.where(n > 0, kept, 1.0),
-        partial(trimmed_means, trimmed=TRIMMED, unrated=unrated),
+        partial(trimmed_means, trimmed=TRIMMED_SHARE, unrated=unrated),
     )
 
 

@@ -21,7 +21,7 @@ from blindfuse.responses.responses import Responses
 from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.values import LabelOptions
 
-MIN_HEARD = 10
+MIN_LABELLED_PER_UNLABELLED = 10
 """Items with responses per item without; where more items have none, that is not a mistake."""
 
 
@@ -114,7 +114,7 @@ def read(
         *encoding_notes,
         *responses.repeat_notes,
         *overlap_note(responses),
-        *silent_item_note(responses),
+        *unlabelled_item_note(responses),
         *questions,
         *gold_notes,
     ]
@@ -158,14 +158,15 @@ def overlap_note(responses: Responses | ResponseSets) -> list[str]:
     return []
 
 
-def silent_item_note(responses: Responses) -> list[str]:
+def unlabelled_item_note(responses: Responses) -> list[str]:
     """Return a note if a few items have no response, as comments and footers of a file would."""
-    silent = responses.items[responses.responses_per_item == 0]
-    if not 0 < MIN_HEARD * len(silent) <= responses.n_items:
+    unlabelled = responses.items[responses.responses_per_item == 0]
+    if not 0 < MIN_LABELLED_PER_UNLABELLED * len(unlabelled) <= responses.n_items:
         return []
+    have = "has" if len(unlabelled) == 1 else "have"
     return [
-        f"Check the items: {list_names(silent, 3)} {'has' if len(silent) == 1 else 'have'} no "
-        "response, and will be labelled by the class prior. Delete rows that are not items"
+        f"Check the items: {list_names(unlabelled, 3)} {have} no response, and will be labelled by "
+        "the class prior. Delete rows that are not items"
     ]
 
 

@@ -25,7 +25,7 @@ MAX_MATRIX_CELLS = 150_000
 MAX_PARTNERS = 5
 """Dependent annotators that a row names."""
 MIN_BIAS = 0.05
-"""Bias from which on a class counts as over-reported."""
+"""Bias at or above which a class counts as over-reported."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ BLUE, ORANGE = "var(--blue)", "var(--orange)"
 MAX_NAMED_ANNOTATORS = 30
 """Annotators that are drawn by name; of more, at most ``MAX_RANKED_ANNOTATORS`` by rank."""
 MAX_RANKED_ANNOTATORS = 240
-SMALL_MAP = 12
+MAX_LARGE_CELLS = 12
 """Annotators up to which the map of dependence has large cells."""
 MIN_COLOR_RANGE = 0.2
 """The map's darkest colour stands for its largest excess, but never for less than this."""
@@ -283,7 +283,7 @@ def _plot_dependence(dependence: DependenceMap) -> Plot:
     # The diagonal keeps both axes in this order.
     blank = [{"first": name, "second": name} for name in dependence.names]
     largest = max(MIN_COLOR_RANGE, *(abs(cell.excess) for cell in dependence.cells))
-    crowded = len(dependence.names) > SMALL_MAP
+    crowded = len(dependence.names) > MAX_LARGE_CELLS
     style: dict[str, Any] = {
         "grid": False,
         "labelFontSize": 11 if crowded else 12,

@@ -188,7 +188,7 @@ def _key_figures(fusion: Fusion, gold: GoldCheck | None) -> tuple[KeyFigure, ...
         ),
         KeyFigure(
             f"{dependence.effective_votes:.1f}",
-            f"independent votes from {dependence.n_annotators:,} annotators",
+            f"independent votes from {dependence.n_annotators:,} annotators on one item",
         ),
         KeyFigure(
             f"{fit.misfit:.2g}\u00a0×",
@@ -243,7 +243,7 @@ def _method_warnings(fusion: Fusion) -> tuple[Paragraph, ...]:
     """The warning that the labels are only the majority vote."""
     if fusion.method != "MajorityVote":
         return ()
-    text = "The labels are the majority vote; confidences only reflect how the votes are split."
+    text = "The labels are the majority vote: how accurate each annotator is was not used."
     return (Paragraph("Method", text, warning=True),)
 
 

@@ -19,9 +19,9 @@ from blindfuse.responses.rows import freeze_rows, row_starts
 Hashes = NDArray[np.uint64]
 Order = NDArray[np.intp]
 
-ROUNDS = 2
+REFINEMENTS = 2
 """Times that hashes of annotators and classes are refined by those of the items they are in. One
-round tells annotators apart unless their items have the same numbers of responses per class."""
+refinement separates annotators unless their items have equally many responses per class."""
 MIN_ITEMS_PER_THREAD = 20_000
 """With fewer items per thread, starting the thread costs more than it saves."""
 MAX_REORDERED = 2_000_000
@@ -92,7 +92,7 @@ def _hash_content(
     if keep_classes:
         symbols = np.arange(responses.n_symbols, dtype=np.uint64)
 
-    for _ in range(ROUNDS):
+    for _ in range(REFINEMENTS):
         items = _hash_items(responses, annotators, symbols, threads)
         annotators, symbols = _refine(responses, items, annotators, symbols)
     return _hash_items(responses, annotators, symbols, threads), annotators, symbols

@@ -37,7 +37,7 @@ MAX_CELLS = 500_000
 """Size of the sample in which agreement is counted: responses times classes."""
 
 MIN_COUNTED_ITEMS = 10
-"""Items from which on agreement below chance is a sign of columns that count."""
+"""Minimum number of items for agreement below chance to be a sign of columns that count."""
 
 MIN_DISAGREEMENT = 0.1
 """How far below zero the chance-corrected agreement is where columns count."""

@@ -35,7 +35,7 @@ MIN_LEVEL_SHARE = 2 / 3
 MIN_SCORES_PER_LEVEL = 2
 """Scores per level that an annotator needs before its own levels are compared."""
 MIN_SPREAD_RATIO = 4.0
-"""Ratio of the widest and the narrowest annotator's spread from which on scales differ plainly, as
+"""Ratio of the widest and the narrowest annotator's spread at or above which scales differ, as
 those from 1 to 5 and from 0 to 20 do. Judges on one scale differ less, however strict they are."""
 
 

@@ -19,7 +19,7 @@ from blindfuse.responses.responses import Responses
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-MOST_CLUSTERS = 20
+MAX_CLUSTERS = 20
 """Most clusters of a run if the number of classes is not given."""
 
 
@@ -153,7 +153,7 @@ class BlindClusterEnsemble(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_features = X.shape[1]
         count = max(1, round(self.max_features * n_features))
         features = np.sort(rng.permutation(n_features)[:count])
-        low, high = 2, MOST_CLUSTERS
+        low, high = 2, MAX_CLUSTERS
         if self.n_clusters is not None:
             low, high = self.n_clusters, 2 * self.n_clusters
         high = min(high, len(np.unique(X[:, features], axis=0)))
