@@ -473,7 +473,7 @@ def _numbers_as_text() -> list[TriedFile]:
             "long CSV with 1 and 01",
             {"votes.csv": as_table(long_rows(zeros))},
             zeros,
-            ["because of leading zeros, signs or exponents: '01', '1'"],
+            ["because they are written in several ways: '01', '1'"],
         ),
         TriedFile(
             "long CSV with −1 beside other numbers",
