@@ -845,7 +845,7 @@ def _rows_between() -> list[TriedFile]:
             ["only by case, Unicode form, zeros or type", "'1.0'"],
         ),
         TriedFile(
-            "long CSV with the responses of two runs, which are not told apart",
+            "long CSV with the responses of two runs, without a column that says which",
             {"votes.csv": as_table([*long_rows(), *long_rows(other_run)])},
             {cell: label for cell, label in LABELS.items() if label == "cat"},
             ["Check the items: annotators labelled an item 2.0 times on average"],
