@@ -47,6 +47,15 @@ def test_labels_are_those_of_the_whole_file(
     assert model.exists()
 
 
+def test_notes_about_items_are_those_of_the_whole_file(tmp_path: Path) -> None:
+    rows = "".join(f"{n},w{n % 3},{'yes' if n % 2 else 'no'}\n" for n in range(60))
+    table = tmp_path / "votes.csv"
+    table.write_text(f"id,worker,label\n{rows}", encoding="utf-8")
+    note = "no item has more than one response"
+    assert note in succeed("fuse", table).output
+    assert note in succeed("fuse", table, "--partitioned", "-o", tmp_path / "fused.csv").output
+
+
 @pytest.mark.usefixtures("little_memory")
 def test_a_file_larger_than_memory_is_partitioned_by_default(tmp_path: Path, votes: Path) -> None:
     assert "partitions" in succeed("fuse", votes, "-o", tmp_path / "fused.csv").output

@@ -397,3 +397,11 @@ def test_rows_that_are_no_table_are_refused(rows: Callable[[Any], Any], remedy: 
 def test_a_batch_of_arrow_is_no_matrix() -> None:
     batch = pa.table({"item": ["i", "j"], "label": ["x", "y"]}).to_batches()[0]
     assert "not a RecordBatch" in error_message(lambda: as_responses(batch))
+
+
+def test_an_index_of_texts_that_repeat_is_not_dropped_silently() -> None:
+    table = pd.DataFrame({"ann": [0, 1, 1] * 4, "bob": [0, 1, 0] * 4}, index=["x", "y", "z"] * 4)
+    (note,) = [note for note in Responses.from_frame(table).notes if "row numbers" in note]
+    assert "the index contains 'x', 'y', 'z' more than once" in note
+    joined = table.set_axis([*range(6), *range(6)])
+    assert not any("row numbers" in note for note in Responses.from_frame(joined).notes)

@@ -102,7 +102,7 @@ def test_items_that_a_spreadsheet_has_rounded_are_reported() -> None:
     "names",
     [
         *(["Ann", "ann"], ["caf\u00e9", "cafe\u0301"], [1, "1"]),
-        *(["07", "7"], ["q007", "q7"], ["a\u00adb", "ab"], ["a\u200bb", "ab"]),
+        *(["07", "7"], ["7.0", "7"], ["q007", "q7"], ["a\u00adb", "ab"], ["a\u200bb", "ab"]),
     ],
 )
 def test_names_that_are_almost_the_same_are_noted(names: list[object]) -> None:
@@ -262,3 +262,33 @@ def test_shares_of_votes_without_zeros_are_noted() -> None:
         votes = np.random.default_rng(seed).multinomial(4, [0.5, 0.3, 0.2], size=30)
         shares = np.where(votes > 0, (votes / 4).astype(str), "")
         assert "counts or shares of votes" in sanity_notes(Responses.from_matrix(shares))[-1]
+
+
+def test_an_item_that_nothing_connects_to_the_others_is_noted() -> None:
+    items, annotators = [f"q{n // 2}" for n in range(80)], ["ann", "bob"] * 40
+    labels = ["yes", "yes", "no", "no"] * 20
+    table = Responses.from_long([*items, "task"], [*annotators, "worker"], [*labels, "answer"])
+    (note,) = sanity_notes(table)
+    assert "'task' has labels that no other item has" in note
+    rare = Responses.from_long([*items, "q0"], [*annotators, "eve"], [*labels, "perhaps"])
+    assert sanity_notes(rare) == []
+
+
+def test_a_few_items_that_begin_as_comments_do_are_noted() -> None:
+    items, annotators = [f"q{n // 2}" for n in range(40)], ["ann", "bob"] * 20
+    labels = ["yes", "yes", "no", "no"] * 10
+    (note,) = sanity_notes(Responses.from_long([*items[:-1], "# q19"], annotators, labels))
+    assert "'# q19' begins as comments do" in note
+    tags = [f"#{item}" for item in items]
+    assert sanity_notes(Responses.from_long(tags, annotators, labels)) == []
+
+
+def test_items_that_stand_for_several_are_noted() -> None:
+    items, annotators = ["q0", "q0", "q1", "q1"] * 10, ["ann", "bob"] * 20
+    labels = ["yes", "no", "no", "yes"] * 5
+    table = Responses.from_long(items, annotators, [*labels, *labels])
+    assert any("labelled an item 10.0 times on average" in note for note in sanity_notes(table))
+    twice = Responses.from_long(["q0", "q1"] * 2, ["ann"] * 4, ["yes", "no", "no", "yes"])
+    assert any("labelled an item 2.0 times on average" in note for note in sanity_notes(twice))
+    agreeing = Responses.from_long(items[:12], annotators[:12], labels[:4] * 3)
+    assert sanity_notes(agreeing) == []

@@ -5,6 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from blindfuse.responses.spellings import (
+    abbreviation_note,
     accent_note,
     containing_note,
     fold,
@@ -138,6 +139,7 @@ def test_labels_that_differ_by_accents_are_noted() -> None:
         ["Y", "N", "yes", "no"],
         ["WAHR", "FALSCH", "true", "false"],
         ["ja", "nein", "1"],
+        ["True", "False", "1.0", "0.0"],
     ],
     ids="/".join,
 )
@@ -149,3 +151,29 @@ def test_spellings_of_truth_values_are_noted(labels: list[str]) -> None:
 @pytest.mark.parametrize("labels", [["yes", "no"], ["n", "t"], ["0", "1", "2"], ["on", "no", "x"]])
 def test_other_labels_are_not_truth_values(labels: list[str]) -> None:
     assert truth_value_note(labels) == []
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["pos", "positive", "neg", "negative"], ["cat", "cats", "dog", "dogs", "emu"]],
+    ids="/".join,
+)
+def test_beginnings_of_most_labels_are_noted(labels: list[str]) -> None:
+    (note,) = abbreviation_note(labels)
+    assert all(repr(label) in note for label in labels[:4])
+    assert abbreviation_note(labels[::-1]) == [note]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["A", "AA", "AAA", "B", "BB", "BBB"],
+        ["cold", "colder", "coldest"],
+        ["low", "lower", "red", "green"],
+        ["toxic", "toxicity", "hate", "hateful", "a", "b", "c", "d", "e"],
+        ["1", "10", "2", "20"],
+    ],
+    ids="/".join,
+)
+def test_words_with_a_common_beginning_are_not_noted(labels: list[str]) -> None:
+    assert abbreviation_note(labels) == []

@@ -85,6 +85,11 @@ def test_markers_that_do_not_occur_are_noted() -> None:
     assert "no label is" not in convert(["a", "b", "?"], missing=["?"])[1]
 
 
+def test_numbers_that_do_not_occur_are_noted_other_than_the_default() -> None:
+    assert convert([0, 1], missing=[5])[1] == "no label is 5, given as missing"
+    assert convert([0, 1], missing=[-1])[1] == ""
+
+
 def test_signs_of_a_matrix_are_noted_where_minus_one_is_missing() -> None:
     signs = [[1, -1, 1], [-1, 1, 1]]
     assert "2 labels treated as missing: -1 (pass" in "; ".join(Responses.from_matrix(signs).notes)
@@ -304,7 +309,7 @@ def test_whole_numbers_of_any_program_are_one_class(number: int, form: str) -> N
     assert convert(["200", str(number), written])[0] == ["200", str(number), str(number)]
 
 
-@pytest.mark.parametrize("written", ["01", "+1", "1e0", "1E+00"])
+@pytest.mark.parametrize("written", ["01", "+1", "1e0", "1E+00", "1.", "1,000000", "100%", "100 %"])
 def test_numbers_of_equal_value_that_are_kept_apart_are_noted(written: str) -> None:
     labels, notes = convert(["1", written, "2"])
     assert labels == ["1", written, "2"]
@@ -313,7 +318,36 @@ def test_numbers_of_equal_value_that_are_kept_apart_are_noted(written: str) -> N
     assert "kept apart" not in convert(["01", "02", "10"])[1]
 
 
-@pytest.mark.parametrize("error", ["#REF!", "#BEZUG!", "#SPILL!", "#NV", "####", "Err:502"])
+def test_numbers_that_differ_by_rounding_are_noted_and_others_are_not() -> None:
+    assert "'0.3', '0.30000000000000004'" in convert(["0.3", "0.30000000000000004", "0.1"])[1]
+    assert convert(["0.3", "0.31", "3.1"])[1] == ""
+    assert "kept apart" not in convert(["1", "1,000"])[1]
+
+
+@pytest.mark.parametrize(
+    "mark", ["\u2014", "...", "_", "''", "(NA)", "NA.", "Null", "<none>", "[error]", "HTTP 429"]
+)
+def test_punctuation_and_marks_in_other_spellings_are_classes_with_a_note(mark: str) -> None:
+    labels, notes = convert(["A", "B", mark])
+    assert labels == ["A", "B", mark]
+    assert f"read as classes: {mark!r}" in notes or "--missing" in notes
+
+
+@pytest.mark.parametrize("labels", [["<", "=", ">"], ["+", "-"], ["A+", "A", "A-"], ["C", "C++"]])
+def test_signs_that_are_classes_are_not_noted(labels: list[str]) -> None:
+    assert convert(labels) == (labels, "")
+
+
+@pytest.mark.parametrize("code", ["-1", "-99", "999", "-1.0"])
+def test_codes_beside_words_are_noted_and_other_numbers_are_not(code: str) -> None:
+    assert f"--missing {code}" in convert(["cat", "dog", code])[1]
+    assert convert(["cat", "dog", "5", code])[1] == ""
+    assert convert(["cat", "dog", "7"])[1] == ""
+
+
+@pytest.mark.parametrize(
+    "error", ["#ERROR", "#REF!", "#BEZUG!", "#SPILL!", "#NV", "####", "Err:502"]
+)
 def test_errors_of_spreadsheets_are_missing(error: str) -> None:
     labels, notes = convert(["A", "B", error])
     assert labels == ["A", "B", None]

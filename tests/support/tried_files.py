@@ -332,6 +332,8 @@ def _values() -> list[TriedFile]:
         *_spellings(),
         *_similar_labels(),
         *_numbers_as_text(),
+        *_notations(),
+        *_unusual_markers(),
         *_verdicts(),
     ]
 
@@ -473,7 +475,7 @@ def _numbers_as_text() -> list[TriedFile]:
             "long CSV with 1 and 01",
             {"votes.csv": as_table(long_rows(zeros))},
             zeros,
-            ["because of leading zeros, signs or exponents: '01', '1'"],
+            ["because they are written in several ways: '01', '1'"],
         ),
         TriedFile(
             "long CSV with −1 beside other numbers",
@@ -513,6 +515,7 @@ def _verdicts() -> list[TriedFile]:
         return TriedFile(f"judges: {source}", {"judges.jsonl": as_json_lines(rows)}, **expected)
 
     kept = {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 9}
+    thinking = changed(LABELS, lambda n, label: f"<think>Case {n}</think>\n{label}")
     headed = changed(LABELS, lambda n, label: f"Final answer: {label}" if n % 3 else label)
     refused = changed(LABELS, lambda n, label: label if n % 9 else "I cannot judge this")
     dashed = changed(LABELS, lambda n, label: ["big_{}", "big {}", "big-{}"][n % 3].format(label))
@@ -520,7 +523,12 @@ def _verdicts() -> list[TriedFile]:
     return [
         judged(
             "reasoning in <think> before the verdict",
-            lambda n, label: f"<think>Case {n}</think>\n{label}",
+            lambda n, label: thinking[list(LABELS)[n]],
+            words=["92 labels read without the reasoning before them"],
+        ),
+        TriedFile(
+            "judges: the same in CSV",
+            {"judges.csv": as_table(long_rows(thinking, "id judge verdict"))},
             words=["92 labels read without the reasoning before them"],
         ),
         judged(
@@ -585,6 +593,62 @@ def _verdicts() -> list[TriedFile]:
             cells=hidden,
             words=["invisible characters", "--fold-case"],
         ),
+    ]
+
+
+def _notations() -> list[TriedFile]:
+    """Labels in two notations, one of them for every other response."""
+
+    def mixed(source: str, other: Callable[[str], str], words: str, plain: str = "{}") -> TriedFile:
+        cells = changed(NUMBERS, lambda n, label: other(label) if n % 2 else plain.format(label))
+        return TriedFile(source, {"votes.csv": as_table(long_rows(cells), ";")}, cells, [words])
+
+    kept_apart = "numbers of equal value kept apart, because they are written in several ways"
+    names = {"1": "positive", "2": "negative", "3": "neutral"}
+    signs = changed(NUMBERS, lambda n, label: names[label][: 3 if n % 2 else None])
+    truths = changed(
+        NUMBERS, lambda n, label: f"{label == '1':d}.0" if n % 2 else str(label == "1")
+    )
+    return [
+        mixed("spreadsheets: 1,5 beside 1.5", "{},5".format, kept_apart, "{}.5"),
+        mixed("R and SAS: .5 beside 0.5", ".{}".format, kept_apart, "0.{}"),
+        mixed("Excel: 50% beside 0.5", "{}0%".format, kept_apart, "0.{}"),
+        mixed("sums: 0.30000000000000004 beside 0.3", "0.{}00000000004".format, kept_apart, "0.{}"),
+        mixed("judges: 3 / 5 beside 3/5", "{} / 5".format, "--fold-case", "{}/5"),
+        TriedFile(
+            "judges: pos beside positive",
+            {"votes.csv": as_table(long_rows(signs))},
+            signs,
+            ["labels that begin other labels are different classes: 'neg', 'negative'"],
+        ),
+        TriedFile(
+            "pandas: True and False beside 1.0 and 0.0",
+            {"votes.csv": as_table(long_rows(truths))},
+            truths,
+            ["labels mix spellings of truth values"],
+        ),
+    ]
+
+
+def _unusual_markers() -> list[TriedFile]:
+    """Marks of missing responses that may be classes, for every ninth response."""
+
+    def marked(program: str, marker: str) -> TriedFile:
+        cells = changed(LABELS, lambda n, label: label if n % 9 else marker)
+        return TriedFile(
+            f"{program}: missing labels written as {marker}",
+            {"votes.csv": as_table(long_rows(cells))},
+            cells,
+            [f"read as classes: {marker!r}"],
+        )
+
+    return [
+        marked("a person", "\u2014"),
+        marked("a person", "(NA)"),
+        marked("a person", "not rated"),
+        marked("Snorkel, with names of classes", "-1"),
+        marked("JavaScript", "[object Object]"),
+        marked("R", "character(0)"),
     ]
 
 
@@ -722,6 +786,78 @@ def _judges() -> list[TriedFile]:
     ]
 
 
+def _rows_between() -> list[TriedFile]:
+    """Rows that are no responses, in the middle of a table, and responses that are hard to find."""
+    lines = text(long_rows()).decode().splitlines()
+    half = len(lines) // 2
+
+    def between(line: str) -> dict[str, bytes]:
+        return {"votes.csv": "\n".join([*lines[:half], line, *lines[half:]]).encode()}
+
+    swapped = [
+        ",".join([who, item, label])
+        for item, who, label in (line.split(",") for line in lines[half:])
+    ]
+    reordered = {(i, a): label for n, ((i, a), label) in enumerate(LABELS.items()) if n < half - 1}
+    reordered |= {
+        (a, i): label for n, ((i, a), label) in enumerate(LABELS.items()) if n >= half - 1
+    }
+    reordered |= {("annotator", "item"): "label"}
+    titled = [
+        {key.title(): value for key, value in row.items()} if n % 2 else row
+        for n, row in enumerate(long_rows())
+    ]
+    other_run = dict.fromkeys(LABELS, "cat")
+    by_id = long_rows(names="id model label")
+    ids = {(i[1:].lstrip("0") or "0", a): label for (i, a), label in LABELS.items()}
+    floats = [
+        {**row, "item": f"{row['item']}.0" if n % 2 else row["item"]}
+        for n, row in enumerate(long_rows({**ids, ("extra", "ann"): "cat"}))
+    ]
+    return [
+        TriedFile(
+            "CSV files that were joined, with headers in another case",
+            between("Item,ANNOTATOR, label"),
+            words=["1 repeated header row skipped"],
+        ),
+        TriedFile(
+            "CSV files that were joined, with columns in another order",
+            {"votes.csv": "\n".join([*lines[:half], "annotator,item,label", *swapped]).encode()},
+            reordered,
+            ["Check the items: 'annotator' has labels that no other item has"],
+        ),
+        TriedFile(
+            "a row that was commented out",
+            between("#q99,ann,cow"),
+            {**LABELS, ("#q99", "ann"): "cow"},
+            ["Check the items: '#q99' begins as comments do"],
+        ),
+        TriedFile(
+            "JSON lines in which every other object has Item, Annotator, Label",
+            {"votes.jsonl": as_json_lines(titled)},
+            {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 2 == 0},
+            ["46 objects without 'item', 'annotator', 'label' skipped"],
+        ),
+        TriedFile(
+            "items 7 and 7.0 beside one that is text",
+            {"votes.csv": as_table(floats)},
+            {(row["item"], row["annotator"]): row["label"] for row in floats},
+            ["only by case, Unicode form, zeros or type", "'1.0'"],
+        ),
+        TriedFile(
+            "long CSV with the responses of two runs, without a column that says which",
+            {"votes.csv": as_table([*long_rows(), *long_rows(other_run)])},
+            {cell: label for cell, label in LABELS.items() if label == "cat"},
+            ["Check the items: annotators labelled an item 2.0 times on average"],
+        ),
+        TriedFile(
+            "LLM: a column task that names the task, and a column id",
+            {"votes.csv": as_table([{"task": "animals", **row} for row in by_id])},
+            words=["item = 'id'"],
+        ),
+    ]
+
+
 def _tables() -> list[TriedFile]:
     dates = [f"2024-01-{1 + n % 28:02d}" for n in range(N_ITEMS)]
     splits = ["train", "test"] * (N_ITEMS // 2)
@@ -748,7 +884,7 @@ def _tables() -> list[TriedFile]:
                 {"wide.csv": wide(LABELS, "", item=ITEMS, **{f"after_{name}": [*TRUTH.values()]})},
                 words=[f"gold labels found in {name!r}"],
             )
-            for name in ("gold_standard", "y_true", "Correct Answer")
+            for name in ("gold_standard", "y_true", "Correct Answer", "goldlabel")
         ),
         *(
             TriedFile(
@@ -762,6 +898,8 @@ def _tables() -> list[TriedFile]:
                 ("length", lengths, NUMBERS),
                 ("n_words", [n % 9 for n in range(N_ITEMS)], NUMBERS),
                 ("date", dates, LABELS),
+                ("agg_label", [*TRUTH.values()], LABELS),
+                ("mean", [1 + n % 3 for n in range(N_ITEMS)], NUMBERS),
                 ("comments", ["", "unclear"] * (N_ITEMS // 2), LABELS),
                 ("final_label", list(TRUTH.values()), LABELS),
                 ("label_final", list(TRUTH.values()), LABELS),
@@ -986,6 +1124,12 @@ def _rows_that_are_no_items() -> list[TriedFile]:
             ["drawn with lines"],
         ),
         TriedFile(
+            "SQLite: a dump",
+            {"votes.txt": b"PRAGMA foreign_keys=OFF;\nINSERT INTO votes VALUES('q1','ann');\n"},
+            None,
+            ["is SQL. Export the table as CSV."],
+        ),
+        TriedFile(
             "YAML",
             {"votes.yaml": b"- item: q1\n  annotator: ann\n  label: cat\n"},
             None,
@@ -995,7 +1139,7 @@ def _rows_that_are_no_items() -> list[TriedFile]:
             "items with leading zeros of some annotators only",
             {"votes.csv": as_table(long_rows(padded))},
             padded,
-            ["only by case, Unicode form, leading zeros or type"],
+            ["only by case, Unicode form, zeros or type"],
         ),
         TriedFile(
             "Google Forms: one row per annotator, one column per item",
@@ -1491,9 +1635,20 @@ def _argilla() -> list[TriedFile]:
         }
         for row in rows
     ]
+    suggestion = {"topic": {"value": "cat", "agent": "gpt"}}
     return [
         TriedFile("Argilla: records as Parquet", {"records.parquet": parquet(pl.DataFrame(rows))}),
         TriedFile("Argilla: records as JSON", {"records.json": json.dumps(nested).encode()}),
+        TriedFile(
+            "Argilla: records with suggestions of a model",
+            {
+                "records.json": json.dumps(
+                    [{**row, "suggestions": suggestion} for row in nested]
+                ).encode()
+            },
+            {**LABELS, **{(item, "gpt"): "cat" for item in ITEMS}},
+            ["40 suggestions of models read as responses"],
+        ),
     ]
 
 
@@ -1520,6 +1675,10 @@ def _mturk() -> list[TriedFile]:
         for (i, a), label in LABELS.items()
     ]
     labelled = [assignment(i, a, **{"animal.label": label}) for (i, a), label in LABELS.items()]
+    reviewed = [
+        {**row, "AssignmentStatus": "Submitted", "Reject": "" if n % 9 else "no effort"}
+        for n, row in enumerate(labelled)
+    ]
     return [
         TriedFile(
             "MTurk: tick boxes, one response with several ticks",
@@ -1542,6 +1701,12 @@ def _mturk() -> list[TriedFile]:
             "MTurk: Answer.animal.label",
             {"batch.csv": as_table(labelled)},
             words=["label = 'Answer.animal'"],
+        ),
+        TriedFile(
+            "MTurk: reviewed, with reasons in the column Reject",
+            {"batch.csv": as_table(reviewed)},
+            {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 9},
+            ["11 rejected assignments skipped"],
         ),
     ]
 
@@ -1583,6 +1748,8 @@ def _label_studio() -> list[TriedFile]:
         }
         for item in ITEMS
     ]
+    choice = {"type": "choices", "from_name": "animal", "value": {"choices": ["cat"]}}
+    cat = {"model_version": "m1", "result": [choice]}
     return [
         TriedFile("Label Studio: JSON-MIN", {"min.json": json.dumps(minimal).encode()}),
         TriedFile(
@@ -1592,6 +1759,16 @@ def _label_studio() -> list[TriedFile]:
         ),
         TriedFile("Label Studio: CSV", {"export.csv": as_table(minimal)}),
         TriedFile("Label Studio: JSON", {"export.json": json.dumps(tasks).encode()}),
+        TriedFile(
+            "Label Studio: JSON with predictions of a model",
+            {
+                "export.json": json.dumps(
+                    [{**task, "predictions": [cat]} for task in tasks]
+                ).encode()
+            },
+            {**LABELS, **{(item, "m1"): "cat" for item in ITEMS}},
+            ["40 predictions of models read as responses"],
+        ),
     ]
 
 
@@ -1611,6 +1788,11 @@ def _other_tools() -> list[TriedFile]:
         {"text": i, "_input_hash": i, "_session_id": a, "answer": "accept", "accept": [label]}
         for (i, a), label in LABELS.items()
     ]
+    span = {"start": 0, "end": 3, "label": "CAT"}
+    spans = [
+        {key: value for key, value in row.items() if key != "accept"} | {"spans": [span]}
+        for row in prodigy
+    ]
     doccano = {
         f"{who}.jsonl": as_json_lines(
             [{"id": i, "text": i, "label": [label]} for (i, a), label in LABELS.items() if a == who]
@@ -1625,13 +1807,19 @@ def _other_tools() -> list[TriedFile]:
         TriedFile("Appen: full report", {"f123.csv": as_table(appen)}),
         TriedFile("Toloka: TSV", {"toloka.tsv": as_table(toloka, "\t")}),
         TriedFile("Prodigy: JSON lines", {"prodigy.jsonl": as_json_lines(prodigy)}),
+        TriedFile(
+            "Prodigy: JSON lines with spans",
+            {"prodigy.jsonl": as_json_lines(spans)},
+            None,
+            ["contains text spans, not classes"],
+        ),
         TriedFile("doccano: one file per annotator", doccano),
     ]
 
 
 GROUPS: dict[str, list[TriedFile]] = {
     "Values": _values(),
-    "Tables": _tables(),
+    "Tables": [*_tables(), *_rows_between()],
     "File types": _files(),
     "Tools": _tools(),
 }

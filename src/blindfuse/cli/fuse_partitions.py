@@ -25,6 +25,7 @@ from blindfuse.fusion.fuse_stream import FusedStream, fuse_stream
 from blindfuse.fusion.gold_check import check_on_gold
 from blindfuse.readers.gold import read_gold
 from blindfuse.readers.partitions import Partitions, read_partitions
+from blindfuse.readers.reading import overlap_note, silent_item_note
 from blindfuse.responses.sanity import sanity_notes
 
 
@@ -54,7 +55,13 @@ def fuse_partitions(
                 threads=options.threads,
                 selection=options.selection_rule(gold),
             )
-            screen.note(*partitions.repeat_notes, *sanity_notes(stream.fusion.responses))
+            sample = stream.fusion.responses
+            screen.note(
+                *partitions.repeat_notes,
+                *overlap_note(sample),
+                *silent_item_note(sample),
+                *sanity_notes(sample),
+            )
             outputs: dict[Path, FileWriter] = {}
             if output.path is not None:
                 outputs[output.path] = _label_writer(

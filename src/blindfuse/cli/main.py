@@ -13,7 +13,6 @@ Exit codes:
 
 import os
 import re
-import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -23,6 +22,7 @@ from typing import Any, NoReturn
 import click
 
 from blindfuse import __version__
+from blindfuse.cli.signals import EXIT_INTERRUPTED, handle_signals, lost
 from blindfuse.cli.system import describe_system_error, refuse_tight_memory
 from blindfuse.errors import BlindfuseError, suggest
 
@@ -42,7 +42,7 @@ COMMANDS = {
 }
 """Every command with its short help, which is shown without importing the command."""
 
-EXIT_INVALID, EXIT_INTERRUPTED, EXIT_BROKEN_PIPE, EXIT_TERMINATED = 2, 130, 141, 143
+EXIT_INVALID, EXIT_BROKEN_PIPE = 2, 141
 
 
 class Commands(click.Group):
@@ -104,6 +104,10 @@ class Commands(click.Group):
             _drop_output()
             click.echo(f"blindfuse: {describe_system_error(error) or error}", err=True)
             sys.exit(EXIT_INVALID)
+        except RuntimeError:
+            if lost:
+                sys.exit(lost[0])
+            raise
         sys.exit(code or 0)
 
 
@@ -123,12 +127,6 @@ def _open_closed_streams() -> None:
 def _open_null(flags: int, mode: str) -> Any:
     """Open the null device at the first free descriptor, which is that of the closed stream."""
     return open(os.open(os.devnull, flags), mode, encoding="utf-8", closefd=False)
-
-
-def _terminate(number: int, frame: object) -> NoReturn:
-    """End the program as an error would, so that temporary files are removed."""
-    signal.signal(number, signal.SIG_IGN)
-    sys.exit(EXIT_TERMINATED)
 
 
 def _drop_output() -> None:
@@ -177,7 +175,7 @@ def blindfuse() -> None:
 def main() -> NoReturn:
     """Run the command line interface."""
     _open_closed_streams()
-    signal.signal(signal.SIGTERM, _terminate)
+    handle_signals()
     for stream in (sys.stdout, sys.stderr):  # names may not be encodable in this terminal
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     blindfuse.main(prog_name="blindfuse")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from blindfuse.errors import BadFile
 from blindfuse.readers.nested_values import choose
-from blindfuse.readers.parsed_responses import ParsedResponses, expected_structure
+from blindfuse.readers.parsed_responses import ParsedResponses, expected_structure, suggestion_note
 from blindfuse.readers.questions import Row, select_from_rows
 from blindfuse.readers.tables import Record, Table, load_records
 from blindfuse.responses.detection import ColumnOptions
@@ -28,6 +28,7 @@ class _Response(NamedTuple):
     annotator: Any
     value: Any
     status: Any
+    is_suggested: bool = False
 
 
 def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
@@ -41,7 +42,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     """Return the submitted responses and the suggestions for one question."""
     table, item = tables[0], options.item or "id"
     rows: list[Row] = []
-    skipped = several = 0
+    skipped = several = suggested = 0
     with expected_structure(table.name, "Argilla"):
         for record in load_records(tables):
             name = _item(table, record, item)
@@ -53,9 +54,13 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
                     skipped += 1
                 elif _names_classes(response.value):
                     rows.append((response.question, name, response.annotator, label))
+                    suggested += response.is_suggested
     frame, question = select_from_rows(table.name, rows, options.with_label_as_question())
     columns = {"item": item, "annotator": "user_id or agent", "label": question}
-    notes = count_note(skipped, "draft or discarded response{s} skipped")
+    notes = [
+        *count_note(skipped, "draft or discarded response{s} skipped"),
+        *suggestion_note(suggested, "suggestion"),
+    ]
     return ParsedResponses(frame, columns, notes, several=several)
 
 
@@ -83,7 +88,7 @@ def _responses(record: Record) -> Iterator[_Response]:
     for question, suggestion in (record.get("suggestions") or {}).items():
         if suggestion:
             agent = suggestion.get("agent") or _MODEL
-            yield _Response(question, agent, suggestion.get("value"), None)
+            yield _Response(question, agent, suggestion.get("value"), None, True)
     for column in filter(_is_flat, record):
         yield from _flat_responses(record, column)
 
@@ -96,4 +101,4 @@ def _flat_responses(record: Record, column: str) -> Iterator[_Response]:
     suggested = record.get(f"{question}.suggestion")
     if suggested is not None:
         agent = record.get(f"{question}.suggestion.agent") or _MODEL
-        yield _Response(question, agent, suggested, None)
+        yield _Response(question, agent, suggested, None, True)

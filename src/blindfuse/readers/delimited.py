@@ -40,6 +40,10 @@ _RULE = re.compile(r"[+┌╔├][-=+─═┬┼╦╬]{3,}[+┐╗┤]|[-=]{3,
 """A line between rows, as MySQL, PostgreSQL and Polars print it."""
 
 
+_SQL = re.compile(r"insert into \S+ |create table |pragma \w+ ?=|copy .* from stdin", re.IGNORECASE)
+"""How the dump of a database begins."""
+
+
 class _Layout(NamedTuple):
     """How the text is laid out as a table.
 
@@ -187,6 +191,8 @@ def _refuse_other_text(source: Source, text: str) -> None:
         )
     if source.extension in ("yaml", "yml") or re.match(r"- [\w\"']+: ", first_line):
         raise BadFile(f"{source.name} is YAML. Export the table as CSV or JSON.")
+    if source.extension == "sql" or _SQL.match(first_line):
+        raise BadFile(f"{source.name} is SQL. Export the table as CSV.")
     if re.match(r"<(!doctype|html|\?xml|table)\b", first_line, re.IGNORECASE):
         raise BadFile(f"{source.name} is HTML or XML. Export the table as CSV.")
 

@@ -8,7 +8,7 @@ import polars as pl
 from blindfuse.errors import BadFile
 from blindfuse.readers.nested_values import choose
 from blindfuse.readers.parsed_responses import ParsedResponses
-from blindfuse.readers.tables import Table, load_columns, without_headers
+from blindfuse.readers.tables import Table, load_responses
 from blindfuse.responses.column_names import name_of_role
 from blindfuse.responses.detection import ColumnOptions, detect_column, gold_column, require_column
 
@@ -44,7 +44,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
             "column of sets."
         )
     item, annotator = _names(tables[0], options)
-    frame, notes = without_headers(load_columns(tables, [item, annotator, *classes]))
+    frame, notes = load_responses(tables, [item, annotator, *classes])
     cells = frame.select(pl.col(classes).str.strip_chars().str.to_lowercase())
     for name in classes:
         wrong = (~cells[name].is_in([*_YES, *_NO, ""])).fill_null(False).arg_true()

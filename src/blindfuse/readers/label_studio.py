@@ -19,6 +19,7 @@ from blindfuse.readers.parsed_responses import (
     GoldLabels,
     ParsedResponses,
     expected_structure,
+    suggestion_note,
     with_empty_sets,
 )
 from blindfuse.readers.questions import Row, question_column, select_from_rows
@@ -95,6 +96,7 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
         [
             *count_note(counts["cancelled"], _CANCELLED),
             *count_note(counts["empty"], empty),
+            *suggestion_note(counts["predicted"], "prediction"),
             *count_note(
                 counts["gold"],
                 "annotation{s} marked as ground truth used as gold labels, not as responses",
@@ -133,6 +135,7 @@ def _annotations(
         yield annotation.get(annotator) or "unknown", results, is_gold
     for prediction in task.get("predictions") or []:
         if isinstance(prediction, dict):  # else the id of a prediction that was not exported
+            counts["predicted"] += 1
             model = prediction.get("model_version") or "prediction"
             yield model, prediction.get("result") or [], False
 

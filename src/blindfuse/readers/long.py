@@ -13,7 +13,7 @@ from blindfuse.readers.nested_values import (
 )
 from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses, with_empty_sets
 from blindfuse.readers.questions import select_question
-from blindfuse.readers.tables import Table, load_columns, without_headers
+from blindfuse.readers.tables import Table, load_responses
 from blindfuse.responses.column_names import QUESTION_NAMES, base_name
 from blindfuse.responses.detection import (
     ColumnOptions,
@@ -38,7 +38,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     columns = {role: str(used[role]) for role in ("item", "annotator", "label")}
     question, gold, field = used["question"], used["gold"], _split_path(table, options.label)[1]
     roles = {column: role for role, column in used.items() if column is not None}
-    frame, header_notes = without_headers(load_columns(tables, list(roles)))
+    frame, header_notes = load_responses(tables, list(roles))
     frame = frame.rename(roles)
     cells = frame["label"].alias(columns["label"])
     cells = field_of_objects(cells, field) if field else cells

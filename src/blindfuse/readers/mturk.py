@@ -21,7 +21,7 @@ from blindfuse.responses.notes import count_note
 NAME = "mturk"
 TITLE = "Mechanical Turk results"
 
-_STATUS, _JSON = "AssignmentStatus", "Answer.taskAnswers"
+_STATUS, _REJECT, _JSON = "AssignmentStatus", "Reject", "Answer.taskAnswers"
 _PREFIX = "Answer."
 _WORKERS = ("WorkerId", "Turkle.Username")
 
@@ -41,9 +41,9 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     given = [column for column in table.columns if column.startswith(_PREFIX)]
     other = options.label is not None and options.label not in given
     named = [existing_column(table, str(options.label))] if other else []
-    status = [_STATUS] if _STATUS in table.columns else []
-    frame = load_columns(tables, [item, annotator, *given, *named, *status])
-    kept = frame.filter(pl.col(_STATUS).ne_missing("Rejected")) if status else frame
+    marks = [column for column in (_STATUS, _REJECT) if column in table.columns]
+    frame = load_columns(tables, [item, annotator, *given, *named, *marks])
+    kept = frame.filter(pl.all_horizontal(pl.lit(True), *map(_is_accepted, marks)))
     questions, several = _one_column_per_question(
         table.name, kept.select(*given, *named), options.all_choices
     )
@@ -58,6 +58,13 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
         [*count_note(len(frame) - len(kept), "rejected assignment{s} skipped"), *empty_notes],
         several=several.get(label, 0),
     )
+
+
+def _is_accepted(column: str) -> pl.Expr:
+    """Return whether the status is not "Rejected", or no reason to reject is given."""
+    if column == _STATUS:
+        return pl.col(column).ne_missing("Rejected")
+    return pl.col(column).fill_null("").str.strip_chars() == ""
 
 
 def _one_column_per_question(

@@ -72,6 +72,15 @@ def with_empty_sets(tables: Sequence[Table], label: pl.Series) -> tuple[pl.Serie
     return label.fill_null(EMPTY_SET), note
 
 
+def suggestion_note(count: int, what: str) -> list[str]:
+    """Return a note if what models suggested to people is read as responses of annotators."""
+    return count_note(
+        count,
+        f"{what}{{s}} of models read as responses. If annotators saw them, they are not "
+        "independent: leave them out",
+    )
+
+
 @contextmanager
 def expected_structure(name: str, tool: str) -> Iterator[None]:
     """Raise BadFile where the JSON objects lack the structure that ``tool`` writes."""

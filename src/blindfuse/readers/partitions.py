@@ -28,6 +28,7 @@ from blindfuse.readers.tables import Table, check_same_columns
 from blindfuse.responses.coding import MAX_CLASSES, code_distinct
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.inputs import Names
+from blindfuse.responses.notes import sum_notes
 from blindfuse.responses.repeats import Repeats, repeat_notes
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.values import TRIMMED, LabelOptions
@@ -170,7 +171,7 @@ class _ValueSummary:
     def add(self, parsed: ParsedResponses) -> None:
         """Add the responses of a partition."""
         self.columns = parsed.columns
-        self.notes = list(dict.fromkeys([*self.notes, *parsed.notes]))
+        self.notes = sum_notes([*self.notes, *parsed.notes])
         self.several += parsed.several
         for role, form in self.forms.items():
             self.forms[role] = form.joined(NameForm.of(parsed.frame[role].unique()))

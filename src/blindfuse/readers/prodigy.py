@@ -34,6 +34,11 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     sessions = _session_columns(table, options)
     shape = next((column for column in ("accept", "label") if column in table.columns), None)
     label = options.label or shape
+    if label is None and "spans" in table.columns:
+        raise BadFile(
+            f"{table.name} contains text spans, not classes. Export a classification task, or name "
+            "the column of the labels with label=."
+        )
     used = [item, *sessions, "answer", *([label] if label else [])]
     frame = load_columns(tables, [existing_column(table, column) for column in used])
     kept = frame.filter(pl.col("answer").ne_missing("ignore"))

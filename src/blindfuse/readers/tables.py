@@ -69,21 +69,49 @@ class Table:
 
 def load_columns(tables: Sequence[Table], columns: Sequence[str]) -> pl.DataFrame:
     """Return all rows of these columns in all tables, without rows that are entirely empty."""
+    return _without_empty_rows(_load(tables, columns))
+
+
+def load_responses(
+    tables: Sequence[Table], columns: Sequence[str]
+) -> tuple[pl.DataFrame, list[str]]:
+    """As ``load_columns``, without rows that repeat the header; notes count what was skipped.
+
+    Empty rows of a spreadsheet mean nothing, but a JSON object without any of the fields may name
+    them otherwise.
+    """
+    every = _load(tables, columns)
+    filled = _without_empty_rows(every)
+    frame, notes = _without_headers(filled)
+    if any(table.records is not None for table in tables):
+        fields = list_names(every.columns)
+        notes += count_note(len(every) - len(filled), f"object{{s}} without {fields} skipped")
+    return frame, notes
+
+
+def _load(tables: Sequence[Table], columns: Sequence[str]) -> pl.DataFrame:
     wanted = list(dict.fromkeys(columns))
     check_same_columns(tables, wanted)
     frames = [table.load(wanted) for table in tables]
-    frame = frames[0] if len(frames) == 1 else pl.concat(frames)
+    return frames[0] if len(frames) == 1 else pl.concat(frames)
+
+
+def _without_empty_rows(frame: pl.DataFrame) -> pl.DataFrame:
     if not all(column.null_count() for column in frame):
         return frame
     return frame.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
-def without_headers(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+def _without_headers(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """Drop rows that repeat the header, as in files that were joined, and return a note."""
-    if not (frame[frame.columns[0]] == frame.columns[0]).any():
+    first = frame.columns[0]
+    spellings = [spelling(first) for spelling in (str, str.lower, str.upper, str.title)]
+    if not frame[first].is_in(spellings).any():
         return frame, []
-    is_header = pl.all_horizontal(pl.col(name) == name for name in frame.columns).fill_null(False)
-    kept = frame.filter(~is_header)
+    is_header = pl.all_horizontal(
+        pl.col(name).str.strip_chars().str.to_lowercase() == name.lower() for name in frame.columns
+    )
+    kept = frame.filter(~is_header.fill_null(False))
     return kept, count_note(len(frame) - len(kept), "repeated header row{s} skipped")
 
 

@@ -9,7 +9,7 @@ import polars as pl
 from blindfuse.errors import BadFile, BadParameter
 from blindfuse.readers.nested_values import plain_labels
 from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
-from blindfuse.readers.tables import Table, load_columns, without_headers
+from blindfuse.readers.tables import Table, load_responses
 from blindfuse.responses.coding import MAX_CLASSES
 from blindfuse.responses.detection import SAMPLE_ROWS, ColumnOptions, gold_column
 from blindfuse.responses.wide_detection import transposed_note, wide_candidates, wide_columns
@@ -77,7 +77,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     gold = gold_column(tables, options.annotators)
     named, candidates = wide_candidates(tables[0], options)
     wanted = [*filter(None, (named, gold)), tables[0].columns[0], *candidates]
-    frame, header_notes = without_headers(load_columns(tables, wanted))
+    frame, header_notes = load_responses(tables, wanted)
     frame, several = _with_plain_labels(tables[0], frame, candidates, options)
     found = wide_columns(_LoadedTable(tables[0], frame), options, gold)
     item, gold = found.item, found.gold

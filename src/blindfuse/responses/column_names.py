@@ -31,7 +31,7 @@ TIERS = {role: [_names(tier) for tier in tiers] for role, tiers in _ROLES.items(
 
 GOLD_NAMES = _names(
     "truth gold golden ground_truth groundtruth gt true expected target reference correct actual "
-    "answer_key gold_standard goldstandard"
+    "answer_key gold_standard goldstandard goldlabel truelabel oracle"
 )
 """Names of columns with gold labels. They are never read as responses."""
 
@@ -43,7 +43,7 @@ QUESTION_NAMES = _names("question aspect criterion criteria dimension metric att
 
 _RESULT_NAMES = _names(
     "final consensus majority majority_vote adjudicated adjudication aggregated aggregate fused "
-    "agreed resolved mv merged voted"
+    "agreed resolved mv merged voted agg maj mode"
 )
 """Names of columns with labels that were derived from the responses."""
 
@@ -53,7 +53,8 @@ _DESCRIPTIVE_WORDS = _names(
     "count size duration date time timestamp datetime created updated split fold lang language "
     "dataset subset domain topic weight confidence conf certainty probability agreement "
     "difficulty explanation rationale reason reasoning email status seconds secs ms minutes "
-    "total totals sum votes address"
+    "total totals sum votes address mean median avg average std stdev variance entropy kappa batch "
+    "seed year month week day hour"
 )
 """Last words of the names of columns that describe the item or the work, not its label."""
 

@@ -116,12 +116,21 @@ def _candidates(role: str, table: SampledTable, taken: Collection[str] = ()) -> 
     free = [column for column in table.columns if column not in taken and not is_gold_name(column)]
     if role in free:
         return [role]
-    for tier in TIERS[role]:
-        candidates = [column for column in free if {base_name(column), singular(column)} & tier]
-        if candidates:
-            return _likelier(role, candidates, table)
+    tiers = [
+        [column for column in free if {base_name(column), singular(column)} & tier]
+        for tier in TIERS[role]
+    ]
+    named = [tier for tier in tiers if tier]
+    if role == "item" and len(named) > 1:  # a column with one value may name the kind of task
+        named = [tier for tier in named if any(_varies(table.texts(one)) for one in tier)] or named
+    if named:
+        return _likelier(role, named[0], table)
     ids = [column for column in free if is_id(column)]
     return ids if role == "item" and len(ids) == 1 else []
+
+
+def _varies(texts: Sequence[str | None]) -> bool:
+    return len({text for text in texts if text is not None}) > 1
 
 
 def _likelier(role: str, candidates: list[str], table: SampledTable) -> list[str]:

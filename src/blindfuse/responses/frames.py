@@ -12,7 +12,7 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from blindfuse.errors import BadLabels, BlindfuseError, suggest
+from blindfuse.errors import BadLabels, BlindfuseError, list_names, suggest
 from blindfuse.responses.coding import MAX_CLASSES
 from blindfuse.responses.detection import SAMPLE_ROWS
 from blindfuse.responses.keys import is_null
@@ -112,6 +112,21 @@ def index_values(frame: Any) -> NDArray[Any] | None:
     values = np.asarray(index)
     is_row_number = values.dtype.kind in "iu" and np.array_equal(values, np.arange(len(values)))
     return None if is_row_number or values.ndim != 1 else values
+
+
+def repeated_index_note(frame: Any) -> list[str]:
+    """Return a note if the index of a pandas frame has texts, but not one per row."""
+    index = getattr(frame, "index", None)
+    if index is None or not is_frame(frame) or getattr(index, "is_unique", True):
+        return []
+    texts = [value for value in index[index.duplicated()].tolist() if isinstance(value, str)]
+    if not texts:
+        return []
+    names = list_names(dict.fromkeys(texts))
+    return [
+        f"items are row numbers, because the index contains {names} more than once. If it holds "
+        "the items, pass one row per item"
+    ]
 
 
 def column_names(frame: Any) -> list[str]:

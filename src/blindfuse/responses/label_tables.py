@@ -142,6 +142,8 @@ def frame_table(
     if not is_long(sample, named):
         found = wide_columns(sample, named, gold_column([sample], named.annotators))
         notes = found.notes if len(found.annotators) < len(sample.columns) else []
+        if found.item is None:
+            notes = [*notes, *frames.repeated_index_note(frame)]
         return wide_table(
             frame, found, replace(options, abstain=True), [*notes, *gold_note(found.gold)]
         )

@@ -1,5 +1,6 @@
 """Notes: sentences about what was detected, converted or left out."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from numpy.typing import NDArray
@@ -7,16 +8,36 @@ from numpy.typing import NDArray
 from blindfuse.errors import list_names
 
 
-def count_note(count: int, text: str) -> list[str]:
-    """Return a list with the note "``count`` ``text``", or an empty list if the count is zero.
+class CountNote(str):
+    """The note "``count`` ``text``", with its two parts, so that those of partitions can be added.
 
     ``{s}`` and ``{es}`` in the text become the plural ending.
     """
-    if not count:
-        return []
-    for ending in ("s", "es"):
-        text = text.replace(f"{{{ending}}}", "" if count == 1 else ending)
-    return [f"{count:,} {text}"]
+
+    total: int
+    text: str
+
+    def __new__(cls, count: int, text: str) -> "CountNote":
+        shown = text
+        for ending in ("s", "es"):
+            shown = shown.replace(f"{{{ending}}}", "" if count == 1 else ending)
+        note = super().__new__(cls, f"{count:,} {shown}")
+        note.total, note.text = count, text
+        return note
+
+
+def count_note(count: int, text: str) -> list[str]:
+    """Return a list with the ``CountNote``, or an empty list if the count is zero."""
+    return [CountNote(count, text)] if count else []
+
+
+def sum_notes(notes: Iterable[str]) -> list[str]:
+    """Return each note once; the counts of notes with the same text are added."""
+    totals: dict[str, int] = {}
+    for note in notes:
+        text, total = (note.text, note.total) if isinstance(note, CountNote) else (note, 0)
+        totals[text] = totals.get(text, 0) + total
+    return [CountNote(total, text) if total else text for text, total in totals.items()]
 
 
 def names_note(names: NDArray[Any], text: str) -> list[str]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from blindfuse.errors import list_names
 from blindfuse.responses.set_values import compound_texts
 from blindfuse.responses.spellings import repair_encoding, visible
-from blindfuse.responses.values import NUMERAL, is_missing_marker
+from blindfuse.responses.values import NUMERAL, WHOLE_NUMERAL, is_missing_marker, plain_numeral
 
 if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses
@@ -49,11 +49,16 @@ different ones have a third of that at most."""
 MAX_COLUMNS = 200
 """Annotators above which names are not divided into annotators and questions."""
 
+MANY_TIMES = 10
+"""Responses of an annotator to an item above which they are hardly responses to one item."""
+
 CLEAR_Z = 3.0
 """Standard errors by which agreement must be below chance."""
 
 _TOTALS = ("total", "totals", "grand total", "subtotal", "sum", "count", "average", "mean")
 """Names of rows that summarise the others."""
+
+_COMMENT_SIGNS = ("#", "//", "--", "%")
 
 MAX_SPREAD = 0.5
 """Variance of the sum of an item's labels, relative to independent annotators, below which columns
@@ -86,6 +91,7 @@ def sanity_notes(responses: "Responses") -> list[str]:
         *_lost_character_notes("item", responses.items),
         *_lost_character_notes("annotator", responses.annotators),
         *_stray_notes(responses),
+        *_commented_notes(responses),
         *_class_notes(responses),
         *_date_notes(responses),
         *_agreement_notes(responses),
@@ -111,8 +117,8 @@ def _name_notes(role: str, names: NDArray[Any]) -> list[str]:
         alike = [name for name, text in zip(names.tolist(), plain, strict=True) if text == first]
         notes.append(
             f"Check the {role}s: {len(plain) - len(set(plain)):,} of {len(plain):,} differ from "
-            f"others only by case, Unicode form, leading zeros or type ({list_names(alike)}), and "
-            f"are different {role}s. Write them alike if they are the same"
+            f"others only by case, Unicode form, zeros or type ({list_names(alike)}), and are "
+            f"different {role}s. Write them alike if they are the same"
         )
     return notes
 
@@ -122,6 +128,8 @@ def _plain_name(text: str) -> str:
     plain = text
     if not text.isascii():
         plain = visible(unicodedata.normalize("NFKC", repair_encoding(text)))
+    if re.match(WHOLE_NUMERAL, plain):
+        return plain_numeral(plain)
     return _LEADING_ZEROS.sub("", plain.casefold())
 
 
@@ -141,6 +149,7 @@ def _stray_notes(responses: "Responses") -> list[str]:
         for item in dict.fromkeys([*totals, *ends])
         if _has_new_labels(responses, item) and (item in totals or _is_header(responses, item))
     ]
+    found = list(dict.fromkeys([*found, *_unconnected_items(responses)]))
     if not found:
         return []
     return [
@@ -148,6 +157,17 @@ def _stray_notes(responses: "Responses") -> list[str]:
         f"{'has' if len(found) == 1 else 'have'} labels that no other item has, as a row of totals "
         "or a second header would. Delete the row if it is not an item"
     ]
+
+
+def _unconnected_items(responses: "Responses") -> list[int]:
+    """Return a few items whose only response is the only one of its annotator and of its class."""
+    items, (_, annotators, symbols) = responses.item_of_response(), responses.by_item
+    alone = np.flatnonzero(np.bincount(symbols, minlength=responses.n_classes)[symbols] == 1)
+    is_alone = (responses.responses_per_item[items[alone]] == 1) & (
+        responses.responses_per_annotator[annotators[alone]] == 1
+    )
+    found: list[int] = items[alone][is_alone].tolist()
+    return found if MIN_ITEMS * len(found) <= responses.n_items else []
 
 
 def _has_new_labels(responses: "Responses", item: int) -> bool:
@@ -167,6 +187,19 @@ def _is_header(responses: "Responses", item: int) -> bool:
     labels = {str(name) for name in responses.classes[np.unique(symbols)].tolist()}
     is_alone = responses.responses_per_annotator[annotators] == 1
     return len(labels) > 1 or labels == {str(responses.items[item])} or bool(is_alone.all())
+
+
+def _commented_notes(responses: "Responses") -> list[str]:
+    """Return a note about a few items that begin as comments do, as rows that were taken out."""
+    is_heard = responses.responses_per_item > 0
+    names = [str(name) for name in responses.items[is_heard][:MAX_NAMES].tolist()]
+    marked = [name for name in names if name.startswith(_COMMENT_SIGNS)]
+    if not 0 < MIN_COUNTED_ITEMS * len(marked) <= len(names):
+        return []
+    return [
+        f"Check the items: {list_names(marked, 3)} begin{'s' if len(marked) == 1 else ''} as "
+        "comments do. Delete these rows if they are comments"
+    ]
 
 
 def _lost_character_notes(role: str, names: NDArray[Any]) -> list[str]:
@@ -194,17 +227,30 @@ def _date_notes(responses: "Responses") -> list[str]:
 
 
 def _item_notes(responses: "Responses") -> list[str]:
-    """Return a note if a spreadsheet has rounded the items, so that several became one."""
+    """Return a note if items seem to stand for several, by their names or repeated responses."""
     if not responses.repeated:
         return []
     names = responses.items[:MAX_NAMES].tolist()
     rounded = [name for name in names if _ROUNDED.fullmatch(str(name))]
     if not rounded:
-        return []
+        return _repetition_notes(responses)
     return [
         f"Check the items: {len(rounded):,} of {len(names):,} are numbers that a "
         f"spreadsheet has rounded ({list_names(rounded, 3)}), so that several may have become "
         "one. Export the column as text"
+    ]
+
+
+def _repetition_notes(responses: "Responses") -> list[str]:
+    """Return a note if most responses are repeated, and contradict each other or are very many."""
+    kept = max(responses.n_responses + responses.contradictory, 1)
+    times = 1 + responses.repeated / kept
+    if times < MANY_TIMES and (times < 2 or 4 * responses.contradictory < kept):
+        return []
+    return [
+        f"Check the items: annotators labelled an item {times:.1f} times on average. If another "
+        "column tells apart what was labelled, such as an id, a data set or a version, pass it as "
+        "--item (item= in Python), or join it to the items"
     ]
 
 

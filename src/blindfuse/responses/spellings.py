@@ -3,7 +3,8 @@
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 
 from blindfuse.errors import list_names
 
@@ -58,6 +59,7 @@ def fold(text: str) -> str:
     untagged = _TAG.sub(" ", shown) if _TAG.sub("", shown).strip(SURROUNDING) else shown
     plain = untagged.casefold().translate(_DASHES).translate(APOSTROPHES).replace("_", " ")
     spaced = " ".join(re.sub(r"(?<=\w)-(?=[^\W\d])", " ", plain).split()) or shown
+    spaced = re.sub(r" (?=[/%])|(?<=/) ", "", spaced)
     word = _HEADING.sub("", spaced.strip(SURROUNDING), count=1).strip(SURROUNDING)
     return word or spaced
 
@@ -93,7 +95,7 @@ def repair_encoding(text: str) -> str:
 
 def truth_value_note(labels: Iterable[str]) -> list[str]:
     """Return a note if labels mix spellings of truth values, such as 0 and 1, false and true."""
-    spellings = {fold(label): label for label in labels}
+    spellings = {re.sub(r"(?<=\d)[.,]0+$", "", fold(label)): label for label in labels}
     used = [pair for pair in _TRUTH_VALUES if {*pair} & spellings.keys()]
     known = {word for pair in used for word in pair}
     if len(used) < 2 or len(spellings) < 3 or not spellings.keys() <= known:
@@ -123,7 +125,7 @@ def _without_accents(text: str) -> str:
     return "".join(one for one in decomposed if not unicodedata.combining(one))
 
 
-def containing_note(labels: Sequence[str]) -> list[str]:
+def containing_note(labels: Collection[str]) -> list[str]:
     """Return a note if labels consist of other labels and something around them.
 
     Such are ``yes, because …`` beside ``yes``, and ``7/10`` beside ``7``. Words alone may make
@@ -131,8 +133,8 @@ def containing_note(labels: Sequence[str]) -> list[str]:
     """
     if len(labels) > _MAX_COMPARED:
         return []
-    by_length = sorted(labels, key=len, reverse=True)
-    found = [(_contained(label, by_length), label) for label in labels]
+    by_length = sorted(labels, key=lambda label: (-len(label), label))
+    found = [(_contained(label, by_length), label) for label in sorted(labels)]
     pairs = [(inner, outer) for inner, outer in found if inner is not None]
     if len({inner for inner, _ in pairs}) < 2:
         return []
@@ -141,6 +143,29 @@ def containing_note(labels: Sequence[str]) -> list[str]:
         f"labels that contain other labels are different classes: {names}. Write them alike if "
         "they are the same"
     ]
+
+
+def abbreviation_note(labels: Collection[str]) -> list[str]:
+    """Return a note if most labels are pairs of a word and its beginning: ``pos``, ``positive``.
+
+    So are plurals and typing errors. A word that begins several others may be their common part.
+    """
+    if len(labels) > _MAX_COMPARED:
+        return []
+    words = sorted(label for label in labels if label.isalpha())
+    found = [(short, long) for short in words for long in words if _begins(short, long)]
+    times = Counter(word for pair in found for word in pair)
+    names = [word for pair in found if max(times[word] for word in pair) == 1 for word in pair]
+    if len(names) < 4 or 2 * len(names) <= len(labels):
+        return []
+    return [
+        f"labels that begin other labels are different classes: {list_names(names)}. Write them "
+        "alike if they are the same"
+    ]
+
+
+def _begins(short: str, long: str) -> bool:
+    return len(short) < len(long) and long.casefold().startswith(short.casefold())
 
 
 def _contained(outer: str, labels: Sequence[str]) -> str | None:

@@ -6,6 +6,7 @@ nothing per row.
 
 import re
 import shlex
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from blindfuse.responses.keys import is_null, name_key
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.spellings import (
     APOSTROPHES,
+    SURROUNDING,
+    abbreviation_note,
     accent_note,
     containing_note,
     fold,
@@ -58,7 +61,7 @@ MISSING_MARKERS = frozenset(
 )
 """Labels treated as missing: what pandas, R, Excel, SQL and JSON write for a missing value."""
 
-_SPREADSHEET_ERROR = re.compile(r"#[A-ZÄÖÜ0-9/_]+[!?]|#NV|#{3,}|Err:\d{3}")
+_SPREADSHEET_ERROR = re.compile(r"#[A-ZÄÖÜ0-9/_]+[!?]|#NV|#ERROR|#{3,}|Err:\d{3}")
 """Errors of spreadsheets in any language, and ``####``, a value that did not fit its column."""
 
 FAILED_VERDICTS = frozenset(
@@ -74,20 +77,39 @@ underscores, and case does not matter."""
 POSSIBLY_MISSING = frozenset(
     [
         *("failed", "failure", "invalid", "none", "refusal", "refused"),
-        *("?", "-", "--", ".", "na", "n.a.", "abstain", "blank", "empty", "missing", "skip"),
-        *("skipped", "unlabeled", "unlabelled", "unknown", "unsure", "uncertain", "undecided"),
-        *("unclear", "idk", "not_sure", "cannot_say", "cannot_tell", "cannot_judge"),
-        *("undefined", "not_applicable", "no_answer", "no_response", "nil"),
-        *("(blank)", "(empty)", "(none)", "(null)", ".a"),
+        *("refuse", "declined", "err", "abstain", "abstained", "abstention", "skip", "skipped"),
+        *("n.a", "n/d", "blank", "empty", "missing", "undefined", "nil", "void", "pending"),
+        *(
+            "unlabeled",
+            "unlabelled",
+            "unannotated",
+            "unrated",
+            "unanswered",
+            "tbd",
+            "todo",
+            "to_do",
+        ),
+        *("not_labeled", "not_labelled", "not_annotated", "not_rated", "not_applicable"),
+        *("not_available", "no_answer", "no_response", "no_label", "no_rating", "no_vote"),
+        *("no_data", "no_opinion", "unknown", "unsure", "uncertain", "undecided", "unclear"),
+        *("idk", "not_sure", "cannot_say", "cannot_tell", "cannot_judge"),
+        *("prefer_not_to_say", "object_object", "na_character", "na_integer"),
+        *("inf", "-inf", "infinity", "-infinity"),
     ]
 )
-"""Labels that are often classes and sometimes mark failed verdicts or missing responses. They are
-read as classes, with a note."""
+"""Labels that are often classes and sometimes mark failed verdicts or missing responses, without
+the punctuation around them. They are read as classes, with a note."""
+
+_SUSPECTS = {
+    *POSSIBLY_MISSING,
+    *FAILED_VERDICTS,
+    *(marker.strip("#<>").casefold() for marker in MISSING_MARKERS),
+}
 
 _REFUSAL = re.compile(
     r"(?:i'?m |i am |i )?(?:sorry|cannot|can't|can not|unable|not able|don't know|do not know)\b"
     r"|as an ai\b|could not\b|failed to\b|n/?a\b\W+\w|error\b\W*\w|\w*(?:error|exception)[:(]"
-    r"|traceback\b"
+    r"|traceback\b|http\W*[45]\d\d\b"
 )
 """How the refusals and errors of language models begin, in lower case; they are read as classes,
 with a note."""
@@ -112,8 +134,10 @@ NUMERAL = re.compile(r"-?(?:(?:0|[1-9]\d*)(?:\.\d+|,0|,00)?|\d\.\d{6,}e[+-]0\d)"
 in the long form of C and NumPy, ``1.000000e+00``. A comma is a decimal sign only in whole numbers
 such as ``1,0``: ``1,000`` may be a thousand, and ``1,2`` two labels."""
 
-_LOOSE_NUMERAL = re.compile(r"[+-]?\d+(?:\.\d+|,0|,00)?(?:[eE][+-]?\d{1,3})?")
-"""As ``NUMERAL``, with leading zeros, any sign and any exponent."""
+_LOOSE_NUMERAL = re.compile(
+    r"[+-]?(?:\d+(?:\.\d*|,(?!\d{3}(?!\d))\d*)?|[.,]\d+)(?:[eE][+-]?\d{1,3})?(?: ?%)?"
+)
+"""As ``NUMERAL``, with leading zeros, any sign, any exponent, a decimal comma and percent."""
 
 WHOLE_NUMERAL = r"^-?(?:0|[1-9][0-9]*)(?:\.0+)?$"
 """A whole number, which a program may have written as a float: ``7``, ``7.0``."""
@@ -168,6 +192,7 @@ class LabelRules:
         self._trim()
         self._drop_missing()
         self._join_numerals()
+        self._note_equal_numbers()
         self._drop_abstentions()
         self._join_variants()
 
@@ -227,10 +252,13 @@ class LabelRules:
         absent = dict.fromkeys(text for text in texts if _plain(text) not in present)
         plain = {_plain(text) for text in texts}
         self._drop(lambda label: isinstance(label, str) and _plain(label) in plain, "")
-        keys = {name_key(one) for one in markers}
+        keys, reported = {name_key(one) for one in markers}, set(map(name_key, self._distinct()))
         dropped = self._replace(lambda label: None if name_key(label) in keys else label)
-        if absent:
-            self.notes.append(f"no label is {list_names(absent)}, given as missing")
+        numbers = [one for one in markers if not isinstance(one, str) and one != -1]
+        absent_numbers = [one for one in numbers if name_key(one) not in reported]
+        if absent or absent_numbers:
+            names = list_names([*absent, *absent_numbers])
+            self.notes.append(f"no label is {names}, given as missing")
         if -1 in markers and self._distinct() == [1]:
             self.notes += count_note(
                 self._count(dropped), f"label{{s}} treated as missing: -1{_LIST_SIGNS}"
@@ -261,7 +289,6 @@ class LabelRules:
         alphabet = self._alphabet()
         numerals = [label for label in alphabet if _is_numeral(label)]
         if len(numerals) < len(alphabet):
-            self._note_equal_numbers()
             return
         given = {plain_numeral(name): name for name in self._given.values()}
 
@@ -279,20 +306,23 @@ class LabelRules:
         """Add a note about numbers of equal value that are different classes."""
         texts = [label for label in self._distinct() if isinstance(label, str)]
         numbers = [label for label in texts if _LOOSE_NUMERAL.fullmatch(label)]
-        alike = _groups(numbers, lambda label: str(float(label.replace(",", "."))))
+        alike = _groups(numbers, _rounded_value)
         if alike:
             are_numbers = len(numbers) == len(texts)
-            notations = "of leading zeros, signs or exponents"
+            reason = "they are written in several ways" if are_numbers else "other labels are text"
             self.notes.append(
-                "numbers of equal value kept apart, because "
-                f"{notations if are_numbers else 'other labels are text'}: "
-                f"{list_names(alike[0])}. Write them alike if they are one class"
+                f"numbers of equal value kept apart, because {reason}: {list_names(alike[0])}. "
+                "Write them alike if they are one class"
             )
 
     def _drop_abstentions(self) -> None:
         """Drop −1 where it marks abstentions, or report numbers that may mark missing responses."""
-        numbers = [_whole_number(label) for label in (*self._distinct(), *self._given.values())]
-        if None in numbers or set(numbers) <= {-1, 1}:
+        labels = self._distinct()
+        numbers = [_whole_number(label) for label in (*labels, *self._given.values())]
+        if None in numbers:
+            self._note_codes_among_texts([label for label in labels if isinstance(label, str)])
+            return
+        if set(numbers) <= {-1, 1}:
             return
         if self.options.abstain:
             self._drop(lambda label: _whole_number(label) == -1, _LIST_CLASSES)
@@ -301,13 +331,23 @@ class LabelRules:
         if len(others) > 1 and others <= set(range(20)):
             self._note_suspects(codes)
 
+    def _note_codes_among_texts(self, texts: Sequence[str]) -> None:
+        """Add a note about numbers that may mark missing responses, where all others are words."""
+        numbers = [text for text in texts if _LOOSE_NUMERAL.fullmatch(text)]
+        codes = [text for text in numbers if _rounded_value(text) in _MISSING_CODES]
+        if len(codes) == len(numbers) and len(texts) > len(codes) + 1:
+            self._note_suspects(codes)
+
     def _join_variants(self) -> None:
         """Join spellings that differ by case, Unicode form or punctuation, or report them."""
         labels = (*self._given.values(), *self._distinct())
         texts = dict.fromkeys(label for label in labels if isinstance(label, str))
         self.notes += truth_value_note(texts)
         if not self._given:
-            self.notes += [*accent_note(texts), *containing_note(list(texts))]
+            self.notes += [
+                *accent_note(texts),
+                *(containing_note(texts) or abbreviation_note(texts)),
+            ]
         groups = _groups(texts, fold)
         if not groups:
             return
@@ -402,6 +442,12 @@ def whole_number_note(role: str) -> str:
 _IS_WHOLE = re.compile(WHOLE_NUMERAL).match
 
 
+def _rounded_value(numeral: str) -> float:
+    """Return the value of a loose numeral, without what arithmetic adds, as in 0.30000000000004."""
+    number = float(numeral.rstrip(" %").replace(",", "."))
+    return round(number / 100 if numeral.endswith("%") else number, 6)
+
+
 def _is_empty(label: Any) -> bool:
     return isinstance(label, str) and not label
 
@@ -416,10 +462,16 @@ def is_failed_verdict(label: Any) -> bool:
 
 
 def _is_suspect(label: Any) -> bool:
+    """Return whether a label may mark a missing response, by its words or for want of any."""
     if not isinstance(label, str):
         return False
-    is_listed = _words(label) in POSSIBLY_MISSING | FAILED_VERDICTS
-    return is_listed or _REFUSAL.match(label.casefold().translate(APOSTROPHES)) is not None
+    words = _words(label.strip(SURROUNDING))
+    return (
+        words in _SUSPECTS
+        or label.casefold() in (".a", "character(0)")  # of Stata and R
+        or all(unicodedata.category(letter)[0] in "PZ" for letter in label)
+        or _REFUSAL.match(label.casefold().translate(APOSTROPHES)) is not None
+    )
 
 
 def _words(label: str) -> str:
@@ -432,9 +484,9 @@ def _whole_number(label: Any) -> int | None:
     return int(label) if isinstance(label, int) and not isinstance(label, bool) else None
 
 
-def _groups(texts: Iterable[str], key: Callable[[str], str]) -> list[list[str]]:
+def _groups(texts: Iterable[str], key: Callable[[str], Any]) -> list[list[str]]:
     """Return the texts that share a key with another one, grouped."""
-    groups: dict[str, list[str]] = {}
+    groups: dict[Any, list[str]] = {}
     for text in texts:
         groups.setdefault(key(text), []).append(text)
     return sorted(sorted(group) for group in groups.values() if len(group) > 1)
