@@ -99,7 +99,7 @@ def test_the_probability_of_dependence_is_that_of_a_simulation(n_items: int, z: 
     table = replace(LARGE, z=z, n_items=n_items, n_annotators=20, responses_per_item=5.0)
     rng = np.random.default_rng(0)
     dependent = rng.random(4_000_000) < 0.8
-    shown = dependent & (rng.random(len(dependent)) > (2 / 5) ** 3)
+    shown = dependent & (rng.random(len(dependent)) > (3 / 5) ** 5)
     means = np.where(shown, np.exp(rng.normal(np.log(typical_score(table)), 0.5, 4_000_000)), 0)
     near = np.abs(means + rng.normal(size=len(means)) - z) < 0.05
     expected = max(dependent[near].mean(), 1 / (1 + (4 / max(z, 1e-3)) ** 8))
@@ -138,14 +138,14 @@ def test_merged_groups_leave_dependence_open() -> None:
 
 
 def test_few_responses_per_item_may_hide_dependence() -> None:
-    """However large the table is, a share (2/n)³ of dependent tables has no score."""
+    """However large the table is, a share (3/n)⁵ of dependent tables has no score."""
     found = {
         n: probability_of_dependence(
             replace(LARGE, n_items=10**7, n_annotators=100, responses_per_item=n)
         )
         for n in (3.0, 4.0, 5.0, 10.0)
     }
-    hidden = {n: 0.8 * (2 / n) ** 3 for n in (3.0, 4.0, 5.0)}
+    hidden = {n: 0.8 * (3 / n) ** 5 for n in (3.0, 4.0, 5.0)}
     expected = {n: share / (share + 0.2) for n, share in hidden.items()} | {10.0: 0.0}
     assert found == pytest.approx(expected, abs=1e-3)
 

@@ -25,7 +25,7 @@ from blindfuse.fusion.fuse_stream import FusedStream, fuse_stream
 from blindfuse.fusion.gold_check import check_on_gold
 from blindfuse.readers.gold import read_gold
 from blindfuse.readers.partitions import Partitions, read_partitions
-from blindfuse.readers.reading import overlap_note, silent_item_note
+from blindfuse.readers.reading import overlap_note, unlabelled_item_note
 from blindfuse.responses.sanity import sanity_notes
 
 
@@ -59,7 +59,7 @@ def fuse_partitions(
             screen.note(
                 *partitions.repeat_notes,
                 *overlap_note(sample),
-                *silent_item_note(sample),
+                *unlabelled_item_note(sample),
                 *sanity_notes(sample),
             )
             outputs: dict[Path, FileWriter] = {}

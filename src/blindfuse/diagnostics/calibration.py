@@ -39,11 +39,11 @@ SCORE_SPREAD = 0.5
 FEW_ANNOTATORS = 8.0
 """With M annotators the model absorbs most of the dependence: the typical score is divided by
 1 + 8/(M − 2)²."""
-HIDDEN_SCORE = 2.0, 3
-"""With n responses per item, a share (2/n)³ of tables with correlated errors has no score: latent
-classes absorb the errors that few responses share. Of public tables and their variants for which a
-score above 2 is typical, a third has none with four responses, a tenth with five to nine, and one
-in twenty with ten or more."""
+HIDDEN_SCORE = 3.0, 5
+"""With n responses per item, a share (3/n)⁵ of tables with correlated errors has no score: three
+responses just determine latent classes, which absorb the errors that few responses share. Of public
+tables and their variants for which a score above 2 is typical, a third has none with four
+responses, a tenth with five to nine, and one in twenty with ten or more."""
 SCORE_REACH, SCORE_STEPS = 6.0, 601
 """Standard deviations over which that distribution is integrated, and steps."""
 BASE_RATE = 0.8
@@ -161,7 +161,7 @@ def probability_of_dependence(evidence: Independence) -> float:
 
     By Bayes' rule from the score z, with probability 0.8 before it is seen: z ~ N(0, 1) without
     dependence, z ~ N(ζ, 1) with it, where log ζ has a standard deviation of 0.5 around the score
-    that public tables of this size typically have. With n responses per item, a share (2/n)³ of
+    that public tables of this size typically have. With n responses per item, a share (3/n)⁵ of
     dependent tables has ζ = 0. The probability is at least 1/(1 + (4/|z|)⁸) and 1/(1 + (1.5/f)⁸)
     with the excess misfit f.
     """
@@ -200,7 +200,7 @@ def typical_score(evidence: Independence) -> float:
 
 
 def hidden_share(responses_per_item: float) -> float:
-    """The share of tables with correlated errors that have no score, (2/n)³."""
+    """The share of tables with correlated errors that have no score, (3/n)⁵."""
     few, power = HIDDEN_SCORE
     return float(min(few / max(responses_per_item, few), 1.0) ** power)
 
