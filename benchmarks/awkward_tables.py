@@ -29,12 +29,13 @@ GOLD = 20
 def generated() -> Section:
     """Error of fuse minus the vote's, for every kind of table."""
     section = Section(
-        f"fuse on generated tables of {len(KINDS)} kinds, {len(SEEDS)} seeds each, error %",
+        "fuse on generated tables, error %",
         ["kind", "vote", "difference", "noise", "largest", "methods"],
-        note="Noise is the standard error of the mean difference over seeds, at least that of the "
-        "paired differences of the items. A kind is worse than the vote if the mean difference "
-        "exceeds both 0.3 points and twice the noise. Such kinds are measured again with "
-        f"{len(FRESH_SEEDS)} fresh seeds, which the checks show.",
+        note=f"{len(KINDS)} kinds, {len(SEEDS)} seeds each. Noise is the standard error of the "
+        "mean difference over seeds, at least that of the paired differences of the items. A kind "
+        "is worse than the vote if the mean difference exceeds both 0.3 points and twice the "
+        f"noise. Such kinds are measured again with {len(FRESH_SEEDS)} fresh seeds, which the "
+        "checks show.",
     )
     worse = 0
     for kind in KINDS:
