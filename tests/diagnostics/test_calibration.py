@@ -148,6 +148,8 @@ def test_few_responses_per_item_may_hide_dependence() -> None:
     hidden = {n: 0.8 * (3 / n) ** 5 for n in (3.0, 4.0, 5.0)}
     expected = {n: share / (share + 0.2) for n, share in hidden.items()} | {10.0: 0.0}
     assert found == pytest.approx(expected, abs=1e-3)
+    large = replace(LARGE, n_items=10**7, n_annotators=100, responses_per_item=4.0)
+    assert probability_of_dependence(replace(large, of_symbols=True)) == 0
 
 
 def test_dependence_is_probable_if_either_diagnostic_shows_it() -> None:

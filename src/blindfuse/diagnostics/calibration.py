@@ -167,7 +167,7 @@ def probability_of_dependence(evidence: Independence) -> float:
     """
     z = evidence.z
     without_score = float(_normal_density(z))
-    hidden = hidden_share(evidence.responses_per_item)
+    hidden = hidden_share(evidence)
     independent = (1 - BASE_RATE) * without_score
     with_score = _density_of_scores(z, typical_score(evidence))
     dependent = BASE_RATE * ((1 - hidden) * with_score + hidden * without_score)
@@ -199,10 +199,15 @@ def typical_score(evidence: Independence) -> float:
     return float(slope * np.sqrt(max(evidence.n_items, 1)) / absorbed)
 
 
-def hidden_share(responses_per_item: float) -> float:
-    """The share of tables with correlated errors that have no score, (3/n)⁵."""
+def hidden_share(evidence: Independence) -> float:
+    """The share of tables with correlated errors that have no score, (3/n)⁵.
+
+    Symbols that are not classes determine a model with fewer responses, and test it with the rest.
+    """
+    if evidence.of_symbols:
+        return 0.0
     few, power = HIDDEN_SCORE
-    return float(min(few / max(responses_per_item, few), 1.0) ** power)
+    return float(min(few / max(evidence.responses_per_item, few), 1.0) ** power)
 
 
 def _density_of_scores(z: float, typical: float) -> float:

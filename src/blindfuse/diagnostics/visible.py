@@ -70,6 +70,8 @@ class Independence:
         the size of the table, which decides how large z would be if errors were correlated.
     merged
         whether groups of annotators with correlated errors were merged.
+    of_symbols
+        whether z is that of symbols that are not classes, which say more than their classes.
     """
 
     z: float
@@ -79,6 +81,7 @@ class Independence:
     n_annotators: int
     responses_per_item: float
     merged: bool = False
+    of_symbols: bool = False
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,8 @@ def _independence_of_symbols(
     posteriors = choice.model.posteriors(responses, threads=context.threads)
     z = score_correlated_symbols(responses, choice.model, posteriors).z
     power = SCORE_POWER**2 if responses.anchor.kind == "order" else 1.0
-    return replace(of_decisions, z=z, n_items=int(power * of_decisions.n_items))
+    n_items = int(power * of_decisions.n_items)
+    return replace(of_decisions, z=z, n_items=n_items, of_symbols=True)
 
 
 def _gold_mask(context: FuseContext) -> NDArray[np.bool_]:
