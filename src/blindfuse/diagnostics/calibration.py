@@ -250,8 +250,7 @@ def combine(
     relation where groups were ``merged``: a table that shows some dependence may have more of it.
     The lower limit is the 10 % quantile of the model itself unless that is improbable, so that the
     interval contains what it says. ``visible`` may be None if ``dependence`` is zero and nothing
-    was merged. The sampling noise of the share of wrong labels among the items is part of the
-    distribution.
+    was merged. The limits include the sampling noise of the share of wrong labels among the items.
     """
     own = _logit(own_error)
     related, spread = own, own_spread
@@ -261,7 +260,8 @@ def combine(
     by_model = _Case(1 - dependence, own, _with_sampling(own, own_spread, n_items))
     by_relation = _Case(dependence, related, _with_sampling(related, spread, n_items))
     probable = [case for case in (by_model, by_relation) if case.probability > improbable]
-    value = min(float(expit(_quantile(0.5, by_model, by_relation))), limit)
+    without_noise = _Case(1 - dependence, own, own_spread), _Case(dependence, related, spread)
+    value = min(float(expit(_quantile(0.5, *without_noise))), limit)
     low = float(expit(min(case.mean - Z * case.deviation for case in probable)))
     highest = _quantile(1 - improbable, by_model, by_relation)
     if merged:
