@@ -63,7 +63,7 @@ def generated() -> Section:
 
 
 def _summarize(found: list[PairedErrors]) -> tuple[float, float, float]:
-    """The mean difference, its noise, and the limit from which on the kind counts as worse."""
+    """The mean difference, its noise, and the limit above which the kind counts as worse."""
     noise = mean_noise(found)
     mean = float(np.mean([one.difference for one in found]))
     return mean, noise, max(MAX_LOSS, 2 * noise)
