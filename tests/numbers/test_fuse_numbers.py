@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from blindfuse import BadLabels, BadParameter, NumberFusion, Numbers, fuse_numbers, simulate_numbers
-from blindfuse.numbers import held_out, selection
-from blindfuse.numbers.registry import METHODS
-from blindfuse.numbers.selection import CANDIDATES
+from blindfuse.numbers.fuse_numbers import METHODS
 
 Floats = NDArray[np.float64]
 
@@ -170,41 +168,26 @@ def test_the_mean_is_used_where_annotators_are_alike() -> None:
         for rng in map(np.random.default_rng, range(8))
         for truth in [rng.normal(size=200)]
     ]
-    assert chosen.count("mean") >= 7
+    assert chosen.count("mean") >= 6
 
 
-@pytest.mark.parametrize(("outliers", "n_predicted"), [(0.0, 8000), (0.05, 4000)])
-def test_methods_are_compared_on_a_larger_sample_unless_the_first_decides(
-    outliers: float, n_predicted: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (held_out, selection):
-        monkeypatch.setattr(module, "MAX_RATINGS", 40_000)
-    rng = np.random.default_rng(0)
-    matrix = rng.normal(size=(3000, 1)) + rng.normal(size=(3000, 20))
-    matrix[rng.random(matrix.shape) < outliers] += 100
+@pytest.mark.parametrize("n_annotators", [2, 3, 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_tenfold_scale_is_named_and_costs_nothing(n_annotators: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(5, 1.5, 200)
+    matrix = truth[:, None] + rng.normal(size=(200, n_annotators))
+    expected = fuse_numbers(matrix)
+    matrix[:, 0] *= 10
     fusion = fuse_numbers(matrix)
-    assert fusion.choice.errors is not None
-    assert fusion.choice.errors.n_predicted == pytest.approx(n_predicted, rel=0.1)
-    assert (fusion.method == "robust factor") == (outliers > 0)
-
-
-def test_the_reason_names_the_baselines_and_says_when_one_predicts_better() -> None:
-    fusion = fuse_numbers(simulate_numbers(300, 10, seed=4).numbers)
-    errors = fusion.choice.errors
-    assert errors is not None
-    for name in ("mean", "median"):
-        assert f"{errors.mean(name):.3f} with the {name}" in fusion.why
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        fusion = fuse_numbers(rng.normal(size=(80, 1)) + rng.normal(size=(80, 4)))
-        errors = fusion.choice.errors
-        assert errors is not None
-        for name in ("mean", "median"):
-            if errors.mean(name) < errors.mean(fusion.method):
-                assert f"The {name}" in fusion.why
-        assert errors.z_score(fusion.method, errors.best) <= 2
-        simpler = CANDIDATES[: CANDIDATES.index(fusion.method)]
-        assert all(errors.z_score(name, errors.best) > 2 for name in simpler)
+    note = next(note for note in fusion.notes if "another scale" in note)
+    assert " 0" in note
+    errors = [one.values - truth for one in (expected, fusion)]
+    if n_annotators > 2:  # of two, nobody can say whose scale is right
+        assert np.sqrt(np.mean(errors[1] ** 2)) < 1.1 * np.sqrt(np.mean(errors[0] ** 2)) + 0.02
+        assert not [note for note in expected.notes if "scale" in note]
+    found = relative_error(fusion.values, truth), relative_error(expected.values, truth)
+    assert found[0] < 1.05 * found[1]
 
 
 def test_mixed_scales_are_named_and_handled() -> None:
@@ -212,22 +195,11 @@ def test_mixed_scales_are_named_and_handled() -> None:
     matrix = 50 + 15 * simulation.numbers.matrix()
     matrix[:, :2] = (matrix[:, :2] / 100).clip(0, 1)
     fusion = fuse_numbers(matrix)
-    (note,) = [note for note in fusion.notes if "different scales" in note]
-    assert "0, 1 rated from 0 to 1, the others from" in note
+    (note,) = [note for note in fusion.notes if "another scale" in note]
+    assert "2 of 6 annotators rate on another scale: 0, 1." in note
     oracle = relative_error(simulation.oracle()[0], simulation.truth)
     assert relative_error(fusion.values, simulation.truth) < 1.2 * oracle
-    assert not [n for n in fuse_numbers(matrix[:, 2:]).notes if "scales" in n]
-
-
-def test_two_scales_in_one_column_are_named() -> None:
-    rng = np.random.default_rng(0)
-    percent = rng.uniform(20, 100, (60, 5)).round()
-    mixed = np.where(rng.random(percent.shape) < 0.3, percent / 100, percent)
-    (note,) = [note for note in fuse_numbers(mixed).notes if "two scales" in note]
-    assert f"{np.count_nonzero(mixed < 1):,} lie between 0 and 1" in note
-    skewed = rng.lognormal(1, 1.2, (60, 5)).clip(0, 100)
-    for one in (percent, percent / 100, skewed, rng.uniform(0, 100, (60, 5))):
-        assert not [note for note in fuse_numbers(one).notes if "scales" in note]
+    assert not [n for n in fuse_numbers(matrix[:, 2:]).notes if "scale" in n]
 
 
 def test_copies_count_as_one_annotator() -> None:
@@ -254,9 +226,8 @@ def test_noisy_copies_do_not_pass_for_the_truth(seed: int) -> None:
     copied[rng.random(copied.shape) < 0.3] = np.nan
     fusion = fuse_numbers(copied)
     assert fusion.copies.groups == ((0, 5),)
-    assert fusion.copies.correlation[0] == pytest.approx(0.98, abs=0.03)
-    assert "'" not in fusion.copies.summary().partition("most in 0, 5 (")[0]
-    assert 0.88 < np.mean((fusion.low <= truth) & (truth <= fusion.high)) < 0.99
+    assert "most in 0, 5 (1.00)" in fusion.copies.summary()
+    assert np.mean((fusion.low <= truth) & (truth <= fusion.high)) > 0.88
     # If the copies confirmed each other, their noise would be that of copying, 0.06.
     assert (fusion.annotators.noise[[0, 5]] > 0.25).all()
 
@@ -312,8 +283,7 @@ def test_bad_gold_values_and_methods_are_refused() -> None:
 def test_predictions_for_the_same_items_are_the_estimates(method: str) -> None:
     table = simulate_numbers(300, 8, seed=7).numbers
     fusion = fuse_numbers(table, method=method)
-    tolerance = 0.02 if method == "robust factor" else 1e-9
-    np.testing.assert_allclose(fusion.predict(table), fusion.values, atol=tolerance)
+    np.testing.assert_allclose(fusion.predict(table), fusion.values, atol=1e-9)
     restored = pickle.loads(pickle.dumps(fusion))
     np.testing.assert_array_equal(restored.predict(table), fusion.predict(table))
     one_by_one = [fusion.predict(table.select_items(np.array([n])))[0] for n in range(5)]

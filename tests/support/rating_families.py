@@ -84,11 +84,36 @@ def outliers(rng: np.random.Generator) -> Ratings:
     return truth, np.where(rng.random(ratings.shape) < 0.05, 10 * ratings, ratings)
 
 
+def multiplicative_noise(rng: np.random.Generator) -> Ratings:
+    """Values that differ by orders of magnitude, with errors that grow with them."""
+    truth = np.exp(rng.normal(3, 1.5, 300))
+    bias, noise = rng.normal(0, 0.2, 8), 0.4 * rng.normal(size=(300, 8))
+    return truth, _without(rng, truth[:, None] * np.exp(bias + noise), 0.4)
+
+
+def unlike_scales(rng: np.random.Generator) -> Ratings:
+    truth, ratings = _rate(rng)
+    return truth, ratings * np.exp(rng.normal(0, 2, 8)) + rng.normal(0, 10, 8)
+
+
+def tenfold_scale(rng: np.random.Generator) -> Ratings:
+    """One of eight annotators rates from 0 to 100 instead of 0 to 10."""
+    truth, ratings = _rate(rng)
+    return truth, (5 + ratings) * np.where(np.arange(8) == 0, 10.0, 1.0)
+
+
+def copies(rng: np.random.Generator) -> Ratings:
+    """Three annotators repeat what another one says."""
+    truth, ratings = _rate(rng, (300, 6))
+    return truth, np.column_stack([ratings, ratings[:, [0] * 3] + 0.05 * rng.normal(size=(300, 3))])
+
+
 FAMILIES: dict[str, Callable[[np.random.Generator], Ratings]] = {
     family.__name__: family
     for family in (
         *(heavy_tails, coarse_grades, one_noisy, two_clusters, constant_annotators),
         *(scale_flips, few_items, two_annotators, very_sparse, outliers),
+        *(multiplicative_noise, unlike_scales, tenfold_scale, copies),
     )
 }
 

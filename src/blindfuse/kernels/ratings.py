@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from blindfuse.kernels.compilation import bits_of, inlined, kernel, nested
+from blindfuse.kernels.compilation import bits_of, kernel, nested
 
 
 @nested
@@ -55,58 +55,12 @@ def row_centres(starts, values, trimmed, centres):
 
 
 @kernel
-def factor_posteriors(
-    starts, annotators, values, first, last, bias, scale, noise, uncertainty, dof, z, v, sums
-):
+def normal_posteriors(starts, annotators, values, first, last, weights, z, v, sums):
     """Fill the posterior mean ``z`` and variance ``v`` of the items, and add to ``sums``.
 
-    Under x = b + a z + e the precision of z is 1 + Σ u E[a²]/s², where ``uncertainty[annotator]``
-    holds the variance of a and the covariance of a and b. u is (dof + 1)/(dof + r²/s²), the weight
-    of a residual r under t-distributed noise, from the ``z`` and ``v`` of the previous iteration.
-    Columns of ``sums[annotator]``: the number of ratings, Σu, Σux, Σux², Σuz, Σu(z² + v) and Σuxz;
-    they are left out if ``sums`` is empty. Returns Σz and Σ(z² + v) over items.
-    """
-    total, total_squares = 0.0, 0.0
-    for n in range(first, last):
-        precision, weighted = 1.0, 0.0
-        for at in range(starts[n], starts[n + 1]):
-            m = annotators[at]
-            u = _scaled_weight(values[at] - bias[m], scale[m], noise[m], dof, z[n], v[n])
-            precision += u * (scale[m] * scale[m] + uncertainty[m, 0])
-            weighted += u * (scale[m] * (values[at] - bias[m]) - uncertainty[m, 1])
-        mean, variance = weighted / precision, 1.0 / precision
-        square = mean * mean + variance
-        if sums.size > 0:
-            for at in range(starts[n], starts[n + 1]):
-                m, x = annotators[at], values[at]
-                u = noise[m] * _scaled_weight(x - bias[m], scale[m], noise[m], dof, z[n], v[n])
-                row = sums[m]
-                row[0] += 1.0
-                row[1] += u
-                row[2] += u * x
-                row[3] += u * x * x
-                row[4] += u * mean
-                row[5] += u * square
-                row[6] += u * x * mean
-        z[n], v[n] = mean, variance
-        total += mean
-        total_squares += square
-    return total, total_squares
-
-
-@inlined
-def _scaled_weight(deviation, scale, noise, dof, z, v):
-    """u/s² of a rating that deviates from the bias by ``deviation``, with one division."""
-    r = deviation - scale * z
-    return (dof + 1.0) / (dof * noise + r * r + scale * scale * v)
-
-
-@kernel
-def normal_posteriors(starts, annotators, values, first, last, weights, z, v, sums):
-    """Fill ``z`` and ``v`` as :func:`factor_posteriors` does, for normal noise: all u are 1.
-
-    Columns of ``weights[annotator]``: E[a²]/s², a/s² and E[ab]/s². Adds only Σz, Σ(z² + v) and Σxz,
-    the last three columns of ``sums``; the others do not change from one iteration to the next.
+    Under x = b + a z + e the precision of z is 1 + Σ E[a²]/s². Columns of ``weights[annotator]``:
+    E[a²]/s², a/s² and E[ab]/s². Adds Σz, Σ(z² + v) and Σxz to the last three columns of
+    ``sums[annotator]``, unless it is empty. Returns Σz and Σ(z² + v) over items.
     Indices are unsigned, because signed ones could be negative, which takes a quarter of the time.
     """
     total, total_squares = 0.0, 0.0

@@ -13,11 +13,9 @@ others, and one with many by its own ratings.
 """
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from blindfuse.kernels.ratings import rating_sums
 from blindfuse.numbers.table import Numbers
@@ -28,26 +26,20 @@ N_SUMS = 7
 MIN_VARIANCE = 1e-6
 """Lower bound of variances, relative to the variance of all ratings, so that nothing is divided by
 zero where annotators agree exactly."""
-NOISE_COUNTS = 4.0 ** np.arange(6)
-"""Pseudo-counts of the noise prior from which the most probable one is taken."""
-FIXED_POINT_STEPS = 3
-"""Steps for the scale of the noise prior in each iteration, from that of the last iteration."""
+NOISE_COUNT = 8.0
+"""Pseudo-count of the noise prior: the typical noise counts as much as this many ratings."""
 REGRESSION_ITERATIONS = 10
 
 
 @dataclass(frozen=True)
 class CrowdPrior:
-    """The distribution of annotators: means and variances of b and a, and the noise.
-
-    ``noise`` is the typical s², and ``noise_count`` the number of ratings that it is worth.
-    """
+    """The distribution of annotators: means and variances of b and a, and the typical s²."""
 
     bias: float = 0.0
     bias_variance: float = 1.0
     scale: float = 0.7
     scale_variance: float = 1.0
     noise: float = 0.5
-    noise_count: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +60,17 @@ class AnnotatorFit:
             scale=-self.scale,
             uncertainty=self.uncertainty * signs,
             prior=replace(self.prior, scale=-self.prior.scale),
+        )
+
+    def at(self, places: NDArray[np.intp]) -> "AnnotatorFit":
+        """Return the fit of annotators at these positions; −1 is one like the prior."""
+        known, prior = places >= 0, self.prior
+        return AnnotatorFit(
+            np.where(known, self.bias[places], prior.bias),
+            np.where(known, self.scale[places], prior.scale),
+            np.where(known, self.noise[places], prior.noise),
+            np.where(known[:, None], self.uncertainty[places], 0.0),
+            prior,
         )
 
 
@@ -97,15 +100,14 @@ def fit_step(sums: Floats, last: AnnotatorFit) -> AnnotatorFit:
         xx - 2 * (b * x + a * xz) + (b**2 + var_b) * u + 2 * (a * b + cov) * z + (a**2 + var_a) * zz
     )
     squares = np.maximum(squares, MIN_VARIANCE * n)
-    count, typical = _learn_noise_prior(n, squares, prior.noise)
-    noise = (count * typical + squares) / (count + n)
+    typical = _typical_noise(n, squares, prior.noise)
+    noise = (NOISE_COUNT * typical + squares) / (NOISE_COUNT + n)
     learned = CrowdPrior(
         float(b.mean()),
         float((np.square(b - b.mean()) + var_b).mean()) + MIN_VARIANCE,
         float(a.mean()),
         float((np.square(a - a.mean()) + var_a).mean()) + MIN_VARIANCE,
         typical,
-        count,
     )
     return AnnotatorFit(b, a, noise, np.column_stack([var_a, cov, var_b]), learned)
 
@@ -133,29 +135,14 @@ def regress(
     return fit
 
 
-def _learn_noise_prior(n: Floats, squares: Floats, start: float) -> tuple[float, float]:
-    """Return ν and s̄² that maximise the marginal likelihood of the squared residuals.
+def _typical_noise(n: Floats, squares: Floats, last: float) -> float:
+    """Return a step towards the s̄² with the largest marginal likelihood of squared residuals.
 
-    With s_m² ~ scaled inverse χ²(ν, s̄²) and S_m squared residuals of n_m ratings it is
-    Π_m Γ((ν + n_m)/2) / Γ(ν/2) (ν s̄²)^(ν/2) / (ν s̄² + S_m)^((ν + n_m)/2).
+    With s_m² ~ scaled inverse χ²(ν, s̄²) and S_m squared residuals of n_m ratings, it satisfies
+    M / s̄² = Σ_m (ν + n_m) / (ν s̄² + S_m) over the M annotators with ratings.
     """
     rated = n > 0
-    n, squares = n[rated], squares[rated]
-    if not len(n):
-        return float(NOISE_COUNTS[0]), start
-    nu = NOISE_COUNTS[:, None]
-    typical = np.full((len(NOISE_COUNTS), 1), max(start, MIN_VARIANCE))
-    for _ in range(FIXED_POINT_STEPS):
-        typical = len(n) / ((nu + n) / (nu * typical + squares)).sum(axis=1, keepdims=True)
-    evidence = _log_gamma_ratio(n.tobytes()) + (
-        nu / 2 * np.log(nu * typical) - (nu + n) / 2 * np.log(nu * typical + squares)
-    ).sum(axis=1)
-    best = int(evidence.argmax())
-    return float(NOISE_COUNTS[best]), float(typical[best, 0])
-
-
-@lru_cache(maxsize=8)
-def _log_gamma_ratio(counts: bytes) -> Floats:
-    """Σ_m log Γ((ν + n_m)/2) − log Γ(ν/2) for every ν of NOISE_COUNTS; n stays the same in EM."""
-    n, nu = np.frombuffer(counts), NOISE_COUNTS[:, None]
-    return np.asarray((gammaln((nu + n) / 2) - gammaln(nu / 2)).sum(axis=1))
+    if not rated.any():
+        return last
+    weights = (NOISE_COUNT + n[rated]) / (NOISE_COUNT * max(last, MIN_VARIANCE) + squares[rated])
+    return float(1 / weights.mean())

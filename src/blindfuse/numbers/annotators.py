@@ -1,18 +1,15 @@
 """``RatedAnnotators``: bias, scale and noise of the annotators, relative to the fused estimates."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import list_names
 from blindfuse.numbers.annotator_fit import regress
-from blindfuse.numbers.estimate import standardize_estimates
+from blindfuse.numbers.estimate import Estimate
 from blindfuse.numbers.table import Numbers
-
-if TYPE_CHECKING:
-    from blindfuse.numbers.fuse_numbers import FittedNumbers
 
 Floats = NDArray[np.float64]
 
@@ -73,42 +70,31 @@ class RatedAnnotators:
         return text
 
 
-def rate_annotators(table: Numbers, fitted: "FittedNumbers") -> RatedAnnotators:
+def rate_annotators(
+    table: Numbers, working: Numbers, estimate: Estimate, unit: float, order: NDArray[np.intp]
+) -> RatedAnnotators:
     """Return bias, scale and noise relative to the estimates, on the user's scale and order.
 
-    A model of annotators has them; otherwise they are the regression of the ratings on the
-    estimates. Merged annotators are rated on their own.
+    They are the regression of each annotator's ratings on the posterior of the truth.
+    ``working`` holds the ratings in canonical order and in this ``unit``; ``order`` are the
+    positions of its annotators in ``table``.
     """
-    working, estimate = fitted.canonical.numbers, fitted.estimate
-    fit, location, spread = estimate.annotators, estimate.location, estimate.unit
-    if fit is None:
-        z, v, location, spread = standardize_estimates(estimate.values, estimate.variances)
-        fit = regress(working, z, v)
-    elif fitted.groups and spread > 0:
-        z, v = (estimate.values - location) / spread, estimate.variances / spread**2
-        fit = regress(working, z, v)
+    fit = regress(working, estimate.z, estimate.v)
+    location, spread = estimate.location, estimate.unit
     # An annotator with bias b and scale a rates an item at the location by b, and one unit of z
     # above it by b + a, where the estimate is higher by the spread.
-    bias, scale = fit.bias - location, fit.scale / (spread if spread > 0 else 1.0)
-    noise, explained = np.sqrt(fit.noise), fit.scale**2 * (spread > 0)
-    reliability = explained / (explained + fit.noise)
-    order = fitted.canonical.annotators
-    bias, scale, noise, reliability = (
-        _reordered(one, order)
-        for one in (fitted.unit * bias, scale, fitted.unit * noise, reliability)
+    columns = np.empty((4, table.n_annotators))
+    explained = fit.scale**2 * (spread > 0)
+    columns[:, order] = (
+        unit * (fit.bias - location),
+        fit.scale / (spread if spread > 0 else 1.0),
+        unit * np.sqrt(fit.noise),
+        explained / (explained + fit.noise),
     )
-    return RatedAnnotators(
-        table.annotators,
-        table.ratings_per_annotator,
-        *(bias, scale, noise, reliability),
-        _flags(table, scale, reliability),
-    )
-
-
-def _reordered(values: Floats, order: NDArray[np.intp]) -> Floats:
-    result = np.empty_like(values)
-    result[order] = values
-    return result
+    bias, scale, noise, reliability = columns
+    flags = _flags(table, scale, reliability)
+    n_ratings = table.ratings_per_annotator
+    return RatedAnnotators(table.annotators, n_ratings, bias, scale, noise, reliability, flags)
 
 
 def _flags(table: Numbers, scale: Floats, reliability: Floats) -> tuple[str, ...]:

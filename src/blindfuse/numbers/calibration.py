@@ -40,6 +40,11 @@ class Calibration:
     covariance: Floats
     extra_variance: float
 
+    @property
+    def has_slope(self) -> bool:
+        """Whether there were enough gold values to fit a slope and measure the distance."""
+        return bool(self.covariance[1, 1] > 0)
+
     def apply(self, values: Floats) -> Floats:
         """Return calibrated estimates."""
         return self.location + self.slope * (values - self.centre)

@@ -20,20 +20,33 @@ MAX_REORDERED = 500_000
 """Ratings up to which a table is reordered. Reordering a larger one would take as long as fusing
 it, and its sums depend on the order in their last digits only."""
 
+MIN_SAMPLED_RATINGS, MIN_SAMPLED_ITEMS = 20_000, 1000
+"""Ratings and items on which methods are compared, so that it takes no longer than the fusion."""
+
 
 @dataclass(frozen=True, eq=False)
 class CanonicalNumbers:
     """Ratings in canonical order; ``items`` and ``annotators`` are the positions they had before.
 
-    ``item_hashes[item]`` are hashes of the ratings of each item, in the new order. ``sample`` are
-    the ratings on which methods are compared, if they are known already.
+    ``item_hashes[item]`` are hashes of the ratings of each item, in the new order.
     """
 
     numbers: Numbers
     items: NDArray[np.intp]
     annotators: NDArray[np.intp]
     item_hashes: Hashes
-    sample: Numbers | None = None
+
+    def sample(self) -> Numbers:
+        """Return all ratings, or those of items drawn by a hash of their ratings.
+
+        About MIN_SAMPLED_RATINGS are drawn, and about MIN_SAMPLED_ITEMS at least.
+        """
+        table = self.numbers
+        shares = MIN_SAMPLED_RATINGS / table.n_ratings, MIN_SAMPLED_ITEMS / table.n_items
+        if max(shares) >= 1:
+            return table
+        drawn = (self.item_hashes >> np.uint64(11)) < max(shares) * 2.0**53
+        return table.select_items(np.flatnonzero(drawn))
 
 
 def canonicalize(numbers: Numbers) -> CanonicalNumbers:

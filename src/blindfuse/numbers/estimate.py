@@ -1,21 +1,28 @@
-"""``Estimate``: what a method returns for a table of ratings, and the standard error of means."""
+"""``Estimate``: what a method returns for a table of ratings."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.kernels.ratings import row_centres
 from blindfuse.numbers.annotator_fit import AnnotatorFit
+from blindfuse.numbers.factor_em import (
+    FactorFit,
+    crowd_scale,
+    error_variances_of,
+    fit_factor,
+    posterior_means,
+)
+from blindfuse.numbers.noise import local_noise
 from blindfuse.numbers.table import Numbers
 
 Floats = NDArray[np.float64]
 
-PRIOR_RATINGS = 2.0
-"""Ratings with the average of the crowd that each annotator's mean, variance and squared deviation
-are shrunk with, in methods that do not learn the strength. Two is the smallest number from which a
-variance can be computed."""
+MEDIAN_EFFICIENCY = 2 / np.pi
+"""Variance of the mean divided by that of the median of many normal ratings."""
 MIN_RELIABILITY = 0.01
 """Least share of the variance of estimates that is taken for that of the truth."""
 
@@ -27,99 +34,83 @@ class Estimate:
     Attributes
     ----------
     values, variances ``[item]``
-        the estimates, and the variances of their errors.
+        the estimates, and the variances of their errors if annotators err independently.
+    z, v ``[item]``, location, unit
+        posterior mean and variance of the standardised truth: ``location + unit · z`` is an
+        estimate, shrunk towards the mean of all.
     predict
         returns the estimates ``[item]`` of other items by the same annotators, each on its own.
-    annotators
-        bias, scale and noise in units of z, the standardised truth; None if the method has no model
-        of annotators.
-    location, unit
-        the estimate of an average item, and how much estimates rise per unit of z: the values are
-        ``location + unit · z``. Given with ``annotators``.
-    iterations
-        number of iterations; zero for methods that do not iterate.
     """
 
     values: Floats
     variances: Floats
-    predict: Callable[[Numbers], Floats]
-    annotators: AnnotatorFit | None = None
-    location: float = 0.0
-    unit: float = 1.0
-    iterations: int = 0
-
-
-def overall_mean(values: Floats) -> float:
-    """Return the mean of all ratings, with which items without a rating are estimated."""
-    return float(values.mean()) if len(values) else 0.0
-
-
-def item_means(table: Numbers, values: Floats, unrated: float | None = None) -> Floats:
-    """Return the mean ``[item]`` of ``values[rating]``; ``unrated`` for items without a rating."""
-    counts = table.ratings_per_item
-    sums = np.bincount(table.item_of_rating(), values, minlength=table.n_items)
-    fallback = overall_mean(values) if unrated is None else unrated
-    return np.where(counts > 0, sums / np.maximum(counts, 1), fallback)
-
-
-def annotator_moments(table: Numbers) -> tuple[Floats, Floats]:
-    """Return the mean and variance ``[annotator]`` of the ratings, shrunk towards those of all."""
-    n, _, x, xx = table.power_sums.T
-    total = max(float(n.sum()), 1.0)
-    means = (x + PRIOR_RATINGS * x.sum() / total) / (n + PRIOR_RATINGS)
-    squares = np.maximum(xx - 2 * means * x + n * means**2, 0.0)
-    prior = PRIOR_RATINGS * squares.sum() / total
-    return means, (squares + prior) / (n + PRIOR_RATINGS)
-
-
-def error_variances(table: Numbers, values: Floats, corrected: Floats | None = None) -> Floats:
-    """Return the variance ``[item]`` of the error of a mean of ``corrected[rating]``.
-
-    The mean of n ratings has the variance Σ_m d_m²/n², where d_m² is the mean squared deviation of
-    annotator m from the estimates, times n/(n − 1) because each estimate contains the rating. Bias
-    and scale of annotators count as error. The deviations of annotators whose items have no other
-    rating cannot be measured; they have the variance of all ratings.
-    """
-    ratings = table.values if corrected is None else corrected
-    item, n = table.item_of_rating(), table.ratings_per_item
-    shared = n[item] > 1
-    deviations = np.square(ratings - values[item]) * (n / np.maximum(n - 1, 1))[item]
-    overall = float(deviations[shared].mean()) if shared.any() else _variance(ratings)
-    counts = np.bincount(table.codes[shared], minlength=table.n_annotators)
-    sums = np.bincount(table.codes[shared], deviations[shared], minlength=table.n_annotators)
-    per_annotator = (sums + PRIOR_RATINGS * overall) / (counts + PRIOR_RATINGS)
-    totals = np.bincount(item, per_annotator[table.codes], minlength=table.n_items)
-    unrated = max(_variance(ratings), overall)
-    return np.where(n > 0, totals / np.maximum(n, 1) ** 2, unrated)
-
-
-class Standardized(NamedTuple):
-    """Posterior means and variances of the standardised truth, for estimates without a model.
-
-    ``location + unit · z`` are the estimates, shrunk towards their mean.
-    """
-
     z: Floats
     v: Floats
     location: float
     unit: float
+    predict: Callable[[Numbers], Floats]
 
 
-def standardize_estimates(values: Floats, variances: Floats) -> Standardized:
-    """Return the posterior of z if the estimates are the truth plus errors of these variances.
+def mean(table: Numbers) -> Estimate:
+    """Estimate each item by the mean of its ratings."""
+    return _without_model(table, partial(item_means, unrated=_mean(table.values)), 1.0)
+
+
+def median(table: Numbers) -> Estimate:
+    """Estimate each item by the median of its ratings, which one outlier does not change much."""
+    centre = partial(item_medians, unrated=_mean(table.values))
+    return _without_model(table, centre, MEDIAN_EFFICIENCY)
+
+
+def one_factor(table: Numbers, fitted: FactorFit | None = None) -> Estimate:
+    """Estimate each item by the one-factor model, on the scale that the annotators share."""
+    fitted = fitted or fit_factor(table)
+    fit, z = fitted.annotators, fitted.z
+    location, unit = crowd_scale(fit, table.ratings_per_annotator)
+    values, variances = location + unit * z, unit**2 * error_variances_of(table, fitted)
+    predict = partial(_factor_means, fit=fit, location=location, unit=unit)
+    return Estimate(values, variances, z, fitted.v, location, unit, predict)
+
+
+def _factor_means(new: Numbers, fit: AnnotatorFit, location: float, unit: float) -> Floats:
+    return np.asarray(location + unit * posterior_means(new, fit))
+
+
+def item_means(table: Numbers, unrated: float) -> Floats:
+    """Return the mean rating ``[item]``; ``unrated`` for items without a rating."""
+    n = table.ratings_per_item
+    sums = np.bincount(table.item_of_rating(), table.values, minlength=table.n_items)
+    return np.where(n > 0, sums / np.maximum(n, 1), unrated)
+
+
+def item_medians(table: Numbers, unrated: float) -> Floats:
+    """Return the median rating ``[item]``; ``unrated`` for items without a rating."""
+    centres = np.full(table.n_items, unrated)
+    row_centres(table.starts, table.values, 0.5, centres)
+    return centres
+
+
+def _without_model(
+    table: Numbers, predict: Callable[[Numbers], Floats], efficiency: float
+) -> Estimate:
+    """The estimates of a mean or median: n ratings with the noise s² leave the variance s²/n.
 
     With the variance V of the truth, that of the estimates minus that of their errors, an estimate
     y with error variance e has the posterior mean √V (y − mean) / (V + e) and variance e/(V + e).
     """
-    location = overall_mean(values)
-    total = _variance(values)
-    truth = max(total - overall_mean(variances), MIN_RELIABILITY * total)
+    values, n = predict(table), table.ratings_per_item
+    noise = local_noise(table, values)
+    variances = noise / np.maximum(n * np.where(n > 2, efficiency, 1.0), 1.0)
+    variances = np.where(n > 0, variances, noise + values.var())
+    total, location = float(values.var()), _mean(values)
+    truth = max(total - _mean(variances), MIN_RELIABILITY * total)
     if not truth > 0:
-        return Standardized(np.zeros(len(values)), np.ones(len(values)), location, 0.0)
-    posterior = truth + variances
-    z = np.sqrt(truth) * (values - location) / posterior
-    return Standardized(z, variances / posterior, location, float(np.sqrt(truth)))
+        z, v = np.zeros(len(values)), np.ones(len(values))
+        return Estimate(values, variances, z, v, location, 0.0, predict)
+    z = np.sqrt(truth) * (values - location) / (truth + variances)
+    v = variances / (truth + variances)
+    return Estimate(values, variances, z, v, location, float(np.sqrt(truth)), predict)
 
 
-def _variance(values: Floats) -> float:
-    return float(values.var()) if len(values) else 0.0
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else 0.0

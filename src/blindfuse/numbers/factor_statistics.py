@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.ratings import factor_posteriors, normal_posteriors
+from blindfuse.kernels.ratings import normal_posteriors
 from blindfuse.numbers.annotator_fit import N_SUMS, AnnotatorFit, fit_step
 from blindfuse.numbers.table import Numbers
 from blindfuse.responses.coding import positions, union
@@ -51,13 +51,8 @@ class FactorStatistics:
 
     def discounted(self, factor: float) -> "FactorStatistics":
         """Return the statistics of the same ratings, each counted ``factor`` times."""
-        return replace(
-            self,
-            sums=self.sums * factor,
-            n_items=self.n_items * factor,
-            total=self.total * factor,
-            total_squares=self.total_squares * factor,
-        )
+        totals = (factor * one for one in (self.n_items, self.total, self.total_squares))
+        return FactorStatistics(self.annotators, factor * self.sums, *totals)
 
     def normalized(self) -> "FactorStatistics":
         """Return the statistics for z with mean 0 and variance 1 over all items.
@@ -67,66 +62,54 @@ class FactorStatistics:
         """
         mean = self.total / max(self.n_items, 1.0)
         variance = self.total_squares / max(self.n_items, 1.0) - mean**2
-        deviation = np.sqrt(variance) if variance > 0 else 1.0
+        d = np.sqrt(variance) if variance > 0 else 1.0
         n, u, x, xx, z, zz, xz = self.sums.T
-        sums = np.column_stack(
-            [
-                *(n, u, x, xx),
-                (z - mean * u) / deviation,
-                (zz - 2 * mean * z + mean**2 * u) / deviation**2,
-                (xz - mean * x) / deviation,
-            ]
+        z, zz, xz = (
+            (z - mean * u) / d,
+            (zz - 2 * mean * z + mean**2 * u) / d**2,
+            (xz - mean * x) / d,
         )
-        return replace(self, sums=sums, total=0.0, total_squares=self.n_items)
+        sums = np.column_stack([n, u, x, xx, z, zz, xz])
+        return FactorStatistics(self.annotators, sums, self.n_items, 0.0, self.n_items)
 
     def rescaled(self, factor: float, shift: float) -> "FactorStatistics":
         """Return the statistics of ``factor · x + shift`` in place of the ratings x."""
         n, u, x, xx, z, zz, xz = self.sums.T
-        columns = [
-            *(n, u, factor * x + shift * u),
-            factor**2 * xx + 2 * factor * shift * x + shift**2 * u,
-            *(z, zz, factor * xz + shift * z),
-        ]
-        return replace(self, sums=np.column_stack(columns))
+        xx = factor**2 * xx + 2 * factor * shift * x + shift**2 * u
+        sums = np.column_stack([n, u, factor * x + shift * u, xx, z, zz, factor * xz + shift * z])
+        return replace(self, sums=sums)
 
 
 def expected_statistics(
-    table: Numbers, fit: AnnotatorFit, z: Floats, v: Floats, dof: float = 0.0
+    table: Numbers, fit: AnnotatorFit, z: Floats, v: Floats
 ) -> FactorStatistics:
     """Fill the posterior means ``z[item]`` and variances ``v[item]``; return the statistics.
 
     ``fit`` has one entry per annotator of the table. The result depends on the number of threads in
     the last digits only.
     """
-    blocks = _update_blocks(table, fit, z, v, dof, table.n_annotators)
+    blocks = _update_blocks(table, fit, z, v, table.n_annotators)
     sums, total, total_squares = (
         sum(column[1:], start=column[0]) for column in zip(*blocks, strict=True)
     )
-    if not dof:
-        sums[:, :4] = table.power_sums
+    sums[:, :4] = table.power_sums
     return FactorStatistics(table.annotators, sums, float(table.n_items), total, total_squares)
 
 
-def update_posteriors(
-    table: Numbers, fit: AnnotatorFit, z: Floats, v: Floats, dof: float = 0.0
-) -> None:
+def update_posteriors(table: Numbers, fit: AnnotatorFit, z: Floats, v: Floats) -> None:
     """Fill ``z`` and ``v`` as :func:`expected_statistics` does, without the statistics."""
-    _update_blocks(table, fit, z, v, dof, 0)
+    _update_blocks(table, fit, z, v, 0)
 
 
 def _update_blocks(
-    table: Numbers, fit: AnnotatorFit, z: Floats, v: Floats, dof: float, n_rows: int
+    table: Numbers, fit: AnnotatorFit, z: Floats, v: Floats, n_rows: int
 ) -> list[tuple[Floats, float, float]]:
     """Fill ``z`` and ``v``; return ``sums[:n_rows]``, Σz and Σ(z² + v) of each block of items."""
     weights = _normal_weights(fit)
 
     def work(first: int, last: int) -> tuple[Floats, float, float]:
         sums = np.zeros((n_rows, N_SUMS))
-        if dof:
-            parameters = fit.bias, fit.scale, fit.noise, fit.uncertainty
-            totals = factor_posteriors(*table.rows, first, last, *parameters, dof, z, v, sums)
-        else:
-            totals = normal_posteriors(*table.rows, first, last, weights, z, v, sums)
+        totals = normal_posteriors(*table.rows, first, last, weights, z, v, sums)
         return sums, *totals
 
     return table.map_items(work)

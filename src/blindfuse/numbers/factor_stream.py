@@ -1,6 +1,5 @@
 """``OneFactor``: the one-factor model as an estimator that learns from one batch after another."""
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -67,7 +66,7 @@ class OneFactor:
         self._origin = float(canonical.numbers.values.mean())
         self._unit = float(canonical.numbers.values.std()) or 1.0
         fitted = fit_factor(self._scaled(canonical.numbers)).annotators
-        self._fit = _taken(fitted, np.argsort(canonical.annotators))
+        self._fit = fitted.at(np.argsort(canonical.annotators))
         self.statistics_ = _expected(self._scaled(table), self._fit).normalized()
         self.batches_ = 1
         self.values_ = self.predict(table)
@@ -83,12 +82,9 @@ class OneFactor:
         if not hasattr(self, "batches_"):
             return self.fit(numbers)
         table = check_numbers(numbers)
-        names = union(self.statistics_.annotators, table.annotators, "annotators")
-        codes = positions(table.annotators, names)[table.codes].astype(np.int32)
-        working = self._scaled(Numbers(table.items, names, table.starts, codes, table.values))
+        working, fit = self._aligned(table)
         factor = 1.0 if forget is None else 0.5 ** (table.n_items / forget)
         earlier = self.statistics_.discounted(factor)
-        fit = _extended(self._fit, len(names))
         for _ in range(STEPS_PER_BATCH):
             statistics = earlier + _expected(working, fit)
             fit = maximize(statistics, fit)
@@ -104,8 +100,9 @@ class OneFactor:
                 raise BadParameter("An estimator has learned from no batch yet. Call fit first.")
         factor = other._unit / self._unit
         shift = (other._origin - self._origin) / self._unit
+        known = self.annotators_
         self.statistics_ = self.statistics_ + other.statistics_.rescaled(factor, shift)
-        self._fit = _extended(self._fit, len(self.statistics_.annotators))
+        self._fit = self._fit.at(positions(self.annotators_, known))
         for _ in range(STEPS_PER_BATCH):
             self._fit = maximize(self.statistics_, self._fit)
         self.batches_ += other.batches_
@@ -113,11 +110,7 @@ class OneFactor:
 
     def predict(self, numbers: Any) -> Floats:
         """Return the estimates ``[item]`` of items; unknown annotators are like the crowd."""
-        table = check_numbers(numbers)
-        names = union(self.annotators_, table.annotators, "annotators")
-        codes = positions(table.annotators, names)[table.codes].astype(np.int32)
-        working = self._scaled(Numbers(table.items, names, table.starts, codes, table.values))
-        z = posterior_means(working, _extended(self._fit, len(names)))
+        z = posterior_means(*self._aligned(check_numbers(numbers)))
         location, scale = crowd_scale(self._fit, self.statistics_.sums[:, 0])
         return self._origin + self._unit * (location + scale * z)
 
@@ -137,6 +130,13 @@ class OneFactor:
     def noise_(self) -> Floats:
         return np.asarray(self._unit * np.sqrt(self._fit.noise))
 
+    def _aligned(self, table: Numbers) -> tuple[Numbers, AnnotatorFit]:
+        """Scaled ratings by known and new annotators, and the fit of all of them."""
+        names = union(self.annotators_, table.annotators, "annotators")
+        codes = positions(table.annotators, names)[table.codes].astype(np.int32)
+        aligned = Numbers(table.items, names, table.starts, codes, table.values)
+        return self._scaled(aligned), self._fit.at(positions(names, self.annotators_))
+
     def _scaled(self, table: Numbers) -> Numbers:
         values = (table.values - self._origin) / self._unit
         return table.with_values(values)
@@ -145,29 +145,3 @@ class OneFactor:
 def _expected(table: Numbers, fit: AnnotatorFit) -> FactorStatistics:
     z, v = np.zeros(table.n_items), np.ones(table.n_items)
     return expected_statistics(table, fit, z, v)
-
-
-def _extended(fit: AnnotatorFit, n_annotators: int) -> AnnotatorFit:
-    """The fit with annotators like the prior added at the end."""
-    new = n_annotators - len(fit.bias)
-    if not new:
-        return fit
-    prior = fit.prior
-    return replace(
-        fit,
-        bias=np.append(fit.bias, np.full(new, prior.bias)),
-        scale=np.append(fit.scale, np.full(new, prior.scale)),
-        noise=np.append(fit.noise, np.full(new, prior.noise)),
-        uncertainty=np.concatenate([fit.uncertainty, np.zeros((new, 3))]),
-    )
-
-
-def _taken(fit: AnnotatorFit, order: NDArray[np.intp]) -> AnnotatorFit:
-    """The fit with the annotators in this order."""
-    return replace(
-        fit,
-        bias=fit.bias[order],
-        scale=fit.scale[order],
-        noise=fit.noise[order],
-        uncertainty=fit.uncertainty[order],
-    )

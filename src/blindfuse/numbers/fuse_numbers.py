@@ -1,25 +1,32 @@
 """`fuse_numbers`: fuse ratings on a numeric scale, and say how and why."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.numbers.annotators import RatedAnnotators, rate_annotators
-from blindfuse.numbers.calibration import Calibration, calibrate, gold_values
+from blindfuse.numbers.calibration import MIN_FOR_SLOPE, Calibration, calibrate, gold_values
 from blindfuse.numbers.canonical import CanonicalNumbers, canonicalize
 from blindfuse.numbers.copying import CopiedRatings, find_copies, merge_groups
-from blindfuse.numbers.estimate import Estimate
-from blindfuse.numbers.held_out import NORMAL_MAD, sample_items
-from blindfuse.numbers.registry import METHODS
+from blindfuse.numbers.estimate import Estimate, mean, median, one_factor
+from blindfuse.numbers.noise import INTERVAL_Z, local_noise
+from blindfuse.numbers.rule import (
+    FACTOR,
+    MEAN,
+    MEDIAN,
+    STANDARDIZED,
+    MethodChoice,
+    choose_method,
+    gather_evidence,
+)
 from blindfuse.numbers.scales import scale_notes
-from blindfuse.numbers.selection import MethodChoice, choose_method
+from blindfuse.numbers.standardization import Standardizer
 from blindfuse.numbers.table import Numbers, as_numbers, check_numbers
 from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold
@@ -27,9 +34,14 @@ from blindfuse.responses.gold import check_gold
 Floats = NDArray[np.float64]
 
 AUTO = "auto"
-CONFIDENCE = 0.95
-MIN_ROBUST_SHARE = 1e-9
-"""Robust standard deviation below which values agree, relative to the usual one."""
+METHODS: dict[str, Callable[[Numbers], Estimate]] = {
+    MEAN: mean,
+    MEDIAN: median,
+    STANDARDIZED: mean,  # of standardised ratings
+    FACTOR: one_factor,
+}
+MIN_SPREAD = 1e-6
+"""Median absolute deviation, relative to the largest one, below which most ratings agree."""
 MAX_PAIR_RATINGS = 2_000_000
 """Pairs of ratings of the same item up to which copies are merged before the ratings are fused."""
 
@@ -46,11 +58,12 @@ class NumberFusion:
         estimates and their 95 % intervals, in the order of ``numbers.items``. Without gold values
         they are on the scale that the annotators share.
     standard_errors ``[item]``
-        standard errors of the estimates; zero for gold items.
+        standard errors of the estimates; zero for gold items. Unless errors look independent, they
+        are those of a further rating, because annotators may share errors that no rating shows.
     annotators
         :class:`~blindfuse.numbers.annotators.RatedAnnotators`: ``bias``, ``scale`` and ``noise``.
     choice
-        the method, and why it was chosen; ``method`` and ``why`` are its fields.
+        the method, why it was chosen, and whether errors look independent.
     calibration
         the line from estimates to gold values; None without gold values.
     """
@@ -93,17 +106,17 @@ class NumberFusion:
             "ratings; they count as one annotator"
             for group in self._fitted.groups_in_input_order()
         ]
-        notes = *self.numbers.notes, *scale_notes(self.numbers)
-        found = [*notes, *merged, self._uncertainty_note()]
-        return tuple(note for note in found if note)
+        scales = scale_notes(self.numbers, self._fitted.ratios_in_input_order())
+        notes = *self.numbers.notes, *scales, *merged, self._uncertainty_note()
+        return tuple(note for note in notes if note)
 
     def _uncertainty_note(self) -> str | None:
         if self.numbers.n_ratings == 1:
-            return "the uncertainty of a single rating cannot be estimated; its interval is empty"
+            return "The uncertainty of a single rating cannot be estimated; its interval is empty"
         if self.numbers.ratings_per_item.max() > 1:
             return None
         return (
-            "no item has two ratings, so the noise of annotators is unknown; intervals have the "
+            "No item has two ratings, so the noise of annotators is unknown; intervals have the "
             "width of the spread of all ratings"
         )
 
@@ -130,7 +143,7 @@ class NumberFusion:
         spread = float(self.values.std())
         estimates = (
             f"The 95 % intervals of {self.numbers.n_items:,} estimates are ±{width:.3g} (median), "
-            f"if the model holds; the estimates have a standard deviation of {spread:.3g}."
+            f"{self._interval_meaning()}; the estimates have a standard deviation of {spread:.3g}."
         )
         paragraphs = [
             ("Estimates", estimates),
@@ -147,34 +160,53 @@ class NumberFusion:
             )
         return [*paragraphs, *(("Note", f"{note}.") for note in self.notes)]
 
+    def _interval_meaning(self) -> str:
+        if self.calibration is not None and self.calibration.has_slope:
+            return "from the distance of the gold values"
+        if self.choice.is_independent:
+            return "if annotators err independently"
+        return "as wide as for a further rating, because annotators may share errors"
+
     def __repr__(self) -> str:
         return f"NumberFusion of {self.numbers!r}, by {self.method}"
 
 
 @dataclass(frozen=True, eq=False)
 class FittedNumbers:
-    """A method fitted to ratings in canonical order and standardised: (x − origin) / unit."""
+    """A method fitted to ratings in canonical order, in units of (x − origin) / unit.
+
+    Copies are merged first (``groups``), then ratings are standardised (``standardizer``).
+    ``ratios[annotator]`` are those of :class:`~blindfuse.numbers.rule.Evidence`.
+    """
 
     canonical: CanonicalNumbers
-    estimate: Estimate
     origin: float
     unit: float
-    groups: tuple[tuple[int, ...], ...]
     copies: CopiedRatings | None
+    groups: tuple[tuple[int, ...], ...]
+    standardizer: Standardizer | None
+    ratios: Floats
+    estimate: Estimate
 
     def groups_in_input_order(self) -> list[list[int]]:
         """Positions of merged annotators in the user's table."""
         place = self.canonical.annotators
         return sorted(sorted(place[list(group)].tolist()) for group in self.groups)
 
+    def ratios_in_input_order(self) -> Floats:
+        """How much larger the ratings of annotators on another scale are than those of others."""
+        ratios = np.empty_like(self.ratios)
+        ratios[self.canonical.annotators] = self.ratios
+        return ratios
+
     def copies_in_input_order(self) -> CopiedRatings:
         """Correlated pairs, with positions in the user's table."""
-        table = self.canonical.numbers
-        copies = self.copies or find_copies(table)
+        copies = self.copies or find_copies(self.canonical.numbers)
         names = np.empty_like(copies.names)
         names[self.canonical.annotators] = copies.names
         pairs = np.sort(self.canonical.annotators[copies.pairs], axis=1)
-        return replace(copies, names=names, pairs=pairs)
+        groups = tuple(map(tuple, self.groups_in_input_order()))
+        return replace(copies, names=names, pairs=pairs, groups=groups)
 
     def predict(self, new: Numbers, calibration: Calibration | None) -> Floats:
         """Estimates of new items by the same annotators, on the user's scale."""
@@ -186,10 +218,9 @@ class FittedNumbers:
                 f"Unknown annotators {list_names(new.annotators[unknown])}: the ratings were by "
                 f"{list_names(names)}. Fuse all ratings again, or leave these out."
             )
-        scaled = (new.values - self.origin) / self.unit
-        table = Numbers(new.items, names, new.starts, places[new.codes].astype(np.int32), scaled)
-        if self.groups:
-            table = merge_groups(table, self.groups)
+        codes = places[new.codes].astype(np.int32)
+        table = Numbers(new.items, names, new.starts, codes, new.values)
+        table = _prepare(_scaled(table, self.origin, self.unit), self.groups, self.standardizer)
         values = self.origin + self.unit * self.estimate.predict(table)
         return values if calibration is None else calibration.apply(values)
 
@@ -205,9 +236,11 @@ def fuse_numbers(
     """Fuse ratings into one estimate per item, and rate the annotators.
 
     Annotator m rates item i by x_im = b_m + a_m z_i + e_im. Without the truth, bias, scale and
-    noise follow from how annotators agree. The method is the simplest that predicts held-out
-    ratings as well as any: often the mean, and a model of annotators where they differ. The result
-    depends neither on the order of the ratings nor on names.
+    noise follow from how annotators agree. The baseline is the mean; the median or the mean of
+    standardised ratings if that agrees better with left-out ratings. The model replaces it where
+    its residuals look independent and it predicts left-out ratings better; elsewhere intervals are
+    as wide as for a further rating. The result depends neither on the order of the ratings nor on
+    names.
 
     Parameters
     ----------
@@ -216,7 +249,7 @@ def fuse_numbers(
         columns ``item``, ``annotator`` and ``value``, a matrix ``[item, annotator]`` with NaN for
         missing ratings, or :class:`Numbers`.
     method
-        ``"auto"``, or the name of a method in ``blindfuse.numbers.registry.METHODS``.
+        ``"auto"``, ``"mean"``, ``"median"``, ``"standardized mean"`` or ``"one factor"``.
     gold
         known values of some items, ``{item: value}``. They calibrate the scale of the estimates,
         and are held fixed.
@@ -236,8 +269,11 @@ def fuse_numbers(
     gold_at, known = gold_values(table, gold or {})
     with single_threaded_blas():
         fitted, choice = _fit(table, method)
-        estimates, variances = _in_input_order(fitted)
-        rated = rate_annotators(table, fitted)
+        estimates, variances = _in_input_order(
+            fitted, choice.is_independent or len(known) >= MIN_FOR_SLOPE
+        )
+        place, working = fitted.canonical.annotators, fitted.canonical.numbers
+        rated = rate_annotators(table, working, fitted.estimate, fitted.unit, place)
         calibration = None
         if len(known):
             calibration = calibrate(estimates[gold_at], variances[gold_at], known)
@@ -245,7 +281,7 @@ def fuse_numbers(
             estimates = calibration.apply(estimates)
             estimates[gold_at], variances[gold_at] = known, 0.0
     errors = np.sqrt(variances)
-    half = float(ndtri((1 + CONFIDENCE) / 2)) * errors
+    half = INTERVAL_Z * errors
     return NumberFusion(
         *(table, estimates, estimates - half, estimates + half, errors),
         *(rated, choice, calibration, fitted),
@@ -253,33 +289,54 @@ def fuse_numbers(
 
 
 def _fit(table: Numbers, method: str) -> tuple[FittedNumbers, MethodChoice]:
-    """Standardise the ratings in canonical order, merge copies, choose a method and apply it."""
-    canonical = canonicalize(table)
-    sample = sample_items(canonical)
+    """Scale the ratings in canonical order, merge copies, choose a method and apply it."""
+    raw = canonicalize(table)
+    sample = raw.sample()
     origin, unit = _location_and_spread(sample.values)
-    working = _standardized(canonical.numbers, origin, unit)
-    sampled = working if sample is canonical.numbers else _standardized(sample, origin, unit)
-    canonical = replace(canonical, numbers=working, sample=sampled)
-    copies, groups = _find_groups(working)
-    merged = canonical
-    if groups:
-        merged = replace(canonical, numbers=merge_groups(working, groups), sample=None)
-    choice = choose_method(merged) if method == AUTO else MethodChoice(method, "You named it.")
-    estimate = METHODS[choice.method](merged.numbers)
-    return FittedNumbers(canonical, estimate, origin, unit, groups, copies), choice
+    canonical = replace(raw, numbers=_scaled(raw.numbers, origin, unit))
+    copies, groups = _find_groups(canonical.numbers)
+    merged = merge_groups(canonical.numbers, groups)
+    evidence = gather_evidence(merged, replace(canonical, numbers=merged).sample(), origin / unit)
+    choice, fitted = choose_method(evidence), evidence.fitted
+    distant = evidence.ratios != 1
+    if method != AUTO:
+        choice, fitted = choice._replace(method=method, why="You named it."), None
+        distant = np.zeros_like(distant)
+    standardizer = None
+    if choice.method == STANDARDIZED:
+        standardizer = Standardizer.of(merged)
+    elif distant.any():
+        standardizer = Standardizer.of(merged).restricted_to(distant)
+    working = _prepare(merged, (), standardizer)
+    if choice.method == FACTOR:
+        estimate = one_factor(working, fitted)
+    else:
+        estimate = METHODS[choice.method](working)
+    parts = canonical, origin, unit, copies, groups, standardizer, evidence.ratios, estimate
+    return FittedNumbers(*parts), choice
 
 
-def _standardized(table: Numbers, origin: float, unit: float) -> Numbers:
+def _scaled(table: Numbers, origin: float, unit: float) -> Numbers:
     return table.with_values((table.values - origin) / unit)
 
 
+def _prepare(
+    table: Numbers, groups: tuple[tuple[int, ...], ...], standardizer: Standardizer | None
+) -> Numbers:
+    """Return scaled ratings with copies merged, and standardised if the method needs it."""
+    merged = merge_groups(table, groups)
+    return merged if standardizer is None else standardizer.apply(merged)
+
+
 def _location_and_spread(values: Floats) -> tuple[float, float]:
-    """The median and the robust standard deviation; the usual one if half of the values agree."""
+    """The median, and the median absolute deviation, or the largest one if most ratings agree.
+
+    They keep numbers near 1 in the computation, and change the result by rounding only.
+    """
     origin = float(np.median(values))
     deviations = np.abs(values - origin)
-    usual = float(np.sqrt((deviations**2).mean()))
-    robust = NORMAL_MAD * float(np.median(deviations))
-    return origin, (robust if robust > MIN_ROBUST_SHARE * usual else usual) or 1.0
+    typical, largest = float(np.median(deviations)), float(deviations.max())
+    return origin, (typical if typical > MIN_SPREAD * largest else largest) or 1.0
 
 
 def _find_groups(table: Numbers) -> tuple[CopiedRatings | None, tuple[tuple[int, ...], ...]]:
@@ -291,9 +348,16 @@ def _find_groups(table: Numbers) -> tuple[CopiedRatings | None, tuple[tuple[int,
     return copies, copies.groups
 
 
-def _in_input_order(fitted: FittedNumbers) -> tuple[Floats, Floats]:
-    """Estimates and variances of the items, on the user's scale and in the user's order."""
-    estimates, variances = (np.empty(fitted.canonical.numbers.n_items) for _ in range(2))
-    estimates[fitted.canonical.items] = fitted.origin + fitted.unit * fitted.estimate.values
-    variances[fitted.canonical.items] = fitted.unit**2 * fitted.estimate.variances
-    return estimates, variances
+def _in_input_order(fitted: FittedNumbers, is_independent: bool) -> tuple[Floats, Floats]:
+    """Estimates and variances of the items, on the user's scale and in the user's order.
+
+    Unless errors are independent, the variance is increased by that of a further rating.
+    """
+    estimate, items = fitted.estimate, fitted.canonical.items
+    variances = estimate.variances
+    if not is_independent:
+        working = _prepare(fitted.canonical.numbers, fitted.groups, fitted.standardizer)
+        variances = variances + local_noise(working, estimate.values)
+    result = np.empty((2, len(items)))
+    result[:, items] = fitted.origin + fitted.unit * estimate.values, fitted.unit**2 * variances
+    return result[0], result[1]

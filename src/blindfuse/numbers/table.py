@@ -215,7 +215,7 @@ class Numbers:
 
     def select_items(self, places: NDArray[Any]) -> "Numbers":
         """Return the ratings of the items at these positions, in this order."""
-        rows = select_rows(Rows(self.starts, self.codes, self.values), places)
+        rows, _ = select_rows(Rows(self.starts, self.codes, self.values), places)
         return Numbers(self.items[places], self.annotators, *rows)
 
     def select_ratings(self, mask: NDArray[np.bool_]) -> "Numbers":

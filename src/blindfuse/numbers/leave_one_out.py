@@ -1,0 +1,174 @@
+"""Each rating against the other ratings of its item: which baseline agrees best with them?
+
+The correlation of a rating with the centre of the others is the item-rest correlation of test
+theory. It is computed within annotators, so it does not depend on their scales, and it compares
+baselines without the truth.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.numbers.annotator_fit import AnnotatorFit
+from blindfuse.numbers.factor_em import fit_factor
+from blindfuse.numbers.table import Numbers
+
+Floats = NDArray[np.float64]
+
+CLIPPED_SHARE = 0.05
+"""Share of an annotator's ratings at each end that is moved to the next rating, so that gross
+errors do not decide."""
+ROUNDING = 1e-9
+"""Difference of two correlations that is due to rounding."""
+MIN_RATINGS = 5
+"""Ratings from which the correlation of an annotator counts."""
+
+
+class RestCorrelation(NamedTuple):
+    """A correlation with left-out ratings, and how much each item contributes to its error."""
+
+    value: float
+    influence: Floats
+
+    def lead(self, other: "RestCorrelation") -> float:
+        """Return by how many standard errors this correlation is higher than another one."""
+        difference = self.value - other.value
+        error = float(np.sqrt(np.square(self.influence - other.influence).sum()))
+        return difference / error if abs(difference) > ROUNDING else 0.0
+
+
+def rest_correlations(table: Numbers, rests: Mapping[str, Floats]) -> dict[str, RestCorrelation]:
+    """Return the correlation of ratings with each ``rest[rating]``, the mean over annotators.
+
+    With ratings u and rests t, standardised within annotators, it is r = Σ u t / √(Σ u² Σ t²). An
+    item's influence on r is the sum of u t / √(Σ u² Σ t²) − r (u²/Σ u² + t²/Σ t²)/2 over its
+    ratings.
+    """
+    item = table.item_of_rating()
+    shared = np.flatnonzero(table.ratings_per_item[item] > 1)
+    codes, items = table.codes[shared], item[shared]
+    u = _standardize_within(codes, table.values[shared])
+    found = {}
+    for name, rest in rests.items():
+        t = _standardize_within(codes, rest[shared])
+        uu, tt = float(u @ u), float(t @ t)
+        products = u * t / np.sqrt(uu * tt) if uu * tt > 0 else np.zeros(len(u))
+        r = float(products.sum())
+        influence = products - r * (u**2 / (uu or 1.0) + t**2 / (tt or 1.0)) / 2
+        found[name] = RestCorrelation(r, _item_sums(items, influence, table.n_items))
+    return found
+
+
+def _item_sums(items: NDArray[Any], values: Floats, n_items: int) -> Floats:
+    return np.asarray(np.bincount(items, values, minlength=n_items), np.float64)
+
+
+def rest_means(table: Numbers) -> Floats:
+    """Return the mean ``[rating]`` of the other ratings of the item."""
+    item, n = table.item_of_rating(), table.ratings_per_item
+    sums = np.bincount(item, table.values, minlength=table.n_items)
+    return np.asarray((sums[item] - table.values) / np.maximum(n[item] - 1, 1))
+
+
+def rest_medians(table: Numbers) -> Floats:
+    """Return the median ``[rating]`` of the other ratings of the item; 0 if there is none."""
+    item = table.item_of_rating()
+    order = _order_within(item, table.values)
+    ordered, start = table.values[order], table.starts[:-1][item]
+    n, place = table.ratings_per_item[item], np.arange(table.n_ratings) - start
+    lower, upper = np.maximum(n - 2, 0) // 2, np.maximum(n - 1, 0) // 2
+
+    def without(rank: NDArray[Any]) -> Floats:
+        """The rating of this rank among the others of the item: the own one is skipped."""
+        at = np.minimum(rank + (rank >= place), n - 1)
+        return np.asarray(ordered[start + at])
+
+    medians = np.empty(table.n_ratings)
+    medians[order] = np.where(n > 1, (without(lower) + without(upper)) / 2, 0.0)
+    return medians
+
+
+class LeftOut(NamedTuple):
+    """Predictions ``[rating]`` of the one-factor model without the rating, and residuals.
+
+    The residuals are in units of their standard deviation: normal with variance 1 if the model
+    holds.
+    """
+
+    predictions: Floats
+    residuals: Floats
+
+
+def leave_out(table: Numbers, fit: AnnotatorFit) -> LeftOut:
+    """Predict each rating by b + a z, where z is the posterior mean without the rating.
+
+    The variance of the prediction is s² + a² v, plus the uncertainty of b and a.
+    """
+    item, m = table.item_of_rating(), table.codes
+    a, deviation = fit.scale[m], table.values - fit.bias[m]
+    weight = a / fit.noise[m]
+    precision = 1 + np.bincount(item, weight * a, minlength=table.n_items)
+    weighted = np.bincount(item, weight * deviation, minlength=table.n_items)
+    v = 1 / (precision[item] - weight * a)
+    z = v * (weighted[item] - weight * deviation)
+    var_a, covariance, var_b = fit.uncertainty[m].T
+    variance = fit.noise[m] + a**2 * v + var_b + 2 * z * covariance + z**2 * var_a
+    return LeftOut(a * z, (deviation - a * z) / np.sqrt(variance))
+
+
+def predict_left_out(table: Numbers) -> Floats:
+    """Return predictions ``[rating]`` of the one-factor model without the rating.
+
+    Annotators are fitted on the other half of the items, so that no rating predicts itself.
+    """
+    predictions = np.empty(table.n_ratings)
+    half = np.arange(table.n_items) % 2
+    for own in range(2):
+        fit = fit_factor(table.select_items(np.flatnonzero(half != own))).annotators
+        part = table.select_items(np.flatnonzero(half == own))
+        predictions[half[table.item_of_rating()] == own] = leave_out(part, fit).predictions
+    return predictions
+
+
+def _standardize_within(groups: NDArray[Any], values: Floats) -> Floats:
+    """Values of each group without their extremes, with mean 0 and variance 1.
+
+    The highest and the lowest CLIPPED_SHARE, and at least one each, are moved to the next value.
+    Groups of fewer than MIN_RATINGS are set to 0.
+    """
+    order = _order_within(groups, values)
+    group, x = groups[order], values[order]
+    count = np.bincount(groups)
+    size, start = count[group], (np.cumsum(count) - count)[group]
+    cut = np.minimum(np.ceil(CLIPPED_SHARE * size).astype(np.intp), (size - 1) // 2)
+    x = np.clip(x, x[start + cut], x[start + size - 1 - cut])
+    x = x - (np.bincount(group, x) / np.maximum(count, 1))[group]
+    deviation = np.sqrt(np.bincount(group, x**2) / np.maximum(count, 1))[group]
+    known = (size >= MIN_RATINGS) & (deviation > 0)
+    standardized = np.empty(len(x))
+    standardized[order] = np.where(known, x / np.where(known, deviation, 1.0), 0.0)
+    return standardized
+
+
+def centred_ranks(table: Numbers) -> Floats:
+    """Return the rank of each rating among the annotator's, from −½ to ½, with ties averaged."""
+    order = _order_within(table.codes, table.values)
+    group, x = table.codes[order], table.values[order]
+    new = np.ones(len(x), dtype=bool)
+    new[1:] = (group[1:] != group[:-1]) | (x[1:] != x[:-1])
+    firsts = np.flatnonzero(new)
+    lengths = np.diff(np.append(firsts, len(x)))
+    ranks = np.repeat(firsts + (lengths - 1) / 2, lengths)
+    count = table.ratings_per_annotator
+    centred = np.empty(len(x))
+    centred[order] = (ranks - (np.cumsum(count) - count)[group] + 0.5) / count[group] - 0.5
+    return centred
+
+
+def _order_within(groups: NDArray[Any], values: Floats) -> NDArray[np.intp]:
+    """The order by group, then by value; 16-bit groups are sorted by radix."""
+    order = np.argsort(values, kind="stable")
+    small = groups.astype(np.uint16) if groups.max(initial=0) < 2**16 else groups
+    return np.asarray(order[np.argsort(small[order], kind="stable")])
