@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from accuracy import LEFT_OUT
 from blindfuse import BlindfuseError, Fusion, NotConverged, fuse, plan_audit, simulate
+from blindfuse.auditing.audit import AuditResult
+from blindfuse.auditing.candidates import FUSION, VOTE, Candidates
+from blindfuse.auditing.corrections import correct_annotators, rogan_gladen
+from blindfuse.auditing.plan import draw_plan
+from blindfuse.auditing.sample import CheckedSample
+from blindfuse.auditing.stratified import POWER_OF_GROUPS, Counts, Interval, intervals_of_shares
 from blindfuse.datasets import load
-from blindfuse.fusion.audit import AuditResult
-from blindfuse.fusion.audit_candidates import FUSION, VOTE, Candidates
-from blindfuse.fusion.audit_corrections import correct_annotators, rogan_gladen
-from blindfuse.fusion.audit_plan import draw_plan
-from blindfuse.fusion.audit_sample import CheckedSample
-from blindfuse.fusion.stratified import POWER_OF_GROUPS, Counts, Interval, intervals_of_shares
 from blindfuse.metrics import calibration_error, wilson_interval
 from report import Check, Section
 
@@ -37,20 +37,19 @@ Codes = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """A fused crowd, its truth and its plan for each budget."""
+    """A fused crowd, its truth and the number of strata for each budget."""
 
     name: str
     fusion: Fusion
     truth: Codes
     candidates: Candidates
-    strata: dict[int, Codes]
+    n_strata: dict[int, int]
 
     def sample(self, budget: int, seed: int) -> CheckedSample:
         """The checked items of the plan with this seed."""
-        strata = self.strata[budget]
-        plan = draw_plan(self.candidates, strata, budget, seed)
-        truth = self.truth[plan.positions]
-        return CheckedSample(plan.positions, truth, plan.strata, plan.sizes, strata, budget)
+        plan = draw_plan(self.candidates, self.n_strata[budget], budget, seed)
+        truth, design = self.truth[plan.positions], (plan.sizes, plan.stratum_of_item)
+        return CheckedSample(plan.positions, truth, plan.strata, *design, budget)
 
     def audit(self, budget: int, seed: int) -> AuditResult:
         """The audit of the plan with this seed; it is not a restored plan, so none is kept."""
@@ -78,10 +77,8 @@ def _load(name: str) -> Crowd | None:
         warnings.simplefilter("ignore", NotConverged)
         fusion = fuse(loaded.responses.select_items(gold))
         plans = {budget: plan_audit(fusion, budget) for budget in BUDGETS}
-    strata = {budget: plan.stratum_of_item for budget, plan in plans.items()}
-    assert all(codes is not None for codes in strata.values())
-    known = {budget: codes for budget, codes in strata.items() if codes is not None}
-    return Crowd(name, fusion, loaded.truth[gold], plans[BUDGETS[0]].candidates, known)
+    n_strata = {budget: plan.n_strata for budget, plan in plans.items()}
+    return Crowd(name, fusion, loaded.truth[gold], plans[BUDGETS[0]].candidates, n_strata)
 
 
 @dataclass(frozen=True)
@@ -145,7 +142,7 @@ def measure_intervals(crowd: Crowd, budget: int) -> dict[str, list[Measured]]:
 def _differences(
     crowd: Crowd, samples: list[CheckedSample], losses: dict[str, Floats], method: str, other: str
 ) -> list[Interval]:
-    """The paired intervals of all audits, as :meth:`AuditResult.compare_with` computes them."""
+    """The paired intervals of all audits, as :attr:`AuditResult.differences` are computed."""
     differ = crowd.candidates.differ(method, other)
     reach, half = float(differ.mean()), (1 + losses[method] - losses[other]) / 2
     counts: list[Counts | None] = [one.counts_within(half[one.items], differ) for one in samples]
@@ -167,7 +164,7 @@ def _coverage_of_annotators(crowd: Crowd, budget: int) -> float:
     covered = []
     for seed in range(ANNOTATOR_AUDITS):
         sample = crowd.sample(budget, seed)
-        found = correct_annotators(crowd.fusion, sample, crowd.fusion.posteriors)
+        found = correct_annotators(crowd.fusion, sample)
         some = found.n_checked > 0
         inside = (found.low <= accuracy + 1e-9) & (accuracy - 1e-9 <= found.high)
         covered.append(float(inside[some].mean()))
@@ -269,7 +266,7 @@ def decisions() -> Section:
             intervals = _differences(crowd, samples, losses, method, other)
             difference = error[method] - error[other]
             if other == FUSION or method == FUSION:
-                found[other] = [Interval(-one.value, -one.high, -one.low) for one in intervals]
+                found[other] = [-one for one in intervals]
             claimed = [np.sign(one.low) if one.low * one.high > 0 else 0.0 for one in intervals]
             if abs(difference) >= LARGE_DIFFERENCE:
                 right.append(fmean(np.sign(one.value) == np.sign(difference) for one in intervals))

@@ -1,29 +1,22 @@
-"""fuse on generated tables of kinds that public data lack, and on two camps of annotators."""
+"""fuse on generated tables of kinds that public data lack, on ties and on random responses."""
 
 import warnings
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from accuracy import LEFT_OUT
-from blindfuse import NotConverged, Responses, fuse, next_labels
-from blindfuse.datasets import load
-from blindfuse.fusion.camps import ONE_CAMP
-from blindfuse.metrics import error_rate
+from blindfuse import NotConverged, Responses, fuse
 from blindfuse.model.posteriors import vote_posteriors
-from experiments.awkward_crowds import KINDS, Kind, biased_jury
-from never_worse import PairedErrors, compare_errors
+from experiments.awkward_crowds import KINDS, Kind, crowd_of
+from measured_tables import MAX_LOSS, PairedErrors, compare_errors
 from report import Check, Section
-from trust import has_data
 
 SEEDS = range(3)
 FRESH_SEEDS = range(100, 120)
 """Draws of the kinds that are worse than the vote with the first seeds. Of so many kinds, two in a
 hundred exceed twice the noise by chance, and three seeds do not measure the noise well."""
-MAX_LOSS = 0.3
-"""Points by which fuse may be worse than the vote in any case."""
-GOLD = 20
-"""Gold labels that must settle two camps."""
+TIED_TABLES = 20
+RANDOM_TABLES = 20
 
 
 def generated() -> Section:
@@ -92,49 +85,53 @@ def _measure(kind: Kind, seeds: range) -> tuple[list[PairedErrors], set[str]]:
     return found, methods
 
 
-def camps() -> Section:
-    """Two camps: found, and settled by the gold labels that next_labels asks for."""
+def ties() -> Section:
+    """Two responses per item, so that most disagreements are ties."""
     section = Section(
-        f"Two camps, settled by {GOLD} gold labels that next_labels chooses",
-        ["table", "draws", "found", "settled", "vote %", "error % before", "after"],
-        note="Settled: the labels are those of the camp with the smaller error. A draw of "
-        "shape_conflict is a random half of its items.",
+        f"Ties: two responses per item, {TIED_TABLES} tables each, error %",
+        ["K", "M", "ties %", "vote, ties at random", "fuse", "worse by two standard errors"],
+        note="600 items, annotators of mixed skill (`crowd_of` in experiments/awkward_crowds.py). "
+        "fuse breaks ties by one iteration of EM, and by how often classes are reported.",
     )
-    draws = {"jury, 60 % share a bias": [biased_jury(seed) for seed in range(40)]}
-    if has_data():
-        crowd = load("shape_conflict")
-        draws["shape_conflict"] = [_half(crowd.responses, crowd.truth, seed) for seed in range(20)]
-    else:
-        section.note += f" {LEFT_OUT}"
-    for name, tables in draws.items():
-        results = np.array([_settle(responses, truth) for responses, truth in tables])
-        found, settled, *errors = results.mean(axis=0)
-        cells = [f"{100 * figure:.1f}" for figure in errors]
-        section.rows.append([name, str(len(tables)), f"{found:.2f}", f"{settled:.2f}", *cells])
+    for K, M in ((2, 10), (4, 10), (4, 40)):
+        found, tied = [], []
+        for seed in range(TIED_TABLES):
+            draw = partial(crowd_of, M=M, K=K, per_item=2)
+            crowd = Kind("two responses", f"K = {K}", draw).crowd(seed)
+            votes = vote_posteriors(crowd.responses)
+            found.append(compare_errors(votes, fuse(crowd.responses).posteriors, crowd.truth))
+            tied.append(np.mean(votes.max(axis=1) < 1))
+        vote, fused = (np.mean([getattr(one, name) for one in found]) for name in ("vote", "fused"))
+        worse = sum(one.difference > 2 * one.noise for one in found)
+        cells = [f"{figure:.1f}" for figure in (100 * np.mean(tied), vote, fused)]
+        section.rows.append([str(K), str(M), *cells, str(worse)])
+        where = f"K = {K}, M = {M}"
         section.checks += [
-            Check(f"{name}: share of draws in which both camps are found", found, 0.95, False),
-            Check(f"{name}: share of draws that gold labels settle", settled, 0.95, False),
+            Check(f"{where}: fuse minus the vote, points", float(fused - vote), 0.0),
+            Check(f"{where}: tables that are worse by two standard errors", worse, 1),
         ]
     return section
 
 
-def _half(
-    responses: Responses, truth: NDArray[np.intp], seed: int
-) -> tuple[Responses, NDArray[np.intp]]:
-    chosen = np.random.default_rng(seed).permutation(responses.n_items)[: responses.n_items // 2]
-    return responses.select_items(np.sort(chosen)), truth[np.sort(chosen)]
-
-
-def _settle(responses: Responses, truth: NDArray[np.intp]) -> tuple[float, ...]:
-    """Whether camps were found and settled, and the errors of the vote, before and after."""
-    before = fuse(responses)
-    vote = error_rate(vote_posteriors(responses), truth)
-    error = error_rate(before.posteriors, truth)
-    if not before.choice.disputed:
-        return 0.0, 0.0, vote, error, error
-    asked = next_labels(before, GOLD).items
-    code_of = dict(zip(responses.items.tolist(), truth.tolist(), strict=True))
-    gold = {item: responses.classes[code_of[item]] for item in asked.tolist()}
-    after = fuse(responses, gold=gold)
-    left = error_rate(after.posteriors, truth)
-    return 1.0, float(after.method == ONE_CAMP and left < vote), vote, error, left
+def no_information() -> Section:
+    """Annotators who click at random: no expected error must be stated."""
+    section = Section(
+        f"No information: annotators who report classes at random, {RANDOM_TABLES} tables each",
+        ["rate of the second class", "N", "M", "expected error stated %", "labels of the vote %"],
+        note="The test for agreement beyond chance has a level of 2.5 % on this side.",
+    )
+    for rate, N, M in ((0.5, 300, 5), (0.5, 3000, 10), (0.1, 300, 5), (0.1, 3000, 10)):
+        stated, same = [], []
+        for seed in range(RANDOM_TABLES):
+            rng = np.random.default_rng([seed, N])
+            matrix = (rng.random((N, M)) < rate).astype(np.intp)
+            fusion = fuse(Responses.from_matrix(matrix))
+            votes = vote_posteriors(fusion.responses)
+            stated.append(fusion.expected_error is not None)
+            largest = votes[np.arange(N), fusion.posteriors.argmax(axis=1)] == votes.max(axis=1)
+            same.append(largest.mean())
+        cells = [f"{100 * np.mean(figures):.1f}" for figures in (stated, same)]
+        section.rows.append([str(rate), f"{N:,}", str(M), *cells])
+        name = f"rate {rate}, N = {N:,}: tables with an expected error, %"
+        section.checks.append(Check(name, float(100 * np.mean(stated)), 10))
+    return section

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import ablation
 import accuracy
 import annotators
 import audits
@@ -48,9 +49,12 @@ SECTIONS: list[Callable[[], Section]] = [
     accuracy.em_after_blind_ensemble,
     never_worse.all_tables_with_truth,
     never_worse.variants,
+    never_worse.listed_items,
     never_worse.depth,
+    ablation.parts,
     awkward_tables.generated,
-    awkward_tables.camps,
+    awkward_tables.ties,
+    awkward_tables.no_information,
     trust.majority_vote,
     trust.independent,
     trust.ensembles,
@@ -60,6 +64,8 @@ SECTIONS: list[Callable[[], Section]] = [
     expected_error.left_out,
     expected_error.posteriors,
     expected_error.independent,
+    expected_error.independent_small,
+    expected_error.hard_families,
     annotators.simulated,
     annotators.families,
     annotators.public,
@@ -95,6 +101,7 @@ SECTIONS: list[Callable[[], Section]] = [
     ratings.simulated,
     ratings.families,
     ratings.public,
+    ratings.scale_errors,
     ratings.speed,
     several_labels.simulated,
     several_labels.families,
@@ -102,7 +109,6 @@ SECTIONS: list[Callable[[], Section]] = [
     symbols.scores,
     symbols.simulated,
     symbols.weak_supervision,
-    symbols.abstentions,
     symbols.cost,
 ]
 

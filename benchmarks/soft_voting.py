@@ -24,7 +24,6 @@ from sklearn.tree import DecisionTreeClassifier
 from blindfuse import Responses, fuse
 from blindfuse.datasets import load_features
 from blindfuse.model.posteriors import most_likely
-from blindfuse.responses.symbols import confidence_thresholds
 from blindfuse.sklearn import BlindVotingClassifier
 from experiments.trained_classifiers import LARGEST_CLASSES, SUBSETS
 from report import Check, Section
@@ -38,8 +37,6 @@ LABELLED = {"digits": 300} | SUBSETS
 """Rows that all classifiers are trained on; as many as the paper's classifiers have each."""
 UNSEEN = 10_000
 """Rows that errors are measured on, and as many that adapt sees without labels."""
-LEVELS = 2
-"""Levels of confidence of the blind fusion."""
 
 
 def classifiers() -> list[tuple[str, Any]]:
@@ -84,8 +81,8 @@ def probabilities() -> Section:
         note=(
             "All classifiers are trained on the same labelled rows, which also give, out of fold, "
             "the weights of their probabilities: BlindVotingClassifier and stacking use labels, "
-            "the votes and the blind fusion do not. Blind is fuse of the classes and two levels of "
-            "confidence of unlabelled rows (Responses.from_probabilities). Stacking is scikit-"
+            "the votes and the blind fusion do not. Blind is fuse of the probabilities of "
+            "unlabelled rows (Responses.from_probabilities). Stacking is scikit-"
             "learn's logistic regression on the same out-of-fold probabilities. Errors are "
             "measured on rows that no classifier saw. The better vote is chosen per seed with the "
             "truth."
@@ -145,6 +142,5 @@ def _measure(data: Data, labelled: int, seed: int) -> Measured:
 
 def _fuse_blindly(seen: Floats, new: Floats) -> NDArray[np.intp]:
     """Classes of ``new[item, classifier, class]`` by the fusion of other items, without labels."""
-    fusion = fuse(Responses.from_probabilities(seen, levels=LEVELS))
-    levels = confidence_thresholds(seen, LEVELS)
-    return most_likely(fusion.predict_proba(Responses.from_probabilities(new, thresholds=levels)))
+    fusion = fuse(Responses.from_probabilities(seen))
+    return most_likely(fusion.predict_proba(Responses.from_probabilities(new)))

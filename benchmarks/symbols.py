@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from blindfuse import (
     BlindEnsemble,
@@ -21,9 +20,8 @@ from blindfuse import (
     fuse,
     simulate,
 )
-from blindfuse.fusion.abstentions import explain_abstentions
 from blindfuse.metrics import error_rate
-from blindfuse.model.posteriors import expected_counts, vote_posteriors
+from blindfuse.model.posteriors import expected_counts
 from blindfuse.simulation import simulate_scores
 from report import Check, Section
 from speed import seconds
@@ -32,8 +30,6 @@ SEEDS = range(5)
 SHAPES = [(symbols, classes) for symbols in (3, 6, 11) for classes in (2, 3)]
 SEPARATION = {2: 0.8, 3: 1.0}
 """Distance of neighbouring classes in standard deviations, by number of classes."""
-SOURCE_TABLES = 40
-"""Tables of simulated sources per strength of their shared tendency."""
 LEFT_OUT = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
 
 
@@ -82,7 +78,8 @@ def scores() -> Section:
         responses = Responses.from_scores(items, judges, given, classes=["0", "1"], levels=levels)
         fusion = fuse(responses)
         errors[levels] = _percent_wrong(fusion.labels, responses.items, truth)
-        expected = 100 * fusion.diagnostics.expected_error.value
+        assert fusion.expected_error is not None
+        expected = 100 * fusion.expected_error.value
         name = "fuse" if levels == 11 else f"fuse, {levels} levels"
         section.rows.append([name, f"{errors[levels]:.2f}", f"{expected:.1f}"])
     section.checks = [Check("error of fuse in percent", errors[11], 27.0)]
@@ -181,67 +178,6 @@ def _direct_difference(n_symbols: int, n_classes: int, seed: int) -> float:
     return float(np.abs(direct - explicit).max())
 
 
-def abstentions() -> Section:
-    """Simulated sources that report one class each, with and without a shared tendency to fire."""
-    section = Section(
-        "Abstentions: simulated sources, errors in percent",
-        ["shared tendency", "tables", "abstentions used", "vote", "without", "fuse"],
-        note=(
-            "2 to 4 classes, 3 to 7 sources per class, 500 to 4,000 items, half of the tables "
-            "without the items on which no source fires. The errors are those of the tables on "
-            "which fuse takes no response for a symbol; without is fuse(…, abstentions=False). "
-            "The shared tendency is the standard deviation of an effect of the item on the log "
-            "odds of all sources."
-        ),
-    )
-    gains, z = list[float](), list[float]()
-    for tendency in (0.0, 0.5, 1.0):
-        tables = [_draw_sources(seed, tendency) for seed in range(SOURCE_TABLES)]
-        used = [one for one in tables if explain_abstentions(one[0]) is not None]
-        wrong = [_wrong_labels(*one) for one in used]
-        errors = np.array([100 * one.mean(axis=1) for one in wrong]).reshape(-1, 3)
-        shown = [f"{mean:.1f}" for mean in errors.mean(axis=0)] if used else ["", "", ""]
-        gains += list(errors[:, 2] - errors[:, 1])
-        z += [_paired_z(one[2].astype(int) - one[1]) for one in wrong]
-        section.rows.append([f"{tendency}", f"{len(tables)}", f"{len(used)}", *shown])
-    section.checks = [
-        Check("mean difference of fuse and without, points", float(np.mean(gains)), 0.0),
-        Check("worst difference of a table, standard errors", max(z), 3.0),
-    ]
-    return section
-
-
-def _draw_sources(seed: int, tendency: float) -> tuple[Responses, NDArray[np.intp]]:
-    rng = np.random.default_rng([seed, int(10 * tendency)])
-    n_classes, n_items = int(rng.choice([2, 2, 3, 4])), int(rng.choice([500, 1500, 4000]))
-    truth = rng.choice(n_classes, n_items, p=rng.dirichlet(np.full(n_classes, 2.0)))
-    effect = tendency * rng.normal(size=n_items)
-    labels = np.full((n_items, n_classes * int(rng.integers(3, 8))), -1)
-    for source in range(labels.shape[1]):
-        own, coverage = source % n_classes, rng.uniform(0.05, 0.5)
-        chance = np.where(truth == own, coverage, coverage * rng.uniform(0.02, 0.5))
-        fires = rng.random(n_items) < expit(logit(chance) + effect)
-        labels[fires, source] = own
-    kept = (labels >= 0).any(axis=1) | (seed % 2 == 0)
-    responses = Responses.from_matrix(labels[kept], classes=list(range(n_classes)))
-    return responses, truth[kept]
-
-
-def _wrong_labels(responses: Responses, truth: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Which labels of the vote, and of fuse without and with abstentions, are wrong."""
-    found = [
-        vote_posteriors(responses),
-        fuse(responses, abstentions=False).posteriors,
-        fuse(responses).posteriors,
-    ]
-    return np.array([posteriors.argmax(axis=1) != truth for posteriors in found])
-
-
-def _paired_z(difference: NDArray[Any]) -> float:
-    """The sum of differences per item in standard errors (McNemar)."""
-    return float(difference.sum() / max(np.sqrt(np.square(difference).sum()), 1.0))
-
-
 def weak_supervision() -> Section:
     """Labelling functions that abstain, and mostly know one class."""
     section = Section(
@@ -249,8 +185,7 @@ def weak_supervision() -> Section:
         ["set", "items", "sources", "vote", "fuse", "method", "EM with abstentions"],
         note=(
             "fuse takes MACE for one-sided sources. EM with abstentions is "
-            "fuse(…, abstentions=True), in which no response is a symbol; fuse chooses that by "
-            "itself only where sources respond like independent ones, as these do not."
+            "fuse(…, abstentions=True), in which no response is a symbol."
         ),
     )
     found: dict[str, tuple[float, float]] = {}

@@ -15,6 +15,7 @@ from blindfuse import (
     DawidSkene,
     Fusion,
     NotConverged,
+    OrdinalDawidSkene,
     RankTooLow,
     Responses,
     Simulation,
@@ -95,10 +96,9 @@ def majority_vote() -> Section:
         Check(f"mean error on crowds; best single method is {best}", fmean(errors), singles[best]),
     ]
     section.note = (
-        "Latent subtypes and held-out prediction were developed on these datasets; the constants "
-        "of the selection rule are conventional (two standard errors, five folds, three "
-        "pseudo-counts) and were not tuned on the errors. Ensembles: fifteen classifiers as in "
-        f"Section V-B on {ROWS:,} rows, with the paper's training sizes."
+        "The rule was developed on these datasets (docs/method.md says which constants were chosen "
+        "with their truth in view). Ensembles: fifteen classifiers as in Section V-B on "
+        f"{ROWS:,} rows, with the paper's training sizes."
     )
     return section
 
@@ -228,7 +228,8 @@ def copying() -> Section:
             *("K", "copy probability", "recall", "false discovery rate"),
             *("error of fuse / oracle's", "error of DawidSkene / oracle's"),
         ],
-        note="The oracle knows the groups, the copy probability and all confusion matrices.",
+        note="The oracle knows the groups, the copy probability and all confusion matrices. fuse "
+        "names dependent pairs, but does not merge them.",
     )
     true_pairs = {pair for group in GROUPS for pair in combinations(group, 2)}
     summaries = []
@@ -260,7 +261,7 @@ def copying() -> Section:
             recall, false, of_fuse, of_dawid_skene, best = (
                 fmean(column) for column in zip(*rows, strict=True)
             )
-            summaries.append((recall, false, of_fuse / best))
+            summaries.append((recall, false))
             section.rows.append(
                 [
                     str(classes),
@@ -271,11 +272,10 @@ def copying() -> Section:
                     f"{of_dawid_skene / best:.2f} ×",
                 ]
             )
-    recalls, falses, ratios = zip(*summaries, strict=True)
+    recalls, falses = zip(*summaries, strict=True)
     section.checks = [
         Check("mean recall", fmean(recalls), 0.9, at_most=False),
         Check("mean false discovery rate", fmean(falses), 0.1),
-        Check("mean error / error of the oracle", fmean(ratios), 1.1),
     ]
     return section
 
@@ -362,11 +362,12 @@ def ordered() -> Section:
 def _order_errors(responses: Responses, truth: NDArray[np.intp]) -> tuple[float, ...]:
     """Errors of the vote and of fuse without and with the order, what is expected, and if used."""
     unordered, with_order = fuse(responses), fuse(responses, ordered=True)
+    assert with_order.expected_error is not None
     found = vote_posteriors(responses), unordered.posteriors, with_order.posteriors
     return (
         *(error_percent(posteriors, truth) for posteriors in found),
-        100 * with_order.diagnostics.expected_error.value,
-        float(with_order.method == "OrdinalDawidSkene"),
+        100 * with_order.expected_error.value,
+        float(isinstance(with_order.evidence.fitted, OrdinalDawidSkene)),
     )
 
 

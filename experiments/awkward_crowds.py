@@ -359,6 +359,26 @@ def first_option(rng: Rng, *, M: int, bias: float) -> Any:
     return np.where(rng.random(matrix.shape) < rng.uniform(0, 2 * bias, M), 0, matrix), truth
 
 
+def mixed_language(rng: Rng, *, M: int, K: int) -> Any:
+    """A third of the annotators does not understand a third of the items, and guesses there."""
+    truth = draw_truth(1200, K, rng)
+    matrix = coin_matrix(truth, rng.uniform(0.6, 0.9, M), K, rng)
+    foreign = (rng.random((len(truth), 1)) < 1 / 3) & (np.arange(M) < round(M / 3))
+    return np.where(foreign, rng.integers(K, size=matrix.shape), matrix), truth
+
+
+def weakly_anchored(rng: Rng, *, M: int, K: int, mutual: bool) -> Any:
+    """Everyone reports the true class little more often than one other class.
+
+    That class is the next one, or, if ``mutual``, the other one of a pair of classes.
+    """
+    truth = draw_truth(1200, K, rng)
+    other = truth ^ 1 if mutual else (truth + 1) % K
+    lead, drawn = rng.uniform(0.05, 0.15, M), rng.random((len(truth), M))
+    near = np.where(drawn < (0.9 + lead) / 2, truth[:, None], other[:, None])
+    return np.where(drawn < 0.9, near, rng.integers(K, size=near.shape)), truth
+
+
 def trivial(rng: Rng, *, what: str) -> Any:
     """Tables without disagreement, with one class only, or with single responses."""
     truth = rng.integers(3, size=200)
@@ -431,6 +451,16 @@ KINDS: list[Kind] = [
     *_kinds("trivial", trivial, what=("agreed", "one class", "one response each", "two each")),
 ]
 """All kinds of tables."""
+
+HARD_KINDS: list[Kind] = [
+    *_kinds(
+        *("varying difficulty", difficult), M=(5, 15), K=(2, 4), spread=(1.5,), distractor=(False,)
+    ),
+    *_kinds("drift", drifting, M=(5, 15), K=(2, 4), share=(0.5,)),
+    *_kinds("mixed languages", mixed_language, M=(6, 15), K=(2, 4)),
+    *_kinds("weak anchoring", weakly_anchored, M=(10, 20), K=(4,), mutual=(False, True)),
+]
+"""Kinds of tables whose errors are hard to state."""
 
 
 def biased_jury(seed: int, share: float = 0.6, M: int = 15) -> tuple[Responses, Codes]:

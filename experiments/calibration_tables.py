@@ -6,6 +6,7 @@ ranges, so that tables differ in size, in the number of classes and in how hard 
 
 import gzip
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -21,12 +22,12 @@ from experiments.trained_classifiers import ENSEMBLES, SUBSETS, Ensemble, label_
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
-JURIES = ("judges_toxicity", "judges_triviaqa", "shape_conflict", "shape_edges")
-"""Public tables of models that judge or classify."""
+FAMILIES = {"api_": "APIs", "ws_": "weak supervision", "judges_": "juries", "shape_": "shapes"}
+"""Family of a public table by the beginning of its name."""
+NAMED_FAMILIES = {"llm_primes": "juries", "nq301_judges": "juries", "sleep_dodh": "ensembles"}
+"""Family of other public tables; the rest are crowds. The annotators of sleep_dodh are networks."""
 ENSEMBLE_ROWS = 20_000
 ENSEMBLE_SEEDS = range(3)
-MAX_ITEMS = 20_000
-"""Items of a table; of more, a random sample, with all that have a truth."""
 CLASSES = (2, 2, 2, 3, 4, 5, 8, 10)
 ANNOTATORS = (4, 5, 8, 11, 15, 25)
 
@@ -225,6 +226,12 @@ def generated_tables(seeds: range) -> Iterator[Table]:
             yield Table(f"{kind} {seed}", kind, partial(make, rng))
 
 
+def tables_with_truth(folder: Path) -> Iterator[Table]:
+    """The public tables and the trained ensembles."""
+    yield from public_tables(folder)
+    yield from trained_tables(folder)
+
+
 def public_tables(folder: Path) -> Iterator[Table]:
     """The crowds and ensembles in a folder with the layout of :mod:`blindfuse.datasets`."""
     for path in sorted((folder / "crowd").iterdir()):
@@ -243,18 +250,17 @@ def trained_tables(folder: Path) -> Iterator[Table]:
 
 
 def _train(name: str, ensemble: Ensemble, seed: int, folder: Path) -> tuple[Responses, Codes]:
-    crowd = label_dataset(name, seed, ENSEMBLE_ROWS, folder, ensemble, unseen=True)
+    with warnings.catch_warnings():
+        # Weak classifiers need not converge, nor do constant features matter.
+        warnings.simplefilter("ignore")
+        crowd = label_dataset(name, seed, ENSEMBLE_ROWS, folder, ensemble, unseen=True)
     return crowd.responses, crowd.truth
 
 
 def family_of(name: str) -> str:
     """The family of a public table of responses."""
-    if name in JURIES:
-        return "juries"
-    prefixes = {"api_": "APIs", "ws_": "weak supervision"}
-    return next(
-        (family for prefix, family in prefixes.items() if name.startswith(prefix)), "crowds"
-    )
+    by_prefix = (family for prefix, family in FAMILIES.items() if name.startswith(prefix))
+    return NAMED_FAMILIES.get(name) or next(by_prefix, "crowds")
 
 
 def _read_crowd(path: Path) -> tuple[Responses, Codes]:

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 from blindfuse.estimators.registry import ESTIMATOR_MODULES
 
 if TYPE_CHECKING:
+    from blindfuse.auditing.audit import AuditResult as AuditResult
+    from blindfuse.auditing.audit import audit as audit
+    from blindfuse.auditing.plan import AuditPlan as AuditPlan
+    from blindfuse.auditing.plan import plan_audit as plan_audit
     from blindfuse.diagnostics.diagnose import Diagnostics as Diagnostics
     from blindfuse.diagnostics.diagnose import diagnose as diagnose
     from blindfuse.errors import BadFile as BadFile
@@ -21,17 +25,12 @@ if TYPE_CHECKING:
     from blindfuse.errors import NotIdentifiable as NotIdentifiable
     from blindfuse.errors import RankTooLow as RankTooLow
     from blindfuse.estimators.registry import *  # noqa: F403
-    from blindfuse.fusion.audit import AuditResult as AuditResult
-    from blindfuse.fusion.audit import audit as audit
-    from blindfuse.fusion.audit_plan import AuditPlan as AuditPlan
-    from blindfuse.fusion.audit_plan import plan_audit as plan_audit
     from blindfuse.fusion.compare import Comparison as Comparison
     from blindfuse.fusion.compare import compare as compare
     from blindfuse.fusion.fuse import Fusion as Fusion
     from blindfuse.fusion.fuse import fuse as fuse
     from blindfuse.fusion.fuse_clusters import ClusterFusion as ClusterFusion
     from blindfuse.fusion.fuse_clusters import fuse_clusters as fuse_clusters
-    from blindfuse.fusion.fuse_sets import fuse_sets as fuse_sets
     from blindfuse.fusion.fuse_stream import FusedChunk as FusedChunk
     from blindfuse.fusion.fuse_stream import FusedStream as FusedStream
     from blindfuse.fusion.fuse_stream import fuse_stream as fuse_stream
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from blindfuse.fusion.gold_check import check_on_gold as check_on_gold
     from blindfuse.fusion.next_labels import LabelRequests as LabelRequests
     from blindfuse.fusion.next_labels import next_labels as next_labels
-    from blindfuse.fusion.set_fusion import SetFusion as SetFusion
     from blindfuse.model.model import Model as Model
     from blindfuse.moments.counts import MomentCounts as MomentCounts
     from blindfuse.moments.moments import Moments as Moments
@@ -60,6 +58,8 @@ if TYPE_CHECKING:
     from blindfuse.report.sets_page import set_report_html as set_report_html
     from blindfuse.responses.response_sets import ResponseSets as ResponseSets
     from blindfuse.responses.responses import Responses as Responses
+    from blindfuse.sets.fuse_sets import fuse_sets as fuse_sets
+    from blindfuse.sets.set_fusion import SetFusion as SetFusion
     from blindfuse.simulation import Simulation as Simulation
     from blindfuse.simulation import simulate as simulate
     from blindfuse.simulation import simulate_scores as simulate_scores
@@ -68,8 +68,8 @@ __version__ = "0.2.0.dev0"
 
 _MODULES = {
     **ESTIMATOR_MODULES,
-    "AuditPlan": "fusion.audit_plan",
-    "AuditResult": "fusion.audit",
+    "AuditPlan": "auditing.plan",
+    "AuditResult": "auditing.audit",
     "BadFile": "errors",
     "BadLabels": "errors",
     "BadModel": "errors",
@@ -98,20 +98,20 @@ _MODULES = {
     "ReadSets": "readers.reading_sets",
     "ResponseSets": "responses.response_sets",
     "Responses": "responses.responses",
-    "SetFusion": "fusion.set_fusion",
+    "SetFusion": "sets.set_fusion",
     "Simulation": "simulation",
-    "audit": "fusion.audit",
+    "audit": "auditing.audit",
     "check_on_gold": "fusion.gold_check",
     "compare": "fusion.compare",
     "diagnose": "diagnostics.diagnose",
     "fuse": "fusion.fuse",
     "fuse_clusters": "fusion.fuse_clusters",
     "fuse_numbers": "numbers.fuse_numbers",
-    "fuse_sets": "fusion.fuse_sets",
+    "fuse_sets": "sets.fuse_sets",
     "fuse_stream": "fusion.fuse_stream",
     "next_labels": "fusion.next_labels",
     "number_report_html": "report.numbers_page",
-    "plan_audit": "fusion.audit_plan",
+    "plan_audit": "auditing.plan",
     "read": "readers.reading",
     "read_gold": "readers.gold",
     "read_sets": "readers.reading_sets",

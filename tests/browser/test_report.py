@@ -58,8 +58,11 @@ class TestReading:
         fusion, page = crowd(), show(crowd_page)
         found = fusion.diagnostics
         figures = page.locator(".figures dd").all_text_contents()
-        assert figures[0] == f"{100 * found.expected_error.value:.1f}\u00a0%"
-        assert figures[1] == f"{np.sum(fusion.posteriors.max(axis=1) < 0.9):,}"
+        assert found.expected_error is not None
+        assert found.information is not None
+        assert figures[0] == found.expected_error.interval().split(" (")[0].replace(" ", "\u00a0")
+        assert figures[1] == f"{found.information.alpha.value:.2f}"
+        assert figures[2] == f"{found.items.needs_another_label.sum():,}"
         page.click("#annotator-all")
         names = fusion.responses.annotators.tolist()
         drawn = zip(
@@ -83,7 +86,7 @@ class TestReading:
         page.locator("#chart-classes .mark-rect path").first.hover()
         tip = page.locator("#vg-tooltip-element.visible")
         tip.wait_for()
-        share = 100 * crowd().model.prior[0]
+        share = 100 * crowd().diagnostics.class_shares.share[0]
         assert "cat" in tip.inner_text()
         assert f"{share:.1f}\u00a0%" in tip.inner_text()
 
@@ -183,21 +186,22 @@ class TestAnnotators:
 
 
 class TestItems:
-    def test_the_least_confident_come_first_and_can_be_sorted(
+    def test_the_largest_gains_come_first_and_can_be_sorted(
         self, show: Any, crowd_page: str
     ) -> None:
         page = show(crowd_page)
+        found = numbers(column_texts(page, "item-table", 4))
+        gains = -np.sort(-crowd().item_ratings.gain)[:25]
+        np.testing.assert_allclose(found, 100 * gains, atol=0.06)
+        page.click("#item-table th[data-key=confidence] button")
         found = numbers(column_texts(page, "item-table", 3))
         least = np.sort(crowd().posteriors.max(axis=1))[:25]
         np.testing.assert_allclose(found, 100 * least, atol=0.06)
-        page.click("#item-table th[data-key=confidence] button")
-        found = numbers(column_texts(page, "item-table", 3))
-        assert found == sorted(found, reverse=True)
 
     def test_filters_combine(self, show: Any, crowd_page: str) -> None:
         page, fusion = show(crowd_page), crowd()
         page.locator("#item-controls select").select_option("dog")
-        page.get_by_label("needs another label").check()
+        page.get_by_label("one more response could change it").check()
         page.click("#item-all")
         found = fusion.diagnostics.items
         kept = (fusion.labels == "dog") & found.needs_another_label

@@ -25,7 +25,7 @@ def test_a_plan_is_that_of_plan_audit() -> None:
     plan = plan_audit(fuse(read_votes()), 40)
     frame = pl.read_csv("to_check.csv")
     assert frame.columns == [
-        *("item", "label", "responses", "stratum", "stratum_size", "probability")
+        *("item", "label", "responses", "stratum", "stratum_size", "probability", "n_strata")
     ]
     assert frame["item"].to_list() == plan.items.tolist()
     assert frame["probability"].to_list() == pytest.approx(plan.probability.tolist(), abs=1e-5)

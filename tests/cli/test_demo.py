@@ -26,9 +26,12 @@ def test_the_demo_shows_estimated_and_true_figures_and_writes_a_report(
     monkeypatch.setattr(report, "MAX_RESPONSES_FAST_METHODS", 0)
     text = succeed("demo", "--report", "demo.html").stdout
     assert Path("demo.html").read_text() == "page"
-    assert arguments["gold"].items == 1797
-    row = next(line for line in text.splitlines() if line.startswith("svm 02"))
-    estimated, true = (float(cell) for cell in row.replace("%", "").split()[-2:])
+    fusion, error = arguments["fusion"], arguments["gold"].error.value
+    assert arguments["gold"].items == 569
+    assert fusion.expected_error.low < error < fusion.expected_error.high
+    assert fusion.item_ratings.needs_another_label.mean() < 0.4
+    row = next(line for line in text.splitlines() if line.startswith("tree 02"))
+    estimated, true = (float(cell) for cell in row.split("no better")[0].split()[2::2])
     assert estimated == pytest.approx(true, abs=5)
     vote, fused = (
         float(next(line for line in text.splitlines() if line.startswith(name)).split()[-2])
@@ -38,7 +41,7 @@ def test_the_demo_shows_estimated_and_true_figures_and_writes_a_report(
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "blindfuse.datasets.digits", raising=False)
+    monkeypatch.delitem(sys.modules, "blindfuse.datasets.tumours", raising=False)
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     message = refuse("demo")
     assert "The demo needs sklearn" in message

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import blindfuse
-from blindfuse import Model, fuse, read, simulate
+from blindfuse import Model, fuse, read
+from blindfuse.cli.tables import fused_frame
 from blindfuse.estimators.registry import METHODS
 from tests.support.cli import read_votes, succeed, write_gold
 
@@ -35,7 +36,7 @@ def test_every_table_format_has_the_result_of_fuse(name: str, folder: Path) -> N
     frame, expected = READERS[name](folder / name), fuse(read_votes())
     tolerance = 1e-12 if name.endswith("parquet") else 5.1e-7
     assert frame.columns == [
-        *("item", "label", "confidence", "margin", "needs_another_label"),
+        *("item", "label", "confidence", "margin", "needs_another_label", "gain"),
         *("p_cat", "p_cow", "p_dog"),
     ]
     assert frame["item"].to_list() == expected.responses.items.tolist()
@@ -45,7 +46,15 @@ def test_every_table_format_has_the_result_of_fuse(name: str, folder: Path) -> N
     first, second = np.sort(expected.posteriors, axis=1)[:, :-3:-1].T
     np.testing.assert_allclose(frame["confidence"], first, atol=tolerance)
     np.testing.assert_allclose(frame["margin"], first - second, atol=tolerance)
-    assert frame["needs_another_label"].to_list() == (first < 0.9).tolist()
+    ratings = expected.item_ratings
+    assert frame["needs_another_label"].to_list() == ratings.needs_another_label.tolist()
+    np.testing.assert_allclose(frame["gain"], ratings.gain, atol=tolerance)
+
+
+def test_writing_labels_computes_no_diagnostics() -> None:
+    fusion = fuse(read_votes())
+    assert fused_frame(fusion).height == 300
+    assert "diagnostics" not in vars(fusion)
 
 
 def test_standard_output_as_output_holds_only_csv() -> None:
@@ -101,49 +110,6 @@ def test_all_outputs_are_written_together(monkeypatch: pytest.MonkeyPatch) -> No
     np.testing.assert_array_equal(frame["responses"], ratings.n_responses[order])
 
 
-@pytest.mark.parametrize("partitioned", [(), ("--partitioned",)])
-def test_how_many_labels_a_saved_model_changes_is_noted(
-    folder: Path, partitioned: tuple[str, ...]
-) -> None:
-    note = "confusion matrices and a prior only"
-    assert note not in succeed("fuse", "votes.csv", "--model", "a.npz", *partitioned).stderr
-    rng = np.random.default_rng(0)
-    rows = [f"i{n},{m},{rng.integers(2)}\n" for n in range(50) for m in "ab"]
-    Path("two.csv").write_text("item,annotator,label\n" + "".join(rows))
-    result = succeed("fuse", "two.csv", "--model", "b.npz", *partitioned)
-    table = read("two.csv").responses
-    differ = np.sum(fuse(table).labels != Model.load("b.npz").labels(table))
-    assert f"b.npz has {note}, and labels {differ} of 50" in " ".join(result.stderr.split())
-
-
-def test_predict_gives_the_labels_that_the_note_counts(folder: Path) -> None:
-    drawn = simulate(
-        2000,
-        15,
-        4,
-        np.random.default_rng(1),
-        skill=0.2,
-        missing=0.5,
-        dependent_groups=[(0, 1, 2), (3, 4)],
-        copy_probability=0.5,
-    )
-    table = drawn.responses
-    columns = table.item_of_response(), table.by_item.codes, table.by_item.symbols
-    rows = [f"{n},a{m},{k}\n" for n, m, k in zip(*columns, strict=True)]
-    Path("copied.csv").write_text("item,annotator,label\n" + "".join(rows))
-    gold = {f"{item}": int(drawn.truth[item]) for item in range(40)}
-    Path("gold.csv").write_text("item,label\n" + "".join(f"{k},{v}\n" for k, v in gold.items()))
-    options = ("-o", "fused.csv", "--model", "m.npz", "--gold", "gold.csv")
-    result = succeed("fuse", "copied.csv", *options)
-    succeed("predict", "m.npz", "copied.csv", "-o", "again.csv")
-    fused, again = pl.read_csv("fused.csv"), pl.read_csv("again.csv")
-    assert fused["item"].equals(again["item"])
-    differ = (fused["label"] != again["label"]) & ~fused["item"].is_in(range(40))
-    assert differ.sum() > 0
-    noted = f"labels {differ.sum()} of {fused.height - 40:,} items"
-    assert noted in " ".join(result.stderr.split())
-
-
 def test_quiet_prints_nothing() -> None:
     result = succeed("fuse", "votes.csv", "-q", "-o", "fused.csv")
     assert (result.stdout, result.stderr) == ("", "")
@@ -157,7 +123,16 @@ def test_json_is_one_document_with_all_results() -> None:
     assert document["method"] == expected.method
     assert document["why"] == expected.why
     assert document["classes"] == ["cat", "cow", "dog"]
-    assert document["expected_error"] == expected.diagnostics.expected_error.value
+    error, shares = expected.expected_error, expected.diagnostics.class_shares
+    assert error is not None
+    assert document["expected_error"] == error.value
+    assert document["expected_error_low"] == error.low
+    assert document["expected_error_high"] == error.high
+    assert document["expected_error_if_independent"] == error.if_independent
+    assert list(document["agreement"]) == ["value", "low", "high"]
+    assert document["class_shares"]["dog"] == {
+        name: getattr(shares, name)[2] for name in ("share", "low", "high", "votes")
+    }
     assert document["class_prior"] == expected.model.prior.tolist()
     assert (document["n_items"], document["n_annotators"]) == (300, 7)
     assert [row["label"] for row in document["items"]] == expected.labels.tolist()
@@ -167,3 +142,17 @@ def test_json_is_one_document_with_all_results() -> None:
     assert {row["annotator"] for row in document["annotators"]} == {f"a{m}" for m in range(7)}
     assert document["gold"]["items"] == 40
     assert "Fused" not in result.stderr
+
+
+def test_what_the_responses_do_not_tell_is_null() -> None:
+    rows = [f"i{n},a,{n % 2}\n" for n in range(30)]
+    Path("one.csv").write_text("item,annotator,label\n" + "".join(rows))
+    document = json.loads(succeed("fuse", "one.csv", "--json").stdout)
+    for end in ("", "_low", "_high", "_if_independent"):
+        assert document[f"expected_error{end}"] is None
+    assert document["agreement"] is None
+    assert document["class_shares"]["0"]["low"] is None
+    printed = " ".join(succeed("fuse", "one.csv").stdout.split())
+    assert "by 1 annotator to" in printed
+    assert "Not stated: the responses do not tell." in printed
+    assert "accuracy" not in printed

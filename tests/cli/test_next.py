@@ -1,14 +1,12 @@
 """`blindfuse next`."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
 from blindfuse import fuse, next_labels
-from experiments.awkward_crowds import biased_jury
 from tests.support.cli import read_votes, refuse, succeed
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -33,13 +31,3 @@ def test_requests_are_those_of_next_labels() -> None:
 def test_no_request_is_made_if_everyone_has_labelled_everything() -> None:
     succeed("simulate", "-o", "all.csv", "--items", "50", "--annotators", "4")
     assert "No request would be informative" in succeed("next", "all.csv", "--budget", "5").stdout
-
-
-def test_two_camps_need_gold_labels() -> None:
-    responses, _ = biased_jury(0)
-    rows = [f"{n},{m},{k}\n" for n, row in enumerate(responses.matrix()) for m, k in enumerate(row)]
-    Path("jury.csv").write_text("item,annotator,label\n" + "".join(rows))
-    printed = succeed("next", "jury.csv").stdout
-    assert "gold label" in printed
-    assert "Annotators form two camps." in printed
-    assert "Only" not in printed

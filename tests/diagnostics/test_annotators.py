@@ -3,55 +3,56 @@
 import numpy as np
 import pytest
 
-from blindfuse import DawidSkene, Model, Responses, Simulation, diagnose, fuse, simulate
-from blindfuse.diagnostics.annotators import Annotators, rate_annotators
-from blindfuse.diagnostics.calibration import ErrorInterval, combine
-from blindfuse.diagnostics.correlated_errors import CorrelatedErrors
+from blindfuse import DawidSkene, Model, Responses, diagnose, fuse, simulate
+from blindfuse.diagnostics.annotators import rate_annotators
 from blindfuse.kernels import compilation
 from experiments.awkward_crowds import KINDS as AWKWARD_KINDS
 from experiments.awkward_crowds import Kind
 from experiments.hard_to_rate import KINDS, hard_crowd
 from experiments.skilled_crowds import FAMILIES, Family, skilled_crowd
 from tests.support.diagnostics_cases import crowd, diagnosed
+from tests.support.fusion_cases import fuse_case
 
 
 @pytest.mark.parametrize(
     ("k", "n", "m", "missing"),
-    [(2, 500, 5, 0.0), (2, 2000, 8, 0.3), (3, 5000, 15, 0.7), (5, 2000, 10, 0.0)],
+    [(2, 500, 5, 0.0), (2, 2000, 8, 0.3), (3, 2000, 15, 0.7), (5, 1000, 10, 0.0)],
 )
 def test_intervals_cover_the_true_accuracy(k: int, n: int, m: int, missing: float) -> None:
     inside: list[bool] = []
-    for seed in range(20):
+    for seed in range(15):
         rng = np.random.default_rng(seed)
         simulation = simulate(n, m, k, rng, skill=0.2, missing=missing)
         found = diagnosed(simulation.responses)[0].annotators
         truth = simulation.model.accuracies
         inside += ((found.low <= truth) & (truth <= found.high)).tolist()
-    assert 0.9 <= np.mean(inside) <= 0.98
+    assert 0.92 <= np.mean(inside) <= 0.98
 
 
 def test_interval_is_that_of_a_proportion_where_classes_are_known() -> None:
-    """With posteriors of zero and one, responses are binomial for each class."""
+    """Twelve others are always right, so that responses are binomial for each class."""
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1], 1000)
     right = rng.random(2000) < 0.8
-    matrix = np.where(right, truth, 1 - truth)[:, None]
+    matrix = np.column_stack([np.where(right, truth, 1 - truth), *[truth] * 12])
     shares = [right[:1000].mean(), right[1000:].mean()]
     confusion = np.array([[shares[0], 1 - shares[1]], [1 - shares[0], shares[1]]])
-    model = Model(confusion[None], np.full(2, 0.5), np.arange(1), np.arange(2))
-    found = diagnose(Responses.from_matrix(matrix), model, np.eye(2)[truth]).annotators
+    known = 0.998 * np.eye(2) + 0.001
+    confusions = np.stack([confusion, *[known] * 12])
+    model = Model(confusions, np.full(2, 0.5), np.arange(13), np.arange(2))
+    found = rate_annotators(Responses.from_matrix(matrix), model)
     variance = sum(s * (1 - s) / 1000 for s in shares) / 4
     variance += np.var(shares) / 2000
-    assert found.high[0] - found.low[0] == pytest.approx(2 * 1.96 * variance**0.5, rel=0.02)
+    assert found.high[0] - found.low[0] == pytest.approx(2 * 1.96 * variance**0.5, rel=0.05)
 
 
 def test_spammers_adversaries_and_constant_annotators_are_flagged() -> None:
     rng = np.random.default_rng(1)
-    good = simulate(3000, 6, 2, rng, skill=0.5)
+    good = simulate(1000, 6, 2, rng, skill=0.5)
     matrix = np.array(good.responses.matrix())
-    spammer = rng.integers(2, size=3000)
-    adversary = np.where(rng.random(3000) < 0.85, 1 - good.truth, good.truth)
-    constant = np.ones(3000, dtype=int)
+    spammer = rng.integers(2, size=1000)
+    adversary = np.where(rng.random(1000) < 0.85, 1 - good.truth, good.truth)
+    constant = np.ones(1000, dtype=int)
     table = np.column_stack([matrix, spammer, adversary, constant])
     found = diagnosed(Responses.from_matrix(table))[0].annotators
     assert found.spammer.tolist() == [False] * 6 + [True, False, False]
@@ -124,7 +125,7 @@ def test_intervals_of_few_responses_are_neither_narrow_nor_wide(
     for seed in range(100, 110):
         simulation = skilled_crowd(family, n_classes, 20, seed)
         fitted = DawidSkene().fit(simulation.responses)
-        found = rate_annotators(simulation.responses, fitted.model_, fitted.posteriors_)
+        found = rate_annotators(simulation.responses, fitted.model_)
         true = simulation.model.accuracies
         inside.append((found.low <= true) & (true <= found.high))
     assert 0.9 < np.mean(inside) < 0.99
@@ -142,26 +143,15 @@ def test_an_annotator_without_errors_has_an_interval_below_its_estimate() -> Non
     assert np.all(found.high[:2] > 0.999)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_ratings_by_labels_do_not_depend_on_their_confidence(seed: int) -> None:
-    """Confidences that are the same for all annotators would flatten their accuracies."""
-    simulation = skilled_crowd("coin", 5, 100, seed)
-    fitted = DawidSkene().fit(simulation.responses)
-    flat = 0.4 * fitted.posteriors_ + 0.6 / 5
-    labels = fitted.posteriors_.argmax(axis=1)
-    found = rate_annotators(simulation.responses, fitted.model_, flat, labels)
-    true = simulation.model.accuracies
-    assert found.by_labels
-    assert np.corrcoef(found.accuracy, true)[0, 1] > 0.95
-    assert found.accuracy.std() == pytest.approx(true.std(), rel=0.15)
-    assert "share errors with the majority" in found.summary()
-    assert "share errors" not in diagnosed(simulation.responses)[0].annotators.summary()
+def test_the_summary_says_if_accuracies_are_those_of_the_labels() -> None:
+    assert "if the fused labels are right" in fuse_case("copying", 0).diagnostics.summary()
+    assert "if the fused labels are right" not in fuse_case("plain", 0).diagnostics.summary()
 
 
 def test_the_kernel_collects_the_same_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     simulation = skilled_crowd("class", 5, 20, 0)
     fitted = DawidSkene().fit(simulation.responses)
-    inputs = simulation.responses, fitted.model_, fitted.posteriors_
+    inputs = simulation.responses, fitted.model_
     small = rate_annotators(*inputs)
     monkeypatch.setattr("blindfuse.diagnostics.annotators.MIN_COMPILED", 0)
     assert simulation.responses.n_responses < compilation.MIN_COMPILED
@@ -170,63 +160,17 @@ def test_the_kernel_collects_the_same_evidence(monkeypatch: pytest.MonkeyPatch) 
         np.testing.assert_allclose(getattr(small, name), getattr(compiled, name), atol=1e-9)
 
 
-def rate_with_score(
-    simulation: Simulation, expected: ErrorInterval | None, monkeypatch: pytest.MonkeyPatch
-) -> Annotators:
-    """Ratings of Dawid–Skene if the score of correlated errors were far from zero."""
-    fitted = DawidSkene().fit(simulation.responses)
-    monkeypatch.setattr(
-        "blindfuse.diagnostics.annotators.score_correlated_errors",
-        lambda *_: CorrelatedErrors(100.0),
-    )
-    return rate_annotators(
-        simulation.responses, fitted.model_, fitted.posteriors_, expected=expected
-    )
-
-
-def test_unexpected_errors_widen_intervals_as_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Up to q labels are wrong for all: an annotator who follows them loses q (K a − 1)/(K − 1)."""
-    simulation = skilled_crowd("coin", 4, 200, 0)
-    model = DawidSkene().fit(simulation.responses).model_
-    answered = simulation.responses.responses_per_item > 0
-    own = 1 - model.posteriors(simulation.responses)[answered].max(axis=1).mean()
-    high = combine(own, 0.0, None, int(answered.sum()), 4).high
-    q = 1.959964 / 1.281552 * 0.1 / (1 - own * 4 / 3)
-    narrow = rate_with_score(simulation, None, monkeypatch)
-    wide = rate_with_score(simulation, ErrorInterval(own, 0, high + 0.1), monkeypatch)
-    a = narrow.accuracy
-    followed = (4 * a - 1) / 3
-    low = a - np.sqrt((a - narrow.low) ** 2 + q**2 * (np.maximum(followed, 0) ** 2 + 1 / 12))
-    above = a + np.sqrt((narrow.high - a) ** 2 + q**2 * (np.minimum(followed, 0) ** 2 + 1 / 12))
-    np.testing.assert_array_equal(wide.accuracy, a)
-    np.testing.assert_allclose(wide.low, np.maximum(low, 0), atol=1e-5)
-    np.testing.assert_allclose(wide.high, np.minimum(above, 1), atol=1e-5)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_conditionally_independent_annotators_have_the_intervals_of_the_model(
-    family: Family,
-) -> None:
-    simulation = skilled_crowd(family, 5, 200, 1)
-    fusion = fuse(simulation.responses)
-    alone = rate_annotators(simulation.responses, fusion.model, fusion.posteriors)
-    found = fusion.diagnostics.annotators
-    np.testing.assert_allclose(found.low, alone.low, atol=2e-3)
-    np.testing.assert_allclose(found.high, alone.high, atol=2e-3)
-
-
-@pytest.mark.parametrize("family", ["classifiers", "difficult items"])
-def test_intervals_allow_for_labels_that_are_wrong_together(family: str) -> None:
-    """Without that, they would cover a third of the accuracies or less."""
-    inside = []
-    for kind in (one for one in AWKWARD_KINDS if one.family == family):
-        crowd = kind.crowd(0)
-        found = fuse(crowd.responses).diagnostics.annotators
-        right = crowd.responses.matrix() == crowd.truth[:, None]
-        given = crowd.responses.matrix() >= 0
-        accuracy = (right & given).sum(axis=0) / given.sum(axis=0)
-        inside.append(((found.low <= accuracy) & (accuracy <= found.high)).mean())
-    assert np.mean(inside) > 0.85
+@pytest.mark.parametrize("K", [2, 3])
+def test_intervals_of_three_hundred_responses_are_narrow(K: int) -> None:
+    """Of what ``fuse`` says, with ten annotators who respond to half of the items."""
+    widths, inside = [], []
+    for seed in range(8):
+        drawn = simulate(600, 10, K, np.random.default_rng(seed), skill=0.3, missing=0.5)
+        found, true = fuse(drawn.responses).diagnostics.annotators, drawn.model.accuracies
+        widths.append(found.high - found.low)
+        inside.append((found.low <= true) & (true <= found.high))
+    assert np.median(widths) <= 0.14
+    assert np.mean(inside) >= 0.9
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -266,7 +210,7 @@ def test_guessers_are_flagged_and_skilled_annotators_are_not(shares: tuple[float
     assert np.mean(flagged, axis=0)[25:].mean() > 0.8
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(1))
 def test_guessers_among_a_hundred_classes_are_flagged(seed: int) -> None:
     """They give fewer responses than a table of a hundred classes has columns."""
     rng = np.random.default_rng(seed)
@@ -303,5 +247,5 @@ ONE_SIDED = [kind for kind in AWKWARD_KINDS if kind.family == "one-sided sources
 def test_sources_of_one_class_are_not_worse_than_chance(kind: Kind) -> None:
     """They are right on most items that they label, and abstain on the others."""
     for seed in range(3):
-        rated = fuse(kind.crowd(seed).responses, abstentions=False).diagnostics.annotators
+        rated = fuse(kind.crowd(seed).responses).diagnostics.annotators
         assert not rated.adversary.any()

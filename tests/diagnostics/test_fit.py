@@ -81,8 +81,4 @@ def test_the_summary_states_the_misfit_and_the_verdict(
 ) -> None:
     fit = Fit(misfit, np.ones(3), chance_limit=1.5)
     assert (fit.verdict, fit.holds) == (verdict, holds)
-    assert fit.summary().startswith(
-        f"Pairwise agreement deviates from the model by {misfit:.2g} × the sampling noise: "
-        f"the model {verdict}."
-    )
-    assert ("correlated" in fit.summary()) == (not holds)
+    assert f"{misfit:.2g} × the sampling noise: the model {verdict}." in fit.summary()

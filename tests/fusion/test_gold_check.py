@@ -1,14 +1,22 @@
 """The error of a fusion on gold labels, computed a second way."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from blindfuse import BadLabels, check_on_gold, simulate
-from blindfuse.report.contents import gather_contents
-from tests.support.report_cases import crowd, fusion_of
+from blindfuse import BadLabels, Fusion, Simulation, check_on_gold, fuse, simulate
+
+Floats = NDArray[np.float64]
+
+
+def fusion_with(drawn: Simulation, posteriors: Floats) -> Fusion:
+    """A fusion with given posteriors."""
+    fusion = fuse(drawn.responses)
+    return replace(fusion, posteriors=posteriors, labels=drawn.model.name_labels(posteriors))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -18,7 +26,7 @@ def test_gold_check_matches_a_direct_computation(seed: int) -> None:
     posteriors = drawn.model.posteriors(drawn.responses)
     chosen = rng.choice(500, 80, replace=False)
     known = dict(zip(chosen.tolist(), drawn.truth[chosen].tolist(), strict=True))
-    found = check_on_gold(fusion_of(drawn.responses, posteriors, drawn.model), known)
+    found = check_on_gold(fusion_with(drawn, posteriors), known)
     wrong = np.sum(posteriors[chosen].argmax(axis=1) != drawn.truth[chosen])
     interval = binomtest(int(wrong), 80).proportion_ci(method="wilson")
     assert (found.error.value, found.error.low, found.error.high) == pytest.approx(
@@ -39,7 +47,7 @@ def test_gold_check_matches_a_direct_computation(seed: int) -> None:
 
 def test_an_empty_gold_is_refused() -> None:
     with pytest.raises(BadLabels, match="at least one"):
-        check_on_gold(crowd(), {})
+        check_on_gold(fuse(simulate(50, 4, 2, np.random.default_rng(0)).responses), {})
 
 
 @pytest.mark.parametrize(("power", "advises"), [(1, False), (20, True)])
@@ -49,9 +57,6 @@ def test_an_expected_error_below_the_measured_interval_is_not_to_be_trusted(
     drawn = simulate(2000, 5, 3, np.random.default_rng(0), skill=0.1)
     posteriors = drawn.model.posteriors(drawn.responses) ** power
     posteriors /= posteriors.sum(axis=1, keepdims=True)
-    fusion = fusion_of(drawn.responses, posteriors, drawn.model)
+    fusion = fusion_with(drawn, posteriors)
     check = check_on_gold(fusion, dict(enumerate(drawn.truth.tolist())))
     assert ("trust the measured" in check.summary()) == advises
-    contents = gather_contents(fusion, title="", gold=check)
-    assert any(one.heading == "Gold labels" for one in contents.warnings) == advises
-    assert contents.key_figures[0].value == f"{100 * check.error.value:.1f}\u00a0%"

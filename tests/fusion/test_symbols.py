@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blindfuse import Responses, fuse, fuse_stream, next_labels, simulate
+from blindfuse import Responses, audit, fuse, fuse_stream, next_labels
 from blindfuse.errors import BadParameter
-from blindfuse.fusion.audit import audit
 from blindfuse.metrics import error_rate
 from blindfuse.model.posteriors import vote_posteriors
 from blindfuse.simulation import simulate_scores
+from tests.support.fusion_cases import one_sided
 
 DATA = Path(os.environ.get("BLINDFUSE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 TOXICITY = DATA / "scores" / "judges_toxicity"
@@ -49,7 +49,8 @@ def test_scores_are_fused_better_than_their_means(
     error = error_rate(fusion.posteriors, drawn.truth)
     assert fusion.method == "DawidSkene"
     assert error < baseline
-    assert abs(fusion.diagnostics.expected_error.value - error) < 0.02
+    assert fusion.expected_error is not None
+    assert abs(fusion.expected_error.value - error) < 0.03
     np.testing.assert_array_equal(fusion.labels, fusion.posteriors.argmax(axis=1))
 
 
@@ -62,14 +63,6 @@ def test_diagnostics_rate_judges_by_their_own_symbols() -> None:
     covered = (rated.low <= drawn.model.accuracies) & (drawn.model.accuracies <= rated.high)
     assert covered.sum() >= 6
     assert not rated.adversary.any()
-
-
-def test_new_items_get_the_same_posteriors() -> None:
-    drawn = simulate_scores(800, 6, 6, 2, np.random.default_rng(0), missing=0.2)
-    fusion = fuse(drawn.responses)
-    np.testing.assert_allclose(fusion.predict_proba(drawn.responses), fusion.posteriors, atol=1e-12)
-    half = drawn.responses.select_items(np.arange(0, 800, 2))
-    np.testing.assert_allclose(fusion.predict_proba(half), fusion.posteriors[::2], atol=1e-12)
 
 
 def test_the_order_of_items_and_annotators_does_not_matter() -> None:
@@ -90,16 +83,17 @@ def test_gold_labels_are_held_fixed() -> None:
     assert fusion.labels[:10].tolist() == list(gold.values())
 
 
-def test_too_little_overlap_gives_the_standardised_means() -> None:
-    scores = np.random.default_rng(0).integers(11, size=(50, 2)).astype(float)
+@pytest.mark.parametrize("n_judges", [2, 5])
+def test_random_scores_get_the_standardised_means(n_judges: int) -> None:
+    scores = np.random.default_rng(0).integers(11, size=(80, n_judges)).astype(float)
     fusion = fuse(Responses.from_scores(scores))
-    assert fusion.method == "mean of the standardised scores"
+    assert fusion.method == "MajorityVote"
+    assert fusion.expected_error is None
     by_anchor = vote_posteriors(fusion.responses).argmax(axis=1)
     np.testing.assert_array_equal(fusion.labels, fusion.responses.classes[by_anchor])
-    assert "annotators" in fusion.summary()
 
 
-def test_a_guard_keeps_a_clique_of_copies_from_taking_over() -> None:
+def test_copies_do_not_take_over() -> None:
     rng = np.random.default_rng(0)
     drawn = simulate_scores(2000, 9, 6, 2, rng, separation=2.5)
     matrix = drawn.responses.matrix().astype(float)
@@ -113,34 +107,10 @@ def test_a_guard_keeps_a_clique_of_copies_from_taking_over() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_abstentions_that_say_something_are_used(seed: int) -> None:
     """Sources that report only the second class, and abstain on the first."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(2, size=3000)
-    fires = rng.random((3000, 8)) < np.where(truth == 1, 0.5, 0.08)[:, None]
-    responses = Responses.from_matrix(np.where(fires, 1, -1), classes=[0, 1])
-    # One source reports both classes, so that the vote has both.
-    both = np.where(rng.random(3000) < 0.7, truth, 1 - truth)
-    table = Responses.from_matrix(np.column_stack([responses.matrix(), both]), classes=[0, 1])
-    fusion = fuse(table, abstentions=True)
+    responses, truth = one_sided(seed)
+    fusion = fuse(responses, abstentions=True)
     assert np.mean(fusion.labels != truth) < 0.15
-    np.testing.assert_allclose(fusion.predict_proba(table), fusion.posteriors, atol=1e-12)
-
-
-def test_a_sparse_crowd_is_not_given_abstentions_by_default() -> None:
-    crowd = simulate(300, 12, 2, np.random.default_rng(0), skill=0.5, missing=0.7)
-    assert fuse(crowd.responses).responses.is_plain
-
-
-def test_clusterings_of_items_are_fused_into_classes() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(3, size=600)
-    labels = np.stack([rng.permutation(4)[truth] for _ in range(8)], axis=1)
-    labels[rng.random(labels.shape) < 0.25] = 3
-    fusion = fuse(Responses.from_clusters(labels, classes=3))
-    table = np.zeros((3, 3))
-    np.add.at(table, (truth, fusion.labels), 1)
-    assert table.max(axis=1).sum() > 0.97 * 600
-    assert not fusion.diagnostics.items.outvoted.any()
-    assert "spectral" in fusion.summary()
+    assert fuse(responses).responses.is_plain
 
 
 def test_streams_and_next_labels_take_scores() -> None:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from blindfuse import Responses, fuse, simulate
-from blindfuse.diagnostics import annotators, correlated_errors, identifiability, pairs
+from blindfuse.diagnostics import annotators, identifiability, pairs
 from blindfuse.kernels import compilation, hash_codes
 from blindfuse.model import posteriors
 from blindfuse.responses import canonical, rows
 
 MODULES = (
-    *(annotators, canonical, compilation, correlated_errors, hash_codes),
+    *(annotators, canonical, compilation, hash_codes),
     *(identifiability, pairs, posteriors, rows),
 )
 
@@ -100,15 +100,11 @@ def test_a_fusion_is_the_same(responses: Responses) -> None:
 
 def test_diagnostics_are_the_same(responses: Responses) -> None:
     fusion = fuse(responses)
-    model, posteriors_ = fusion.model, fusion.posteriors
+    model = fusion.model.independent
+    inputs = responses, model, model.posteriors(responses)
     kernel, small = both_ways(lambda: pairs.count_pairs(responses).compare_with(model, 2))
     for name in ("i", "j", "n_common", "residual", "squared_norm", "agreement"):
         np.testing.assert_allclose(getattr(kernel, name), getattr(small, name), atol=1e-12)
-    kernel, small = both_ways(
-        partial(correlated_errors.score_correlated_errors, responses, model, posteriors_)
-    )
-    assert kernel.z == pytest.approx(small.z, rel=1e-9)
-    inputs = responses, model, posteriors_, model.posteriors(responses)
     kernel, small = both_ways(partial(annotators._collect_evidence, *inputs))
     for one, other in zip(kernel, small, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)

@@ -5,8 +5,8 @@ import pytest
 
 from blindfuse import MajorityVote, Responses
 from blindfuse.metrics import error_rate
-from blindfuse.model.anchored_votes import ScoreRule, mean_scores
-from blindfuse.model.posteriors import count_votes, vote_posteriors, weighted_votes
+from blindfuse.model.anchored_votes import ScoreRule, mean_scores, score_votes
+from blindfuse.model.posteriors import baseline_votes, count_votes, vote_posteriors, weighted_votes
 from blindfuse.simulation import simulate_scores
 
 MATRIX = [[1.0, 0.0], [0.0, 1.0], [0.3, 0.7], [0.0, 0.0]]
@@ -88,3 +88,33 @@ def test_an_item_without_responses_has_no_votes() -> None:
     scores = np.array([[1.0, 2.0], [9.0, 8.0], [np.nan, np.nan]])
     found = vote_posteriors(Responses.from_scores(scores))
     assert found.tolist() == [[1, 0], [0, 1], [0, 0]]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_votes_of_scores_lead_by_the_distance_to_the_cut(n_classes: int) -> None:
+    drawn = simulate_scores(300, 6, 11, n_classes, np.random.default_rng(2), missing=0.4)
+    table, rule = drawn.responses, ScoreRule.of(drawn.responses)
+    votes = score_votes(table, rule)
+    np.testing.assert_array_equal(votes, score_votes(table))
+    for item, row in enumerate(table.matrix()):
+        scores = [rule.values[m, symbol] for m, symbol in enumerate(row) if symbol >= 0]
+        for k in range(1, n_classes):
+            lead = sum(score - rule.cuts[k - 1] for score in scores)
+            assert votes[item, k] - votes[item, k - 1] == pytest.approx(lead, abs=1e-9)
+    given = table.responses_per_item > 0
+    np.testing.assert_array_equal(votes[given].argmax(axis=1), rule.codes(table)[given])
+
+
+def test_baseline_votes_are_counts_and_abstentions_do_not_vote() -> None:
+    rng = np.random.default_rng(0)
+    plain = Responses.from_matrix(rng.integers(-1, 3, size=(200, 5)), classes=range(3))
+    votes, number = baseline_votes(plain)
+    expected = (plain.matrix()[:, :, None] == np.arange(3)).sum(axis=1)
+    np.testing.assert_array_equal(votes, expected)
+    np.testing.assert_array_equal(number, plain.responses_per_item)
+    for one, other in zip(baseline_votes(plain.with_abstentions()), (votes, number), strict=True):
+        np.testing.assert_array_equal(one, other)
+    drawn = simulate_scores(100, 5, 6, 2, rng, missing=0.3)
+    votes, number = baseline_votes(drawn.responses)
+    np.testing.assert_array_equal(votes, score_votes(drawn.responses))
+    np.testing.assert_array_equal(number, drawn.responses.responses_per_item)

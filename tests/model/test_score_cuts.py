@@ -62,4 +62,5 @@ def test_fused_rare_positives_are_as_good_as_the_best_threshold(seed: int) -> No
     best = min(np.mean((scores.mean(axis=1) > cut) != truth) for cut in np.arange(3, 8, 0.1))
     found = np.mean(fusion.labels != truth)
     assert found <= best + 0.01
+    assert fusion.expected_error is not None
     assert fusion.expected_error.low - 0.005 <= found <= fusion.expected_error.high + 0.005

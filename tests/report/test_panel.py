@@ -1,4 +1,4 @@
-"""The panel on the page: its figures are those of the other sections."""
+"""The best single annotator on the page: its accuracy is that of the other sections."""
 
 import re
 
@@ -9,7 +9,7 @@ from blindfuse import Fusion, Responses, fuse, report_html, simulate
 from blindfuse.cli.tables import annotator_frame
 from tests.conftest import Crowds
 from tests.support.crowds import copiers
-from tests.support.report_cases import contents_of, embedded_data
+from tests.support.report_cases import embedded_data
 
 STATED = re.compile(r"best single annotator is ('.+?'|\d+)\.")
 
@@ -52,7 +52,7 @@ def test_a_crowd_that_is_misled_together() -> None:
     truth, lure = rng.integers(2, size=(2, 600))
     misled = np.where(rng.random((600, 8)) < 0.5, truth[:, None], lure[:, None])
     fusion = fuse(Responses.from_matrix(misled))
-    assert fusion.choice.rates_by_labels
+    assert fusion.model.dependence == 1
     check_accuracies(fusion)
 
 
@@ -61,12 +61,3 @@ def test_a_crowd_that_is_misled_together() -> None:
 )
 def test_public_crowds(name: str, crowds: Crowds) -> None:
     check_accuracies(fuse(crowds[name].responses))
-
-
-def test_where_nobody_was_searched_for_nobody_is_said_to_be_needed(crowds: Crowds) -> None:
-    fusion = fuse(crowds["judges_toxicity"].responses)
-    assert not contents_of(fusion).panel.searched
-    assert "Redundant annotators were not searched for." in report_html(fusion, title="A title")
-    searched = fuse(simulate(300, 6, 2, np.random.default_rng(0), skill=0.5).responses)
-    assert contents_of(searched).panel.searched
-    assert "were not searched for" not in report_html(searched, title="A title")

@@ -123,9 +123,9 @@ def test_a_page_of_many_items_and_annotators_is_small() -> None:
     assert len(found["annotators"]) == 1000
     assert len(found["items"]) == 1500
     assert "1,500 of 100,000 items" in page
-    confidence = np.sort(fusion.diagnostics.items.confidence)
+    gains = -np.sort(-fusion.item_ratings.gain)
     np.testing.assert_allclose(
-        [row["confidence"] for row in found["items"][:1000]], confidence[:1000], atol=5e-5
+        [row["gain"] for row in found["items"][:1000]], gains[:1000], atol=5e-5
     )
 
 

@@ -12,7 +12,7 @@ from blindfuse import Responses
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
 from blindfuse.responses.anchor import IDENTITY, Anchor
 from blindfuse.responses.canonical import canonicalize
-from blindfuse.responses.symbols import NO_RESPONSE, confidence_thresholds
+from blindfuse.responses.symbols import NO_RESPONSE
 from blindfuse.simulation import simulate_scores
 
 
@@ -36,7 +36,7 @@ def probabilities(seed: int = 0, n: int = 40) -> np.ndarray[Any, Any]:
     return np.asarray(drawn)
 
 
-ALL = [scores, abstaining, clusters, lambda seed=0: Responses.from_probabilities(probabilities())]
+ALL = [scores, abstaining, clusters]
 
 
 def named_cells(responses: Responses) -> dict[tuple[Any, Any], Any]:
@@ -151,17 +151,51 @@ def test_long_wide_and_matrix_scores_are_the_same() -> None:
     )
 
 
-def test_probabilities_become_a_class_with_the_annotators_own_level() -> None:
-    array = probabilities(1, 101)
+def given_probabilities(responses: Responses) -> dict[tuple[Any, Any, Any], float]:
+    """{(item, annotator, class): probability} by name."""
+    assert responses.probabilities is not None
+    rows = zip(responses.item_of_response(), responses.by_item.codes, strict=True)
+    return {
+        (responses.items[item], responses.annotators[annotator], name): float(probability)
+        for (item, annotator), row in zip(rows, responses.probabilities, strict=True)
+        for name, probability in zip(responses.classes.tolist(), row, strict=True)
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_probabilities_stay_with_their_responses(seed: int) -> None:
+    """Selected, reordered and recoded tables have the probabilities of the same responses."""
+    array, rng = probabilities(seed, 30), np.random.default_rng(seed)
+    array[rng.random(array.shape[:2]) < 0.2] = np.nan
     responses = Responses.from_probabilities(array, classes=["a", "b", "c"])
-    assert responses.symbols.tolist()[:2] == ["a (1 of 2)", "a (2 of 2)"]
-    largest, confidence = array.argmax(axis=2), array.max(axis=2)
-    upper = confidence > np.median(confidence, axis=0)
-    np.testing.assert_array_equal(responses.matrix(), 2 * largest + upper)
-    thresholds = confidence_thresholds(array)
-    new = Responses.from_probabilities(array[:7], classes=["a", "b", "c"], thresholds=thresholds)
-    np.testing.assert_array_equal(new.matrix(), responses.matrix()[:7])
-    assert Responses.from_probabilities(array, levels=1).is_plain
+    assert responses.is_plain
+    known = given_probabilities(responses)
+    assert known == {
+        (n, m, name): array[n, m, k]
+        for n, m in np.argwhere(~np.isnan(array[:, :, 0])).tolist()
+        for k, name in enumerate("abc")
+    }
+    for item, annotator, symbol in zip(
+        responses.item_of_response(),
+        responses.by_item.codes,
+        responses.by_item.symbols,
+        strict=True,
+    ):
+        assert symbol == array[item, annotator].argmax()
+    reordered = responses.recoded(responses.annotators[::-1], np.array(["c", "a", "b"]))
+    joined = responses.select_items(range(10)).concatenated(responses.select_items([10, 11]))
+    others = (
+        responses.select_items(rng.permutation(30)),
+        responses.select_annotators([2, 0]),
+        reordered,
+        canonicalize(responses).responses,
+        joined,
+        pickle.loads(pickle.dumps(responses)),
+    )
+    for other in others:
+        found = given_probabilities(other)
+        assert len(found) == 3 * other.n_responses
+        assert found.items() <= known.items()
 
 
 def test_rows_of_nan_are_missing() -> None:

@@ -171,12 +171,73 @@ def sparse(rng: np.random.Generator) -> MultiLabel:
     return respond(rng, rng.random((400, 8)) < 0.2, draw_rates(rng, 150, 8), 3)
 
 
+def few_responses(rng: np.random.Generator) -> MultiLabel:
+    """Two or three responses per item."""
+    drawn = respond(rng, rng.random((400, 8)) < 0.2, draw_rates(rng, 12, 8), 3)
+    return keep(drawn, ~((np.arange(1200) % 3 == 2) & (rng.random(400) < 0.5)[drawn.items]))
+
+
+def many_rare_classes(rng: np.random.Generator) -> MultiLabel:
+    truth = rng.random((400, 30)) < rng.uniform(0.01, 0.05, 30)
+    return respond(rng, truth, draw_rates(rng, 15, 30), 4)
+
+
+def one_bad_annotator(rng: np.random.Generator) -> MultiLabel:
+    """One of five annotators, who responds to every item, names classes at random."""
+    hits, alarms = draw_rates(rng, 5, 8)
+    hits[0] = alarms[0] = 0.5
+    return respond(rng, rng.random((300, 8)) < 0.2, (hits, alarms), 5)
+
+
+def harder_quarter(rng: np.random.Generator) -> MultiLabel:
+    """On a quarter of the items, annotators find a class half as often and name twice as many."""
+    truth, (hits, alarms) = rng.random((400, 8)) < 0.2, draw_rates(rng, 12, 8)
+    hard = rng.random(400) < 0.25
+    easy, other = (
+        respond(rng, truth, (hits, alarms), 5),
+        respond(rng, truth, (hits / 2, 2 * alarms), 5),
+    )
+    is_hard = hard[easy.items]
+    annotators = np.where(is_hard, other.annotators, easy.annotators)
+    return MultiLabel(
+        truth, easy.items, annotators, np.where(is_hard[:, None], other.members, easy.members)
+    )
+
+
+def abstaining(rng: np.random.Generator) -> MultiLabel:
+    """Annotators leave the set empty where they are not sure, each on a share of the items."""
+    drawn = respond(rng, rng.random((300, 8)) < 0.25, draw_rates(rng, 12, 8), 5)
+    drawn.members[rng.random(1500) < rng.uniform(0, 0.6, 12)[drawn.annotators]] = False
+    return drawn
+
+
+def radiologists(rng: np.random.Generator) -> MultiLabel:
+    """Fourteen findings in 1 to 15 % of the images, three to five of eight readers per image.
+
+    A finding is more or less visible to all readers, who differ in how soon they report it.
+    """
+    n_items, n_readers, prevalence = 500, 8, np.geomspace(0.01, 0.15, 14)
+    truth = rng.random((n_items, 14)) < prevalence
+    visible = np.where(truth, 2.2, 0.0) + 0.7 * rng.standard_normal(truth.shape)
+    threshold = 1.6 + rng.normal(0, 0.4, (n_readers, 1)) + rng.normal(0, 0.25, (n_readers, 14))
+    drawn = respond(rng, truth, (np.ones_like(threshold), np.zeros_like(threshold)), 5)
+    noise = 0.7 * rng.standard_normal(drawn.members.shape)
+    drawn.members[:] = visible[drawn.items] + noise > threshold[drawn.annotators]
+    return keep(drawn, np.arange(5 * n_items) % 5 < rng.integers(3, 6, n_items)[drawn.items])
+
+
+def keep(drawn: MultiLabel, rows: Bools) -> MultiLabel:
+    """The same with some of the responses."""
+    return MultiLabel(drawn.truth, drawn.items[rows], drawn.annotators[rows], drawn.members[rows])
+
+
 FAMILIES: dict[str, Callable[[np.random.Generator], MultiLabel]] = {
     family.__name__: family
     for family in (
         *(many_classes, rare_classes, one_sided, everything_or_nothing, correlated_pairs),
         *(two_annotators, tiny, copied, inattentive, hard_items, exclusive, nested, adversarial),
-        *(confused, sparse),
+        *(confused, sparse, few_responses, many_rare_classes, one_bad_annotator, harder_quarter),
+        *(abstaining, radiologists),
     )
 }
 
@@ -185,9 +246,3 @@ def mean_f1(predicted: Bools, truth: Bools) -> float:
     """Return the mean over classes of F1."""
     hits = (predicted & truth).sum(axis=0)
     return float(np.mean(2 * hits / np.maximum(predicted.sum(axis=0) + truth.sum(axis=0), 1)))
-
-
-def excess_error(predicted: Bools, drawn: MultiLabel) -> tuple[float, float]:
-    """Error minus that of class-by-class majority, and its standard error over items."""
-    wrong = (predicted != drawn.truth).mean(axis=1) - (drawn.majority() != drawn.truth).mean(axis=1)
-    return float(wrong.mean()), float(wrong.std() / np.sqrt(len(wrong)))

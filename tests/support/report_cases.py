@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,7 +10,8 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from blindfuse import Fusion, Model, Responses, check_on_gold, compare, fuse, simulate
-from blindfuse.fusion.choice import Choice
+from blindfuse.fusion.evidence import Evidence
+from blindfuse.model.fused_model import FusedModel
 from blindfuse.report.contents import Contents, gather_contents
 from experiments.trained_classifiers import train_and_label
 
@@ -56,13 +56,14 @@ def fusion_of(
         responses,
         model.name_labels(posteriors),
         posteriors,
-        Choice("Given", "It was given.", model, posteriors, np.linspace(-9.0, -1.0, history)),
+        "Given",
+        "It was given.",
+        FusedModel.of(model),
+        None,
+        np.linspace(-9.0, -1.0, history),
+        Evidence(responses),
+        np.arange(responses.n_annotators),
     )
-
-
-def with_method(fusion: Fusion, method: str) -> Fusion:
-    """The same fusion as if another method had been chosen."""
-    return replace(fusion, choice=replace(fusion.choice, method=method))
 
 
 @cache

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from blindfuse import AuditPlan, AuditResult, Fusion
+    from blindfuse.auditing.stratified import Interval
     from blindfuse.cli.screen import Screen
     from blindfuse.readers.checked import CheckedFile
 
@@ -41,6 +42,7 @@ def plan_frame(plan: "AuditPlan", labels: dict[str, str] | None = None) -> "pl.D
             "probability": [
                 float(f"{p:.{PROBABILITY_DIGITS}g}") for p in plan.probability.tolist()
             ],
+            "n_strata": [plan.n_strata] * len(plan),
         },
         schema_overrides={"label": pl.String},
     )
@@ -62,16 +64,17 @@ def read_checked_file(fusion: "Fusion", path: str) -> "CheckedFile":
 
 def plan_of_file(fusion: "Fusion", checked: "CheckedFile", seed: int = 0) -> "AuditPlan | None":
     """Return the plan in a file of checked labels; None for a list of the user's own."""
-    from blindfuse.fusion.audit_plan import restore_plan
+    from blindfuse.auditing.plan import restore_plan
 
     if checked.items is None or checked.strata is None or checked.sizes is None:
         return None
-    return restore_plan(fusion, checked.items, checked.strata, checked.sizes, seed)
+    design = checked.items, checked.strata, checked.sizes, checked.n_strata
+    return restore_plan(fusion, *design, seed)
 
 
 def audit_file(fusion: "Fusion", path: str, screen: "Screen") -> "AuditResult":
     """Audit a fusion with the labels in a file."""
-    from blindfuse import audit
+    from blindfuse.auditing.audit import audit
 
     checked = read_checked_file(fusion, path)
     if not checked.labels:
@@ -99,16 +102,8 @@ def estimates_frame(result: "AuditResult") -> "pl.DataFrame":
     """Return one row per estimate of an audit."""
     import polars as pl
 
-    from blindfuse.fusion.stratified import Interval
-
     found = result.annotators
-    annotators = {
-        name: Interval(*numbers)
-        for name, *numbers in zip(
-            *(column.tolist() for column in (found.names, found.accuracy, found.low, found.high)),
-            strict=True,
-        )
-    }
+    annotators = {name: found.interval(m) for m, name in enumerate(found.names.tolist())}
     groups: dict[str, dict[Any, Interval]] = {
         "error": dict(result.errors),
         "error minus that of fuse": dict(result.differences),

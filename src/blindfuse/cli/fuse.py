@@ -70,10 +70,9 @@ Examples:
     "low to high.  [default classes: fail,pass]",
 )
 @click.option(
-    "--abstentions/--no-abstentions",
-    default=None,
-    help="Whether a missing response says something, because all annotators saw all items.  "
-    "[default: decided by the responses]",
+    "--abstentions",
+    is_flag=True,
+    help="A missing response says something, because all annotators saw all items.",
 )
 @click.option(
     "--multi-label",
@@ -99,7 +98,7 @@ def command(
     partitioned: bool | None,
     numbers: bool,
     scores: bool,
-    abstentions: bool | None,
+    abstentions: bool,
     multi_label: bool,
     separator: str | None,
 ) -> None:
@@ -111,8 +110,10 @@ def command(
     are detected by name and content, and notes report which ones were used.
 
     The output has the columns item, label, confidence (the posterior probability of the label),
-    margin (its lead over the second most probable class), needs_another_label, and p_CLASS for
-    each class if there are at most 20. Without -o, only a summary is printed.
+    margin (its lead over the second most probable class), needs_another_label (whether one more
+    response could change the label), gain (by how much that response is expected to raise the
+    probability of a correct label), and p_CLASS for each class if there are at most 20. Without
+    -o, only a summary is printed.
 
     With --scores, what a score of one annotator means is learned from the scores of the others.
 
@@ -133,7 +134,7 @@ def command(
     temporary files, the model is estimated from a sample of the items, and the labels are written
     one partition after another, so the order of the items changes.
     """
-    from blindfuse.cli.summary import json_document, saved_model_notes, summary_table
+    from blindfuse.cli.summary import json_document, summary_table
     from blindfuse.cli.tables import annotator_frame, fused_frame, writer
 
     if separator is not None and not multi_label:
@@ -142,7 +143,7 @@ def command(
         "--numbers": numbers,
         "--multi-label": multi_label,
         "--scores": scores,
-        "--abstentions": bool(abstentions),
+        "--abstentions": abstentions,
     }
     given = [name for name, is_given in kinds.items() if is_given]
     if len(given) > 1:
@@ -186,8 +187,8 @@ def command(
         data = _read_scores(inputs, screen, step) if scores else inputs.read(screen, step)
         fused = options.fuse(data, screen, step)
         if checked is not None:
+            from blindfuse.auditing.apply_checks import apply_checks
             from blindfuse.cli.checked_files import audit_file
-            from blindfuse.fusion.audit_decision import apply_checks
 
             result = audit_file(fused.fusion, checked, screen)
             fused = replace(fused, fusion=apply_checks(fused.fusion, result))
@@ -196,7 +197,7 @@ def command(
                 annotator_frame(fused.fusion), annotators, output.spreadsheet
             )
         if model is not None:
-            other_files[model] = fused.fusion.model.save
+            other_files[model] = fused.fusion.save
         if report is not None:
             step("comparing methods for the report")
             other_files[report] = report_writer(inputs.title, data.notes, fused)
@@ -206,8 +207,6 @@ def command(
         document=lambda: json_document(fused, data.notes),
         other_files=other_files,
     )
-    if model is not None:
-        screen.note(*saved_model_notes(fused.fusion, model))
     if output.path is None and not output.as_json:
         screen.note("No labels were written; add `-o fused.csv`.")
 

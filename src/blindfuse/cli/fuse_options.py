@@ -1,10 +1,9 @@
 """``FuseOptions``: how a command fuses the responses that it has read."""
 
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import blindfuse
@@ -13,7 +12,7 @@ from blindfuse.errors import BadParameter
 
 if TYPE_CHECKING:
     from blindfuse.cli.screen import Screen, Step
-    from blindfuse.fusion.choice import SelectionRule
+    from blindfuse.estimators.base import Estimator
     from blindfuse.fusion.gold_check import GoldCheck
 
 FUSE = "fuse"
@@ -56,23 +55,19 @@ class FuseOptions:
     prior_model: str | None
     seed: int
     threads: int | None
-    abstentions: bool | None = None
+    abstentions: bool = False
 
     def __post_init__(self) -> None:
-        accepted = self._method_parameters()
+        if self.method == FUSE:
+            return
+        from blindfuse.estimators.registry import METHODS
+
+        accepted = METHODS[self.method]().get_params()
         for name, value in (("ordered", self.ordered), ("prior_model", self.prior_model)):
-            if value and accepted is not None and name not in accepted:
+            if value and name not in accepted:
                 raise BadParameter(
                     f"{self.method} does not use {name}=. Leave one of the two options out."
                 )
-
-    def _method_parameters(self) -> Collection[str] | None:
-        """Return the names of the method's parameters; None for fuse, which accepts all options."""
-        if self.method == FUSE:
-            return None
-        from blindfuse.estimators.registry import METHODS
-
-        return METHODS[self.method]().get_params()
 
     def fuse(self, data: "blindfuse.Read", screen: "Screen", step: "Step") -> FusionResult:
         """Fuse the responses; with gold labels, fuse them a second time without, for the error."""
@@ -104,41 +99,30 @@ class FuseOptions:
             abstentions=self.abstentions,
             gold=gold,
             prior_model=prior_model,
-            selection=self.selection_rule(gold, prior_model),
+            method=self.estimator(prior_model),
             seed=self.seed,
             threads=self.threads,
         )
 
-    def selection_rule(
-        self,
-        gold: Mapping[str, str] = MappingProxyType({}),
-        prior_model: "blindfuse.Model | None" = None,
-    ) -> "SelectionRule | None":
-        """Return the rule that always selects --method; None for the default rule of fuse."""
-        accepted = self._method_parameters()
-        if accepted is None:
+    def estimator(self, prior_model: "blindfuse.Model | None" = None) -> "Estimator | None":
+        """Return the method of --method with its parameters; None for the rule of fuse."""
+        if self.method == FUSE:
             return None
         from blindfuse.estimators.registry import METHODS
-        from blindfuse.fusion.selection import select_method
 
+        method = METHODS[self.method]()
         options = {"seed": self.seed, "ordered": self.ordered or None, "prior_model": prior_model}
-        parameters = {
-            name: value for name, value in options.items() if name in accepted and value is not None
+        accepted = {
+            name: value
+            for name, value in options.items()
+            if name in method.get_params() and value is not None
         }
-        return select_method(self.method, METHODS[self.method], gold=gold, **parameters)
+        return method.set_params(**accepted)
 
 
 def load_text_model(path: str) -> "blindfuse.Model":
     """Load a model and convert its names to text, because names read from files are text."""
-    model = blindfuse.Model.load(path)
-    names = {
-        name: getattr(model, name).astype(str) for name in ("annotators", "classes", "symbols")
-    }
-    scale = model.scale
-    if scale is not None and scale.annotators is not None:
-        scale = replace(scale, annotators=scale.annotators.astype(str).astype(object))
-    texts = {name: array.astype(object) for name, array in names.items()}
-    return replace(model, **texts, scale=scale)
+    return blindfuse.Model.load(path).with_text_names()
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from blindfuse.cli.output_files import (
 )
 from blindfuse.cli.output_options import OutputOptions
 from blindfuse.cli.screen import Screen, Step
-from blindfuse.cli.summary import saved_model_notes, summary_table
+from blindfuse.cli.summary import summary_table
 from blindfuse.cli.tables import annotator_frame, item_frame, text_writer, writer
 from blindfuse.diagnostics.items import rate_items
 from blindfuse.errors import BadParameter
@@ -26,6 +26,7 @@ from blindfuse.fusion.gold_check import check_on_gold
 from blindfuse.readers.gold import read_gold
 from blindfuse.readers.partitions import Partitions, read_partitions
 from blindfuse.readers.reading import overlap_note, unlabelled_item_note
+from blindfuse.responses.coding import as_names, positions
 from blindfuse.responses.sanity import sanity_notes
 
 
@@ -53,7 +54,7 @@ def fuse_partitions(
                 seed=options.seed,
                 ordered=options.ordered,
                 threads=options.threads,
-                selection=options.selection_rule(gold),
+                method=options.estimator(),
             )
             sample = stream.fusion.responses
             screen.note(
@@ -72,15 +73,13 @@ def fuse_partitions(
                     annotator_frame(stream.fusion), annotators, output.spreadsheet
                 )
             if model is not None:
-                outputs[model] = stream.fusion.model.save
+                outputs[model] = stream.fusion.save
             write_all(outputs)
         if gold:
             step("fusing without the gold labels to measure the error on them")
         result = _check_gold(stream, options)
     _show(stream, result, screen)
     screen.note_written(*outputs)
-    if model is not None:
-        screen.note(*saved_model_notes(stream.fusion, model))
 
 
 def _refuse_unsupported(options: FuseOptions, output: OutputOptions, report: Path | None) -> None:
@@ -118,7 +117,7 @@ def _check_gold(stream: FusedStream, options: FuseOptions) -> FusionResult:
         seed=options.seed,
         ordered=options.ordered,
         threads=options.threads,
-        selection=options.selection_rule(),
+        method=options.estimator(),
     )
     check = check_on_gold(blind, stream.gold)
     return FusionResult(fusion, stream.gold, blind, check, automatic)
@@ -129,11 +128,14 @@ def _label_writer(
 ) -> FileWriter:
     """Return a function that writes the labels of one partition after another."""
 
+    gold = as_names(list(stream.gold))
+
     def frames() -> Iterator[pl.DataFrame]:
         for number, chunk in enumerate(stream, 1):
             step(f"labelling partition {number:,} of {n_partitions:,}")
             responses = chunk.responses
-            ratings = rate_items(responses, chunk.posteriors)
+            is_gold = positions(responses.items, gold) >= 0
+            ratings = rate_items(responses, stream.fusion.model, chunk.posteriors, is_gold)
             yield item_frame(
                 responses.items, chunk.labels, chunk.posteriors, responses.classes, ratings
             )

@@ -12,12 +12,12 @@ from blindfuse.cli.input_options import InputOptions
 from blindfuse.cli.screen import Screen
 from blindfuse.cli.tables import MAX_POSTERIOR_COLUMNS, as_rows
 from blindfuse.errors import BadFile, list_names
-from blindfuse.fusion.fuse_sets import fuse_sets
-from blindfuse.fusion.set_fusion import CONFIDENT, SetFusion
 from blindfuse.readers.gold import read_gold_texts
 from blindfuse.readers.reading_sets import ReadSets, read_sets
 from blindfuse.report.sets_page import set_agreement, set_report_html
 from blindfuse.responses.set_values import choose_separator, parse_set
+from blindfuse.sets.fuse_sets import fuse_sets
+from blindfuse.sets.set_fusion import SetFusion
 
 SEPARATOR = "|"
 """What separates the classes in the column labels."""
@@ -76,7 +76,7 @@ def item_frame(fusion: SetFusion) -> pl.DataFrame:
         "item": fusion.items.tolist(),
         "labels": [_join(members, classes) for members in fusion.sets],
         "probability": fusion.confidence,
-        "needs_another_label": fusion.confidence < CONFIDENT,
+        "needs_another_label": fusion.needs_another_label,
     }
     if len(classes) <= MAX_POSTERIOR_COLUMNS:
         columns |= {f"p_{name}": fusion.posteriors[:, k] for k, name in enumerate(classes)}

@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 20
 """Maximum number of requests printed; a file has all."""
-GOLD_ADVICE = (
-    "Annotators form two camps. Label these items yourself and pass the labels with --gold: they "
-    "decide which camp is right."
-)
-"""What to do with items that need a gold label."""
 
 
 @click.command(
@@ -53,9 +48,6 @@ def command(
 
     The gain of a response is the expected decrease of the entropy of the item's label, in nats.
     The requests are sorted by gain, the largest first, with at most one per item.
-
-    Where annotators form two camps, the requests are items that decide between the camps, with
-    "gold label" in the column annotator.
     """
     import polars as pl
 
@@ -79,7 +71,6 @@ def command(
 
 def _text(requests: list[tuple[str, str, float]], budget: int) -> "list[RenderableType]":
     from blindfuse.cli.screen import table
-    from blindfuse.fusion.next_labels import GOLD
 
     if not requests:
         return [
@@ -90,8 +81,6 @@ def _text(requests: list[tuple[str, str, float]], budget: int) -> "list[Renderab
     if len(requests) > MAX_ROWS:
         more = f"{len(requests) - MAX_ROWS:,} more with smaller gains; add `-o requests.csv`."
         blocks += ["", more]
-    if requests[0][1] == GOLD:
-        blocks += ["", GOLD_ADVICE]
-    elif len(requests) < budget:
+    if len(requests) < budget:
         blocks += ["", f"Only {len(requests):,} requests would be informative."]
     return blocks

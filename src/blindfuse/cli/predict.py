@@ -15,12 +15,8 @@ from blindfuse.cli.options import (
 from blindfuse.cli.output_options import OutputOptions
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     import blindfuse
     from blindfuse.cli.screen import Step
-    from blindfuse.diagnostics.diagnose import Diagnostics
 
 
 @click.command(
@@ -39,16 +35,12 @@ def command(
 ) -> None:
     """Label the items in FILE… with MODEL, a file written by `blindfuse fuse --model`.
 
-    The model is not updated: each item is labelled on its own, from its responses and the
-    confusion matrices in MODEL. The output has the columns of `blindfuse fuse`.
-
-    MODEL treats annotators as conditionally independent. Where `blindfuse fuse` used more than
-    that (votes, merged groups, the mean of several models), it labels some items differently;
-    `blindfuse fuse --model` notes how many. For the same labels, fuse old and new items together.
+    The model is not updated: each item is labelled on its own, from its responses, as
+    `blindfuse fuse` would have labelled it. The output has the columns of `blindfuse fuse`.
     """
-    from blindfuse.cli.summary import paragraph_table
+    from blindfuse.cli.summary import expected_error_document, paragraph_table
     from blindfuse.cli.tables import as_rows, item_frame
-    from blindfuse.diagnostics.diagnose import diagnose
+    from blindfuse.diagnostics.items import rate_items
 
     model = load_text_model(model_path)
     with output.screen.progress() as step:
@@ -56,47 +48,21 @@ def command(
         step(f"labelling {data.responses.n_items:,} items")
         responses = _in_codes_of(model, data.responses)
         posteriors = model.posteriors(responses, threads=threads)
+    items = rate_items(responses, model, posteriors)
     labels = model.name_labels(posteriors)
-    diagnostics = diagnose(responses, model, posteriors, is_fitted=False)
-    frame = item_frame(responses.items, labels, posteriors, model.classes, diagnostics.items)
+    frame = item_frame(responses.items, labels, posteriors, model.classes, items)
     labelled = f"{responses.n_items:,} items from {responses.n_responses:,} responses."
     output.write(
         frame,
-        text=lambda: [
-            paragraph_table(
-                [
-                    ("Labelled", labelled),
-                    *((one.heading, one.text) for one in diagnostics.paragraphs()[:2]),
-                    *_confidence_rows(posteriors, diagnostics),
-                ]
-            )
-        ],
+        text=lambda: [paragraph_table([("Labelled", labelled), ("Items", items.summary())])],
         document=lambda: {
             "classes": model.classes.tolist(),
-            "expected_error": diagnostics.expected_error.value,
-            "expected_error_low": diagnostics.expected_error.low,
-            "expected_error_high": diagnostics.expected_error.high,
-            "needs_another_label": int(diagnostics.items.needs_another_label.sum()),
+            **expected_error_document(None),
+            "needs_another_label": int(items.needs_another_label.sum()),
             "notes": list(data.notes),
             "items": as_rows(frame),
         },
     )
-
-
-def _confidence_rows(
-    posteriors: "NDArray[np.float64]", diagnostics: "Diagnostics"
-) -> list[tuple[str, str]]:
-    """Return a warning if the confidences promise fewer errors than are expected."""
-    from blindfuse.model.recalibration import mean_error
-
-    stated = mean_error(posteriors)
-    if stated >= diagnostics.expected_error.low:
-        return []
-    text = (
-        f"They promise {100 * stated:.2g} % wrong labels, which is too few: the model ignores "
-        "correlated errors. Fuse new items together with the old ones for calibrated confidences."
-    )
-    return [("Confidences", text)]
 
 
 def _read(

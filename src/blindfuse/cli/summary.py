@@ -1,7 +1,7 @@
 """The summary of a fusion: a table for the terminal, or a JSON document."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,9 @@ from rich.table import Table
 from blindfuse.cli.fuse_options import FusionResult
 from blindfuse.cli.screen import text
 from blindfuse.cli.tables import annotator_frame, as_rows, fused_frame
-from blindfuse.fusion.fuse import Fusion
+from blindfuse.diagnostics.class_shares import ClassShares
+from blindfuse.diagnostics.expected_error import ExpectedError
+from blindfuse.diagnostics.information import Information
 from blindfuse.fusion.gold_check import GoldCheck
 
 
@@ -29,10 +31,12 @@ def summary_table(fused: FusionResult) -> Table:
     fusion, responses = fused.fusion, fused.fusion.responses
     symbols = "" if responses.is_plain else f", as {responses.n_symbols:,} symbols"
     size = (
-        f"{responses.n_responses:,} responses by {responses.n_annotators:,} annotators to "
-        f"{responses.n_items:,} items in {responses.n_classes:,} classes{symbols}."
+        f"{_count(responses.n_responses, 'response')} by "
+        f"{_count(responses.n_annotators, 'annotator')} to {_count(responses.n_items, 'item')} in "
+        f"{responses.n_classes:,} classes{symbols}."
     )
-    rows = [("Fused", size), ("Method", f"{fusion.method}. {fusion.why}")]
+    method = f"{fusion.method[:1].upper()}{fusion.method[1:]}"
+    rows = [("Fused", size), ("Method", f"{method}. {fusion.why}")]
     if fused.gold_check is not None:
         rows.append(("Gold labels", fused.gold_check.summary()))
     paragraphs = fusion.diagnostics.paragraphs()
@@ -40,22 +44,8 @@ def summary_table(fused: FusionResult) -> Table:
     return paragraph_table(rows)
 
 
-def saved_model_notes(fusion: Fusion, path: Path) -> list[str]:
-    """Return how many items the saved model alone labels in another way, if there are any.
-
-    A saved model has confusion matrices and a prior. Votes, merged groups and averages of models
-    need more than that.
-    """
-    fused = np.ones(len(fusion.labels), bool) if fusion.is_gold is None else ~fusion.is_gold
-    by_model = fusion.model.labels(fusion.responses, threads=fusion.threads)
-    n_other, n_fused = int(np.sum((by_model != fusion.labels)[fused])), int(fused.sum())
-    if not n_other:
-        return []
-    return [
-        f"{path} has confusion matrices and a prior only, and labels {n_other:,} of {n_fused:,} "
-        f"items ({100 * n_other / n_fused:.2g} %) differently from this fusion. For the same "
-        "labels, fuse new items together with these instead of using `blindfuse predict`."
-    ]
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def json_document(fused: FusionResult, notes: Sequence[str]) -> dict[str, Any]:
@@ -71,9 +61,9 @@ def json_document(fused: FusionResult, notes: Sequence[str]) -> dict[str, Any]:
         "class_prior": fusion.model.prior.tolist(),
         "method": fusion.method,
         "why": fusion.why,
-        "expected_error": fusion.expected_error.value,
-        "expected_error_low": fusion.expected_error.low,
-        "expected_error_high": fusion.expected_error.high,
+        **expected_error_document(fusion.expected_error),
+        "agreement": _agreement_document(diagnostics.information),
+        "class_shares": _shares_document(diagnostics.class_shares),
         "effective_votes": dependence.effective_votes,
         "misfit": diagnostics.fit.misfit,
         "gold": _gold_document(fused.gold_check),
@@ -82,6 +72,28 @@ def json_document(fused: FusionResult, notes: Sequence[str]) -> dict[str, Any]:
         "notes": list(notes),
         "annotators": as_rows(annotator_frame(fusion)),
         "items": as_rows(fused_frame(fusion)),
+    }
+
+
+def expected_error_document(expected: ExpectedError | None) -> dict[str, float | None]:
+    """Return the expected error and its interval; null if the responses do not tell."""
+    names = {"": "value", "_low": "low", "_high": "high", "_if_independent": "if_independent"}
+    return {f"expected_error{end}": getattr(expected, name, None) for end, name in names.items()}
+
+
+def _agreement_document(information: Information | None) -> dict[str, float] | None:
+    """Krippendorff's α with its 95 % interval; None if no item has two responses."""
+    return None if information is None else information.alpha._asdict()
+
+
+def _shares_document(shares: ClassShares) -> dict[str, dict[str, float | None]]:
+    """The share of each class with its 80 % interval, and its share of the votes."""
+    columns = (shares.share, shares.low, shares.high, shares.votes)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    names = "share", "low", "high", "votes"
+    return {
+        str(name): {key: None if isnan(x) else x for key, x in zip(names, row, strict=True)}
+        for name, row in zip(shares.classes.tolist(), rows, strict=True)
     }
 
 

@@ -34,6 +34,7 @@ def item_frame(
         "confidence": rated.confidence,
         "margin": rated.margin,
         "needs_another_label": rated.needs_another_label,
+        "gain": rated.gain,
     }
     if len(classes) <= MAX_POSTERIOR_COLUMNS:
         columns |= {f"p_{name}": posteriors[:, k] for k, name in enumerate(classes.tolist())}
@@ -47,7 +48,7 @@ def fused_frame(fusion: Fusion) -> pl.DataFrame:
         fusion.labels,
         fusion.posteriors,
         fusion.responses.classes,
-        fusion.diagnostics.items,
+        fusion.item_ratings,
     )
 
 
@@ -55,7 +56,7 @@ def annotator_frame(fusion: Fusion) -> pl.DataFrame:
     """Return one row per annotator, the least accurate first."""
     diagnostics = fusion.diagnostics
     rated, coverage = diagnostics.annotators, diagnostics.coverage
-    annotators, redundant = range(len(rated.names)), set(diagnostics.panel.redundant)
+    positions = range(len(rated.names))
     groups = enumerate(diagnostics.dependence.groups, 1)
     group_of = {m: group for group, members in groups for m in members}
     frame = pl.DataFrame(
@@ -71,9 +72,8 @@ def annotator_frame(fusion: Fusion) -> pl.DataFrame:
             "conflict": coverage.conflict,
             "worst_class": rated.classes[rated.worst_class].tolist(),
             "confused_with": rated.classes[rated.confused_with].tolist(),
-            "flag": [next(iter(rated.flags_of(m)), None) for m in annotators],
-            "dependent_group": [group_of.get(m) for m in annotators],
-            "redundant": [m in redundant for m in annotators],
+            "flag": [next(iter(rated.flags_of(m)), None) for m in positions],
+            "dependent_group": [group_of.get(m) for m in positions],
         },
         schema_overrides={"flag": pl.String, "dependent_group": pl.Int64},
     )

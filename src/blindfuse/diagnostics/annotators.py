@@ -2,8 +2,8 @@
 
 Intervals are those of the hierarchical prior of :mod:`blindfuse.model.annotator_prior`, with the
 information of the responses reduced by how uncertain it is whether they are correct, and with the
-uncertainty of the prior itself. Where errors are correlated, labels may be wrong together, and
-intervals are wider by that.
+uncertainty of the prior itself. They are sampling intervals: what all annotators may share is said
+once, by the expected error.
 """
 
 from dataclasses import dataclass
@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, chdtri, ndtri
 
-from blindfuse.diagnostics.calibration import ErrorInterval, Z, combine, probability_by_score
-from blindfuse.diagnostics.correlated_errors import score_correlated_errors
 from blindfuse.errors import list_names
 from blindfuse.kernels.annotator_evidence import MIN_PROBABILITY, add_evidence
 from blindfuse.kernels.compilation import MIN_COMPILED
@@ -24,10 +22,8 @@ from blindfuse.model.annotator_prior import (
     SkillPrior,
     learn_annotator_prior,
 )
-from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors, safe_log
-from blindfuse.model.recalibration import mean_error
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -48,11 +44,6 @@ MIN_COMPLETE = 1e-9
 """Smallest information, for annotators without responses."""
 MIN_BETA_SIZE = 2.0
 """Smallest sum of the parameters of an interval's beta distribution: the uniform one has 2."""
-AGREEMENT_VARIANCE = 1 / 12
-"""Variance of the share of labels with unexpected errors that an annotator agrees with, around what
-its accuracy predicts: that of a uniform share."""
-MIN_SLOPE = 0.05
-"""Smallest share of the unexpected errors that the error of the labels rises by."""
 
 FLAGS = {
     "adversary": "worse than chance",
@@ -71,9 +62,8 @@ class Annotators:
     n_responses ``[annotator]``
         number of responses.
     accuracy, low, high ``[annotator]``
-        estimated accuracy Σ_k π_k Γ_m(k, k), and its 95 % interval, which allows for labels that
-        are wrong because annotators share errors. Where symbols are not classes, each symbol counts
-        as the class that it speaks for.
+        estimated accuracy Σ_k π_k Γ_m(k, k), and its 95 % sampling interval. Where symbols are not
+        classes, each symbol counts as the class that it speaks for.
     worst_class, confused_with ``[annotator]``
         code of the class with the lowest recall, and of what is reported most often instead.
     bias ``[annotator, class]``
@@ -125,11 +115,6 @@ class Annotators:
             f"Estimated accuracy: {100 * low:.0f} to {100 * high:.0f} % for most "
             f"(interquartile range){', if the fused labels are right' if self.by_labels else ''}."
         ]
-        if self.by_labels:
-            sentences.append(
-                "Annotators who share errors with the majority are rated too high; gold labels "
-                "would show by how much."
-            )
         if self.roc_area is not None:
             low, high = np.quantile(self.roc_area[responding], [0.25, 0.75])
             sentences.append(f"Area under the ROC curve: {low:.2f} to {high:.2f} for most.")
@@ -149,33 +134,17 @@ class Annotators:
         return " ".join(sentences)
 
 
-def rate_annotators(
-    responses: Responses,
-    model: Model,
-    posteriors: Floats,
-    labels: NDArray[np.intp] | None = None,
-    expected: ErrorInterval | None = None,
-) -> Annotators:
+def rate_annotators(responses: Responses, model: Model, by_labels: bool = False) -> Annotators:
     """Rate annotators: accuracies with intervals, worst confusions, biases and flags.
 
-    If ``labels[item]`` are given, the accuracies are those after one iteration of EM from the
-    labels. Posteriors whose confidence does not depend on who responded would make all annotators
-    alike, and labels alone would count their own errors against those who are right.
-    ``expected`` is the expected error of the labels. Where errors are correlated and it may be
-    larger than the model says, the intervals are wider.
+    ``by_labels`` says that the model describes the fused labels, and did not choose them.
     """
     K = responses.n_classes
-    by_model = model.posteriors(responses)
-    evidence = _collect_evidence(responses, model, posteriors, by_model)
-    if labels is not None:
-        by_model = implied_model(responses, np.eye(K)[labels], None).posteriors(responses)
-        posteriors = by_model
-        model = implied_model(responses, posteriors, None)
+    posteriors = model.posteriors(responses)
+    evidence = _collect_evidence(responses, model, posteriors)
     counts = count_posteriors(responses, posteriors).counts
     accuracy = model.accuracies
-    limits = _intervals(accuracy, _variances(model, counts, evidence, responses.n_items))
-    unexpected = _unexpected_errors(responses, model, by_model, expected)
-    low, high = _allow_for_shared_errors(accuracy, *limits, unexpected, K)
+    low, high = _intervals(accuracy, _variances(model, counts, evidence, responses.n_items))
     worst_class, confused_with = _worst_confusions(model.confusions)
     reported, true = counts.sum(axis=2), counts.sum(axis=1)
     totals = np.maximum(reported.sum(axis=1, keepdims=True), 1.0)
@@ -183,7 +152,7 @@ def rate_annotators(
     constant = responding & (np.count_nonzero(reported, axis=1) == 1) & (totals[:, 0] > K)
     # Who always reports one class may abstain elsewhere, and cannot have swapped classes.
     adversary = responding & ~constant & (high < _chance(model))
-    below_most = limits[1] < accuracy[responding].mean()
+    below_most = high < accuracy[responding].mean()
     guesses = _are_guesses(evidence.others, below_most) & (totals[:, 0] > MIN_GUESSES)
     return Annotators(
         names=responses.annotators,
@@ -198,7 +167,7 @@ def rate_annotators(
         constant=constant,
         spammer=responding & ~constant & ~adversary & guesses,
         adversary=adversary,
-        by_labels=labels is not None,
+        by_labels=by_labels,
     )
 
 
@@ -227,31 +196,24 @@ class ResponseEvidence(NamedTuple):
         return np.asarray(np.clip(1 - self.unknown / complete, 0, 1))
 
 
-def _collect_evidence(
-    responses: Responses, model: Model, posteriors: Floats, by_model: Floats
-) -> ResponseEvidence:
-    """Collect the evidence under ``posteriors[item, class]``, and those of the model itself.
-
-    Only from the latter can an annotator's response be divided out again.
-    """
+def _collect_evidence(responses: Responses, model: Model, posteriors: Floats) -> ResponseEvidence:
+    """Collect the evidence under the model's ``posteriors[item, class]``."""
     M, K = responses.n_annotators, responses.n_classes
     if responses.n_responses < MIN_COMPILED:
-        return _collect_small(responses, model, posteriors, by_model)
+        return _collect_small(responses, model, posteriors)
     evidence = ResponseEvidence(np.zeros((M, K, K)), np.zeros(M), np.zeros(M))
-    model_inputs = posteriors, by_model, model.confusions
-    add_evidence(*responses.by_item, 0, responses.n_items, *model_inputs, *evidence)
+    inputs = posteriors, posteriors, model.confusions
+    add_evidence(*responses.by_item, 0, responses.n_items, *inputs, *evidence)
     return evidence
 
 
-def _collect_small(
-    responses: Responses, model: Model, posteriors: Floats, by_model: Floats
-) -> ResponseEvidence:
+def _collect_small(responses: Responses, model: Model, posteriors: Floats) -> ResponseEvidence:
     """The same without a kernel."""
     M, K = responses.n_annotators, responses.n_classes
     _, annotators, symbols = responses.by_item
     items = responses.item_of_response()
     weights = posteriors[items]
-    left = by_model[items] / np.maximum(model.confusions[annotators, symbols], MIN_PROBABILITY)
+    left = weights / np.maximum(model.confusions[annotators, symbols], MIN_PROBABILITY)
     left /= left.sum(axis=1, keepdims=True)
     cells = annotators.astype(np.intp) * K + symbols
     others = np.empty((M * K, K))
@@ -272,46 +234,6 @@ def _intervals(accuracy: Floats, variances: Floats) -> tuple[Floats, Floats]:
     shape = inside * size, (1 - inside) * size
     low, high = betaincinv(*shape, tail), betaincinv(*shape, 1 - tail)
     return np.minimum(low, accuracy), np.maximum(high, accuracy)
-
-
-def _unexpected_errors(
-    responses: Responses, model: Model, by_model: Floats, expected: ErrorInterval | None
-) -> float:
-    """The largest plausible share q of labels that are wrong in a way that the model does not know.
-
-    The model's posteriors ``by_model[item, class]`` state an error e₀. If what the model takes for
-    the class is wrong for a share q of the items, the error is e₀ + q (1 − e₀ K/(K − 1)). q brings
-    the upper limit of the error from that under the model to that of ``expected``, times the
-    probability of correlated errors by their score: zero for conditionally independent annotators.
-    """
-    answered = by_model[responses.responses_per_item > 0]
-    if expected is None or not len(answered):
-        return 0.0
-    K, own = responses.n_classes, mean_error(answered)
-    excess = expected.high - combine(own, 0.0, None, len(answered), K).high
-    to_level = ndtri((1 + INTERVAL_LEVEL) / 2) / Z
-    q = np.clip(to_level * excess / max(1 - own * K / (K - 1), MIN_SLOPE), 0, 1)
-    return float(q * probability_by_score(score_correlated_errors(responses, model, by_model).z))
-
-
-def _allow_for_shared_errors(
-    accuracy: Floats, low: Floats, high: Floats, q: float, n_classes: int
-) -> tuple[Floats, Floats]:
-    """Limits ``[annotator]`` if up to a share q of the labels is wrong for all annotators alike.
-
-    If an annotator reports c of these labels and d of the true classes of their items, its accuracy
-    is lower by q (c − d). Who follows wrong labels as often as right ones has
-    c − d = (K a − 1)/(K − 1) with its accuracy a, and individual shares c vary around that.
-    Independent deviations add up as squares.
-    """
-    if q == 0:
-        return low, high
-    followed = (n_classes * accuracy - 1) / (n_classes - 1)
-    lowered = q * np.sqrt(np.maximum(followed, 0) ** 2 + AGREEMENT_VARIANCE)
-    raised = q * np.sqrt(np.minimum(followed, 0) ** 2 + AGREEMENT_VARIANCE)
-    low = accuracy - np.hypot(accuracy - low, lowered)
-    high = accuracy + np.hypot(high - accuracy, raised)
-    return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
 def _chance(model: Model) -> Floats:

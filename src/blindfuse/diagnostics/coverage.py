@@ -10,6 +10,9 @@ from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
+MAX_ITEMS = 200_000
+"""Maximum number of items that are counted; of more, an evenly spaced sample."""
+
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
@@ -49,6 +52,9 @@ class Coverage:
 
 def measure_coverage(responses: Responses) -> Coverage:
     """Count, for every annotator, the items that others respond to as well, and differently."""
+    step = -(-responses.n_items // MAX_ITEMS)
+    if step > 1:
+        responses = responses.select_items(np.arange(0, responses.n_items, step))
     M, N = responses.n_annotators, responses.n_items
     votes, items = weighted_votes(responses), responses.item_of_response()
     totals = votes.sum(axis=1)

@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 
 FALSE_DISCOVERY_RATE = 0.05
 """Expected share of false pairs among the dependent pairs (Benjamini and Hochberg 1995)."""
+MIN_TESTED = 3
+"""Annotators that the test needs: the agreement of two says nothing about their errors."""
 MAX_NAMED_GROUPS = 5
 """Groups that a sentence lists."""
 
@@ -32,8 +34,7 @@ class Dependence:
     excess ``[pair]``
         excess agreement of a dependent pair, (observed − expected)/(1 − expected).
     groups
-        the groups that the method merged, as positions of annotators, or else the connected
-        components of the dependent pairs.
+        connected components of the dependent pairs, as positions of annotators.
     tested ``[i]``
         positions of the annotators whose pairs were tested.
     excess_matrix ``[i, j]``
@@ -43,8 +44,6 @@ class Dependence:
         mean excess agreement of all tested pairs.
     effective_votes
         number of independent votes that M annotators are worth, M/(1 + (M − 1) correlation).
-    merged
-        whether the method merged dependent groups, each into one annotator.
     """
 
     pairs: NDArray[np.intp]
@@ -56,51 +55,29 @@ class Dependence:
     effective_votes: float
     n_annotators: int
     names: NDArray[Any]
-    merged: bool = False
-
-    @property
-    def is_ignored(self) -> bool:
-        """Whether dependent groups were found that the method did not merge."""
-        return bool(self.groups) and not self.merged
 
     def summary(self) -> str:
         """The effective number of votes, and the dependent groups."""
+        if self.n_annotators < MIN_TESTED:
+            return f"Not tested: that needs {MIN_TESTED} annotators who share items."
         worth = (
-            f"{self.n_annotators:,} annotators on one item are worth about "
-            f"{self.effective_votes:.1f} independent votes (mean excess agreement "
-            f"{100 * self.correlation:.1f} %)."
+            f"{self.n_annotators:,} annotators are worth {self.effective_votes:.1f} independent "
+            "votes"
         )
         if not self.groups:
-            return f"{worth} No pair stands out from the others."
-        consequence = (
-            f"The method counts each group as one annotator.{self._other_pairs()}"
-            if self.merged
-            else "Their responses count in full; consider keeping one annotator per group."
+            return f"{worth}; no pair stands out."
+        return (
+            f"{worth}. Groups with correlated errors: {self.named_groups()}; consider keeping one "
+            "annotator per group."
         )
-        return f"{worth} Groups with correlated errors: {self.named_groups()}. {consequence}"
-
-    def _other_pairs(self) -> str:
-        """How many dependent pairs are outside of the groups, as a sentence."""
-        group_of = {m: g for g, group in enumerate(self.groups) for m in group}
-        others = [
-            (i, j) for i, j in self.pairs.tolist() if group_of.get(i, -1) != group_of.get(j, -2)
-        ]
-        if not others:
-            return ""
-        pairs = "pair agrees" if len(others) == 1 else "pairs agree"
-        return f" {len(others):,} other {pairs} more than the model explains."
 
     def named_groups(self) -> str:
         """The members of the first groups by name; groups are separated by semicolons."""
         return name_groups(self.groups, self.names)
 
 
-def find_dependence(
-    pairs: Pairs, names: NDArray[Any], *, merged: Sequence[Sequence[int]] = ()
-) -> Dependence:
+def find_dependence(pairs: Pairs, names: NDArray[Any]) -> Dependence:
     """Find pairs whose standardized excess agreement is far above the median of all pairs.
-
-    ``merged`` are groups of positions of annotators that the method merged.
 
     Copiers distort the model of all other annotators, so the null distribution is empirical: it
     has the median and the median absolute deviation of the pairs' scores, but is never narrower
@@ -118,15 +95,33 @@ def find_dependence(
     return Dependence(
         pairs=np.column_stack([pairs.annotators[i], pairs.annotators[j]]),
         excess=excess[dependent],
-        groups=tuple(map(tuple, merged)) or connected_groups(i, j, pairs.annotators),
+        groups=_closer_groups(pairs, connected_groups(i, j, pairs.annotators)),
         tested=pairs.annotators,
         excess_matrix=excess_matrix,
         correlation=correlation,
         effective_votes=M / (1 + (M - 1) * correlation),
         n_annotators=M,
         names=names,
-        merged=len(merged) > 0,
     )
+
+
+def _closer_groups(
+    pairs: Pairs, groups: tuple[tuple[int, ...], ...]
+) -> tuple[tuple[int, ...], ...]:
+    """The groups, or the annotators who agree most closely if the groups are most of the others.
+
+    A model takes annotators who repeat each other for the truth. The independent ones, who
+    contradict them together, then seem to have correlated errors.
+    """
+    if not groups:
+        return groups
+    closest = float(pairs.agreement.max())
+    is_close = pairs.agreement >= (closest + float(np.median(pairs.agreement))) / 2
+    repeating = connected_groups(pairs.i[is_close], pairs.j[is_close], pairs.annotators)
+    grouped = {m for group in groups for m in group}
+    copies = {m for group in repeating for m in group}
+    others = set(pairs.annotators.tolist()) - copies
+    return repeating if 2 * len(grouped - copies) >= max(len(others), 1) else groups
 
 
 def _agreement_scores(agreement: Floats, expected: Floats, n: Floats) -> Floats:
@@ -152,7 +147,7 @@ def connected_groups(
     graph = csr_array((np.ones(len(i)), (i, j)), shape=(M, M))
     _, component = connected_components(graph, directed=False)
     return tuple(
-        tuple(annotators[component == g].tolist())
+        tuple(sorted(annotators[component == g].tolist()))
         for g in np.flatnonzero(np.bincount(component, minlength=1) > 1)
     )
 
@@ -161,16 +156,6 @@ def name_groups(groups: Sequence[Sequence[int]], names: NDArray[Any]) -> str:
     """The members of the first groups by name; groups are separated by semicolons."""
     shown = groups[:MAX_NAMED_GROUPS]
     return "; ".join(list_names(names[list(group)]) for group in shown)
-
-
-def group_weights(
-    groups: Sequence[Sequence[int]], excess: Sequence[float], n_annotators: int
-) -> Floats:
-    """Weights ``[annotator]``: g members with excess agreement e count as g/(1 + (g − 1) e)."""
-    weights = np.ones(n_annotators)
-    for group, one in zip(groups, excess, strict=True):
-        weights[list(group)] = 1 / (1 + (len(group) - 1) * one)
-    return weights
 
 
 def _is_outlier(scores: Floats) -> NDArray[np.bool_]:

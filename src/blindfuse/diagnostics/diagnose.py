@@ -1,24 +1,24 @@
 """All diagnostics of a fusion, in the order in which they are reported."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.diagnostics.annotators import Annotators, rate_annotators
-from blindfuse.diagnostics.calibration import ErrorInterval
+from blindfuse.diagnostics.class_shares import ClassShares, estimate_class_shares
 from blindfuse.diagnostics.coverage import Coverage, measure_coverage
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
-from blindfuse.diagnostics.expected_error import ExpectedError, estimate_error, expect_error
+from blindfuse.diagnostics.expected_error import ExpectedError
 from blindfuse.diagnostics.fit import Fit, measure_fit
 from blindfuse.diagnostics.identifiability import Identifiability, check_identifiability
+from blindfuse.diagnostics.information import Information, measure_information
 from blindfuse.diagnostics.items import Items, rate_items
-from blindfuse.diagnostics.pairs import count_pairs
+from blindfuse.diagnostics.pairs import Pairs, count_pairs
 from blindfuse.diagnostics.panel import Panel, compare_panel
 from blindfuse.model.checks import check_numbers
 from blindfuse.model.decisions import decide
-from blindfuse.model.implied import implied_model
+from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.symbols import without_abstentions
@@ -29,8 +29,11 @@ ALL_GOLD = (
     "Every label is a gold label, so there is no fused label that could be wrong. Fuse without "
     "gold labels to measure the error of the fused labels on them."
 )
-
-
+NOT_STATED = (
+    "Not stated: the responses do not tell. Check 50 items with `blindfuse audit` to measure it."
+)
+WITHOUT_AGREEMENT = ("Expected error", "Agreement", "Classes", "Coverage")
+"""The paragraphs if annotators do not agree beyond chance, so that nobody can be rated."""
 DISTRUSTED_ERROR = 0.2
 """Expected share of wrong labels that is a reason to distrust them by itself."""
 
@@ -55,11 +58,14 @@ class Diagnostics:
 
     ``paragraphs()`` is the ordered list that ``summary()``, the command line and the report read;
     the command line omits details that are not warnings.
-    ``all_gold`` says whether every label is a gold label, and ``n_checked`` on how many checked
-    items the expected error was measured.
+    ``expected_error`` and ``information`` are None if the responses do not tell. ``all_gold`` says
+    whether every label is a gold label, and ``n_checked`` on how many checked items the expected
+    error was measured.
     """
 
-    expected_error: ExpectedError
+    expected_error: ExpectedError | None
+    information: Information | None
+    class_shares: ClassShares
     items: Items
     annotators: Annotators
     coverage: Coverage
@@ -71,26 +77,54 @@ class Diagnostics:
     n_checked: int = 0
 
     def paragraphs(self) -> tuple[Paragraph, ...]:
-        """Every diagnostic as text under its heading."""
-        annotators, dependence = self.annotators, self.dependence
-        error = self.expected_error.summary(self.fit.verdict, self.n_checked)
-        fit, identifiability = self.fit, self.identifiability
-        high = not self.all_gold and self.expected_error.value >= DISTRUSTED_ERROR
-        return (
-            Paragraph("Expected error", ALL_GOLD if self.all_gold else error, warning=high),
+        """Every diagnostic that the responses allow, as text under its heading."""
+        annotators, dependence, fit = self.annotators, self.dependence, self.fit
+        rare = len(self.identifiability.rare_classes) > 0
+        found = [
+            Paragraph("Expected error", self._error_text(), warning=self._is_error_high),
+            Paragraph("Classes", self.class_shares.summary(), warning=False),
             Paragraph("Items", self.items.summary(), warning=False),
             Paragraph("Annotators", annotators.summary(), warning=annotators.has_adversaries),
             Paragraph("Coverage", self.coverage.summary(), warning=False, detail=True),
             Paragraph("Panel", self.panel.summary(), warning=False, detail=True),
-            Paragraph("Dependence", dependence.summary(), warning=dependence.is_ignored),
+            Paragraph("Dependence", dependence.summary(), warning=bool(dependence.groups)),
             Paragraph("Fit", fit.summary(), warning=not fit.holds, detail=True),
             Paragraph(
                 "Identifiability",
-                identifiability.summary(),
-                warning=not identifiability.holds or len(identifiability.rare_classes) > 0,
+                self.identifiability.summary(),
+                warning=not self.identifiability.holds or rare,
                 detail=True,
             ),
-        )
+        ]
+        if self.information is not None:
+            text, beyond = self.information.summary(), self.information.is_beyond_chance
+            found.insert(1, Paragraph("Agreement", text, warning=not beyond))
+        if self._is_uninformative:
+            found = [one for one in found if one.heading in WITHOUT_AGREEMENT]
+        return tuple(found)
+
+    @property
+    def _is_uninformative(self) -> bool:
+        """Whether nothing in the responses says who is right."""
+        agree = self.information is not None and self.information.is_beyond_chance
+        return self.expected_error is None and not self.all_gold and not agree
+
+    @property
+    def _is_error_high(self) -> bool:
+        if self.all_gold:
+            return False
+        return self.expected_error is None or self.expected_error.value >= DISTRUSTED_ERROR
+
+    def _error_text(self) -> str:
+        if self.all_gold:
+            return ALL_GOLD
+        if self.expected_error is None:
+            return NOT_STATED
+        if self.n_checked:
+            return (
+                f"{self.expected_error.interval()}, measured on {self.n_checked:,} checked items."
+            )
+        return f"{self.expected_error}."
 
     def summary(self) -> str:
         """All paragraphs, one per line."""
@@ -101,46 +135,51 @@ def diagnose(
     responses: Responses,
     model: Model,
     posteriors: Floats,
-    groups: Sequence[Sequence[int]] = (),
-    all_gold: bool = False,
-    expected: ErrorInterval | None = None,
-    labels: NDArray[np.intp] | None = None,
-    is_fitted: bool = True,
+    *,
+    expected: ExpectedError | None = None,
+    is_gold: NDArray[np.bool_] | None = None,
     n_checked: int = 0,
+    items: Items | None = None,
+    information: Information | None = None,
+    pairs: Pairs | None = None,
 ) -> Diagnostics:
     """Compute all diagnostics of these responses under a model and its posteriors.
 
-    ``groups`` are positions of annotators that the method merged because their errors are
-    correlated. Their agreement does not count against the fit, but is still listed as dependence.
-    ``all_gold`` says whether every label is a gold label; then no error can be expected.
-    ``expected`` is the expected error if it is known already. ``labels[item]`` are class codes by
-    which annotators are rated, if not by the model. Unless the model ``is_fitted`` to these
-    responses, whether errors are correlated is judged by the model that the posteriors imply: how
-    often annotators report a class varies by chance, which would count as misfit of all their
-    pairs. ``n_checked`` is the number of checked items that ``expected`` was measured on.
+    Parameters
+    ----------
+    expected
+        the expected error; None if it is not stated.
+    is_gold ``[item]``
+        whether the label is a gold label.
+    n_checked
+        number of checked items that ``expected`` was measured on.
+    items, information, pairs
+        what was measured before: ratings of the items, the agreement, and pairs of annotators
+        compared with a model of conditionally independent ones.
     """
     shape = responses.n_items, responses.n_classes
     posteriors = check_numbers(posteriors, "posteriors", shape, minimum=0).astype(float)
-    known = model.for_annotators(responses.annotators, responses.classes, responses.symbols)
+    fused = model if isinstance(model, FusedModel) else FusedModel.of(model)
+    fused = fused.for_annotators(responses.annotators, responses.classes, responses.symbols)
+    known = fused.independent
     decided = (responses, known) if responses.is_plain else decide(responses, known)
-    # Annotators with symbols of their own agree if decisions are equal, not if symbols are.
-    table, reference = decided if responses.anchor.kind == "none" else (responses, known)
-    if not is_fitted:
-        reference = implied_model(table, posteriors, None)
-        expected = expected or expect_error(table, reference, posteriors)
-    pairs = count_pairs(table).compare_with(reference)
-    expected = expected or expect_error(responses, known, posteriors)
-    rated = rate_annotators(*decided, posteriors, labels, expected)
+    if pairs is None:
+        # Annotators with symbols of their own agree if decisions are equal, not if symbols are.
+        table, reference = decided if responses.anchor.kind == "none" else (responses, known)
+        pairs = count_pairs(table).compare_with(reference)
+    rated = rate_annotators(*decided, by_labels=fused.dependence == 1)
     return Diagnostics(
-        expected_error=estimate_error(responses, known, posteriors, expected),
-        items=rate_items(responses, posteriors),
+        expected_error=expected,
+        information=information or measure_information(responses),
+        class_shares=estimate_class_shares(responses, posteriors, expected),
+        items=items or rate_items(responses, fused, posteriors, is_gold),
         annotators=replace(rated, roc_area=_roc_areas(responses, known)),
         coverage=measure_coverage(without_abstentions(responses, decided[0])),
-        panel=compare_panel(*decided, posteriors, rated),
-        dependence=find_dependence(pairs, responses.annotators, merged=groups),
-        fit=measure_fit(pairs.outside_groups(groups), responses.n_annotators),
+        panel=compare_panel(decided[0], posteriors, rated),
+        dependence=find_dependence(pairs, responses.annotators),
+        fit=measure_fit(pairs, responses.n_annotators),
         identifiability=check_identifiability(responses, known),
-        all_gold=all_gold,
+        all_gold=is_gold is not None and bool(is_gold.all()),
         n_checked=n_checked,
     )
 

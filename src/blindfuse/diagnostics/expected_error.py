@@ -1,167 +1,227 @@
-"""The expected share of wrong labels, and how many more responses would lower it."""
+"""The expected share of wrong labels: if errors are independent, and as similar tables turned out.
 
+If annotators are conditionally independent, the model's own posteriors state the error. Errors that
+annotators share cannot be seen in one table. How large they usually are was learned from many
+tables with a truth (``make calibration``); the coefficients are in ``expected_error.json`` beside
+this module. The formula is in docs/method.md.
+"""
+
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit, ndtri
 
-from blindfuse.diagnostics.calibration import (
-    NO_ERROR,
-    ErrorInterval,
-    combine,
-    probability_of_shared_errors,
-)
-from blindfuse.diagnostics.fit import Verdict
-from blindfuse.diagnostics.visible import observe
-from blindfuse.errors import BadParameter
-from blindfuse.model.model import Model
-from blindfuse.model.posteriors import most_likely
-from blindfuse.model.recalibration import mean_error
+from blindfuse.diagnostics.fit import measure_fit
+from blindfuse.diagnostics.pairs import count_pairs
+from blindfuse.model.implied import implied_model
+from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+Predict = Callable[[Responses], Floats]
 
-MAX_MORE_RESPONSES = 1000
-"""More responses per item than this are not recommended."""
-MIN_TARGET = 1e-4
-"""Below this error, the summary does not say how to halve it."""
-MEASURE_IT = "check 50 items with `blindfuse audit` to measure it."
-"""The advice where more responses would not help."""
+LEVEL = 0.8
+"""Probability that the interval contains the share of wrong labels."""
+Z = float(ndtri((1 + LEVEL) / 2))
+"""Half the width of the interval in standard deviations."""
+BASE_RATE = 0.8
+"""The probability of shared errors if the responses do not tell."""
+INDEPENDENT_SPREAD = 0.15
+"""Standard deviation of the logit of the error if annotators are conditionally independent."""
+MAX_OBSERVED = 20_000
+"""Maximum number of items that features are measured on; of more, an evenly spaced sample."""
+MIN_SHARE = 1e-4
+"""Shares are kept this far from 0 and 1 before the logit."""
+MISFIT_LIMITS = 0.3, 100.0
+"""Limits of the misfit before the logarithm."""
+MISFIT_ITEMS = 2_000
+"""Items for which the misfit is taken as it is; it grows with the root of their number."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ExpectedError:
-    """The expected error, and Theorem 2's bound on it for other numbers of responses.
+    """The expected share of wrong labels, ``value``, and its 80 % interval, ``low`` to ``high``.
 
-    Attributes
-    ----------
-    value, low, high
-        the expected share of wrong labels, and its 80 % interval.
-    responses_per_item
-        mean number of responses per item.
-    overlaps ``[class, class]``
-        mean of log Σ_a √(Γ_m(a, k) Γ_m(a, k')) over annotators, weighted by their numbers of
-        responses.
-    prior ``[class]``
-        class prior π.
+    ``if_independent`` is the share if errors are independent given the class.
     """
 
     value: float
     low: float
     high: float
-    responses_per_item: float
-    overlaps: Floats
-    prior: Floats
+    if_independent: float
 
-    def bound(self, responses_per_item: float) -> float:
-        """Upper bound on the error of MAP with L responses per item from annotators like these.
-
-        Theorem 2: P_e ≤ Σ_{k<k'} √(π_k π_k') exp(L · overlap_kk'), the union of Bhattacharyya
-        bounds (45).
-        """
-        k, other = np.triu_indices(len(self.prior), 1)
-        weights = np.sqrt(self.prior[k] * self.prior[other])
-        return float(
-            min(1.0, np.sum(weights * np.exp(responses_per_item * self.overlaps[k, other])))
-        )
-
-    def more_responses(self, target: float) -> int | None:
-        """How many more responses per item bring the bound down to ``target``.
-
-        They are assumed to come from conditionally independent annotators like these. None if no
-        number suffices, because some classes are never distinguished.
-        """
-        if not 0 < target < 1:
-            raise BadParameter(f"target={target!r} must be between 0 and 1, both excluded.")
-        k, other = np.triu_indices(len(self.prior), 1)
-        possible = self.prior[k] * self.prior[other] > 0
-        if np.any(self.overlaps[k, other][possible] > -1e-9):
-            return None
-        high = 1
-        while self.bound(high) > target:
-            high *= 2
-        low = high // 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.bound(middle) > target else (low, middle)
-        return max(0, int(np.ceil(high - self.responses_per_item)))
-
-    def summary(self, verdict: Verdict = "fits", n_checked: int = 0) -> str:
-        """The expected error with its interval, and what would halve it.
-
-        Only a model that fits pairs of annotators, which ``verdict`` says, tells what more
-        responses would do. With ``n_checked`` checked items, the error was measured on those.
-        """
-        interval = ErrorInterval(self.value, self.low, self.high)
-        if n_checked:
-            return (
-                f"{interval}, calibrated on {n_checked:,} checked items, whose labels are not "
-                "counted as errors."
-            )
-        figure = f"{interval}."
-        target = self.value / 2
-        if target < MIN_TARGET:
-            return figure
-        more = self.more_responses(target)
-        if more is None or more > MAX_MORE_RESPONSES:
-            return (
-                f"{figure} The annotators hardly distinguish some classes, so more responses from "
-                f"them would not halve it; {MEASURE_IT}"
-            )
-        if verdict != "fits":
-            are, will = ("are", "will") if verdict == "does not fit" else ("may be", "may")
-            return (
-                f"{figure} Errors {are} correlated, so more annotators of the same kind {will} "
-                f"help little; {MEASURE_IT}"
-            )
-        if more == 0:
-            return (
-                f"{figure} It allows for errors that annotators share, which are common and cannot "
-                f"be seen here; {MEASURE_IT}"
-            )
-        noun = "response" if more == 1 else "responses"
+    def __str__(self) -> str:
         return (
-            f"{figure} If errors are independent, at most {more:,} more {noun} per item by "
-            "annotators like these would halve it."
+            f"{as_percent(self.if_independent)} % if errors are independent; {self.interval()} as "
+            "tables like this turned out"
         )
 
+    def interval(self) -> str:
+        """The value and its interval in percent, as ``9.1 % (5.0 to 18 %)``."""
+        return f"{as_percent(self.value)} % ({as_percent(self.low)} to {as_percent(self.high)} %)"
 
-def estimate_error(
-    responses: Responses,
-    model: Model,
-    posteriors: Floats,
-    expected: ErrorInterval | None = None,
-) -> ExpectedError:
-    """Estimate the error of labels with these posteriors ``[item, class]``.
+    def scaled(self, share: float, added: float = 0.0) -> "ExpectedError":
+        """The interval of ``share`` · error + ``added``."""
+        numbers = self.value, self.low, self.high, self.if_independent
+        return ExpectedError(*(share * x + added for x in numbers))
 
-    ``expected`` is the expected error if it is known already.
+
+@dataclass(frozen=True)
+class Relation:
+    """logit(error) = intercept + Σ slope · feature, with a standard deviation of ``spread``.
+
+    ``slopes`` belong to :meth:`Features.values`, in their order.
     """
-    roots = np.sqrt(model.confusions)
-    affinities = np.einsum("mak,mal->mkl", roots, roots)
-    weights = responses.responses_per_annotator / max(responses.n_responses, 1)
-    overlaps = np.tensordot(weights, np.log(np.maximum(affinities, 1e-12)), axes=1)
-    interval = expected or expect_error(responses, model, posteriors)
-    return ExpectedError(
-        value=interval.value,
-        low=interval.low,
-        high=interval.high,
-        responses_per_item=responses.n_responses / responses.n_items,
-        overlaps=np.minimum(overlaps, 0.0),
-        prior=model.prior,
+
+    intercept: float
+    slopes: tuple[float, ...]
+    spread: float
+
+    def log_odds(self, features: "Features") -> float:
+        """The expected logit of the error."""
+        pairs = zip(self.slopes, features.values(), strict=True)
+        return self.intercept + sum(slope * value for slope, value in pairs)
+
+
+@cache
+def fitted_relation() -> Relation:
+    """The relation that was fitted to public and generated tables."""
+    text = (files("blindfuse.diagnostics") / "expected_error.json").read_text(encoding="utf-8")
+    stored = json.loads(text)
+    return Relation(stored["intercept"], tuple(stored["slopes"].values()), stored["spread"])
+
+
+@dataclass(frozen=True)
+class Features:
+    """What a table shows of the error of its labels.
+
+    Attributes
+    ----------
+    independent_error
+        mean of 1 − the posterior of the label if annotators are conditionally independent.
+    mace_error, near_error
+        the same under :class:`MACE`, and after one iteration of EM from the vote.
+    margin
+        mean lead of the class with most votes over the second, as a share of the item's votes.
+    misfit
+        misfit of the pairwise agreement (:class:`Fit`) under the confusion matrices of the labels.
+    score
+        z of the gain of a second subtype.
+    one_sided
+        whether most responses come from one-sided sources.
+    """
+
+    independent_error: float
+    mace_error: float
+    near_error: float
+    margin: float
+    misfit: float
+    score: float
+    one_sided: bool
+    n_items: int
+    n_classes: int
+
+    def values(self) -> tuple[float, ...]:
+        """The four features of the relation.
+
+        Half an item is added to either side of the shares, which matters for small tables only.
+        """
+        n = self.n_items
+        shares = self.mace_error, self.near_error, self.margin
+        misfit = float(np.clip(self.misfit, *MISFIT_LIMITS))
+        return (
+            *(_logit((n * share + 0.5) / (n + 1)) for share in shares),
+            float(np.log(misfit) - np.log(n / MISFIT_ITEMS) / 2),
+        )
+
+    def dependence(self) -> float:
+        """The probability u = σ(log 4 + z) that labels are wrong in ways the model does not know.
+
+        It is 0.8 where a second subtype says nothing, z = 0. Conditionally independent annotators
+        have a z far below zero, because a subtype that explains nothing predicts worse. One-sided
+        sources determine no model, so u is one.
+        """
+        return 1.0 if self.one_sided else float(expit(logit(BASE_RATE) + self.score))
+
+    def expect(self, n_items: int, relation: Relation | None = None) -> ExpectedError:
+        """The expected error of ``n_items`` labels.
+
+        The logit of the error has the mean and the variance of a mixture: with probability u it is
+        that of the relation, otherwise that of the model. The variance includes the sampling noise
+        of the share of wrong labels.
+        """
+        own, limit = _logit(self.independent_error), 1 - 1 / self.n_classes
+        known = relation or fitted_relation()
+        u, related, spread = self.dependence(), known.log_odds(self), known.spread
+        mean = (1 - u) * own + u * related
+        value = float(expit(mean))
+        variance = (
+            (1 - u) * INDEPENDENT_SPREAD**2 + u * spread**2 + u * (1 - u) * (own - related) ** 2
+        )
+        variance += 1 / (n_items * max(value * (1 - value), 0.5 / n_items))
+        half = Z * np.sqrt(variance)
+        value, low, high = (min(float(expit(mean + x)), limit) for x in (0.0, -half, half))
+        return ExpectedError(value, low, high, min(self.independent_error, limit))
+
+
+def measure_features(
+    responses: Responses,
+    labels: Codes,
+    independent: Floats,
+    predict: tuple[Predict, Predict],
+    score: float,
+    one_sided: bool,
+) -> Features:
+    """Measure the features of labels ``[item]`` of plain responses, all of which have some.
+
+    ``independent[item, class]`` are posteriors under the model; ``predict`` are the functions that
+    return those of MACE and of one EM iteration.
+    """
+    mace, near = (one(responses) for one in predict)
+    votes = weighted_votes(responses)
+    model = implied_model(responses, np.eye(responses.n_classes)[labels], 1)
+    pairs = count_pairs(responses).compare_with(model)
+    return Features(
+        independent_error=error_at(independent, labels),
+        mace_error=error_at(mace, labels),
+        near_error=error_at(near, labels),
+        margin=float(np.mean(vote_margins(votes) / votes.sum(axis=1))),
+        misfit=measure_fit(pairs, responses.n_annotators).misfit,
+        score=score,
+        one_sided=one_sided,
+        n_items=responses.n_items,
+        n_classes=responses.n_classes,
     )
 
 
-def expect_error(responses: Responses, model: Model, posteriors: Floats) -> ErrorInterval:
-    """The expected share of wrong labels of the most probable classes."""
-    observed = observe(responses, model, most_likely(posteriors), posteriors)
-    n_items = int(np.count_nonzero(responses.responses_per_item))
-    if not n_items:
-        return NO_ERROR.scaled(0.0, mean_error(posteriors))
-    dependence = probability_of_shared_errors(
-        observed.independence(np.arange(responses.n_annotators))
-    )
-    visible = observed.visible() if dependence > 0 else None
-    own, K = mean_error(observed.posteriors), responses.n_classes
-    answered = responses.responses_per_item > 0
-    rest = float(np.sum(1 - posteriors[~answered].max(axis=1)) / responses.n_items)
-    return combine(own, dependence, visible, n_items, K).scaled(n_items / responses.n_items, rest)
+def error_at(posteriors: Floats, labels: Codes) -> float:
+    """The mean of 1 − the posterior of the label."""
+    return float(1 - posteriors[np.arange(len(labels)), labels].mean())
+
+
+def share_error(votes: Floats, labels: Codes) -> float:
+    """The mean of 1 − the label's share of ``votes[item, class]``, to which one vote is added."""
+    shares = (votes + votes.sum(axis=0) / votes.sum()) / (votes.sum(axis=1, keepdims=True) + 1)
+    return error_at(shares, labels)
+
+
+def vote_margins(votes: Floats) -> Floats:
+    """Lead of the class with most votes over the second, ``[item]``; of one class, all votes."""
+    ordered = np.sort(np.column_stack([np.zeros(len(votes)), votes]), axis=1)
+    return np.asarray(ordered[:, -1] - ordered[:, -2])
+
+
+def _logit(share: float) -> float:
+    return float(logit(np.clip(share, MIN_SHARE, 1 - MIN_SHARE)))
+
+
+def as_percent(share: float) -> str:
+    """A share in percent, with a decimal below ten."""
+    percent = 100 * share
+    return f"{percent:.1f}" if percent < 9.95 else f"{percent:.0f}"

@@ -59,18 +59,10 @@ class Fit:
 
     def summary(self) -> str:
         """The misfit and the verdict."""
-        text = (
-            f"Pairwise agreement deviates from the model by {self.misfit:.2g} × the sampling "
-            f"noise: the model {self.verdict}."
+        return (
+            "Pairwise agreement deviates from the model of independent annotators by "
+            f"{self.misfit:.2g} × the sampling noise: the model {self.verdict}."
         )
-        if self.verdict == "does not fit":
-            return (
-                f"{text} Errors are correlated, so a model of conditionally independent annotators "
-                "would be too confident."
-            )
-        if not self.holds:
-            return f"{text} Errors may be correlated."
-        return text
 
 
 def measure_fit(pairs: Pairs, n_annotators: int) -> Fit:

@@ -1,21 +1,24 @@
-"""Confidence of each item's label, and which items need another label."""
+"""Confidence of each item's label, and which items one more response could change."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from blindfuse.model.posteriors import most_likely, vote_posteriors
+from blindfuse.model.fused_model import FusedModel
+from blindfuse.model.model import Model
+from blindfuse.model.posteriors import most_likely
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
-CONFIDENT = 0.9
-"""Items with a lower confidence need another label. Asking for one pays off below this threshold
-if an error costs as much as ten responses."""
-
+GOOD_ANNOTATOR = 0.75
+"""Quantile of the annotators' accuracies that a good annotator has."""
+MAX_ACCURACY = 0.95
+"""Largest accuracy that a good annotator is assumed to have; nobody is certain."""
+FIRST_ITEMS = 50
+"""Items of which the summary says what another response would bring."""
 BLOCK_ITEMS = 200_000
 """Items that are rated at once, to limit memory."""
 
@@ -33,7 +36,9 @@ class Items:
     entropy ``[item]``
         entropy of the posterior, in nats.
     needs_another_label ``[item]``
-        whether the confidence is below ``CONFIDENT``.
+        whether one more response, by a good annotator, could change the label.
+    gain ``[item]``
+        by how much the probability of a correct label is expected to rise with that response.
     outvoted ``[item]``
         whether another class has more votes than the label.
     """
@@ -42,39 +47,88 @@ class Items:
     margin: Floats
     entropy: Floats
     needs_another_label: NDArray[np.bool_]
+    gain: Floats
     outvoted: NDArray[np.bool_]
 
+    def ranked(self) -> NDArray[np.intp]:
+        """Positions of the items that need another label, the largest gain first."""
+        order = np.argsort(-self.gain, kind="stable")
+        return np.asarray(order[self.needs_another_label[order]])
+
     def summary(self) -> str:
-        """How many items need another label, and where to begin if most do."""
-        total, count = len(self.confidence), int(np.count_nonzero(self.needs_another_label))
-        text = (
-            f"{count:,} of {total:,} ({100 * count / max(total, 1):.0f} %) need another label: "
-            f"confidence below {100 * CONFIDENT:.0f} %."
-        )
+        """How many labels one more response could change, and what the first ones would bring."""
+        total, ranked = len(self.confidence), self.ranked()
+        if not len(ranked):
+            return f"No label of {total:,} would change with one more response."
+        first = ranked[:FIRST_ITEMS]
+        which = f"the {len(first):,} with the largest gain" if len(ranked) > len(first) else "all"
+        corrected = self.gain[first].sum()
+        number = f"about {corrected:.0f}" if corrected >= 1 else "fewer than 1"
         return (
-            f"{text} Begin with those that `blindfuse next` lists." if 2 * count > total else text
+            f"{len(ranked):,} of {total:,} labels ({100 * len(ranked) / total:.0f} %) could change "
+            f"with one more response; asking for {which} would correct {number}."
         )
 
 
-def rate_items(responses: Responses, posteriors: Floats) -> Items:
-    """Rate items by their posteriors ``[item, class]`` and their votes."""
-    if not responses.is_plain:  # what an anchor says of an item depends on all items
-        return Items(*_rate_block(responses, posteriors))
-    blocks = [
-        _rate_block(responses.select_items(block), posteriors[block])
-        for block in np.array_split(
-            np.arange(responses.n_items), -(-responses.n_items // BLOCK_ITEMS)
+def rate_items(
+    responses: Responses,
+    model: Model,
+    posteriors: Floats,
+    is_gold: NDArray[np.bool_] | None = None,
+) -> Items:
+    """Rate items by their ``posteriors[item, class]`` and by what a response would change.
+
+    Gold labels do not change.
+    """
+    blocks = np.array_split(np.arange(responses.n_items), -(-responses.n_items // BLOCK_ITEMS) or 1)
+    fused = model if isinstance(model, FusedModel) else FusedModel.of(model)
+    rated = [
+        _rate_block(
+            responses if len(blocks) == 1 else responses.select_items(block),
+            fused,
+            posteriors[block],
         )
+        for block in blocks
     ]
-    return Items(*(np.concatenate(column) for column in zip(*blocks, strict=True)))
+    found = Items(*(np.concatenate(column) for column in zip(*rated, strict=True)))
+    if is_gold is not None:
+        found.needs_another_label[is_gold], found.gain[is_gold] = False, 0.0
+    return found
 
 
-def _rate_block(responses: Responses, posteriors: Floats) -> tuple[NDArray[Any], ...]:
-    """The fields of ``Items`` for a block of items."""
-    *_, second, first = np.sort(posteriors, axis=1).T
-    outvoted = np.zeros(len(posteriors), dtype=bool)
-    if responses.anchor.kind != "none":  # there, symbols name no class, and nothing is voted for
-        votes = vote_posteriors(responses)
-        label_votes = votes[np.arange(len(votes)), most_likely(posteriors)]
-        outvoted = (label_votes == 0) & (responses.responses_per_item > 0)
-    return first, first - second, entr(posteriors).sum(axis=1), first < CONFIDENT, outvoted
+def _rate_block(
+    responses: Responses, model: FusedModel, posteriors: Floats
+) -> tuple[NDArray[np.generic], ...]:
+    """The fields of :class:`Items` for a block of items.
+
+    A good annotator of accuracy a reports the second most probable class, j instead of k. That
+    multiplies e_j/e_k by a (K − 1)/(1 − a) and adds one vote to j. The label changes if j is then
+    more probable. The gain is P(j is reported) times the lead of j over k after it.
+    """
+    n_items, K = posteriors.shape
+    items = np.arange(n_items)
+    label, others = most_likely(posteriors), posteriors.copy()
+    first = posteriors[items, label]
+    others[items, label] = -1.0
+    rival = most_likely(others)
+    second = posteriors[items, rival]
+    accuracy = min(float(np.quantile(model.accuracies, GOOD_ANNOTATOR)), MAX_ACCURACY)
+    wrong = (1 - accuracy) / max(K - 1, 1)
+    by_model, mean = model.parts(responses)
+    votes, number = model.votes(responses)
+    lead = np.zeros(n_items)
+    if by_model is not None:
+        of_rival = by_model[items, rival]
+        difference = accuracy * of_rival - wrong * by_model[items, label]
+        updated = difference / (wrong + (accuracy - wrong) * of_rival)
+        lead += (1 - model.dependence) * updated
+    if model.dependence > 0:
+        added = votes.copy()
+        added[items, rival] += 1
+        near_votes = model.near_votes(added, number + 1, mean)
+        lead += model.dependence * (near_votes[items, rival] - near_votes[items, label])
+    lead[rival == label] = 0.0  # there is one class only
+    reported = second * accuracy + (1 - second) * wrong
+    outvoted = votes[items, label] < votes.max(axis=1)
+    gain = np.where(lead > 0, reported * lead, 0.0)
+    return first, first - second, entr(posteriors).sum(axis=1), lead > 0, gain, outvoted

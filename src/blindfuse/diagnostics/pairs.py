@@ -1,6 +1,6 @@
 """Responses of pairs of annotators to the items that they share, compared with a model."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
@@ -63,12 +63,9 @@ class Pairs:
     agreement: Floats
     expected_agreement: Floats
 
-    def outside_groups(self, groups: Sequence[Sequence[int]]) -> "Pairs":
-        """The pairs that are not inside one of these groups of positions."""
-        group_of = np.full(len(self.annotators), -1)
-        for g, group in enumerate(groups):
-            group_of[np.isin(self.annotators, group)] = g
-        return self._select((group_of[self.i] != group_of[self.j]) | (group_of[self.i] < 0))
+    def for_positions(self, positions: NDArray[np.intp]) -> "Pairs":
+        """The same pairs in a table where annotator m is at ``positions[m]``."""
+        return replace(self, annotators=positions[self.annotators])
 
     def with_common_items(self, minimum: int) -> "Pairs":
         """The pairs that share at least this many items."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from blindfuse.estimators.base import PosteriorEstimator
 from blindfuse.model.anchored_votes import symbol_votes
-from blindfuse.model.posteriors import count_votes, most_likely, weighted_votes
+from blindfuse.model.posteriors import most_likely, vote_posteriors, weighted_votes
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
@@ -74,14 +74,17 @@ class VotingEstimator(PosteriorEstimator):
 
 def _agreement(responses: Responses) -> Floats:
     """Share of each annotator's votes that equal the majority vote, ``[annotator]``."""
-    counts = count_votes(responses).counts
+    _, annotators, symbols = responses.by_item
+    items = responses.item_of_response()
     if responses.is_plain:
-        agreed = np.einsum("mkk->m", counts)
+        agrees = vote_posteriors(responses)[items, symbols]
+        agreed = np.bincount(annotators, agrees, responses.n_annotators)
         return np.asarray(agreed / np.maximum(responses.responses_per_annotator, 1))
-    votes = symbol_votes(responses)
-    agreed = np.einsum("mrk,mrk->m", counts, np.broadcast_to(votes, counts.shape))
-    cast = np.einsum("mr,mr->m", counts.sum(axis=2), votes.sum(axis=2) + 0 * counts[:, :, 0])
-    return np.asarray(np.divide(agreed, cast, out=np.zeros_like(agreed), where=cast > 0))
+    winners, votes = vote_posteriors(responses)[items], symbol_votes(responses)
+    cast = votes[annotators if len(votes) > 1 else 0, symbols]
+    agreed = np.bincount(annotators, (winners * cast).sum(axis=1), responses.n_annotators)
+    total = np.bincount(annotators, cast.sum(axis=1), responses.n_annotators)
+    return np.asarray(np.divide(agreed, total, out=np.zeros_like(agreed), where=total > 0))
 
 
 def _response_shares(responses: Responses) -> Floats:

@@ -1,127 +1,223 @@
-"""What the responses say about the methods that could fuse them, computed when first used."""
+"""What the responses say before a label is chosen: votes, models, agreement and dependence.
 
-from dataclasses import dataclass, field
+Everything is computed once, when it is first used. The rule, the expected error, the diagnostics
+and the report read it from here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics.correlated_errors import CorrelatedErrors, score_correlated_errors
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
 from blindfuse.diagnostics.fit import Fit, measure_fit
+from blindfuse.diagnostics.information import Information, measure_information
 from blindfuse.diagnostics.pairs import PairCounts, Pairs, count_pairs
+from blindfuse.errors import NotIdentifiable
 from blindfuse.estimators.dawid_skene import DawidSkene
-from blindfuse.fusion.choice import FuseContext
-from blindfuse.fusion.held_out import (
-    Gain,
-    HeldOut,
-    HeldOutScores,
-    fit_independent,
-    fit_subtypes,
-)
-from blindfuse.fusion.pooled_model import PooledModel, fit_pooled_model
-from blindfuse.model.posteriors import weighted_votes
+from blindfuse.estimators.em import EMEstimator, VoteStart
+from blindfuse.estimators.held_out import Gain, HeldOut, fit_independent, fit_subtypes, sample_items
+from blindfuse.estimators.mace import MACE
+from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
+from blindfuse.model.model import Model
+from blindfuse.model.posteriors import count_votes, weighted_votes
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
-from blindfuse.moments.requirements import counting_is_cheap
+from blindfuse.moments.requirements import counting_is_cheap, require_overlap
 from blindfuse.responses.responses import Responses
 
 Floats = NDArray[np.float64]
 
+SIGNIFICANT_Z = 2.0
+"""Standard errors by which one model must predict better than another to replace it."""
+FEW_CLASSES = 0.6
+"""Share of the expected number of classes up to which an annotator is one-sided: with two classes,
+one who reports only one of them."""
+MIN_ONE_SIDED = 0.5
+"""Share of responses by one-sided annotators from which on no confusion matrix is determined."""
+
 
 @dataclass(eq=False)
 class Evidence:
-    """The evidence that the steps of a selection rule share.
+    """The responses to fuse, in canonical order, and what they say.
 
-    ``refusals`` are the reasons, in clauses, why earlier steps did not choose their method.
+    Attributes
+    ----------
+    ordered
+        whether the classes are ordered.
+    seed
+        random seed of the sample of items on which large tables are compared.
+    gold
+        gold labels of some items, ``{item: label}``, which are held fixed.
+    prior_model, prior_count
+        a Model of annotators from earlier work, and the pseudo-counts per class it is worth.
+    votes_only
+        whether other questions to the same annotators show correlated errors, so that no model is
+        used.
     """
 
-    context: FuseContext
-    refusals: list[str] = field(default_factory=list)
-
-    @property
-    def responses(self) -> Responses:
-        return self.context.responses
+    responses: Responses
+    ordered: bool = False
+    seed: int = 0
+    gold: Mapping[Any, Any] | None = None
+    prior_model: Model | None = None
+    prior_count: float = 20.0
+    threads: int | None = None
+    votes_only: bool = False
 
     @cached_property
     def votes(self) -> Floats:
-        """Number of responses ``[item, class]``."""
+        """Number of votes ``[item, class]``; a score votes for the class that it lies in."""
         return weighted_votes(self.responses)
 
     @cached_property
-    def pooled_model(self) -> PooledModel:
-        """One confusion matrix for all annotators, fitted to a sample of the items."""
-        return fit_pooled_model(weighted_votes(self.context.sample))
+    def information(self) -> Information | None:
+        """Agreement beyond chance; None if no item has two responses that can be compared."""
+        return measure_information(self.responses)
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether annotators agree beyond chance, are known, or cannot be compared by agreement."""
+        has_names = self.responses.anchor.kind != "none"
+        if self.prior_model is not None or not has_names or self.has_one_sided_sources:
+            return True
+        return self.information is not None and self.information.is_beyond_chance
 
     @cached_property
-    def pairs(self) -> PairCounts:
+    def no_overlap(self) -> str | None:
+        """Why no model of single annotators is determined (Lemma 1), or None if one is."""
+        try:
+            require_overlap(self.responses)
+        except NotIdentifiable as refusal:
+            return refusal.reason
+        return None
+
+    @property
+    def is_modelled(self) -> bool:
+        """Whether a model of the annotators is determined and worth fitting."""
+        return self.is_informative and self.no_overlap is None
+
+    @cached_property
+    def one_sided_share(self) -> float:
+        """The share of responses by annotators who report few of the classes.
+
+        As many responses by someone who reports all classes as often as the crowd does would
+        contain Σ_k 1 − (1 − p_k)^n classes on average.
+        """
+        reported = np.rint(self._vote_start.counts.counts.sum(axis=2))
+        if self.responses.anchor.matrix is not None:  # an abstention is no report of a class
+            reported = reported[:, self.responses.anchor.matrix.any(axis=1)]
+        number, n_responses = reported.sum(axis=1), max(reported.sum(), 1.0)
+        rarity = 1 - reported.sum(axis=0) / n_responses
+        expected = np.sum(1 - rarity ** number[:, None], axis=1)
+        one_sided = np.count_nonzero(reported, axis=1) <= FEW_CLASSES * expected
+        return float(number[one_sided].sum() / n_responses)
+
+    @property
+    def has_one_sided_sources(self) -> bool:
+        """Whether most responses come from sources that report few of the classes.
+
+        Such sources (labelling functions, keyword rules) abstain rather than report another class.
+        """
+        reports_classes = self.responses.anchor.kind in ("identity", "matrix")
+        return reports_classes and self.one_sided_share >= MIN_ONE_SIDED
+
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether sources are one-sided and their abstentions are not used."""
+        return self.responses.is_plain and self.has_one_sided_sources
+
+    @cached_property
+    def fitted(self) -> EMEstimator:
+        """The model of conditionally independent annotators.
+
+        EM from the paper's method (Remark 2), or from the vote where moments would cost far more
+        than EM; with an order that predicts better, :class:`OrdinalDawidSkene`; for one-sided
+        sources, :class:`MACE`, because their confusion matrices are not determined.
+        """
+        if self.is_one_sided:
+            return self.mace
+        if self.order_gain is not None and self.order_gain.z > SIGNIFICANT_Z:
+            return OrdinalDawidSkene(threads=self.threads).fit(self.responses, self.gold)
+        cheap = self.responses.is_plain and counting_is_cheap(self.responses)
+        return self.fit_dawid_skene(start="blind" if cheap else "mv")
+
+    @cached_property
+    def one_iteration(self) -> DawidSkene:
+        """One iteration of Dawid–Skene from the majority vote, which stays near it."""
+        return self.fit_dawid_skene(max_iter=1)
+
+    @cached_property
+    def mace(self) -> MACE:
+        """:class:`MACE`, fitted to a sample."""
+        return MACE(threads=self.threads).fit(self._sample_in_order)
+
+    def fit_dawid_skene(self, **parameters: Any) -> DawidSkene:
+        """Fit Dawid–Skene with these parameters, the gold labels and the prior model."""
+        method = DawidSkene(
+            prior_model=self.prior_model,
+            prior_count=self.prior_count,
+            threads=self.threads,
+            **parameters,
+        )
+        if not self.gold:
+            method._votes = self._vote_start
+        return method.fit(self.responses, gold=self.gold)
+
+    @cached_property
+    def pair_counts(self) -> PairCounts:
         """Counts of the responses of pairs of annotators."""
         return count_pairs(self.responses)
 
     @cached_property
-    def dawid_skene(self) -> DawidSkene:
-        """EM from the paper's method, or from the vote where moments would cost far more than EM.
-
-        Where errors are not correlated, both end at the same model.
-        """
-        if counting_is_cheap(self.responses):
-            return self.context.fit_dawid_skene(start="blind")
-        return self.context.dawid_skene_from_vote
-
-    @cached_property
-    def after_blind_ensemble(self) -> DawidSkene:
-        """EM from the paper's method, whatever moments cost."""
-        if self.dawid_skene.start == "blind":
-            return self.dawid_skene
-        return self.context.fit_dawid_skene(start="blind")
-
-    @cached_property
-    def correlated_errors(self) -> CorrelatedErrors:
-        """Whether errors on the same item are correlated under EM."""
-        fitted = self.dawid_skene
-        return score_correlated_errors(
-            self.responses, fitted.model_, fitted.posteriors_, self.context.threads
-        )
-
-    @cached_property
-    def compared_pairs(self) -> Pairs:
-        """The responses of pairs of annotators, compared with EM."""
-        return self.pairs.compare_with(self.dawid_skene.model_)
-
-    @cached_property
-    def fit(self) -> Fit:
-        """How far pairwise agreement deviates from EM."""
-        return measure_fit(self.compared_pairs, self.responses.n_annotators)
+    def pairs(self) -> Pairs:
+        """The responses of pairs of annotators, compared with the model."""
+        return self.pair_counts.compare_with(self.fitted.model_)
 
     @cached_property
     def dependence(self) -> Dependence:
-        """Pairs and groups of annotators who agree more than EM and the other pairs explain."""
-        return find_dependence(self.compared_pairs, self.responses.annotators)
+        """Pairs of annotators who agree more than the model and the other pairs explain."""
+        return find_dependence(self.pairs, self.responses.annotators)
 
-    @property
-    def correlation(self) -> float:
-        """Mean excess agreement of pairs of annotators under EM, at least zero."""
-        return max(self.dependence.correlation, 0.0)
+    @cached_property
+    def fit(self) -> Fit:
+        """How far pairwise agreement deviates from the model."""
+        return measure_fit(self.pairs, self.responses.n_annotators)
 
     @cached_property
     def second_subtype(self) -> Gain:
-        """How much better two subtypes per class predict held-out responses than one."""
-        return self._held_out.gain(self._two_subtypes, over=self._one_subtype)
+        """How much better two latent subtypes per class predict held-out responses than one.
+
+        If annotators are conditionally independent given the class, a second subtype has nothing to
+        explain, and predicts no better.
+        """
+        held_out = HeldOut(self.sample)
+        one = held_out.predict(fit_independent(self.threads, shrinkage=DEFAULT_PSEUDO_COUNT))
+        two = held_out.predict(fit_subtypes(2, self.threads))
+        return held_out.gain(two, over=one)
 
     @cached_property
-    def third_subtype(self) -> Gain:
-        """How much better three subtypes per class predict held-out responses than two."""
-        three = self._held_out.predict(fit_subtypes(3, self.context.threads))
-        return self._held_out.gain(three, over=self._two_subtypes)
+    def order_gain(self) -> Gain | None:
+        """How much better a model of ordered classes predicts; None if they are not ordered."""
+        if not self.ordered:
+            return None
+        held_out = HeldOut(self.sample)
+        by_order = held_out.predict(fit_independent(self.threads, OrdinalDawidSkene))
+        return held_out.gain(by_order, over=held_out.predict(fit_independent(self.threads)))
 
     @cached_property
-    def _held_out(self) -> HeldOut:
-        return HeldOut(self.context.sample)
+    def sample(self) -> Responses:
+        """The responses on which models are compared: all, or those of a sample of the items."""
+        return sample_items(self.responses, self.seed)
 
     @cached_property
-    def _one_subtype(self) -> HeldOutScores:
-        fit = fit_independent(self.context.threads, shrinkage=DEFAULT_PSEUDO_COUNT)
-        return self._held_out.predict(fit)
+    def _sample_in_order(self) -> Responses:
+        """The sample with annotators and classes in the order of the whole table."""
+        table = self.responses
+        return self.sample.recoded(table.annotators, table.classes, table.symbols)
 
     @cached_property
-    def _two_subtypes(self) -> HeldOutScores:
-        return self._held_out.predict(fit_subtypes(2, self.context.threads))
+    def _vote_start(self) -> VoteStart:
+        return VoteStart(count_votes(self.responses, self.threads))

@@ -1,37 +1,42 @@
 """`fuse`: the call that most users make. It fuses responses, and says how and why."""
 
+import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics.calibration import ErrorInterval
 from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
-from blindfuse.diagnostics.expected_error import expect_error
-from blindfuse.errors import NotConverged
-from blindfuse.estimators.base import check_responses
-from blindfuse.fusion.abstentions import explain_abstentions
-from blindfuse.fusion.audit import AuditResult
-from blindfuse.fusion.audit_decision import apply_checks
-from blindfuse.fusion.choice import Choice, FuseContext, SelectionRule, choice_in_input_order
-from blindfuse.fusion.recalibration import with_expected_error
-from blindfuse.fusion.selection import select_by_order, select_by_prediction
-from blindfuse.fusion.symbols import select_with_symbols
+from blindfuse.diagnostics.expected_error import ExpectedError
+from blindfuse.diagnostics.items import Items, rate_items
+from blindfuse.errors import BadParameter, NotConverged
+from blindfuse.estimators.base import Estimator, check_responses
+from blindfuse.fusion.evidence import Evidence
+from blindfuse.fusion.explain import explain
+from blindfuse.fusion.rule import Decision, decide_labels, expect_error
 from blindfuse.kernels.threads import single_threaded_blas
+from blindfuse.model.fused_model import FusedModel
+from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
-from blindfuse.parameters import integer_at_least, one_of
-from blindfuse.responses.canonical import canonicalize
+from blindfuse.parameters import Constraint, instance_of, integer_at_least, one_of, optional
+from blindfuse.responses.canonical import CanonicalResponses, canonicalize
 from blindfuse.responses.coding import positions
-from blindfuse.responses.gold import gold_codes
+from blindfuse.responses.gold import check_gold, gold_codes
 from blindfuse.responses.responses import Responses, as_responses
 from blindfuse.responses.symbols import NO_RESPONSE
 
 Floats = NDArray[np.float64]
+
+MAX_ENTRIES, MAX_ENTRIES_PER_RESPONSE = 50_000_000, 5_000
+"""Entries of confusion matrices up to which they are estimated, whatever the number of responses,
+and per response."""
+METHOD: Constraint = optional(instance_of(Estimator, description="a method such as DawidSkene()"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,74 +45,67 @@ class Fusion:
 
     Attributes
     ----------
+    responses
+        what was fused.
     labels ``[item]``, posteriors ``[item, class]``
-        in the order of ``responses.items`` and ``responses.classes``.
-    choice
-        what the selection rule chose; ``method``, ``why``, ``model``, ``history`` and ``groups``
-        are its fields.
-    threads
-        maximum number of threads for prediction.
+        in the order of ``responses.items`` and ``responses.classes``; the label is the class of the
+        largest posterior.
+    method, why
+        the name of the method, and the reasons in sentences.
+    model
+        confusion matrices and class prior, and how votes and models are combined for new items.
+    expected_error
+        the expected share of wrong labels, with its 80 % interval: ``value``, ``low``, ``high``,
+        ``if_independent``. None if the responses do not tell. Gold labels count as correct.
+    history ``[iteration]``
+        log-likelihoods of EM; empty if no model was fitted.
+    evidence, annotator_at ``[annotator]``
+        what the rule computed, in canonical order, and the positions of its annotators here.
     is_gold ``[item]``
         whether the label is a gold label; None if there are no gold labels.
+    n_checked
+        number of checked items on which the expected error was measured; 0 if it was estimated.
+    threads
+        maximum number of threads for prediction.
     """
 
     responses: Responses
     labels: NDArray[Any]
     posteriors: Floats
-    choice: Choice = field(repr=False)
-    threads: int | None = field(default=None, repr=False)
+    method: str
+    why: str
+    model: FusedModel = field(repr=False)
+    expected_error: ExpectedError | None
+    history: Floats = field(repr=False)
+    evidence: Evidence = field(repr=False)
+    annotator_at: NDArray[np.intp] = field(repr=False)
     is_gold: NDArray[np.bool_] | None = field(default=None, repr=False)
-
-    @property
-    def method(self) -> str:
-        """The name of the method that was used."""
-        return self.choice.method
-
-    @property
-    def why(self) -> str:
-        """Why the method was used, in sentences."""
-        return self.choice.why
-
-    @property
-    def model(self) -> Model:
-        """Confusion matrices and class prior, for new items by the same annotators."""
-        return self.choice.model
+    n_checked: int = field(default=0, repr=False)
+    threads: int | None = field(default=None, repr=False)
+    estimator: Estimator | None = field(default=None, repr=False)
 
     @cached_property
-    def expected_error(self) -> ErrorInterval:
-        """The expected share of wrong labels, with its 80 % interval: ``value``, ``low``, ``high``.
-
-        Gold labels count as correct.
-        """
-        known = self.choice.expected_error
-        return known or expect_error(self.responses, self.model, self.posteriors)
-
-    @property
-    def history(self) -> Floats:
-        """Log-likelihoods ``[iteration]``; empty for methods that do not iterate."""
-        return self.choice.history
-
-    @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Positions of annotators with correlated errors that the method merged."""
-        return self.choice.groups
+    def item_ratings(self) -> Items:
+        """Confidence of each label, and which items one more response could change."""
+        return rate_items(self.responses, self.model, self.posteriors, self.is_gold)
 
     @cached_property
     def diagnostics(self) -> Diagnostics:
         """How far the result can be trusted; computed when first used."""
+        evidence, pairs = self.evidence, None
         with single_threaded_blas():
-            all_gold = self.is_gold is not None and bool(self.is_gold.all())
-            known = self.responses.classes
-            labels = positions(self.labels, known) if self.choice.rates_by_labels else None
+            if evidence.is_modelled and self.responses.anchor.kind != "none":
+                pairs = evidence.pairs.for_positions(self.annotator_at)
             return diagnose(
                 self.responses,
                 self.model,
                 self.posteriors,
-                self.groups,
-                all_gold,
-                self.expected_error,
-                labels,
-                n_checked=self.choice.n_checked,
+                expected=self.expected_error,
+                is_gold=self.is_gold,
+                n_checked=self.n_checked,
+                items=self.item_ratings,
+                information=evidence.information,
+                pairs=pairs,
             )
 
     def predict_proba(self, responses: Any) -> Floats:
@@ -120,14 +118,21 @@ class Fusion:
         if new.is_plain and NO_RESPONSE in known.symbols.tolist():
             new = new.recoded(known.annotators, new.classes).with_abstentions()
         new = new.recoded(known.annotators, known.classes, known.symbols)
-        if self.choice.posteriors_of is not None:
-            return self.choice.posteriors_of(new)
+        if self.estimator is not None:
+            # The method was fitted to the classes in canonical order.
+            order = positions(known.classes, self.evidence.responses.classes)
+            found = self.estimator.predict_proba(new)[:, order]
+            return self.model.recalibrate(found, new.responses_per_item > 0)
         return self.model.posteriors(new, threads=self.threads)
 
     def predict(self, responses: Any) -> NDArray[Any]:
         """Labels ``[item]`` of new items by the same annotators, by the same method."""
         codes = most_likely(self.predict_proba(responses))
         return np.asarray(self.responses.classes[codes])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what prediction needs to an ``.npz`` file; :meth:`Model.load` reads it."""
+        self.model.save(path)
 
     def summary(self) -> str:
         """What was fused, by which method and why, and how far to trust it."""
@@ -141,16 +146,16 @@ def fuse(
     responses: Any,
     *,
     ordered: bool = False,
-    abstentions: bool | None = None,
+    abstentions: bool = False,
     gold: Mapping[Any, Any] | None = None,
-    checked: Mapping[Any, Any] | AuditResult | None = None,
+    checked: Any = None,
     prior_model: Model | None = None,
     prior_count: float = 20.0,
-    selection: SelectionRule | None = None,
+    method: Estimator | None = None,
     seed: int = 0,
     threads: int | None = None,
 ) -> Fusion:
-    """Fuse responses without ground truth, by the method that the responses themselves justify.
+    """Fuse responses without ground truth: votes that models correct as far as they can be trusted.
 
     The result depends neither on the order of items, annotators and classes nor on their names. Of
     classes that are equally probable, the one that is reported most often becomes the label.
@@ -163,9 +168,7 @@ def fuse(
         whether the classes are ordered, as grades are.
     abstentions
         whether a missing response says something, because every annotator had the choice on every
-        item, as labelling functions have (:meth:`Responses.with_abstentions`). None decides by the
-        responses: annotators must report few of the classes, and respond like independent sources
-        that are applied to all items.
+        item, as labelling functions have (:meth:`Responses.with_abstentions`).
     gold
         gold labels of some items, ``{item: label}``, which are held fixed.
     checked
@@ -173,12 +176,11 @@ def fuse(
         are held fixed, and if they show that another method is better, its labels are used.
     prior_model, prior_count
         a Model of annotators from earlier work, and the pseudo-counts per class it is worth.
-    selection
-        the rule that chooses the method; by default
-        :func:`blindfuse.fusion.selection.select_by_prediction`.
+    method
+        a method to use in place of the rule, such as ``DawidSkene()``.
     seed
-        random seed of the sample of items on which methods are compared, if there are more than
-        500,000 responses; the result for smaller tables does not depend on it.
+        random seed of the sample of items on which models are compared, if there are more than
+        200,000 responses; the result for smaller tables does not depend on it.
     threads
         maximum number of threads; None for all cores.
 
@@ -189,33 +191,120 @@ def fuse(
     [0, 1, 0, 1, 0, 1]
     """
     integer_at_least(0).check("seed", seed)
-    one_of(True, False, None).check("abstentions", abstentions)
+    for name, value in (("ordered", ordered), ("abstentions", abstentions)):
+        one_of(True, False).check(name, value)
+    METHOD.check("method", method)
+    check_gold(gold)
     table = check_responses(responses)
-    why_abstentions = None
-    if abstentions is None and selection is None and checked is None and not ordered:
-        why_abstentions = explain_abstentions(table, threads)
-    if abstentions or why_abstentions is not None:
+    if abstentions:
         table = table.with_abstentions()
-    gold_items, gold_classes = gold_codes(table, gold)
-    use_order = ordered and table.n_classes > 2 and table.is_plain
-    select = selection or _default_rule(table, use_order)
-    canonical = canonicalize(table, keep_classes=ordered, threads=threads)
-    context = FuseContext(canonical.responses, seed, gold, prior_model, prior_count, threads)
+    evidence = {
+        "ordered": ordered and table.n_classes > 2 and table.is_plain,
+        "seed": seed,
+        "gold": gold,
+        "prior_model": prior_model,
+        "prior_count": prior_count,
+        "threads": threads,
+    }
+    fusion = fuse_table(table, method, keep_classes=ordered, **evidence)
+    if checked is None:
+        return fusion
+    from blindfuse.auditing.apply_checks import apply_checks  # an audit starts from a fusion
+
+    return apply_checks(fusion, checked)
+
+
+def fuse_table(
+    table: Responses, method: Estimator | None = None, *, keep_classes: bool = False, **options: Any
+) -> Fusion:
+    """Fuse a table by the rule, or by a requested method; ``options`` are those of Evidence."""
+    _require_memory(table)
+    canonical = canonicalize(table, keep_classes=keep_classes, threads=options.get("threads"))
     with single_threaded_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
-        choice = with_expected_error(select(context), context)
-    choice = choice_in_input_order(choice, canonical, table)
-    why = choice.why if why_abstentions is None else f"{why_abstentions} {choice.why}"
-    choice = replace(choice, why=why, model=choice.model.with_scale(table.anchor.scale))
-    posteriors, labels = choice.posteriors, choice.label_codes()
+        evidence = Evidence(canonical.responses, **options)
+        if method is None:
+            decision = decide_labels(evidence)
+            why = explain(decision, evidence)
+        else:
+            decision, why = _use_method(method, evidence), "This method was requested."
+    return _in_input_order(decision, why, evidence, canonical, table, method)
+
+
+def check_fusion(value: Any) -> None:
+    """Raise BadParameter if the value is not the result of ``fuse``."""
+    if not isinstance(value, Fusion):
+        raise BadParameter(
+            f"fusion= is a {type(value).__name__}, not the result of fuse. Pass fuse(responses)."
+        )
+
+
+def _require_memory(table: Responses) -> None:
+    """Raise BadParameter if confusion matrices would take far more memory than the responses."""
+    entries = table.n_annotators * table.n_symbols * table.n_classes
+    if entries > max(MAX_ENTRIES, MAX_ENTRIES_PER_RESPONSE * table.n_responses):
+        raise BadParameter(
+            f"{table.n_annotators:,} confusion matrices of {table.n_classes:,} classes have "
+            f"{entries / 1e6:,.0f} million entries, but there are {table.n_responses:,} responses "
+            "to estimate them from. Merge classes, or use MajorityVote or Wawa, which need none."
+        )
+
+
+def _use_method(method: Estimator, evidence: Evidence) -> Decision:
+    """The labels of a requested method, described by its model or by that of its labels."""
+    responses = evidence.responses
+    if "threads" in method.get_params():
+        method.set_params(threads=evidence.threads)
+    takes_gold = "gold" in signature(method.fit).parameters
+    fitted = method.fit(responses, **({"gold": evidence.gold} if takes_gold else {}))
+    model = getattr(fitted, "model_", None)
+    if model is None:
+        labels = np.eye(responses.n_classes)[most_likely(fitted.posteriors_)]
+        model = implied_model(responses, labels, evidence.threads)
+    decision = Decision(
+        type(method).__name__,
+        FusedModel.of(model),
+        fitted.posteriors_,
+        getattr(fitted, "log_likelihoods_", np.empty(0)),
+    )
+    return expect_error(decision, evidence)
+
+
+def _in_input_order(
+    decision: Decision,
+    why: str,
+    evidence: Evidence,
+    canonical: CanonicalResponses,
+    table: Responses,
+    method: Estimator | None,
+) -> Fusion:
+    """The fusion of the input ``table``, with gold labels, from a decision in canonical order."""
+    posteriors, model = decision.posteriors, decision.model
+    if canonical.responses is not table:
+        item_at, class_at = np.argsort(canonical.items), np.argsort(canonical.classes)
+        posteriors = posteriors[item_at][:, class_at]
+        model = model.for_annotators(table.annotators, table.classes, table.symbols)
+    gold_items, gold_classes = gold_codes(table, evidence.gold)
     is_gold = None
     if len(gold_items):
-        posteriors, is_gold = posteriors.copy(), np.zeros(table.n_items, dtype=bool)
-        posteriors[gold_items] = np.eye(table.n_classes)[gold_classes]
-        labels[gold_items] = gold_classes
+        is_gold = np.zeros(table.n_items, dtype=bool)
         is_gold[gold_items] = True
-    fusion = Fusion(table, np.asarray(table.classes[labels]), posteriors, choice, threads, is_gold)
-    return fusion if checked is None else apply_checks(fusion, checked)
+        posteriors[gold_items] = np.eye(table.n_classes)[gold_classes]
+    return Fusion(
+        table,
+        np.asarray(table.classes[most_likely(posteriors)]),
+        posteriors,
+        decision.method,
+        why,
+        replace(model, scale=table.anchor.scale) if table.anchor.scale else model,
+        decision.expected_error,
+        decision.history,
+        evidence,
+        canonical.annotators,
+        is_gold=is_gold,
+        threads=evidence.threads,
+        estimator=method,
+    )
 
 
 def _read_like(known: Responses, data: Any) -> Responses:
@@ -225,10 +314,3 @@ def _read_like(known: Responses, data: Any) -> Responses:
     if known.anchor.scale is not None:
         return Responses.from_scores(data, classes=known.classes, levels=known.anchor.scale)
     return as_responses(data, classes=known.symbols).with_anchor(known.classes, known.anchor)
-
-
-def _default_rule(table: Responses, use_order: bool) -> SelectionRule:
-    """The rule for these responses, if the caller gives none."""
-    if not table.is_plain:
-        return select_with_symbols
-    return select_by_order if use_order else select_by_prediction

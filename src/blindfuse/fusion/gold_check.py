@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from blindfuse.auditing.stratified import Interval
 from blindfuse.errors import BadLabels
 from blindfuse.fusion.fuse import Fusion
-from blindfuse.fusion.stratified import Interval
 from blindfuse.metrics import calibration_error, error_rate, reliability, wilson_interval
 from blindfuse.model.posteriors import vote_posteriors
 from blindfuse.responses.gold import gold_codes

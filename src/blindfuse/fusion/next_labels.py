@@ -7,16 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from blindfuse.fusion.choice import check_fusion
-from blindfuse.fusion.fuse import Fusion
+from blindfuse.fusion.fuse import Fusion, check_fusion
 from blindfuse.parameters import integer_at_least, optional
 
 Floats = NDArray[np.float64]
 
 MAX_CANDIDATES = 20
 """Annotators considered for every item: the most informative ones on average."""
-GOLD = "gold label"
-"""In place of an annotator: someone who knows the truth should label the item."""
 BLOCK_ITEMS = 20_000
 """Items whose information gains are computed at once."""
 
@@ -42,9 +39,6 @@ def next_labels(
 ) -> LabelRequests:
     """The ``budget`` most informative responses, at most one new response per item.
 
-    Where annotators form two camps, gold labels of the items that decide between the camps are
-    worth more than any response: those items are returned, with :data:`GOLD` as annotator.
-
     A response of annotator m gives I = H(p) − Σ_a q_a H(p Γ_m(a, ·)/q_a) nats about an item with
     posterior p, where q_a = Σ_k p_k Γ_m(a, k). Nobody is asked about the same item twice, or about
     more than ``max_per_annotator`` items.
@@ -52,8 +46,6 @@ def next_labels(
     check_fusion(fusion)
     integer_at_least(1).check("budget", budget)
     optional(integer_at_least(1)).check("max_per_annotator", max_per_annotator)
-    if fusion.choice.disputed:
-        return _gold_requests(fusion, budget)
     candidates = _most_informative(fusion)
     gains = _gains(fusion, candidates)
     left = np.full(len(candidates), budget if max_per_annotator is None else max_per_annotator)
@@ -82,14 +74,6 @@ def next_labels(
         fusion.responses.items[np.array(items, dtype=np.intp)[order]],
         fusion.responses.annotators[np.array(annotators, dtype=np.intp)[order]],
         np.array(gained)[order],
-    )
-
-
-def _gold_requests(fusion: Fusion, budget: int) -> LabelRequests:
-    """The items that decide between two camps; each tells them apart, which is log 2 nats."""
-    items = fusion.responses.items[list(fusion.choice.disputed[:budget])]
-    return LabelRequests(
-        items, np.full(len(items), GOLD, dtype=object), np.full(len(items), np.log(2))
     )
 
 

@@ -18,7 +18,7 @@ from scipy.special import softmax
 
 from blindfuse.errors import NotConverged, NotIdentifiable
 from blindfuse.estimators.dawid_skene import DawidSkene
-from blindfuse.fusion.selection import SIGNIFICANT_Z
+from blindfuse.fusion.evidence import SIGNIFICANT_Z
 from blindfuse.responses.anchor import NO_ANCHOR
 from blindfuse.responses.responses import Responses
 

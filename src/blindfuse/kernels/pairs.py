@@ -85,28 +85,3 @@ def compare_with_model(
             agreed[pair], expected[pair] = observed_trace, model_trace
             pair += 1
     return pair
-
-
-@kernel
-def add_correlated_errors(starts, annotators, symbols, first, last, posteriors, if_right, if_wrong):
-    """Return Σ T_n and Σ T_n² over the items, where T_n = Σ_k posteriors[n, k] Σ_{i<j} r_ik r_jk.
-
-    r_ik is ``if_right[i, k]`` if i reports k, and ``if_wrong[i, k]`` otherwise. The sum over pairs
-    is half of (Σ_i r_ik)² − Σ_i r_ik².
-    """
-    K = posteriors.shape[1]
-    total = squares = 0.0
-    for item in range(first, last):
-        joint = 0.0
-        for k in range(K):
-            if posteriors[item, k] > 0.0:
-                residual_sum = own = 0.0
-                for response in range(starts[item], starts[item + 1]):
-                    i = annotators[response]
-                    residual = if_right[i, k] if symbols[response] == k else if_wrong[i, k]
-                    residual_sum += residual
-                    own += residual * residual
-                joint += posteriors[item, k] * (residual_sum * residual_sum - own) / 2
-        total += joint
-        squares += joint * joint
-    return total, squares

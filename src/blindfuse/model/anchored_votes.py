@@ -102,6 +102,19 @@ def class_votes(
     return votes
 
 
+def score_votes(responses: Responses, rule: ScoreRule | None = None) -> Floats:
+    """Return votes ``[item, class]`` of scores, the largest of which is for the class of the mean.
+
+    With the mean z of an item's n standardised scores and the cuts c between classes, class k has
+    v_k = n (k z − Σ_{j≤k} c_j) votes, which is n (z − c_k) more than class k − 1 has.
+    """
+    values, cuts = rule or ScoreRule.of(responses)
+    scores = np.nan_to_num(mean_scores(responses, values))
+    sums = np.concatenate([[0.0], np.cumsum(cuts)])
+    levels = np.arange(responses.n_classes)
+    return np.asarray(responses.responses_per_item[:, None] * (np.outer(scores, levels) - sums))
+
+
 def symbol_votes(responses: Responses, rule: ScoreRule | None = None) -> Floats:
     """Return the votes of each symbol, ``[annotator, symbol, class]``; one row if all are alike."""
     anchor = responses.anchor

@@ -189,8 +189,23 @@ class Model:
         """Return this model of scores that were divided into levels by ``scale``."""
         return self if scale is None else replace(self, scale=scale)
 
+    def with_text_names(self) -> "Model":
+        """Return this model with text for names, as names that are read from files are."""
+        scale = self.scale
+        if scale is not None and scale.annotators is not None:
+            scale = replace(scale, annotators=scale.annotators.astype(str).astype(object))
+        names = {
+            name: getattr(self, name).astype(str).astype(object)
+            for name in ("annotators", "classes", "symbols")
+        }
+        return replace(self, **names, scale=scale)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to an ``.npz`` file without pickle; the file is replaced atomically."""
+        save_arrays(path, FORMAT, *self._saved())
+
+    def _saved(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The header and the arrays of the file."""
         names = {"annotators": self.annotators.tolist(), "classes": self.classes.tolist()}
         if not self.is_plain:
             names["symbols"] = self.symbols.tolist()
@@ -199,7 +214,7 @@ class Model:
         if self.scale is not None:
             names |= self.scale.header()
             arrays |= self.scale.arrays()
-        save_arrays(path, FORMAT, names, arrays)
+        return names, arrays
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Model":
@@ -207,7 +222,7 @@ class Model:
         header, arrays = load_arrays(path, FORMAT)
         try:
             weights = arrays["weights"]
-            return cls(
+            model = Model(
                 confusions=arrays["confusions"],
                 prior=arrays["prior"],
                 annotators=as_names(header["annotators"]),
@@ -216,6 +231,11 @@ class Model:
                 weights=None if np.all(weights == 1) else weights,
                 scale=ScoreScale.from_saved(header, arrays),
             )
+            if "dependence" not in header:
+                return model
+            from blindfuse.model.fused_model import FusedModel  # a FusedModel is a Model
+
+            return FusedModel.from_saved(model, header, arrays)
         except (KeyError, TypeError, AttributeError) as error:
             raise damaged_file_error(path, FORMAT) from error
 

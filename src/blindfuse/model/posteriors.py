@@ -17,7 +17,12 @@ from numpy.typing import NDArray
 from blindfuse.kernels import posteriors as kernels
 from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
 from blindfuse.kernels.threads import map_threads
-from blindfuse.model.anchored_votes import ScoreRule, class_votes, initial_codes
+from blindfuse.model.anchored_votes import (
+    ScoreRule,
+    class_votes,
+    initial_codes,
+    score_votes,
+)
 from blindfuse.model.checks import check_shape
 from blindfuse.model.incidence import observed_incidence
 from blindfuse.responses.packing import PackedResponses
@@ -178,6 +183,27 @@ def weighted_votes(
     cells += responses.by_item.symbols
     each = None if weights is None else weights[responses.by_item.codes]
     return np.bincount(cells, each, minlength=N * K).reshape(N, K).astype(float)
+
+
+def baseline_votes(
+    responses: Responses, rule: ScoreRule | None = None, weights: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Return the votes ``[item, class]`` before any model, and their number ``[item]``.
+
+    Scores are read by the ``rule`` (:func:`~blindfuse.model.anchored_votes.score_votes`), and
+    probabilities count as parts of a vote. ``weights[annotator]`` multiply the votes. Symbols that
+    speak for no class, such as abstentions, do not count.
+    """
+    if responses.anchor.kind == "order":
+        return score_votes(responses, rule), responses.responses_per_item.astype(float)
+    if responses.probabilities is None:
+        votes = weighted_votes(responses, weights)
+        return votes, votes.sum(axis=1)
+    items, parts = responses.item_of_response(), responses.probabilities
+    if weights is not None:
+        parts = parts * weights[responses.by_item.codes][:, None]
+    votes = np.stack([np.bincount(items, part, responses.n_items) for part in parts.T], axis=1)
+    return votes, votes.sum(axis=1)
 
 
 def most_likely(posteriors: Floats) -> NDArray[np.intp]:

@@ -1,10 +1,9 @@
 """Posteriors with the same labels and another confidence."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from blindfuse.model.posteriors import most_likely
 
@@ -18,26 +17,32 @@ BISECTIONS = 30
 """Halvings of the range of log powers, which leave eight digits."""
 
 
-@dataclass(frozen=True)
-class Recalibration:
+class Recalibration(NamedTuple):
     """Posteriors q = (1 − mixed) ((1 − certain) p^power/Σ p^power + certain · label) + mixed/K.
 
     They keep the most probable class. ``power`` below one and ``mixed`` above zero lower the
     confidence, ``power`` above one and ``certain`` above zero raise it.
     """
 
-    power: float
+    power: float = 1.0
     certain: float = 0.0
     mixed: float = 0.0
 
     def __call__(self, posteriors: Floats) -> Floats:
         """Return recalibrated posteriors ``[item, class]``."""
-        logs = self.power * np.log(np.maximum(posteriors, MIN_POSTERIOR))
-        corrected = softmax(logs, axis=1)
+        corrected = np.log(np.maximum(posteriors, MIN_POSTERIOR))
+        corrected *= self.power
+        corrected -= corrected.max(axis=1, keepdims=True)
+        np.exp(corrected, out=corrected)
+        corrected /= corrected.sum(axis=1, keepdims=True)
         if self.certain:
             corrected *= 1 - self.certain
-            corrected[np.arange(len(logs)), most_likely(posteriors)] += self.certain
-        return np.asarray((1 - self.mixed) * corrected + self.mixed / logs.shape[1])
+            corrected[np.arange(len(corrected)), most_likely(posteriors)] += self.certain
+        return np.asarray((1 - self.mixed) * corrected + self.mixed / corrected.shape[1])
+
+
+UNCHANGED = Recalibration()
+"""Posteriors as they are."""
 
 
 def power_for_error(posteriors: Floats, error: float) -> Recalibration:

@@ -17,6 +17,8 @@ from blindfuse.responses.values import LabelOptions
 
 DESIGN = ("stratum", "stratum_size", "probability")
 """Columns that say how the items were drawn."""
+N_STRATA = "n_strata"
+"""Column with the number of strata that a plan asked for."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,15 @@ class CheckedFile:
     items, strata, sizes
         all drawn items, their strata and how many items each stratum has; None if the file does
         not say how the items were drawn.
+    n_strata
+        how many strata the plan asked for; None if the file does not say.
     """
 
     labels: dict[str, str]
     items: list[str] | None = None
     strata: list[int] | None = None
     sizes: list[float] | None = None
+    n_strata: int | None = None
 
 
 def read_checked(path: FileInput, classes: Names | None = None) -> CheckedFile:
@@ -50,7 +55,7 @@ def read_checked(path: FileInput, classes: Names | None = None) -> CheckedFile:
     if tables[0].records is not None and "data" in tables[0].columns:
         frame = _label_studio_frame(tables)
     elif {"stratum", "probability"} & set(tables[0].columns) and "item" in tables[0].columns:
-        known = [name for name in ("item", "label", *DESIGN) if name in tables[0].columns]
+        known = [name for name in ("item", "label", *DESIGN, N_STRATA) if name in tables[0].columns]
         frame = load_columns(tables, known)
     else:
         return CheckedFile(read_gold(path, classes=classes))
@@ -60,7 +65,7 @@ def read_checked(path: FileInput, classes: Names | None = None) -> CheckedFile:
 def _label_studio_frame(tables: Sequence[Table]) -> pl.DataFrame:
     """One row per task, with the fields of its data and the label of its annotations."""
     rows = [
-        {"item": str(data["item"]), **{name: data.get(name) for name in DESIGN}}
+        {"item": str(data["item"]), **{name: data.get(name) for name in (*DESIGN, N_STRATA)}}
         for data in (task.get("data") or {} for task in load_records(tables))
         if data.get("item") is not None
     ]
@@ -70,7 +75,7 @@ def _label_studio_frame(tables: Sequence[Table]) -> pl.DataFrame:
             "`blindfuse audit --label-studio` writes, and export them as JSON."
         )
     text = [{name: None if x is None else str(x) for name, x in row.items()} for row in rows]
-    frame = pl.DataFrame(text, schema=dict.fromkeys(("item", *DESIGN), pl.String))
+    frame = pl.DataFrame(text, schema=dict.fromkeys(("item", *DESIGN, N_STRATA), pl.String))
     labels = pl.DataFrame(_annotations(tables), schema=["item", "label"], orient="row")
     labels = labels.cast(pl.String).unique(maintain_order=True)
     return frame.join(labels, on="item", how="left", maintain_order="left")
@@ -123,4 +128,6 @@ def _parse(name: str, frame: pl.DataFrame, options: LabelOptions) -> CheckedFile
             "your own."
         )
     codes = stratum.rank("dense").cast(pl.Int64) - 1
-    return CheckedFile(labels, drawn["item"].to_list(), codes.to_list(), size.to_list())
+    asked = drawn[N_STRATA].drop_nulls().to_list() if N_STRATA in drawn.columns else []
+    n_strata = int(asked[0]) if asked else None
+    return CheckedFile(labels, drawn["item"].to_list(), codes.to_list(), size.to_list(), n_strata)

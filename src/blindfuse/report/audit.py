@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from blindfuse.auditing.audit import AuditResult
+from blindfuse.auditing.candidates import FUSION
+from blindfuse.auditing.stratified import Interval
 from blindfuse.diagnostics.diagnose import Paragraph
-from blindfuse.fusion.audit import AuditResult
-from blindfuse.fusion.audit_candidates import FUSION
-from blindfuse.fusion.stratified import Interval
 from blindfuse.report.names import distinct_names, visible
 
 MAX_ANNOTATORS, MAX_CLASSES = 50, 40
@@ -32,7 +32,6 @@ class AuditSection:
 
     n_checked: int
     error: Interval
-    blind_error: float
     better: str | None
     paragraphs: tuple[Paragraph, ...]
     errors: tuple[EstimateRow, ...]
@@ -51,7 +50,6 @@ def audit_section(result: AuditResult) -> AuditSection:
     return AuditSection(
         n_checked=result.n_checked,
         error=result.error,
-        blind_error=result.blind_error,
         better=result.better_method,
         paragraphs=tuple(
             Paragraph(one.heading, visible(one.text, MAX_TEXT_LENGTH), one.warning)
@@ -66,7 +64,7 @@ def audit_section(result: AuditResult) -> AuditSection:
         annotators=tuple(
             EstimateRow(
                 names[m],
-                Interval(float(found.accuracy[m]), float(found.low[m]), float(found.high[m])),
+                found.interval(m),
                 int(found.n_checked[m]),
             )
             for m in most.tolist()

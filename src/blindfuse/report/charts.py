@@ -78,10 +78,10 @@ def build_charts(contents: Contents) -> dict[str, Chart]:
             "dependent pairs are listed below.",
         ),
         "items": (
-            lambda items: _plot_confidence(items, contents.confident),
+            _plot_confidence,
             contents.items,
-            f"Histogram of confidence: {contents.items.n_needing_label:,} of "
-            f"{contents.items.total:,} labels are below {100 * contents.confident:.0f} %.",
+            f"Histogram of confidence; {contents.items.n_needing_label:,} of "
+            f"{contents.items.total:,} labels could change with one more response.",
         ),
         "convergence": (
             _plot_convergence,
@@ -138,8 +138,8 @@ def chart_specification(plot: Plot, description: str) -> dict[str, Any]:
 
 
 def _describe_classes(classes: Sequence[ClassSummary]) -> str:
-    most_common = sorted(classes, key=lambda one: -one.prior)[:5]
-    named = ", ".join(f"{one.name} {100 * one.prior:.0f} %" for one in most_common)
+    most_common = sorted(classes, key=lambda one: -one.share)[:5]
+    named = ", ".join(f"{one.name} {100 * one.share:.0f} %" for one in most_common)
     return f"Class proportions; the most common classes: {named}."
 
 
@@ -147,9 +147,11 @@ def _plot_classes(classes: Sequence[ClassSummary]) -> Plot:
     rows = [
         {
             "class": one.name,
-            "prior": one.prior,
+            "share": one.share,
+            "low": one.low,
+            "high": one.high,
             "labels": one.n_labels,
-            "responses": one.response_share,
+            "votes": one.votes,
         }
         for one in classes
     ]
@@ -157,26 +159,27 @@ def _plot_classes(classes: Sequence[ClassSummary]) -> Plot:
         y=alt.Y("class:N", sort=None, title=None),
         tooltip=[
             alt.Tooltip("class:N", title="class"),
-            alt.Tooltip("prior:Q", title="prior", format=PERCENT),
+            alt.Tooltip("share:Q", title="share of the items", format=PERCENT),
+            alt.Tooltip("low:Q", title="80 % interval from", format=PERCENT),
+            alt.Tooltip("high:Q", title="to", format=PERCENT),
             alt.Tooltip("labels:Q", title="items with this label", format=","),
-            alt.Tooltip("responses:Q", title="share of responses", format=PERCENT),
+            alt.Tooltip("votes:Q", title="share of the votes", format=PERCENT),
         ],
     )
-    largest = max(max(one.prior, one.response_share) for one in classes)
+    largest = max(max(one.share, one.high or 0.0, one.votes) for one in classes)
     x = alt.X(
-        "prior:Q",
+        "share:Q",
         title=None,
         axis=alt.Axis(format="%", tickCount=5),
         scale=alt.Scale(domain=[0, 1.3 * largest]),
     )
     bars = base.mark_bar(color=BLUE, opacity=0.75, height={"band": 0.62}).encode(x=x)
-    ticks = base.mark_tick(color=ORANGE, thickness=2.5, height={"band": 0.9}).encode(
-        x="responses:Q"
-    )
+    whiskers = base.mark_rule(color=INK, strokeWidth=1.5).encode(x="low:Q", x2="high:Q")
+    ticks = base.mark_tick(color=ORANGE, thickness=2.5, height={"band": 0.9}).encode(x="votes:Q")
     texts = base.mark_text(align="right", color=INK, fontSize=12).encode(
-        x=alt.value("width"), text=alt.Text("prior:Q", format=PERCENT)
+        x=alt.value("width"), text=alt.Text("share:Q", format=PERCENT)
     )
-    return Plot(alt.layer(bars, ticks, texts), 26 * len(rows), rows)
+    return Plot(alt.layer(bars, whiskers, ticks, texts), 26 * len(rows), rows)
 
 
 def _by_accuracy(rows: Sequence[AnnotatorRow]) -> list[dict[str, Any]]:
@@ -317,33 +320,32 @@ def _plot_dependence(dependence: DependenceMap) -> Plot:
     return Plot(alt.layer(diagonal.encode(x=x, y=y), cells, frames), height, rows)
 
 
-def _plot_confidence(items: ItemTable, confident: float) -> Plot:
-    """Bars below the threshold are orange."""
+def _plot_confidence(items: ItemTable) -> Plot:
+    """Orange bars are items that one more response could change, in front of all items."""
+    columns = zip(pairwise(items.edges), items.counts, items.counts_needing, strict=True)
     rows = [
-        {"low": low, "high": high, "items": count, "below": high <= confident + 1e-9}
-        for (low, high), count in zip(pairwise(items.edges), items.counts, strict=True)
+        {"low": low, "high": high, "items": count, "needing": needing}
+        for (low, high), count, needing in columns
     ]
-    chart = (
-        alt.Chart(ROWS)
-        .mark_bar(binSpacing=1, opacity=0.75)
-        .encode(
-            x=alt.X(
-                "low:Q",
-                bin="binned",
-                title=f"confidence (orange: below {100 * confident:.0f} %)",
-                axis=alt.Axis(format="%", tickCount=6, grid=False),
-            ),
-            x2="high:Q",
-            y=alt.Y("items:Q", title="items", axis=alt.Axis(tickCount=4)),
-            color=alt.condition("datum.below", alt.value(ORANGE), alt.value(BLUE)),
-            tooltip=[
-                alt.Tooltip("low:Q", title="confidence from", format=PERCENT),
-                alt.Tooltip("high:Q", title="to", format=PERCENT),
-                alt.Tooltip("items:Q", title="items", format=","),
-            ],
-        )
+    base = alt.Chart(ROWS).encode(
+        x=alt.X(
+            "low:Q",
+            bin="binned",
+            title="confidence (orange: one more response could change the label)",
+            axis=alt.Axis(format="%", tickCount=6, grid=False),
+        ),
+        x2="high:Q",
+        tooltip=[
+            alt.Tooltip("low:Q", title="confidence from", format=PERCENT),
+            alt.Tooltip("high:Q", title="to", format=PERCENT),
+            alt.Tooltip("items:Q", title="items", format=","),
+            alt.Tooltip("needing:Q", title="could change", format=","),
+        ],
     )
-    return Plot(chart, 180, rows)
+    y = alt.Y("items:Q", title="items", axis=alt.Axis(tickCount=4))
+    bars = base.mark_bar(binSpacing=1, color=BLUE, opacity=0.75).encode(y=y)
+    needing = base.mark_bar(binSpacing=1, color=ORANGE).encode(y="needing:Q")
+    return Plot(alt.layer(bars, needing), 180, rows)
 
 
 def _plot_convergence(history: Sequence[tuple[int, float]]) -> Plot:

@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.diagnostics.diagnose import Paragraph
-from blindfuse.diagnostics.items import CONFIDENT
-from blindfuse.errors import BadLabels
-from blindfuse.fusion.audit import AuditResult
+from blindfuse.auditing.audit import AuditResult
+from blindfuse.diagnostics.diagnose import Diagnostics, Paragraph
 from blindfuse.fusion.compare import Comparison
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.fusion.gold_check import GoldCheck
-from blindfuse.metrics import Agreement, fleiss_kappa, krippendorff_alpha
-from blindfuse.model.posteriors import most_likely, weighted_votes
+from blindfuse.model.posteriors import most_likely
 from blindfuse.report.annotators import (
     AnnotatorTable,
     annotator_table,
@@ -24,7 +22,6 @@ from blindfuse.report.audit import AuditSection, audit_section
 from blindfuse.report.dependence import DependenceMap, dependence_map
 from blindfuse.report.items import ItemTable, item_table
 from blindfuse.report.names import distinct_names, visible
-from blindfuse.report.panel import PanelSection, panel_section
 
 Floats = NDArray[np.float64]
 
@@ -34,8 +31,6 @@ MAX_NOTES, MAX_NOTE_LENGTH = 30, 400
 """Notes, and characters of each."""
 MAX_CLASSES = 40
 """Classes of the chart of class proportions; of more, the most common ones."""
-MAX_RESAMPLED_ITEMS = 20_000_000
-"""Items times bootstrap resamples for the intervals of the agreement coefficients."""
 MAX_HISTORY = 400
 """Points of the chart of convergence."""
 
@@ -50,20 +45,17 @@ class KeyFigure:
 
 @dataclass(frozen=True)
 class ClassSummary:
-    """A class: its estimated prior, how many items have this label, and its share of responses."""
+    """A class: its share of the items with an interval, the items with this label, its votes.
+
+    ``low`` and ``high`` are None if the responses do not tell; ``votes`` is a share.
+    """
 
     name: str
-    prior: float
+    share: float
+    low: float | None
+    high: float | None
     n_labels: int
-    response_share: float
-
-
-@dataclass(frozen=True)
-class AgreementCoefficients:
-    """Agreement between annotators beyond chance."""
-
-    krippendorff: Agreement
-    fleiss: Agreement
+    votes: float
 
 
 @dataclass(frozen=True)
@@ -84,16 +76,12 @@ class Contents:
         the names that class codes stand for.
     class_summaries
         the most common classes.
-    agreement
-        None where no item has two responses.
     history, n_iterations
         pairs of iteration and log-likelihood, and the number of all iterations.
     comparisons, gold_check
         what ``compare`` and ``check_on_gold`` returned; empty and None without them.
     audit
         what ``audit`` returned; None without one.
-    confident
-        the confidence below which an item needs another label.
     """
 
     title: str
@@ -107,16 +95,13 @@ class Contents:
     classes: tuple[str, ...]
     class_summaries: tuple[ClassSummary, ...]
     annotators: AnnotatorTable
-    panel: PanelSection
     dependence: DependenceMap
-    agreement: AgreementCoefficients | None
     items: ItemTable
     history: tuple[tuple[int, float], ...]
     n_iterations: int
     comparisons: tuple[Comparison, ...]
     gold_check: GoldCheck | None
     audit: AuditSection | None = None
-    confident: float = CONFIDENT
 
 
 def gather_contents(
@@ -146,7 +131,6 @@ def gather_contents(
         key_figures=(*_audit_figures(audited), *_key_figures(fusion, gold)),
         paragraphs=paragraphs,
         warnings=(
-            *_method_warnings(fusion),
             *_audit_warnings(audited),
             *_gold_warnings(gold),
             *(paragraph for paragraph in paragraphs if paragraph.warning),
@@ -155,11 +139,9 @@ def gather_contents(
             visible(note, MAX_NOTE_LENGTH) for note in [*notes, *responses.notes][:MAX_NOTES]
         ),
         classes=tuple(classes),
-        class_summaries=_class_summaries(fusion, model.prior, classes),
+        class_summaries=_class_summaries(fusion, classes),
         annotators=annotator_table(diagnostics, model, names),
-        panel=panel_section(diagnostics, names),
         dependence=dependence_map(diagnostics.dependence),
-        agreement=_agreement(fusion),
         items=item_table(fusion, names),
         history=_thinned(fusion.history),
         n_iterations=len(fusion.history),
@@ -175,13 +157,16 @@ def _shortened(paragraph: Paragraph) -> Paragraph:
 
 def _key_figures(fusion: Fusion, gold: GoldCheck | None) -> tuple[KeyFigure, ...]:
     diagnostics, n = fusion.diagnostics, fusion.responses.n_items
-    dependence, fit = diagnostics.dependence, diagnostics.fit
-    needing = diagnostics.items.needs_another_label.sum()
-    outvoted = diagnostics.items.outvoted.sum()
+    items, dependence = diagnostics.items, diagnostics.dependence
+    needing, outvoted = items.needs_another_label.sum(), items.outvoted.sum()
     return (
         *_gold_figures(gold),
-        _expected_error_figure(fusion),
-        KeyFigure(f"{needing:,}", f"items need another label ({100 * needing / n:.0f} %)"),
+        *_expected_error_figures(diagnostics),
+        *_agreement_figures(diagnostics),
+        KeyFigure(
+            f"{needing:,}",
+            f"labels could change with one more response ({100 * needing / n:.0f} %)",
+        ),
         KeyFigure(
             f"{outvoted:,}",
             f"labels against the majority vote ({100 * outvoted / n:.1f} %); ties do not count",
@@ -190,17 +175,24 @@ def _key_figures(fusion: Fusion, gold: GoldCheck | None) -> tuple[KeyFigure, ...
             f"{dependence.effective_votes:.1f}",
             f"independent votes from {dependence.n_annotators:,} annotators on one item",
         ),
-        KeyFigure(
-            f"{fit.misfit:.2g}\u00a0×",
-            f"misfit relative to sampling noise: {fit.verdict}",
-        ),
     )
 
 
-def _expected_error_figure(fusion: Fusion) -> KeyFigure:
-    """The figure as the paragraph about it states it."""
-    value, _, interval = str(fusion.expected_error).replace(" %", "\u00a0%").partition(" (")
-    return KeyFigure(value, f"expected error ({interval}")
+def _expected_error_figures(diagnostics: Diagnostics) -> tuple[KeyFigure, ...]:
+    """The figure as the paragraph about it states it, if it is stated."""
+    expected = diagnostics.expected_error
+    if expected is None or diagnostics.all_gold:
+        return ()
+    value, _, interval = expected.interval().replace(" %", "\u00a0%").partition(" (")
+    return (KeyFigure(value, f"expected error ({interval}"),)
+
+
+def _agreement_figures(diagnostics: Diagnostics) -> tuple[KeyFigure, ...]:
+    if diagnostics.information is None:
+        return ()
+    alpha = diagnostics.information.alpha
+    interval = f"{alpha.low:.2f} to {alpha.high:.2f}"
+    return (KeyFigure(f"{alpha.value:.2f}", f"agreement, Krippendorff’s α ({interval})"),)
 
 
 def _audit_figures(audit: AuditSection | None) -> tuple[KeyFigure, ...]:
@@ -239,43 +231,24 @@ def _gold_warnings(gold: GoldCheck | None) -> tuple[Paragraph, ...]:
     return (Paragraph("Gold labels", text, warning=True),)
 
 
-def _method_warnings(fusion: Fusion) -> tuple[Paragraph, ...]:
-    """The warning that the labels are only the majority vote."""
-    if fusion.method != "MajorityVote":
-        return ()
-    text = "The labels are the majority vote: how accurate each annotator is was not used."
-    return (Paragraph("Method", text, warning=True),)
-
-
-def _class_summaries(fusion: Fusion, prior: Floats, classes: list[str]) -> tuple[ClassSummary, ...]:
-    responses = fusion.responses
+def _class_summaries(fusion: Fusion, classes: list[str]) -> tuple[ClassSummary, ...]:
+    found = fusion.diagnostics.class_shares
     n_labels = np.bincount(most_likely(fusion.posteriors), minlength=len(classes))
-    votes = weighted_votes(responses).sum(axis=0)
-    response_shares = votes / max(votes.sum(), 1)
     return tuple(
         ClassSummary(
             name=classes[k],
-            prior=round(float(prior[k]), 4),
+            share=_rounded(found.share[k]),
+            low=None if np.isnan(found.low[k]) else _rounded(found.low[k]),
+            high=None if np.isnan(found.high[k]) else _rounded(found.high[k]),
             n_labels=int(n_labels[k]),
-            response_share=round(float(response_shares[k]), 4),
+            votes=_rounded(found.votes[k]),
         )
-        for k in most_common_classes(prior, MAX_CLASSES)
+        for k in most_common_classes(found.share, MAX_CLASSES)
     )
 
 
-def _agreement(fusion: Fusion) -> AgreementCoefficients | None:
-    """Agreement with bootstrap intervals; fewer resamples for many items, to limit the time."""
-    responses = fusion.responses
-    if not responses.is_plain:
-        return None
-    resamples = int(np.clip(MAX_RESAMPLED_ITEMS // max(responses.n_items, 1), 100, 1000))
-    try:
-        return AgreementCoefficients(
-            krippendorff_alpha(responses, resamples=resamples),
-            fleiss_kappa(responses, resamples=resamples),
-        )
-    except BadLabels:
-        return None
+def _rounded(share: np.floating[Any]) -> float:
+    return round(float(share), 4)
 
 
 def _thinned(history: Floats) -> tuple[tuple[int, float], ...]:

@@ -1,4 +1,4 @@
-"""The table of items on the page: the least confident ones with their votes, and a sample."""
+"""The table of items on the page: those to ask about first with their votes, and a sample."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,8 +12,8 @@ from blindfuse.report.script_data import count_fitting, row_values
 
 MAX_BYTES = 600_000
 """Size of the rows, so that the whole page stays below 3 MB."""
-MAX_LEAST_CONFIDENT, MAX_SAMPLED = 1_000, 500
-"""Rows of the least confident items, and rows sampled evenly from the others by confidence."""
+MAX_FIRST, MAX_SAMPLED = 1_000, 500
+"""Rows of the first items, and rows sampled evenly from the others by confidence."""
 MAX_VOTERS = 40
 """Voters of an item that are named: the most accurate ones."""
 BINS = 25
@@ -31,13 +31,18 @@ class ClassVotes:
 
 @dataclass(frozen=True)
 class ItemRow:
-    """One item: its label and the second most probable class, as codes with their posteriors."""
+    """One item: its label and the second most probable class, as codes with their posteriors.
+
+    ``gain`` is by how much one more response is expected to raise the probability that the label
+    is correct.
+    """
 
     name: str
     label: int
     confidence: float
     second: int
     second_posterior: float
+    gain: float
     needs_another_label: bool
     outvoted: bool
     votes: tuple[ClassVotes, ...]
@@ -45,31 +50,33 @@ class ItemRow:
 
 @dataclass(frozen=True)
 class ItemTable:
-    """The ``rows`` on the page, the least confident first, of ``total`` items.
+    """The ``rows`` on the page of ``total`` items.
 
-    The first ``n_least_confident`` rows are the least confident items of all, the others a sample.
-    ``voters`` are the names that votes refer to. ``n_needing_label``, ``n_outvoted`` and the
-    histogram, ``counts[bin]`` between ``edges[bin]`` and ``edges[bin + 1]``, are over all items.
+    The first ``n_first`` rows are items that one more response could change, the largest gain
+    first, and then the least confident ones; the others are a sample. ``voters`` are the names that
+    votes refer to. ``n_needing_label`` and the histogram are over all items: ``counts[bin]`` have a
+    confidence between ``edges[bin]`` and ``edges[bin + 1]``, and ``counts_needing[bin]`` of them
+    could change.
     """
 
     rows: tuple[ItemRow, ...]
     voters: tuple[str, ...]
     total: int
-    n_least_confident: int
+    n_first: int
     n_needing_label: int
-    n_outvoted: int
     edges: tuple[float, ...]
     counts: tuple[int, ...]
+    counts_needing: tuple[int, ...]
 
 
 def item_table(fusion: Fusion, names: list[str]) -> ItemTable:
     """Return all items, or as many as fit."""
-    items = fusion.diagnostics.items
-    by_confidence = np.argsort(items.confidence, kind="stable")
-    others = by_confidence[MAX_LEAST_CONFIDENT:]
+    items = fusion.item_ratings
+    by_priority = np.lexsort((items.confidence, -items.gain))
+    others = by_priority[MAX_FIRST:]
     sample = others[np.linspace(0, len(others) - 1, min(MAX_SAMPLED, len(others))).astype(int)]
     # The sample comes first, so that a size limit does not cut it off.
-    chosen = np.concatenate([sample, by_confidence[:MAX_LEAST_CONFIDENT]])
+    chosen = np.concatenate([sample, by_priority[:MAX_FIRST]])
     voter_index: dict[int, int] = {}
     rank = np.argsort(np.argsort(-fusion.diagnostics.annotators.accuracy, kind="stable"))
     rows, n_voters = [], [0]
@@ -83,21 +90,22 @@ def item_table(fusion: Fusion, names: list[str]) -> ItemTable:
     ]
     kept = count_fitting(with_new_voters, MAX_BYTES)
     n_sampled = min(len(sample), kept)
-    counts, edges = np.histogram(items.confidence, BINS, (1 / fusion.responses.n_classes, 1))
+    edges = np.linspace(1 / fusion.responses.n_classes, 1, BINS + 1)
+    needing = items.needs_another_label
     return ItemTable(
         rows=(*rows[len(sample) : kept], *rows[:n_sampled]),
         voters=tuple(voters[: n_voters[kept]]),
         total=fusion.responses.n_items,
-        n_least_confident=kept - n_sampled,
-        n_needing_label=int(np.count_nonzero(items.needs_another_label)),
-        n_outvoted=int(np.count_nonzero(items.outvoted)),
+        n_first=kept - n_sampled,
+        n_needing_label=int(np.count_nonzero(needing)),
         edges=tuple(round(float(edge), 4) for edge in edges),
-        counts=tuple(counts.tolist()),
+        counts=tuple(np.histogram(items.confidence, edges)[0].tolist()),
+        counts_needing=tuple(np.histogram(items.confidence[needing], edges)[0].tolist()),
     )
 
 
 def _row(fusion: Fusion, n: int, rank: NDArray[np.intp], voter_index: dict[int, int]) -> ItemRow:
-    items = fusion.diagnostics.items
+    items = fusion.item_ratings
     first, second = np.argsort(-fusion.posteriors[n], kind="stable")[:2].tolist()
     return ItemRow(
         name=visible(fusion.responses.items[n]),
@@ -105,6 +113,7 @@ def _row(fusion: Fusion, n: int, rank: NDArray[np.intp], voter_index: dict[int, 
         confidence=round(float(items.confidence[n]), 4),
         second=second,
         second_posterior=round(float(fusion.posteriors[n, second]), 4),
+        gain=round(float(items.gain[n]), 4),
         needs_another_label=bool(items.needs_another_label[n]),
         outvoted=bool(items.outvoted[n]),
         votes=_votes(fusion, n, rank, voter_index),

@@ -9,9 +9,9 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from blindfuse.auditing.audit import AuditResult
 from blindfuse.errors import BadFile
 from blindfuse.files import write_atomically
-from blindfuse.fusion.audit import AuditResult
 from blindfuse.fusion.compare import Comparison
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.fusion.gold_check import GoldCheck

@@ -7,13 +7,13 @@ import altair as alt
 import numpy as np
 
 from blindfuse.errors import BadLabels
-from blindfuse.fusion.set_annotators import FLAGS
-from blindfuse.fusion.set_fusion import CONFIDENT, SetFusion
 from blindfuse.metrics import Agreement, krippendorff_alpha, masi_alpha
 from blindfuse.report.charts import BLUE, ORANGE, ROWS, Chart, Plot, chart_specification
 from blindfuse.report.names import distinct_names, visible
 from blindfuse.report.rendering import fill_template
 from blindfuse.report.script_data import script_json
+from blindfuse.sets.annotators import FLAGS
+from blindfuse.sets.set_fusion import SetFusion
 
 MAX_CLASSES = 100
 """Classes in the table and in the chart: the most common."""
@@ -24,6 +24,8 @@ MAX_DRAWN = 200
 MAX_ITEMS = 200
 """Items in the table: those with the least probable sets."""
 MAX_RELATED = 20
+CLEAR = 0.9
+"""Posterior of a decision from which on it is clear."""
 MAX_BOOTSTRAPPED = 2000
 """Items up to which agreement has 1,000 bootstrap resamples; 100 above."""
 
@@ -160,7 +162,7 @@ def build_set_charts(contents: SetContents) -> dict[str, Chart]:
 def _class_rows(fusion: SetFusion) -> tuple[ClassRow, ...]:
     table, counts = fusion.responses, fusion.chosen.sum(axis=0)
     names = distinct_names(table.classes)
-    doubtful = (fusion.posteriors > 1 - CONFIDENT) & (fusion.posteriors < CONFIDENT)
+    doubtful = (fusion.posteriors > 1 - CLEAR) & (fusion.posteriors < CLEAR)
     order = np.lexsort((-table.responses_per_class, -counts))[:MAX_CLASSES]
     return tuple(
         ClassRow(

@@ -6,6 +6,7 @@ however the rows of the input were sorted and whatever its annotators and classe
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,4 +170,16 @@ def _permute(
         responses.repeated,
         symbols=(responses.classes[classes] if responses.is_plain else responses.symbols),
         anchor=responses.anchor,
+        probabilities=_permute_probabilities(responses, items, new_codes, classes),
     )
+
+
+def _permute_probabilities(
+    responses: Responses, items: Order, new_codes: NDArray[Any], classes: Order
+) -> NDArray[np.float64] | None:
+    """The probabilities of the responses with items, annotators and classes in other orders."""
+    if responses.probabilities is None:
+        return None
+    rows = np.argsort(items)[responses.item_of_response()]
+    order = np.lexsort((new_codes[responses.by_item.codes], rows))
+    return responses.probabilities[order][:, classes]

@@ -39,6 +39,7 @@ class CodedTable:
     remarks: tuple[str, ...] = ()
     symbols: NDArray[Any] = None  # type: ignore[assignment]  # the classes, once checked
     anchor: Anchor = IDENTITY
+    probabilities: NDArray[np.float64] | None = None
 
     @property
     def alphabet(self) -> Alphabet:

@@ -1,6 +1,7 @@
 """Responses in other codes: those of a model, of several tables, or of some annotators."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,8 @@ def concatenate(tables: Sequence[CodedTable]) -> CodedTable:
         annotators = union(annotators, other.annotators, "annotators")
         alphabet = alphabet.joined(other.alphabet)
     names = annotators, alphabet.classes, alphabet.symbols
-    rows = [recode(table, *names).by_item for table in tables]
+    recoded = [recode(table, *names) for table in tables]
+    rows = [table.by_item for table in recoded]
     counts = np.concatenate([np.diff(one.starts) for one in rows])
     return CodedTable(
         np.arange(len(counts)),
@@ -76,7 +78,14 @@ def concatenate(tables: Sequence[CodedTable]) -> CodedTable:
         ),
         symbols=alphabet.symbols,
         anchor=alphabet.anchor,
+        probabilities=_joined_probabilities(recoded),
     )
+
+
+def _joined_probabilities(tables: Sequence[CodedTable]) -> NDArray[np.float64] | None:
+    """Probabilities of all tables, if all have some."""
+    found = [table.probabilities for table in tables if table.probabilities is not None]
+    return np.concatenate(found) if len(found) == len(tables) else None
 
 
 def _with_codes(
@@ -95,15 +104,14 @@ def _with_codes(
     code_of[sources[sources >= 0]] = np.flatnonzero(sources >= 0)
     codes = code_of[table.by_item.codes]
     kept = codes >= 0
-    return table_from_codes(
-        (
-            row_of_entry(table.by_item.starts)[kept],
-            codes[kept],
-            symbol_at[table.by_item.symbols[kept]],
-        ),
-        (table.items, annotators),
-        alphabet,
-    )
+    items, codes = row_of_entry(table.by_item.starts)[kept], codes[kept]
+    symbols = symbol_at[table.by_item.symbols[kept]]
+    recoded = table_from_codes((items, codes, symbols), (table.items, annotators), alphabet)
+    if table.probabilities is None:
+        return recoded
+    class_at = positions(alphabet.classes, table.classes)
+    probabilities = np.where(class_at >= 0, table.probabilities[kept][:, class_at], 0.0)
+    return replace(recoded, probabilities=probabilities[np.lexsort((codes, items))])
 
 
 def _lost_names(names: NDArray[Any], places: NDArray[np.intp], codes: NDArray[Any]) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 """``Responses``: the symbols that annotators reported for items, as integer codes with names."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -73,6 +73,9 @@ class Responses(CodedTable):
         names of what annotators can report; the classes if not given.
     anchor
         :class:`~blindfuse.responses.anchor.Anchor`: what the symbols say about the classes.
+    probabilities ``[response, class]``
+        in the order of ``by_item``, if annotators gave probabilities; the symbol is then the most
+        probable class. None for other responses.
     """
 
     def __post_init__(self) -> None:
@@ -251,27 +254,16 @@ class Responses(CodedTable):
         cls,
         array: ArrayLike,
         *,
-        levels: int = 2,
         classes: Names | None = None,
         items: Names | None = None,
         annotators: Names | None = None,
-        thresholds: ArrayLike | None = None,
     ) -> "Responses":
         """Read ``array[item, annotator, class]`` of probabilities, as ``predict_proba`` returns.
 
-        A symbol is the most probable class with one of ``levels`` levels of confidence, divided at
-        quantiles of the annotator's own confidences. Rows of NaN mean no response.
-
-        Parameters
-        ----------
-        levels
-            number of levels of confidence per class; with one, responses are plain labels.
-        thresholds ``[annotator, level]``
-            confidences at which levels begin, from
-            :func:`~blindfuse.responses.symbols.confidence_thresholds`, for new items.
+        Rows of NaN mean no response. Methods that need labels see the most probable class; ``fuse``
+        averages the probabilities.
         """
-        names = items, annotators
-        return cls._checked(probability_table(array, levels, classes, thresholds, names))
+        return cls._checked(probability_table(array, classes, (items, annotators)))
 
     @classmethod
     def from_clusters(
@@ -392,7 +384,11 @@ class Responses(CodedTable):
     def select_items(self, chosen: ArrayLike) -> "Responses":
         """Return the responses to the items at these positions, or in this mask, in this order."""
         places = as_positions(chosen, self.n_items, "items")
-        return self.with_rows(self.items[places], select_rows(self.by_item, places))
+        rows, entries = select_rows(self.by_item, places)
+        selected = self.with_rows(self.items[places], rows)
+        if self.probabilities is None:
+            return selected
+        return replace(selected, probabilities=self.probabilities[entries])
 
     def select_annotators(self, chosen: ArrayLike) -> "Responses":
         """Return the responses of the annotators at these positions, or in this mask."""

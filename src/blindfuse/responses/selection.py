@@ -22,9 +22,9 @@ def as_positions(chosen: ArrayLike, count: int, kind: str) -> NDArray[np.intp]:
     )
 
 
-def select_rows(rows: Rows, places: NDArray[np.intp]) -> Rows:
-    """Return the rows at these positions, in this order."""
+def select_rows(rows: Rows, places: NDArray[np.intp]) -> tuple[Rows, NDArray[np.intp]]:
+    """Return the rows at these positions, in this order, and the positions of their entries."""
     counts = np.diff(rows.starts)[places]
     first = np.repeat(rows.starts[places] - (np.cumsum(counts) - counts), counts)
     chosen = first + np.arange(counts.sum())
-    return Rows(row_starts(counts), rows.codes[chosen], rows.symbols[chosen])
+    return Rows(row_starts(counts), rows.codes[chosen], rows.symbols[chosen]), chosen

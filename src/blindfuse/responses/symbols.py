@@ -4,7 +4,7 @@ Scores are in :mod:`blindfuse.responses.scores`.
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from blindfuse.responses.coded_table import CodedTable
 from blindfuse.responses.coding import as_names, as_values, check_classes, positions
 from blindfuse.responses.inputs import Names, names_or_numbers
 from blindfuse.responses.rows import Rows, row_starts
-from blindfuse.responses.scores import check_levels, ordered_classes
+from blindfuse.responses.scores import ordered_classes
 
 if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses
@@ -33,52 +33,31 @@ SUM_TOLERANCE = 1e-3
 probabilities that were rounded to three digits."""
 
 
-class Confidences(NamedTuple):
-    """Most probable classes and their probabilities, ``[item, annotator]``; −1, NaN if missing."""
-
-    classes: NDArray[np.intp]
-    probabilities: Floats
-
-    @classmethod
-    def of(cls, array: Any) -> "Confidences":
-        """Check probabilities ``[item, annotator, class]``; a row of NaN is missing."""
-        try:
-            probabilities = np.asarray(as_values(array), dtype=float)
-        except (TypeError, ValueError):
-            raise BadLabels(
-                "Probabilities must be an array of numbers [item, annotator, class]. "
-                "Use rows of NaN for missing responses."
-            ) from None
-        if probabilities.ndim != 3 or probabilities.shape[2] < 2 or not probabilities.shape[1]:
-            raise BadLabels(
-                "Expected probabilities [item, annotator, class] with at least two classes, not an "
-                f"array of shape {probabilities.shape}. Stack the arrays of predict_proba along "
-                "axis 1."
-            )
-        missing = np.asarray(np.isnan(probabilities).all(axis=2))
-        some = np.asarray(np.isnan(probabilities).any(axis=2))
-        _reject_rows(some & ~missing, "have some NaN, but not only")
-        known = np.where(missing[:, :, None], 1 / probabilities.shape[2], probabilities)
-        _reject_rows(np.asarray((known < 0).any(axis=2)), "are negative")
-        sums = known.sum(axis=2)
-        wrong = np.asarray(np.abs(sums - 1) > SUM_TOLERANCE)
-        _reject_rows(wrong, "do not sum to one over the classes")
-        if missing.all():
-            raise BadLabels("Every probability is NaN, so there is nothing to fuse.")
-        largest = np.where(missing, -1, known.argmax(axis=2))
-        return cls(largest, np.where(missing, np.nan, known.max(axis=2)))
-
-    def thresholds(self, levels: int) -> Floats:
-        """Quantiles of each annotator's own confidences, ``[annotator, levels − 1]``."""
-        shares = np.arange(1, levels) / levels
-        empty = np.atleast_1d(np.isnan(self.probabilities).all(axis=0))
-        filled = np.where(empty, 0.0, self.probabilities)
-        return np.asarray(np.nanquantile(filled, shares, axis=0).T.reshape(len(empty), levels - 1))
-
-    def levels(self, thresholds: Floats) -> NDArray[np.intp]:
-        """Number of the annotator's thresholds below each probability, ``[item, annotator]``."""
-        above = self.probabilities[:, :, None] > thresholds[None]
-        return np.asarray(above.sum(axis=2))
+def check_probabilities(array: Any) -> Floats:
+    """Return probabilities ``[item, annotator, class]``; a row of NaN is missing."""
+    try:
+        probabilities = np.asarray(as_values(array), dtype=float)
+    except (TypeError, ValueError):
+        raise BadLabels(
+            "Probabilities must be an array of numbers [item, annotator, class]. "
+            "Use rows of NaN for missing responses."
+        ) from None
+    if probabilities.ndim != 3 or probabilities.shape[2] < 2 or not probabilities.shape[1]:
+        raise BadLabels(
+            "Expected probabilities [item, annotator, class] with at least two classes, not an "
+            f"array of shape {probabilities.shape}. Stack the arrays of predict_proba along "
+            "axis 1."
+        )
+    missing = np.asarray(np.isnan(probabilities).all(axis=2))
+    some = np.asarray(np.isnan(probabilities).any(axis=2))
+    _reject_rows(some & ~missing, "have some NaN, but not only")
+    known = np.where(missing[:, :, None], 1 / probabilities.shape[2], probabilities)
+    _reject_rows(np.asarray((known < 0).any(axis=2)), "are negative")
+    wrong = np.asarray(np.abs(known.sum(axis=2) - 1) > SUM_TOLERANCE)
+    _reject_rows(wrong, "do not sum to one over the classes")
+    if missing.all():
+        raise BadLabels("Every probability is NaN, so there is nothing to fuse.")
+    return probabilities
 
 
 def _reject_rows(bad: NDArray[np.bool_], reason: str) -> None:
@@ -91,59 +70,27 @@ def _reject_rows(bad: NDArray[np.bool_], reason: str) -> None:
 
 
 def probability_table(
-    array: Any,
-    levels: int,
-    classes: Any,
-    thresholds: Any,
-    names: tuple[Names | None, Names | None],
+    array: Any, classes: Any, names: tuple[Names | None, Names | None]
 ) -> CodedTable:
     """Read probabilities ``[item, annotator, class]``; ``names`` are of items and annotators."""
-    n_levels = check_levels(levels, "levels", 1)
-    found = Confidences.of(array)
-    N, M = found.classes.shape
+    found = check_probabilities(array)
+    N, M, K = found.shape
     items = names_or_numbers(names[0], N, "items")
     annotators = names_or_numbers(names[1], M, "annotators")
-    K = np.shape(array)[2]
     class_names = np.arange(K) if classes is None else check_classes(classes)
     if len(class_names) != K:
         raise BadLabels(
             f"classes= has {len(class_names):,} names, but the probabilities are those of {K:,} "
             "classes. Pass one name each."
         )
-    cuts = found.thresholds(n_levels) if thresholds is None else np.asarray(thresholds, float)
-    if cuts.ndim != 2 or len(cuts) != M or np.any(np.isnan(cuts)):
-        raise BadParameter(
-            f"thresholds= must be numbers [annotator, level], with {M:,} rows. Pass those of "
-            "blindfuse.responses.symbols.confidence_thresholds."
-        )
-    n_levels = cuts.shape[1] + 1
-    codes = np.where(found.classes < 0, -1, found.classes * n_levels + found.levels(cuts))
-    present = codes >= 0
+    present = ~np.isnan(found[:, :, 0])
+    given = found[present]
     rows = Rows(
         row_starts(present.sum(axis=1)),
         np.broadcast_to(np.arange(M), (N, M))[present],
-        codes[present],
+        given.argmax(axis=1),
     )
-    if n_levels == 1:
-        return CodedTable(items, annotators, class_names, rows)
-    symbols = [
-        f"{name} ({level} of {n_levels})"
-        for name in class_names.tolist()
-        for level in range(1, n_levels + 1)
-    ]
-    anchor = Anchor.by_matrix(np.repeat(np.eye(K), n_levels, axis=0))
-    return CodedTable(
-        items, annotators, class_names, rows, symbols=as_names(symbols), anchor=anchor
-    )
-
-
-def confidence_thresholds(array: Any, levels: int = 2) -> Floats:
-    """Return the quantiles of each annotator's confidence, ``[annotator, levels − 1]``.
-
-    Pass them to ``Responses.from_probabilities(new, thresholds=…)``, so that new items are divided
-    into the same levels as those that a model was fitted to.
-    """
-    return Confidences.of(array).thresholds(check_levels(levels, "levels", 1))
+    return CodedTable(items, annotators, class_names, rows, probabilities=given)
 
 
 def add_abstentions(responses: "Responses", annotators: Any) -> "Responses":

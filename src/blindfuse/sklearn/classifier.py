@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.ensemble import VotingClassifier
 from sklearn.utils.validation import check_is_fitted
 
+from blindfuse.fusion.evidence import SIGNIFICANT_Z
 from blindfuse.fusion.fuse import Fusion, fuse
-from blindfuse.fusion.selection import SIGNIFICANT_Z
 from blindfuse.model.posteriors import most_likely, weighted_votes
 from blindfuse.responses.responses import Responses
 from blindfuse.sklearn.opinion_pool import OpinionPool, fit_opinion_pool

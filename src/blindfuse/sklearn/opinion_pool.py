@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-from blindfuse.fusion.selection import SIGNIFICANT_Z
+from blindfuse.fusion.evidence import SIGNIFICANT_Z
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.ensemble import VotingRegressor
 
-from blindfuse.fusion.selection import SIGNIFICANT_Z
+from blindfuse.fusion.evidence import SIGNIFICANT_Z
 from blindfuse.numbers.fuse_numbers import NumberFusion, fuse_numbers
 from blindfuse.numbers.table import Numbers
 from blindfuse.sklearn.voting import BlindVoting, Predictions
@@ -33,7 +33,7 @@ class BlindVotingRegressor(BlindVoting, VotingRegressor):  # type: ignore[misc]
     ----------
     estimators
         ``(name, regressor)`` pairs; ``"drop"`` in place of a regressor leaves it out. With fewer
-        than three regressors, the mean is used.
+        than four regressors, no model of regressors is used.
     cv
         folds of step 2, as in :func:`sklearn.model_selection.cross_val_predict`.
     n_jobs

@@ -207,7 +207,8 @@ function drawItem(row) {
   return make("tr", { role: "row" },
     cell("", "title", itemName(row.name)),
     cell("Label", "", ...label),
-    cell("Confidence", `number${row.needs_another_label ? " remark" : ""}`, percent(row.confidence)),
+    cell("Confidence", "number", percent(row.confidence)),
+    cell("Gain", `number${row.needs_another_label ? " remark" : ""}`, percent(row.gain)),
     cell("Second class", "block", isolated(className(row.second)), soft(` (${percent(row.second_posterior)})`)),
     cell("", "block", drawVotes(row)),
   );

@@ -1,0 +1,1 @@
+"""Audits: what a few checked labels say about all labels."""

@@ -1,0 +1,227 @@
+"""`audit`: what a few checked labels say about all of them, with intervals that need no model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.auditing.candidates import FUSION, Candidates, check_fusion, fit_candidates
+from blindfuse.auditing.corrections import (
+    AuditedAnnotators,
+    checked_posteriors,
+    correct_annotators,
+    recalibrated,
+    rogan_gladen,
+)
+from blindfuse.auditing.describe import describe_audit
+from blindfuse.auditing.plan import AuditPlan
+from blindfuse.auditing.sample import CheckedSample, collect_sample
+from blindfuse.auditing.stratified import POWER_OF_GROUPS, Interval, intervals_of_shares
+from blindfuse.diagnostics.diagnose import Paragraph
+from blindfuse.errors import BadParameter
+from blindfuse.parameters import instance_of, optional, positive
+from blindfuse.responses.gold import check_gold
+
+if TYPE_CHECKING:
+    from blindfuse.fusion.fuse import Fusion
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class AuditResult:
+    """Errors, class proportions and annotators, measured on checked labels.
+
+    All intervals have a confidence level of 95 %. For a plan they hold for all items, whatever
+    model gave the labels; for a list of the user's own they hold for items like those.
+
+    Attributes
+    ----------
+    fusion, plan
+        what was audited; the plan is None for a list of the user's own.
+    sample
+        the checked items, with the gold items of the fusion.
+    candidates
+        the labels of the methods that are compared.
+    """
+
+    fusion: "Fusion" = field(repr=False)
+    plan: AuditPlan | None = field(repr=False)
+    sample: CheckedSample = field(repr=False)
+    candidates: Candidates = field(repr=False)
+
+    @property
+    def n_checked(self) -> int:
+        """How many items were checked."""
+        return self.sample.n_checked
+
+    @property
+    def is_probability_sample(self) -> bool:
+        """Whether the intervals hold for all items: they were drawn by a plan, or all checked."""
+        return self.plan is not None or self.sample.scale == 1
+
+    @property
+    def labels(self) -> dict[Any, Any]:
+        """The checked labels, ``{item: label}``."""
+        responses, checked = self.fusion.responses, slice(self.n_checked)
+        items, truth = self.sample.items[checked], self.sample.truth[checked]
+        names, labels = responses.items[items].tolist(), responses.classes[truth].tolist()
+        return dict(zip(names, labels, strict=True))
+
+    @property
+    def error(self) -> Interval:
+        """The share of wrong fused labels among all items."""
+        return self.errors[FUSION]
+
+    @property
+    def blind_error(self) -> float | None:
+        """The expected error of the fusion, estimated without the checked labels, or None."""
+        expected = self.fusion.expected_error
+        return None if expected is None else expected.value
+
+    @cached_property
+    def errors(self) -> dict[str, Interval]:
+        """The share of wrong labels of every candidate method; ``fuse`` is the fusion itself."""
+        counts = [self.sample.counts(losses) for losses in self._losses.values()]
+        return dict(zip(self._losses, intervals_of_shares(counts), strict=True))
+
+    @cached_property
+    def differences(self) -> dict[str, Interval]:
+        """The error of each other method minus that of the fused labels: negative if better.
+
+        Intervals are paired: only items on which the two disagree count, and how many there are is
+        known.
+        """
+        return {name: self._difference(name) for name in self._losses if name != FUSION}
+
+    def _difference(self, method: str) -> Interval:
+        differ = self.candidates.differ(method, FUSION)
+        half = (1 + self._losses[method] - self._losses[FUSION]) / 2
+        counts, reach = self.sample.counts_within(half, differ), float(np.mean(differ))
+        if counts is None:
+            return Interval(0.0, -reach, reach)
+        return Interval(*(reach * (2 * x - 1) + 0.0 for x in intervals_of_shares([counts])[0]))
+
+    @cached_property
+    def better_method(self) -> str | None:
+        """The method with the smallest error of those that are better than the fused labels.
+
+        A method is better if its paired interval is below zero. None if there is none.
+        """
+        better = [name for name, difference in self.differences.items() if difference.high < 0]
+        return min(better, key=lambda name: self.differences[name].value, default=None)
+
+    @cached_property
+    def class_shares(self) -> dict[Any, Interval]:
+        """The proportion of each class among all items, by prediction-powered inference.
+
+        See :meth:`CheckedSample.counts_by_group`. Values are scaled to add up to one, as far as
+        their intervals allow.
+        """
+        labels, sample = self.candidates.labels[FUSION], self.sample
+        names = self.fusion.responses.classes.tolist()
+        counts = [
+            sample.counts_by_group((sample.truth == k).astype(float), labels == k)
+            for k in range(len(names))
+        ]
+        found = intervals_of_shares(counts, POWER_OF_GROUPS)
+        total = sum(share.value for share in found)
+        scaled = (
+            share._replace(value=float(np.clip(share.value / total, share.low, share.high)))
+            for share in found
+        )
+        return dict(zip(names, scaled, strict=True))
+
+    @cached_property
+    def rogan_gladen(self) -> dict[Any, Interval]:
+        """The proportions of two classes from the labels' sensitivity and specificity.
+
+        Empty for other numbers of classes, and where the checked items do not determine them.
+        """
+        classes, labels = self.fusion.responses.classes.tolist(), self.candidates.labels[FUSION]
+        if len(classes) != 2:
+            return {}
+        found = {name: rogan_gladen(self.sample, labels, k) for k, name in enumerate(classes)}
+        return {name: share for name, share in found.items() if share is not None}
+
+    @cached_property
+    def posteriors(self) -> Floats:
+        """Recalibrated posteriors ``[item, class]``; checked items have probability one."""
+        return checked_posteriors(self.fusion, recalibrated(self.fusion, self.sample), self.sample)
+
+    @cached_property
+    def annotators(self) -> AuditedAnnotators:
+        """Accuracy of the annotators."""
+        return correct_annotators(self.fusion, self.sample)
+
+    def more_checks(self, points: float) -> int:
+        """About how many more checks bring the interval of the error to ± ``points``, a share.
+
+        The variance per check is assumed to stay as it is.
+        """
+        positive().check("points", points)
+        n, n_gold = self.n_checked, len(self.sample.items) - self.n_checked
+        n_items = self.sample.scale * (float(self.sample.sizes.sum()) - n_gold)
+        left = 1 / n - 1 / n_items
+        if self.error.half_width <= points or left <= 0:
+            return 0
+        # half-width² = z² σ² (1/n − 1/N)
+        variance = self.error.half_width**2 / left
+        return int(np.ceil(1 / (points**2 / variance + 1 / n_items) - n))
+
+    def paragraphs(self) -> tuple[Paragraph, ...]:
+        """The result as text under headings."""
+        return describe_audit(self)
+
+    def summary(self) -> str:
+        """All paragraphs, one per line."""
+        return "\n".join(f"{each.heading}: {each.text}" for each in self.paragraphs())
+
+    def __repr__(self) -> str:
+        return f"AuditResult of {self.n_checked:,} checked items: error {self.error.percent()}"
+
+    @cached_property
+    def _losses(self) -> dict[str, Floats]:
+        """Whether the label of each checked item is wrong, by method."""
+        items, truth = self.sample.items, self.sample.truth
+        return {name: self.candidates.losses(name, items, truth) for name in self.candidates.labels}
+
+
+def audit(fusion: "Fusion", plan: AuditPlan | None, checked: Mapping[Any, Any]) -> AuditResult:
+    """Measure the error of the labels, of other methods, of classes and of annotators.
+
+    Parameters
+    ----------
+    fusion
+        what ``fuse`` returned, without the checked labels.
+    plan
+        what :func:`plan_audit` returned; None if the checked items are a list of your own. Items of
+        the plan that are not checked are allowed, if their truth had no part in that.
+    checked
+        the correct labels of checked items, ``{item: label}``.
+
+    Examples
+    --------
+    >>> from blindfuse import audit, fuse, plan_audit
+    >>> fusion = fuse([[0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]])
+    >>> plan = plan_audit(fusion, budget=3)
+    >>> audit(fusion, plan, {item: fusion.labels[item] for item in plan.items}).error.value
+    0.0
+    """
+    check_fusion(fusion)
+    optional(instance_of(AuditPlan, description="an AuditPlan")).check("plan", plan)
+    check_gold(checked, "checked labels")
+    if not fusion.responses.is_plain:
+        raise BadParameter(
+            "An audit corrects annotators who report classes, but these report "
+            f"{fusion.responses.n_symbols:,} symbols. Pass the checked labels to fuse as gold=, "
+            "or fuse with abstentions=False if missing responses are the only symbols."
+        )
+    sample = collect_sample(fusion, plan, checked)
+    candidates = None if plan is None else plan.candidates
+    if candidates is None or candidates.fusion is not fusion:
+        candidates = fit_candidates(fusion)
+    return AuditResult(fusion, plan, sample, candidates)

@@ -1,0 +1,129 @@
+"""The methods that an audit compares, and how uncertain they are together about each label."""
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.errors import BadParameter, BlindfuseError, NotConverged, RankTooLow
+from blindfuse.estimators.base import Estimator
+from blindfuse.estimators.held_out import sample_items
+from blindfuse.estimators.registry import METHODS
+from blindfuse.model.posteriors import most_likely, vote_posteriors, weighted_votes
+from blindfuse.responses.coding import positions
+from blindfuse.responses.responses import Responses
+
+if TYPE_CHECKING:
+    from blindfuse.fusion.fuse import Fusion
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+FUSION, VOTE = "fuse", "MajorityVote"
+FITTED_METHODS = ("DawidSkene", "OneCoin", "MACE")
+"""Methods beside the fusion and the vote: cheap, and different enough to disagree."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The labels of all candidate methods.
+
+    Attributes
+    ----------
+    fusion
+        the fusion whose labels are one of the candidates.
+    labels ``{method: [item]}``
+        class codes; the first method is the fusion itself.
+    tied ``[item]``
+        whether several classes have most votes, so that the vote is right in proportion.
+    error_probability ``[item]``
+        mean of the probabilities that the candidates give to other classes than the fused label;
+        the vote counts with the share of responses that report another class.
+    fitted
+        the fitted methods by name.
+    """
+
+    fusion: "Fusion"
+    labels: dict[str, Codes]
+    tied: NDArray[np.bool_]
+    error_probability: Floats
+    fitted: dict[str, Estimator]
+
+    @property
+    def responses(self) -> Responses:
+        return self.fusion.responses
+
+    @cached_property
+    def agree(self) -> NDArray[np.bool_]:
+        """Whether all candidates give the same label, ``[item]``."""
+        first, *others = self.labels.values()
+        same = ~self.tied
+        for labels in others:
+            same = same & (labels == first)
+        return same
+
+    def differ(self, method: str, other: str) -> NDArray[np.bool_]:
+        """Whether two methods give different labels, ``[item]``; a tied vote differs from all."""
+        different = self.labels[method] != self.labels[other]
+        return np.asarray(different | self.tied if VOTE in (method, other) else different)
+
+    def losses(self, method: str, items: Codes, truth: Codes) -> Floats:
+        """Whether the labels of these items are wrong, 0 or 1; a tied vote counts in proportion."""
+        wrong = np.asarray(self.labels[method][items] != truth, dtype=float)
+        if method == VOTE:
+            tied = np.flatnonzero(self.tied[items])
+            votes = vote_posteriors(self.responses.select_items(items[tied]))
+            votes[votes.sum(axis=1) == 0] = 1 / self.responses.n_classes
+            wrong[tied] = 1 - votes[np.arange(len(tied)), truth[tied]]
+        return wrong
+
+
+def check_fusion(value: Any) -> None:
+    """Raise BadParameter if the value is not the result of ``fuse``."""
+    if not hasattr(value, "posteriors") or not hasattr(value, "responses"):
+        raise BadParameter(
+            f"fusion= is a {type(value).__name__}, not the result of fuse. Pass fuse(responses)."
+        )
+
+
+def fit_candidates(fusion: "Fusion", seed: int = 0) -> Candidates:
+    """Fit the candidate methods to the responses of a fusion, without ground truth.
+
+    Methods are fitted to a sample of the items if there are more than 200,000 responses. Gold
+    labels of the fusion are the labels of every candidate. A method that cannot be fitted is left
+    out.
+    """
+    responses, items = fusion.responses, np.arange(fusion.responses.n_items)
+    label_codes = positions(fusion.labels, responses.classes)
+    votes = weighted_votes(responses)
+    most = votes.max(axis=1, keepdims=True)
+    labels = {FUSION: label_codes, VOTE: most_likely(votes)}
+    confidences = [
+        fusion.posteriors[items, label_codes],
+        votes[items, label_codes] / np.maximum(votes.sum(axis=1), 1),
+    ]
+    fitted = {}
+    sample = sample_items(responses, seed)
+    for name in FITTED_METHODS:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", NotConverged)
+                warnings.simplefilter("ignore", RankTooLow)
+                method = METHODS[name](threads=fusion.threads).fit(sample)
+                posteriors = method.predict_proba(responses)
+        except BlindfuseError:
+            continue
+        fitted[name] = method
+        labels[name] = most_likely(posteriors)
+        confidences.append(posteriors[items, label_codes])
+    tied = (votes == most).sum(axis=1) > 1
+    error_probability = np.clip(1 - np.mean(confidences, axis=0), 0.0, 1.0)
+    gold = fusion.is_gold
+    if gold is not None:
+        tied[gold], error_probability[gold] = False, 0.0
+        for codes in labels.values():
+            codes[gold] = label_codes[gold]
+    return Candidates(fusion, labels, tied, error_probability, fitted)

@@ -1,0 +1,182 @@
+"""What checked labels say about posteriors, annotators and class proportions."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import ndtri
+
+from blindfuse.auditing.sample import CheckedSample
+from blindfuse.auditing.stratified import CONFIDENCE, Interval, stratified_interval
+from blindfuse.model.fused_model import FusedModel
+from blindfuse.model.recalibration import MIN_POSTERIOR, Recalibration
+from blindfuse.responses.coding import positions
+
+if TYPE_CHECKING:
+    from blindfuse.fusion.fuse import Fusion
+
+Floats = NDArray[np.float64]
+
+PARAMETER_BOUNDS = ((-4.0, 4.0), (0.0, 0.99), (0.0, 0.99))
+"""Bounds of the change of log power, certain and mixed."""
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedAnnotators:
+    """Accuracy of the annotators, corrected by the checked labels.
+
+    Attributes
+    ----------
+    names, n_checked ``[annotator]``
+        names, and how many of their responses are to checked items.
+    accuracy, low, high ``[annotator]``
+        share of correct responses among those given, with 95 % intervals. An annotator without a
+        checked response has the accuracy of the fusion's model and the interval 0 to 1.
+    """
+
+    names: NDArray[Any]
+    n_checked: NDArray[np.intp]
+    accuracy: Floats
+    low: Floats
+    high: Floats
+
+    def interval(self, m: int) -> Interval:
+        """The accuracy of annotator m."""
+        return Interval(float(self.accuracy[m]), float(self.low[m]), float(self.high[m]))
+
+
+def unrecalibrated_posteriors(fusion: "Fusion") -> Floats:
+    """The posteriors ``[item, class]`` of a fusion before the last step of its model."""
+    if fusion.estimator is not None:
+        return fusion.posteriors
+    return fusion.model.combined(fusion.responses, threads=fusion.threads)
+
+
+def recalibrated(fusion: "Fusion", sample: CheckedSample) -> FusedModel:
+    """The model of a fusion with confidences that are calibrated on the checked items."""
+    checked = slice(sample.n_checked)  # without gold items
+    items, truth = sample.items[checked], sample.truth[checked]
+    found = recalibrate(
+        unrecalibrated_posteriors(fusion)[items],
+        truth,
+        sample.weights[checked],
+        fusion.model.recalibration.power,
+    )
+    return replace(fusion.model, recalibration=found)
+
+
+def checked_posteriors(fusion: "Fusion", model: FusedModel, sample: CheckedSample) -> Floats:
+    """The posteriors ``[item, class]`` of a recalibrated model, with known labels held fixed."""
+    responded = fusion.responses.responses_per_item > 0
+    posteriors = model.recalibrate(unrecalibrated_posteriors(fusion), responded).copy()
+    posteriors[sample.items] = np.eye(posteriors.shape[1])[sample.truth]
+    return posteriors
+
+
+def recalibrate(
+    posteriors: Floats, truth: NDArray[np.intp], weights: Floats, usual_power: float = 1.0
+) -> Recalibration:
+    """Fit the parameters to checked items by weighted maximum a posteriori.
+
+    The prior is exp(−certain − mixed) and a normal distribution of log power around the usual one
+    with standard deviation one: no more than the evidence of one check.
+
+    Parameters
+    ----------
+    posteriors ``[check, class]``
+    truth, weights ``[check]``
+        class codes, and how many items each checked item stands for.
+    usual_power
+        the power without checks.
+    """
+    checks, shares = np.arange(len(truth)), weights / weights.sum() * len(truth)
+
+    def loss(parameters: Floats) -> float:
+        change, certain, mixed = parameters
+        correct = Recalibration(usual_power * np.exp(change), certain, mixed)
+        of_truth = correct(posteriors)[checks, truth]
+        prior = change**2 / 2 + certain + mixed
+        return float(-shares @ np.log(np.maximum(of_truth, MIN_POSTERIOR)) + prior)
+
+    starts = (0.0, 0.0, 0.0), (-1.0, 0.2, 0.2), (1.0, 0.2, 0.0)
+    fits = (minimize(loss, start, bounds=PARAMETER_BOUNDS) for start in starts)
+    change, certain, mixed = min(fits, key=lambda fit: float(fit.fun)).x.tolist()
+    return Recalibration(float(usual_power * np.exp(change)), certain, mixed)
+
+
+def correct_annotators(fusion: "Fusion", sample: CheckedSample) -> AuditedAnnotators:
+    """Accuracies, post-stratified by agreement with the fused label.
+
+    The effective number of checks is (Σ w)²/Σ w².
+    """
+    responses = fusion.responses
+    labels = positions(fusion.labels, responses.classes)
+    M = responses.n_annotators
+    agrees = responses.by_item.symbols == np.repeat(labels, responses.responses_per_item)
+    cells = 2 * responses.by_item.codes.astype(np.intp) + agrees
+    sizes = np.bincount(cells, minlength=2 * M).reshape(M, 2).astype(float)
+
+    checked = responses.select_items(sample.items)
+    of_check = checked.item_of_response()
+    annotator, reported = checked.by_item.codes.astype(np.intp), checked.by_item.symbols
+    truth, weight = sample.truth[of_check], sample.weights[of_check]
+    cell = 2 * annotator + (reported == labels[sample.items][of_check])
+
+    def sums(values: Floats) -> Floats:
+        return np.asarray(np.bincount(cell, values, minlength=2 * M).reshape(M, 2), dtype=float)
+
+    total = sums(weight)
+    n_effective = np.divide(total**2, sums(weight**2), out=np.zeros((M, 2)), where=total > 0)
+    right = np.divide(sums(weight * (reported == truth)), total, out=total * 0, where=total > 0)
+    n_checked = np.bincount(annotator, minlength=M)
+    # A cell without checks counts as part of the other one.
+    filled = n_effective > 0
+    sizes = np.where(filled, sizes + np.where(filled[:, ::-1], 0.0, sizes[:, ::-1]), 0.0)
+    some = n_checked > 0
+    accuracy = np.einsum("mkk,k->m", fusion.model.confusions, fusion.model.prior)
+    low, high = np.zeros(M), np.ones(M)
+    accuracy[some], low[some], high[some] = stratified_interval(
+        (right * n_effective)[some], n_effective[some], np.maximum(sizes, n_effective)[some]
+    )
+    return AuditedAnnotators(responses.annotators, n_checked, accuracy, low, high)
+
+
+def rogan_gladen(sample: CheckedSample, labels: NDArray[np.intp], positive: int) -> Interval | None:
+    """The share of class ``positive`` of two, from the sensitivity and specificity of the labels.
+
+    (F + specificity − 1)/J with J = sensitivity + specificity − 1, where F is the share of items
+    labelled positive. The interval is that of the delta method with the variance within strata,
+    to which one more wrong label is added so that it is never zero, cut to [0, 1]. None where the
+    labels carry no information, or where one class was never checked.
+
+    Rogan and Gladen (1978), "Estimating prevalence from the results of a screening test".
+    """
+    weights, is_positive = sample.weights, sample.truth == positive
+    labelled = labels[sample.items] == positive
+    if is_positive.all() or not is_positive.any():
+        return None
+    rates = [
+        np.average(labelled[is_positive == x], weights=weights[is_positive == x]) for x in (1, 0)
+    ]
+    information = float(rates[0] - rates[1])
+    if information <= 0:
+        return None
+    share = float(np.mean(labels == positive))
+    value = float(np.clip((share - rates[1]) / information, 0.0, 1.0))
+    residuals = (labelled - np.where(is_positive, *rates)) / information
+    n, counts = sample.n_checked, np.bincount(sample.strata)
+    squares = np.bincount(sample.strata, residuals**2)
+    means = np.bincount(sample.strata, residuals) / counts
+    # A stratum of one check has the variance of all of them.
+    within = np.where(
+        counts > 1, (squares - counts * means**2) / np.maximum(counts - 1, 1), residuals.var()
+    )
+    shares = sample.sizes / sample.sizes.sum()
+    left = np.maximum(1 - counts / (sample.scale * sample.sizes), 0.0)
+    variance = float(np.sum(shares**2 * left * within / counts))
+    if np.any(left > 0):
+        variance += 1 / (n * information) ** 2
+    reach = float(ndtri(0.5 + CONFIDENCE / 2) * np.sqrt(variance))
+    return Interval(value, max(0.0, value - reach), min(1.0, value + reach))

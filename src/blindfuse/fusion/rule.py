@@ -1,0 +1,242 @@
+"""The rule of `fuse`: votes, models, how far the models may go, confidences, expected error.
+
+:class:`~blindfuse.model.fused_model.FusedModel` has the formula for the posteriors. This module
+decides which models enter it, and w, the probability that errors are correlated. The rule is the
+same for classes, scores, probabilities and abstentions; they differ in their votes and models.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindfuse.diagnostics.expected_error import (
+    MAX_OBSERVED,
+    ExpectedError,
+    Features,
+    measure_features,
+    share_error,
+)
+from blindfuse.estimators.base import Estimator
+from blindfuse.estimators.dawid_skene import DawidSkene
+from blindfuse.estimators.mace import MACE
+from blindfuse.fusion.evidence import Evidence
+from blindfuse.fusion.soft_votes import confirmed_confidence
+from blindfuse.model.decisions import decide
+from blindfuse.model.fused_model import FusedModel, majority_vote, vote_preference
+from blindfuse.model.implied import implied_model
+from blindfuse.model.model import Model
+from blindfuse.model.posteriors import most_likely
+from blindfuse.model.recalibration import mean_error, power_for_error
+from blindfuse.responses.gold import gold_codes
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+NO_CORRELATION, CERTAIN_CORRELATION = 1.0, 3.0
+"""Standard errors of the gain of a second subtype up to which errors count as independent, and from
+which on they count as correlated."""
+NAMING_Z = 3.0
+"""Standard errors by which annotators must report another class more often than the label."""
+MIN_MODELLED = 3
+"""Annotators that a model needs: of two who differ, nothing says which one is right."""
+
+MAJORITY_VOTE, CORRECTED_VOTE = "MajorityVote", "corrected majority vote"
+"""Names of the method if no model is used, and if models correct close votes only."""
+SOFT_VOTE = "weighted soft vote"
+"""The name of the method for probabilities."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What the rule decided about the responses.
+
+    Attributes
+    ----------
+    method
+        the method's name.
+    model
+        the :class:`FusedModel` that gives the posteriors.
+    posteriors ``[item, class]``
+    history ``[iteration]``
+        log-likelihoods of EM; empty if no model was fitted.
+    features
+        what the expected error was estimated from; None if the responses do not tell.
+    expected_error
+        the expected share of wrong labels; None if the responses do not tell.
+    """
+
+    method: str
+    model: FusedModel
+    posteriors: Floats
+    history: Floats
+    features: Features | None = None
+    expected_error: ExpectedError | None = None
+
+
+def decide_labels(evidence: Evidence) -> Decision:
+    """Apply the rule to the responses."""
+    method, model = choose_model(evidence)
+    by_model, mean = model.parts(evidence.responses, threads=evidence.threads)
+    combined = model.combine(evidence.responses, by_model, mean)
+    if model.dependence == 1:
+        model = model.described_by(_one_iteration_from(combined, evidence))
+        combined[evidence.responses.responses_per_item == 0] = model.prior
+    is_fitted = method not in (MAJORITY_VOTE, SOFT_VOTE) and evidence.no_overlap is None
+    history = evidence.fitted.log_likelihoods_ if is_fitted else np.empty(0)
+    decision = expect_error(Decision(method, model, combined, history), evidence)
+    return _recalibrated(decision, evidence)
+
+
+def expect_error(decision: Decision, evidence: Evidence) -> Decision:
+    """Return the decision with its expected error, if the responses tell.
+
+    Gold labels are correct, and items without responses are guesses by the prior.
+    """
+    counted = _counted_items(evidence)
+    if not evidence.is_informative or not len(counted):
+        return decision
+    features = observe(evidence, decision, counted)
+    responses, n_items = evidence.responses, evidence.responses.n_items
+    guessed = np.flatnonzero(responses.responses_per_item == 0)
+    guessed = np.setdiff1d(guessed, gold_codes(responses, evidence.gold)[0])
+    rest = mean_error(decision.posteriors[guessed]) * len(guessed) / n_items
+    expected = features.expect(len(counted)).scaled(len(counted) / n_items, rest)
+    return replace(decision, features=features, expected_error=expected)
+
+
+def _recalibrated(decision: Decision, evidence: Evidence) -> Decision:
+    """The decision with posteriors whose mean error is the expected one.
+
+    If none is stated, it is that of the shares of votes.
+    """
+    counted = _counted_items(evidence)
+    items = counted[:: -(-len(counted) // MAX_OBSERVED) or 1]
+    if not len(items):
+        return decision
+    combined = decision.posteriors
+    if decision.features is None:
+        target = share_error(evidence.votes[items], most_likely(combined[items]))
+    else:
+        target = decision.features.expect(len(counted)).value
+    model = replace(decision.model, recalibration=power_for_error(combined[items], target))
+    responded = evidence.responses.responses_per_item > 0
+    return replace(decision, model=model, posteriors=model.recalibrate(combined, responded))
+
+
+def choose_model(evidence: Evidence) -> tuple[str, FusedModel]:
+    """Return the method's name, and the models and their weight as one model.
+
+    Votes alone, if annotators give probabilities, do not agree beyond chance or are fewer than
+    three; the vote and one iteration of EM, if no item has three responses; otherwise the model of
+    conditionally independent annotators, weighed against votes that models may correct.
+    """
+    responses, votes, threads = evidence.responses, evidence.votes, evidence.threads
+    n_responding = np.count_nonzero(responses.responses_per_annotator)
+    if responses.probabilities is not None:
+        weights = confirmed_confidence(responses)
+        return SOFT_VOTE, majority_vote(responses, votes, threads, vote_weights=weights)
+    if responses.anchor.kind == "none":  # clusters have no names, so nothing can be voted for
+        return _method_name(evidence, 0.0), FusedModel.of(evidence.fitted.model_)
+    if evidence.votes_only or not evidence.is_informative or n_responding < MIN_MODELLED:
+        return MAJORITY_VOTE, majority_vote(responses, votes, threads)
+    preference = vote_preference(votes)
+    if evidence.no_overlap is not None:
+        near, rule = evidence.one_iteration.model_, evidence.one_iteration.score_rule_
+        return CORRECTED_VOTE, FusedModel.of(
+            near, others=(near,), dependence=1.0, preference=preference, score_rule=rule
+        )
+    w, fitted = dependence_weight(evidence), evidence.fitted.model_
+    others = [fitted] if w == 1 else []
+    if w and not evidence.is_one_sided:
+        others.append(evidence.one_iteration.model_)
+    model = FusedModel.of(
+        fitted,
+        others=tuple(others),
+        dependence=w,
+        correlation=max(evidence.dependence.correlation, 0.0) if w else 0.0,
+        preference=preference,
+        score_rule=getattr(evidence.fitted, "score_rule_", None),
+    )
+    return _method_name(evidence, w), model
+
+
+def dependence_weight(evidence: Evidence) -> float:
+    """Return w, the probability that errors are correlated.
+
+    It rises from 0 to 1 as the gain of a second subtype per class rises from one to three standard
+    errors, and is 1 if the model's classes are not those that annotators report. Scores have no
+    votes that a model could overrule, so the model decides there.
+    """
+    if not evidence.has_one_sided_sources and misnames_a_class(evidence):
+        return 1.0
+    if evidence.responses.anchor.kind == "order":
+        return 0.0
+    z = evidence.second_subtype.z
+    return float(np.clip((z - NO_CORRELATION) / (CERTAIN_CORRELATION - NO_CORRELATION), 0, 1))
+
+
+def misnames_a_class(evidence: Evidence) -> bool:
+    """Whether annotators report another class significantly more often on the items of a class.
+
+    Annotators who agree little more than by chance determine latent classes that are not the ones
+    they report; Assumption 2 of the paper, by which classes are named, does not hold there.
+    """
+    votes, labels = evidence.votes, most_likely(evidence.fitted.posteriors_)
+    K = votes.shape[1]
+    reported = np.stack([np.bincount(labels, column, K) for column in votes.T], axis=1)
+    own = np.diag(reported).copy()
+    np.fill_diagonal(reported, 0)
+    rival = reported.max(axis=1)
+    return bool(np.any(rival - own > NAMING_Z * np.sqrt(rival + own)))
+
+
+def observe(evidence: Evidence, decision: Decision, counted: Codes) -> Features:
+    """Measure what a sample of the items shows of the error of their labels.
+
+    Symbols that are not classes count as the class that they speak for.
+    """
+    items = counted[:: -(-len(counted) // MAX_OBSERVED)]
+    table = evidence.responses.select_items(items)
+    fitted = evidence.one_iteration if evidence.no_overlap is not None else evidence.fitted
+    independent = fitted.model_.posteriors(table, threads=evidence.threads)
+    if table.is_plain:
+        methods: tuple[Estimator, Estimator] = evidence.mace, evidence.one_iteration
+    else:
+        table, _ = decide(table, decision.model.independent)
+        methods = (
+            MACE(threads=evidence.threads).fit(table),
+            DawidSkene(max_iter=1, threads=evidence.threads).fit(table),
+        )
+    predict = methods[0].predict_proba, methods[1].predict_proba
+    score = evidence.second_subtype.z if evidence.no_overlap is None else 0.0
+    labels = most_likely(decision.posteriors[items])
+    return measure_features(table, labels, independent, predict, score, evidence.is_one_sided)
+
+
+def _one_iteration_from(combined: Floats, evidence: Evidence) -> Model:
+    """The confusion matrices after one iteration of EM from these labels.
+
+    Labels alone would count their own errors against annotators who are right.
+    """
+    responses, threads = evidence.responses, evidence.threads
+    labels = np.eye(responses.n_classes)[most_likely(combined)]
+    labelled = implied_model(responses, labels, threads)
+    return implied_model(responses, labelled.posteriors(responses, threads=threads), threads)
+
+
+def _counted_items(evidence: Evidence) -> Codes:
+    """Positions of the items that have responses and no gold label."""
+    counted = evidence.responses.responses_per_item > 0
+    counted[gold_codes(evidence.responses, evidence.gold)[0]] = False
+    return np.flatnonzero(counted)
+
+
+def _method_name(evidence: Evidence, w: float) -> str:
+    """The name of the model, or of the votes that it corrects."""
+    if w == 1:
+        return CORRECTED_VOTE
+    fitted = evidence.fitted
+    blind = getattr(fitted, "start", None) == "blind"
+    name = "BlindEnsemble + EM" if blind else type(fitted).__name__
+    return name if w == 0 else f"{name} and {CORRECTED_VOTE}"

@@ -1,0 +1,1 @@
+"""Responses that are sets of classes, as in multi-label annotation."""

@@ -1,0 +1,48 @@
+"""Shares of classes: computed a second time, and their intervals on simulated tables."""
+
+import numpy as np
+import pytest
+
+from blindfuse import fuse, simulate
+from blindfuse.diagnostics.class_shares import MAX_LISTED, ONE_DIRECTION, estimate_class_shares
+from blindfuse.diagnostics.expected_error import ExpectedError
+from tests.support.diagnostics_cases import crowd, diagnosed
+
+
+@pytest.mark.parametrize("error", [0.02, 0.3])
+def test_shares_and_intervals_are_those_of_loops(error: float) -> None:
+    responses = crowd(1, n=60).responses
+    posteriors = diagnosed(responses)[1].posteriors_
+    expected = ExpectedError(error, error / 2, 2 * error, error)
+    found = estimate_class_shares(responses, posteriors, expected)
+    given = responses.matrix()[responses.matrix() >= 0]
+    for k in range(3):
+        share = sum(row[k] for row in posteriors) / 60
+        noise = sum(row[k] * (1 - row[k]) for row in posteriors) / 60**2
+        half = 1.2815515655 * np.sqrt(noise + (ONE_DIRECTION * min(error, share, 1 - share)) ** 2)
+        assert found.share[k] == pytest.approx(share)
+        assert found.low[k] == pytest.approx(max(share - half, 0))
+        assert found.high[k] == pytest.approx(min(share + half, 1))
+        assert found.votes[k] == pytest.approx(np.mean(given == k))
+
+
+@pytest.mark.parametrize("prior", [[0.5, 0.5], [0.9, 0.1], [0.2, 0.3, 0.5]])
+def test_most_intervals_contain_the_true_shares(prior: list[float]) -> None:
+    inside = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        drawn = simulate(500, 7, len(prior), rng, skill=0.3, prior=prior)
+        found = fuse(drawn.responses).diagnostics.class_shares
+        true = np.bincount(drawn.truth, minlength=len(prior)) / 500
+        inside.append((found.low <= true) & (true <= found.high))
+    assert np.mean(inside) >= 0.7
+
+
+def test_without_an_expected_error_there_is_no_interval() -> None:
+    responses = crowd(0, k=7).responses
+    posteriors = diagnosed(responses)[1].posteriors_
+    found = estimate_class_shares(responses, posteriors, None)
+    assert np.isnan(found.low).all()
+    assert "nan" not in found.summary()
+    assert "of the votes" in found.summary()
+    assert f"{7 - MAX_LISTED} more" in found.summary()
