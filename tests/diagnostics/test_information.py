@@ -50,7 +50,7 @@ def test_random_clicks_are_rarely_beyond_chance_and_skill_is(share: float, m: in
         found = measure_information(Responses.from_matrix(random_clicks(seed, 300, m, share)))
         assert found is not None
         beyond.append(found.is_beyond_chance)
-        assert ("by chance" in found.summary()) != found.is_beyond_chance
+        assert ("no more than by chance" in found.summary()) != found.is_beyond_chance
     assert np.mean(beyond) <= 0.1
     for seed in range(5):
         drawn = simulate(300, m, 2, np.random.default_rng(seed), skill=0.5)
@@ -75,7 +75,9 @@ def test_abstentions_do_not_count() -> None:
     assert found is not None
     assert plain is not None
     assert found.alpha == pytest.approx(plain.alpha)
-    assert (found.excess, found.excess_low) == pytest.approx((plain.excess, plain.excess_low))
+    assert (found.excess, found.excess_low) == pytest.approx(
+        (plain.excess, plain.excess_low), rel=0.01
+    )
 
 
 def test_without_pairs_there_is_nothing_to_compare() -> None:
