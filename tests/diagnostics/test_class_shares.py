@@ -29,7 +29,7 @@ def test_shares_and_intervals_are_those_of_loops(error: float) -> None:
 @pytest.mark.parametrize("prior", [[0.5, 0.5], [0.9, 0.1], [0.2, 0.3, 0.5]])
 def test_most_intervals_contain_the_true_shares(prior: list[float]) -> None:
     inside = []
-    for seed in range(10):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         drawn = simulate(500, 7, len(prior), rng, skill=0.3, prior=prior)
         found = fuse(drawn.responses).diagnostics.class_shares

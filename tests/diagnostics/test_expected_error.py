@@ -95,7 +95,7 @@ def test_the_margin_of_one_class_is_all_votes() -> None:
 
 def test_intervals_contain_the_error_of_independent_annotators() -> None:
     inside, too_high = [], []
-    for seed in range(18):
+    for seed in range(12):
         n = (200, 600, 2000)[seed % 3]
         drawn = simulate(n, 8, 3, np.random.default_rng(seed), skill=0.2)
         fusion = fuse(drawn.responses)

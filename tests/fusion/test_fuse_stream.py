@@ -30,7 +30,7 @@ def test_a_sample_of_all_is_one_fusion(crowds: Crowds, name: str) -> None:
 
 
 def test_a_sample_is_nearly_as_good() -> None:
-    for seed in range(3):
+    for seed in range(2):
         simulation = simulate(60_000, 8, 3, np.random.default_rng(seed), missing=0.3)
         stream = fuse_stream(cut(simulation.responses, 6), max_responses=100_000)
         learned = stream.fusion.responses.n_responses
@@ -42,13 +42,13 @@ def test_a_sample_is_nearly_as_good() -> None:
 
 
 def test_every_item_is_as_likely_to_be_learned_from() -> None:
-    simulation = simulate(20_000, 5, 2, np.random.default_rng(0))
-    chosen = np.zeros(20_000)
-    for seed in range(20):
-        stream = fuse_stream(cut(simulation.responses, 7), max_responses=20_000, seed=seed)
+    simulation = simulate(7_000, 5, 2, np.random.default_rng(0))
+    chosen = np.zeros(7_000)
+    for seed in range(15):
+        stream = fuse_stream(cut(simulation.responses, 7), max_responses=7_000, seed=seed)
         chosen[stream.fusion.responses.items.astype(int)] += 1
     by_chunk = [part.mean() for part in np.array_split(chosen, 7)]
-    assert np.ptp(by_chunk) < 0.15 * np.mean(by_chunk)
+    assert np.ptp(by_chunk) < 0.2 * np.mean(by_chunk)
 
 
 def test_annotators_and_classes_may_differ_from_chunk_to_chunk() -> None:

@@ -41,6 +41,8 @@ def test_correlated_errors_never_make_it_worse_than_the_vote(kind: str) -> None:
     differences, limits = [], []
     for seed in range(6):
         responses, truth = KINDS[kind](np.random.default_rng([seed, 7]))
+        responses = responses.select_items(np.arange(min(2000, len(truth))))
+        truth = truth[: responses.n_items]
         posteriors = fuse(responses).posteriors, vote_posteriors(responses)
         fused, vote = (_error(found, truth) for found in posteriors)
         differences.append(fused - vote)
@@ -77,7 +79,7 @@ def test_one_item_less_changes_the_expected_error_little(kind: str, seed: int) -
     responses, _ = KINDS[kind](np.random.default_rng([seed, 11]))
     table = responses.select_items(np.arange(min(responses.n_items, 500)))
     values = []
-    for dropped in (None, 0, 250):
+    for dropped in (None, 250):
         kept = [n for n in range(table.n_items) if n != dropped]
         expected = fuse(table.select_items(kept)).expected_error
         assert expected is not None
