@@ -11,8 +11,7 @@ from blindfuse.errors import BadParameter
 from blindfuse.model.model import Model
 from blindfuse.responses.anchor import Anchor
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Codes, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +30,7 @@ class Simulation:
     """
 
     responses: Responses
-    truth: NDArray[np.intp]
+    truth: Codes
     model: Model
 
 
@@ -124,7 +123,7 @@ def simulate(
 
 def _join_columns(
     columns: list[NDArray[np.int16]],
-    labelled_items: list[NDArray[np.intp]],
+    labelled_items: list[Codes],
     n_items: int,
     n_classes: int,
 ) -> Responses:
@@ -152,9 +151,7 @@ def draw_confusions(
     return (1 - skill) * columns.transpose(0, 2, 1) + skill * np.eye(n_classes)
 
 
-def _draw_responses(
-    confusion: Floats, truth: NDArray[np.intp], rng: np.random.Generator
-) -> NDArray[np.int16]:
+def _draw_responses(confusion: Floats, truth: Codes, rng: np.random.Generator) -> NDArray[np.int16]:
     """Draw one annotator's responses f(n) from the columns ``truth[n]`` of the confusion matrix."""
     cumulative = np.cumsum(confusion, axis=0)[:-1]
     uniform = rng.random(len(truth))
@@ -164,7 +161,7 @@ def _draw_responses(
     return symbols
 
 
-def _draw_items(n_items: int, missing: float, rng: np.random.Generator) -> NDArray[np.intp]:
+def _draw_items(n_items: int, missing: float, rng: np.random.Generator) -> Codes:
     """Draw the items that an annotator responds to, in order.
 
     The gaps between them are geometric, so that the cost is linear in the number of responses.

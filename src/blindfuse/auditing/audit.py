@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.auditing.candidates import FUSION, Candidates, check_fusion, fit_candidates
 from blindfuse.auditing.corrections import (
@@ -24,11 +23,10 @@ from blindfuse.diagnostics.diagnose import Paragraph
 from blindfuse.errors import BadParameter
 from blindfuse.parameters import instance_of, optional, positive
 from blindfuse.responses.gold import check_gold
+from blindfuse.typing import Floats
 
 if TYPE_CHECKING:
     from blindfuse.fusion.fuse import Fusion
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

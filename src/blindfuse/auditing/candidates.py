@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadParameter, BlindfuseError, NotConverged, RankTooLow
 from blindfuse.estimators.base import Estimator
@@ -15,12 +14,11 @@ from blindfuse.estimators.registry import METHODS
 from blindfuse.model.posteriors import most_likely, vote_posteriors, weighted_votes
 from blindfuse.responses.coding import positions
 from blindfuse.responses.responses import Responses
+from blindfuse.typing import Codes, Flags, Floats
 
 if TYPE_CHECKING:
     from blindfuse.fusion.fuse import Fusion
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 
 FUSION, VOTE = "fuse", "MajorityVote"
 FITTED_METHODS = ("DawidSkene", "OneCoin", "MACE")
@@ -48,7 +46,7 @@ class Candidates:
 
     fusion: "Fusion"
     labels: dict[str, Codes]
-    tied: NDArray[np.bool_]
+    tied: Flags
     error_probability: Floats
     fitted: dict[str, Estimator]
 
@@ -57,7 +55,7 @@ class Candidates:
         return self.fusion.responses
 
     @cached_property
-    def agree(self) -> NDArray[np.bool_]:
+    def agree(self) -> Flags:
         """Whether all candidates give the same label, ``[item]``."""
         first, *others = self.labels.values()
         same = ~self.tied
@@ -65,7 +63,7 @@ class Candidates:
             same = same & (labels == first)
         return same
 
-    def differ(self, method: str, other: str) -> NDArray[np.bool_]:
+    def differ(self, method: str, other: str) -> Flags:
         """Whether two methods give different labels, ``[item]``; a tied vote differs from all."""
         different = self.labels[method] != self.labels[other]
         return np.asarray(different | self.tied if VOTE in (method, other) else different)

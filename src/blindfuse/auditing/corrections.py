@@ -1,10 +1,9 @@
 """What checked labels say about posteriors, annotators and class proportions."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import ndtri
 
@@ -13,11 +12,11 @@ from blindfuse.auditing.stratified import CONFIDENCE, Interval, stratified_inter
 from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.recalibration import MIN_POSTERIOR, Recalibration
 from blindfuse.responses.coding import positions
+from blindfuse.typing import Array, Codes, Floats
 
 if TYPE_CHECKING:
     from blindfuse.fusion.fuse import Fusion
 
-Floats = NDArray[np.float64]
 
 PARAMETER_BOUNDS = ((-4.0, 4.0), (0.0, 0.99), (0.0, 0.99))
 """Bounds of the change of log power, certain and mixed."""
@@ -36,8 +35,8 @@ class AuditedAnnotators:
         checked response has the accuracy of the fusion's model and the interval 0 to 1.
     """
 
-    names: NDArray[Any]
-    n_checked: NDArray[np.intp]
+    names: Array
+    n_checked: Codes
     accuracy: Floats
     low: Floats
     high: Floats
@@ -76,7 +75,7 @@ def checked_posteriors(fusion: "Fusion", model: FusedModel, sample: CheckedSampl
 
 
 def recalibrate(
-    posteriors: Floats, truth: NDArray[np.intp], weights: Floats, usual_power: float = 1.0
+    posteriors: Floats, truth: Codes, weights: Floats, usual_power: float = 1.0
 ) -> Recalibration:
     """Fit the parameters to checked items by weighted maximum a posteriori.
 
@@ -143,7 +142,7 @@ def correct_annotators(fusion: "Fusion", sample: CheckedSample) -> AuditedAnnota
     return AuditedAnnotators(responses.annotators, n_checked, accuracy, low, high)
 
 
-def rogan_gladen(sample: CheckedSample, labels: NDArray[np.intp], positive: int) -> Interval | None:
+def rogan_gladen(sample: CheckedSample, labels: Codes, positive: int) -> Interval | None:
     """The share of class ``positive`` of two, from the sensitivity and specificity of the labels.
 
     (F + specificity − 1)/J with J = sensitivity + specificity − 1, where F is the share of items

@@ -6,18 +6,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from blindfuse.auditing.candidates import Candidates, check_fusion, fit_candidates
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.parameters import integer_at_least
 from blindfuse.responses.coding import as_names, positions
+from blindfuse.typing import Array, Codes, Floats
 
 if TYPE_CHECKING:
     from blindfuse.fusion.fuse import Fusion
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 
 CHECKS_PER_STRATUM, MAX_STRATA = 6, 10
 """Mean number of checks per stratum, and strata at most. These two, the next constant and the power
@@ -60,7 +59,7 @@ class AuditPlan:
         Then the plan can be evaluated but not extended.
     """
 
-    items: NDArray[Any]
+    items: Array
     positions: Codes
     probability: Floats
     strata: Codes
@@ -147,7 +146,7 @@ def draw_plan(candidates: Candidates, n_strata: int, budget: int, seed: int) -> 
 
 def restore_plan(
     fusion: "Fusion",
-    items: Sequence[Any] | NDArray[Any],
+    items: Sequence[Any] | Array,
     strata: ArrayLike,
     sizes: ArrayLike,
     n_strata: int | None = None,

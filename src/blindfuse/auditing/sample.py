@@ -5,18 +5,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.auditing.plan import AuditPlan
 from blindfuse.auditing.stratified import Counts, dispersion_of, merge_unchecked
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.coding import as_names, positions
+from blindfuse.typing import Codes, Flags, Floats
 
 if TYPE_CHECKING:
     from blindfuse.fusion.fuse import Fusion
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 
 _LARGE = 1e6
 
@@ -61,7 +59,7 @@ class CheckedSample:
         checked = np.bincount(self.strata).astype(float)
         return Counts(found, checked, self.scale * self.sizes, dispersion_of(values))
 
-    def counts_by_group(self, values: Floats, group: NDArray[np.bool_]) -> Counts:
+    def counts_by_group(self, values: Floats, group: Flags) -> Counts:
         """The same for a property that depends on a ``group[item]`` which is known for all items.
 
         Strata are divided by the group (post-stratification). With the group "is labelled k" and
@@ -78,16 +76,14 @@ class CheckedSample:
         found, checked, sizes = (np.concatenate(each) for each in zip(*sides, strict=True))
         return Counts(found, checked, merge_unchecked(checked, sizes))
 
-    def counts_within(self, values: Floats, group: NDArray[np.bool_]) -> Counts | None:
+    def counts_within(self, values: Floats, group: Flags) -> Counts | None:
         """The counts for the mean over the items of a group; None if none of them was checked."""
         found, checked, sizes = self._counts_within(values, group)
         if not checked.sum():
             return None
         return Counts(found, checked, sizes, dispersion_of(values[group[self.items]]))
 
-    def _counts_within(
-        self, values: Floats, group: NDArray[np.bool_]
-    ) -> tuple[Floats, Floats, Floats]:
+    def _counts_within(self, values: Floats, group: Flags) -> tuple[Floats, Floats, Floats]:
         """x_h, n_h and N_h of the items in a group; unchecked strata are merged with others."""
         inside, n_strata = group[self.items], len(self.sizes)
         strata = self.strata[inside]
@@ -96,7 +92,7 @@ class CheckedSample:
         sizes = self._sizes_within(group, checked)
         return found, checked, merge_unchecked(checked, sizes) if checked.sum() else sizes
 
-    def _sizes_within(self, group: NDArray[np.bool_], checked: Floats) -> Floats:
+    def _sizes_within(self, group: Flags, checked: Floats) -> Floats:
         """N_h of the items in a group, estimated where strata of unchecked items are unknown."""
         if self.stratum_of_item is not None:
             counts = np.bincount(self.stratum_of_item[group], minlength=len(self.sizes))
@@ -207,7 +203,7 @@ def _refuse_others(fusion: "Fusion", plan: AuditPlan, items: Codes) -> None:
         )
 
 
-def _gold_mask(fusion: "Fusion") -> NDArray[np.bool_]:
+def _gold_mask(fusion: "Fusion") -> Flags:
     return np.zeros(fusion.responses.n_items, bool) if fusion.is_gold is None else fusion.is_gold
 
 

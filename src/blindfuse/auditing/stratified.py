@@ -27,10 +27,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 CONFIDENCE = 0.95
 """The confidence level of all intervals of an audit."""

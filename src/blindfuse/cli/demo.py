@@ -10,10 +10,9 @@ from blindfuse.cli.options import force_option
 from blindfuse.cli.output_files import OutputFile, write_all
 from blindfuse.cli.report import report_writer
 from blindfuse.errors import BadParameter
+from blindfuse.typing import Codes
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from rich.table import Table
 
     from blindfuse import Fusion
@@ -73,7 +72,7 @@ def command(report: Path | None) -> None:
         screen.note_written(report)
 
 
-def _accuracies(fusion: "Fusion", truth: "NDArray[np.intp]") -> "Table":
+def _accuracies(fusion: "Fusion", truth: "Codes") -> "Table":
     """The least accurate annotators: estimated without the truth, and true."""
     import numpy as np
 

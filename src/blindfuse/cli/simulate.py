@@ -1,16 +1,16 @@
 """``blindfuse simulate``: simulate responses with known true labels."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from blindfuse.cli.options import force_option, seed_option
 from blindfuse.cli.output_files import OutputFile, is_stdout, write_all
+from blindfuse.typing import Array
 
 if TYPE_CHECKING:
     import polars as pl
-    from numpy.typing import NDArray
 
     from blindfuse import Responses, Simulation
 
@@ -154,7 +154,7 @@ def _truth_frame(simulation: "Simulation") -> "pl.DataFrame":
     return pl.DataFrame({"item": _names("i", items), "label": _names("", simulation.truth)})
 
 
-def _names(prefix: str, codes: "NDArray[Any]") -> "pl.Series":
+def _names(prefix: str, codes: "Array") -> "pl.Series":
     """Return names with numbers: from 1 after a prefix, from 0 (classes) without one."""
     import polars as pl
 

@@ -6,13 +6,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from blindfuse.cli.output_files import FileWriter, file_extension
 from blindfuse.diagnostics.items import Items
 from blindfuse.fusion.fuse import Fusion
+from blindfuse.typing import Array, Floats
 
 MAX_POSTERIOR_COLUMNS = 20
 """Number of classes up to which every class has a column of posteriors."""
@@ -21,10 +20,10 @@ DECIMALS = 6
 
 
 def item_frame(
-    items: NDArray[Any],
-    labels: NDArray[Any],
-    posteriors: NDArray[np.float64],
-    classes: NDArray[Any],
+    items: Array,
+    labels: Array,
+    posteriors: Floats,
+    classes: Array,
     rated: Items,
 ) -> pl.DataFrame:
     """Return one row per item: its label, the confidence and the posteriors of all classes."""

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.errors import DownloadFailed
+from blindfuse.typing import Array
 
 
 class Features(NamedTuple):
     """``features[item, feature]`` and ``classes[item]``."""
 
-    features: NDArray[Any]
+    features: Array
     classes: NDArray[np.int64]
 
 
@@ -70,9 +71,7 @@ def _fetch_uci(number: int) -> Any:
         raise DownloadFailed(f"UCI reports: {error}.") from error
 
 
-def _check_shape(
-    name: str, shape: tuple[int, int], features: NDArray[Any], classes: NDArray[Any]
-) -> Features:
+def _check_shape(name: str, shape: tuple[int, int], features: Array, classes: Array) -> Features:
     if features.shape != shape:
         raise DownloadFailed(
             f"{name!r} has {features.shape[0]:,} rows and {features.shape[1]:,} features instead "

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from blindfuse.datasets.downloading import fetch_crowd, fetch_features
 from blindfuse.errors import BadParameter, list_names
 from blindfuse.responses.responses import Responses
+from blindfuse.typing import Codes
 
 Folder = str | os.PathLike[str] | None
 
@@ -29,7 +30,7 @@ class Crowd:
 
     name: str
     responses: Responses
-    truth: NDArray[np.intp]
+    truth: Codes
 
 
 def load(name: str, folder: Folder = None) -> Crowd:

@@ -6,7 +6,6 @@ Nothing is downloaded, and the truth is known, so the fused labels can be compar
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB
@@ -15,9 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from blindfuse.datasets.loading import Crowd
 from blindfuse.responses.responses import Responses
-
-Bools = NDArray[np.bool_]
-Codes = NDArray[np.intp]
+from blindfuse.typing import Codes, Flags, Floats
 
 CLASSIFIERS = (
     ("tree", 10, DecisionTreeClassifier(random_state=0)),
@@ -85,7 +82,7 @@ def _annotators() -> list[_Annotator]:
     return classifiers + guessers
 
 
-def _draw_rows(number: int, truth: Codes, rng: np.random.Generator) -> Bools:
+def _draw_rows(number: int, truth: Codes, rng: np.random.Generator) -> Flags:
     """Whether an annotator is trained on each item: equally many items of both classes."""
     chosen = np.zeros(len(truth), dtype=bool)
     for k in range(2):
@@ -93,7 +90,7 @@ def _draw_rows(number: int, truth: Codes, rng: np.random.Generator) -> Bools:
     return chosen
 
 
-def _assign_items(trained: Bools, rng: np.random.Generator) -> Bools:
+def _assign_items(trained: Flags, rng: np.random.Generator) -> Flags:
     """``assigned[item, annotator]``: whether the annotator labels the item.
 
     Annotators label items at random, but none that they were trained on; items that would get
@@ -106,16 +103,16 @@ def _assign_items(trained: Bools, rng: np.random.Generator) -> Bools:
     return np.asarray((turns < 1) | (_ranks(turns, axis=1) < MIN_RESPONSES))
 
 
-def _ranks(values: NDArray[np.float64], axis: int) -> Codes:
+def _ranks(values: Floats, axis: int) -> Codes:
     return np.asarray(values.argsort(axis=axis, kind="stable").argsort(axis=axis))
 
 
 def _label(
     model: Any,
-    features: NDArray[np.float64],
+    features: Floats,
     truth: Codes,
-    trained: Bools,
-    assigned: Bools,
+    trained: Flags,
+    assigned: Flags,
     rng: np.random.Generator,
 ) -> Codes:
     """Classes that one annotator reports for the items assigned to it."""

@@ -7,10 +7,9 @@ once, by the expected error.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv, chdtri, ndtri
 
 from blindfuse.errors import list_names
@@ -25,8 +24,7 @@ from blindfuse.model.annotator_prior import (
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors, safe_log
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Codes, Flags, Floats, Integers
 
 INTERVAL_LEVEL = 0.95
 """Confidence level of the accuracy intervals."""
@@ -79,22 +77,22 @@ class Annotators:
         area under the ROC curve of symbols that are not classes, for two classes; None otherwise.
     """
 
-    names: NDArray[Any]
-    classes: NDArray[Any]
-    n_responses: NDArray[np.integer[Any]]
+    names: Array
+    classes: Array
+    n_responses: Integers
     accuracy: Floats
     low: Floats
     high: Floats
-    worst_class: NDArray[np.intp]
-    confused_with: NDArray[np.intp]
+    worst_class: Codes
+    confused_with: Codes
     bias: Floats
-    constant: NDArray[np.bool_]
-    spammer: NDArray[np.bool_]
-    adversary: NDArray[np.bool_]
+    constant: Flags
+    spammer: Flags
+    adversary: Flags
     by_labels: bool = False
     roc_area: Floats | None = None
 
-    def flagged(self, flag: str) -> NDArray[np.bool_]:
+    def flagged(self, flag: str) -> Flags:
         """Whether each annotator has this flag of ``FLAGS``, ``[annotator]``."""
         return np.asarray(getattr(self, flag))
 
@@ -246,7 +244,7 @@ def _chance(model: Model) -> Floats:
     return np.asarray(np.einsum("ma,a->m", reported, model.prior))
 
 
-def _worst_confusions(confusions: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _worst_confusions(confusions: Floats) -> tuple[Codes, Codes]:
     """The class with the lowest recall, and the most frequent wrong report of it."""
     annotators = np.arange(len(confusions))
     worst = np.einsum("mkk->mk", confusions).argmin(axis=1)
@@ -304,7 +302,7 @@ def _skill_variances(
     return np.asarray(given_crowd + B**2 * (of_mean + of_spread))
 
 
-def _are_guesses(counts: Floats, below_most: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _are_guesses(counts: Floats, below_most: Flags) -> Flags:
     """Whether responses are guesses, ``[annotator]``.
 
     ``counts[m, reported, true]`` are by what all other annotators say, so that an annotator who
@@ -322,7 +320,7 @@ def _are_guesses(counts: Floats, below_most: NDArray[np.bool_]) -> NDArray[np.bo
     return np.asarray(~informative & (below_most | like_guesses))
 
 
-def _favours_guessing(counts: Floats, crowd: Floats) -> NDArray[np.bool_]:
+def _favours_guessing(counts: Floats, crowd: Floats) -> Flags:
     """Whether guessing is MIN_GUESSING_RATIO times as likely as the crowd's confusions.
 
     Either hypothesis has the annotator's own report rates: P_m(a) whatever the class, or
@@ -340,7 +338,7 @@ def _favours_guessing(counts: Floats, crowd: Floats) -> NDArray[np.bool_]:
     return np.asarray(by_guessing - by_crowd > np.log(MIN_GUESSING_RATIO))
 
 
-def _is_informative(counts: Floats) -> NDArray[np.bool_]:
+def _is_informative(counts: Floats) -> Flags:
     """Whether responses depend on the class, ``[annotator]``, by one of two tests of independence.
 
     χ² finds any dependence. With many classes it has little power, and the number of agreements,

@@ -1,16 +1,13 @@
 """The share of each class among the items; for two classes, the pass rate."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.diagnostics.expected_error import ExpectedError, Z, as_percent
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Floats
 
 ONE_DIRECTION = 1 / 3
 """Share of the expected error that may go in one direction, as one standard deviation of a share:
@@ -26,7 +23,7 @@ class ClassShares:
     ``low`` and ``high`` are NaN if the expected error is not stated.
     """
 
-    classes: NDArray[Any]
+    classes: Array
     share: Floats
     low: Floats
     high: Floats

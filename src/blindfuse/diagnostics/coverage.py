@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Flags, Floats
 
 MAX_ITEMS = 200_000
 """Maximum number of items that are counted; of more, an evenly spaced sample."""
@@ -62,7 +60,7 @@ def measure_coverage(responses: Responses) -> Coverage:
     agreeing = votes[items, reported]
     shared, differing = totals[items] > 1, totals[items] > agreeing
 
-    def share(weights: NDArray[np.bool_] | None = None) -> Floats:
+    def share(weights: Flags | None = None) -> Floats:
         return np.bincount(annotators, weights, minlength=M) / max(N, 1)
 
     return Coverage(

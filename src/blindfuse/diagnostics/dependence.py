@@ -2,18 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtr, ndtri, rel_entr
 
 from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, Pairs
 from blindfuse.errors import list_names
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Codes, Flags, Floats
 
 FALSE_DISCOVERY_RATE = 0.05
 """Expected share of false pairs among the dependent pairs (Benjamini and Hochberg 1995)."""
@@ -46,15 +43,15 @@ class Dependence:
         number of independent votes that M annotators are worth, M/(1 + (M − 1) correlation).
     """
 
-    pairs: NDArray[np.intp]
+    pairs: Codes
     excess: Floats
     groups: tuple[tuple[int, ...], ...]
-    tested: NDArray[np.intp]
+    tested: Codes
     excess_matrix: Floats
     correlation: float
     effective_votes: float
     n_annotators: int
-    names: NDArray[Any]
+    names: Array
 
     def summary(self) -> str:
         """The effective number of votes, and the dependent groups."""
@@ -76,7 +73,7 @@ class Dependence:
         return name_groups(self.groups, self.names)
 
 
-def find_dependence(pairs: Pairs, names: NDArray[Any]) -> Dependence:
+def find_dependence(pairs: Pairs, names: Array) -> Dependence:
     """Find pairs whose standardized excess agreement is far above the median of all pairs.
 
     Copiers distort the model of all other annotators, so the null distribution is empirical: it
@@ -139,9 +136,7 @@ def _agreement_scores(agreement: Floats, expected: Floats, n: Floats) -> Floats:
     return np.asarray(np.sign(difference) * np.sqrt(np.maximum(deviance, 0)))
 
 
-def connected_groups(
-    i: NDArray[np.intp], j: NDArray[np.intp], annotators: NDArray[np.intp]
-) -> tuple[tuple[int, ...], ...]:
+def connected_groups(i: Codes, j: Codes, annotators: Codes) -> tuple[tuple[int, ...], ...]:
     """Annotators that the pairs (i, j) connect, as groups of at least two."""
     M = len(annotators)
     graph = csr_array((np.ones(len(i)), (i, j)), shape=(M, M))
@@ -152,13 +147,13 @@ def connected_groups(
     )
 
 
-def name_groups(groups: Sequence[Sequence[int]], names: NDArray[Any]) -> str:
+def name_groups(groups: Sequence[Sequence[int]], names: Array) -> str:
     """The members of the first groups by name; groups are separated by semicolons."""
     shown = groups[:MAX_NAMED_GROUPS]
     return "; ".join(list_names(names[list(group)]) for group in shown)
 
 
-def _is_outlier(scores: Floats) -> NDArray[np.bool_]:
+def _is_outlier(scores: Floats) -> Flags:
     """Whether each pair's score is significantly high, ``[pair]``."""
     if len(scores) == 0:
         return np.zeros(0, dtype=bool)

@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from blindfuse.diagnostics.annotators import Annotators, rate_annotators
 from blindfuse.diagnostics.class_shares import ClassShares, estimate_class_shares
 from blindfuse.diagnostics.coverage import Coverage, measure_coverage
@@ -22,8 +19,7 @@ from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.symbols import without_abstentions
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Flags, Floats
 
 ALL_GOLD = (
     "Every label is a gold label, so there is no fused label that could be wrong. Fuse without "
@@ -137,7 +133,7 @@ def diagnose(
     posteriors: Floats,
     *,
     expected: ExpectedError | None = None,
-    is_gold: NDArray[np.bool_] | None = None,
+    is_gold: Flags | None = None,
     n_checked: int = 0,
     items: Items | None = None,
     information: Information | None = None,

@@ -13,7 +13,6 @@ from functools import cache
 from importlib.resources import files
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
 from blindfuse.diagnostics.fit import measure_fit
@@ -21,9 +20,8 @@ from blindfuse.diagnostics.pairs import count_pairs
 from blindfuse.model.implied import implied_model
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.responses import Responses
+from blindfuse.typing import Codes, Floats
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 Predict = Callable[[Responses], Floats]
 
 LEVEL = 0.8

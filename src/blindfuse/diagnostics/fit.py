@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.diagnostics.pairs import Pairs
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 MISFIT_Z = 3.0
 """Standard errors by which the misfit must exceed one to count against the model."""

@@ -1,10 +1,8 @@
 """Whether the responses determine the model (Lemma 1)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components as small_components
 
@@ -13,8 +11,7 @@ from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.components import connected_components
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Codes, Floats
 
 RANK_TOLERANCE = 0.05
 """Singular values of Γ_m below this count as zero."""
@@ -42,11 +39,11 @@ class Identifiability:
         number of annotators with responses.
     """
 
-    ranks: NDArray[np.intp]
+    ranks: Codes
     condition_numbers: Floats
     n_full_rank: int
     n_components: int
-    rare_classes: NDArray[Any]
+    rare_classes: Array
     n_annotators: int
 
     @property

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtri
 
 from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, count_pairs
@@ -11,8 +10,7 @@ from blindfuse.metrics.agreement import Agreement
 from blindfuse.model.anchored_votes import symbol_counts, symbol_votes
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 CONFIDENCE = 0.95
 """Level of the interval of α, and of the test for agreement beyond chance."""

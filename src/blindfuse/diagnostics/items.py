@@ -10,8 +10,7 @@ from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Codes, Flags, Floats
 
 GOOD_ANNOTATOR = 0.75
 """Quantile of the annotators' accuracies that a good annotator has."""
@@ -46,11 +45,11 @@ class Items:
     confidence: Floats
     margin: Floats
     entropy: Floats
-    needs_another_label: NDArray[np.bool_]
+    needs_another_label: Flags
     gain: Floats
-    outvoted: NDArray[np.bool_]
+    outvoted: Flags
 
-    def ranked(self) -> NDArray[np.intp]:
+    def ranked(self) -> Codes:
         """Positions of the items that need another label, the largest gain first."""
         order = np.argsort(-self.gain, kind="stable")
         return np.asarray(order[self.needs_another_label[order]])
@@ -74,7 +73,7 @@ def rate_items(
     responses: Responses,
     model: Model,
     posteriors: Floats,
-    is_gold: NDArray[np.bool_] | None = None,
+    is_gold: Flags | None = None,
 ) -> Items:
     """Rate items by their ``posteriors[item, class]`` and by what a response would change.
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,7 @@ from blindfuse.kernels.pairs import (
 from blindfuse.model.incidence import incidence
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Codes, Flags, Floats
 
 MAX_ITEMS = 200_000
 """Maximum number of items that are counted; of more, an evenly spaced sample."""
@@ -52,18 +50,18 @@ class Pairs:
         how often they agree: the traces of S and P.
     """
 
-    annotators: NDArray[np.intp]
+    annotators: Codes
     n_symbols: int
     n_responses: Floats
-    i: NDArray[np.intp]
-    j: NDArray[np.intp]
+    i: Codes
+    j: Codes
     n_common: Floats
     residual: Floats
     squared_norm: Floats
     agreement: Floats
     expected_agreement: Floats
 
-    def for_positions(self, positions: NDArray[np.intp]) -> "Pairs":
+    def for_positions(self, positions: Codes) -> "Pairs":
         """The same pairs in a table where annotator m is at ``positions[m]``."""
         return replace(self, annotators=positions[self.annotators])
 
@@ -71,7 +69,7 @@ class Pairs:
         """The pairs that share at least this many items."""
         return self._select(self.n_common >= minimum)
 
-    def _select(self, kept: NDArray[np.bool_]) -> "Pairs":
+    def _select(self, kept: Flags) -> "Pairs":
         names = ("i", "j", "n_common", "residual", "squared_norm", "agreement")
         columns = {name: getattr(self, name)[kept] for name in (*names, "expected_agreement")}
         return replace(self, **columns)
@@ -84,7 +82,7 @@ class PairCounts:
     ``annotators`` and ``n_responses`` are as in :class:`Pairs`.
     """
 
-    annotators: NDArray[np.intp]
+    annotators: Codes
     n_responses: Floats
     counts: NDArray[np.int32]
 
@@ -157,7 +155,7 @@ def _bits_are_cheaper(responses: Responses) -> bool:
 
 def _compare_small(
     counts: NDArray[np.int32], confusions: Floats, prior: Floats, min_common: int
-) -> tuple[NDArray[Any], ...]:
+) -> tuple[Array, ...]:
     """The columns of :class:`Pairs` from ``i`` on without a kernel."""
     n_common = counts.sum(axis=(1, 3))
     i, j = np.nonzero(np.triu(n_common >= max(min_common, 1), 1))
@@ -173,5 +171,5 @@ def _compare_small(
     )
 
 
-def _sum(tables: Iterable[NDArray[Any]]) -> Floats:
+def _sum(tables: Iterable[Array]) -> Floats:
     return np.asarray(reduce(add, tables), dtype=float)

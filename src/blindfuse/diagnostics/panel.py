@@ -1,17 +1,14 @@
 """The best single annotator, compared with the fused labels."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.diagnostics.annotators import Annotators
 from blindfuse.errors import list_names
 from blindfuse.model.posteriors import most_likely
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Floats
 
 MIN_COVERAGE = 0.1
 """Share of the items that the best single annotator must respond to."""
@@ -37,7 +34,7 @@ class Panel:
     differing: float
     label_correct: float
     response_correct: float
-    names: NDArray[Any]
+    names: Array
 
     def summary(self) -> str:
         """How often the best single annotator differs from the labels, and who is correct there."""

@@ -19,8 +19,7 @@ from blindfuse.responses.numerals import as_floats
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.symbols import fill_missing
 from blindfuse.responses.values import TRIMMED, WHOLE_NUMERAL, LabelOptions, LabelRules
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Floats
 
 
 class Columns(NamedTuple):
@@ -198,7 +197,7 @@ def encode_labels(
 
 def _encode(
     column: pa.Array,
-    names: NDArray[Any],
+    names: Array,
     convert: Callable[[list[Any]], list[Any]],
     kind: str,
 ) -> NDArray[np.int32]:
@@ -220,7 +219,7 @@ def _encode(
 
 
 def group_by_item(
-    items: pa.Array, annotators: NDArray[Any], labels: NDArray[Any], names: Names
+    items: pa.Array, annotators: Array, labels: Array, names: Names
 ) -> tuple[pa.Array, Responses]:
     """Return the distinct items of a partition and its responses, with items as row numbers.
 

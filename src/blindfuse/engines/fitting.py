@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from blindfuse.engines.symbols import Names
 from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.estimators.base import ModelEstimator, require_two_classes, shrink_model
@@ -26,8 +23,7 @@ from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.moments.moment_statistics import MomentStatistics
 from blindfuse.moments.requirements import MAX_AUTO_MOMENT_BYTES, moment_bytes, require_memory
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 SAMPLE_ITEMS = 50_000
 """Approximate maximum number of items that the driver collects to initialize EM."""

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.model.model import Model
@@ -23,8 +23,8 @@ from blindfuse.responses.scores import (
     score_symbols,
 )
 from blindfuse.responses.symbols import NO_RESPONSE, with_no_response
+from blindfuse.typing import Array, Floats
 
-Floats = NDArray[np.float64]
 AnchorOption = ArrayLike | Anchor | Literal["none"] | None
 
 MAX_SCORES = 100_000
@@ -39,7 +39,7 @@ class Names:
     one without it.
     """
 
-    annotators: NDArray[Any]
+    annotators: Array
     alphabet: Alphabet
     abstentions: bool = False
 
@@ -60,7 +60,7 @@ class Names:
         return cls(model.annotators, Alphabet(model.classes, model.symbols, anchor))
 
     @property
-    def reported(self) -> NDArray[Any]:
+    def reported(self) -> Array:
         """The symbols that labels of the table can be."""
         return self.alphabet.symbols
 
@@ -100,7 +100,7 @@ class ScoreSums:
             merged[key] = (known[0] + count, known[1] + total)
         return ScoreSums(merged) if len(merged) <= MAX_SCORES else ScoreSums({}, True)
 
-    def table(self, annotators: NDArray[Any], *, by_level: bool) -> ScoreTable:
+    def table(self, annotators: Array, *, by_level: bool) -> ScoreTable:
         """Return annotators, scores and their counts, in an order that depends on them only.
 
         Where sums are ``by_level``, the mean stands for the scores of a level.
@@ -167,7 +167,7 @@ class SymbolOptions:
             )
         return list(check_classes(self.classes))
 
-    def alphabet(self, labels: NDArray[Any]) -> Alphabet:
+    def alphabet(self, labels: Array) -> Alphabet:
         """Return the alphabet of these labels, which are classes unless there is an anchor."""
         if self.anchor is None:
             return Alphabet.plain(labels)
@@ -207,7 +207,7 @@ class SymbolOptions:
             {(known[int(code)], key): (count, total) for (code, key), count, total in rows}
         )
 
-    def score_alphabet(self, sums: ScoreSums, annotators: NDArray[Any]) -> Alphabet:
+    def score_alphabet(self, sums: ScoreSums, annotators: Array) -> Alphabet:
         """Return the alphabet of levels of the scores."""
         if sums.is_full:
             raise BadLabels(

@@ -8,7 +8,6 @@ from functools import wraps
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, NotConverged, list_names
 from blindfuse.estimators.registry import ESTIMATOR_MODULES, SYMBOL_METHODS
@@ -26,8 +25,7 @@ from blindfuse.parameters import (
 )
 from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor
 from blindfuse.responses.responses import Responses, as_responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Floats
 
 SHRINKAGE = optional(one_of("learned"), at_least(0))
 CLASS_PRIOR = any_of(one_of("estimated", "uniform"), probabilities())
@@ -42,7 +40,7 @@ class NotFitted(BlindfuseError):
 class Estimator(ABC):
     """A method with keyword parameters, ``fit``, and results in attributes that end in ``_``."""
 
-    labels_: NDArray[Any]
+    labels_: Array
     posteriors_: Floats
 
     _fitted_attribute: ClassVar[str] = "posteriors_"
@@ -61,14 +59,14 @@ class Estimator(ABC):
         """Estimate the parameters of the annotators and label the items."""
 
     @abstractmethod
-    def predict(self, responses: Any) -> NDArray[Any]:
+    def predict(self, responses: Any) -> Array:
         """Return the labels ``[item]`` of new items, from annotators that ``fit`` has seen."""
 
     @abstractmethod
     def predict_proba(self, responses: Any) -> Floats:
         """Return posteriors ``[item, class]`` of new items, from annotators seen by ``fit``."""
 
-    def fit_predict(self, responses: Any, y: None = None) -> NDArray[Any]:
+    def fit_predict(self, responses: Any, y: None = None) -> Array:
         """Fit the method and return the labels of the items, ``[item]``; ``y`` must be None."""
         return self.fit(responses, y=y).labels_  # type: ignore[call-arg]
 
@@ -169,9 +167,9 @@ class PosteriorEstimator(Estimator):
         the names that ``fit`` has seen.
     """
 
-    annotators_: NDArray[Any]
-    classes_: NDArray[Any]
-    symbols_: NDArray[Any]
+    annotators_: Array
+    classes_: Array
+    symbols_: Array
 
     def _remember_names(self, responses: Responses) -> None:
         """Store the names of the annotators, classes and symbols that ``fit`` has seen."""
@@ -182,7 +180,7 @@ class PosteriorEstimator(Estimator):
     def _posteriors(self, responses: Responses) -> Floats:
         """Return posteriors ``[item, class]`` of responses in the codes of ``fit``."""
 
-    def predict(self, responses: Any) -> NDArray[Any]:
+    def predict(self, responses: Any) -> Array:
         return self._name_labels(self.predict_proba(responses))
 
     def predict_proba(self, responses: Any) -> Floats:
@@ -194,7 +192,7 @@ class PosteriorEstimator(Estimator):
         table = as_responses(responses, classes=self.classes_)
         return table.recoded(self.annotators_, self.classes_, self.symbols_)
 
-    def _name_labels(self, posteriors: Floats) -> NDArray[Any]:
+    def _name_labels(self, posteriors: Floats) -> Array:
         """Return the most probable class per item; ties go to the first class."""
         return np.asarray(self.classes_[most_likely(posteriors)])
 
@@ -212,7 +210,7 @@ class ModelEstimator(Estimator):
         "threads": THREADS,
     }
 
-    def predict(self, responses: Any) -> NDArray[Any]:
+    def predict(self, responses: Any) -> Array:
         posteriors = self.predict_proba(responses)
         return self.model_.name_labels(posteriors)
 
@@ -242,7 +240,7 @@ def check_responses(data: Any) -> Responses:
     return responses
 
 
-def require_two_classes(classes: NDArray[Any]) -> None:
+def require_two_classes(classes: Array) -> None:
     """Raise BadLabels if there are fewer than two classes."""
     if len(classes) < 2:
         raise BadLabels(

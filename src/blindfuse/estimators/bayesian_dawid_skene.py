@@ -1,9 +1,8 @@
 """Bayesian Dawid–Skene (IBCC) by variational Bayes."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import digamma
 
 from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart
@@ -11,8 +10,7 @@ from blindfuse.model.model import Rule
 from blindfuse.model.posteriors import ExpectedCounts
 from blindfuse.parameters import Constraint, positive
 from blindfuse.responses.anchor import Alphabet
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array
 
 
 class BayesianDawidSkene(EMEstimator):
@@ -69,7 +67,7 @@ class BayesianDawidSkene(EMEstimator):
         self.threads = threads
 
     def _initialize_m_step(
-        self, annotators: NDArray[Any], alphabet: Alphabet, expected: ExpectedCounts
+        self, annotators: Array, alphabet: Alphabet, expected: ExpectedCounts
     ) -> None:
         """Set the pseudo-counts ``[reported, true]``.
 

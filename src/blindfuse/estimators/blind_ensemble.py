@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadParameter, list_names
 from blindfuse.estimators.base import (
@@ -43,8 +42,7 @@ from blindfuse.solver.solve import (
     solve_groups,
 )
 from blindfuse.solver.trace import Trace
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Codes, Floats
 
 
 class BlindEnsemble(StreamEstimator):
@@ -283,7 +281,7 @@ class BlindEnsemble(StreamEstimator):
 
 def _as_groups(
     groups: int | Sequence[Sequence[int]], responses: Responses, rng: np.random.Generator
-) -> list[NDArray[np.intp]]:
+) -> list[Codes]:
     """Return groups of at least three annotators that contain each annotator once."""
     M = responses.n_annotators
     if isinstance(groups, int | np.integer):

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.base import SHRINKAGE, require_two_classes
@@ -32,8 +31,7 @@ from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.parameters import Constraint, array_at_least, at_least, instance_of, optional
 from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.coding import positions
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Floats
 
 
 class DawidSkene(EMEstimator, StreamEstimator):
@@ -145,7 +143,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
         return self._run_em(e_step, expected, statistics.n_responses, *names, votes), {}
 
     def _initialize_m_step(
-        self, annotators: NDArray[Any], alphabet: Alphabet, expected: ExpectedCounts
+        self, annotators: Array, alphabet: Alphabet, expected: ExpectedCounts
     ) -> None:
         """Set the priors: the earlier model for annotators that it has, else shrinkage."""
         self._known = np.zeros(len(annotators), dtype=bool)
@@ -212,7 +210,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
         return confusions, log_prior
 
 
-def _extend_model(last: Model, annotators: NDArray[Any], alphabet: Alphabet) -> Model:
+def _extend_model(last: Model, annotators: Array, alphabet: Alphabet) -> Model:
     """Return the last model with new annotators, classes and symbols.
 
     New annotators get the mean confusion matrix. A new class gets a prior of 1/K², and annotators
@@ -235,7 +233,7 @@ def _extend_model(last: Model, annotators: NDArray[Any], alphabet: Alphabet) -> 
     return Model(confusions, prior, annotators, classes)
 
 
-def _add_symbols(last: Model, annotators: NDArray[Any], alphabet: Alphabet) -> Model:
+def _add_symbols(last: Model, annotators: Array, alphabet: Alphabet) -> Model:
     """Return the last model for these annotators and symbols, some of which may be new."""
     classes, symbols, _ = alphabet
     known = last.for_annotators(annotators, classes, last.symbols)

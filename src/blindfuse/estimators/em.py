@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import (
@@ -41,8 +40,8 @@ from blindfuse.parameters import (
 from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses
+from blindfuse.typing import Array, Codes, Floats
 
-Floats = NDArray[np.float64]
 InitialState = Literal["mv", "shares"] | Model
 """The posteriors that EM starts from: hard votes, vote shares, or those of a model."""
 EMStart = InitialState | Literal["spectral", "blind"]
@@ -183,7 +182,7 @@ class EMEstimator(ModelEstimator):
     }
 
     def _initialize_m_step(
-        self, annotators: NDArray[Any], alphabet: Alphabet, expected: ExpectedCounts
+        self, annotators: Array, alphabet: Alphabet, expected: ExpectedCounts
     ) -> None:
         """Set what the M-step needs beside expected counts, such as pseudo-counts."""
 
@@ -253,7 +252,7 @@ class EMEstimator(ModelEstimator):
         e_step: EStep,
         expected: ExpectedCounts,
         n_responses: float,
-        annotators: NDArray[Any],
+        annotators: Array,
         alphabet: Alphabet,
         votes: ExpectedCounts | None = None,
     ) -> Model:
@@ -355,7 +354,7 @@ def _fit_blind_start(
 
 def _split_gold(
     responses: Responses, gold: Mapping[Any, Any] | None, threads: int | None
-) -> tuple[Responses, ExpectedCounts | None, NDArray[np.intp], NDArray[np.intp]]:
+) -> tuple[Responses, ExpectedCounts | None, Codes, Codes]:
     """Return the items without gold, the counts of the others, their positions and classes."""
     positions, truth = gold_codes(responses, gold)
     if not len(positions):

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.estimators.base import (
     CLASS_PRIOR,
@@ -20,8 +19,7 @@ from blindfuse.parameters import Constraint, at_least, integer_at_least
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Codes, Floats
 
 PRIOR_MEAN = 1.0
 """Mean of the priors N(1, 1) of α and of log β, as in Whitehill et al."""
@@ -114,7 +112,7 @@ class GLAD(PosteriorEstimator):
     def _run_em(
         self,
         responses: Responses,
-        known: NDArray[np.intp],
+        known: Codes,
         fit_skills: bool = False,
         fit_prior: bool = False,
     ) -> "_EMResult":
@@ -144,7 +142,7 @@ class GLAD(PosteriorEstimator):
             )
 
     def _e_step(
-        self, responses: Responses, clarities: Floats, known: NDArray[np.intp]
+        self, responses: Responses, clarities: Floats, known: Codes
     ) -> tuple[Floats, float]:
         """Return posteriors ``[item, class]`` and the log-likelihood of all responses."""
         posteriors = np.empty((responses.n_items, responses.n_classes))

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.em import EMEstimator
@@ -20,9 +19,9 @@ from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.responses.canonical import MAX_REORDERED, sample_by_content
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import freeze_rows, row_starts
+from blindfuse.typing import Codes, Flags, Floats
 
-Floats = NDArray[np.float64]
-Cells = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
+Cells = tuple[Codes, Codes, Codes]
 """Items, annotators and symbols of responses."""
 
 FOLDS = 5
@@ -86,7 +85,7 @@ class HeldOut:
     whose responses are held out, ``[annotator]``; by default everyone's.
     """
 
-    def __init__(self, sample: Responses, predicted: NDArray[np.bool_] | None = None) -> None:
+    def __init__(self, sample: Responses, predicted: Flags | None = None) -> None:
         items = sample.item_of_response()
         fold = np.random.default_rng(0).integers(FOLDS, size=sample.n_responses)
         if predicted is not None:
@@ -179,7 +178,7 @@ def fit_subtypes(subtypes: int, threads: int | None) -> Callable[[Responses], La
     return fit
 
 
-def _only(responses: Responses, items: NDArray[np.intp], chosen: NDArray[np.bool_]) -> Responses:
+def _only(responses: Responses, items: Codes, chosen: Flags) -> Responses:
     """The chosen responses, with all items and annotators."""
     table = responses.by_item
     starts = row_starts(np.bincount(items[chosen], minlength=responses.n_items))
@@ -195,9 +194,9 @@ def _only(responses: Responses, items: NDArray[np.intp], chosen: NDArray[np.bool
 
 def _log_probabilities(
     model: LatentFit,
-    items: NDArray[np.intp],
-    annotators: NDArray[np.intp],
-    labels: NDArray[np.intp],
+    items: Codes,
+    annotators: Codes,
+    labels: Codes,
 ) -> Floats:
     likely = np.einsum("al,al->a", model.posteriors[items], model.confusions[annotators, labels])
     return safe_log(likely)

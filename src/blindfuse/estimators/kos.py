@@ -3,7 +3,6 @@
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import log_expit, softmax
 
@@ -11,8 +10,8 @@ from blindfuse.estimators.base import SEED, PosteriorEstimator
 from blindfuse.estimators.signs import gram_matrix, leading_eigenpair, to_signs
 from blindfuse.parameters import Constraint, integer_at_least, one_of
 from blindfuse.responses.responses import Responses
+from blindfuse.typing import Floats
 
-Floats = NDArray[np.float64]
 Variant = Literal["messages", "svd"]
 
 

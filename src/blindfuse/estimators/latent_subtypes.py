@@ -3,7 +3,6 @@
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.estimators.base import THREADS, PosteriorEstimator, warn_not_converged
 from blindfuse.estimators.em import EMParameters, make_e_step, plain_parameters, run_em
@@ -20,8 +19,7 @@ from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.parameters import Constraint, at_least, integer_at_least
 from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Codes, Floats
 
 
 class LatentSubtypes(PosteriorEstimator):
@@ -65,7 +63,7 @@ class LatentSubtypes(PosteriorEstimator):
 
     subtype_confusions_: Floats
     subtype_prior_: Floats
-    class_of_subtype_: NDArray[np.intp]
+    class_of_subtype_: Codes
     model_: Model
     log_likelihoods_: Floats
     stopped_: str
@@ -127,7 +125,7 @@ class LatentSubtypes(PosteriorEstimator):
         counts /= column_sums(counts)[:, None]  # in place: a third of the time
         return plain_parameters(counts, expected.totals / expected.totals.sum())
 
-    def _anchored_classes(self, table: Responses, start: Floats) -> NDArray[np.intp]:
+    def _anchored_classes(self, table: Responses, start: Floats) -> Codes:
         """The class of each subtype: that of most of its items by the anchor's votes."""
         model = self.subtype_confusions_, self.subtype_prior_
         posteriors, _ = compute_posteriors(table, *model, self.threads)

@@ -1,18 +1,16 @@
 """MACE: annotators who report the truth or guess (Hovy et al. 2013)."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart, plain_parameters
 from blindfuse.model.model import Rule
 from blindfuse.model.posteriors import ExpectedCounts
 from blindfuse.parameters import Constraint, at_least
 from blindfuse.responses.anchor import Alphabet
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Floats
 
 
 class MACE(EMEstimator):
@@ -65,7 +63,7 @@ class MACE(EMEstimator):
         self.threads = threads
 
     def _initialize_m_step(
-        self, annotators: NDArray[Any], alphabet: Alphabet, expected: ExpectedCounts
+        self, annotators: Array, alphabet: Alphabet, expected: ExpectedCounts
     ) -> None:
         M, K = len(annotators), len(alphabet.classes)
         self.competence_ = np.full(M, 0.5)

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
@@ -15,8 +14,7 @@ from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.parameters import Constraint, at_least, integer_at_least
 from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 CONCENTRATION_BOUNDS = 1e-2, 1e2
 """At the lower bound every item has one class; at the upper all items have the same proportions."""

@@ -3,15 +3,13 @@
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from blindfuse.estimators.signs import gram_matrix, require_three_overlapping
 from blindfuse.estimators.voting import VotingEstimator
 from blindfuse.parameters import Constraint, at_least, between, integer_at_least
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Codes, Flags, Floats
 
 MIN_SKILL, MAX_SKILL = 1e-3, 0.999
 """Bounds of |s|, which keep ratios and weights finite."""
@@ -67,7 +65,7 @@ class MMSR(VotingEstimator):
         accuracy = np.maximum(((K - 1) * self.skills_ + 1) / K, MIN_SKILL)
         return self._store(table, np.log((K - 1) * accuracy / (1 - accuracy)))
 
-    def _skill_sizes(self, products: Floats, is_partner: NDArray[np.bool_]) -> Floats:
+    def _skill_sizes(self, products: Floats, is_partner: Flags) -> Floats:
         """Return |s| that fits the trimmed products of pairs; 1/2 without partners."""
         sizes = np.full(len(products), 0.5)
         n_partners = is_partner.sum(axis=0)
@@ -92,7 +90,7 @@ def _skill_products(responses: Responses) -> tuple[Floats, Floats]:
     starts, annotators, symbols = responses.by_item
     K, M = responses.n_classes, responses.n_annotators
 
-    def count_pairs(is_chosen: NDArray[np.bool_]) -> Floats:
+    def count_pairs(is_chosen: Flags) -> Floats:
         chosen = is_chosen.astype(float)
         counts = gram_matrix(csr_array((chosen, annotators, starts), shape=(responses.n_items, M)))
         np.fill_diagonal(counts, 0.0)
@@ -118,7 +116,7 @@ def _skill_signs(evidence: Floats) -> Floats:
     return signs
 
 
-def _means_between(columns: Floats, first: NDArray[np.intp], last: NDArray[np.intp]) -> Floats:
+def _means_between(columns: Floats, first: Codes, last: Codes) -> Floats:
     """Return the mean of ``columns[first[j]:last[j], j]`` for each column j; zero if empty."""
     rows = np.arange(len(columns))[:, None]
     is_kept = (rows >= first) & (rows < last)

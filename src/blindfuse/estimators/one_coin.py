@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart, plain_parameters
 from blindfuse.model.model import Rule
 from blindfuse.model.posteriors import ExpectedCounts
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 
 class OneCoin(EMEstimator):

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr, ndtr, softmax
 
 from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart
@@ -13,8 +12,7 @@ from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import ExpectedCounts, safe_log
 from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Floats
 
 BIASES = (-1.2, -0.8, -0.4, 0.0, 0.4, 0.8, 1.2)
 """By how many classes an annotator perceives too high."""
@@ -78,7 +76,7 @@ class OrdinalDawidSkene(EMEstimator):
         self.threads = threads
 
     def _initialize_m_step(
-        self, annotators: NDArray[Any], alphabet: Alphabet, expected: ExpectedCounts
+        self, annotators: Array, alphabet: Alphabet, expected: ExpectedCounts
     ) -> None:
         """Set the types, all of them equally frequent."""
         self._types = type_confusions(len(alphabet.classes))

@@ -1,14 +1,12 @@
 """Two-class methods: responses as signs, pairwise products, and eigenvectors."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from blindfuse.errors import BadLabels, NotIdentifiable, list_names
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Flags, Floats
 
 MIN_DENSE_SHARE = 0.05
 """Share of filled cells from which dense products are faster than sparse ones."""
@@ -27,7 +25,7 @@ def binary_signs(responses: Responses, method: str) -> csr_array:
     return to_signs(responses, responses.by_item.symbols == 1)
 
 
-def to_signs(responses: Responses, is_positive: NDArray[np.bool_]) -> csr_array:
+def to_signs(responses: Responses, is_positive: Flags) -> csr_array:
     """Return +1 where ``is_positive[response]`` and −1 elsewhere, sparse ``[item, annotator]``."""
     starts, annotators, _ = responses.by_item
     shape = (responses.n_items, responses.n_annotators)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.base import PosteriorEstimator
@@ -12,8 +11,7 @@ from blindfuse.estimators.voting import agreement_with
 from blindfuse.parameters import Constraint, instance_of, optional
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 
 class SingleBest(PosteriorEstimator):

@@ -5,7 +5,6 @@ from itertools import combinations, permutations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from blindfuse.errors import RankTooLow
@@ -22,8 +21,7 @@ from blindfuse.model.shrinkage import Shrinkage, ShrinkageOption, normalize_colu
 from blindfuse.moments.requirements import require_overlap
 from blindfuse.parameters import Constraint, integer_at_least
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Codes, Floats
 
 MIN_PROBABILITY = 1e-6
 """Smallest entry of an estimated confusion matrix (δ in Zhang et al.)."""
@@ -115,9 +113,7 @@ class Spectral(ModelEstimator):
         )
         return self._store(model, table)
 
-    def _decompose(
-        self, responses: Responses, groups: list[NDArray[np.intp]]
-    ) -> tuple[Floats, Floats]:
+    def _decompose(self, responses: Responses, groups: list[Codes]) -> tuple[Floats, Floats]:
         """Return Γ_m and π from the moments of three groups of annotators."""
         tables = [responses.select_annotators(group) for group in groups]
         means = [_mean_responses(table) for table in tables]
@@ -150,7 +146,7 @@ def _vote_model(votes: ExpectedCounts) -> tuple[Floats, Floats]:
     return vote_confusions(votes.counts), votes.totals / votes.totals.sum()
 
 
-def _split_annotators(annotators: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+def _split_annotators(annotators: Codes) -> list[Codes]:
     """Return three groups with about as many responses each: every third annotator in order."""
     return [np.sort(annotators[g::3]) for g in range(3)]
 

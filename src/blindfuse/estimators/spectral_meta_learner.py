@@ -3,7 +3,6 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from blindfuse.estimators.base import ModelEstimator
@@ -14,8 +13,7 @@ from blindfuse.estimators.signs import (
     require_three_overlapping,
 )
 from blindfuse.model.model import Model, Rule
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 MAX_ITERATIONS = 100
 """Iterations of the rank-one fit of the covariances."""

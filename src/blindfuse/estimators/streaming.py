@@ -5,7 +5,6 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
 from blindfuse.estimators.base import ModelEstimator
@@ -18,8 +17,9 @@ from blindfuse.responses.coding import as_names, check_classes
 from blindfuse.responses.inputs import Names
 from blindfuse.responses.responses import Responses, as_responses
 from blindfuse.responses.score_scale import ScoreScale
+from blindfuse.typing import Array
 
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, Array]
 
 
 class StreamEstimator(ModelEstimator):
@@ -35,7 +35,7 @@ class StreamEstimator(ModelEstimator):
 
     statistics_: Any
     batches_: int
-    _classes: NDArray[Any] | None
+    _classes: Array | None
     _solver_state: Arrays
 
     _statistics_class: ClassVar[Any]
@@ -157,7 +157,7 @@ class StreamEstimator(ModelEstimator):
             for name, axes in cls._solver_state_axes.items()
         }
 
-    def _update(self, statistics: Any, batches: int, classes: NDArray[Any] | None) -> Self:
+    def _update(self, statistics: Any, batches: int, classes: Array | None) -> Self:
         """Refit the model to these statistics; nothing changes unless that succeeds."""
         last = self.model_ if hasattr(self, "batches_") else None
         model, solver_state = self._refit(statistics, last)
@@ -190,7 +190,7 @@ def _saved_alphabet(header: dict[str, Any], arrays: Arrays) -> Alphabet:
     return Alphabet(classes, symbols, anchor)
 
 
-def _as_batch(batch: Any, classes: NDArray[Any] | None) -> Responses:
+def _as_batch(batch: Any, classes: Array | None) -> Responses:
     table = as_responses(batch, classes=classes)
     if classes is not None and table.is_plain:
         table = table.recoded(table.annotators, classes)

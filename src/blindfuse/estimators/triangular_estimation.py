@@ -3,7 +3,6 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.estimators.signs import (
     binary_signs,
@@ -11,8 +10,7 @@ from blindfuse.estimators.signs import (
     require_three_overlapping,
 )
 from blindfuse.estimators.voting import VotingEstimator
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 MAX_SKILL = 0.999
 """Largest |θ|: the weight of a perfect annotator would be infinite."""

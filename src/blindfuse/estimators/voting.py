@@ -3,14 +3,12 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.estimators.base import PosteriorEstimator
 from blindfuse.model.anchored_votes import symbol_votes
 from blindfuse.model.posteriors import most_likely, vote_posteriors, weighted_votes
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Codes, Flags, Floats
 
 
 class VotingEstimator(PosteriorEstimator):
@@ -32,7 +30,7 @@ class VotingEstimator(PosteriorEstimator):
 
     prior_: Floats
     weights_: Floats
-    ties_: NDArray[np.bool_]
+    ties_: Flags
     agreement_: Floats
 
     def _store(self, responses: Responses, weights: Floats) -> Self:
@@ -46,7 +44,7 @@ class VotingEstimator(PosteriorEstimator):
         self.labels_ = self.classes_[self._winning_codes(responses, self.posteriors_)]
         return self
 
-    def predict(self, responses: Any) -> NDArray[Any]:
+    def predict(self, responses: Any) -> Array:
         table = self._recode(responses)
         return np.asarray(self.classes_[self._winning_codes(table, self._posteriors(table))])
 
@@ -59,7 +57,7 @@ class VotingEstimator(PosteriorEstimator):
         posteriors = np.broadcast_to(self.prior_, votes.shape).copy()
         return np.asarray(np.divide(votes, total, out=posteriors, where=total > 0))
 
-    def _winning_codes(self, responses: Responses, posteriors: Floats) -> NDArray[np.intp]:
+    def _winning_codes(self, responses: Responses, posteriors: Floats) -> Codes:
         """Return the code of the class with most votes per item, with ties broken."""
         winners = _winners(posteriors)
         tied = np.flatnonzero(np.count_nonzero(winners, axis=1) > 1)
@@ -95,12 +93,12 @@ def _response_shares(responses: Responses) -> Floats:
     return np.asarray(votes / votes.sum())
 
 
-def _winners(scores: Floats) -> NDArray[np.bool_]:
+def _winners(scores: Floats) -> Flags:
     """Which classes have the largest score of the item, ``[item, class]``."""
     return np.asarray(scores == scores.max(axis=1, keepdims=True))
 
 
-def agreement_with(responses: Responses, class_codes: NDArray[np.intp]) -> Floats:
+def agreement_with(responses: Responses, class_codes: Codes) -> Floats:
     """Return the share of each annotator's responses that equal the codes ``[item]``.
 
     The result has shape ``[annotator]`` and is zero for annotators without responses.

@@ -7,7 +7,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BlindfuseError, NotConverged, RankTooLow
 from blindfuse.estimators.base import Estimator, check_responses
@@ -18,8 +17,7 @@ from blindfuse.metrics import error_rate
 from blindfuse.model.posteriors import most_likely
 from blindfuse.parameters import Constraint
 from blindfuse.responses.gold import gold_codes
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 _METHODS = Constraint(
     "a dictionary {name: function that returns an estimator}",

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
 from blindfuse.diagnostics.fit import Fit, measure_fit
@@ -27,8 +26,7 @@ from blindfuse.model.posteriors import count_votes, weighted_votes
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.moments.requirements import counting_is_cheap, require_overlap
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 SIGNIFICANT_Z = 2.0
 """Standard errors by which one model must predict better than another to replace it."""

@@ -1,13 +1,11 @@
 """Why `fuse` used a method, in at most three sentences."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.fusion.evidence import SIGNIFICANT_Z, Evidence
 from blindfuse.fusion.rule import MIN_MODELLED, SOFT_VOTE, Decision, misnames_a_class
 from blindfuse.model.posteriors import most_likely
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 
 def explain(decision: Decision, evidence: Evidence) -> str:

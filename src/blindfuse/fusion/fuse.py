@@ -9,7 +9,6 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
 from blindfuse.diagnostics.expected_error import ExpectedError
@@ -30,8 +29,7 @@ from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold, gold_codes
 from blindfuse.responses.responses import Responses, as_responses
 from blindfuse.responses.symbols import NO_RESPONSE
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Codes, Flags, Floats
 
 MAX_ENTRIES, MAX_ENTRIES_PER_RESPONSE = 50_000_000, 5_000
 """Entries of confusion matrices up to which they are estimated, whatever the number of responses,
@@ -70,7 +68,7 @@ class Fusion:
     """
 
     responses: Responses
-    labels: NDArray[Any]
+    labels: Array
     posteriors: Floats
     method: str
     why: str
@@ -78,8 +76,8 @@ class Fusion:
     expected_error: ExpectedError | None
     history: Floats = field(repr=False)
     evidence: Evidence = field(repr=False)
-    annotator_at: NDArray[np.intp] = field(repr=False)
-    is_gold: NDArray[np.bool_] | None = field(default=None, repr=False)
+    annotator_at: Codes = field(repr=False)
+    is_gold: Flags | None = field(default=None, repr=False)
     n_checked: int = field(default=0, repr=False)
     threads: int | None = field(default=None, repr=False)
     estimator: Estimator | None = field(default=None, repr=False)
@@ -125,7 +123,7 @@ class Fusion:
             return self.model.recalibrate(found, new.responses_per_item > 0)
         return self.model.posteriors(new, threads=self.threads)
 
-    def predict(self, responses: Any) -> NDArray[Any]:
+    def predict(self, responses: Any) -> Array:
         """Labels ``[item]`` of new items by the same annotators, by the same method."""
         codes = most_likely(self.predict_proba(responses))
         return np.asarray(self.responses.classes[codes])

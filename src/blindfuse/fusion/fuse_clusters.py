@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import NotIdentifiable, list_names
 from blindfuse.estimators.dawid_skene import DawidSkene
@@ -15,8 +14,7 @@ from blindfuse.model.posteriors import most_likely
 from blindfuse.parameters import integer_at_least
 from blindfuse.responses.inputs import Names
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Floats
 
 MIN_CLEAR = 0.8
 """Posterior above which an item belongs clearly to its class."""
@@ -43,7 +41,7 @@ class ClusterFusion:
     responses: Responses
     model: Model
     posteriors: Floats
-    labels: NDArray[Any]
+    labels: Array
     agreement: Floats
     number: NumberOfClasses | None = field(default=None, repr=False)
 
@@ -73,7 +71,7 @@ class ClusterFusion:
         lines = [f"{heading}: {text}" for heading, text in self.paragraphs()]
         return "\n".join([*lines, *self.responses.remarks])
 
-    def _largest(self, sizes: NDArray[Any]) -> list[tuple[Any, int]]:
+    def _largest(self, sizes: Array) -> list[tuple[Any, int]]:
         order = np.argsort(-sizes, kind="stable")[:12]
         return [(self.model.classes[k], int(sizes[k])) for k in order if sizes[k]]
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.estimators.base import SEED
@@ -16,8 +15,8 @@ from blindfuse.parameters import integer_at_least
 from blindfuse.responses.coding import as_names, positions
 from blindfuse.responses.gold import check_gold
 from blindfuse.responses.responses import Responses, as_responses
+from blindfuse.typing import Array, Floats
 
-Floats = NDArray[np.float64]
 Chunks = Callable[[], Iterable[Any]] | Iterable[Any]
 
 MAX_RESPONSES = 2_000_000
@@ -29,7 +28,7 @@ class FusedChunk:
     """The labels ``[item]`` and posteriors ``[item, class]`` of one chunk, in item order."""
 
     responses: Responses
-    labels: NDArray[Any]
+    labels: Array
     posteriors: Floats
 
 

@@ -1,16 +1,13 @@
 """`next_labels`: which responses to ask for next, from which annotators."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr
 
 from blindfuse.fusion.fuse import Fusion, check_fusion
 from blindfuse.parameters import integer_at_least, optional
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Codes, Floats
 
 MAX_CANDIDATES = 20
 """Annotators considered for every item: the most informative ones on average."""
@@ -26,8 +23,8 @@ class LabelRequests:
     decrease of the entropy of the item's label, in nats.
     """
 
-    items: NDArray[Any]
-    annotators: NDArray[Any]
+    items: Array
+    annotators: Array
     gains: Floats
 
     def __len__(self) -> int:
@@ -77,14 +74,14 @@ def next_labels(
     )
 
 
-def _most_informative(fusion: Fusion) -> NDArray[np.intp]:
+def _most_informative(fusion: Fusion) -> Codes:
     """The annotators whose response is most informative about an item without responses."""
     model = fusion.model
     information = _information(model.prior[None], model.confusions)[0]
     return np.argsort(-information, kind="stable")[:MAX_CANDIDATES]
 
 
-def _gains(fusion: Fusion, candidates: NDArray[np.intp]) -> Floats:
+def _gains(fusion: Fusion, candidates: Codes) -> Floats:
     """Expected information gain ``[item, candidate]``; zero where there is a response already."""
     responses, confusions = fusion.responses, fusion.model.confusions[candidates]
     gains = np.empty((responses.n_items, len(candidates)))

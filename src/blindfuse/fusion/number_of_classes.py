@@ -21,9 +21,7 @@ from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.fusion.evidence import SIGNIFICANT_Z
 from blindfuse.responses.anchor import NO_ANCHOR
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.intp]
+from blindfuse.typing import Codes, Floats
 
 MAX_ITEMS = 4_000
 """Items that the curve is computed from; a sample of larger tables."""
@@ -50,7 +48,7 @@ class NumberOfClasses:
     """
 
     best: int
-    candidates: Integers
+    candidates: Codes
     prediction: Floats
 
     def summary(self) -> str:
@@ -103,7 +101,7 @@ def _require_agreement(predicted: Floats) -> None:
         )
 
 
-def _candidates(responses: Responses, n_items: int) -> Integers:
+def _candidates(responses: Responses, n_items: int) -> Codes:
     """Every K to try: 1, 2, … up to a multiple of the clusters of the largest run."""
     largest = int(np.count_nonzero(_counts(responses), axis=1).max(initial=0))
     last = min(int(np.ceil(MAX_CLASSES_PER_CLUSTER * largest)), n_items // MIN_ITEMS_PER_CLASS)
@@ -121,7 +119,7 @@ def _counts(responses: Responses) -> NDArray[np.int64]:
     return np.bincount(cells, minlength=M * R).reshape(M, R)
 
 
-def _halve(responses: Responses, items: Integers, n_symbols: int) -> list[Responses]:
+def _halve(responses: Responses, items: Codes, n_symbols: int) -> list[Responses]:
     """The items in two halves, with as many symbols as the largest K needs."""
     symbols = np.arange(max(n_symbols, responses.n_symbols))
     halves = []

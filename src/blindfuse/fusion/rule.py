@@ -8,7 +8,6 @@ same for classes, scores, probabilities and abstentions; they differ in their vo
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.diagnostics.expected_error import (
     MAX_OBSERVED,
@@ -29,9 +28,7 @@ from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
 from blindfuse.model.recalibration import mean_error, power_for_error
 from blindfuse.responses.gold import gold_codes
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+from blindfuse.typing import Codes, Floats
 
 NO_CORRELATION, CERTAIN_CORRELATION = 1.0, 3.0
 """Standard errors of the gain of a second subtype up to which errors count as independent, and from

@@ -1,12 +1,10 @@
 """Weights of annotators who give probabilities: how far the others confirm their confidence."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.model.posteriors import baseline_votes
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Codes, Floats
 
 MIN_WEIGHTED = 4
 """Annotators from which on weights are learned: of fewer, two may confirm each other's errors."""
@@ -39,7 +37,7 @@ def confirmed_confidence(responses: Responses) -> Floats | None:
     return weights / weights.mean() if weights.any() else None
 
 
-def _chance(own: Floats, others: NDArray[np.intp]) -> float:
+def _chance(own: Floats, others: Codes) -> float:
     """The mean probability of the others' class if it did not depend on the item."""
     if not len(own):
         return 0.0

@@ -9,9 +9,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
 from blindfuse.kernels.cache import KernelCache
+from blindfuse.typing import Floats
 
 FAST_MATH = {"reassoc", "contract", "nsz"}
 """LLVM flags that let a sum run in several SIMD lanes. NaN and infinity keep their meaning."""
@@ -66,7 +66,7 @@ MAX_LANES = 32
 """Classes for whose number a kernel is compiled; with more, one kernel serves all numbers."""
 
 
-def lanes_of(count: int) -> tuple[tuple[()], ...] | NDArray[np.float64]:
+def lanes_of(count: int) -> tuple[tuple[()], ...] | Floats:
     """Return an object of length ``count``, the number of classes, that tells kernels about rows.
 
     Up to MAX_LANES it is a tuple, whose length is part of its type, so that a row of classes is a

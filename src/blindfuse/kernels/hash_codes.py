@@ -1,11 +1,10 @@
 """Integer codes for hashed values, in the order of their first appearance."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.kernels.compilation import MIN_COMPILED, kernel, prefetch
+from blindfuse.typing import Array, Integers
 
 PREFETCH_DISTANCE = 16
 """How many look-ups ahead a cache line is prefetched."""
@@ -40,7 +39,7 @@ def _fill(hashes, at, table, firsts, count, codes):
     return at, count
 
 
-def factorize_hashes(hashes: NDArray[np.uint64]) -> tuple[NDArray[Any], NDArray[Any]]:
+def factorize_hashes(hashes: NDArray[np.uint64]) -> tuple[Array, Array]:
     """Return one code per 64-bit hash, and the position of the first hash of each code."""
     if len(hashes) >= MIN_COMPILED:
         codes, firsts = _factorize(hashes)
@@ -66,7 +65,7 @@ def _factorize(hashes):
     return codes, firsts[:count]
 
 
-def factorize_integers(values: NDArray[np.integer[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+def factorize_integers(values: Integers) -> tuple[Array, Array]:
     """Return one code per integer, and the position of the first integer of each code."""
     wide = values.astype(np.int64, copy=False)
     low, high = (int(wide.min()), int(wide.max())) if len(wide) else (0, 0)

@@ -1,17 +1,12 @@
 """Errors of labels, confusion matrices and priors against a known truth."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from blindfuse.errors import BadParameter
 from blindfuse.metrics.truth import correctness, select_known
 from blindfuse.model.model import Model
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.integer[Any]]
+from blindfuse.typing import Floats, Integers
 
 _MIN_POSTERIOR = float(np.finfo(np.float64).eps)
 

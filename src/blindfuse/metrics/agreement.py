@@ -8,16 +8,15 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.metrics.truth import check_codes
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.coding import smallest_integer_dtype
 from blindfuse.responses.responses import Responses, as_responses
+from blindfuse.typing import Array, Floats, Integers
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.integer[Any]]
 Level = Literal["nominal", "ordinal", "interval"]
 
 
@@ -267,7 +266,7 @@ def _gwet(
     return with_interval(coefficient, repeats, resamples, confidence, seed)
 
 
-def _agreement_weights(classes: NDArray[Any], level: str) -> Floats:
+def _agreement_weights(classes: Array, level: str) -> Floats:
     """Weights ``[class, class]`` of pairs of classes: 1 if equal, 0 if farthest apart."""
     K = len(classes)
     if level == "ordinal":
@@ -326,7 +325,7 @@ def _class_values(level: Level, totals: Floats, numbers: Floats) -> Floats | Non
     return np.asarray(values - values[totals.argmax()])
 
 
-def _class_numbers(classes: NDArray[Any]) -> Floats:
+def _class_numbers(classes: Array) -> Floats:
     """Return the class names if they are numbers, else the class codes."""
     return (classes if classes.dtype.kind in "iuf" else np.arange(len(classes))).astype(float)
 

@@ -1,15 +1,12 @@
 """Whether the confidence of labels is the share of them that is correct."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadParameter
 from blindfuse.metrics.truth import correctness, select_known
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.integer[Any]]
+from blindfuse.typing import Codes, Floats, Integers
 
 
 class Reliability(NamedTuple):
@@ -19,7 +16,7 @@ class Reliability(NamedTuple):
     and ``accuracy[bin]`` the share of correct labels.
     """
 
-    items: NDArray[np.intp]
+    items: Codes
     confidence: Floats
     accuracy: Floats
 

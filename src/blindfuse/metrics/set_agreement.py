@@ -3,14 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels
 from blindfuse.metrics.agreement import Agreement, chance_corrected, with_interval
 from blindfuse.responses.response_sets import as_response_sets
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.integer[Any]]
+from blindfuse.typing import Flags, Floats, Integers
 
 _MAX_SETS = 5000
 """Distinct sets of which all distances are computed; with more, responses are sampled evenly."""
@@ -62,7 +59,7 @@ def masi_alpha(
     return with_interval(alpha, np.ones(len(items), dtype=np.int64), resamples, confidence, seed)
 
 
-def _distances_within(members: NDArray[np.bool_], symbols: Integers, rows: Integers) -> Floats:
+def _distances_within(members: Flags, symbols: Integers, rows: Integers) -> Floats:
     """Sum over ordered pairs of responses to the same item of their distances, ``[item]``.
 
     ``symbols`` are the sets of the responses, and ``rows`` their items, in ascending order.
@@ -85,7 +82,7 @@ def _sample_sets(symbols: Integers) -> Integers:
     return np.arange(0, len(symbols), 1 + len(symbols) // _MAX_SETS)
 
 
-def _masi_distances(members: NDArray[np.bool_]) -> Floats:
+def _masi_distances(members: Flags) -> Floats:
     """MASI distances ``[set, set]`` of sets ``[set, class]``."""
     indicators = members.astype(np.float64)
     sizes = indicators.sum(axis=1)

@@ -1,15 +1,12 @@
 """The items whose true class is known, and which of their labels are correct."""
 
 from reprlib import repr as short
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, list_names
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.integer[Any]]
+from blindfuse.typing import Floats, Integers
 
 
 def select_known(posteriors: Floats, truth: Integers) -> tuple[Floats, Integers]:

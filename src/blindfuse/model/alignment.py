@@ -13,20 +13,19 @@ from collections import Counter
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from blindfuse.model.anchored_votes import standardize
 from blindfuse.responses.anchor import IDENTITY, Anchor
+from blindfuse.typing import Codes, Floats
 
-Floats = NDArray[np.float64]
 Alignment = Literal["majority", "hungarian", "common"]
 
 SCORE_WEIGHT = 1e6
 """Responses that an estimated distribution of scores counts for, when scores are standardised."""
 
 
-def align_by_majority(confusions: Floats, prior: Floats) -> NDArray[np.intp]:
+def align_by_majority(confusions: Floats, prior: Floats) -> Codes:
     """Choose the permutation under which most annotators have large entries on the diagonal.
 
     Each annotator votes, for every column, for the row of its largest entry. The assignment with
@@ -41,12 +40,12 @@ def align_by_majority(confusions: Floats, prior: Floats) -> NDArray[np.intp]:
     return _best_columns((votes + confusions.sum(axis=0) / (M * K + 1)) * prior)
 
 
-def align_by_trace(confusions: Floats, _prior: Floats) -> NDArray[np.intp]:
+def align_by_trace(confusions: Floats, _prior: Floats) -> Codes:
     """Choose the permutation with the largest trace of Σ_m Γ_m."""
     return _best_columns(confusions.sum(axis=0))
 
 
-def align_by_most_common(confusions: Floats, _prior: Floats) -> NDArray[np.intp]:
+def align_by_most_common(confusions: Floats, _prior: Floats) -> Codes:
     """Choose the permutation that is best for the most annotators: the paper's rule, III-D.
 
     Ties go to the larger trace of Σ_m Γ_m.
@@ -70,7 +69,7 @@ _RULES = {
 
 def find_alignment(
     confusions: Floats, prior: Floats, rule: Alignment = "majority", anchor: Anchor = IDENTITY
-) -> NDArray[np.intp]:
+) -> Codes:
     """Return ``columns[class]`` by the rule: apply it to all confusion matrices and the prior.
 
     Through an anchor matrix, the rule sees the probabilities that a response speaks for each class.
@@ -88,7 +87,7 @@ def find_alignment(
     return _RULES[rule](confusions, prior)
 
 
-def _best_columns(matrix: Floats) -> NDArray[np.intp]:
+def _best_columns(matrix: Floats) -> Codes:
     """Assign columns to rows with the largest sum of entries (Hungarian algorithm, O(K³))."""
     _, columns = linear_sum_assignment(matrix, maximize=True)
     return np.asarray(columns, dtype=np.intp)

@@ -15,13 +15,10 @@ none         spectral clustering of the items by their co-association
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.model.score_cuts import kmeans_cuts, unequal_cuts
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+from blindfuse.typing import Codes, Floats
 
 STANDARD_RESPONSES = 2.0
 """Responses that the crowd's mean and variance of scores count for in those of an annotator."""

@@ -22,15 +22,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, logit, xlogy
 
 from blindfuse.kernels.beta_binomial import log_beta_binomial, log_rising_factorials
 from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.model.posteriors import safe_log
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 MIN_STRENGTH, MAX_STRENGTH = 0.1, 1e4
 """Bounds of a learned strength, in pseudo-counts. Beyond them the likelihood is flat."""

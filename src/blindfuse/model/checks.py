@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadModel
+from blindfuse.typing import Array
 
 
 def check_shape(array: Any, name: str, shape: tuple[int, ...]) -> None:
@@ -26,9 +26,7 @@ def matrix_shape(array: Any, name: str) -> tuple[int, int]:
     return array.shape[0], array.shape[1]
 
 
-def check_numbers(
-    array: Any, name: str, shape: tuple[int, ...], minimum: float = -np.inf
-) -> NDArray[Any]:
+def check_numbers(array: Any, name: str, shape: tuple[int, ...], minimum: float = -np.inf) -> Array:
     """Return a contiguous array of int64 or float64; raise BadModel if a number is not valid.
 
     All numbers must be finite and at least ``minimum``.

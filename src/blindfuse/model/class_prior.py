@@ -6,12 +6,10 @@ between classes, π is then nearly uniform; where classes differ, it is what the
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from blindfuse.model.annotator_prior import best_strength
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 
 def learn_class_pseudo_count(totals: Floats) -> float:

@@ -1,14 +1,11 @@
 """Spectral clustering of items whose annotators have symbols of their own, such as clusterings."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+from blindfuse.typing import Codes, Floats
 
 KMEANS_ITERATIONS = 100
 """Maximum number of iterations of k-means."""

@@ -7,13 +7,11 @@ learned by maximum marginal likelihood of expected counts, as in
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from blindfuse.model.annotator_prior import MAX_CELLS, best_strength
 from blindfuse.responses.anchor import Anchor
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 SYMBOL_COUNT = 0.5
 """Pseudo-count of a symbol in a centre: no symbol is impossible for the whole crowd (Jeffreys)."""

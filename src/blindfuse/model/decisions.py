@@ -1,16 +1,14 @@
 """The Bayes-optimal use of an annotator's own symbols: each is read as the class it speaks for."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows
+from blindfuse.typing import Codes
 
-Floats = NDArray[np.float64]
 
-
-def decided_classes(model: Model) -> NDArray[np.intp]:
+def decided_classes(model: Model) -> Codes:
     """Return the class argmax_k π_k Γ_m(r, k) that each symbol speaks for, ``[annotator, symbol]``.
 
     With a single annotator, this is the MAP rule (20).

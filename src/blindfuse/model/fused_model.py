@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
 from blindfuse.model.anchored_votes import ScoreRule
@@ -27,8 +26,7 @@ from blindfuse.model.posteriors import baseline_votes, vote_posteriors
 from blindfuse.model.recalibration import UNCHANGED, Recalibration
 from blindfuse.responses.coding import positions
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Codes, Flags, Floats
 
 REACH = 0.6
 """How far models may move a label, in standard deviations of the lead of a class."""
@@ -138,7 +136,7 @@ class FusedModel(Model):
             leads = leads + self.reach * mean
         return np.asarray(softmax(STEEPNESS * leads, axis=1))
 
-    def recalibrate(self, combined: Floats, responded: NDArray[np.bool_]) -> Floats:
+    def recalibrate(self, combined: Floats, responded: Flags) -> Floats:
         """Return the posteriors with their final confidence, where an item has responses."""
         if self.recalibration == UNCHANGED:
             return combined
@@ -148,9 +146,9 @@ class FusedModel(Model):
 
     def for_annotators(
         self,
-        annotators: NDArray[Any],
-        classes: NDArray[Any],
-        symbols: NDArray[Any] | None = None,
+        annotators: Array,
+        classes: Array,
+        symbols: Array | None = None,
     ) -> "FusedModel":
         names = annotators, classes, symbols
         order, at = positions(classes, self.classes), positions(annotators, self.annotators)
@@ -170,7 +168,7 @@ class FusedModel(Model):
         assert isinstance(named, FusedModel)
         return replace(named, others=tuple(other.with_text_names() for other in self.others))
 
-    def _score_rule_of(self, at: NDArray[np.intp]) -> ScoreRule | None:
+    def _score_rule_of(self, at: Codes) -> ScoreRule | None:
         """How the scores of annotators at these positions are read; new ones (−1) like the mean."""
         if self.score_rule is None:
             return None

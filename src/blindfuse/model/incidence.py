@@ -3,13 +3,13 @@
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from blindfuse.responses.responses import Responses
+from blindfuse.typing import Codes
 
 _matrices: WeakKeyDictionary[Responses, csr_array] = WeakKeyDictionary()
-_observed: WeakKeyDictionary[Responses, tuple[csr_array, NDArray[np.intp]]] = WeakKeyDictionary()
+_observed: WeakKeyDictionary[Responses, tuple[csr_array, Codes]] = WeakKeyDictionary()
 
 
 def incidence(responses: Responses) -> csr_array:
@@ -27,7 +27,7 @@ def incidence(responses: Responses) -> csr_array:
     return found
 
 
-def observed_incidence(responses: Responses) -> tuple[csr_array, NDArray[np.intp]]:
+def observed_incidence(responses: Responses) -> tuple[csr_array, Codes]:
     """Return the columns of :func:`incidence` that are not empty, and their positions.
 
     With many classes, an annotator reports few of them.

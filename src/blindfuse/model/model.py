@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadModel, BadParameter, list_names
 from blindfuse.model.checks import check_numbers
@@ -19,8 +18,8 @@ from blindfuse.model.saving import damaged_file_error, load_arrays, save_arrays
 from blindfuse.responses.coding import as_column, as_names, positions
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.score_scale import ScoreScale
+from blindfuse.typing import Array, Floats
 
-Floats = NDArray[np.float64]
 Rule = Literal["map", "ml"]
 
 FORMAT = "blindfuse model"
@@ -55,10 +54,10 @@ class Model:
 
     confusions: Floats
     prior: Floats
-    annotators: NDArray[Any]
-    classes: NDArray[Any]
+    annotators: Array
+    classes: Array
     weights: Floats | None = None
-    symbols: NDArray[Any] = None  # type: ignore[assignment]  # the classes, after construction
+    symbols: Array = None  # type: ignore[assignment]  # the classes, after construction
     scale: ScoreScale | None = None
 
     def __post_init__(self) -> None:
@@ -108,13 +107,11 @@ class Model:
         posteriors[known.responses_per_item == 0] = self.prior
         return posteriors
 
-    def labels(
-        self, responses: Responses, rule: Rule = "map", threads: int | None = None
-    ) -> NDArray[Any]:
+    def labels(self, responses: Responses, rule: Rule = "map", threads: int | None = None) -> Array:
         """Return the name of the most probable class of each item; ties go to the first class."""
         return self.name_labels(self.posteriors(responses, rule, threads))
 
-    def name_labels(self, posteriors: Floats) -> NDArray[Any]:
+    def name_labels(self, posteriors: Floats) -> Array:
         """Return the names of the most probable classes under these posteriors."""
         return np.asarray(self.classes[most_likely(posteriors)])
 
@@ -154,9 +151,9 @@ class Model:
 
     def for_annotators(
         self,
-        annotators: NDArray[Any],
-        classes: NDArray[Any],
-        symbols: NDArray[Any] | None = None,
+        annotators: Array,
+        classes: Array,
+        symbols: Array | None = None,
     ) -> "Model":
         """Return this model for these annotators, classes and symbols, in this order.
 

@@ -3,11 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.model.posteriors import ExpectedCounts
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Codes, Floats
 
 
 class CanonicalOrder(NamedTuple):
@@ -21,9 +19,9 @@ class CanonicalOrder(NamedTuple):
     order the result would depend slightly on the order of the input.
     """
 
-    annotators: NDArray[np.intp]
-    classes: NDArray[np.intp]
-    symbols: NDArray[np.intp]
+    annotators: Codes
+    classes: Codes
+    symbols: Codes
 
     @classmethod
     def by_votes(cls, votes: ExpectedCounts, is_plain: bool = True) -> "CanonicalOrder":
@@ -58,5 +56,5 @@ class CanonicalOrder(NamedTuple):
         return all_confusions, all_prior
 
     @property
-    def _axes(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _axes(self) -> tuple[Codes, Codes]:
         return self.symbols, self.classes

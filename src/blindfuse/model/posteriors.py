@@ -12,7 +12,6 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.kernels import posteriors as kernels
 from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
@@ -27,8 +26,7 @@ from blindfuse.model.checks import check_shape
 from blindfuse.model.incidence import observed_incidence
 from blindfuse.responses.packing import PackedResponses
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Codes, Floats
 
 MIN_ITEMS_PER_THREAD = 8_000
 """With fewer items per thread, starting the thread costs more than it saves."""
@@ -206,7 +204,7 @@ def baseline_votes(
     return votes, votes.sum(axis=1)
 
 
-def most_likely(posteriors: Floats) -> NDArray[np.intp]:
+def most_likely(posteriors: Floats) -> Codes:
     """Return the most probable class of each item, ``[item]``; ties go to the first class."""
     check_shape(posteriors, "posteriors", (len(posteriors), max(1, np.shape(posteriors)[-1])))
     if len(posteriors) < MIN_COMPILED:

@@ -3,11 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.model.posteriors import most_likely
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 MIN_POSTERIOR = 1e-12
 """Posteriors below this are raised to it before they are recalibrated."""

@@ -9,10 +9,10 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadModel, BlindfuseError
 from blindfuse.files import atomic_paths, too_large_message, unpacked_limit
+from blindfuse.typing import Array
 
 VERSION = 2
 
@@ -28,7 +28,7 @@ def save_arrays(
 
 def load_arrays(
     path: str | os.PathLike[str], format: str
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return the header and the arrays of a file that :func:`save_arrays` wrote.
 
     Raise :class:`BadModel` for any other file.

@@ -9,9 +9,8 @@ if the scores prove that proportions differ.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 KMEANS_ITERATIONS = 100
 """Maximum number of iterations of k-means."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.model.annotator_prior import (
     AnnotatorPrior,
@@ -22,8 +21,8 @@ from blindfuse.model.annotator_prior import (
 from blindfuse.model.column_prior import column_centres, learn_column_strength
 from blindfuse.model.posteriors import safe_log
 from blindfuse.responses.anchor import IDENTITY, Anchor
+from blindfuse.typing import Floats
 
-Floats = NDArray[np.float64]
 ShrinkageOption = Literal["learned"] | float | None
 """How to shrink: ``"learned"``, pseudo-counts per class, or None for not at all."""
 

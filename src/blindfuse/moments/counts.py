@@ -4,10 +4,8 @@ import math
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels
 from blindfuse.kernels.moment_counts import BLOCK_WORDS, count_tuples
@@ -16,8 +14,9 @@ from blindfuse.model.checks import check_shape, matrix_shape
 from blindfuse.moments.moments import Moments
 from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
 from blindfuse.responses.responses import Responses
+from blindfuse.typing import Array, Codes
 
-Counts = NDArray[Any]
+Counts = Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +92,7 @@ class MomentCounts:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def reindexed(
-        self, annotator_at: NDArray[np.intp], symbol_at: NDArray[np.intp]
-    ) -> "MomentCounts":
+    def reindexed(self, annotator_at: Codes, symbol_at: Codes) -> "MomentCounts":
         """Return the counts of the annotators and symbols at these positions.
 
         Position −1 stands for a new annotator or symbol, whose counts are zero.

@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.model.checks import check_numbers
 from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows
+from blindfuse.typing import Array, Floats
 
 MIN_PATTERN_SIZE = 1e-6
 """A discounted pattern with fewer items than this is dropped."""
@@ -34,7 +33,7 @@ class EMStatistics:
     """
 
     patterns: Responses
-    sizes: NDArray[np.float64]
+    sizes: Floats
 
     @classmethod
     def from_responses(cls, responses: Responses, threads: int | None = None) -> "EMStatistics":
@@ -42,14 +41,14 @@ class EMStatistics:
         return cls._merge(responses, np.ones(responses.n_items))
 
     @classmethod
-    def _merge(cls, responses: Responses, sizes: NDArray[np.float64]) -> "EMStatistics":
+    def _merge(cls, responses: Responses, sizes: Floats) -> "EMStatistics":
         """Merge items with the same pattern and add up their sizes."""
         distinct, pattern_of_item = group_identical_items(responses)
         merged = np.bincount(pattern_of_item, sizes, minlength=distinct.n_items)
         return cls(distinct, merged.astype(np.float64))
 
     @property
-    def annotators(self) -> NDArray[Any]:
+    def annotators(self) -> Array:
         return self.patterns.annotators
 
     @property
@@ -78,13 +77,13 @@ class EMStatistics:
         kept = sizes > MIN_PATTERN_SIZE
         return EMStatistics(self.patterns.select_items(kept), sizes[kept])
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Array]:
         """Return the arrays to save; the names of annotators and classes are saved separately."""
         return {**self.patterns.by_item._asdict(), "sizes": self.sizes}
 
     @classmethod
     def from_arrays(
-        cls, annotators: NDArray[Any], alphabet: Alphabet, arrays: Mapping[str, NDArray[Any]]
+        cls, annotators: Array, alphabet: Alphabet, arrays: Mapping[str, Array]
     ) -> "EMStatistics":
         """Return the statistics that :meth:`arrays` was called on."""
         n_patterns = np.size(arrays["sizes"])

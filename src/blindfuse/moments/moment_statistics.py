@@ -3,10 +3,8 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.model.anchored_votes import ScoreRule
 from blindfuse.model.checks import check_numbers
@@ -15,6 +13,7 @@ from blindfuse.moments.counts import MomentCounts
 from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.coding import positions, union
 from blindfuse.responses.responses import Responses
+from blindfuse.typing import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +35,7 @@ class MomentStatistics:
         counts of symbols per annotator, pair and triple.
     """
 
-    annotators: NDArray[Any]
+    annotators: Array
     alphabet: Alphabet
     vote_units: ExpectedCounts
     moments: MomentCounts
@@ -75,7 +74,7 @@ class MomentStatistics:
             *names, left.vote_units + right.vote_units, left.moments + right.moments
         )
 
-    def reindexed(self, annotators: NDArray[Any], alphabet: Alphabet) -> "MomentStatistics":
+    def reindexed(self, annotators: Array, alphabet: Alphabet) -> "MomentStatistics":
         """Return the counts for these annotators, classes and symbols, with zeros for new ones."""
         annotator_at = positions(annotators, self.annotators)
         class_at = positions(alphabet.classes, self.alphabet.classes)
@@ -101,7 +100,7 @@ class MomentStatistics:
         moments = self.moments.discounted(factor)
         return MomentStatistics(self.annotators, self.alphabet, vote_units, moments)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Array]:
         """Return the arrays to save; the names of annotators and classes are saved separately."""
         return {
             "vote_counts": self.vote_units.counts,
@@ -114,7 +113,7 @@ class MomentStatistics:
 
     @classmethod
     def from_arrays(
-        cls, annotators: NDArray[Any], alphabet: Alphabet, arrays: Mapping[str, NDArray[Any]]
+        cls, annotators: Array, alphabet: Alphabet, arrays: Mapping[str, Array]
     ) -> "MomentStatistics":
         """Return the statistics that :meth:`arrays` was called on."""
         M, R, K = len(annotators), len(alphabet.symbols), len(alphabet.classes)

@@ -2,16 +2,14 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.model.checks import check_shape, matrix_shape
 from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
+from blindfuse.typing import Array, Codes, Floats
 
-Counts = NDArray[Any]
-Floats = NDArray[np.float64]
+Counts = Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +47,7 @@ class Moments:
         check_shape(self.items_per_pair, "items_per_pair", (n_pairs,))
         check_shape(self.items_per_triple, "items_per_triple", (n_triples,))
 
-    def reordered(self, annotators: NDArray[np.intp], symbols: NDArray[np.intp]) -> "Moments":
+    def reordered(self, annotators: Codes, symbols: Codes) -> "Moments":
         """Return the moments of the annotators and symbols at these positions, in this order."""
         M = len(self.first)
         pairs = annotators[all_tuples(len(annotators), 2)]
@@ -84,7 +82,7 @@ class Moments:
         M = len(confusions)
         scaled = confusions * prior
         pair, triple = all_tuples(M, 2).T, all_tuples(M, 3).T
-        models: tuple[NDArray[Any], ...] = (
+        models: tuple[Array, ...] = (
             confusions @ prior,
             np.einsum("pak,pbk->pab", scaled[pair[0]], confusions[pair[1]]),
             np.einsum(

@@ -1,12 +1,12 @@
 """Pairs and triples of annotators in lexicographic order, and the tables stored in that order."""
 
 from itertools import permutations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Positions = NDArray[np.intp]
+from blindfuse.typing import Array, Codes
+
+Positions = Codes
 
 
 def all_tuples(n_annotators: int, size: int) -> Positions:
@@ -33,7 +33,7 @@ def tuple_rank(groups: Positions, n_annotators: int) -> Positions:
     return rank
 
 
-def gather_tables(tables: NDArray[Any], groups: Positions, n_annotators: int) -> NDArray[Any]:
+def gather_tables(tables: Array, groups: Positions, n_annotators: int) -> Array:
     """Return the tables of these groups, with axes in the order of each group's members.
 
     ``tables[tuple, symbol, …]`` has one table per row of :func:`all_tuples`.

@@ -1,16 +1,12 @@
 """Agreement of ratings: the intraclass correlation, and Krippendorff's α for interval data."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtri
 
 from blindfuse.errors import BadLabels
 from blindfuse.metrics import Agreement, with_interval
 from blindfuse.numbers.table import Numbers, check_numbers
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Floats
 
 
 def intraclass_correlation(numbers: Numbers, confidence: float = 0.95) -> Agreement:
@@ -50,7 +46,7 @@ def interval_alpha(
     counts, sums, squares = _item_moments(numbers)
     differences = np.maximum(counts * squares - sums**2, 0.0) / (counts - 1)
 
-    def alpha(weights: NDArray[Any]) -> float:
+    def alpha(weights: Array) -> float:
         n = float(weights @ counts)
         expected = (n * float(weights @ squares) - float(weights @ sums) ** 2) / (n - 1)
         observed = float(weights @ differences)

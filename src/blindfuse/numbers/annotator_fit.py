@@ -15,12 +15,10 @@ others, and one with many by its own ratings.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.kernels.ratings import rating_sums
 from blindfuse.numbers.table import Numbers
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Codes, Floats
 
 N_SUMS = 7
 MIN_VARIANCE = 1e-6
@@ -62,7 +60,7 @@ class AnnotatorFit:
             prior=replace(self.prior, scale=-self.prior.scale),
         )
 
-    def at(self, places: NDArray[np.intp]) -> "AnnotatorFit":
+    def at(self, places: Codes) -> "AnnotatorFit":
         """Return the fit of annotators at these positions; −1 is one like the prior."""
         known, prior = places >= 0, self.prior
         return AnnotatorFit(

@@ -1,17 +1,14 @@
 """``RatedAnnotators``: bias, scale and noise of the annotators, relative to the fused estimates."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import list_names
 from blindfuse.numbers.annotator_fit import regress
 from blindfuse.numbers.estimate import Estimate
 from blindfuse.numbers.table import Numbers
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Codes, Floats, Integers
 
 USELESS_RELIABILITY = 0.05
 """Share of the variance of an annotator's ratings that the estimates explain, below which its
@@ -44,8 +41,8 @@ class RatedAnnotators:
         keys of ``FLAGS``; empty where there is no reason to check the annotator.
     """
 
-    names: NDArray[Any]
-    n_ratings: NDArray[np.integer[Any]]
+    names: Array
+    n_ratings: Integers
     bias: Floats
     scale: Floats
     noise: Floats
@@ -71,7 +68,7 @@ class RatedAnnotators:
 
 
 def rate_annotators(
-    table: Numbers, working: Numbers, estimate: Estimate, unit: float, order: NDArray[np.intp]
+    table: Numbers, working: Numbers, estimate: Estimate, unit: float, order: Codes
 ) -> RatedAnnotators:
     """Return bias, scale and noise relative to the estimates, on the user's scale and order.
 

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.numbers.table import Numbers
 from blindfuse.responses.coding import as_names, positions
 from blindfuse.responses.numerals import MAX_MAGNITUDE
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Codes, Floats
 
 ITERATIONS = 20
 MIN_FOR_SLOPE = 3
@@ -60,7 +58,7 @@ class Calibration:
         return np.asarray(self.slope**2 * variances + line + self.extra_variance)
 
 
-def gold_values(table: Numbers, gold: Mapping[Any, Any]) -> tuple[NDArray[np.intp], Floats]:
+def gold_values(table: Numbers, gold: Mapping[Any, Any]) -> tuple[Codes, Floats]:
     """Return the positions of the gold items and their values."""
     if not gold:
         return np.empty(0, dtype=np.intp), np.empty(0)

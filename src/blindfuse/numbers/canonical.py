@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from blindfuse.kernels.ratings import hash_annotators, hash_items
 from blindfuse.numbers.table import Numbers
 from blindfuse.responses.rows import sort_and_deduplicate
+from blindfuse.typing import Codes
 
 Hashes = NDArray[np.uint64]
 
@@ -32,8 +33,8 @@ class CanonicalNumbers:
     """
 
     numbers: Numbers
-    items: NDArray[np.intp]
-    annotators: NDArray[np.intp]
+    items: Codes
+    annotators: Codes
     item_hashes: Hashes
 
     def sample(self) -> Numbers:
@@ -85,7 +86,7 @@ def _refine(numbers: Numbers, item_hashes: Hashes, annotator_hashes: Hashes) -> 
     return refined
 
 
-def _permute(numbers: Numbers, items: NDArray[np.intp], annotators: NDArray[np.intp]) -> Numbers:
+def _permute(numbers: Numbers, items: Codes, annotators: Codes) -> Numbers:
     position = np.argsort(items)
     rows = sort_and_deduplicate(
         position[numbers.item_of_rating()],

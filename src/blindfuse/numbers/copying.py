@@ -1,10 +1,9 @@
 """Annotators whose errors are correlated, as those of annotators who copy from each other."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from blindfuse.errors import list_names
@@ -12,8 +11,8 @@ from blindfuse.kernels.ratings import add_pair_moments, add_pair_residuals
 from blindfuse.numbers.factor_em import fit_factor
 from blindfuse.numbers.leave_one_out import centred_ranks
 from blindfuse.numbers.table import Numbers
+from blindfuse.typing import Array, Codes, Floats
 
-Floats = NDArray[np.float64]
 Groups = tuple[tuple[int, ...], ...]
 
 FAMILY_WISE_LEVEL = 0.05
@@ -48,8 +47,8 @@ class CopiedRatings:
         annotators who copy, directly or through others, and count as one.
     """
 
-    names: NDArray[Any]
-    pairs: NDArray[np.intp]
+    names: Array
+    pairs: Codes
     correlation: Floats
     identical: Floats
     n_tested: int
@@ -118,9 +117,7 @@ def _pair_moments(table: Numbers) -> _PairMoments:
     return _PairMoments(n[0], correlation.min(axis=0), equal[0] / safe[0])
 
 
-def _correlated_errors(
-    table: Numbers, first: NDArray[np.intp], second: NDArray[np.intp]
-) -> tuple[Floats, Floats]:
+def _correlated_errors(table: Numbers, first: Codes, second: Codes) -> tuple[Floats, Floats]:
     """Correlation of the errors of pairs, and its excess over independence in standard errors."""
     fit, M = fit_factor(table).annotators, table.n_annotators
     sums = np.zeros((M, M, 5))
@@ -137,7 +134,7 @@ def _correlation(product: Floats, own: Floats, other: Floats) -> Floats:
     return np.where(defined, np.clip(product / scale, -1, 1), 0.0)
 
 
-def connected_groups(pairs: NDArray[np.intp]) -> Groups:
+def connected_groups(pairs: Codes) -> Groups:
     """Return the groups of annotators that these pairs connect."""
     group = {m: {m} for m in pairs.ravel().tolist()}
     for first, second in pairs.tolist():

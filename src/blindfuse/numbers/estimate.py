@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.kernels.ratings import row_centres
 from blindfuse.numbers.annotator_fit import AnnotatorFit
@@ -18,8 +17,7 @@ from blindfuse.numbers.factor_em import (
 )
 from blindfuse.numbers.noise import local_noise
 from blindfuse.numbers.table import Numbers
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 MEDIAN_EFFICIENCY = 2 / np.pi
 """Variance of the mean divided by that of the median of many normal ratings."""

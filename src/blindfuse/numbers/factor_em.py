@@ -1,17 +1,15 @@
 """EM of the one-factor model x_im = b_m + a_m z_i + e_im with normal noise."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.kernels.ratings import factor_variances, standardized_sums
 from blindfuse.numbers.annotator_fit import AnnotatorFit, regress
 from blindfuse.numbers.factor_statistics import expected_statistics, maximize, update_posteriors
 from blindfuse.numbers.standardization import Standardizer
 from blindfuse.numbers.table import Numbers
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Floats
 
 MAX_ITERATIONS = 500
 TOLERANCE = 0.01
@@ -60,7 +58,7 @@ def standardized_start(table: Numbers) -> Floats:
     return np.asarray((values - values.mean()) / (deviation if deviation > 0 else 1.0))
 
 
-def information(fit: AnnotatorFit, n_ratings: NDArray[Any]) -> Floats:
+def information(fit: AnnotatorFit, n_ratings: Array) -> Floats:
     """Return the share ``[annotator]`` of the information about z: n_m a_m²/(a_m² + s_m²)."""
     reliability = n_ratings * fit.scale**2 / (fit.scale**2 + fit.noise)
     total = reliability.sum()
@@ -74,7 +72,7 @@ def posterior_means(table: Numbers, fit: AnnotatorFit) -> Floats:
     return z
 
 
-def crowd_scale(fit: AnnotatorFit, n_ratings: NDArray[Any]) -> tuple[float, float]:
+def crowd_scale(fit: AnnotatorFit, n_ratings: Array) -> tuple[float, float]:
     """Return B and A of the estimates B + A z, on the scale that the annotators share.
 
     They are the means of b and a of annotators with positive scales, weighted by their information.

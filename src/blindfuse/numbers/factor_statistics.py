@@ -1,17 +1,14 @@
 """``FactorStatistics``: what EM of the one-factor model needs to know about ratings, additive."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.kernels.ratings import normal_posteriors
 from blindfuse.numbers.annotator_fit import N_SUMS, AnnotatorFit, fit_step
 from blindfuse.numbers.table import Numbers
 from blindfuse.responses.coding import positions, union
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +27,7 @@ class FactorStatistics:
         the number of items, Σz and Σ(z² + v) over items.
     """
 
-    annotators: NDArray[Any]
+    annotators: Array
     sums: Floats
     n_items: float
     total: float

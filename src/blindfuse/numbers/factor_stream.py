@@ -3,7 +3,6 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadParameter
 from blindfuse.numbers.annotator_fit import AnnotatorFit
@@ -13,8 +12,7 @@ from blindfuse.numbers.factor_statistics import FactorStatistics, expected_stati
 from blindfuse.numbers.table import Numbers, check_numbers
 from blindfuse.parameters import optional, positive
 from blindfuse.responses.coding import positions, union
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Floats
 
 STEPS_PER_BATCH = 3
 """E- and M-steps with which a new batch is learned from."""
@@ -115,7 +113,7 @@ class OneFactor:
         return self._origin + self._unit * (location + scale * z)
 
     @property
-    def annotators_(self) -> NDArray[Any]:
+    def annotators_(self) -> Array:
         return self.statistics_.annotators
 
     @property

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.kernels.threads import single_threaded_blas
@@ -30,8 +29,7 @@ from blindfuse.numbers.standardization import Standardizer
 from blindfuse.numbers.table import Numbers, as_numbers, check_numbers
 from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Floats
 
 AUTO = "auto"
 METHODS: dict[str, Callable[[Numbers], Estimate]] = {
@@ -79,7 +77,7 @@ class NumberFusion:
     _fitted: "FittedNumbers" = field(repr=False)
 
     @property
-    def items(self) -> NDArray[Any]:
+    def items(self) -> Array:
         """Names of the items ``[item]``."""
         return self.numbers.items
 

@@ -6,16 +6,14 @@ baselines without the truth.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.numbers.annotator_fit import AnnotatorFit
 from blindfuse.numbers.factor_em import fit_factor
 from blindfuse.numbers.table import Numbers
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Codes, Floats
 
 CLIPPED_SHARE = 0.05
 """Share of an annotator's ratings at each end that is moved to the next rating, so that gross
@@ -61,7 +59,7 @@ def rest_correlations(table: Numbers, rests: Mapping[str, Floats]) -> dict[str, 
     return found
 
 
-def _item_sums(items: NDArray[Any], values: Floats, n_items: int) -> Floats:
+def _item_sums(items: Array, values: Floats, n_items: int) -> Floats:
     return np.asarray(np.bincount(items, values, minlength=n_items), np.float64)
 
 
@@ -80,7 +78,7 @@ def rest_medians(table: Numbers) -> Floats:
     n, place = table.ratings_per_item[item], np.arange(table.n_ratings) - start
     lower, upper = np.maximum(n - 2, 0) // 2, np.maximum(n - 1, 0) // 2
 
-    def without(rank: NDArray[Any]) -> Floats:
+    def without(rank: Array) -> Floats:
         """The rating of this rank among the others of the item: the own one is skipped."""
         at = np.minimum(rank + (rank >= place), n - 1)
         return np.asarray(ordered[start + at])
@@ -132,7 +130,7 @@ def predict_left_out(table: Numbers) -> Floats:
     return predictions
 
 
-def _standardize_within(groups: NDArray[Any], values: Floats) -> Floats:
+def _standardize_within(groups: Array, values: Floats) -> Floats:
     """Values of each group without their extremes, with mean 0 and variance 1.
 
     The highest and the lowest CLIPPED_SHARE, and at least one each, are moved to the next value.
@@ -167,7 +165,7 @@ def centred_ranks(table: Numbers) -> Floats:
     return centred
 
 
-def _order_within(groups: NDArray[Any], values: Floats) -> NDArray[np.intp]:
+def _order_within(groups: Array, values: Floats) -> Codes:
     """The order by group, then by value; 16-bit groups are sorted by radix."""
     order = np.argsort(values, kind="stable")
     small = groups.astype(np.uint16) if groups.max(initial=0) < 2**16 else groups

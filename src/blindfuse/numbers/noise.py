@@ -1,11 +1,9 @@
 """The noise of a rating, which may grow with the value of its item."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.numbers.table import Numbers
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 INTERVAL_Z = 1.959964
 """Half of a 95 % interval, in standard errors of a normal distribution."""

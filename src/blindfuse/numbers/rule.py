@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.kernels.ratings import add_pair_residuals
 from blindfuse.metrics import Agreement
@@ -32,8 +31,7 @@ from blindfuse.numbers.leave_one_out import (
 from blindfuse.numbers.scales import scale_ratios
 from blindfuse.numbers.standardization import Standardizer
 from blindfuse.numbers.table import Numbers
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 MEAN, MEDIAN, STANDARDIZED, FACTOR = "mean", "median", "standardized mean", "one factor"
 SIGNIFICANT_Z = 2.0

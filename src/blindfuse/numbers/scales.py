@@ -1,12 +1,10 @@
 """Detection of annotators that rate on another scale, such as 0 to 1 among 0 to 100."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import list_names
 from blindfuse.numbers.table import Numbers
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 MIN_RATINGS = 10
 """Minimum number of ratings for the scale of an annotator to be compared with others."""

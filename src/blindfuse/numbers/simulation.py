@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.numbers.table import Numbers
 from blindfuse.responses.rows import row_starts
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,11 +3,9 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.numbers.table import Numbers
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Flags, Floats
 
 PRIOR_RATINGS = 2.0
 """Ratings like those of the median annotator with which each mean and deviation is shrunk. Two is
@@ -47,7 +45,7 @@ class Standardizer:
         offsets = np.clip((means - location) / unit, -MAX_OFFSET, MAX_OFFSET)
         return cls(means - (1 - kept) * shrunk * offsets, shrunk, location, unit)
 
-    def restricted_to(self, chosen: NDArray[np.bool_]) -> "Standardizer":
+    def restricted_to(self, chosen: Flags) -> "Standardizer":
         """Return the same for the chosen annotators ``[annotator]``; others keep their ratings."""
         means = np.where(chosen, self.means, self.location)
         deviations = np.where(chosen, self.deviations, self.unit)

@@ -7,7 +7,6 @@ from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.kernels.hash_codes import factorize_integers
@@ -39,8 +38,8 @@ from blindfuse.responses.rows import (
 )
 from blindfuse.responses.selection import select_rows
 from blindfuse.responses.values import missing_number_note
+from blindfuse.typing import Array, Codes, Flags, Floats, Integers
 
-Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
 MIN_ITEMS_PER_THREAD = 20_000
@@ -64,10 +63,10 @@ class Numbers:
         number of ratings that were dropped as repetitions of an (item, annotator) pair.
     """
 
-    items: NDArray[Any]
-    annotators: NDArray[Any]
-    starts: NDArray[Any]
-    codes: NDArray[Any]
+    items: Array
+    annotators: Array
+    starts: Array
+    codes: Array
     values: Floats
     repeated: int = 0
 
@@ -169,12 +168,12 @@ class Numbers:
         return len(self.values)
 
     @property
-    def ratings_per_item(self) -> NDArray[np.integer[Any]]:
+    def ratings_per_item(self) -> Integers:
         """Number of ratings of each item, ``[item]``."""
         return np.diff(self.starts)
 
     @cached_property
-    def ratings_per_annotator(self) -> NDArray[np.integer[Any]]:
+    def ratings_per_annotator(self) -> Integers:
         """Number of ratings by each annotator, ``[annotator]``."""
         return read_only(count_rows(self.codes, self.n_annotators))
 
@@ -192,12 +191,12 @@ class Numbers:
         ranges(self.codes, self.values, low, high)
         return low, high
 
-    def item_of_rating(self) -> NDArray[np.intp]:
+    def item_of_rating(self) -> Codes:
         """Return the position of the item of each rating."""
         return self._item_of_rating
 
     @cached_property
-    def _item_of_rating(self) -> NDArray[np.intp]:
+    def _item_of_rating(self) -> Codes:
         return read_only(row_of_entry(self.starts))
 
     def spreads(self) -> Floats:
@@ -213,17 +212,17 @@ class Numbers:
         matrix[self.item_of_rating(), self.codes] = self.values
         return matrix
 
-    def select_items(self, places: NDArray[Any]) -> "Numbers":
+    def select_items(self, places: Array) -> "Numbers":
         """Return the ratings of the items at these positions, in this order."""
         rows, _ = select_rows(Rows(self.starts, self.codes, self.values), places)
         return Numbers(self.items[places], self.annotators, *rows)
 
-    def select_ratings(self, mask: NDArray[np.bool_]) -> "Numbers":
+    def select_ratings(self, mask: Flags) -> "Numbers":
         """Return the same items and annotators with the ratings in the mask ``[rating]`` only."""
         kept = np.concatenate([[0], np.cumsum(mask)])[self.starts]
         return self.with_rows(row_starts(np.diff(kept)), self.codes[mask], self.values[mask])
 
-    def with_rows(self, starts: NDArray[Any], codes: NDArray[Any], values: Floats) -> "Numbers":
+    def with_rows(self, starts: Array, codes: Array, values: Floats) -> "Numbers":
         """Return other ratings of the same items by the same annotators."""
         return Numbers(self.items, self.annotators, starts, codes, values)
 
@@ -236,7 +235,7 @@ class Numbers:
         return other
 
     @property
-    def rows(self) -> tuple[NDArray[Any], NDArray[Any], Floats]:
+    def rows(self) -> tuple[Array, Array, Floats]:
         """The compressed rows: ``starts``, ``codes`` and ``values``."""
         return self.starts, self.codes, self.values
 
@@ -297,12 +296,12 @@ def check_numbers(items: Any, annotators: Any = None, values: Any = None) -> Num
 
 
 def _code_columns(
-    columns: list[NDArray[Any]], kinds: tuple[str, ...], first: int, last: int
-) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    columns: list[Array], kinds: tuple[str, ...], first: int, last: int
+) -> list[tuple[Array, Array]]:
     return [_code(columns[at], kinds[at]) for at in range(first, last)]
 
 
-def _code(column: NDArray[Any], kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
+def _code(column: Array, kind: str) -> tuple[Array, Array]:
     """Return codes and names in order of first appearance; whole numbers without sorting."""
     if column.dtype.kind not in "iu":
         codes, names, _ = code_names(column, kind)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.set_values import compound_texts
 from blindfuse.responses.values import TRIMMED, WHOLE_NUMERAL, LabelOptions, whole_number_note
+from blindfuse.typing import Array, Codes
 
 _ROLES = ("item", "annotator", "label")
 _BLOCK_ROWS = 1 << 18
@@ -136,7 +137,7 @@ def _encode_labels(
     return coded._replace(codes=coded.codes[codes])
 
 
-def count_labels(parsed: ParsedResponses, label: Factor) -> NDArray[np.intp]:
+def count_labels(parsed: ParsedResponses, label: Factor) -> Codes:
     """Return how often each distinct label was reported; rows without annotator do not count."""
     codes, values = label
     annotator = parsed.frame["annotator"]
@@ -169,10 +170,10 @@ def _too_many_classes(table: Table, parsed: ParsedResponses, values: pl.Series) 
 def encode_names(
     table: Table,
     column: Factor,
-    labels: NDArray[Any],
+    labels: Array,
     role: str,
     forms: Mapping[str, NameForm],
-) -> tuple[NDArray[Any], NDArray[Any]]:
+) -> tuple[Array, Array]:
     """Return codes (−1 for an empty name) and names. Only missing responses may lack a name."""
     codes, values = column
     names = plain_name_series(values, forms[role])

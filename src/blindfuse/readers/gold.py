@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadFile, list_names
 from blindfuse.readers.encoding import plain_name_series
@@ -21,6 +19,7 @@ from blindfuse.responses.detection import (
 from blindfuse.responses.inputs import Names
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.values import LabelOptions, LabelRules
+from blindfuse.typing import Array
 
 
 def read_gold(
@@ -89,7 +88,7 @@ def _load(
 
 
 def matching_gold(
-    found: GoldLabels | None, options: LabelOptions, classes: NDArray[Any]
+    found: GoldLabels | None, options: LabelOptions, classes: Array
 ) -> tuple[dict[str, str], list[str]]:
     """Return the gold labels that came with the responses, and notes about them.
 

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.diagnostics.annotators import FLAGS
 from blindfuse.diagnostics.diagnose import Diagnostics
 from blindfuse.model.model import Model
 from blindfuse.report.script_data import count_fitting, row_values
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Codes, Floats
 
 MAX_BYTES = 700_000
 """Size of the rows with their matrices, so that the whole page stays below 3 MB."""
@@ -103,7 +101,7 @@ def annotator_table(diagnostics: Diagnostics, model: Model, names: list[str]) ->
     return AnnotatorTable(listed, len(names), tuple(classes.tolist()), without_matrix, shown)
 
 
-def most_common_classes(prior: Floats, limit: int) -> NDArray[np.intp]:
+def most_common_classes(prior: Floats, limit: int) -> Codes:
     """Return the codes of the ``limit`` most common classes, in ascending order."""
     return np.sort(np.argsort(-prior, kind="stable")[:limit])
 

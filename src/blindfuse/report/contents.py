@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.auditing.audit import AuditResult
 from blindfuse.diagnostics.diagnose import Diagnostics, Paragraph
@@ -22,8 +21,7 @@ from blindfuse.report.audit import AuditSection, audit_section
 from blindfuse.report.dependence import DependenceMap, dependence_map
 from blindfuse.report.items import ItemTable, item_table
 from blindfuse.report.names import distinct_names, visible
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 MAX_PARAGRAPH_LENGTH = 2_000
 """Characters of a paragraph that may list names."""

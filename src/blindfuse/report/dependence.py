@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.diagnostics.dependence import Dependence
 from blindfuse.report.names import distinct_names
+from blindfuse.typing import Floats
 
 MAX_ANNOTATORS = 30
 """Annotators on the map; of more, members of dependent groups and then those with most pairs."""
@@ -87,7 +87,7 @@ def _map_rows(dependence: Dependence) -> list[int]:
     return list(dict.fromkeys([*grouped, *_other_rows(dependence.excess_matrix)]))[:MAX_ANNOTATORS]
 
 
-def _other_rows(excess_matrix: NDArray[np.float64]) -> list[int]:
+def _other_rows(excess_matrix: Floats) -> list[int]:
     """All rows in order if the map has space for them, else those with most pairs first."""
     if len(excess_matrix) <= MAX_ANNOTATORS:
         return list(range(len(excess_matrix)))

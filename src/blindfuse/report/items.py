@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.report.names import visible
 from blindfuse.report.script_data import count_fitting, row_values
+from blindfuse.typing import Codes
 
 MAX_BYTES = 600_000
 """Size of the rows, so that the whole page stays below 3 MB."""
@@ -104,7 +104,7 @@ def item_table(fusion: Fusion, names: list[str]) -> ItemTable:
     )
 
 
-def _row(fusion: Fusion, n: int, rank: NDArray[np.intp], voter_index: dict[int, int]) -> ItemRow:
+def _row(fusion: Fusion, n: int, rank: Codes, voter_index: dict[int, int]) -> ItemRow:
     items = fusion.item_ratings
     first, second = np.argsort(-fusion.posteriors[n], kind="stable")[:2].tolist()
     return ItemRow(
@@ -121,7 +121,7 @@ def _row(fusion: Fusion, n: int, rank: NDArray[np.intp], voter_index: dict[int, 
 
 
 def _votes(
-    fusion: Fusion, n: int, rank: NDArray[np.intp], voter_index: dict[int, int]
+    fusion: Fusion, n: int, rank: Codes, voter_index: dict[int, int]
 ) -> tuple[ClassVotes, ...]:
     """The votes for item n by class, most votes first.
 

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.coding import MAX_CLASSES, check_classes, positions, union
 from blindfuse.responses.score_scale import ScoreScale
+from blindfuse.typing import Array, Codes, Floats
 
-Floats = NDArray[np.float64]
 Kind = Literal["identity", "order", "matrix", "none"]
 
 MAX_SYMBOLS = MAX_CLASSES
@@ -54,7 +53,7 @@ class Anchor:
         """Return the anchor of scores with these values ``[symbol]``."""
         return cls("order", values=np.ascontiguousarray(values, dtype=float), scale=scale)
 
-    def reindexed(self, symbol_at: NDArray[np.intp], class_at: NDArray[np.intp]) -> "Anchor":
+    def reindexed(self, symbol_at: Codes, class_at: Codes) -> "Anchor":
         """Return the anchor of the symbols and classes at these positions.
 
         Position −1 stands for a new symbol or class, about which the anchor says nothing.
@@ -89,12 +88,12 @@ NO_ANCHOR = Anchor("none")
 class Alphabet(NamedTuple):
     """The classes (K names), the symbols (R names) and the anchor between them."""
 
-    classes: NDArray[Any]
-    symbols: NDArray[Any]
+    classes: Array
+    symbols: Array
     anchor: Anchor
 
     @classmethod
-    def plain(cls, classes: NDArray[Any]) -> "Alphabet":
+    def plain(cls, classes: Array) -> "Alphabet":
         """Return the alphabet of plain labels."""
         return cls(classes, classes, IDENTITY)
 
@@ -143,12 +142,12 @@ class Alphabet(NamedTuple):
         return Alphabet(self.classes, symbols, self.anchor)
 
 
-def _all_names(names: NDArray[Any], more: NDArray[Any]) -> list[Any]:
+def _all_names(names: Array, more: Array) -> list[Any]:
     new = more[positions(more, names) < 0]
     return [*names.tolist(), *new.tolist()]
 
 
-def check_symbols(symbols: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+def check_symbols(symbols: Sequence[Any] | Array) -> Array:
     """Return the names of symbols as an array; raise BadLabels if they are invalid or too many."""
     if len(symbols) > MAX_SYMBOLS:
         raise BadLabels(
@@ -158,7 +157,7 @@ def check_symbols(symbols: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     return check_classes(symbols)
 
 
-def check_alphabet(alphabet: Alphabet, reported: NDArray[Any]) -> None:
+def check_alphabet(alphabet: Alphabet, reported: Array) -> None:
     """Raise BadLabels unless the anchor fits; ``reported[symbol]`` counts the responses.
 
     There must be a symbol for every class, by number and by the anchor.

@@ -6,7 +6,6 @@ however the rows of the input were sorted and whatever its annotators and classe
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,10 @@ from blindfuse.kernels.content_order import add_hashes, hash_items, mix, permute
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import freeze_rows, row_starts
+from blindfuse.typing import Array, Codes, Floats
 
 Hashes = NDArray[np.uint64]
-Order = NDArray[np.intp]
+Order = Codes
 
 REFINEMENTS = 2
 """Times that hashes of annotators and classes are refined by those of the items they are in. One
@@ -175,8 +175,8 @@ def _permute(
 
 
 def _permute_probabilities(
-    responses: Responses, items: Order, new_codes: NDArray[Any], classes: Order
-) -> NDArray[np.float64] | None:
+    responses: Responses, items: Order, new_codes: Array, classes: Order
+) -> Floats | None:
     """The probabilities of the responses with items, annotators and classes in other orders."""
     if responses.probabilities is None:
         return None

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor, check_symbols
@@ -21,6 +20,7 @@ from blindfuse.responses.rows import (
     sort_and_deduplicate,
     symbol_dtype,
 )
+from blindfuse.typing import Array, Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,16 +30,16 @@ class CodedTable:
     Functions that read, recode or select responses return one, and ``Responses`` checks it.
     """
 
-    items: NDArray[Any]
-    annotators: NDArray[Any]
-    classes: NDArray[Any]
+    items: Array
+    annotators: Array
+    classes: Array
     by_item: Rows
     repeated: int = 0
     contradictory: int = 0
     remarks: tuple[str, ...] = ()
-    symbols: NDArray[Any] = None  # type: ignore[assignment]  # the classes, once checked
+    symbols: Array = None  # type: ignore[assignment]  # the classes, once checked
     anchor: Anchor = IDENTITY
-    probabilities: NDArray[np.float64] | None = None
+    probabilities: Floats | None = None
 
     @property
     def alphabet(self) -> Alphabet:
@@ -109,7 +109,7 @@ def table_from_codes(
     )
 
 
-def _as_codes_of_equal_length(*columns: Any) -> list[NDArray[Any]]:
+def _as_codes_of_equal_length(*columns: Any) -> list[Array]:
     names = ("item_codes", "annotator_codes", "symbol_codes")
     arrays = [as_codes(column, name) for column, name in zip(columns, names, strict=True)]
     if len({len(array) for array in arrays}) > 1:
@@ -121,7 +121,7 @@ def _as_codes_of_equal_length(*columns: Any) -> list[NDArray[Any]]:
     return arrays
 
 
-def _reject_codes_outside(codes: NDArray[Any], names: NDArray[Any], kind: str) -> None:
+def _reject_codes_outside(codes: Array, names: Array, kind: str) -> None:
     if not are_below(codes, len(names)):
         outside = codes[(codes < 0) | (codes >= len(names))]
         raise BadLabels(

@@ -7,7 +7,7 @@ from reprlib import repr as short
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.keys import is_null, key_value, name_key
@@ -20,6 +20,7 @@ from blindfuse.responses.values import (
     trim,
     whole_number_note,
 )
+from blindfuse.typing import Array, Codes
 
 MAX_CLASSES = 1000
 """More classes than this mean that the wrong column was chosen."""
@@ -37,7 +38,7 @@ def smallest_integer_dtype(largest: int, *candidates: type[np.signedinteger[Any]
     return np.dtype(next(dtype for dtype in candidates if largest <= np.iinfo(dtype).max))
 
 
-def as_values(values: ArrayLike) -> NDArray[Any]:
+def as_values(values: ArrayLike) -> Array:
     """Convert any sequence to an array, without NumPy's silent conversion of mixed lists."""
     if isinstance(values, np.ma.MaskedArray):
         return np.array(values.tolist(), dtype=object)  # None where masked
@@ -46,7 +47,7 @@ def as_values(values: ArrayLike) -> NDArray[Any]:
     return _narrow(np.asarray(values, dtype=object))
 
 
-def as_column(values: Any) -> NDArray[Any]:
+def as_column(values: Any) -> Array:
     """Convert a list to a one-dimensional array, of objects if its values have several types."""
     if hasattr(values, "__array__"):
         column = as_values(values)
@@ -67,12 +68,12 @@ def as_column(values: Any) -> NDArray[Any]:
     return column
 
 
-def as_names(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+def as_names(names: Sequence[Any] | Array) -> Array:
     """Copy names into a one-dimensional array."""
     return as_column(names).copy()
 
 
-def as_plain_names(names: NDArray[Any]) -> NDArray[Any]:
+def as_plain_names(names: Array) -> Array:
     """Return names without outer white space, and whole numbers without a fraction."""
     values = names.tolist()
     if names.dtype.kind not in "OUT" or not all(isinstance(name, str) for name in values):
@@ -83,8 +84,8 @@ def as_plain_names(names: NDArray[Any]) -> NDArray[Any]:
 class CodedNames(NamedTuple):
     """Codes of names; the names, in order of first appearance; and notes about the conversion."""
 
-    codes: NDArray[Any]
-    names: NDArray[Any]
+    codes: Array
+    names: Array
     notes: list[str]
 
 
@@ -120,12 +121,12 @@ def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
     return CodedNames(*_by_appearance(codes, first, distinct), notes)
 
 
-def _are_whole_floats(values: NDArray[Any]) -> bool:
+def _are_whole_floats(values: Array) -> bool:
     """Return whether all of these are whole numbers that integers hold."""
     return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2**53)))
 
 
-def _code_integers(values: NDArray[Any]) -> CodedNames:
+def _code_integers(values: Array) -> CodedNames:
     """Code whole numbers, by counting instead of sorting if their range is not much larger."""
     low, high = int(values.min()), int(values.max())
     if high - low <= MAX_RANGE_PER_VALUE * values.size:
@@ -139,7 +140,7 @@ def _code_integers(values: NDArray[Any]) -> CodedNames:
     return CodedNames(*_by_appearance(codes, first, distinct), [])
 
 
-def _first_places(codes: NDArray[Any], n_distinct: int) -> NDArray[np.intp]:
+def _first_places(codes: Array, n_distinct: int) -> Codes:
     """Return where each code occurs first; for those that do not occur, the number of codes."""
     first = np.full(n_distinct, codes.size)
     for size in (FEW_CODES, codes.size):
@@ -151,9 +152,7 @@ def _first_places(codes: NDArray[Any], n_distinct: int) -> NDArray[np.intp]:
     return first
 
 
-def _by_appearance(
-    codes: NDArray[Any], first: NDArray[np.intp], distinct: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _by_appearance(codes: Array, first: Codes, distinct: Array) -> tuple[Array, Array]:
     """Renumber codes by the places where they occur first, and drop values that do not occur."""
     order = np.argsort(first, kind="stable")[: np.count_nonzero(first < codes.size)]
     if np.array_equal(order, np.arange(len(distinct))):
@@ -163,7 +162,7 @@ def _by_appearance(
     return rank[codes], distinct[order]
 
 
-def _join_names(codes: NDArray[Any], distinct: NDArray[Any], kind: str) -> CodedNames:
+def _join_names(codes: Array, distinct: Array, kind: str) -> CodedNames:
     """Join names that are equal when trimmed, or as whole numbers."""
     names = distinct.tolist()
     if not all(isinstance(name, str) for name in names):
@@ -180,13 +179,13 @@ def _join_names(codes: NDArray[Any], distinct: NDArray[Any], kind: str) -> Coded
 class CodedLabels(NamedTuple):
     """Class codes, −1 if missing; the classes; and notes about the conversion."""
 
-    codes: NDArray[Any]
-    classes: NDArray[Any]
+    codes: Array
+    classes: Array
     notes: list[str]
 
 
 def code_labels(
-    values: NDArray[Any], options: LabelOptions, describe: Callable[[int], str]
+    values: Array, options: LabelOptions, describe: Callable[[int], str]
 ) -> CodedLabels:
     """Return the class codes of labels, with the classes sorted unless given.
 
@@ -261,7 +260,7 @@ def code_distinct(
     return CodedLabels(np.array(codes, dtype=dtype), names, rules.notes)
 
 
-def check_classes(classes: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+def check_classes(classes: Sequence[Any] | Array) -> Array:
     """Return the classes that a user lists, in that order; raise BadLabels if they are invalid."""
     names = _check_class_count(as_names(classes))
     values = [key_value(name_key(name)) for name in names.tolist()]
@@ -284,7 +283,7 @@ def check_classes(classes: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     return names
 
 
-def positions(names: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
+def positions(names: Array, among: Array) -> Codes:
     """Return the position of each name in ``among``; −1 if it is not there."""
     if names is among or _are_same_objects(names, among):
         return np.arange(len(names))
@@ -292,7 +291,7 @@ def positions(names: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
     return np.array([position_of.get(name_key(name), -1) for name in names.tolist()], dtype=np.intp)
 
 
-def _are_same_objects(names: NDArray[Any], among: NDArray[Any]) -> bool:
+def _are_same_objects(names: Array, among: Array) -> bool:
     """Whether two arrays hold the same names in the same order; equal values are not compared."""
     if names.shape != among.shape or names.dtype != among.dtype:
         return False
@@ -301,7 +300,7 @@ def _are_same_objects(names: NDArray[Any], among: NDArray[Any]) -> bool:
     return all(map(is_, names.tolist(), among.tolist()))
 
 
-def union(names: NDArray[Any], more: NDArray[Any], kind: str) -> NDArray[Any]:
+def union(names: Array, more: Array, kind: str) -> Array:
     """Return ``names``, followed by the names in ``more`` that are not among them.
 
     Parameters
@@ -324,7 +323,7 @@ def _is_text(name: Any) -> bool:
     return isinstance(name, str)
 
 
-def _narrow(array: NDArray[Any]) -> NDArray[Any]:
+def _narrow(array: Array) -> Array:
     """Convert an array of objects to numbers or booleans, if all values have one such type."""
     types = set(map(type, array.reshape(-1).tolist()))
     value_type = types.pop() if len(types) == 1 else object
@@ -337,7 +336,7 @@ def _narrow(array: NDArray[Any]) -> NDArray[Any]:
         return array
 
 
-def _factorize(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _factorize(values: Array) -> tuple[Array, Array]:
     """Return codes and distinct values, so that ``distinct[codes]`` are the values.
 
     Integers within a small range are their own codes, so that a matrix of codes is not copied.
@@ -357,7 +356,7 @@ def _factorize(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return codes, np.fromiter(map(key_value, seen), dtype=object, count=len(seen))
 
 
-def _occurring(codes: NDArray[Any], distinct: NDArray[Any]) -> list[Any]:
+def _occurring(codes: Array, distinct: Array) -> list[Any]:
     """Return the distinct values, with None for those in a small range that do not occur."""
     values: list[Any] = distinct.tolist()
     if distinct.dtype.kind in "iu" and len(distinct) <= _SMALL_RANGE:
@@ -366,7 +365,7 @@ def _occurring(codes: NDArray[Any], distinct: NDArray[Any]) -> list[Any]:
 
 
 def _reject_invalid_labels(
-    labels: Sequence[Any], classes: NDArray[Any] | None, where: Callable[[int], str | None]
+    labels: Sequence[Any], classes: Array | None, where: Callable[[int], str | None]
 ) -> None:
     """Reject fractions and negative numbers, unless they are classes, and other types."""
     allowed = set() if classes is None else {name_key(name) for name in classes.tolist()}
@@ -388,7 +387,7 @@ def _reject_invalid_labels(
         raise BadLabels(f"Label {list_names([value])} ({where(at)}) {rule}.")
 
 
-def _sorted_classes(labels: Sequence[Any]) -> NDArray[Any]:
+def _sorted_classes(labels: Sequence[Any]) -> Array:
     """Return the distinct labels, sorted: by value if all are numbers, so that 10 follows 9."""
     keys = dict.fromkeys(name_key(label) for label in labels if label is not None)
     values = [key_value(key) for key in keys]
@@ -413,7 +412,7 @@ def _sort_texts(texts: Sequence[str]) -> list[str]:
         return sorted(texts)
 
 
-def _check_class_count(names: NDArray[Any]) -> NDArray[Any]:
+def _check_class_count(names: Array) -> Array:
     if len(names) > MAX_CLASSES:
         raise BadLabels(
             f"There are {len(names):,} classes ({list_names(names, 3)}), but at most "

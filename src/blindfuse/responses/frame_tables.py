@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from numpy.typing import NDArray
-
 from blindfuse.responses import frames
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.wide_detection import WideColumns
+from blindfuse.typing import Array
 
 
-def wide_values(frame: Any, found: WideColumns) -> tuple[NDArray[Any] | None, list[NDArray[Any]]]:
+def wide_values(frame: Any, found: WideColumns) -> tuple[Array | None, list[Array]]:
     """Return the items of a wide table, and the values of each annotator's column.
 
     Without an item column, items are the index of pandas; None if they are row numbers.

@@ -10,12 +10,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BlindfuseError, list_names, suggest
 from blindfuse.responses.coding import MAX_CLASSES
 from blindfuse.responses.detection import SAMPLE_ROWS
 from blindfuse.responses.keys import is_null
+from blindfuse.typing import Array
 
 
 def is_frame(data: Any) -> bool:
@@ -68,13 +68,13 @@ class FrameSample:
         rows = list(zip(*map(_texts, columns(self.frame, names)), strict=True))
         return len(set(rows)) / max(len(rows), 1)
 
-    def _sample(self, column: str) -> NDArray[Any]:
+    def _sample(self, column: str) -> Array:
         """Return rows from the whole column, evenly spaced."""
         (values,) = columns(self.frame, [column])
         return values[:: 1 + len(values) // MAX_SAMPLED_ROWS]
 
 
-def _texts(values: NDArray[Any]) -> list[str | None]:
+def _texts(values: Array) -> list[str | None]:
     return [None if is_null(value) else str(value) for value in values.tolist()]
 
 
@@ -104,7 +104,7 @@ def _with_flat_columns(frame: Any) -> Any:
     return frame.droplevel(single[: levels - 1], axis=1)
 
 
-def index_values(frame: Any) -> NDArray[Any] | None:
+def index_values(frame: Any) -> Array | None:
     """Return the index of a pandas frame if it names the rows: without repetition, not 0, 1, …."""
     index = getattr(frame, "index", None)
     if index is None or not is_frame(frame) or not getattr(index, "is_unique", False):
@@ -134,7 +134,7 @@ def column_names(frame: Any) -> list[str]:
     return list(_table(frame).collect_schema().names())
 
 
-def columns(frame: Any, names: Sequence[str]) -> list[NDArray[Any]]:
+def columns(frame: Any, names: Sequence[str]) -> list[Array]:
     """Return the values of these columns; a column with nulls is an array of objects with None."""
     table, present = _table(frame), column_names(frame)
     for name in names:
@@ -198,7 +198,7 @@ def _has_records(array: Any) -> bool:
     return isinstance(array, Sequence) and bool(array) and isinstance(array[0], Mapping)
 
 
-def _values(series: Any) -> NDArray[Any]:
+def _values(series: Any) -> Array:
     dtype = series.dtype
     if dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128):
         return _plain_numbers(series)
@@ -210,7 +210,7 @@ def _values(series: Any) -> NDArray[Any]:
     return values
 
 
-def _plain_numbers(series: Any) -> NDArray[Any]:
+def _plain_numbers(series: Any) -> Array:
     """Return decimal and long numbers, which NumPy does not have, as integers and floats."""
     numbers = [None if is_null(value) else _plain_number(value) for value in series.to_list()]
     return np.fromiter(numbers, dtype=object, count=len(numbers))

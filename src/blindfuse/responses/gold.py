@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses.coding import as_names, positions
 from blindfuse.responses.responses import Responses
+from blindfuse.typing import Codes
 
 
 def check_gold(gold: Mapping[Any, Any] | None, what: str = "gold labels") -> None:
@@ -20,9 +20,7 @@ def check_gold(gold: Mapping[Any, Any] | None, what: str = "gold labels") -> Non
         )
 
 
-def gold_codes(
-    responses: Responses, gold: Mapping[Any, Any] | None
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def gold_codes(responses: Responses, gold: Mapping[Any, Any] | None) -> tuple[Codes, Codes]:
     """Return the positions of the gold items among the items, and the codes of their classes."""
     check_gold(gold)
     if not gold:  # saves the look-up of all item names

@@ -4,15 +4,16 @@ from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_names, as_values, code_names
 from blindfuse.responses.keys import key_value, name_key
 from blindfuse.responses.values import LabelOptions
+from blindfuse.typing import Array
 
-Names = Sequence[Any] | NDArray[Any]
+Names = Sequence[Any] | Array
 Values = ArrayLike | Sequence[Any]
 
 
@@ -43,7 +44,7 @@ def label_options(
     return LabelOptions(names, markers, keep_na, fold_case, abstain)
 
 
-def as_matrix(array: Any) -> NDArray[Any]:
+def as_matrix(array: Any) -> Array:
     """Convert to a two-dimensional array; an error names the first row of another length.
 
     Masked entries become None.
@@ -66,7 +67,7 @@ def as_matrix(array: Any) -> NDArray[Any]:
     raise BadLabels(f"{_not_a_matrix(array, matrix)} {frames.how_to_pass(array)}")
 
 
-def _not_a_matrix(array: Any, matrix: NDArray[Any]) -> str:
+def _not_a_matrix(array: Any, matrix: Array) -> str:
     is_sequence = isinstance(array, Sequence) and not isinstance(array, str)
     if (hasattr(array, "__array__") and not frames.is_batch(array)) or is_sequence:
         return f"Expected a matrix [item, annotator], not an array of shape {matrix.shape}."
@@ -80,7 +81,7 @@ def _width(row: Any) -> int:
         return 1
 
 
-def stack_columns(columns: list[NDArray[Any]]) -> NDArray[Any]:
+def stack_columns(columns: list[Array]) -> Array:
     """Stack columns into a matrix, of objects if their types differ, to keep True and 1 apart."""
     if not columns:
         raise BadLabels("The wide table has no annotator column. Pass one column per annotator.")
@@ -89,7 +90,7 @@ def stack_columns(columns: list[NDArray[Any]]) -> NDArray[Any]:
     return np.stack(columns, axis=1)
 
 
-def cell_description(annotators: NDArray[Any]) -> Callable[[int], str]:
+def cell_description(annotators: Array) -> Callable[[int], str]:
     """Return a function that names a cell of a flat matrix ``[item, annotator]``, for errors."""
 
     def describe(at: int) -> str:
@@ -99,7 +100,7 @@ def cell_description(annotators: NDArray[Any]) -> Callable[[int], str]:
     return describe
 
 
-def names_or_numbers(names: Names | None, count: int, kind: str) -> NDArray[Any]:
+def names_or_numbers(names: Names | None, count: int, kind: str) -> Array:
     """Return the names of rows or columns, which must be unique; by default numbers from 0."""
     if names is None:
         return np.arange(count)

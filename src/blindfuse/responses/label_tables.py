@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import list_names
 from blindfuse.responses import frames
@@ -32,6 +31,7 @@ from blindfuse.responses.wide_detection import (
     transposed_note,
     wide_columns,
 )
+from blindfuse.typing import Array
 
 
 def long_table(
@@ -52,7 +52,7 @@ def long_table(
 
 
 def matrix_table(
-    matrix: NDArray[Any],
+    matrix: Array,
     items: Names | None,
     annotators: Names | None,
     options: LabelOptions,
@@ -86,7 +86,7 @@ def matrix_table(
     )
 
 
-def _long_note(codes: NDArray[Any], n_classes: int, names: NDArray[Any]) -> list[str]:
+def _long_note(codes: Array, n_classes: int, names: Array) -> list[str]:
     """Return a note if columns ``codes[row, column]`` seem to be items, annotators and labels."""
     n_rows, n_columns = codes.shape
     if n_rows < MIN_ROWS or not 3 <= n_columns <= 4 or n_classes**2 < 0.9 * n_rows:

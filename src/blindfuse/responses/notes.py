@@ -1,11 +1,9 @@
 """Notes: sentences about what was detected, converted or left out."""
 
 from collections.abc import Iterable
-from typing import Any
-
-from numpy.typing import NDArray
 
 from blindfuse.errors import list_names
+from blindfuse.typing import Array
 
 
 class CountNote(str):
@@ -40,6 +38,6 @@ def sum_notes(notes: Iterable[str]) -> list[str]:
     return [CountNote(total, text) if total else text for text, total in totals.items()]
 
 
-def names_note(names: NDArray[Any], text: str) -> list[str]:
+def names_note(names: Array, text: str) -> list[str]:
     """As ``count_note``, for the number of names, followed by the names."""
     return count_note(len(names), f"{text}: {list_names(names)}")

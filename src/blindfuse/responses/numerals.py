@@ -3,17 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, list_names
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Floats
 
 MAX_MAGNITUDE = 1e100
 """Larger numbers are refused, because sums of their squares would overflow."""
 
 
-def as_floats(column: NDArray[Any], describe: Any) -> Floats:
+def as_floats(column: Array, describe: Any) -> Floats:
     """Return floats with NaN for missing values; an error describes the first other value.
 
     A column of floats is returned as it is.

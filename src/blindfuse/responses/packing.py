@@ -8,15 +8,13 @@ responses once.
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.kernels.compilation import lanes_of
 from blindfuse.kernels.posteriors import MAX_FACTORS, joint_probabilities
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Codes, Floats
 
 MAX_CODES = 4096
 """Codes per group: a table of this size stays in the second-level cache."""
@@ -48,10 +46,10 @@ class PackedResponses:
     """
 
     codes: NDArray[np.uint16]
-    groups: list[NDArray[np.intp]]
-    starts: NDArray[np.intp]
-    order: NDArray[np.intp]
-    firsts: NDArray[np.intp]
+    groups: list[Codes]
+    starts: Codes
+    order: Codes
+    firsts: Codes
     sizes: Floats | None
 
     def pattern_weights(self, weights: Floats | None) -> Floats | None:
@@ -103,7 +101,7 @@ def _digits(base: int, size: int) -> Floats:
     return np.asarray(codes == np.arange(base)[None, :, None], dtype=float).reshape(-1, base**size)
 
 
-def pack(matrix: NDArray[Any], n_classes: int) -> PackedResponses | None:
+def pack(matrix: Array, n_classes: int) -> PackedResponses | None:
     """Pack ``matrix[item, annotator]`` of symbols; None if packing saves nothing.
 
     At most MAX_FACTORS annotators may be outside of a group: the product of their probabilities

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows
+from blindfuse.typing import Codes
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def _group(responses: Responses) -> Patterns:
     return Patterns(distinct.by_item, distinct.by_annotator, np.bincount(pattern_of))
 
 
-def group_identical_items(responses: Responses) -> tuple[Responses, NDArray[np.intp]]:
+def group_identical_items(responses: Responses) -> tuple[Responses, Codes]:
     """Return one item per pattern, and the position of each item's pattern among them."""
     starts, annotators, symbols = responses.by_item
     # Patterns are compared by sums of random 64-bit keys. Two of N different patterns have the same

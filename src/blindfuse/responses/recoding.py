@@ -2,23 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.anchor import Alphabet, check_symbols
 from blindfuse.responses.coded_table import CodedTable, table_from_codes
 from blindfuse.responses.coding import as_names, check_classes, positions, union
 from blindfuse.responses.rows import Rows, row_of_entry, row_starts
+from blindfuse.typing import Array, Codes, Floats
 
 
 def recode(
     table: CodedTable,
-    annotators: NDArray[Any],
-    classes: NDArray[Any],
-    symbols: NDArray[Any] | None = None,
+    annotators: Array,
+    classes: Array,
+    symbols: Array | None = None,
 ) -> CodedTable:
     """Return the responses coded by these names (``Responses.recoded``).
 
@@ -51,7 +50,7 @@ def recode(
     return _with_codes(table, sources, annotators, symbol_at, alphabet)
 
 
-def keep_annotators(table: CodedTable, places: NDArray[np.intp]) -> CodedTable:
+def keep_annotators(table: CodedTable, places: Codes) -> CodedTable:
     """Return the responses of the annotators at these positions, in this order."""
     symbol_at = np.arange(len(table.symbols))
     return _with_codes(table, places, table.annotators[places], symbol_at, table.alphabet)
@@ -82,7 +81,7 @@ def concatenate(tables: Sequence[CodedTable]) -> CodedTable:
     )
 
 
-def _joined_probabilities(tables: Sequence[CodedTable]) -> NDArray[np.float64] | None:
+def _joined_probabilities(tables: Sequence[CodedTable]) -> Floats | None:
     """Probabilities of all tables, if all have some."""
     found = [table.probabilities for table in tables if table.probabilities is not None]
     return np.concatenate(found) if len(found) == len(tables) else None
@@ -90,9 +89,9 @@ def _joined_probabilities(tables: Sequence[CodedTable]) -> NDArray[np.float64] |
 
 def _with_codes(
     table: CodedTable,
-    sources: NDArray[np.intp],
-    annotators: NDArray[Any],
-    symbol_at: NDArray[np.intp],
+    sources: Codes,
+    annotators: Array,
+    symbol_at: Codes,
     alphabet: Alphabet,
 ) -> CodedTable:
     """Return the responses with other annotators and symbols.
@@ -114,14 +113,14 @@ def _with_codes(
     return replace(recoded, probabilities=probabilities[np.lexsort((codes, items))])
 
 
-def _lost_names(names: NDArray[Any], places: NDArray[np.intp], codes: NDArray[Any]) -> NDArray[Any]:
+def _lost_names(names: Array, places: Codes, codes: Array) -> Array:
     """Return the names that have responses, but no place among the new names."""
     if np.all(places >= 0):
         return names[:0]
     return names[(places < 0) & (np.bincount(codes, minlength=len(names)) > 0)]
 
 
-def _reject_unknown(unknown: NDArray[Any], known: NDArray[Any], kind: str) -> None:
+def _reject_unknown(unknown: Array, known: Array, kind: str) -> None:
     if len(unknown):
         raise BadLabels(
             f"Unknown {kind} {list_names(unknown)}: the model knows {list_names(known)}. "

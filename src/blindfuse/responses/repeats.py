@@ -3,10 +3,10 @@
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadParameter, list_names
 from blindfuse.responses.notes import count_note
+from blindfuse.typing import Array, Flags
 
 Repeats = Literal["most_frequent", "last", "first", "error"]
 """Values of ``repeats=``. Only ``"last"`` and ``"first"`` depend on the order of the rows."""
@@ -27,17 +27,17 @@ class Resolved(NamedTuple):
     pairs of row and code without a most frequent symbol, which are dropped.
     """
 
-    starts: NDArray[Any]
-    codes: NDArray[Any]
-    symbols: NDArray[Any]
+    starts: Array
+    codes: Array
+    symbols: Array
     repeated: int = 0
     contradictory: int = 0
 
 
 def resolve_repeats(
-    starts: NDArray[Any],
-    codes: NDArray[Any],
-    symbols: NDArray[Any],
+    starts: Array,
+    codes: Array,
+    symbols: Array,
     repeats: Repeats | NumberRepeats,
 ) -> Resolved:
     """Keep one response per row and code; the codes of a row must be in ascending order."""
@@ -65,14 +65,14 @@ def resolve_repeats(
     return Resolved(*rows, len(again), int(np.count_nonzero(is_tied)))
 
 
-def first_repeated_row(rows: NDArray[Any], starts: NDArray[Any]) -> int:
+def first_repeated_row(rows: Array, starts: Array) -> int:
     """Return the first row of which responses were dropped: ``rows[response]`` has more of it."""
     return int(np.argmax(np.bincount(rows) > np.diff(starts)))
 
 
 def _drop(
-    starts: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any], dropped: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    starts: Array, codes: Array, symbols: Array, dropped: Array
+) -> tuple[Array, Array, Array]:
     """Return rows without the responses at these positions, which ascend."""
     kept = np.ones(len(codes), dtype=bool)
     kept[dropped] = False
@@ -81,9 +81,7 @@ def _drop(
     return (starts - n_before).astype(starts.dtype), codes[kept], symbols[kept]
 
 
-def _most_frequent(
-    runs: NDArray[Any], symbols: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _most_frequent(runs: Array, symbols: Array) -> tuple[Array, Flags]:
     """Return a most frequent symbol of each run, and whether another one is as frequent."""
     n_symbols = int(symbols.max()) + 1
     pairs, counts = np.unique(runs * n_symbols + symbols, return_counts=True)
@@ -98,7 +96,7 @@ def _most_frequent(
     return symbol_of_pair[best], is_tied & (counts[second] == counts[best])
 
 
-def _centres(runs: NDArray[Any], numbers: NDArray[Any], how: str) -> NDArray[Any]:
+def _centres(runs: Array, numbers: Array, how: str) -> Array:
     """Return the mean or the median of the numbers of each run.
 
     Numbers are sorted first, so that rounding does not depend on the order of the rows.

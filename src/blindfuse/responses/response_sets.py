@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses import frames
@@ -46,6 +45,7 @@ from blindfuse.responses.set_coding import (
 )
 from blindfuse.responses.values import LabelOptions
 from blindfuse.responses.wide_detection import wide_columns
+from blindfuse.typing import Array, Codes, Floats, Integers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,12 +68,12 @@ class ResponseSets:
         as in :class:`Responses`.
     """
 
-    items: NDArray[Any]
-    annotators: NDArray[Any]
-    classes: NDArray[Any]
-    starts: NDArray[Any]
-    codes: NDArray[Any]
-    symbols: NDArray[Any]
+    items: Array
+    annotators: Array
+    classes: Array
+    starts: Array
+    codes: Array
+    symbols: Array
     members: Members
     repeated: int = 0
     contradictory: int = 0
@@ -88,7 +88,7 @@ class ResponseSets:
         cls,
         items: Values,
         annotators: Values,
-        sets: Sequence[Any] | NDArray[Any],
+        sets: Sequence[Any] | Array,
         *,
         classes: Names | None = None,
         separator: str | None = None,
@@ -277,26 +277,26 @@ class ResponseSets:
         return len(self.symbols)
 
     @property
-    def responses_per_item(self) -> NDArray[np.integer[Any]]:
+    def responses_per_item(self) -> Integers:
         """Number of responses to each item, ``[item]``."""
         return np.diff(self.starts)
 
     @cached_property
-    def responses_per_annotator(self) -> NDArray[np.integer[Any]]:
+    def responses_per_annotator(self) -> Integers:
         """Number of responses of each annotator, ``[annotator]``."""
         return read_only(np.bincount(self.codes, minlength=self.n_annotators))
 
     @cached_property
-    def responses_per_set(self) -> NDArray[np.integer[Any]]:
+    def responses_per_set(self) -> Integers:
         """Number of responses that are each distinct set, ``[set]``."""
         return read_only(np.bincount(self.symbols, minlength=len(self.members)))
 
     @cached_property
-    def responses_per_class(self) -> NDArray[np.integer[Any]]:
+    def responses_per_class(self) -> Integers:
         """Number of responses that contain each class, ``[class]``."""
         return read_only(self.responses_per_set @ self.members.astype(np.int64))
 
-    def item_of_response(self) -> NDArray[np.intp]:
+    def item_of_response(self) -> Codes:
         """Return the position of the item of each response."""
         return row_of_entry(self.starts)
 
@@ -304,7 +304,7 @@ class ResponseSets:
         """Return whether each response contains each class, ``[response, class]``."""
         return np.asarray(self.members[self.symbols])
 
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> Floats:
         """Return the share of the responses to each item that contain each class."""
         item, n = self.item_of_response(), np.maximum(self.responses_per_item, 1)
         votes = [
@@ -342,7 +342,7 @@ class ResponseSets:
             symbols=self.symbols[kept],
         )
 
-    def select_classes(self, places: NDArray[Any]) -> "ResponseSets":
+    def select_classes(self, places: Array) -> "ResponseSets":
         """Return the same responses with the classes at these positions only."""
         return replace(self, classes=self.classes[places], members=self.members[:, places])
 
@@ -350,7 +350,7 @@ class ResponseSets:
         """Return the responses to "does class k apply?", with the classes "no" and "yes"."""
         return self._responses(self.members[:, k].astype(np.int8)[self.symbols], ["no", "yes"])
 
-    def _responses(self, symbols: NDArray[Any], classes: Names) -> Responses:
+    def _responses(self, symbols: Array, classes: Names) -> Responses:
         return Responses.from_codes(
             *(self.item_of_response(), self.codes, symbols),
             items=self.items,

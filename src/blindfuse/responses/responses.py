@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadParameter
 from blindfuse.responses import frames
@@ -44,6 +44,7 @@ from blindfuse.responses.symbols import (
     probability_table,
     with_alphabet,
 )
+from blindfuse.typing import Array, Codes, Integers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -282,9 +283,9 @@ class Responses(CodedTable):
     @classmethod
     def from_codes(
         cls,
-        item_codes: NDArray[Any],
-        annotator_codes: NDArray[Any],
-        symbol_codes: NDArray[Any],
+        item_codes: Array,
+        annotator_codes: Array,
+        symbol_codes: Array,
         *,
         items: Names,
         annotators: Names,
@@ -346,27 +347,27 @@ class Responses(CodedTable):
         return freeze_rows(*sort_into_rows(annotators, items, symbols, self.n_annotators))
 
     @property
-    def responses_per_item(self) -> NDArray[np.integer[Any]]:
+    def responses_per_item(self) -> Integers:
         """Number of responses to each item, ``[item]``."""
         return np.diff(self.by_item.starts)
 
-    def item_of_response(self) -> NDArray[np.intp]:
+    def item_of_response(self) -> Codes:
         """Return the position of the item of each response, in the order of ``by_item``."""
         return row_of_entry(self.by_item.starts)
 
     @cached_property
-    def responses_per_annotator(self) -> NDArray[np.integer[Any]]:
+    def responses_per_annotator(self) -> Integers:
         """Number of responses of each annotator, ``[annotator]``."""
         if self.is_complete:
             return read_only(np.full(self.n_annotators, self.n_items))
         return read_only(np.bincount(self.by_item.codes, minlength=self.n_annotators))
 
     @cached_property
-    def responses_per_symbol(self) -> NDArray[np.integer[Any]]:
+    def responses_per_symbol(self) -> Integers:
         """Number of responses that report each symbol, ``[symbol]``."""
         return read_only(np.bincount(self.by_item.symbols, minlength=self.n_symbols))
 
-    def matrix(self) -> NDArray[Any]:
+    def matrix(self) -> Array:
         """Return symbol codes ``[item, annotator]``, −1 if missing."""
         if self.is_complete:
             return self.by_item.symbols.reshape(self.n_items, self.n_annotators)
@@ -406,9 +407,9 @@ class Responses(CodedTable):
 
     def recoded(
         self,
-        annotators: NDArray[Any],
-        classes: NDArray[Any],
-        symbols: NDArray[Any] | None = None,
+        annotators: Array,
+        classes: Array,
+        symbols: Array | None = None,
     ) -> "Responses":
         """Return the same responses, coded by these annotators, classes and symbols.
 
@@ -419,7 +420,7 @@ class Responses(CodedTable):
         table = recode(self, annotators, classes, symbols)
         return self if table is self else Responses._checked(table)
 
-    def with_rows(self, items: NDArray[Any], by_item: Rows) -> "Responses":
+    def with_rows(self, items: Array, by_item: Rows) -> "Responses":
         """Return responses to other items in the codes of this table."""
         return Responses(
             items,
@@ -480,7 +481,7 @@ class Responses(CodedTable):
         return "\n  ".join(lines)
 
 
-def as_responses(data: Any, classes: NDArray[Any] | None = None) -> Responses:
+def as_responses(data: Any, classes: Array | None = None) -> Responses:
     """Convert a table or matrix to Responses.
 
     Responses are returned unchanged. A frame is read by :meth:`Responses.from_frame`, anything else

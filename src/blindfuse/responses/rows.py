@@ -13,6 +13,7 @@ from blindfuse.kernels.sorting import count_rows, scatter, sort_within_rows
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.coding import smallest_integer_dtype
 from blindfuse.responses.repeats import NumberRepeats, Repeats, Resolved, resolve_repeats
+from blindfuse.typing import Array, Flags
 
 FEW_RESPONSES = 1_000
 """Responses at the start of a table that are checked before all others."""
@@ -31,14 +32,14 @@ class Rows(NamedTuple):
     codes of what the annotators reported.
     """
 
-    starts: NDArray[Any]
-    codes: NDArray[Any]
-    symbols: NDArray[Any]
+    starts: Array
+    codes: Array
+    symbols: Array
 
 
 def sort_into_rows(
-    rows: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any], n_rows: int
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    rows: Array, codes: Array, symbols: Array, n_rows: int
+) -> tuple[Array, Array, Array]:
     """Sort responses into rows, stably; return the starts, codes and symbols of :class:`Rows`."""
     n_responses = len(rows)
     if n_responses < MIN_COMPILED:
@@ -47,7 +48,7 @@ def sort_into_rows(
     return _scatter_blocks(rows, codes, symbols, _count_blocks(rows, n_rows))
 
 
-def _count_blocks(rows: NDArray[Any], n_rows: int) -> dict[int, NDArray[np.int64]]:
+def _count_blocks(rows: Array, n_rows: int) -> dict[int, NDArray[np.int64]]:
     """The number of responses per row in each block of responses, by where the block begins."""
     return dict(
         map_threads(
@@ -60,11 +61,11 @@ def _count_blocks(rows: NDArray[Any], n_rows: int) -> dict[int, NDArray[np.int64
 
 
 def _scatter_blocks(
-    rows: NDArray[Any],
-    codes: NDArray[Any],
-    symbols: NDArray[Any],
+    rows: Array,
+    codes: Array,
+    symbols: Array,
     counts: dict[int, NDArray[np.int64]],
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+) -> tuple[Array, Array, Array]:
     starts = row_starts(reduce(np.add, counts.values()))
     free, next_free = {}, starts[:-1]
     for begin, count in counts.items():  # a block comes after earlier blocks
@@ -81,9 +82,9 @@ def _scatter_blocks(
 
 
 def sort_and_deduplicate(
-    rows: NDArray[Any],
-    codes: NDArray[Any],
-    symbols: NDArray[Any],
+    rows: Array,
+    codes: Array,
+    symbols: Array,
     shape: tuple[int, int],
     repeats: Repeats | NumberRepeats,
 ) -> Resolved:
@@ -98,8 +99,8 @@ def sort_and_deduplicate(
 
 
 def sort_by_row_and_code(
-    rows: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any], shape: tuple[int, int]
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    rows: Array, codes: Array, symbols: Array, shape: tuple[int, int]
+) -> tuple[Array, Array, Array]:
     """Sort responses into rows, by code within a row, stably: :class:`Rows` with repeats."""
     n_rows, n_codes = shape
     if len(rows) >= MIN_COMPILED:
@@ -113,8 +114,8 @@ def sort_by_row_and_code(
 
 
 def _sort_short_rows(
-    starts: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any], longest: int
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    starts: Array, codes: Array, symbols: Array, longest: int
+) -> tuple[Array, Array, Array]:
     map_threads(
         lambda first, last: sort_within_rows(starts, codes, symbols, first, last, longest),
         len(starts) - 1,
@@ -124,7 +125,7 @@ def _sort_short_rows(
     return starts, codes, symbols
 
 
-def _ascend_strictly(rows: NDArray[Any], codes: NDArray[Any]) -> bool:
+def _ascend_strictly(rows: Array, codes: Array) -> bool:
     """Whether responses are sorted by row and code without repeats, as exported tables often are.
 
     The first few responses are checked first, because they tell of most tables that they are not.
@@ -137,14 +138,14 @@ def _ascend_strictly(rows: NDArray[Any], codes: NDArray[Any]) -> bool:
     return True
 
 
-def row_starts(counts: NDArray[Any]) -> NDArray[Any]:
+def row_starts(counts: Array) -> Array:
     """Return the start of each row, and the end of the last, from the number of entries per row."""
     starts = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=starts[1:])
     return starts.astype(smallest_integer_dtype(int(starts[-1]), np.int32, np.int64))
 
 
-def row_of_entry(starts: NDArray[Any], dtype: Any = np.intp) -> NDArray[Any]:
+def row_of_entry(starts: Array, dtype: Any = np.intp) -> Array:
     """Return the row of each entry of compressed rows."""
     return np.repeat(np.arange(len(starts) - 1, dtype=dtype), np.diff(starts))
 
@@ -196,7 +197,7 @@ def symbol_dtype(n_symbols: int) -> np.dtype[Any]:
     return smallest_integer_dtype(n_symbols, np.int8, np.int16)
 
 
-def as_codes(values: Any, name: str) -> NDArray[Any]:
+def as_codes(values: Any, name: str) -> Array:
     """Return a one-dimensional array of integers in native byte order; raise BadLabels if not."""
     try:
         array = np.asarray(values)
@@ -211,7 +212,7 @@ def as_codes(values: Any, name: str) -> NDArray[Any]:
     return array.astype(native, copy=False)
 
 
-def are_below(codes: NDArray[Any], limit: int) -> bool:
+def are_below(codes: Array, limit: int) -> bool:
     """Return whether all codes are from 0 to ``limit − 1``.
 
     Read as unsigned numbers, negative ones are large, so that one pass suffices.
@@ -220,18 +221,16 @@ def are_below(codes: NDArray[Any], limit: int) -> bool:
     return not len(codes) or int(unsigned.max()) < limit
 
 
-def _ascend_within_rows(starts: NDArray[Any], codes: NDArray[Any]) -> bool:
+def _ascend_within_rows(starts: Array, codes: Array) -> bool:
     return bool(_compare_with_previous(np.greater, starts, codes).all())
 
 
-def _differ_from_previous(starts: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.bool_]:
+def _differ_from_previous(starts: Array, codes: Array) -> Flags:
     """Return whether each code differs from the one before it in the same row."""
     return _compare_with_previous(np.not_equal, starts, codes)
 
 
-def _compare_with_previous(
-    compare: Any, starts: NDArray[Any], codes: NDArray[Any]
-) -> NDArray[np.bool_]:
+def _compare_with_previous(compare: Any, starts: Array, codes: Array) -> Flags:
     """Compare each code with the one before it; the first of every row counts as True."""
     result = np.empty(len(codes), dtype=bool)
     compare(codes[1:], codes[:-1], out=result[1:])
@@ -239,7 +238,7 @@ def _compare_with_previous(
     return result
 
 
-def freeze_rows(starts: NDArray[Any], codes: NDArray[Any], symbols: NDArray[Any]) -> Rows:
+def freeze_rows(starts: Array, codes: Array, symbols: Array) -> Rows:
     """Return contiguous, read-only rows."""
     return Rows(*(read_only(np.ascontiguousarray(array)) for array in (starts, codes, symbols)))
 
@@ -251,7 +250,7 @@ def freeze_arrays(table: Any, names: Iterable[str]) -> None:
         object.__setattr__(table, name, read_only(array))
 
 
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
+def read_only(array: Array) -> Array:
     """Return a read-only view."""
     view = array.view()
     view.flags.writeable = False

@@ -17,6 +17,7 @@ from blindfuse.errors import list_names
 from blindfuse.responses.set_values import compound_texts
 from blindfuse.responses.spellings import repair_encoding, visible
 from blindfuse.responses.values import NUMERAL, WHOLE_NUMERAL, is_missing_marker, plain_numeral
+from blindfuse.typing import Array, Codes, Flags, Floats
 
 if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses
@@ -99,7 +100,7 @@ def sanity_notes(responses: "Responses") -> list[str]:
     ]
 
 
-def _name_notes(role: str, names: NDArray[Any]) -> list[str]:
+def _name_notes(role: str, names: Array) -> list[str]:
     """Return notes about names that are almost the same, or mark missing names."""
     if len(names) > MAX_NAMES:
         return []
@@ -202,7 +203,7 @@ def _commented_notes(responses: "Responses") -> list[str]:
     ]
 
 
-def _lost_character_notes(role: str, names: NDArray[Any]) -> list[str]:
+def _lost_character_notes(role: str, names: Array) -> list[str]:
     """Return a note about names with the sign that replaces characters of another encoding."""
     lost = [name for name in names[:MAX_NAMES].tolist() if "\ufffd" in str(name)]
     if not lost:
@@ -320,7 +321,7 @@ def _agreement_notes(responses: "Responses") -> list[str]:
     n_others, best = votes.sum(axis=1), votes.max(axis=1)
     is_decided = (n_others > 1) & (np.count_nonzero(votes == _column(best), axis=1) == 1)
 
-    def count(chosen: NDArray[np.bool_]) -> NDArray[np.intp]:
+    def count(chosen: Flags) -> Codes:
         return np.bincount(annotators[chosen], minlength=sample.n_annotators)
 
     shared, agreeing = count(n_others > 0), count(reported > 0)
@@ -399,7 +400,7 @@ def _spread_of_sums(responses: "Responses", texts: Sequence[str]) -> float | Non
     return None if is_binary and np.ptp(sums) > 0 else float(sums.var() / table.var(axis=0).sum())
 
 
-def _are_shares(responses: "Responses", values: NDArray[np.float64]) -> bool:
+def _are_shares(responses: "Responses", values: Floats) -> bool:
     """Return whether labels are fractions whose sum is one for nearly all items."""
     if responses.n_items < MIN_COUNTED_ITEMS or np.all(values == np.round(values)):
         return False
@@ -453,7 +454,7 @@ def _annotator_and_class(responses: "Responses", texts: Sequence[str]) -> str | 
     return None
 
 
-def _name_parts(responses: "Responses") -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+def _name_parts(responses: "Responses") -> tuple[Codes, Codes] | None:
     """Return codes of the first and second parts of the annotators' names, ``[annotator]`` each.
 
     None unless all names have two parts, and the parts occur in all combinations.
@@ -493,7 +494,7 @@ def _question_notes(responses: "Responses") -> list[str]:
     return []
 
 
-def _agreement_within(responses: "Responses", groups: NDArray[np.intp]) -> float:
+def _agreement_within(responses: "Responses", groups: Codes) -> float:
     """Return the mean agreement, corrected for chance, of annotators of the same group."""
     found = []
     for group in range(int(groups.max()) + 1):
@@ -502,7 +503,7 @@ def _agreement_within(responses: "Responses", groups: NDArray[np.intp]) -> float
     return float(np.mean(found))
 
 
-def _column(values: NDArray[Any]) -> NDArray[Any]:
+def _column(values: Array) -> Array:
     return values.astype(np.intp)[:, None]
 
 

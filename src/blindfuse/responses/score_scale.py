@@ -6,13 +6,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadModel, list_names
 from blindfuse.responses.coding import as_names, positions
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+from blindfuse.typing import Array, Codes, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +25,13 @@ class ScoreScale:
     """
 
     edges: Floats
-    annotators: NDArray[Any] | None = None
+    annotators: Array | None = None
 
     @property
     def n_levels(self) -> int:
         return int(self.edges.shape[1]) + 1
 
-    def codes(self, annotators: Codes, names: NDArray[Any], scores: Floats) -> Codes:
+    def codes(self, annotators: Codes, names: Array, scores: Floats) -> Codes:
         """Return the level of each score, ``[response]``; −1 if it is NaN.
 
         ``annotators`` are positions in ``names``.
@@ -45,7 +42,7 @@ class ScoreScale:
             levels = self._own_levels(self._rows(annotators, names), scores)
         return np.where(np.isnan(scores), -1, levels)
 
-    def _rows(self, annotators: Codes, names: NDArray[Any]) -> Codes:
+    def _rows(self, annotators: Codes, names: Array) -> Codes:
         assert self.annotators is not None
         row_of = positions(names, self.annotators)
         unknown = np.setdiff1d(annotators, np.flatnonzero(row_of >= 0))
@@ -76,7 +73,7 @@ class ScoreScale:
 
     @classmethod
     def from_saved(
-        cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+        cls, header: Mapping[str, Any], arrays: Mapping[str, Array]
     ) -> "ScoreScale | None":
         """Return the scale that was saved, if there is one."""
         if "scale_edges" not in arrays:

@@ -19,9 +19,8 @@ from blindfuse.responses.numerals import as_floats
 from blindfuse.responses.score_scale import ScoreScale
 from blindfuse.responses.values import missing_number_note
 from blindfuse.responses.wide_detection import wide_columns
+from blindfuse.typing import Array, Codes, Flags, Floats
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 Levels = int | ArrayLike | ScoreScale | None
 """A maximum number of levels, edges between levels, or the scale of an earlier table. None, the
 scale of tables in which every score is a symbol, stands for the default."""
@@ -45,10 +44,10 @@ class ScoreTable(NamedTuple):
     annotators: Codes
     scores: Floats
     counts: NDArray[np.int64]
-    names: NDArray[Any]
+    names: Array
 
     @classmethod
-    def of(cls, annotators: Codes, scores: Floats, names: NDArray[Any]) -> "ScoreTable":
+    def of(cls, annotators: Codes, scores: Floats, names: Array) -> "ScoreTable":
         """Return the table of one score per row, without those that are missing."""
         present = ~np.isnan(scores)
         ones = np.ones(np.count_nonzero(present), dtype=np.int64)
@@ -71,7 +70,7 @@ class ScoreSymbols(NamedTuple):
         """The order of the levels."""
         return Anchor.by_order(self.values, self.scale)
 
-    def codes(self, annotators: Codes, names: NDArray[Any], scores: Floats) -> Codes:
+    def codes(self, annotators: Codes, names: Array, scores: Floats) -> Codes:
         """Return the level of each score, ``[response]``; −1 if it is missing."""
         if self.scale is not None:
             return self.scale.codes(annotators, names, scores)
@@ -172,7 +171,7 @@ def _quantiles(scores: Floats, counts: NDArray[np.int64], n_levels: int) -> Floa
     return np.asarray(scores[np.searchsorted(ends, ranks, side="right")])
 
 
-def _spread_ratio(table: ScoreTable, enough: NDArray[np.bool_]) -> float:
+def _spread_ratio(table: ScoreTable, enough: Flags) -> float:
     """Ratio of the largest and the smallest spread of annotators with ``enough`` scores.
 
     The spread is the difference of the first and the last decile; constant scores have none.
@@ -267,9 +266,7 @@ def score_columns(
     return cells, [*wide.notes, *gold_note(wide.gold)]
 
 
-def _cells(
-    items: NDArray[Any] | None, annotators: NDArray[Any], matrix: NDArray[Any]
-) -> list[NDArray[Any]]:
+def _cells(items: Array | None, annotators: Array, matrix: Array) -> list[Array]:
     """Return the items, annotators and values of the cells of a matrix; items may be numbers."""
     items = np.arange(len(matrix)) if items is None else items
     return [np.repeat(items, len(annotators)), np.tile(annotators, len(matrix)), matrix.reshape(-1)]
@@ -301,7 +298,7 @@ def score_table(
     )
 
 
-def ordered_classes(classes: Any) -> NDArray[Any]:
+def ordered_classes(classes: Any) -> Array:
     """Return the classes that scores stand for, from low to high; a number counts them."""
     if isinstance(classes, int | np.integer) and not isinstance(classes, bool):
         return np.arange(check_levels(classes, "classes", 2))

@@ -1,13 +1,14 @@
 """Rows and positions that a user selects."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadParameter
 from blindfuse.responses.rows import Rows, row_starts
+from blindfuse.typing import Codes
 
 
-def as_positions(chosen: ArrayLike, count: int, kind: str) -> NDArray[np.intp]:
+def as_positions(chosen: ArrayLike, count: int, kind: str) -> Codes:
     """Convert positions (possibly negative) or a mask to positions from 0."""
     try:
         index = np.atleast_1d(np.asarray(chosen))
@@ -22,7 +23,7 @@ def as_positions(chosen: ArrayLike, count: int, kind: str) -> NDArray[np.intp]:
     )
 
 
-def select_rows(rows: Rows, places: NDArray[np.intp]) -> tuple[Rows, NDArray[np.intp]]:
+def select_rows(rows: Rows, places: Codes) -> tuple[Rows, Codes]:
     """Return the rows at these positions, in this order, and the positions of their entries."""
     counts = np.diff(rows.starts)[places]
     first = np.repeat(rows.starts[places] - (np.cumsum(counts) - counts), counts)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.coding import as_values, code_distinct
@@ -13,17 +12,18 @@ from blindfuse.responses.keys import name_key
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.set_values import choose_separator, parse_set, set_key
 from blindfuse.responses.values import LabelOptions
+from blindfuse.typing import Array, Codes, Flags, Floats
 
-Members = NDArray[np.bool_]
-Pairs = tuple[NDArray[Any], NDArray[Any]]
+Members = Flags
+Pairs = tuple[Array, Array]
 """The item and the annotator of each response."""
 
 
 class CodedSets(NamedTuple):
     """Codes of distinct sets, −1 if missing; the classes; ``members[set, class]``; and notes."""
 
-    codes: NDArray[np.intp]
-    classes: NDArray[Any]
+    codes: Codes
+    classes: Array
     members: Members
     notes: list[str]
 
@@ -111,8 +111,8 @@ def _separator_note(used: str | None, given: str | None, is_split: bool) -> list
 
 
 def _membership(
-    keys: Sequence[list[int] | None], class_of: NDArray[Any], n_classes: int
-) -> tuple[Members, NDArray[np.intp], NDArray[np.bool_]]:
+    keys: Sequence[list[int] | None], class_of: Array, n_classes: int
+) -> tuple[Members, Codes, Flags]:
     """Return distinct sets ``[set, class]``, the set of each value, and who names a class twice.
 
     A value that only names missing markers is missing; next to a class, they are left out.
@@ -130,7 +130,7 @@ def _membership(
     return members, codes_of_value, twice
 
 
-def distinct_rows(table: Members) -> tuple[Members, NDArray[np.intp]]:
+def distinct_rows(table: Members) -> tuple[Members, Codes]:
     """Return the distinct rows, in order of first appearance, and the position of each row."""
     seen: dict[bytes, int] = {}
     packed = np.packbits(table, axis=1)
@@ -141,9 +141,7 @@ def distinct_rows(table: Members) -> tuple[Members, NDArray[np.intp]]:
     return table[firsts], codes
 
 
-def join_rows(
-    pairs: Pairs, symbols: NDArray[Any], members: Members
-) -> tuple[Pairs, NDArray[Any], Members, int]:
+def join_rows(pairs: Pairs, symbols: Array, members: Members) -> tuple[Pairs, Array, Members, int]:
     """Join the sets of rows with the same item and annotator; count pairs with several classes."""
     width = int(pairs[1].max(initial=0)) + 1
     cells = pairs[0].astype(np.int64) * width + pairs[1]
@@ -159,7 +157,7 @@ def join_rows(
     return (distinct // width, distinct % width), codes, sets, joined
 
 
-def as_ticks(indicators: Any, n_classes: int) -> NDArray[np.float64]:
+def as_ticks(indicators: Any, n_classes: int) -> Floats:
     """Return 0 and 1 ``[response, class]``, NaN where there is no value."""
     table = as_values(indicators)
     if table.ndim != 2 or table.shape[1] != n_classes:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses.anchor import NO_ANCHOR, Alphabet, Anchor
@@ -16,11 +15,11 @@ from blindfuse.responses.coding import as_names, as_values, check_classes, posit
 from blindfuse.responses.inputs import Names, names_or_numbers
 from blindfuse.responses.rows import Rows, row_starts
 from blindfuse.responses.scores import ordered_classes
+from blindfuse.typing import Codes, Flags, Floats
 
 if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses
 
-Floats = NDArray[np.float64]
 
 NO_RESPONSE = "no response"
 """The symbol of an annotator who had the choice and did not respond."""
@@ -60,7 +59,7 @@ def check_probabilities(array: Any) -> Floats:
     return probabilities
 
 
-def _reject_rows(bad: NDArray[np.bool_], reason: str) -> None:
+def _reject_rows(bad: Flags, reason: str) -> None:
     if bad.any():
         cells = [f"item {item}, annotator {annotator}" for item, annotator in np.argwhere(bad)[:5]]
         raise BadLabels(
@@ -125,7 +124,7 @@ def add_abstentions(responses: "Responses", annotators: Any) -> "Responses":
     return fill_missing(responses, np.unique(chosen))
 
 
-def fill_missing(responses: "Responses", chosen: NDArray[np.intp]) -> "Responses":
+def fill_missing(responses: "Responses", chosen: Codes) -> "Responses":
     """Give every missing cell of the chosen annotators the symbol NO_RESPONSE."""
     R, N = responses.n_symbols, responses.n_items
     missing = np.ones((N, len(chosen)), dtype=bool)

@@ -1,16 +1,13 @@
 """How well annotators name the classes of items: recall, precision and remarks."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from blindfuse.errors import list_names
 from blindfuse.responses.response_sets import ResponseSets
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Flags, Floats
 
 FLAGS = {
     "nothing": "names no class in any response",
@@ -44,8 +41,8 @@ class RatedSetAnnotators:
         a key of FLAGS, or "" without remark.
     """
 
-    names: NDArray[Any]
-    n_responses: NDArray[Any]
+    names: Array
+    n_responses: Array
     mean_size: Floats
     recall: Floats
     recall_low: Floats
@@ -117,7 +114,7 @@ def rate_set_annotators(
     )
 
 
-def _flags(table: ResponseSets, mean_size: Floats, unrelated: NDArray[np.bool_]) -> tuple[str, ...]:
+def _flags(table: ResponseSets, mean_size: Floats, unrelated: Flags) -> tuple[str, ...]:
     first, last = (np.full(table.n_annotators, bound) for bound in (len(table.members), -1))
     np.minimum.at(first, table.codes, table.symbols)
     np.maximum.at(last, table.codes, table.symbols)

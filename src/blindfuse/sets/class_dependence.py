@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
@@ -24,8 +23,7 @@ from blindfuse.estimators.held_out import Gain
 from blindfuse.fusion.evidence import SIGNIFICANT_Z
 from blindfuse.model.posteriors import safe_log
 from blindfuse.responses.response_sets import ResponseSets
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Codes, Floats
 
 EPSILON = 1e-9
 """Probabilities are kept this far from 0 and 1, so that log odds are finite."""
@@ -78,7 +76,7 @@ class ClassDependence:
 
     gain: Gain | None
     correction: PriorCorrection | None
-    active: NDArray[np.intp]
+    active: Codes
 
 
 class LeaveOneOut:
@@ -106,7 +104,7 @@ class LeaveOneOut:
 
 
 def measure_class_dependence(
-    table: ResponseSets, active: NDArray[np.intp], prior: Floats, rates: Floats
+    table: ResponseSets, active: Codes, prior: Floats, rates: Floats
 ) -> ClassDependence:
     """How much better responses are predicted if a class depends on the others of the item.
 
@@ -202,7 +200,7 @@ def _fit_class(
     return found, np.linalg.inv(curvature)
 
 
-def content_order(evidence: Floats) -> NDArray[np.intp]:
+def content_order(evidence: Floats) -> Codes:
     """An order of the items that depends on their evidence ``[item, class]`` only.
 
     Sums over classes in any order agree but for rounding, which is cut off.

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from blindfuse.auditing.stratified import Interval
@@ -29,9 +28,9 @@ from blindfuse.sets.class_dependence import (
 )
 from blindfuse.sets.set_fusion import MIN_POSTERIOR, SetFusion
 from blindfuse.sets.shared_rates import SharedRates, share_rates
+from blindfuse.typing import Flags, Floats
 
-Floats = NDArray[np.float64]
-Members = NDArray[np.bool_]
+Members = Flags
 
 
 def fuse_sets(
@@ -189,7 +188,7 @@ def _use_related_classes(
 
 
 def _recalibrate(
-    posteriors: Floats, responded: NDArray[np.bool_], expected: ExpectedError
+    posteriors: Floats, responded: Flags, expected: ExpectedError
 ) -> tuple[Floats, Interval]:
     """Posteriors with the expected mean error, and the expected share of correct whole sets.
 

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.auditing.stratified import Interval
 from blindfuse.diagnostics.expected_error import ExpectedError
@@ -16,9 +15,9 @@ from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.sets.annotators import RatedSetAnnotators
 from blindfuse.sets.class_dependence import ClassDependence
 from blindfuse.sets.shared_rates import SharedRates
+from blindfuse.typing import Array, Flags, Floats
 
-Floats = NDArray[np.float64]
-Members = NDArray[np.bool_]
+Members = Flags
 
 MIN_POSTERIOR = 0.5
 """Posterior above which a class belongs to the set."""
@@ -69,12 +68,12 @@ class SetFusion:
     shared: SharedRates | None = field(default=None, repr=False)
 
     @property
-    def items(self) -> NDArray[Any]:
+    def items(self) -> Array:
         """Names of the items, in the order of the rows of ``posteriors``."""
         return self.responses.items
 
     @property
-    def classes(self) -> NDArray[Any]:
+    def classes(self) -> Array:
         """Names of the classes, in the order of the columns of ``posteriors``."""
         return self.responses.classes
 
@@ -135,7 +134,7 @@ class SetFusion:
         )
 
     @cached_property
-    def needs_another_label(self) -> NDArray[np.bool_]:
+    def needs_another_label(self) -> Flags:
         """Whether one more response could change the set ``[item]``."""
         found = np.zeros(len(self.items), dtype=bool)
         for question in self.questions:

@@ -5,15 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from blindfuse.diagnostics.expected_error import ExpectedError
 from blindfuse.fusion.fuse import Fusion, fuse_table
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.responses import Responses
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Flags
 
 MAX_POOLED = 500_000
 """Questions (response × class) that all classes together are fused on, as a sample of items."""
@@ -61,7 +59,7 @@ class SharedRates:
         self,
         table: ResponseSets,
         k: int,
-        known: Mapping[int, NDArray[np.bool_]],
+        known: Mapping[int, Flags],
         options: Mapping[str, Any],
     ) -> Fusion | None:
         """The fusion of "does class k apply?"; None if all responses agree.

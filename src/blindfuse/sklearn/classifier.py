@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.ensemble import VotingClassifier
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,8 +14,7 @@ from blindfuse.model.posteriors import most_likely, weighted_votes
 from blindfuse.responses.responses import Responses
 from blindfuse.sklearn.opinion_pool import OpinionPool, fit_opinion_pool
 from blindfuse.sklearn.voting import BlindVoting, Predictions
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Array, Flags, Floats
 
 MAJORITY_VOTE = "MajorityVote"
 """The method that needs no fused model."""
@@ -120,7 +119,7 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> Array:
         """Return labels ``[item]``."""
         codes = most_likely(self.predict_proba(X))
         return np.asarray(self.le_.inverse_transform(codes))
@@ -129,7 +128,7 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
         """Return posteriors ``[item, class]``; shares of the vote if ``method_`` is a vote."""
         return self._posteriors(self._member_predictions(X), self.method_)
 
-    def _encode_targets(self, y: ArrayLike) -> NDArray[Any]:
+    def _encode_targets(self, y: ArrayLike) -> Array:
         return np.asarray(self.le_.transform(y))
 
     def _member_predictions(self, X: ArrayLike) -> Predictions:
@@ -148,7 +147,7 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
         has_probabilities = self.voting == "soft" and hasattr(member, "predict_proba")
         return "predict_proba" if has_probabilities else "predict"
 
-    def _as_prediction(self, values: NDArray[Any]) -> NDArray[Any]:
+    def _as_prediction(self, values: Array) -> Array:
         """Return codes as they are or, if ``voting="soft"``, probabilities that sum to one.
 
         A class that was predicted without probabilities has probability one. Where probabilities
@@ -205,7 +204,7 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
         below = f"{measured}; the difference is below {SIGNIFICANT_Z:g} standard errors."
         return vote, f"{why_vote} {below}" if self.voting == "soft" else below
 
-    def _errors(self, method: str) -> NDArray[np.bool_]:
+    def _errors(self, method: str) -> Flags:
         """Return whether the method mislabels each training item ``[item]``, out of fold."""
         return np.asarray(most_likely(self._posteriors(self._held_out, method)) != self._truth)
 

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from blindfuse.fusion.fuse_clusters import ClusterFusion, fuse_clusters
 from blindfuse.responses.responses import Responses
+from blindfuse.typing import Array, Codes, Floats
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 MAX_CLUSTERS = 20
@@ -148,7 +148,7 @@ class BlindClusterEnsemble(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         posteriors = self.fusion_.predict_proba(responses)[:, self._classes]
         return np.asarray(posteriors / posteriors.sum(axis=1, keepdims=True))
 
-    def _draw_run(self, X: Floats, rng: np.random.RandomState) -> tuple[Any, NDArray[np.intp]]:
+    def _draw_run(self, X: Floats, rng: np.random.RandomState) -> tuple[Any, Codes]:
         """Return an unfitted clusterer and its features, both drawn at random."""
         n_features = X.shape[1]
         count = max(1, round(self.max_features * n_features))
@@ -165,7 +165,7 @@ class BlindClusterEnsemble(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return member, features
 
 
-def _fit_run(member: Any, X: Floats) -> tuple[Any, NDArray[Any]]:
+def _fit_run(member: Any, X: Floats) -> tuple[Any, Array]:
     """Return the fitted clusterer and the cluster of each item."""
     labels = member.fit_predict(X)
     return member, labels

@@ -20,14 +20,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from blindfuse.fusion.evidence import SIGNIFICANT_Z
+from blindfuse.typing import Codes, Floats
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 Vote = Literal["MajorityVote", "SoftVote"]
 
 OPINION_POOL = "OpinionPool"

@@ -3,15 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.ensemble import VotingRegressor
 
 from blindfuse.fusion.evidence import SIGNIFICANT_Z
 from blindfuse.numbers.fuse_numbers import NumberFusion, fuse_numbers
 from blindfuse.numbers.table import Numbers
 from blindfuse.sklearn.voting import BlindVoting, Predictions
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 
 class BlindVotingRegressor(BlindVoting, VotingRegressor):  # type: ignore[misc]

@@ -3,12 +3,14 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.metadata_routing import process_routing
 
-Predictions = NDArray[Any]
+from blindfuse.typing import Array
+
+Predictions = Array
 """Predictions ``[item, member]``, or probabilities ``[item, member, class]``."""
 
 
@@ -75,7 +77,7 @@ class BlindVoting:
         """Return the name of the method that a member predicts with."""
         return "predict"
 
-    def _as_prediction(self, values: NDArray[Any]) -> NDArray[Any]:
+    def _as_prediction(self, values: Array) -> Array:
         """Return what one member predicted, in the form that all members share."""
         return values
 
@@ -86,7 +88,7 @@ class BlindVoting:
     def _member_names(self) -> list[str]:
         return [name for name, each in self.named_estimators_.items() if each != "drop"]
 
-    def _encode_targets(self, y: ArrayLike) -> NDArray[Any]:
+    def _encode_targets(self, y: ArrayLike) -> Array:
         raise NotImplementedError
 
     def _member_predictions(self, X: ArrayLike) -> Predictions:

@@ -3,13 +3,11 @@
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.sweeps import normal_equations, project_model
 from blindfuse.solver.factors import Factors
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 RIDGE = 1e-12
 """Ridge penalty of the least-squares problem for γ, relative to its trace."""

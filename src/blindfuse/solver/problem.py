@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.kernels.compilation import register_lanes
 from blindfuse.kernels.sweeps import CACHE_LINE, sweep_moments, sweep_responses
@@ -18,8 +17,7 @@ from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
 from blindfuse.responses.patterns import panels, response_patterns
 from blindfuse.responses.responses import Responses
 from blindfuse.solver.factors import Factors
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 VECTOR = 4
 """Floats in a register. A row that fills its registers needs no instructions for the rest."""

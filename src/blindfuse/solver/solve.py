@@ -4,10 +4,9 @@ import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import NotConverged
 from blindfuse.kernels.threads import thread_count
@@ -31,8 +30,8 @@ from blindfuse.solver.factors import Factors
 from blindfuse.solver.problem import MomentProblem, Problem, ResponseProblem, Settings
 from blindfuse.solver.starts import random_start
 from blindfuse.solver.trace import Trace
+from blindfuse.typing import Array, Codes, Floats
 
-Floats = NDArray[np.float64]
 Start = Literal["mv", "random"] | Model
 Weights = Literal["counts", "equal"]
 MomentsFrom = Literal["auto", "counts", "labels"]
@@ -121,7 +120,7 @@ def solve(
 def solve_counts(
     moments: MomentCounts,
     votes: ExpectedCounts,
-    annotators: NDArray[Any],
+    annotators: Array,
     alphabet: Alphabet,
     options: Options,
     rng: np.random.Generator,
@@ -182,7 +181,7 @@ def _solve_from(
 
 def solve_groups(
     responses: Responses,
-    groups: Sequence[NDArray[np.intp]],
+    groups: Sequence[Codes],
     options: Options,
     rng: np.random.Generator,
     threads: int | None = None,
@@ -192,7 +191,7 @@ def solve_groups(
     Returns the confusion matrices, the prior and one trace per group.
     """
 
-    def solve_group(group: NDArray[np.intp], child: np.random.Generator) -> Solution:
+    def solve_group(group: Codes, child: np.random.Generator) -> Solution:
         return solve(responses.select_annotators(group), options, child, threads=1)
 
     with ThreadPoolExecutor(min(len(groups), thread_count(threads))) as pool:
@@ -224,7 +223,7 @@ def choose_problem(
 
 
 def _starts(
-    annotators: NDArray[Any],
+    annotators: Array,
     alphabet: Alphabet,
     options: Options,
     votes: ExpectedCounts,

@@ -1,9 +1,8 @@
 """Random starts of Algorithm 1 (step 2)."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 
 def random_start(shape: tuple[int, ...], rng: np.random.Generator) -> tuple[Floats, Floats]:

@@ -3,10 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
 
 Reason = Literal["converged", "stalled", "max_sweeps"]
 
