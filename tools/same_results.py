@@ -371,7 +371,7 @@ def main() -> None:
     parser.add_argument("before", type=Path, nargs="?")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", default="*")
-    parser.add_argument("--data", type=Path, default=Path("/work/shared/data"))
+    parser.add_argument("--data", type=Path, default=Path(__file__).parents[3] / "shared" / "data")
     parser.add_argument("--generated", type=int, default=300)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
