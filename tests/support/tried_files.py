@@ -480,7 +480,7 @@ def _verdicts() -> list[TriedFile]:
     def judged(source: str, verdicts: Any, words: str, **expected: Any) -> TriedFile:
         cells = changed(LABELS, verdicts) if callable(verdicts) else verdicts
         rows = long_rows(cells, "id judge verdict")
-        return json_lines(f"judges: {source}", rows, words, **expected)
+        return tried(f"judges: {source}", "judges.jsonl", rows, words, **expected)
 
     whole = {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 9}
     thinking = changed(LABELS, lambda n, label: f"<think>Case {n}</think>\n{label}")
@@ -668,14 +668,14 @@ def _judges() -> list[TriedFile]:
             "judges: verdicts that are objects with several grades",
             graded,
             "'grade_a', 'grade_b' … label='verdict.grade_a'",
-            name="votes.jsonl",
+            name="judges.jsonl",
         ),
         json_lines("the same, with --label verdict.grade_a", graded, label="verdict.grade_a"),
         refused(
             "judges: a column 'scores' of objects",
             [{"id": row["id"], "judge": row["judge"], "scores": {"a": 1, "b": 2}} for row in rows],
             "label='scores.a'",
-            name="votes.jsonl",
+            name="judges.jsonl",
         ),
         json_lines(
             "judges: errors that are objects",
@@ -854,6 +854,7 @@ def _tables() -> list[TriedFile]:
             "wide CSV in which no columns share labels",
             [{"a": f"x{n % 4}", "b": f"y{n % 3}"} for n in range(N_ITEMS)],
             "no two of the columns 'a', 'b' share labels",
+            name="wide.csv",
         ),
         csv(
             "long CSV whose label column is named for what was asked",
@@ -923,6 +924,7 @@ def _columns_of_classes() -> list[TriedFile]:
             "wide CSV with numbers of votes named n_cat, n_cow, n_dog",
             tables["n"].add_prefix("n_").to_csv(index_label="item").encode(),
             "no column with labels … one column per annotator",
+            name="wide.csv",
         ),
         csv("one column of 0 and 1 per class", one_hot),
         csv(
@@ -1067,6 +1069,7 @@ def _separators() -> list[TriedFile]:
             "Excel: a title above the header",
             ["Crowd of May,,,", *rows],
             "name its columns in row 2 … Delete the lines above the header",
+            name="wide.csv",
         ),
         csv("LLM: CSV with spaces before quotes", quoted),
         csv("single quotes", single),
