@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from blindfuse import Fusion, Responses, fuse, report_html, simulate
-from blindfuse.cli.tables import annotator_frame
 from tests.conftest import Crowds
 from tests.support.crowds import copiers
 from tests.support.report_cases import embedded_data
@@ -25,8 +24,8 @@ def check_accuracies(fusion: Fusion) -> None:
     names = fusion.responses.annotators.tolist()
     (shown,) = stated
     assert shown == repr(names[panel.best])
-    frame = annotator_frame(fusion)
-    in_file = dict(zip(frame["annotator"].to_list(), frame["accuracy"].to_list(), strict=True))
+    frame = fusion.annotator_columns()
+    in_file = dict(zip(frame["annotator"].tolist(), frame["accuracy"].tolist(), strict=True))
     assert rows[str(names[panel.best])] == pytest.approx(in_file[names[panel.best]], abs=1e-3)
     coverage, rated = fusion.diagnostics.coverage.coverage, fusion.diagnostics.annotators
     compared = (coverage >= 0.1) & ~rated.constant

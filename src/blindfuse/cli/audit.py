@@ -198,7 +198,7 @@ def _evaluate(
 ) -> None:
     from blindfuse.cli.checked_files import audit_file, estimates_frame
     from blindfuse.cli.report import report_writer
-    from blindfuse.cli.summary import paragraph_table
+    from blindfuse.cli.screen import paragraph_table
 
     result = audit_file(fused.fusion, checked, output.screen)
     other_files: dict[Path, FileWriter] = {}

@@ -44,8 +44,8 @@ def command(report: Path | None) -> None:
         raise BadParameter(
             f"The demo needs {missing.name}. Run: pip install 'blindfuse[sklearn]'."
         ) from missing
+    from blindfuse.cli.fused_files import summary_table
     from blindfuse.cli.screen import Screen, table
-    from blindfuse.cli.summary import summary_table
     from blindfuse.fusion.fuse import fuse
     from blindfuse.fusion.gold_check import check_on_gold
 
@@ -62,7 +62,7 @@ def command(report: Path | None) -> None:
         if report is not None:
             step("comparing methods for the report")
             write_all({report: report_writer(TITLE, (), fused)})
-    screen.show(summary_table(fused), "", _accuracies(fusion, crowd.truth), "")
+    screen.show(summary_table(fusion, fused.gold_summary), "", _accuracies(fusion, crowd.truth), "")
     errors = [
         ["majority vote", f"{100 * check.vote_error.value:.1f} %"],
         ["blindfuse", f"{100 * check.error.value:.1f} %"],

@@ -134,8 +134,8 @@ def command(
     temporary files, the model is estimated from a sample of the items, and the labels are written
     one partition after another, so the order of the items changes.
     """
-    from blindfuse.cli.summary import json_document, summary_table
-    from blindfuse.cli.tables import annotator_frame, fused_frame, writer
+    from blindfuse.cli.fused_files import json_document, summary_table
+    from blindfuse.cli.tables import data_frame, writer
 
     if separator is not None and not multi_label:
         raise BadParameter("--separator is for --multi-label. Add that, or leave it out.")
@@ -193,18 +193,20 @@ def command(
             result = audit_file(fused.fusion, checked, screen)
             fused = replace(fused, fusion=apply_checks(fused.fusion, result))
         if annotators is not None:
-            other_files[annotators] = writer(
-                annotator_frame(fused.fusion), annotators, output.spreadsheet
-            )
+            frame = data_frame(fused.fusion.annotator_columns())
+            other_files[annotators] = writer(frame, annotators, output.spreadsheet)
         if model is not None:
             other_files[model] = fused.fusion.save
         if report is not None:
             step("comparing methods for the report")
             other_files[report] = report_writer(inputs.title, data.notes, fused)
     output.write(
-        fused_frame(fused.fusion),
-        text=lambda: [summary_table(fused)],
-        document=lambda: json_document(fused, data.notes),
+        data_frame(fused.fusion.item_columns()),
+        text=lambda: [summary_table(fused.fusion, fused.gold_summary)],
+        document=lambda: {
+            **json_document(fused.fusion, data.notes),
+            "gold": fused.gold_document,
+        },
         other_files=other_files,
     )
     if output.path is None and not output.as_json:

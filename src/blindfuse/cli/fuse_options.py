@@ -43,6 +43,24 @@ class FusionResult:
     gold_check: "GoldCheck | None"
     automatic: bool
 
+    @property
+    def gold_summary(self) -> str | None:
+        """The error on gold labels in sentences; None if there are none."""
+        return None if self.gold_check is None else self.gold_check.summary()
+
+    @property
+    def gold_document(self) -> dict[str, Any] | None:
+        """The error on gold labels, of a fusion that was not given them, for JSON."""
+        check = self.gold_check
+        if check is None:
+            return None
+        return {
+            "items": check.items,
+            "error": check.error.value,
+            "vote_error": check.vote_error.value,
+            "calibration_error": check.calibration_error,
+        }
+
 
 @dataclass(frozen=True)
 class FuseOptions:

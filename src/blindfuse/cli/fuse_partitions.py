@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from blindfuse.cli.fuse_options import FUSE, FuseOptions, FusionResult
+from blindfuse.cli.fused_files import summary_table
 from blindfuse.cli.input_options import InputOptions, gold_with_responses
 from blindfuse.cli.output_files import (
     COMPRESSIBLE,
@@ -16,13 +17,13 @@ from blindfuse.cli.output_files import (
 )
 from blindfuse.cli.output_options import OutputOptions
 from blindfuse.cli.screen import Screen, Step
-from blindfuse.cli.summary import summary_table
-from blindfuse.cli.tables import annotator_frame, item_frame, text_writer, writer
+from blindfuse.cli.tables import data_frame, text_writer, writer
 from blindfuse.diagnostics.items import rate_items
 from blindfuse.errors import BadParameter
 from blindfuse.fusion.fuse import fuse
 from blindfuse.fusion.fuse_stream import FusedStream, fuse_stream
 from blindfuse.fusion.gold_check import check_on_gold
+from blindfuse.fusion.presentation import label_columns
 from blindfuse.readers.gold import read_gold
 from blindfuse.readers.partitions import Partitions, read_partitions
 from blindfuse.readers.reading import overlap_note, unlabelled_item_note
@@ -69,9 +70,8 @@ def fuse_partitions(
                     stream, output.path, n_partitions, step, output.spreadsheet
                 )
             if annotators is not None:
-                outputs[annotators] = writer(
-                    annotator_frame(stream.fusion), annotators, output.spreadsheet
-                )
+                frame = data_frame(stream.fusion.annotator_columns())
+                outputs[annotators] = writer(frame, annotators, output.spreadsheet)
             if model is not None:
                 outputs[model] = stream.fusion.save
             write_all(outputs)
@@ -136,16 +136,15 @@ def _label_writer(
             responses = chunk.responses
             is_gold = positions(responses.items, gold) >= 0
             ratings = rate_items(responses, stream.fusion.model, chunk.posteriors, is_gold)
-            yield item_frame(
-                responses.items, chunk.labels, chunk.posteriors, responses.classes, ratings
-            )
+            rows = responses.items, chunk.labels, chunk.posteriors, responses.classes, ratings
+            yield data_frame(label_columns(*rows))
 
     return text_writer(frames(), target, spreadsheet)
 
 
 def _show(stream: FusedStream, result: FusionResult, screen: Screen) -> None:
     fusion = stream.fusion
-    screen.show(summary_table(result))
+    screen.show(summary_table(result.fusion, result.gold_summary))
     screen.note(
         f"The model and this summary are based on a sample of the items, with "
         f"{fusion.responses.n_responses:,} of {stream.n_responses:,} responses; the model labels "

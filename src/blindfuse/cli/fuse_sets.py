@@ -1,26 +1,17 @@
 """``blindfuse fuse --multi-label``: fuse sets of classes into one set per item."""
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import polars as pl
 
 from blindfuse.cli.fuse_options import FUSE, FuseOptions
 from blindfuse.cli.fused_files import FusedFiles, refuse_options
 from blindfuse.cli.input_options import InputOptions
 from blindfuse.cli.screen import Screen
-from blindfuse.cli.tables import MAX_POSTERIOR_COLUMNS, as_rows
 from blindfuse.errors import BadFile, list_names
 from blindfuse.readers.gold import read_gold_texts
 from blindfuse.readers.reading_sets import ReadSets, read_sets
-from blindfuse.report.sets_page import set_agreement, set_report_html
+from blindfuse.report.sets_page import set_report_html
 from blindfuse.responses.set_values import choose_separator, parse_set
 from blindfuse.sets.fuse_sets import fuse_sets
-from blindfuse.sets.set_fusion import SetFusion
-
-SEPARATOR = "|"
-"""What separates the classes in the column labels."""
 
 
 def fuse_set_files(
@@ -44,108 +35,11 @@ def fuse_set_files(
         step(f"fusing {data.responses.n_responses:,} responses")
         fusion = fuse_sets(data.responses, gold=gold, seed=options.seed, threads=options.threads)
     files.write(
-        item_frame(fusion),
-        annotators=lambda: annotator_frame(fusion),
+        fusion,
+        data.notes,
         page=lambda: set_report_html(fusion, title=inputs.title, notes=data.notes),
-        summary=summary_rows(fusion),
-        document=lambda: json_document(fusion, data.notes),
         nothing_written="No sets were written; add `-o fused.csv`.",
     )
-
-
-def summary_rows(fusion: SetFusion) -> list[tuple[str, str]]:
-    """Return headings and texts: what was fused and how, and how far to trust it."""
-    table = fusion.responses
-    size = (
-        f"{table.n_responses:,} responses by {table.n_annotators:,} annotators to "
-        f"{table.n_items:,} items, sets of {table.n_classes:,} classes."
-    )
-    method = fusion.method[0].upper() + fusion.method[1:]
-    return [
-        ("Fused", size),
-        ("Method", f"{method}. {fusion.why}"),
-        *_agreement_rows(fusion),
-        *fusion.paragraphs(),
-    ]
-
-
-def item_frame(fusion: SetFusion) -> pl.DataFrame:
-    """Return one row per item: its labels, their probability and the posteriors of all classes."""
-    classes = [str(name) for name in fusion.classes.tolist()]
-    columns: dict[str, Any] = {
-        "item": fusion.items.tolist(),
-        "labels": [_join(members, classes) for members in fusion.sets],
-        "probability": fusion.confidence,
-        "needs_another_label": fusion.needs_another_label,
-    }
-    if len(classes) <= MAX_POSTERIOR_COLUMNS:
-        columns |= {f"p_{name}": fusion.posteriors[:, k] for k, name in enumerate(classes)}
-    return pl.DataFrame(columns)
-
-
-def _join(members: Sequence[Any], classes: Sequence[str]) -> str:
-    """Return classes as ``a|b``, or as a JSON list if a class contains the separator."""
-    names = list(map(str, members))
-    if any(SEPARATOR in name for name in classes):
-        return json.dumps(names, ensure_ascii=False)
-    return SEPARATOR.join(names)
-
-
-def annotator_frame(fusion: SetFusion) -> pl.DataFrame:
-    """Return one row per annotator, the lowest F1 first."""
-    rated = fusion.annotators
-    frame = pl.DataFrame(
-        {
-            "annotator": rated.names.tolist(),
-            "responses": rated.n_responses,
-            "classes_per_response": rated.mean_size,
-            "recall": rated.recall,
-            "recall_low": rated.recall_low,
-            "recall_high": rated.recall_high,
-            "precision": rated.precision,
-            "f1": rated.f1,
-            "flag": [flag or None for flag in rated.flags],
-        },
-        schema_overrides={"flag": pl.String},
-    )
-    return frame.fill_nan(None).sort("f1", maintain_order=True, nulls_last=False)
-
-
-def json_document(fusion: SetFusion, notes: Sequence[str]) -> dict[str, Any]:
-    """Return the whole result as one JSON object; labels are lists."""
-    rows = as_rows(item_frame(fusion))
-    items = [
-        {**row, "labels": [str(one) for one in members]}
-        for row, members in zip(rows, fusion.sets, strict=True)
-    ]
-    agreement = {name: value._asdict() for name, value in set_agreement(fusion)}
-    return {
-        "n_items": fusion.responses.n_items,
-        "n_annotators": fusion.responses.n_annotators,
-        "n_responses": fusion.responses.n_responses,
-        "classes": [str(name) for name in fusion.classes.tolist()],
-        "method": fusion.method,
-        "why": fusion.why,
-        "agreement": agreement,
-        "notes": list(notes),
-        "related_classes": [
-            {"classes": [str(one), str(other)], "correlation": round(value, 4)}
-            for one, other, value in fusion.related_classes()
-        ],
-        "annotators": as_rows(annotator_frame(fusion)),
-        "items": items,
-    }
-
-
-def _agreement_rows(fusion: SetFusion) -> list[tuple[str, str]]:
-    return [
-        (
-            "Agreement",
-            f"{value.value:.2f} (95 % interval {value.low:.2f} to {value.high:.2f}) is {name}: 1 "
-            "is perfect, 0 is chance; sets that overlap count as partly equal.",
-        )
-        for name, value in set_agreement(fusion)
-    ]
 
 
 def _gold(

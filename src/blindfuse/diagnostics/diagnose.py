@@ -19,6 +19,7 @@ from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.symbols import without_abstentions
+from blindfuse.result import Paragraph
 from blindfuse.typing import Flags, Floats
 
 ALL_GOLD = (
@@ -32,20 +33,6 @@ WITHOUT_AGREEMENT = ("Expected error", "Agreement", "Classes", "Coverage")
 """The paragraphs if annotators do not agree beyond chance, so that nobody can be rated."""
 DISTRUSTED_ERROR = 0.2
 """Expected share of wrong labels that is a reason to distrust them by itself."""
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """One diagnostic as text.
-
-    ``warning`` says whether it is a reason to distrust the labels. The command line prints a
-    ``detail`` only if it is a warning.
-    """
-
-    heading: str
-    text: str
-    warning: bool
-    detail: bool = False
 
 
 @dataclass(frozen=True, eq=False)
