@@ -1,12 +1,15 @@
 """``blindfuse cluster``: fuse clusterings of the same items into one partition."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
 
+from blindfuse.cli.fused_files import FusedFiles
 from blindfuse.cli.input_options import InputOptions
 from blindfuse.cli.options import (
+    report_option,
     seed_option,
     threads_option,
     with_input_options,
@@ -29,6 +32,10 @@ Examples:
     type=OutputFile(),
     help="Write one row per run: its clusters and how well it agrees with the result.",
 )
+@report_option
+@click.option(
+    "--model", type=OutputFile(("npz",)), help="Save the model for `blindfuse predict`: .npz."
+)
 @with_output_options("one row per item")
 @with_input_options
 @seed_option
@@ -36,7 +43,9 @@ Examples:
 def command(
     inputs: InputOptions,
     output: OutputOptions,
-    runs_path: Any,
+    report: Path | None,
+    runs_path: Path | None,
+    model: Path | None,
     seed: int,
     threads: int | None,
 ) -> None:
@@ -47,16 +56,18 @@ def command(
     is the number of classes, or their names; without it, the number is chosen by how well the
     clusters of one run are predicted from those of the others.
     """
-    from blindfuse.cli.fused_files import FusedFiles
+    from blindfuse.cli.fuse_options import FusionResult
     from blindfuse.fusion.fuse_clusters import fuse_clusters
 
+    files = FusedFiles(output, report, runs_path, model)
     with output.screen.progress() as step:
         data = replace(inputs, classes=None).read(output.screen, step, are_known=True)
         step(f"fusing {data.responses.n_annotators:,} clusterings")
         classes = _number_or_names(inputs.classes)
         fusion = fuse_clusters(data.responses, classes, seed=seed, threads=threads)
-    files = FusedFiles(output, None, runs_path)
-    files.write(fusion, data.notes, str, "No labels were written; add `-o clusters.csv`.")
+        fused = FusionResult(fusion, {}, fusion)
+        others = files.others(fused, inputs.title, data.notes, step)
+    files.write(fused, data.notes, others, "No labels were written; add `-o clusters.csv`.")
 
 
 def _number_or_names(classes: Any) -> Any:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from blindfuse.cli.fuse_options import FusionResult
-from blindfuse.cli.options import force_option
-from blindfuse.cli.output_files import OutputFile, write_all
-from blindfuse.cli.report import report_writer
+from blindfuse.cli.fused_files import report_writer, summary_table
+from blindfuse.cli.options import force_option, report_option
+from blindfuse.cli.output_files import write_all
 from blindfuse.errors import BadParameter
 from blindfuse.typing import Codes
 
@@ -29,7 +29,7 @@ Examples:
   blindfuse demo --report report.html
 """
 )
-@click.option("--report", type=OutputFile(("html", "htm")), help="Write a report: .html.")
+@report_option
 @force_option
 def command(report: Path | None) -> None:
     """Fuse the labels of 30 weak classifiers and 6 guessers for 569 breast tumours.
@@ -44,7 +44,6 @@ def command(report: Path | None) -> None:
         raise BadParameter(
             f"The demo needs {missing.name}. Run: pip install 'blindfuse[sklearn]'."
         ) from missing
-    from blindfuse.cli.fused_files import summary_table
     from blindfuse.cli.screen import Screen, table
     from blindfuse.fusion.fuse import fuse
     from blindfuse.fusion.gold_check import check_on_gold
@@ -62,7 +61,7 @@ def command(report: Path | None) -> None:
         if report is not None:
             step("comparing methods for the report")
             write_all({report: report_writer(TITLE, (), fused)})
-    screen.show(summary_table(fusion, fused.gold_summary), "", _accuracies(fusion, crowd.truth), "")
+    screen.show(summary_table(fused), "", _accuracies(fusion, crowd.truth), "")
     errors = [
         ["majority vote", f"{100 * check.vote_error.value:.1f} %"],
         ["blindfuse", f"{100 * check.error.value:.1f} %"],

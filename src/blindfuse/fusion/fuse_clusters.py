@@ -62,8 +62,8 @@ class ClusterFusion:
     def why(self) -> str:
         """How the clusterings were fused."""
         return (
-            "One matrix of clusters by classes per run, fitted from normalised cuts of the graph "
-            "of items and clusters."
+            "The clusters of every run are matched to the classes by one matrix per run, fitted "
+            "from normalised cuts of the graph of items and clusters."
         )
 
     @property

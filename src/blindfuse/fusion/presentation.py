@@ -90,6 +90,7 @@ def label_document(fusion: "Fusion") -> dict[str, Any]:
         "class_shares": _shares_document(diagnostics),
         "effective_votes": dependence.effective_votes,
         "misfit": diagnostics.fit.misfit,
+        "gold": None,
         "dependent_groups": [dependence.names[list(g)].tolist() for g in dependence.groups],
         "needs_another_label": int(np.count_nonzero(fusion.item_ratings.needs_another_label)),
         "notes": list(fusion.notes),
