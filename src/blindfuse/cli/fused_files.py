@@ -89,7 +89,8 @@ def summary_table(fused: "FusionResult") -> "Table":
 
 def _json_document(fused: "FusionResult", notes: Sequence[str]) -> dict[str, Any]:
     """The whole result as one JSON object, with the notes of reading and the error on gold."""
-    document, check = fused.fusion.to_json(), fused.gold_check
+    document: dict[str, Any] = fused.fusion.to_json()
+    check = fused.gold_check
     document["notes"] = list(dict.fromkeys([*notes, *document["notes"]]))
     if check is None:
         return document
