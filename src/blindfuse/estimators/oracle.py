@@ -1,19 +1,21 @@
 """The oracle: the best result for conditionally independent annotators, for evaluation only."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
 import numpy as np
 
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.base import ModelEstimator
-from blindfuse.model.model import Model, Rule
+from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors
 from blindfuse.model.shrinkage import normalize_columns
-from blindfuse.parameters import Constraint, instance_of, optional
+from blindfuse.parameters import instance_of, optional
 from blindfuse.responses.gold import gold_codes
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Oracle(ModelEstimator):
     """The MAP or ML rule with the true confusion matrices and class prior, for evaluation only.
 
@@ -30,23 +32,11 @@ class Oracle(ModelEstimator):
         maximum number of threads; None for all cores.
     """
 
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "model": optional(instance_of(Model, description="a Model")),
-        "truth": optional(instance_of(Mapping, description="a mapping of items to labels")),
-    }
-
-    def __init__(
-        self,
-        *,
-        model: Model | None = None,
-        truth: Mapping[Any, Any] | None = None,
-        rule: Rule = "map",
-        threads: int | None = None,
-    ) -> None:
-        self.model = model
-        self.truth = truth
-        self.rule: Rule = rule
-        self.threads = threads
+    model: Annotated[Model | None, optional(instance_of(Model, description="a Model"))] = None
+    truth: Annotated[
+        Mapping[Any, Any] | None,
+        optional(instance_of(Mapping, description="a mapping of items to labels")),
+    ] = None
 
     def fit(self, responses: Any) -> Self:
         table = self._check_input(responses)

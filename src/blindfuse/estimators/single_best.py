@@ -1,19 +1,21 @@
 """The single best annotator, for evaluation only."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
 import numpy as np
 
 from blindfuse.errors import BadParameter
 from blindfuse.estimators.base import PosteriorEstimator
 from blindfuse.estimators.voting import agreement_with
-from blindfuse.parameters import Constraint, instance_of, optional
+from blindfuse.parameters import instance_of, optional
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Floats
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SingleBest(PosteriorEstimator):
     """The responses of the most accurate annotator by the true labels, for evaluation only.
 
@@ -30,14 +32,10 @@ class SingleBest(PosteriorEstimator):
         the share of each annotator's correct responses to the items in ``truth``.
     """
 
-    accuracies_: Floats
-
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "truth": optional(instance_of(Mapping, description="a mapping of items to labels")),
-    }
-
-    def __init__(self, *, truth: Mapping[Any, Any] | None = None) -> None:
-        self.truth = truth
+    truth: Annotated[
+        Mapping[Any, Any] | None,
+        optional(instance_of(Mapping, description="a mapping of items to labels")),
+    ] = None
 
     def fit(self, responses: Any) -> Self:
         table = self._check_input(responses)

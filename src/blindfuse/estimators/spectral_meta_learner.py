@@ -1,18 +1,19 @@
 """Spectral meta-learner (Parisi et al. 2014) with per-class accuracies (Jaffe et al. 2015)."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from blindfuse.estimators.base import ModelEstimator
+from blindfuse.estimators.base import CombinationRule, ModelEstimator
 from blindfuse.estimators.signs import (
     binary_signs,
     leading_eigenpair,
     mean_pair_products,
     require_three_overlapping,
 )
-from blindfuse.model.model import Model, Rule
+from blindfuse.model.model import Model
 from blindfuse.typing import Floats
 
 MAX_ITERATIONS = 100
@@ -23,6 +24,7 @@ MAX_ACCURACY = 0.999
 """Largest sensitivity, specificity and |imbalance|, so that no single response decides."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SpectralMetaLearner(ModelEstimator):
     """Two-class confusion matrices from covariances, and the prior from third moments.
 
@@ -47,11 +49,7 @@ class SpectralMetaLearner(ModelEstimator):
         b, the prior of the second class minus that of the first.
     """
 
-    imbalance_: float
-
-    def __init__(self, *, rule: Rule = "ml", threads: int | None = None) -> None:
-        self.rule: Rule = rule
-        self.threads = threads
+    rule: CombinationRule = "ml"
 
     def fit(self, responses: Any) -> Self:
         table = self._check_input(responses)
