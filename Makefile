@@ -38,7 +38,7 @@ demo: .venv/demo  ## fuse the labels of weak classifiers for handwritten digits
 	$(BIN)/blindfuse demo --report demo.html --force
 
 test: lint types layers  ## everything that must hold before a change is merged
-	$(BIN)/pytest
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
 test-browser: .venv/browser chromium  ## the report in a real browser; screenshots to look at
 	$(BIN)/pytest tests/browser
