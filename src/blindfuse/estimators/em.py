@@ -17,8 +17,8 @@ from blindfuse.estimators.base import (
     fixed_prior,
     warn_not_converged,
 )
+from blindfuse.estimators.baselines.spectral import Spectral
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
-from blindfuse.estimators.spectral import Spectral
 from blindfuse.model.anchored_votes import ScoreRule
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from blindfuse.estimators.base import Iterations, NonNegative
-from blindfuse.estimators.signs import gram_matrix, require_three_overlapping
+from blindfuse.estimators.baselines.two_class import gram_matrix, require_three_overlapping
 from blindfuse.estimators.voting import VotingEstimator
 from blindfuse.parameters import between
 from blindfuse.responses.responses import Responses
