@@ -18,9 +18,6 @@ from blindfuse.typing import Array, Floats
 
 Chunks = Callable[[], Iterable[Any]] | Iterable[Any]
 
-MAX_RESPONSES = 2_000_000
-"""Default size of the sample; many times what any of the models needs."""
-
 
 @dataclass(frozen=True, eq=False)
 class FusedChunk:
@@ -79,7 +76,7 @@ class FusedStream:
 def fuse_stream(
     chunks: Chunks,
     *,
-    max_responses: int = MAX_RESPONSES,
+    max_responses: int = 2_000_000,
     gold: Mapping[Any, Any] | None = None,
     seed: int = 0,
     **options: Any,
@@ -95,13 +92,14 @@ def fuse_stream(
         a list of chunks, or a function that returns them again; a chunk is Responses, a matrix or
         a frame. Annotators and classes may differ from chunk to chunk.
     max_responses
-        maximum number of responses in the random sample of items.
+        maximum number of responses in the random sample of items; the default is many times what
+        any of the models needs.
     gold
         gold labels of some items, ``{item: label}``, which are held fixed. These items are in the
         sample, beside ``max_responses`` responses to others.
     seed, options
-        random seed of the sample; options of :func:`fuse`, such as ``ordered``, ``prior_model``,
-        ``selection`` and ``threads``.
+        random seed of the sample; options of :func:`fuse`, such as ``ordered``, ``prior_model``
+        and ``threads``.
 
     Examples
     --------
