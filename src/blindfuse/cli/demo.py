@@ -10,12 +10,12 @@ from blindfuse.cli.fused_files import report_writer, summary_table
 from blindfuse.cli.options import force_option, report_option
 from blindfuse.cli.output_files import write_all
 from blindfuse.errors import BadParameter
-from blindfuse.typing import Codes
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from blindfuse import Fusion
+    from blindfuse.typing import Codes
 
 TITLE = "Weak classifiers label tumours"
 MAX_ROWS = 8

@@ -21,9 +21,6 @@ from blindfuse.responses.symbols import without_abstentions
 from blindfuse.result import Paragraph
 from blindfuse.typing import Flags, Floats
 
-DISTRUSTED_ERROR = 0.2
-"""Expected share of wrong labels that is a reason to distrust them by itself."""
-
 
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
@@ -85,7 +82,7 @@ class Diagnostics:
     def _is_error_high(self) -> bool:
         if self.all_gold:
             return False
-        return self.expected_error is None or self.expected_error.value >= DISTRUSTED_ERROR
+        return self.expected_error is None or self.expected_error.value >= 0.2
 
     def _error_text(self) -> str:
         if self.all_gold:
