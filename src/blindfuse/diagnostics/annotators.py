@@ -15,6 +15,7 @@ from scipy.special import betaincinv, chdtri, ndtri
 from blindfuse.errors import list_names
 from blindfuse.kernels.annotator_evidence import MIN_PROBABILITY, add_evidence
 from blindfuse.kernels.compilation import MIN_COMPILED
+from blindfuse.kernels.threads import map_threads
 from blindfuse.model.annotator_prior import (
     MIN_KNOWN,
     SPREAD_PRIOR,
@@ -22,7 +23,7 @@ from blindfuse.model.annotator_prior import (
     learn_annotator_prior,
 )
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import count_posteriors, safe_log
+from blindfuse.model.posteriors import MIN_ITEMS_PER_THREAD, count_posteriors, safe_log
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Codes, Flags, Floats, Integers
 
@@ -199,10 +200,14 @@ def _collect_evidence(responses: Responses, model: Model, posteriors: Floats) ->
     M, K = responses.n_annotators, responses.n_classes
     if responses.n_responses < MIN_COMPILED:
         return _collect_small(responses, model, posteriors)
-    evidence = ResponseEvidence(np.zeros((M, K, K)), np.zeros(M), np.zeros(M))
-    inputs = posteriors, posteriors, model.confusions
-    add_evidence(*responses.by_item, 0, responses.n_items, *inputs, *evidence)
-    return evidence
+
+    def add(begin: int, end: int) -> ResponseEvidence:
+        evidence = ResponseEvidence(np.zeros((M, K, K)), np.zeros(M), np.zeros(M))
+        add_evidence(*responses.by_item, begin, end, posteriors, model.confusions, *evidence)
+        return evidence
+
+    blocks = map_threads(add, responses.n_items, None, MIN_ITEMS_PER_THREAD)
+    return ResponseEvidence(*(sum(parts[1:], parts[0]) for parts in zip(*blocks, strict=True)))
 
 
 def _collect_small(responses: Responses, model: Model, posteriors: Floats) -> ResponseEvidence:

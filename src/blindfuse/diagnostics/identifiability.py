@@ -11,7 +11,7 @@ from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.components import connected_components
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
-from blindfuse.typing import Array, Codes, Floats
+from blindfuse.typing import Array
 
 RANK_TOLERANCE = 0.05
 """Singular values of Γ_m below this count as zero."""
@@ -27,8 +27,6 @@ class Identifiability:
 
     Attributes
     ----------
-    ranks, condition_numbers ``[annotator]``
-        of the confusion matrices Γ_m.
     n_full_rank
         number of annotators whose Γ_m has full rank: they distinguish all classes.
     n_components
@@ -39,8 +37,6 @@ class Identifiability:
         number of annotators with responses.
     """
 
-    ranks: Codes
-    condition_numbers: Floats
     n_full_rank: int
     n_components: int
     rare_classes: Array
@@ -73,13 +69,10 @@ class Identifiability:
 
 def check_identifiability(responses: Responses, model: Model) -> Identifiability:
     """Check ranks of the confusion matrices, shared items and rare classes."""
-    values = np.linalg.svd(model.confusions, compute_uv=False)
-    ranks = np.count_nonzero(values > RANK_TOLERANCE, axis=1)
+    ranks = np.linalg.matrix_rank(model.confusions, tol=RANK_TOLERANCE)
     responding = responses.responses_per_annotator > 0
     K, N = responses.n_classes, responses.n_items
     return Identifiability(
-        ranks=ranks,
-        condition_numbers=values[:, 0] / np.maximum(values[:, -1], 1e-12),
         n_full_rank=int(np.count_nonzero((ranks == K) & responding)),
         n_components=_count_components(responses),
         rare_classes=responses.classes[model.prior * N < MIN_ITEMS_PER_CLASS],

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import chdtrc, ndtri
 
 from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, count_pairs
+from blindfuse.diagnostics.sampling import evenly_spaced
 from blindfuse.metrics.agreement import Agreement
 from blindfuse.model.anchored_votes import symbol_counts, symbol_votes
 from blindfuse.model.posteriors import weighted_votes
@@ -16,8 +17,6 @@ CONFIDENCE = 0.95
 """Level of the interval of α, and of the test for agreement beyond chance."""
 OPPOSED_LEVEL = 0.01
 """Significance level at which pairs of annotators count as opposed."""
-MAX_MEASURED = 20_000
-"""Maximum number of items on which agreement is measured; of more, an evenly spaced sample."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def measure_information(responses: Responses) -> Information | None:
     if responses.anchor.kind == "none":
         return None
     items = np.flatnonzero(responses.responses_per_item >= 2)
-    items = items[:: -(-len(items) // MAX_MEASURED) or 1]
+    items = items[evenly_spaced(len(items))]
     table = responses if len(items) == responses.n_items else responses.select_items(items)
     votes = weighted_votes(table)
     paired = votes.sum(axis=1) >= 2

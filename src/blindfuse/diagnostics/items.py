@@ -1,11 +1,12 @@
 """Confidence of each item's label, and which items one more response could change."""
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr
 
+from blindfuse.kernels.threads import map_threads
 from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
@@ -18,8 +19,8 @@ MAX_ACCURACY = 0.95
 """Largest accuracy that a good annotator is assumed to have; nobody is certain."""
 FIRST_ITEMS = 50
 """Items of which the summary says what another response would bring."""
-BLOCK_ITEMS = 200_000
-"""Items that are rated at once, to limit memory."""
+BLOCK_ITEMS = 20_000
+"""Items that are rated at once, so that they stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +33,6 @@ class Items:
         posterior of the label.
     margin ``[item]``
         difference to the posterior of the second most probable class.
-    entropy ``[item]``
-        entropy of the posterior, in nats.
     needs_another_label ``[item]``
         whether one more response, by a good annotator, could change the label.
     gain ``[item]``
@@ -44,7 +43,6 @@ class Items:
 
     confidence: Floats
     margin: Floats
-    entropy: Floats
     needs_another_label: Flags
     gain: Floats
     outvoted: Flags
@@ -79,20 +77,20 @@ def rate_items(
 
     Gold labels do not change.
     """
-    blocks = np.array_split(np.arange(responses.n_items), -(-responses.n_items // BLOCK_ITEMS) or 1)
     fused = model if isinstance(model, FusedModel) else FusedModel.of(model)
-    rated = [
-        _rate_block(
-            responses if len(blocks) == 1 else responses.select_items(block),
-            fused,
-            posteriors[block],
-        )
-        for block in blocks
-    ]
-    found = Items(*(np.concatenate(column) for column in zip(*rated, strict=True)))
+    blocks = np.array_split(np.arange(responses.n_items), -(-responses.n_items // BLOCK_ITEMS) or 1)
+
+    def rate(begin: int, end: int) -> list[tuple[NDArray[np.generic], ...]]:
+        if len(blocks) == 1:
+            return [_rate_block(responses, fused, posteriors)]
+        each = blocks[begin:end]
+        return [_rate_block(responses.select_items(at), fused, posteriors[at]) for at in each]
+
+    rated = chain.from_iterable(map_threads(rate, len(blocks), None, 1))
+    items = Items(*(np.concatenate(column) for column in zip(*rated, strict=True)))
     if is_gold is not None:
-        found.needs_another_label[is_gold], found.gain[is_gold] = False, 0.0
-    return found
+        items.needs_another_label[is_gold], items.gain[is_gold] = False, 0.0
+    return items
 
 
 def _rate_block(
@@ -113,7 +111,7 @@ def _rate_block(
     second = posteriors[items, rival]
     accuracy = min(float(np.quantile(model.accuracies, GOOD_ANNOTATOR)), MAX_ACCURACY)
     wrong = (1 - accuracy) / max(K - 1, 1)
-    by_model, mean = model.parts(responses)
+    by_model, mean = model.parts(responses, threads=1)
     votes, number = model.votes(responses)
     lead = np.zeros(n_items)
     if by_model is not None:
@@ -130,4 +128,4 @@ def _rate_block(
     reported = second * accuracy + (1 - second) * wrong
     outvoted = votes[items, label] < votes.max(axis=1)
     gain = np.where(lead > 0, reported * lead, 0.0)
-    return first, first - second, entr(posteriors).sum(axis=1), lead > 0, gain, outvoted
+    return first, first - second, lead > 0, gain, outvoted
