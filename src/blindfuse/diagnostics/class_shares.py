@@ -6,7 +6,7 @@ import numpy as np
 
 from blindfuse.diagnostics.expected_error import ExpectedError, Z, as_percent
 from blindfuse.model.posteriors import weighted_votes
-from blindfuse.model.recalibration import UNCHANGED, Recalibration
+from blindfuse.model.recalibration import BLOCK_ITEMS, UNCHANGED, Recalibration
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Floats
 
@@ -60,12 +60,15 @@ def estimate_class_shares(
     more they leave open (Louis 1982). Errors that go in one direction add theirs.
     """
     votes = weighted_votes(responses).sum(axis=0)
-    posteriors = recalibration.undone(posteriors)
-    share = posteriors.mean(axis=0)
+    N, sums, squares = len(posteriors), 0.0, 0.0
+    for start in range(0, N, BLOCK_ITEMS):
+        block = recalibration.undone(posteriors[start : start + BLOCK_ITEMS])
+        sums, squares = sums + block.sum(axis=0), squares + np.einsum("nk,nk->k", block, block)
+    share = np.asarray(sums / N)
     low = high = np.full(len(share), np.nan)
     if expected is not None:
-        N, if_known = len(posteriors), np.maximum(share * (1 - share), 1e-12)
-        left_open = np.minimum((share - (posteriors**2).mean(axis=0)) / if_known, 1.0)
+        if_known = np.maximum(share * (1 - share), 1e-12)
+        left_open = np.minimum((share - squares / N) / if_known, 1.0)
         noise = if_known / N * left_open / np.maximum(1 - left_open, 1 / N)
         # No more labels of a class can be wrong than there are, on either side.
         shifted = ONE_DIRECTION * np.minimum(expected.value, np.minimum(share, 1 - share))

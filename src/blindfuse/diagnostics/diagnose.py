@@ -18,24 +18,8 @@ from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.symbols import without_abstentions
+from blindfuse.result import Paragraph
 from blindfuse.typing import Flags, Floats
-
-DISTRUSTED_ERROR = 0.2
-"""Expected share of wrong labels that is a reason to distrust them by itself."""
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """One diagnostic as text.
-
-    ``warning`` says whether it is a reason to distrust the labels. The command line prints a
-    ``detail`` only if it is a warning.
-    """
-
-    heading: str
-    text: str
-    warning: bool
-    detail: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +82,7 @@ class Diagnostics:
     def _is_error_high(self) -> bool:
         if self.all_gold:
             return False
-        return self.expected_error is None or self.expected_error.value >= DISTRUSTED_ERROR
+        return self.expected_error is None or self.expected_error.value >= 0.2
 
     def _error_text(self) -> str:
         if self.all_gold:

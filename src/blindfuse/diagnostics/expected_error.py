@@ -32,10 +32,6 @@ BASE_RATE = 0.8
 """The probability of shared errors if the responses do not tell."""
 INDEPENDENT_SPREAD = 0.15
 """Standard deviation of the logit of the error if annotators are conditionally independent."""
-MIN_SHARE = 1e-4
-"""Shares are kept this far from 0 and 1 before the logit."""
-MISFIT_LIMITS = 0.3, 100.0
-"""Limits of the misfit before the logarithm."""
 MISFIT_ITEMS = 2_000
 """Items for which the misfit is taken as it is; it grows with the root of their number."""
 
@@ -130,7 +126,7 @@ class Features:
         """
         n = self.n_items
         shares = self.mace_error, self.near_error, self.margin
-        misfit = float(np.clip(self.misfit, *MISFIT_LIMITS))
+        misfit = float(np.clip(self.misfit, 0.3, 100))
         return (
             *(_logit((n * share + 0.5) / (n + 1)) for share in shares),
             float(np.log(misfit) - np.log(n / MISFIT_ITEMS) / 2),
@@ -215,7 +211,7 @@ def vote_margins(votes: Floats) -> Floats:
 
 
 def _logit(share: float) -> float:
-    return float(logit(np.clip(share, MIN_SHARE, 1 - MIN_SHARE)))
+    return float(logit(np.clip(share, 1e-4, 1 - 1e-4)))
 
 
 def as_percent(share: float) -> str:

@@ -17,8 +17,6 @@ RANK_TOLERANCE = 0.05
 """Singular values of Γ_m below this count as zero."""
 MIN_ITEMS_PER_CLASS = 30
 """Expected items that a class needs for its columns of the confusion matrices to be estimated."""
-MIN_FULL_RANK = 3
-"""Annotators of full rank that Lemma 1 needs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +43,11 @@ class Identifiability:
     @property
     def holds(self) -> bool:
         """Whether the conditions of Lemma 1 are met."""
-        return self.n_full_rank >= MIN_FULL_RANK and self.n_components == 1
+        return self.n_full_rank >= 3 and self.n_components == 1
 
     def summary(self) -> str:
         """Which conditions are met, and which classes are too rare."""
-        needed = "" if self.n_full_rank >= MIN_FULL_RANK else "; the model needs at least three"
+        needed = "" if self.n_full_rank >= 3 else "; the model needs at least three"
         sentences = [
             f"{self.n_full_rank:,} of {self.n_annotators:,} annotators distinguish all classes"
             f"{needed}."

@@ -15,10 +15,6 @@ from blindfuse.typing import Codes, Flags, Floats
 
 GOOD_ANNOTATOR = 0.75
 """Quantile of the annotators' accuracies that a good annotator has."""
-MAX_ACCURACY = 0.95
-"""Largest accuracy that a good annotator is assumed to have; nobody is certain."""
-FIRST_ITEMS = 50
-"""Items of which the summary says what another response would bring."""
 BLOCK_ITEMS = 20_000
 """Items that are rated at once, so that they stay in the cache."""
 
@@ -57,7 +53,7 @@ class Items:
         total, ranked = len(self.confidence), self.ranked()
         if not len(ranked):
             return f"No label of {total:,} would change with one more response."
-        first = ranked[:FIRST_ITEMS]
+        first = ranked[:50]
         which = f"the {len(first):,} with the largest gain" if len(ranked) > len(first) else "all"
         corrected = self.gain[first].sum()
         number = f"about {corrected:.0f}" if corrected >= 1 else "fewer than 1"
@@ -98,9 +94,9 @@ def _rate_block(
 ) -> tuple[NDArray[np.generic], ...]:
     """The fields of :class:`Items` for a block of items.
 
-    A good annotator of accuracy a reports the second most probable class, j instead of k. That
-    multiplies e_j/e_k by a (K − 1)/(1 − a) and adds one vote to j. The label changes if j is then
-    more probable. The gain is P(j is reported) times the lead of j over k after it.
+    A good annotator of accuracy a, at most 0.95, reports the second most probable class, j instead
+    of k. That multiplies e_j/e_k by a (K − 1)/(1 − a) and adds one vote to j. The label changes if
+    j is then more probable. The gain is P(j is reported) times the lead of j over k after it.
     """
     n_items, K = posteriors.shape
     items = np.arange(n_items)
@@ -109,7 +105,7 @@ def _rate_block(
     others[items, label] = -1.0
     rival = most_likely(others)
     second = posteriors[items, rival]
-    accuracy = min(float(np.quantile(model.accuracies, GOOD_ANNOTATOR)), MAX_ACCURACY)
+    accuracy = min(float(np.quantile(model.accuracies, GOOD_ANNOTATOR)), 0.95)
     wrong = (1 - accuracy) / max(K - 1, 1)
     by_model, mean = model.parts(responses, threads=1)
     votes, number = model.votes(responses)

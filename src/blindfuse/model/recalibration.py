@@ -27,9 +27,9 @@ class Recalibration(NamedTuple):
     certain: float = 0.0
     mixed: float = 0.0
 
-    def __call__(self, posteriors: Floats) -> Floats:
+    def __call__(self, posteriors: Floats, in_place: bool = False) -> Floats:
         """Return recalibrated posteriors ``[item, class]``."""
-        corrected = np.empty(posteriors.shape)
+        corrected = posteriors if in_place else np.empty(posteriors.shape)
 
         def correct(begin: int, end: int) -> None:
             for start in range(begin, end, BLOCK_ITEMS):
