@@ -242,7 +242,7 @@ def _agreement_notes(responses: "Responses") -> list[str]:
 def _pair_notes(responses: "Responses") -> list[str]:
     """Return a note if annotators agree less than by chance, or only within groups of columns.
 
-    Columns with the votes or shares of classes, or with one class each, do the former: where one
+    Columns with counts or shares of votes, or with one class each, do the former: where one
     has more, the others have less. Columns of one annotator and one question do the latter.
     """
     if not 2 <= responses.n_annotators <= MAX_COLUMNS:
