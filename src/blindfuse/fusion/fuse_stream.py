@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
-from blindfuse.estimators.base import SEED
 from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.model.posteriors import most_likely
-from blindfuse.parameters import integer_at_least
+from blindfuse.parameters import integer_at_least, optional
 from blindfuse.responses.coding import as_names, positions
 from blindfuse.responses.gold import check_gold
 from blindfuse.responses.responses import Responses, as_responses
@@ -110,7 +109,7 @@ def fuse_stream(
     >>> [chunk.labels.tolist() for chunk in stream]
     [[0, 1, 0], [1, 0, 1]]
     """
-    SEED.check("seed", seed)
+    optional(integer_at_least(0)).check("seed", seed)
     again = _repeatable(chunks)
     check_gold(gold)
     sample = _Sample(max_responses, np.random.default_rng(seed), list(gold or ()))
