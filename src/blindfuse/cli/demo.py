@@ -10,12 +10,12 @@ from blindfuse.cli.options import force_option
 from blindfuse.cli.output_files import OutputFile, write_all
 from blindfuse.cli.report import report_writer
 from blindfuse.errors import BadParameter
-from blindfuse.typing import Codes
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from blindfuse import Fusion
+    from blindfuse.typing import Codes
 
 TITLE = "Weak classifiers label tumours"
 MAX_ROWS = 8

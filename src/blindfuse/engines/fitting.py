@@ -15,7 +15,7 @@ from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.estimators.base import ModelEstimator, require_two_classes, shrink_model
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
 from blindfuse.estimators.dawid_skene import DawidSkene
-from blindfuse.estimators.em import EMEstimator, EMParameters, InitialState
+from blindfuse.estimators.em import EMEstimator, EMParameters, InitialState, initial_counts
 from blindfuse.model.anchored_votes import ScoreRule, symbol_counts
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import (
@@ -291,8 +291,7 @@ def fit_em(partitions: Partitions, method: EMEstimator, size: TableSize) -> Mode
         return partitions.map_sum(partial(_e_step, evidence=parameters.evidence))
 
     def run(rule: ScoreRule | None) -> Model:
-        single = type(method)(**{**method.get_params(), "threads": 1})
-        initial = partitions.map_sum(partial(single._initial_counts, start=start, rule=rule))
+        initial = partitions.map_sum(partial(initial_counts, start=start, rule=rule, threads=1))
         names = partitions.names
         return method._run_em(e_step, initial, size.n_responses, names.annotators, names.fitted)
 
