@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from blindfuse.readers.gold import read_gold as read_gold
     from blindfuse.readers.reading import Read as Read
     from blindfuse.readers.reading import read as read
-    from blindfuse.readers.reading_sets import ReadSets as ReadSets
-    from blindfuse.readers.reading_sets import read_sets as read_sets
     from blindfuse.report.numbers_page import number_report_html as number_report_html
     from blindfuse.report.rendering import report_html as report_html
     from blindfuse.report.rendering import write_report as write_report
@@ -95,7 +93,6 @@ _MODULES = {
     "OneFactor": "numbers.factor_stream",
     "RankTooLow": "errors",
     "Read": "readers.reading",
-    "ReadSets": "readers.reading_sets",
     "ResponseSets": "responses.response_sets",
     "Responses": "responses.responses",
     "SetFusion": "sets.set_fusion",
@@ -114,7 +111,6 @@ _MODULES = {
     "plan_audit": "auditing.plan",
     "read": "readers.reading",
     "read_gold": "readers.gold",
-    "read_sets": "readers.reading_sets",
     "report_html": "report.rendering",
     "set_report_html": "report.sets_page",
     "simulate": "simulation",

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-from blindfuse import BlindfuseError, read, read_sets
+from blindfuse import BlindfuseError, read
 from tests.support.reader_files import as_archive, as_json_lines, as_table
 from tests.support.set_files import FILES as SET_FILES
 
@@ -1638,7 +1638,7 @@ def table() -> str:
         rows = "".join(f"| {_cell(tried.source)} | {_outcome(tried)} |\n" for tried in tried_files)
         parts.append(f"#### {group}\n\n| file | what happens |\n|---|---|\n{rows}")
     rows = "".join(f"| {_cell(name)} | {_outcome_of_sets(name)} |\n" for name in SET_FILES)
-    heading = "#### Several labels per item, with `read_sets`"
+    heading = '#### Several labels per item, with `kind="sets"`'
     parts.append(f"{heading}\n\n| file | what happens |\n|---|---|\n{rows}")
     return "\n".join(parts)
 
@@ -1648,7 +1648,7 @@ def _outcome_of_sets(name: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / file
         path.write_bytes(content)
-        found = read_sets(path)
+        found = read(path, kind="sets")
     said = f" Noted: {'; '.join(found.notes[1:])}." if found.notes[1:] else ""
     return _cell(f"Read as {found.format}.{said}")
 

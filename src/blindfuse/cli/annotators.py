@@ -61,7 +61,6 @@ def _summarize(fusion: "Fusion", rows: list[dict[str, Any]]) -> "list[Renderable
         "",
         text(diagnostics.annotators.summary()),
         text(diagnostics.coverage.summary()),
-        text(diagnostics.panel.summary()),
         text(diagnostics.dependence.summary()),
     ]
     if len(rows) > MAX_ROWS:

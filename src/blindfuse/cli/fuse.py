@@ -20,8 +20,7 @@ from blindfuse.cli.report import report_writer
 from blindfuse.errors import BadFile, BadParameter
 
 if TYPE_CHECKING:
-    import blindfuse
-    from blindfuse.cli.screen import Screen, Step
+    pass
 
 
 @click.command(
@@ -184,7 +183,7 @@ def command(
         return
     screen, other_files = output.screen, dict[Path, FileWriter]()
     with screen.progress() as step:
-        data = _read_scores(inputs, screen, step) if scores else inputs.read(screen, step)
+        data = inputs.read(screen, step, kind="scores" if scores else "labels")
         fused = options.fuse(data, screen, step)
         if checked is not None:
             from blindfuse.auditing.apply_checks import apply_checks
@@ -209,13 +208,3 @@ def command(
     )
     if output.path is None and not output.as_json:
         screen.note("No labels were written; add `-o fused.csv`.")
-
-
-def _read_scores(inputs: InputOptions, screen: "Screen", step: "Step") -> "blindfuse.Read":
-    """Read scores as responses and print the notes."""
-    from blindfuse.cli.read_numbers import read_scores
-
-    step(f"reading {inputs.title}")
-    data = read_scores(inputs)
-    screen.note(*data.notes)
-    return data

@@ -9,12 +9,14 @@ import polars as pl
 from blindfuse.cli.fuse_options import FUSE, FuseOptions
 from blindfuse.cli.fused_files import FusedFiles, refuse_options
 from blindfuse.cli.input_options import InputOptions
-from blindfuse.cli.read_numbers import ReadNumbers, read_gold_numbers, read_numbers
 from blindfuse.cli.screen import Screen
 from blindfuse.cli.tables import as_rows
 from blindfuse.errors import BadFile, list_names
 from blindfuse.numbers.agreement import intraclass_correlation
 from blindfuse.numbers.fuse_numbers import NumberFusion, fuse_numbers
+from blindfuse.numbers.table import Numbers
+from blindfuse.readers.gold import read_gold_numbers
+from blindfuse.readers.reading import Read
 from blindfuse.report.numbers_page import number_report_html
 
 
@@ -31,12 +33,10 @@ def fuse_number_files(inputs: InputOptions, options: FuseOptions, files: FusedFi
     )
     screen = files.output.screen
     with screen.progress() as step:
-        step(f"reading {inputs.title}")
-        data = read_numbers(inputs)
-        screen.note(*data.notes)
+        data = inputs.read(screen, step, kind="numbers")
         gold = _gold(data, options, screen)
-        step(f"fusing {data.numbers.n_ratings:,} ratings")
-        fusion = fuse_numbers(data.numbers, gold=gold)
+        step(f"fusing {data.responses.n_ratings:,} ratings")
+        fusion = fuse_numbers(data.responses, gold=gold)
     files.write(
         item_frame(fusion),
         annotators=lambda: annotator_frame(fusion),
@@ -125,17 +125,17 @@ def _agreement_row(fusion: NumberFusion) -> list[tuple[str, str]]:
     return [("Agreement", text)]
 
 
-def _gold(data: ReadNumbers, options: FuseOptions, screen: Screen) -> dict[str, float]:
+def _gold(data: Read[Numbers], options: FuseOptions, screen: Screen) -> dict[str, float]:
     """Return the gold values of --gold, or else those in the file; unknown items are skipped."""
     if options.no_gold:
         return {}
     gold = dict(data.gold) if options.gold is None else read_gold_numbers(options.gold)
-    items = set(data.numbers.items.tolist())
+    items = set(data.responses.items.tolist())
     unknown = [item for item in gold if item not in items]
     if gold and len(unknown) == len(gold):
         raise BadFile(
             f"No gold item has ratings: gold values name {list_names(unknown, 3)}, the ratings "
-            f"name {list_names(data.numbers.items, 3)}. Use the same names in both."
+            f"name {list_names(data.responses.items, 3)}. Use the same names in both."
         )
     if unknown:
         screen.note(f"{len(unknown):,} gold items without ratings skipped: {list_names(unknown)}")

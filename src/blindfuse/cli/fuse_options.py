@@ -69,7 +69,7 @@ class FuseOptions:
                     f"{self.method} does not use {name}=. Leave one of the two options out."
                 )
 
-    def fuse(self, data: "blindfuse.Read", screen: "Screen", step: "Step") -> FusionResult:
+    def fuse(self, data: "blindfuse.Read[Any]", screen: "Screen", step: "Step") -> FusionResult:
         """Fuse the responses; with gold labels, fuse them a second time without, for the error."""
         gold = self._read_gold(data, screen)
         automatic = self.method == FUSE
@@ -85,7 +85,7 @@ class FuseOptions:
             blind = self._fuse(data.responses, {})
         return FusionResult(fusion, gold, blind, check_on_gold(blind, gold), automatic)
 
-    def _read_gold(self, data: "blindfuse.Read", screen: "Screen") -> dict[str, str]:
+    def _read_gold(self, data: "blindfuse.Read[Any]", screen: "Screen") -> dict[str, str]:
         """Return the gold labels of --gold, or else those in the file of responses."""
         if self.no_gold:
             return {}

@@ -13,8 +13,9 @@ from blindfuse.cli.screen import Screen
 from blindfuse.cli.tables import MAX_POSTERIOR_COLUMNS, as_rows
 from blindfuse.errors import BadFile, list_names
 from blindfuse.readers.gold import read_gold_texts
-from blindfuse.readers.reading_sets import ReadSets, read_sets
+from blindfuse.readers.reading import Read
 from blindfuse.report.sets_page import set_agreement, set_report_html
+from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.set_values import choose_separator, parse_set
 from blindfuse.sets.fuse_sets import fuse_sets
 from blindfuse.sets.set_fusion import SetFusion
@@ -37,9 +38,7 @@ def fuse_set_files(
     )
     screen = files.output.screen
     with screen.progress() as step:
-        step(f"reading {inputs.title}")
-        data = read_sets(inputs.files, separator=separator, **inputs.reading_options())
-        screen.note(*data.notes)
+        data = inputs.read(screen, step, kind="sets", separator=separator)
         gold = _gold(data, options, separator, screen)
         step(f"fusing {data.responses.n_responses:,} responses")
         fusion = fuse_sets(data.responses, gold=gold, seed=options.seed, threads=options.threads)
@@ -149,7 +148,7 @@ def _agreement_rows(fusion: SetFusion) -> list[tuple[str, str]]:
 
 
 def _gold(
-    data: ReadSets, options: FuseOptions, separator: str | None, screen: Screen
+    data: Read[ResponseSets], options: FuseOptions, separator: str | None, screen: Screen
 ) -> Mapping[str, Sequence[str]]:
     """Return the gold sets of --gold, or else those in the file; unknown items are skipped."""
     if options.no_gold:

@@ -67,19 +67,16 @@ def command(
 
 def _read(
     model: "blindfuse.Model", inputs: InputOptions, output: OutputOptions, step: "Step"
-) -> "blindfuse.Read":
+) -> "blindfuse.Read[blindfuse.Responses]":
     """Read the responses; scores are divided into levels as those that the model was fitted to."""
-    from blindfuse.cli.read_numbers import read_scores
     from blindfuse.responses.symbols import NO_RESPONSE
 
     if model.scale is None:
         abstain = NO_RESPONSE in model.symbols.tolist()
         known = model.classes if abstain else model.symbols
         return inputs.read(output.screen, step, known.tolist(), are_known=True)
-    step(f"reading {inputs.title}")
-    data = read_scores(inputs, model)
-    output.screen.note(*data.notes)
-    return data
+    classes = model.classes.tolist()
+    return inputs.read(output.screen, step, classes, kind="scores", levels=model.scale)
 
 
 def _in_codes_of(

@@ -23,7 +23,7 @@ from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
-from blindfuse.parameters import Constraint, instance_of, integer_at_least, one_of, optional
+from blindfuse.parameters import instance_of, integer_at_least, one_of, optional
 from blindfuse.responses.canonical import CanonicalResponses, canonicalize
 from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold, gold_codes
@@ -34,7 +34,6 @@ from blindfuse.typing import Array, Codes, Flags, Floats
 MAX_ENTRIES, MAX_ENTRIES_PER_RESPONSE = 50_000_000, 5_000
 """Entries of confusion matrices up to which they are estimated, whatever the number of responses,
 and per response."""
-METHOD: Constraint = optional(instance_of(Estimator, description="a method such as DawidSkene()"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +190,9 @@ def fuse(
     integer_at_least(0).check("seed", seed)
     for name, value in (("ordered", ordered), ("abstentions", abstentions)):
         one_of(True, False).check(name, value)
-    METHOD.check("method", method)
+    optional(instance_of(Estimator, description="a method such as DawidSkene()")).check(
+        "method", method
+    )
     check_gold(gold)
     table = check_responses(responses)
     if abstentions:

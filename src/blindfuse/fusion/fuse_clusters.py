@@ -16,9 +16,6 @@ from blindfuse.responses.inputs import Names
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Floats
 
-MIN_CLEAR = 0.8
-"""Posterior above which an item belongs clearly to its class."""
-
 
 @dataclass(frozen=True, eq=False)
 class ClusterFusion:
@@ -84,11 +81,11 @@ class ClusterFusion:
         )
 
     def _describe_items(self) -> str:
-        unclear = int(np.count_nonzero(self.confidence < MIN_CLEAR))
+        unclear = int(np.count_nonzero(self.confidence < 0.8))
         return (
-            f"{unclear:,} of {len(self.labels):,} items have a confidence below "
-            f"{100 * MIN_CLEAR:.0f} %. Runs of one algorithm on shared features agree more than "
-            "independent ones, so confidences are too high; compare them with each other only."
+            f"{unclear:,} of {len(self.labels):,} items have a confidence below 80 %. Runs of "
+            "one algorithm on shared features agree more than independent ones, so confidences are "
+            "too high; compare them with each other only."
         )
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""``read_sets``: all choices are kept, in every format, and empty sets are responses."""
+"""``kind="sets"``: all choices are kept, in every format, and empty sets are responses."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from blindfuse import BadFile, BlindfuseError, read, read_sets
+from blindfuse import BadFile, BlindfuseError, read
 from tests.responses.test_response_sets import cells
 from tests.support.reader_files import as_json_lines, stream
 from tests.support.set_files import EXPECTED, FILES, RESPONSES
@@ -19,7 +19,7 @@ def test_all_choices_are_kept(tmp_path: Path, name: str) -> None:
     file, content = FILES[name]
     path = tmp_path / file
     path.write_bytes(content)
-    found = read_sets(path)
+    found = read(path, kind="sets")
     got = {
         (str(item).lstrip("3Xr"), str(who)): one
         for (item, who), one in cells(found.responses).items()
@@ -32,7 +32,7 @@ def test_doccano_keeps_all_labels_and_says_what_an_empty_list_may_mean(tmp_path:
     for who in ("ann", "bob"):
         lines = [{"id": n, "label": names} for n, one, names in RESPONSES if one == who]
         (tmp_path / f"{who}.jsonl").write_bytes(as_json_lines(lines))
-    found = read_sets(tmp_path)
+    found = read(tmp_path, kind="sets")
     assert cells(found.responses) == EXPECTED
     assert any("export approved documents only" in note for note in found.notes)
 
@@ -46,11 +46,11 @@ def test_parquet_lists_are_sets_and_null_is_missing(tmp_path: Path) -> None:
         }
     )
     frame.write_parquet(tmp_path / "s.parquet")
-    assert cells(read_sets(tmp_path / "s.parquet").responses) == EXPECTED
+    assert cells(read(tmp_path / "s.parquet", kind="sets").responses) == EXPECTED
 
 
 def test_empty_cells_are_empty_sets_in_csv_and_missing_in_json() -> None:
-    found = read_sets(stream("item,annotator,label\n1,ann,x|y\n1,bob,\n2,ann,NA\n"))
+    found = read(stream("item,annotator,label\n1,ann,x|y\n1,bob,\n2,ann,NA\n"), kind="sets")
     assert cells(found.responses) == {("1", "ann"): {"x", "y"}, ("1", "bob"): set()}
     assert any("1 empty cell read as empty sets" in note for note in found.notes)
     assert any("separated at '|'" in note for note in found.notes)
@@ -58,7 +58,7 @@ def test_empty_cells_are_empty_sets_in_csv_and_missing_in_json() -> None:
         {"item": "1", "annotator": "ann", "label": ["x"]},
         {"item": "1", "annotator": "bob", "label": None},
     ]
-    assert cells(read_sets(stream(as_json_lines(lines))).responses) == {("1", "ann"): {"x"}}
+    assert cells(read(stream(as_json_lines(lines)), kind="sets").responses) == {("1", "ann"): {"x"}}
 
 
 def test_regions_and_taxonomies_of_label_studio_are_joined() -> None:
@@ -69,15 +69,15 @@ def test_regions_and_taxonomies_of_label_studio_are_joined() -> None:
         "value": {"taxonomy": [["animal", "cat"], ["plant"]]},
     }
     tasks = [label_studio_task(1, label_studio_annotation(7, taxonomy, taxonomy))]
-    found = read_sets(stream(json.dumps(tasks)))
+    found = read(stream(json.dumps(tasks)), kind="sets")
     assert cells(found.responses) == {("1", "7"): {"animal / cat", "plant"}}
 
 
 def test_gold_sets_beside_the_responses_are_read() -> None:
     text = "item,annotator,label,gold\n1,ann,x|y,x|y\n1,bob,x,x|y\n2,ann,y,y\n"
-    found = read_sets(stream(text))
+    found = read(stream(text), kind="sets")
     assert found.gold == {"1": ("x", "y"), "2": ("y",)}
-    odd = read_sets(stream(text.replace("1,bob,x,x|y", "1,bob,x,q")))
+    odd = read(stream(text.replace("1,bob,x,x|y", "1,bob,x,q")), kind="sets")
     assert odd.gold == {}
     assert any("does not hold one set" in note for note in odd.notes)
 
@@ -105,4 +105,4 @@ def test_without_sets_nothing_is_dropped_silently(tmp_path: Path, name: str) -> 
 )
 def test_bad_files_are_refused(content: str, message: str) -> None:
     with pytest.raises(BadFile, match=message):
-        read_sets(stream(content))
+        read(stream(content), kind="sets")
