@@ -18,21 +18,8 @@ from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.symbols import without_abstentions
+from blindfuse.result import Paragraph
 from blindfuse.typing import Flags, Floats
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """One diagnostic as text.
-
-    ``warning`` says whether it is a reason to distrust the labels. The command line prints a
-    ``detail`` only if it is a warning.
-    """
-
-    heading: str
-    text: str
-    warning: bool
-    detail: bool = False
 
 
 @dataclass(frozen=True, eq=False)
