@@ -26,6 +26,14 @@ import polars as pl
 from blindfuse import BlindfuseError, read
 from tests.support.reader_files import as_archive, as_json_lines, as_table
 from tests.support.set_files import FILES as SET_FILES
+from tests.support.tool_exports import (
+    argilla_record,
+    label_studio_annotation,
+    label_studio_choice,
+    label_studio_task,
+    mturk_assignment,
+    prodigy_task,
+)
 
 Cells = Mapping[tuple[str, str], str]
 """The responses, ``{(item, annotator): label}``."""
@@ -34,6 +42,7 @@ N_ITEMS = 40
 ITEMS = [f"q{n:02d}" for n in range(N_ITEMS)]
 ANNOTATORS = ["ann", "bob", "eve"]
 WORDS = {"1": "cat", "2": "cow", "3": "dog"}
+CLASSES = list(WORDS.values())
 PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
 BEGIN, END = "<!-- tried files: begin -->\n", "<!-- tried files: end -->\n"
 
@@ -184,6 +193,14 @@ LONG = as_table(long_rows())
 FRAME = pd.DataFrame(long_rows())
 _IDS = [f"id{n}" for n in range(N_ITEMS)]
 _TWEETS = [f"This is tweet number {n}" for n in range(N_ITEMS)]
+
+
+def _by_item() -> dict[str, dict[str, str]]:
+    """``{item: {annotator: label}}``."""
+    return {
+        item: {who: LABELS[item, who] for who in ANNOTATORS if (item, who) in LABELS}
+        for item in ITEMS
+    }
 
 
 def _by_row(cells: Cells) -> Cells:
@@ -376,7 +393,7 @@ def _spellings() -> list[TriedFile]:
             long_rows(marked, "id judge verdict"),
             "most frequent spelling",
             fold_case=True,
-            classes=["cat", "cow", "dog"],
+            classes=CLASSES,
         ),
         json_lines(
             "judges: JSON objects in Markdown fences",
@@ -537,7 +554,7 @@ def _verdicts() -> list[TriedFile]:
             headed,
             "most frequent spelling",
             fold_case=True,
-            classes=["cat", "cow", "dog"],
+            classes=CLASSES,
         ),
         judged(
             "refusals",
@@ -879,20 +896,19 @@ def _tables() -> list[TriedFile]:
 
 def _columns_of_classes() -> list[TriedFile]:
     """Tables with a column per class: counts, shares, and one 1 per response or per item."""
-    classes = list(WORDS.values())
-    votes = {item: [LABELS[item, a] for a in ANNOTATORS if (item, a) in LABELS] for item in ITEMS}
-    counts = {(item, k): str(own.count(k)) for item, own in votes.items() for k in classes}
+    votes = {item: list(labels.values()) for item, labels in _by_item().items()}
+    counts = {(item, k): str(own.count(k)) for item, own in votes.items() for k in CLASSES}
     shares = {
         (item, k): plain_share(own.count(k) / len(own) if own else 0)
         for item, own in votes.items()
-        for k in classes
+        for k in CLASSES
     }
     one_hot = [
-        {"item": i, "annotator": a, **{k: int(k == label) for k in classes}}
+        {"item": i, "annotator": a, **{k: int(k == label) for k in CLASSES}}
         for (i, a), label in LABELS.items()
     ]
     products = {
-        (item, f"{a}_{k}"): str(int(LABELS[item, a] == k)) for item, a in LABELS for k in classes
+        (item, f"{a}_{k}"): str(int(LABELS[item, a] == k)) for item, a in LABELS for k in CLASSES
     }
     tables = {name: pd.Series(cells).unstack() for name, cells in (("n", counts), ("p", shares))}
     grouped = [
@@ -1219,10 +1235,7 @@ def _vote(item: str) -> str:
 def _files() -> list[TriedFile]:
     records = long_rows()
     columns = {name: [row[name] for row in records] for name in records[0]}
-    by_item = {
-        item: {who: LABELS[item, who] for who in ANNOTATORS if (item, who) in LABELS}
-        for item in ITEMS
-    }
+    by_item = _by_item()
     nested = [
         {"id": item, "annotations": [{"by": who, "value": label} for who, label in one.items()]}
         for item, one in by_item.items()
@@ -1421,45 +1434,30 @@ def _tools() -> list[TriedFile]:
 
 
 def _argilla() -> list[TriedFile]:
-    rows: list[dict[str, Any]] = []
-    for item in ITEMS:
-        users = [who for who in ANNOTATORS if (item, who) in LABELS]
-        rows.append(
+    flat, nested = [], []
+    for item, labels in _by_item().items():
+        flat.append(
             {
                 "id": item,
-                "status": "completed",
-                "_server_id": f"s{item}",
                 "text": f"Text {item}",
-                "topic.responses": [LABELS[item, who] for who in users],
-                "topic.responses.users": users,
-                "topic.responses.status": ["submitted"] * len(users),
+                "topic.responses": list(labels.values()),
+                "topic.responses.users": list(labels),
+                "topic.responses.status": ["submitted"] * len(labels),
                 "topic.suggestion": None,
                 "topic.suggestion.score": 0.7,
             }
         )
-    nested = [
-        {
-            "id": row["id"],
-            "fields": {"text": row["text"]},
-            "status": "completed",
-            "responses": {
-                "topic": [
-                    {"user_id": who, "value": value, "status": "submitted"}
-                    for who, value in zip(
-                        row["topic.responses.users"], row["topic.responses"], strict=True
-                    )
-                ]
-            },
-        }
-        for row in rows
-    ]
-    suggestion = {"topic": {"value": "cat", "agent": "gpt"}}
+        responses = [
+            {"user_id": who, "value": label, "status": "submitted"} for who, label in labels.items()
+        ]
+        nested.append({**argilla_record(0, {"topic": responses}), "id": item})
+    suggestions = {"topic": {"value": "cat", "agent": "gpt"}}
     return [
-        tried("Argilla: records as Parquet", "records.parquet", pl.DataFrame(rows)),
+        tried("Argilla: records as Parquet", "records.parquet", pl.DataFrame(flat)),
         json_file("Argilla: records as JSON", nested),
         json_file(
             "Argilla: records with suggestions of a model",
-            [{**row, "suggestions": suggestion} for row in nested],
+            [{**record, "suggestions": suggestions} for record in nested],
             "40 suggestions of models read as responses",
             cells={**LABELS, **{(item, "gpt"): "cat" for item in ITEMS}},
         ),
@@ -1467,49 +1465,29 @@ def _argilla() -> list[TriedFile]:
 
 
 def _mturk() -> list[TriedFile]:
-    def assignment(item: str, who: str, **answers: str) -> dict[str, Any]:
-        return {
-            "HITId": item,
-            "WorkerId": who,
-            "AssignmentStatus": "Approved",
-            **{f"Answer.{name}": value for name, value in answers.items()},
-        }
+    def assignments(answers: Callable[[str], dict[str, str]], **fields: str) -> list[Any]:
+        return [
+            {**mturk_assignment(0, a, **answers(label)), "HITId": i, **fields}
+            for (i, a), label in LABELS.items()
+        ]
 
-    ticks = [
-        assignment(i, a, **{f"animal.{k}": str(k == label).lower() for k in WORDS.values()})
-        for (i, a), label in LABELS.items()
-    ]
-    ticks[0] = {**ticks[0], **{key: "true" for key in ticks[0] if key.startswith("Answer.")}}
+    ticks = assignments(lambda label: {f"animal__{k}": str(k == label).lower() for k in CLASSES})
+    ticks[0] = {key: "true" if key.startswith("Answer.") else v for key, v in ticks[0].items()}
     first = {**LABELS, next(iter(LABELS)): "cat"}
-    loud = [
-        {k: v.upper() if k.startswith("Answer.") else v for k, v in row.items()} for row in ticks
-    ]
-    single = [
-        assignment(i, a, **{"cat.on": str(label == "cat").lower()})
-        for (i, a), label in LABELS.items()
-    ]
-    labelled = [assignment(i, a, **{"animal.label": label}) for (i, a), label in LABELS.items()]
+    loud = [{k: v.upper() if k[:7] == "Answer." else v for k, v in row.items()} for row in ticks]
+    labelled = assignments(lambda label: {"animal__label": label})
     reviewed = [
         {**row, "AssignmentStatus": "Submitted", "Reject": "" if n % 9 else "no effort"}
         for n, row in enumerate(labelled)
     ]
+    several = "1 response with several labels"
     return [
-        csv(
-            "MTurk: tick boxes, one response with several ticks",
-            ticks,
-            "1 response with several labels",
-            cells=first,
-        ),
-        csv(
-            "MTurk: tick boxes saved by Excel (TRUE, FALSE)",
-            loud,
-            "1 response with several labels",
-            cells=first,
-        ),
+        csv("MTurk: tick boxes, one response with several ticks", ticks, several, cells=first),
+        csv("MTurk: tick boxes saved by Excel (TRUE, FALSE)", loud, several, cells=first),
         csv(
             "MTurk: a single tick box",
-            single,
-            cells={cell: str(label == "cat").lower() for cell, label in LABELS.items()},
+            assignments(lambda label: {"cat__on": str(label == "cat").lower()}),
+            cells=changed(LABELS, lambda _, label: str(label == "cat").lower()),
         ),
         csv("MTurk: Answer.animal.label", labelled, "label = 'Answer.animal'"),
         csv(
@@ -1523,43 +1501,24 @@ def _mturk() -> list[TriedFile]:
 
 def _label_studio() -> list[TriedFile]:
     minimal = [
-        {
-            "id": i,
-            "image": f"/data/{i}.png",
-            "animal": label,
-            "annotator": a,
-            "annotation_id": n,
-            "created_at": "2024-01-01T00:00:00Z",
-            "updated_at": "2024-01-01T00:00:00Z",
-            "lead_time": 3.5,
-        }
+        {"id": i, "image": f"{i}.png", "animal": label, "annotator": a, "annotation_id": n}
         for n, ((i, a), label) in enumerate(LABELS.items())
     ]
     several = [{**row, "animal": {"choices": [row["animal"], "emu"]}} for row in minimal]
     tasks = [
         {
+            **label_studio_task(
+                0,
+                *(
+                    label_studio_annotation({"email": who}, label_studio_choice(label, "animal"))
+                    for who, label in labels.items()
+                ),
+            ),
             "id": item,
-            "data": {"image": f"/data/{item}.png"},
-            "annotations": [
-                {
-                    "completed_by": {"email": a},
-                    "result": [
-                        {
-                            "type": "choices",
-                            "from_name": "animal",
-                            "to_name": "image",
-                            "value": {"choices": [LABELS[item, a]]},
-                        }
-                    ],
-                }
-                for a in ANNOTATORS
-                if (item, a) in LABELS
-            ],
         }
-        for item in ITEMS
+        for item, labels in _by_item().items()
     ]
-    choice = {"type": "choices", "from_name": "animal", "value": {"choices": ["cat"]}}
-    cat = {"model_version": "m1", "result": [choice]}
+    cat = {"model_version": "m1", "result": [label_studio_choice("cat", "animal")]}
     return [
         json_file("Label Studio: JSON-MIN", minimal),
         json_file("Label Studio: JSON-MIN with several choices", several, "with several labels"),
@@ -1587,7 +1546,7 @@ def _other_tools() -> list[TriedFile]:
         for (i, a), label in LABELS.items()
     ]
     prodigy = [
-        {"text": i, "_input_hash": i, "_session_id": a, "answer": "accept", "accept": [label]}
+        {**prodigy_task(0, a, accept=[label]), "text": i, "_input_hash": i}
         for (i, a), label in LABELS.items()
     ]
     span = {"start": 0, "end": 3, "label": "CAT"}
