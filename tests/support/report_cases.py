@@ -38,6 +38,12 @@ def page_of(result: Any, **options: Any) -> Page:
     return gather_page(result, title="A title", **options)
 
 
+def find_block(page: Page, section: str, kind: type[Any]) -> Any:
+    """The first block of this type in a section."""
+    (found,) = (each for each in page.sections if each.name == section)
+    return next(block for block in found.blocks if type(block) is kind)
+
+
 def embedded_data(page: str) -> Any:
     """The data that the page's script reads, with the rows of tables as records."""
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)

@@ -73,7 +73,8 @@ def annotator_listing(diagnostics: Diagnostics, model: Model, names: list[str]) 
     page has no space for it. ``worst_class`` and other classes are codes.
     """
     annotators = diagnostics.annotators
-    figures = json_rows(annotator_columns(diagnostics))
+    by_name = {row["annotator"]: row for row in json_rows(annotator_columns(diagnostics))}
+    figures = [by_name[name] for name in annotators.names.tolist()]
     partners = _dependent_partners(diagnostics)
     remarks = [_remarks(diagnostics, m, len(partners[m])) for m in range(len(names))]
     classes = most_common_classes(model.prior, MAX_MATRIX_CLASSES)
