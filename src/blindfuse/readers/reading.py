@@ -131,9 +131,9 @@ def read(
     Parameters
     ----------
     paths
-        a path, a pattern such as ``votes/*.csv``, a folder, a zip archive, ``-`` for standard
-        input, a binary stream, or several of these. Files may be compressed with
-        gzip, bzip2 or xz.
+        a path, a pattern such as ``votes/*.csv``, a folder, a zip or tar archive, ``-`` for
+        standard input, a binary stream, a URL that fsspec can open, or several of these. Files may
+        be compressed with gzip, bzip2 or xz.
     kind
         what the labels are: ``"labels"`` for one class each (:class:`Responses`); ``"sets"`` for
         several (:class:`ResponseSets`), in JSON lists, between separators, in one column of 0 and 1
