@@ -1,7 +1,7 @@
 """The size of the source: lines and public module constants per folder, and lines per module.
 
 Raising a budget is a decision that its commit explains; lowering one after a part is gone is
-welcome. ``python tests/test_budget.py`` prints the table of what there is.
+welcome. ``python -m tests.test_budget`` prints the table of what there is.
 """
 
 import re
