@@ -62,6 +62,7 @@ SECTIONS: list[Callable[[], Section]] = [
     never_worse.listed_items,
     never_worse.depth,
     ablation.parts,
+    ablation.priors,
     awkward_tables.generated,
     awkward_tables.ties,
     awkward_tables.no_information,
