@@ -32,7 +32,7 @@ def test_statistics_of_different_annotators_are_matched_by_name() -> None:
     fit = initial_fit(4)
     one = expected_statistics(table, fit, np.zeros(50), np.ones(50))
     other = expected_statistics(
-        Numbers(table.items, np.array([3, 2, 9, 8]), table.starts, table.codes, table.values),
+        Numbers(table.items, np.array([3, 2, 9, 8]), table.by_item),
         fit,
         np.zeros(50),
         np.ones(50),

@@ -121,7 +121,7 @@ def regress(
 
     def work(first: int, last: int) -> Floats:
         sums = np.zeros((table.n_annotators, N_SUMS))
-        rating_sums(*table.rows, z, v, first, last, sums)
+        rating_sums(*table.by_item, z, v, first, last, sums)
         return sums
 
     first, *others = table.map_items(work)

@@ -51,7 +51,7 @@ def standardized_start(table: Numbers) -> Floats:
     """Return the mean of standardised ratings ``[item]``, with mean 0 and variance 1."""
     standardizer, sums = Standardizer.of(table), np.empty(table.n_items)
     parameters = standardizer.means, 1 / standardizer.deviations
-    table.map_items(lambda *block: standardized_sums(*table.rows, *parameters, *block, sums))
+    table.map_items(lambda *block: standardized_sums(*table.by_item, *parameters, *block, sums))
     n = table.ratings_per_item
     values = np.where(n > 0, sums / np.maximum(n, 1), sums.sum() / max(table.n_ratings, 1))
     deviation = values.std()

@@ -106,7 +106,7 @@ def _update_blocks(
 
     def work(first: int, last: int) -> tuple[Floats, float, float]:
         sums = np.zeros((n_rows, N_SUMS))
-        totals = normal_posteriors(*table.rows, first, last, weights, z, v, sums)
+        totals = normal_posteriors(*table.by_item, first, last, weights, z, v, sums)
         return sums, *totals
 
     return table.map_items(work)

@@ -12,6 +12,7 @@ from blindfuse.numbers.factor_statistics import FactorStatistics, expected_stati
 from blindfuse.numbers.table import Numbers, check_numbers
 from blindfuse.parameters import optional, positive
 from blindfuse.responses.coding import positions, union
+from blindfuse.responses.rows import Rows
 from blindfuse.typing import Array, Floats
 
 STEPS_PER_BATCH = 3
@@ -131,8 +132,8 @@ class OneFactor:
     def _aligned(self, table: Numbers) -> tuple[Numbers, AnnotatorFit]:
         """Scaled ratings by known and new annotators, and the fit of all of them."""
         names = union(self.annotators_, table.annotators, "annotators")
-        codes = positions(table.annotators, names)[table.codes].astype(np.int32)
-        aligned = Numbers(table.items, names, table.starts, codes, table.values)
+        codes = positions(table.annotators, names)[table.codes]
+        aligned = Numbers(table.items, names, Rows(table.starts, codes, table.values))
         return self._scaled(aligned), self._fit.at(positions(names, self.annotators_))
 
     def _scaled(self, table: Numbers) -> Numbers:

@@ -29,6 +29,7 @@ from blindfuse.numbers.standardization import Standardizer
 from blindfuse.numbers.table import Numbers, as_numbers, check_numbers
 from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold
+from blindfuse.responses.rows import Rows
 from blindfuse.typing import Array, Floats
 
 AUTO = "auto"
@@ -216,8 +217,7 @@ class FittedNumbers:
                 f"Unknown annotators {list_names(new.annotators[unknown])}: the ratings were by "
                 f"{list_names(names)}. Fuse all ratings again, or leave these out."
             )
-        codes = places[new.codes].astype(np.int32)
-        table = Numbers(new.items, names, new.starts, codes, new.values)
+        table = Numbers(new.items, names, Rows(new.starts, places[new.codes], new.values))
         table = _prepare(_scaled(table, self.origin, self.unit), self.groups, self.standardizer)
         values = self.origin + self.unit * self.estimate.predict(table)
         return values if calibration is None else calibration.apply(values)

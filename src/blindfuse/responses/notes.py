@@ -23,6 +23,9 @@ class CountNote(str):
         note.total, note.text = count, text
         return note
 
+    def __getnewargs__(self) -> tuple[int, str]:  # for pickling
+        return self.total, self.text
+
 
 def count_note(count: int, text: str) -> list[str]:
     """Return a list with the ``CountNote``, or an empty list if the count is zero."""
