@@ -16,7 +16,6 @@ from blindfuse.diagnostics.annotators import Annotators
 from blindfuse.metrics import error_rate
 from blindfuse.model.implied import implied_model
 from blindfuse.model.posteriors import weighted_votes
-from blindfuse.responses.coding import positions
 from children import in_child, process_memory
 from experiments.hard_to_rate import KINDS, hard_crowd
 from experiments.skilled_crowds import (
@@ -26,8 +25,7 @@ from experiments.skilled_crowds import (
     best_accuracies,
     skilled_crowd,
 )
-from report import Check, Section
-from tests.support.shuffling import shuffle
+from report import Check, Section, public_data
 
 Floats = NDArray[np.float64]
 
@@ -237,10 +235,7 @@ def public() -> Section:
         "and no label is needed for, over the spread of measured accuracies: where even that is "
         "far above one, agreement does not show accuracy.",
     )
-    folder = os.environ.get("BLINDFUSE_DATA")
-    if folder is None:
-        section.note = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
-        return section
+    folder = public_data()
     errors: dict[str, list[float]] = {name: [] for name in ERRORS_BEFORE}
     correlations, coverages = [], []
     for name in sorted(path.name for path in (Path(folder) / "crowd").iterdir()):
@@ -309,31 +304,6 @@ def agreement_with_others(responses: Responses) -> Floats:
     M, others = responses.n_annotators, votes.sum(axis=1) - 1
     number = np.bincount(annotators, others, minlength=M)
     return np.bincount(annotators, equal, minlength=M) / np.maximum(number, 1)
-
-
-def order() -> Section:
-    """Labels of public crowds with rows, annotators and classes shuffled and renamed."""
-    section = Section(
-        "Order: labels that differ when rows, annotators and classes are shuffled",
-        ["set", "items", "largest number of different labels", "method"],
-        note="Five orders and names each, with another seed of `fuse`.",
-    )
-    folder = os.environ.get("BLINDFUSE_DATA")
-    if folder is None:
-        section.note = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
-        return section
-    for name in sorted(path.name for path in (Path(folder) / "crowd").iterdir()):
-        responses = load(name, folder).responses
-        fusion = fuse(responses)
-        expected = positions(fusion.labels, responses.classes)
-        differing = 0
-        for seed in range(1, 6):
-            other = shuffle(responses, seed)
-            found = other.restore(fuse(other.responses, seed=seed).labels)
-            differing = max(differing, int(np.count_nonzero(found != expected)))
-        section.rows.append([name, f"{responses.n_items:,}", str(differing), fusion.method])
-        section.checks.append(Check(f"{name}: labels that differ", differing, 0))
-    return section
 
 
 DIAGNOSED = [

@@ -1,6 +1,5 @@
 """Comparison with crowd-kit: which labels differ, why, and the cost of a fit."""
 
-import os
 import warnings
 from functools import partial
 from typing import Any
@@ -11,14 +10,13 @@ from crowdkit import aggregation as crowdkit
 from numpy.typing import NDArray
 from scipy.special import log_expit, logsumexp
 
-from accuracy import LEFT_OUT
 from blindfuse import GLAD, KOS, MACE, DawidSkene, MajorityVote, OneCoin, Responses
 from blindfuse.datasets import Crowd, load
 from blindfuse.model.posteriors import expected_counts
 from blindfuse.responses.responses import as_responses
 from experiments.settings import FIGURE_3
 from peers import Fits, Labels, Pair, Peer, agreement, compare, peak_memory
-from report import Check, Section
+from report import Check, Section, public_data
 from speed import seconds
 
 CROWDS = ["bird", "rte", "dog", "web", "trec", "adult"]
@@ -204,8 +202,7 @@ annotators share no item with any other annotator. “Explained” excludes such
 
 def labels() -> Section:
     """The same methods in both libraries on public crowds and on synthetic data."""
-    if "BLINDFUSE_DATA" not in os.environ:
-        return Section(CROWD_KIT.title, ["method", "dataset"], note=LEFT_OUT)
+    public_data()
     simulation = FIGURE_3.draw(1000, 0)
     crowds = [load(name) for name in CROWDS]
     crowds.append(Crowd("synthetic", simulation.responses, simulation.truth))

@@ -4,7 +4,6 @@ import csv
 import gzip
 import os
 import warnings
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,11 @@ from blindfuse import (
     Oracle,
     Responses,
     fuse,
-    simulate,
 )
 from blindfuse.metrics import error_rate
 from blindfuse.model.posteriors import expected_counts
 from blindfuse.simulation import simulate_scores
 from report import Check, Section
-from speed import seconds
 
 SEEDS = range(5)
 SHAPES = [(symbols, classes) for symbols in (3, 6, 11) for classes in (2, 3)]
@@ -212,28 +209,6 @@ def weak_supervision() -> Section:
         Check("ws_youtube, fuse minus vote", np.subtract(*found["ws_youtube"][::-1]), 0.0),
         Check("ws_hausa, fuse minus vote", np.subtract(*found["ws_hausa"][::-1]), 0.0),
     ]
-    return section
-
-
-def cost(n_items: int = 200_000) -> Section:
-    """The E-step of EM with R = 11 and K = 2 beside that of two plain classes."""
-    section = Section(
-        "Cost of symbols: an E-step with eleven symbols and two classes",
-        ["responses per item", "R = 11, K = 2 / R = K = 2", "limit R/K + 1"],
-        note="Time per response, of tables with half of the responses missing.",
-    )
-    worst = 0.0
-    for n_annotators in (10, 40):
-        rng = np.random.default_rng(0)
-        plain = simulate(n_items, n_annotators, 2, rng, missing=0.5)
-        scored = simulate_scores(n_items, n_annotators, 11, 2, rng, missing=0.5)
-        times = [
-            seconds(partial(_e_step, one), 5) / one.responses.n_responses for one in (plain, scored)
-        ]
-        ratio = times[1] / times[0]
-        worst = max(worst, ratio)
-        section.rows.append([f"{n_annotators / 2:.0f}", f"{ratio:.2f}", "6.5"])
-    section.checks = [Check("largest ratio", worst, 11 / 2 + 1)]
     return section
 
 

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from blindfuse.moments.counts import MomentCounts as MomentCounts
     from blindfuse.moments.moments import Moments as Moments
     from blindfuse.numbers.factor_stream import OneFactor as OneFactor
-    from blindfuse.numbers.fuse_numbers import NumberFusion as NumberFusion
     from blindfuse.numbers.fuse_numbers import fuse_numbers as fuse_numbers
+    from blindfuse.numbers.number_fusion import NumberFusion as NumberFusion
     from blindfuse.numbers.simulation import NumberSimulation as NumberSimulation
     from blindfuse.numbers.simulation import simulate_numbers as simulate_numbers
     from blindfuse.numbers.table import Numbers as Numbers
@@ -87,7 +87,7 @@ _MODULES = {
     "Moments": "moments.moments",
     "NotConverged": "errors",
     "NotIdentifiable": "errors",
-    "NumberFusion": "numbers.fuse_numbers",
+    "NumberFusion": "numbers.number_fusion",
     "NumberSimulation": "numbers.simulation",
     "Numbers": "numbers.table",
     "OneFactor": "numbers.factor_stream",

@@ -103,15 +103,31 @@ def _as_text(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "replace")
 
 
-def read_gold_for(data: "blindfuse.Read[Any]", path: str, screen: "Screen") -> dict[str, str]:
+def read_gold_for(
+    data: "blindfuse.Read[Any]",
+    path: str,
+    screen: "Screen",
+    kind: "Kind" = "labels",
+    separator: str | None = None,
+) -> dict[str, Any]:
     """Read gold labels from a file; items without responses are left out, with a note."""
-    gold = blindfuse.read_gold(path, classes=data.responses.classes)
+    gold: dict[str, Any]
+    if kind == "numbers":
+        from blindfuse.readers.gold import read_gold_numbers
+
+        gold = read_gold_numbers(path)
+    elif kind == "sets":
+        from blindfuse.readers.gold import read_gold_sets
+
+        gold = read_gold_sets(path, data.responses.classes, separator)
+    else:
+        gold = blindfuse.read_gold(path, classes=data.responses.classes)
     return gold_with_responses(gold, set(data.responses.items.tolist()), path, screen)
 
 
 def gold_with_responses(
-    gold: dict[str, str], items: set[str], path: str, screen: "Screen"
-) -> dict[str, str]:
+    gold: dict[str, Any], items: set[str], path: str, screen: "Screen"
+) -> dict[str, Any]:
     """Return the gold labels of the items that have responses; a note names the others."""
     unknown = [item for item in gold if item not in items]
     if len(unknown) == len(gold):

@@ -10,7 +10,7 @@ from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.estimators.base import ModelEstimator, require_two_classes, shrink_model
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
 from blindfuse.estimators.dawid_skene import DawidSkene
-from blindfuse.estimators.em import EMEstimator, EMParameters, InitialState
+from blindfuse.estimators.em import EMEstimator, EMParameters, InitialState, initial_counts
 from blindfuse.model.anchored_votes import ScoreRule, symbol_counts
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
@@ -173,9 +173,7 @@ def fit_em(partitions: Partitions, method: EMEstimator, size: TableSize) -> Mode
         return partitions.map_sum(partial(_e_step, evidence=parameters.evidence))
 
     def run(rule: ScoreRule | None) -> Model:
-        initial = partitions.map_sum(
-            partial(_initial_counts, method=_with_one_thread(method), start=start, rule=rule)
-        )
+        initial = partitions.map_sum(partial(initial_counts, start=start, rule=rule, threads=1))
         names = partitions.names
         return method._run_em(e_step, initial, size.n_responses, names.annotators, names.fitted)
 
@@ -249,12 +247,6 @@ def _expected_counts(partition: Responses, model: Model) -> ExpectedCounts:
     return model.expected_counts(partition, threads=1)
 
 
-def _initial_counts(
-    partition: Responses, method: EMEstimator, start: InitialState, rule: ScoreRule | None
-) -> ExpectedCounts:
-    return method._initial_counts(partition, start, rule)
-
-
 def _e_step(partition: Responses, evidence: tuple[Floats, Floats]) -> ExpectedCounts:
     return expected_counts(partition, *evidence, threads=1)
 
@@ -262,7 +254,3 @@ def _e_step(partition: Responses, evidence: tuple[Floats, Floats]) -> ExpectedCo
 def _sample(partition: Responses, share: float) -> EMStatistics:
     """Return the sampled items of a partition whose item names are 64-bit hashes."""
     return EMStatistics.from_responses(partition.select_items(partition.items <= share * 2.0**64))
-
-
-def _with_one_thread(method: EMEstimator) -> EMEstimator:
-    return type(method)(**{**method.get_params(), "threads": 1})

@@ -19,6 +19,7 @@ from blindfuse.responses.detection import (
 )
 from blindfuse.responses.inputs import Names
 from blindfuse.responses.notes import count_note
+from blindfuse.responses.set_values import choose_separator, parse_set
 from blindfuse.responses.values import LabelOptions, LabelRules
 from blindfuse.typing import Array
 
@@ -76,6 +77,15 @@ def read_gold_texts(path: FileInput) -> dict[str, str]:
             f"{list_names(conflicting.unique(maintain_order=True))}. Keep one set per item."
         )
     return dict(pairs.iter_rows())
+
+
+def read_gold_sets(
+    path: FileInput, classes: Iterable[str], separator: str | None
+) -> dict[str, list[str]]:
+    """Read gold sets from a file with the columns item and label; empty cells are empty sets."""
+    texts, known = read_gold_texts(path), set(classes)
+    used = choose_separator(texts.values(), separator)
+    return {item: parse_set(text, used, known) or [] for item, text in texts.items()}
 
 
 def read_gold_numbers(path: FileInput) -> dict[str, float]:

@@ -9,8 +9,8 @@ import numpy as np
 from blindfuse.auditing.audit import AuditResult
 from blindfuse.auditing.candidates import FUSION
 from blindfuse.auditing.stratified import Interval
-from blindfuse.diagnostics.diagnose import Paragraph
 from blindfuse.report.names import distinct_names, visible
+from blindfuse.result import Paragraph
 
 MAX_ANNOTATORS, MAX_CLASSES = 50, 40
 """Annotators with most checked responses and largest classes that are listed."""

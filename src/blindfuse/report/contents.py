@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from blindfuse.auditing.audit import AuditResult
-from blindfuse.diagnostics.diagnose import Diagnostics, Paragraph
+from blindfuse.diagnostics.diagnose import Diagnostics
 from blindfuse.fusion.compare import Comparison
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.fusion.gold_check import GoldCheck
@@ -21,6 +21,7 @@ from blindfuse.report.audit import AuditSection, audit_section
 from blindfuse.report.dependence import DependenceMap, dependence_map
 from blindfuse.report.items import ItemTable, item_table
 from blindfuse.report.names import distinct_names, visible
+from blindfuse.result import Paragraph
 from blindfuse.typing import Floats
 
 MAX_PARAGRAPH_LENGTH = 2_000

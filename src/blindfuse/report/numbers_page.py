@@ -8,13 +8,13 @@ import altair as alt
 import numpy as np
 
 from blindfuse.metrics import Agreement
-from blindfuse.numbers.agreement import interval_alpha, intraclass_correlation
 from blindfuse.numbers.annotators import FLAGS
-from blindfuse.numbers.fuse_numbers import NumberFusion
+from blindfuse.numbers.number_fusion import NumberFusion
 from blindfuse.report.charts import BLUE, ORANGE, ROWS, Chart, Plot, chart_specification
 from blindfuse.report.names import distinct_names, visible
 from blindfuse.report.rendering import fill_template
 from blindfuse.report.script_data import script_json
+from blindfuse.result import Paragraph
 
 MAX_ANNOTATORS = 500
 """Annotators in the table: those with remarks, then those with most ratings."""
@@ -24,8 +24,6 @@ MAX_ITEMS = 200
 """Items in the table: those with the widest spread of ratings."""
 MAX_PAIRS = 50
 BINS = 30
-MAX_BOOTSTRAPPED = 20_000
-"""Items up to which α is computed with its bootstrap interval of 1,000 resamples; 100 above."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class NumberContents:
     size: str
     method: str
     why: str
-    paragraphs: tuple[tuple[str, str], ...]
+    paragraphs: tuple[Paragraph, ...]
     notes: tuple[str, ...]
     agreement: tuple[tuple[str, Agreement], ...]
     annotators: tuple[NumberAnnotatorRow, ...]
@@ -109,7 +107,7 @@ def gather_number_contents(
         why=fusion.why,
         paragraphs=tuple(fusion.paragraphs()),
         notes=tuple(map(visible, notes)),
-        agreement=_agreement(fusion),
+        agreement=tuple(fusion.agreement.items()),
         annotators=_annotator_rows(fusion, names),
         n_annotators=numbers.n_annotators,
         items=_item_rows(fusion),
@@ -144,17 +142,6 @@ def build_number_charts(contents: NumberContents) -> dict[str, Chart]:
         name: Chart(chart_specification(plot, description), description)
         for name, (plot, description) in plots.items()
     }
-
-
-def _agreement(fusion: NumberFusion) -> tuple[tuple[str, Agreement], ...]:
-    n_items = int(np.count_nonzero(fusion.numbers.ratings_per_item >= 2))
-    if n_items < 2:
-        return ()
-    resamples = 1000 if n_items <= MAX_BOOTSTRAPPED else 100
-    return (
-        ("Intraclass correlation ICC(1)", intraclass_correlation(fusion.numbers)),
-        ("Krippendorff’s α (interval)", interval_alpha(fusion.numbers, resamples=resamples)),
-    )
 
 
 def _annotator_rows(fusion: NumberFusion, names: list[str]) -> tuple[NumberAnnotatorRow, ...]:

@@ -7,11 +7,12 @@ import altair as alt
 import numpy as np
 
 from blindfuse.errors import BadLabels
-from blindfuse.metrics import Agreement, krippendorff_alpha, masi_alpha
+from blindfuse.metrics import Agreement, krippendorff_alpha
 from blindfuse.report.charts import BLUE, ORANGE, ROWS, Chart, Plot, chart_specification
 from blindfuse.report.names import distinct_names, visible
 from blindfuse.report.rendering import fill_template
 from blindfuse.report.script_data import script_json
+from blindfuse.result import Paragraph
 from blindfuse.sets.annotators import FLAGS
 from blindfuse.sets.set_fusion import SetFusion
 
@@ -26,8 +27,6 @@ MAX_ITEMS = 200
 MAX_RELATED = 20
 CLEAR = 0.9
 """Posterior of a decision from which on it is clear."""
-MAX_BOOTSTRAPPED = 2000
-"""Items up to which agreement has 1,000 bootstrap resamples; 100 above."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class SetContents:
     size: str
     method: str
     why: str
-    paragraphs: tuple[tuple[str, str], ...]
+    paragraphs: tuple[Paragraph, ...]
     notes: tuple[str, ...]
     agreement: tuple[tuple[str, Agreement], ...]
     classes: tuple[ClassRow, ...]
@@ -118,7 +117,7 @@ def gather_set_contents(fusion: SetFusion, title: str, notes: Sequence[str]) -> 
         why=fusion.why,
         paragraphs=tuple(fusion.paragraphs()),
         notes=tuple(map(visible, notes)),
-        agreement=set_agreement(fusion),
+        agreement=tuple(fusion.agreement.items()),
         classes=_class_rows(fusion),
         n_classes=table.n_classes,
         related=tuple(
@@ -130,15 +129,6 @@ def gather_set_contents(fusion: SetFusion, title: str, notes: Sequence[str]) -> 
         items=_item_rows(fusion),
         n_items=table.n_items,
     )
-
-
-def set_agreement(fusion: SetFusion) -> tuple[tuple[str, Agreement], ...]:
-    """Return the coefficients of agreement by name; empty if no item has two responses."""
-    table = fusion.responses
-    if table.responses_per_item.max(initial=0) < 2:
-        return ()
-    resamples = 1000 if table.n_items <= MAX_BOOTSTRAPPED else 100
-    return (("Krippendorff’s α (MASI)", masi_alpha(table, resamples=resamples)),)
 
 
 def build_set_charts(contents: SetContents) -> dict[str, Chart]:

@@ -1,13 +1,36 @@
-"""Zero-based skill: a vote whose weights follow agreement with its own result."""
+"""Votes weighted by agreement with the vote: once (Wawa), or repeatedly (zero-based skill)."""
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
 import numpy as np
 
+from blindfuse.estimators.base import Iterations, NonNegative
 from blindfuse.estimators.voting import VotingEstimator, agreement_with
-from blindfuse.parameters import Constraint, at_least, integer_at_least
+from blindfuse.parameters import integer_at_least
 
 
+class Wawa(VotingEstimator):
+    """Worker agreement with aggregate: a vote weighted by agreement with the majority vote.
+
+    The weight of an annotator is the share of its responses that equal the majority vote.
+
+    Examples
+    --------
+    >>> from blindfuse import Wawa
+    >>> wawa = Wawa().fit([["a", "a", "b"], ["b", "b", "b"], ["b", "b", "a"]])
+    >>> wawa.labels_.tolist(), wawa.weights_.round(2).tolist()
+    (['a', 'b', 'b'], [1.0, 1.0, 0.33])
+    """
+
+    def fit(self, responses: Any) -> Self:
+        table = self._check_input(responses)
+        self._store(table, np.ones(table.n_annotators))
+        codes = self._winning_codes(table, self.posteriors_)
+        return self._store(table, agreement_with(table, codes))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class ZeroBasedSkill(VotingEstimator):
     """A weighted vote, repeated with each annotator's agreement with the last vote as its weight.
 
@@ -26,25 +49,10 @@ class ZeroBasedSkill(VotingEstimator):
         largest change of a weight at which the iterations stop.
     """
 
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "max_iter": integer_at_least(1),
-        "learning_rate": at_least(0),
-        "halve_every": integer_at_least(1),
-        "tolerance": at_least(0),
-    }
-
-    def __init__(
-        self,
-        *,
-        max_iter: int = 100,
-        learning_rate: float = 1.0,
-        halve_every: int = 20,
-        tolerance: float = 1e-5,
-    ) -> None:
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.halve_every = halve_every
-        self.tolerance = tolerance
+    max_iter: Iterations = 100
+    learning_rate: NonNegative = 1.0
+    halve_every: Annotated[int, integer_at_least(1)] = 20
+    tolerance: NonNegative = 1e-5
 
     def fit(self, responses: Any) -> Self:
         table = self._check_input(responses)

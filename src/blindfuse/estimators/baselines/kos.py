@@ -1,20 +1,22 @@
 """KOS: message passing between items and annotators (Karger, Oh and Shah 2011)."""
 
-from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import log_expit, softmax
 
-from blindfuse.estimators.base import SEED, PosteriorEstimator
-from blindfuse.estimators.signs import gram_matrix, leading_eigenpair, to_signs
-from blindfuse.parameters import Constraint, integer_at_least, one_of
+from blindfuse.estimators.base import Iterations, PosteriorEstimator, Seed
+from blindfuse.estimators.baselines.two_class import gram_matrix, leading_eigenpair, to_signs
+from blindfuse.parameters import one_of
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Floats
 
 Variant = Literal["messages", "svd"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KOS(PosteriorEstimator):
     """Message passing between items and annotators (Karger, Oh and Shah 2011).
 
@@ -47,27 +49,10 @@ class KOS(PosteriorEstimator):
         classes and ``"svd"``.
     """
 
-    weights_: Floats
-
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "variant": one_of(*get_args(Variant)),
-        "ordered": one_of(False, True),
-        "n_iter": integer_at_least(1),
-        "seed": SEED,
-    }
-
-    def __init__(
-        self,
-        *,
-        variant: Variant = "messages",
-        ordered: bool = False,
-        n_iter: int = 20,
-        seed: int | None = 0,
-    ) -> None:
-        self.variant: Variant = variant
-        self.ordered = ordered
-        self.n_iter = n_iter
-        self.seed = seed
+    variant: Annotated[Variant, one_of(*get_args(Variant))] = "messages"
+    ordered: Annotated[bool, one_of(False, True)] = False
+    n_iter: Iterations = 20
+    seed: Seed = 0
 
     def fit(self, responses: Any) -> Self:
         table = self._check_input(responses)

@@ -1,13 +1,15 @@
 """M-MSR: skills from the agreement of pairs, without extremes (Ma and Olshevsky 2020)."""
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from blindfuse.estimators.signs import gram_matrix, require_three_overlapping
+from blindfuse.estimators.base import Iterations, NonNegative
+from blindfuse.estimators.baselines.two_class import gram_matrix, require_three_overlapping
 from blindfuse.estimators.voting import VotingEstimator
-from blindfuse.parameters import Constraint, at_least, between, integer_at_least
+from blindfuse.parameters import between
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Flags, Floats
 
@@ -15,6 +17,7 @@ MIN_SKILL, MAX_SKILL = 1e-3, 0.999
 """Bounds of |s|, which keep ratios and weights finite."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MMSR(VotingEstimator):
     """A vote weighted by skill, from a robust rank-one fit of the agreement of pairs.
 
@@ -41,18 +44,9 @@ class MMSR(VotingEstimator):
         s: 1 for always correct, 0 for guessing, below 0 for an adversary.
     """
 
-    skills_: Floats
-
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "trim": between(0, 0.5),
-        "max_iter": integer_at_least(1),
-        "tolerance": at_least(0),
-    }
-
-    def __init__(self, *, trim: float = 0.25, max_iter: int = 200, tolerance: float = 1e-6) -> None:
-        self.trim = trim
-        self.max_iter = max_iter
-        self.tolerance = tolerance
+    trim: Annotated[float, between(0, 0.5)] = 0.25
+    max_iter: Iterations = 200
+    tolerance: NonNegative = 1e-6
 
     def fit(self, responses: Any) -> Self:
         table = self._check_input(responses)

@@ -1,15 +1,16 @@
 """The spectral method: confusion matrices from three groups of annotators (Zhang et al. 2014)."""
 
 import warnings
+from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from blindfuse.errors import RankTooLow
-from blindfuse.estimators.base import SEED, SHRINKAGE, ModelEstimator, shrink_model
-from blindfuse.model.model import Model, Rule
+from blindfuse.estimators.base import ModelEstimator, Seed, ShrinkageStrength, shrink_model
+from blindfuse.model.model import Model
 from blindfuse.model.ordering import CanonicalOrder
 from blindfuse.model.posteriors import (
     ExpectedCounts,
@@ -17,9 +18,9 @@ from blindfuse.model.posteriors import (
     count_votes,
     weighted_votes,
 )
-from blindfuse.model.shrinkage import Shrinkage, ShrinkageOption, normalize_columns, vote_confusions
+from blindfuse.model.shrinkage import normalize_columns, vote_confusions
 from blindfuse.moments.requirements import require_overlap
-from blindfuse.parameters import Constraint, integer_at_least
+from blindfuse.parameters import integer_at_least
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Floats
 
@@ -33,6 +34,7 @@ RANK_TOLERANCE = 1e-12
 """Singular values up to this count as zero even without sampling noise."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Spectral(ModelEstimator):
     """Confusion matrices from moments of three groups of annotators, by tensor decomposition.
 
@@ -70,29 +72,9 @@ class Spectral(ModelEstimator):
         the prior that ``shrinkage`` asked for, or None.
     """
 
-    fallback_: str | None
-    shrinkage_: Shrinkage | None
-
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "shrinkage": SHRINKAGE,
-        "restarts": integer_at_least(1),
-        "seed": SEED,
-    }
-
-    def __init__(
-        self,
-        *,
-        shrinkage: ShrinkageOption = "learned",
-        restarts: int = 20,
-        seed: int | None = 0,
-        rule: Rule = "map",
-        threads: int | None = None,
-    ) -> None:
-        self.shrinkage = shrinkage
-        self.restarts = restarts
-        self.seed = seed
-        self.rule: Rule = rule
-        self.threads = threads
+    shrinkage: ShrinkageStrength = "learned"
+    restarts: Annotated[int, integer_at_least(1)] = 20
+    seed: Seed = 0
 
     def fit(self, responses: Any) -> Self:
         table = self._check_input(responses)
