@@ -12,7 +12,6 @@ from blindfuse.numbers.factor_statistics import FactorStatistics, expected_stati
 from blindfuse.numbers.table import Numbers, check_numbers
 from blindfuse.parameters import optional, positive
 from blindfuse.responses.coding import positions, union
-from blindfuse.responses.rows import Rows
 from blindfuse.typing import Array, Floats
 
 STEPS_PER_BATCH = 3
@@ -132,8 +131,8 @@ class OneFactor:
     def _aligned(self, table: Numbers) -> tuple[Numbers, AnnotatorFit]:
         """Scaled ratings by known and new annotators, and the fit of all of them."""
         names = union(self.annotators_, table.annotators, "annotators")
-        codes = positions(table.annotators, names)[table.codes]
-        aligned = Numbers(table.items, names, Rows(table.starts, codes, table.values))
+        places = positions(table.annotators, names)
+        aligned = table.rearranged(table.items, np.arange(table.n_items), names, places)
         return self._scaled(aligned), self._fit.at(positions(names, self.annotators_))
 
     def _scaled(self, table: Numbers) -> Numbers:

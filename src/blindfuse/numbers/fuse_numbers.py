@@ -28,7 +28,6 @@ from blindfuse.numbers.standardization import Standardizer
 from blindfuse.numbers.table import Numbers, check_numbers
 from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold
-from blindfuse.responses.rows import Rows
 from blindfuse.typing import Floats
 
 AUTO = "auto"
@@ -91,7 +90,7 @@ class FittedNumbers:
                 f"Unknown annotators {list_names(new.annotators[unknown])}: the ratings were by "
                 f"{list_names(names)}. Fuse all ratings again, or leave these out."
             )
-        table = Numbers(new.items, names, Rows(new.starts, places[new.codes], new.values))
+        table = new.rearranged(new.items, np.arange(new.n_items), names, places)
         table = _prepare(_scaled(table, self.origin, self.unit), self.groups, self.standardizer)
         values = self.origin + self.unit * self.estimate.predict(table)
         return values if calibration is None else calibration.apply(values)

@@ -1,6 +1,7 @@
 """Notes: sentences about what was detected, converted or left out."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from blindfuse.errors import list_names
 from blindfuse.typing import Array
@@ -23,8 +24,8 @@ class CountNote(str):
         note.total, note.text = count, text
         return note
 
-    def __getnewargs__(self) -> tuple[int, str]:  # for pickling
-        return self.total, self.text
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CountNote, (self.total, self.text)
 
 
 def count_note(count: int, text: str) -> list[str]:

@@ -25,6 +25,7 @@ from blindfuse.responses.rows import (
     row_starts,
     select_rows,
     sort_and_deduplicate,
+    sort_by_row_and_code,
 )
 from blindfuse.typing import Array, Codes, Flags, Integers
 
@@ -189,16 +190,18 @@ class AnnotationTable:
 
     # Selection
 
-    def with_rows(self, items: Array, by_item: Rows, entries: Array | None = None) -> Self:
+    def with_rows(
+        self, items: Array, by_item: Rows, entries: Array | None = None, **changes: Any
+    ) -> Self:
         """Return other responses, to these items, in the codes of this table.
 
         ``entries`` are the positions in this table of the responses, if they are some of its own.
         """
-        changes: dict[str, Any] = {"repeated": 0, "contradictory": 0, "remarks": ()}
+        values: dict[str, Any] = {"repeated": 0, "contradictory": 0, "remarks": (), **changes}
         for name in self.per_response:
             value = getattr(self, name)
-            changes[name] = None if entries is None or value is None else value[entries]
-        return replace(self, items=items, by_item=by_item, **changes)
+            values[name] = None if entries is None or value is None else value[entries]
+        return replace(self, items=items, by_item=by_item, **values)
 
     def select_items(self, chosen: ArrayLike) -> Self:
         """Return the responses to the items at these positions, or in this mask, in this order."""
@@ -212,6 +215,22 @@ class AnnotationTable:
         _, codes, symbols = self.by_item
         rows = Rows(row_starts(np.diff(kept)), codes[mask], symbols[mask])
         return self.with_rows(self.items, rows, np.flatnonzero(mask))
+
+    def rearranged(
+        self, items: Array, item_at: Codes, annotators: Array, annotator_at: Codes
+    ) -> Self:
+        """Return the responses with items and annotators at other positions, under other names.
+
+        The item at position n moves to ``item_at[n]``, the name of which is in ``items``.
+        """
+        starts, codes, entries = sort_by_row_and_code(
+            item_at[self.item_of_response()].astype(item_dtype(len(items))),
+            annotator_at[self.codes].astype(annotator_dtype(len(annotators))),
+            np.arange(self.n_responses, dtype=item_dtype(self.n_responses)),
+            (len(items), len(annotators)),
+        )
+        rows = Rows(starts, codes, self.by_item.symbols[entries])
+        return self.with_rows(items, rows, entries, annotators=annotators)
 
     # Notes
 
