@@ -50,8 +50,6 @@ ALL_METHODS: dict[str, Callable[[], Estimator]] = {
 
 Shrinkage = Literal["learned"] | float
 
-LEFT_OUT = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
-
 
 def fit_blind_ensemble(responses: Responses, shrinkage: Shrinkage = "learned") -> BlindEnsemble:
     with warnings.catch_warnings():

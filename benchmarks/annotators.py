@@ -22,7 +22,6 @@ from experiments.skilled_crowds import (
     FAMILIES,
     N_SPECIAL,
     Family,
-    best_accuracies,
     skilled_crowd,
 )
 from report import Check, Section, public_data
@@ -39,8 +38,6 @@ SIZES: list[tuple[Family, int, int]] = [
         for n_responses in (20, 100, 500, 2000)
     ),
 ]
-FEW_RESPONSES = 20
-"""Responses per annotator up to which the best possible estimate is computed."""
 MIN_GOLD = 20
 """Gold responses from which on an annotator's measured accuracy is compared."""
 
@@ -56,16 +53,13 @@ class Ratings(NamedTuple):
     """Figures of one crowd.
 
     ``possible`` and ``possible_spread`` are the correlation and the spread of accuracies that the
-    same prior gives where all classes are known; ``best`` and ``best_spread`` those of
-    :func:`best_accuracies`, for few responses.
+    same prior gives where all classes are known.
     """
 
     correlation: float
     possible: float
-    best: float
     spread: float
     possible_spread: float
-    best_spread: float
     coverage: float
     guessers: float
     error: float
@@ -90,10 +84,7 @@ def rate(family: Family, n_classes: int, n_responses: int, seed: int) -> Ratings
         ]
     rated, true = fusion.diagnostics.annotators, crowd.model.accuracies
     known = implied_model(crowd.responses, np.eye(n_classes)[crowd.truth], None).accuracies
-    best = np.full_like(true, np.nan)
-    if n_responses <= FEW_RESPONSES:
-        best = best_accuracies(family, crowd, seed)
-    estimates = rated.accuracy, known, best
+    estimates = rated.accuracy, known
     return Ratings._make(
         [
             *(float(np.corrcoef(estimate, true)[0, 1]) for estimate in estimates),
@@ -118,8 +109,7 @@ def simulated() -> Section:
         "Annotators: estimated accuracies of simulated crowds",
         [
             *("family", "classes", "responses"),
-            *("correlation", "with known classes", "with all else known"),
-            *("spread", "with known classes", "with all else known"),
+            *("correlation", "with known classes", "spread", "with known classes"),
             *("coverage", "guessers", "error"),
             *("best of one-coin and full", "standard error of the difference"),
         ],
@@ -128,14 +118,10 @@ def simulated() -> Section:
         "estimated over true accuracies, coverage that of 95 % intervals. Where even known classes "
         "give a correlation below 0.98 or a spread beyond 15 %, because of the noise of few "
         "responses and the shrinkage that it calls for, the required figure is relative to that. "
-        "With all else known is the posterior mean of an accuracy if the confusion matrices of all "
-        "others, the class proportions and the distribution that annotators are drawn from are "
-        "known: no estimate has a smaller expected squared error. "
         "The best of one-coin, full and unshrunk confusion matrices is the best over all ten "
         "crowds; with 20 responses per annotator these have 1,330 items, and two percent of the "
         "errors are two items.",
     )
-    impossible: list[str] = []
     for family, n_classes, n_responses in SIZES:
         found = [rate(family, n_classes, n_responses, seed) for seed in SEEDS]
         mean = Ratings(*np.mean(found, axis=0).tolist())
@@ -145,23 +131,14 @@ def simulated() -> Section:
         section.rows.append(
             [
                 *(family, str(n_classes), f"{n_responses:,}"),
-                *("–" if np.isnan(value) else f"{value:.3f}" for value in mean[:8]),
+                *("–" if np.isnan(value) else f"{value:.3f}" for value in mean[:6]),
                 *(f"{100 * value:.1f} %" for value in (mean.error, mean.best_error, noise)),
             ]
         )
         name = f"{family}, K = {n_classes}, {n_responses:,} responses"
-        checks = _checks(name, mean)
-        section.checks += checks
-        if mean.best < checks[-2].limit:
-            impossible.append(f"{name} ({mean.best:.3f} of {checks[-2].limit:.3f})")
+        section.checks += _checks(name, mean)
         if family == "coin" and n_classes >= 10:
             section.checks.append(Check(f"{name}: guessers", mean.guessers, 0.2))
-    if impossible:
-        section.note += (
-            " The correlation with all else known is below the required one, so no estimate can be "
-            "expected to reach that, for "
-            f"{'; '.join(impossible)}."
-        )
     return section
 
 

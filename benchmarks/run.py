@@ -132,11 +132,12 @@ VIEWS = {
     "never_worse.variants": View(
         "family", ("vote %", "mean difference", "above the limit", "largest")
     ),
+    "ratings.families": View("", ("fuse_numbers", "mean", "median", "standardized mean")),
     "scaling.annotators": View("per label", ("slope",)),
     "scaling.classes": View("per label", ("slope",)),
     "scaling.items": View("per label", ("slope",)),
     "several_labels.families": View(
-        "", ("wrong decisions", "majority", "expected", "F1", "majority’s F1")
+        "", ("F1", "majority’s F1", "wrong sets %", "majority’s wrong sets %")
     ),
     "shapes.tables": View("", ("fuse / (3 × DawidSkene + 1 s)",)),
     "voting.classifiers": View(

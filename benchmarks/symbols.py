@@ -1,8 +1,7 @@
-"""Responses whose symbols are not classes: scores, simulated alphabets, weak supervision, cost."""
+"""Responses whose symbols are not classes: scores, simulated alphabets, weak supervision."""
 
 import csv
 import gzip
-import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -19,26 +18,19 @@ from blindfuse import (
     fuse,
 )
 from blindfuse.metrics import error_rate
-from blindfuse.model.posteriors import expected_counts
 from blindfuse.simulation import simulate_scores
-from report import Check, Section
+from report import Check, Section, public_data
 
 SEEDS = range(5)
 SHAPES = [(symbols, classes) for symbols in (3, 6, 11) for classes in (2, 3)]
 SEPARATION = {2: 0.8, 3: 1.0}
 """Distance of neighbouring classes in standard deviations, by number of classes."""
-LEFT_OUT = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
 
 
 def _rows(path: Path) -> list[list[str]]:
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
     return rows
-
-
-def _folder(*names: str) -> Path | None:
-    root = Path(os.environ.get("BLINDFUSE_DATA", "")).joinpath(*names)
-    return root if "BLINDFUSE_DATA" in os.environ and root.is_dir() else None
 
 
 def _percent_wrong(labels: NDArray[Any], items: NDArray[Any], truth: dict[str, str]) -> float:
@@ -57,10 +49,7 @@ def scores() -> Section:
             "the number of levels is its default, 11, except where the row says otherwise."
         ),
     )
-    folder = _folder("scores", "judges_toxicity")
-    if folder is None:
-        section.note = LEFT_OUT
-        return section
+    folder = public_data() / "scores" / "judges_toxicity"
     items, judges, texts = zip(*_rows(folder / "scores.csv.gz"), strict=True)
     given = np.array(texts, dtype=float)
     truth = dict(_rows(folder / "truth.csv.gz"))
@@ -187,10 +176,7 @@ def weak_supervision() -> Section:
     )
     found: dict[str, tuple[float, float]] = {}
     for name in ("ws_youtube", "ws_hausa"):
-        folder = _folder("crowd", name)
-        if folder is None:
-            section.note = LEFT_OUT
-            return section
+        folder = public_data() / "crowd" / name
         responses = Responses.from_long(*zip(*_rows(folder / "labels.csv.gz"), strict=True))
         truth = dict(_rows(folder / "truth.csv.gz"))
         vote = MajorityVote().fit(responses).labels_
@@ -210,7 +196,3 @@ def weak_supervision() -> Section:
         Check("ws_hausa, fuse minus vote", np.subtract(*found["ws_hausa"][::-1]), 0.0),
     ]
     return section
-
-
-def _e_step(drawn: Any) -> object:
-    return expected_counts(drawn.responses, drawn.model.confusions, drawn.model.prior, threads=1)

@@ -12,8 +12,14 @@ from blindfuse.numbers.annotators import rate_annotators
 from blindfuse.numbers.calibration import MIN_FOR_SLOPE, Calibration, calibrate, gold_values
 from blindfuse.numbers.canonical import CanonicalNumbers, canonicalize
 from blindfuse.numbers.copying import CopiedRatings, find_copies, merge_groups
-from blindfuse.numbers.estimate import Estimate, mean, median, one_factor
-from blindfuse.numbers.noise import INTERVAL_Z, local_noise
+from blindfuse.numbers.estimate import (
+    INTERVAL_Z,
+    Estimate,
+    local_noise,
+    mean,
+    median,
+    one_factor,
+)
 from blindfuse.numbers.number_fusion import NumberFusion
 from blindfuse.numbers.rule import (
     FACTOR,
@@ -24,21 +30,18 @@ from blindfuse.numbers.rule import (
     choose_method,
     gather_evidence,
 )
-from blindfuse.numbers.standardization import Standardizer
+from blindfuse.numbers.scales import Standardizer
 from blindfuse.numbers.table import Numbers, check_numbers
 from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold
 from blindfuse.typing import Floats
 
-AUTO = "auto"
 METHODS: dict[str, Callable[[Numbers], Estimate]] = {
     MEAN: mean,
     MEDIAN: median,
     STANDARDIZED: mean,  # of standardised ratings
     FACTOR: one_factor,
 }
-MIN_SPREAD = 1e-6
-"""Median absolute deviation, relative to the largest one, below which most ratings agree."""
 MAX_PAIR_RATINGS = 2_000_000
 """Pairs of ratings of the same item up to which copies are merged before the ratings are fused."""
 
@@ -101,7 +104,7 @@ def fuse_numbers(
     annotators: Any = None,
     values: Any = None,
     *,
-    method: str = AUTO,
+    method: str = "auto",
     gold: Mapping[Any, Any] | None = None,
 ) -> NumberFusion:
     """Fuse ratings into one estimate per item, and rate the annotators.
@@ -132,9 +135,9 @@ def fuse_numbers(
     [1.33, 4.33, 2.33]
     """
     table = check_numbers(items, annotators, values)
-    if method != AUTO and method not in METHODS:
+    if method != "auto" and method not in METHODS:
         raise BadParameter(
-            f"method={method!r} must be {AUTO!r} or one of {list_names(METHODS, len(METHODS))}."
+            f"method={method!r} must be 'auto' or one of {list_names(METHODS, len(METHODS))}."
         )
     check_gold(gold, "gold values")
     gold_at, known = gold_values(table, gold or {})
@@ -170,7 +173,7 @@ def _fit(table: Numbers, method: str) -> tuple[FittedNumbers, MethodChoice]:
     evidence = gather_evidence(merged, replace(canonical, numbers=merged).sample(), origin / unit)
     choice, fitted = choose_method(evidence), evidence.fitted
     distant = evidence.ratios != 1
-    if method != AUTO:
+    if method != "auto":
         choice, fitted = choice._replace(method=method, why="You named it."), None
         distant = np.zeros_like(distant)
     standardizer = None
@@ -207,7 +210,7 @@ def _location_and_spread(values: Floats) -> tuple[float, float]:
     origin = float(np.median(values))
     deviations = np.abs(values - origin)
     typical, largest = float(np.median(deviations)), float(deviations.max())
-    return origin, (typical if typical > MIN_SPREAD * largest else largest) or 1.0
+    return origin, (typical if typical > 1e-6 * largest else largest) or 1.0
 
 
 def _find_groups(table: Numbers) -> tuple[CopiedRatings | None, tuple[tuple[int, ...], ...]]:

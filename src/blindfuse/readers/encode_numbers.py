@@ -9,6 +9,7 @@ from blindfuse.numbers.table import Numbers
 from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.tables import Table
 from blindfuse.responses.keys import is_null
+from blindfuse.responses.markers import is_failed_verdict, is_missing_marker
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.responses import Responses
@@ -17,8 +18,6 @@ from blindfuse.responses.values import (
     NUMERAL,
     TRIMMED,
     LabelOptions,
-    is_failed_verdict,
-    is_missing_marker,
     missing_number_note,
 )
 

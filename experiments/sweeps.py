@@ -1,7 +1,8 @@
-"""Tables, figures and checks that several experiments share."""
+"""Sweeps: methods run at every value of one parameter. Their tables, figures and checks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from experiments.charts import line_chart
 from experiments.experiment import (
@@ -23,57 +24,97 @@ from experiments.scale import Scale
 from experiments.settings import Setting
 from experiments.tasks import Task, synthetic_tasks
 
+COLUMN_NAMES = {
+    "n_items": "N = {:,}",
+    "n_annotators": "M = {}",
+    "skill": "skill {}",
+    "adversaries": "α = {:.0%}",
+}
+"""Names of the columns by the parameter that varies."""
 ORACLE_MIN_ITEMS = 10_000
 """Number of items from which the error must be close to that of the oracle."""
 
 
-def columns_by_size(setting: Setting, sizes: Iterable[int], scale: Scale) -> Columns:
-    """Return one column per number of items."""
-    return {
-        f"N = {size:,}": {"source": setting.name, "n_items": size} for size in scale.sizes(*sizes)
-    }
-
-
 @dataclass(frozen=True)
-class ParameterGrid:
-    """A setting with a fixed number of items and several values of one task parameter.
-
-    ``column_name`` formats a value, as in ``"M = {}"``.
-    """
+class Sweep:
+    """A setting, and values of one task parameter; ``n_items`` is fixed if another one varies."""
 
     setting: Setting
-    n_items: int
     parameter: str
     values: tuple[float, ...]
-    column_name: str
+    n_items: int = 0
 
     def size(self, scale: Scale) -> int:
-        """Return the number of items at this scale."""
+        """Return the fixed number of items at this scale."""
         return scale.sizes(self.n_items)[0]
+
+    def points(self, scale: Scale) -> list[dict[str, Any]]:
+        """Return the parameters of the tasks at every value."""
+        if self.parameter == "n_items":
+            return [{"n_items": size} for size in scale.sizes(*map(int, self.values))]
+        return [{"n_items": self.size(scale), self.parameter: value} for value in self.values]
 
     def columns(self, scale: Scale) -> Columns:
         """Return one column per value."""
-        shared = {"source": self.setting.name, "n_items": self.size(scale)}
-        return {
-            self.column_name.format(value): {**shared, self.parameter: value}
-            for value in self.values
-        }
+        name, source = COLUMN_NAMES[self.parameter], {"source": self.setting.name}
+        return {name.format(point[self.parameter]): source | point for point in self.points(scale)}
+
+    def by_value(self, scale: Scale) -> dict[float, Mapping[str, Any]]:
+        """Return the columns by value."""
+        return {float(where[self.parameter]): where for where in self.columns(scale).values()}
 
     def tasks(self, methods: Sequence[str], scale: Scale) -> list[Task]:
-        """Return one task per method, value and seed."""
-        sizes = scale.sizes(self.n_items)
+        """Return one task per value, seed and method."""
         return [
             task
-            for value in self.values
+            for point in self.points(scale)
             for task in synthetic_tasks(
-                self.setting, methods, sizes, scale.seeds, **{self.parameter: value}
+                self.setting,
+                methods,
+                [point["n_items"]],
+                scale.seeds,
+                **{name: value for name, value in point.items() if name != "n_items"},
             )
         ]
 
 
-def columns_by_value(columns: Columns, parameter: str) -> dict[float, Mapping[str, object]]:
-    """Return the columns by the value of the parameter in which they differ."""
-    return {float(where[parameter]): where for where in columns.values()}
+def show_errors(
+    sweep: Sweep,
+    rows: Sequence[str],
+    results: Results,
+    scale: Scale,
+    section: Section,
+    printed: Mapping[Cell, float],
+) -> Table:
+    """Add a table of errors in percent; printed ones are compared by their ratio to the oracle."""
+    is_fixed = sweep.parameter != "n_items"
+    title = "Error in percent" + (f", N = {sweep.size(scale):,}" if is_fixed else "")
+    table = tabulate(
+        results,
+        title,
+        rows,
+        sweep.columns(scale),
+        printed,
+        kind="synthetic",
+        reference="Oracle MAP" if printed else "",
+    )
+    section.tables.append(table)
+    return table
+
+
+def draw_errors(
+    sweep: Sweep, rows: Sequence[str], results: Results, scale: Scale, section: Section
+) -> None:
+    """Add a figure of errors against the parameter."""
+    x, name, factor = {
+        "n_items": ("N", "the number of items", 1),
+        "n_annotators": ("M", f"the number of annotators, N = {sweep.size(scale):,}", 1),
+        "skill": ("skill", "skill", 1),
+        "adversaries": ("α %", "the share of adversaries", 100),
+    }[sweep.parameter]
+    columns = {factor * value: where for value, where in sweep.by_value(scale).items()}
+    chart = line_chart(chart_points(results, rows, columns), x, "error %", log_x=x == "N")
+    section.figures.append(Figure(section.name, f"Error against {name}.", chart))
 
 
 def show_times(
@@ -116,18 +157,18 @@ def _slower_note(names: Sequence[str], columns: Columns, results: Results) -> st
 
 
 def show_estimation_errors(
-    settings: Mapping[str, Columns], parameter: str, results: Results, section: Section
+    sweeps: Mapping[str, Sweep], results: Results, scale: Scale, section: Section
 ) -> None:
-    """Add ε_CM and ε_π of Algorithm 2, one line per setting (Figures 2, 5 and 9)."""
-    x = "N" if parameter == "n_items" else "M"
+    """Add ε_CM and ε_π of Algorithm 2, one line per sweep (Figures 2, 5 and 9)."""
+    x = "N" if all(sweep.parameter == "n_items" for sweep in sweeps.values()) else "M"
     points = []
     for field, panel in (("confusion_error", "ε_CM"), ("prior_error", "ε_π")):
-        for setting, columns in settings.items():
-            by_value = columns_by_value(columns, parameter)
-            for point in chart_points(results, [ALG_2], by_value, field, panel=panel):
-                points.append({**point, "method": setting})
+        for name, sweep in sweeps.items():
+            for point in chart_points(results, [ALG_2], sweep.by_value(scale), field, panel=panel):
+                points.append({**point, "method": name})
+        columns = {name: sweep.columns(scale) for name, sweep in sweeps.items()}
         title = f"{panel} of Algorithm 2"
-        section.tables.append(estimation_error_table(title, settings, field, results))
+        section.tables.append(estimation_error_table(title, columns, field, results))
     chart = line_chart(points, x, "mean error", panels=("ε_CM", "ε_π"), log_x=x == "N")
     caption = f"Errors of the confusion matrices (left) and of the prior (right) against {x}."
     section.figures.append(Figure(section.name, caption, chart))

@@ -7,15 +7,18 @@ import numpy as np
 from blindfuse.errors import BadParameter
 from blindfuse.numbers.annotator_fit import AnnotatorFit
 from blindfuse.numbers.canonical import canonicalize
-from blindfuse.numbers.factor_em import crowd_scale, fit_factor, posterior_means
-from blindfuse.numbers.factor_statistics import FactorStatistics, expected_statistics, maximize
+from blindfuse.numbers.factor_em import (
+    FactorStatistics,
+    crowd_scale,
+    e_step,
+    fit_factor,
+    maximize,
+    posteriors,
+)
 from blindfuse.numbers.table import Numbers, check_numbers
 from blindfuse.parameters import optional, positive
 from blindfuse.responses.coding import positions, union
 from blindfuse.typing import Array, Floats
-
-STEPS_PER_BATCH = 3
-"""E- and M-steps with which a new batch is learned from."""
 
 
 class OneFactor:
@@ -37,7 +40,7 @@ class OneFactor:
     values_ ``[item]``
         estimates of the items of the last batch, on the scale that the annotators share.
     statistics_
-        :class:`~blindfuse.numbers.factor_statistics.FactorStatistics` of all batches.
+        :class:`~blindfuse.numbers.factor_em.FactorStatistics` of all batches.
     batches_
         number of batches learned from.
 
@@ -65,7 +68,7 @@ class OneFactor:
         self._unit = float(canonical.numbers.values.std()) or 1.0
         fitted = fit_factor(self._scaled(canonical.numbers)).annotators
         self._fit = fitted.at(np.argsort(canonical.annotators))
-        self.statistics_ = _expected(self._scaled(table), self._fit).normalized()
+        self.statistics_ = e_step(self._scaled(table), self._fit)[2].normalized()
         self.batches_ = 1
         self.values_ = self.predict(table)
         return self
@@ -83,8 +86,8 @@ class OneFactor:
         working, fit = self._aligned(table)
         factor = 1.0 if forget is None else 0.5 ** (table.n_items / forget)
         earlier = self.statistics_.discounted(factor)
-        for _ in range(STEPS_PER_BATCH):
-            statistics = earlier + _expected(working, fit)
+        for _ in range(3):
+            statistics = earlier + e_step(working, fit)[2]
             fit = maximize(statistics, fit)
         self.statistics_, self._fit = statistics.normalized(), fit
         self.batches_ += 1
@@ -93,22 +96,22 @@ class OneFactor:
 
     def merge(self, other: "OneFactor") -> Self:
         """Add everything that another estimator has learned from other batches."""
-        for one in (self, other):
-            if not hasattr(one, "batches_"):
+        for model in (self, other):
+            if not hasattr(model, "batches_"):
                 raise BadParameter("An estimator has learned from no batch yet. Call fit first.")
         factor = other._unit / self._unit
         shift = (other._origin - self._origin) / self._unit
-        known = self.annotators_
+        earlier = self.annotators_
         self.statistics_ = self.statistics_ + other.statistics_.rescaled(factor, shift)
-        self._fit = self._fit.at(positions(self.annotators_, known))
-        for _ in range(STEPS_PER_BATCH):
+        self._fit = self._fit.at(positions(self.annotators_, earlier))
+        for _ in range(3):
             self._fit = maximize(self.statistics_, self._fit)
         self.batches_ += other.batches_
         return self
 
     def predict(self, numbers: Any) -> Floats:
         """Return the estimates ``[item]`` of items; unknown annotators are like the crowd."""
-        z = posterior_means(*self._aligned(check_numbers(numbers)))
+        z, _ = posteriors(*self._aligned(check_numbers(numbers)))
         location, scale = crowd_scale(self._fit, self.statistics_.sums[:, 0])
         return self._origin + self._unit * (location + scale * z)
 
@@ -136,10 +139,4 @@ class OneFactor:
         return self._scaled(aligned), self._fit.at(positions(names, self.annotators_))
 
     def _scaled(self, table: Numbers) -> Numbers:
-        values = (table.values - self._origin) / self._unit
-        return table.with_values(values)
-
-
-def _expected(table: Numbers, fit: AnnotatorFit) -> FactorStatistics:
-    z, v = np.zeros(table.n_items), np.ones(table.n_items)
-    return expected_statistics(table, fit, z, v)
+        return table.with_values((table.values - self._origin) / self._unit)
