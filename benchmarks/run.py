@@ -72,6 +72,7 @@ SECTIONS: list[Callable[[], Section]] = [
     expected_error.independent,
     expected_error.independent_small,
     expected_error.hard_families,
+    expected_error.class_shares,
     annotators.simulated,
     annotators.families,
     annotators.public,
