@@ -17,20 +17,20 @@ BUDGETS = {
     # folder: lines, constants
     ".": (850, 8),
     "auditing": (1_450, 11),
-    "cli": (3_150, 26),
+    "cli": (3_150, 25),
     "datasets": (700, 17),
     "diagnostics": (1_750, 25),
     "engines": (1_150, 5),
     "estimators": (3_550, 30),
     "fusion": (2_000, 14),
     "kernels": (2_800, 37),
-    "metrics": (700, 1),
-    "model": (2_500, 46),
+    "metrics": (700, 0),
+    "model": (2_300, 42),
     "moments": (650, 6),
-    "numbers": (2_550, 24),
+    "numbers": (2_450, 24),
     "readers": (4_250, 28),
     "report": (1_750, 43),
-    "responses": (6_050, 47),
+    "responses": (6_000, 45),
     "sets": (1_050, 18),
     "sklearn": (850, 9),
     "solver": (850, 6),
@@ -41,8 +41,6 @@ MODULE = 400
 """Lines of a module, but for these."""
 LONGER_MODULES = {
     "kernels/sweeps.py": 660,
-    "model/annotator_prior.py": 490,
-    "responses/coding.py": 430,
     "responses/responses.py": 500,
 }
 
