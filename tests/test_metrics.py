@@ -19,7 +19,7 @@ from statsmodels.stats import inter_rater
 
 from blindfuse import BadLabels, BadParameter, Model, Responses, ResponseSets, simulate
 from blindfuse.metrics import (
-    Agreement,
+    Interval,
     Level,
     calibration_error,
     cohen_kappa,
@@ -40,7 +40,7 @@ from tests.conftest import Crowds
 from tests.support.multi_label import simulate_sets
 
 LEVELS: tuple[Level, ...] = get_args(Level)
-COEFFICIENTS: dict[str, Callable[..., Agreement]] = {
+COEFFICIENTS: dict[str, Callable[..., Interval]] = {
     "cohen": lambda table, **options: cohen_kappa(table[:, 0], table[:, 1], **options),
     "fleiss": fleiss_kappa,
     **{

@@ -18,8 +18,9 @@ from blindfuse.auditing.corrections import (
 from blindfuse.auditing.describe import describe_audit
 from blindfuse.auditing.plan import AuditPlan
 from blindfuse.auditing.sample import CheckedSample, collect_sample
-from blindfuse.auditing.stratified import POWER_OF_GROUPS, Interval, intervals_of_shares
+from blindfuse.auditing.stratified import POWER_OF_GROUPS, intervals_of_shares
 from blindfuse.errors import BadParameter
+from blindfuse.metrics.interval import Interval
 from blindfuse.parameters import instance_of, optional, positive
 from blindfuse.responses.gold import check_gold
 from blindfuse.result import Paragraph

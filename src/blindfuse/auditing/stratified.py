@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from blindfuse.metrics.interval import Interval
 from blindfuse.typing import Floats
 
 CONFIDENCE = 0.95
@@ -43,26 +44,6 @@ _BISECTIONS = 45
 _SMALLEST = 1e-250
 _MIN_CORRECTION = 1e-9
 """Of the variance in a stratum that was checked completely, to avoid a division by zero."""
-
-
-class Interval(NamedTuple):
-    """An estimate with its interval, ``low`` to ``high``; in audits, of 95 %."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def half_width(self) -> float:
-        return (self.high - self.low) / 2
-
-    def __neg__(self) -> "Interval":
-        return Interval(-self.value, -self.high, -self.low)
-
-    def percent(self, unit: str = "%") -> str:
-        """As ``5.1 % (2.0 to 8.2 %)``, or ``5.1 points (2.0 to 8.2)``."""
-        value, low, high = (f"{100 * x:.1f}" for x in self)
-        return f"{value} {unit} ({low} to {high}{' %' if unit == '%' else ''})"
 
 
 class Counts(NamedTuple):

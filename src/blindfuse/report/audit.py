@@ -8,7 +8,7 @@ import numpy as np
 
 from blindfuse.auditing.audit import AuditResult
 from blindfuse.auditing.candidates import FUSION
-from blindfuse.auditing.stratified import Interval
+from blindfuse.metrics.interval import Interval
 from blindfuse.report.names import distinct_names, visible
 from blindfuse.result import Paragraph
 

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from blindfuse.metrics import Agreement
+from blindfuse.metrics import Interval
 from blindfuse.numbers.annotators import FLAGS
 from blindfuse.numbers.number_fusion import NumberFusion
 from blindfuse.report.charts import BLUE, ORANGE, ROWS, Chart, Plot, chart_specification
@@ -63,7 +63,7 @@ class NumberContents:
     why: str
     paragraphs: tuple[Paragraph, ...]
     notes: tuple[str, ...]
-    agreement: tuple[tuple[str, Agreement], ...]
+    agreement: tuple[tuple[str, Interval], ...]
     annotators: tuple[NumberAnnotatorRow, ...]
     n_annotators: int
     items: tuple[NumberItemRow, ...]

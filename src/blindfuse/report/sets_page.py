@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from blindfuse.errors import BadLabels
-from blindfuse.metrics import Agreement, krippendorff_alpha
+from blindfuse.metrics import Interval, krippendorff_alpha
 from blindfuse.report.charts import BLUE, ORANGE, ROWS, Chart, Plot, chart_specification
 from blindfuse.report.names import distinct_names, visible
 from blindfuse.report.rendering import fill_template
@@ -78,7 +78,7 @@ class SetContents:
     why: str
     paragraphs: tuple[Paragraph, ...]
     notes: tuple[str, ...]
-    agreement: tuple[tuple[str, Agreement], ...]
+    agreement: tuple[tuple[str, Interval], ...]
     classes: tuple[ClassRow, ...]
     n_classes: int
     related: tuple[tuple[str, str, float], ...]

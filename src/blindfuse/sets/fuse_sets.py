@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from blindfuse.auditing.stratified import Interval
 from blindfuse.diagnostics.expected_error import ExpectedError
 from blindfuse.diagnostics.sampling import MAX_SAMPLED, evenly_spaced
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.kernels.threads import single_threaded_blas
+from blindfuse.metrics.interval import Interval
 from blindfuse.model.recalibration import power_for_error
 from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold

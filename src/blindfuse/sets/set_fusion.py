@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from blindfuse.auditing.stratified import Interval
 from blindfuse.diagnostics.expected_error import ExpectedError
 from blindfuse.errors import list_names
 from blindfuse.fusion.fuse import Fusion
-from blindfuse.metrics import Agreement, masi_alpha
+from blindfuse.metrics import Interval, masi_alpha
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.result import (
     Columns,
@@ -172,7 +171,7 @@ class SetFusion:
         return self.responses.notes
 
     @cached_property
-    def agreement(self) -> dict[str, Agreement]:
+    def agreement(self) -> dict[str, Interval]:
         """Coefficients of agreement by name; empty if no item has two responses."""
         if self.responses.responses_per_item.max(initial=0) < 2:
             return {}
