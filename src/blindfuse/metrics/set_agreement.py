@@ -9,6 +9,9 @@ from blindfuse.metrics.interval import Interval, bootstrap_interval, chance_corr
 from blindfuse.responses.response_sets import as_response_sets
 from blindfuse.typing import Flags, Floats, Integers
 
+MAX_SETS = 5000
+"""Distinct sets of which all distances are computed; with more, responses are sampled evenly."""
+
 
 def masi_alpha(
     responses: Any,
@@ -43,9 +46,8 @@ def masi_alpha(
         )
     items, rows = np.unique(item[paired], return_inverse=True)
     within = _distances_within(table.members, table.symbols[paired], rows) / (n[items] - 1)
-    # Distances of all pairs of more than 5,000 distinct sets are those of an even sample.
-    many = len(np.unique(table.symbols[paired])) > 5000
-    sample = slice(None, None, 1 + len(paired) // 5000 if many else 1)
+    has_many = len(np.unique(table.symbols[paired])) > MAX_SETS
+    sample = slice(None, None, 1 + len(paired) // MAX_SETS if has_many else 1)
     used, symbols = np.unique(table.symbols[paired][sample], return_inverse=True)
     distances, row_of = _masi_distances(table.members[used]), rows[sample]
 

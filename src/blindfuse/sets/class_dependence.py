@@ -33,13 +33,7 @@ MAX_RANK = 16
 """Principal components; more would add parameters to classes that have few positive items."""
 MAX_FITTED = 20_000
 """Items that the correction is fitted to, evenly spaced; the others are corrected as well."""
-MAX_PREDICTED = 50_000
-"""Responses that are held out to compare models of dependent classes."""
 FOLDS = 5
-TOLERANCE = 1e-12
-"""Relative rise of the likelihood at which a fit stops."""
-VARIANCE_STEPS = 6
-"""Updates of the prior variances; they change little after a few."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +116,7 @@ def measure_class_dependence(
     fold_of_item = np.empty(table.n_items, dtype=np.intp)
     fold_of_item[order] = np.arange(table.n_items) % FOLDS
     rank_of_item = np.argsort(order)
-    step = 1 + table.n_responses // MAX_PREDICTED
+    step = 1 + table.n_responses // 50_000  # about so many responses are held out
     gains = np.zeros(table.n_items)
     is_tested = (n_responses >= 2) & (rank_of_item // FOLDS % step == 0)
     for fold in range(FOLDS):
@@ -148,7 +142,7 @@ def fit_correction(evidence: Floats, prior: Floats) -> PriorCorrection:
     n_classes, rank = loadings.shape
     intercepts, weights = base.copy(), np.zeros((n_classes, rank))
     variances = np.ones(rank)
-    for _ in range(VARIANCE_STEPS):
+    for _ in range(6):  # prior variances change little after a few updates
         spread = np.zeros(rank)
         for k in range(n_classes):
             features = _features(posteriors, means, loadings, k)
@@ -194,7 +188,7 @@ def _fit_class(
         gradient = penalty * parameters - design.T @ (expit(eta + evidence) - expit(eta))
         return float(penalty @ parameters**2 / 2 - likelihoods.sum()), gradient
 
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"ftol": TOLERANCE}).x
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"ftol": 1e-12}).x
     prior = expit(design @ found)
     curvature = (design * (prior * (1 - prior))[:, None]).T @ design + np.diag(penalty)
     return found, np.linalg.inv(curvature)

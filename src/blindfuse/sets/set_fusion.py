@@ -27,8 +27,6 @@ from blindfuse.sets.class_dependence import ClassDependence
 from blindfuse.sets.shared_rates import SharedRates
 from blindfuse.typing import Array, Flags, Floats
 
-Members = Flags
-
 MIN_POSTERIOR = 0.5
 """Posterior above which a class belongs to the set."""
 SEPARATOR = "|"
@@ -72,7 +70,7 @@ class SetFusion:
 
     responses: ResponseSets
     posteriors: Floats
-    chosen: Members
+    chosen: Flags
     confidence: Floats
     expected_error: ExpectedError | None
     correct_sets: Interval | None
