@@ -50,10 +50,8 @@ if TYPE_CHECKING:
     from blindfuse.readers.gold import read_gold as read_gold
     from blindfuse.readers.reading import Read as Read
     from blindfuse.readers.reading import read as read
-    from blindfuse.report.numbers_page import number_report_html as number_report_html
     from blindfuse.report.rendering import report_html as report_html
     from blindfuse.report.rendering import write_report as write_report
-    from blindfuse.report.sets_page import set_report_html as set_report_html
     from blindfuse.responses.response_sets import ResponseSets as ResponseSets
     from blindfuse.responses.responses import Responses as Responses
     from blindfuse.sets.fuse_sets import fuse_sets as fuse_sets
@@ -107,12 +105,10 @@ _MODULES = {
     "fuse_sets": "sets.fuse_sets",
     "fuse_stream": "fusion.fuse_stream",
     "next_labels": "fusion.next_labels",
-    "number_report_html": "report.numbers_page",
     "plan_audit": "auditing.plan",
     "read": "readers.reading",
     "read_gold": "readers.gold",
     "report_html": "report.rendering",
-    "set_report_html": "report.sets_page",
     "simulate": "simulation",
     "simulate_numbers": "numbers.simulation",
     "simulate_scores": "simulation",

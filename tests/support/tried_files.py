@@ -40,6 +40,7 @@ Cells = Mapping[tuple[str, str], str]
 
 N_ITEMS = 40
 ITEMS = [f"q{n:02d}" for n in range(N_ITEMS)]
+ROWS = [str(n) for n in range(N_ITEMS)]
 ANNOTATORS = ["ann", "bob", "eve"]
 WORDS = {"1": "cat", "2": "cow", "3": "dog"}
 CLASSES = list(WORDS.values())
@@ -203,8 +204,12 @@ def _by_item() -> dict[str, dict[str, str]]:
     }
 
 
-def _by_row(cells: Cells) -> Cells:
-    return {(str(ITEMS.index(item)), who): label for (item, who), label in cells.items()}
+def _by_place(cells: Cells, first: int = 0) -> Cells:
+    """Items and annotators by their row and column."""
+    return {
+        (str(ITEMS.index(item)), str(first + ANNOTATORS.index(who))): label
+        for (item, who), label in cells.items()
+    }
 
 
 def _renamed(cells: Cells, names: Sequence[str]) -> Cells:
@@ -277,7 +282,7 @@ def _values() -> list[TriedFile]:
                 )
                 for shard in (0, 1)
             },
-            _renamed(LABELS, [str(n) for n in range(N_ITEMS)]),
+            _renamed(LABELS, ROWS),
             ["7.0 and 7 are one item"],
         ),
         *(
@@ -400,17 +405,13 @@ def _numbers_as_text() -> list[TriedFile]:
         " ".join(f"{float(label):.18e}" for label in row.values())
         for row in wide_rows(NUMBERS, "-1")
     )
-    by_place = {
-        (str(ITEMS.index(item)), str(ANNOTATORS.index(who))): label
-        for (item, who), label in NUMBERS.items()
-    }
     return [
         tried(
             "NumPy: savetxt of a matrix, −1 for missing",
             "votes.txt",
             matrix.encode(),
             "labels treated as missing: '-1' … --classes",
-            cells=by_place,
+            cells=_by_place(NUMBERS),
         ),
         kept("surveys: 99 for no response", survey, "read as classes: '99' … --missing 99"),
         csv(
@@ -701,21 +702,19 @@ def _tables() -> list[TriedFile]:
                 ("", _IDS),
                 ("tweet", _TWEETS),
                 ("image_path", [f"img/{n}.png" for n in _IDS]),
-                ("Unnamed: 0", [str(n) for n in range(N_ITEMS)]),
+                ("Unnamed: 0", ROWS),
             )
         ),
         csv(
             "pandas: wide CSV whose columns are numbered",
             pd.DataFrame([list(r.values()) for r in wide_rows()]).to_csv().encode(),
-            cells={
-                (str(ITEMS.index(i)), str(ANNOTATORS.index(a))): k for (i, a), k in LABELS.items()
-            },
+            cells=_by_place(LABELS),
         ),
         csv(
             "Snorkel: labelling functions, −1 abstains",
             wide(NUMBERS, "-1"),
             "treated as missing: '-1'",
-            cells=_by_row(NUMBERS),
+            cells=_renamed(NUMBERS, ROWS),
         ),
         refused(
             "wide CSV in which no columns share labels",
@@ -748,11 +747,6 @@ def _columns_of_classes() -> list[TriedFile]:
     """Tables with a column per class: counts, shares, and one 1 per response or per item."""
     votes = {item: list(labels.values()) for item, labels in _by_item().items()}
     counts = {(item, k): str(own.count(k)) for item, own in votes.items() for k in CLASSES}
-    shares = {
-        (item, k): plain_share(own.count(k) / len(own) if own else 0)
-        for item, own in votes.items()
-        for k in CLASSES
-    }
     one_hot = [
         {"item": i, "annotator": a, **{k: int(k == label) for k in CLASSES}}
         for (i, a), label in LABELS.items()
@@ -760,7 +754,7 @@ def _columns_of_classes() -> list[TriedFile]:
     products = {
         (item, f"{a}_{k}"): str(int(LABELS[item, a] == k)) for item, a in LABELS for k in CLASSES
     }
-    tables = {name: pd.Series(cells).unstack() for name, cells in (("n", counts), ("p", shares))}
+    table = pd.Series(counts).unstack()
     grouped = [
         {"item": item, "label": k, "count": own.count(k)}
         for item, own in votes.items()
@@ -770,7 +764,7 @@ def _columns_of_classes() -> list[TriedFile]:
     return [
         csv(
             "pandas: numbers of votes, one column per class",
-            tables["n"].to_csv(index_label="item").encode(),
+            table.to_csv(index_label="item").encode(),
             f"as in columns with the counts or shares of votes … {write}",
             cells=counts,
         ),
@@ -781,7 +775,7 @@ def _columns_of_classes() -> list[TriedFile]:
         ),
         refused(
             "wide CSV with numbers of votes named n_cat, n_cow, n_dog",
-            tables["n"].add_prefix("n_").to_csv(index_label="item").encode(),
+            table.add_prefix("n_").to_csv(index_label="item").encode(),
             "no column with labels … one column per annotator",
             name="wide.csv",
         ),
@@ -797,11 +791,6 @@ def _columns_of_classes() -> list[TriedFile]:
             cells=products,
         ),
     ]
-
-
-def plain_share(share: float) -> str:
-    """A share as it is read: with two digits, without zeros at the end."""
-    return f"{share:.2f}".rstrip("0").rstrip(".")
 
 
 def _columns_of_questions() -> list[TriedFile]:
@@ -967,9 +956,7 @@ def _headers() -> list[TriedFile]:
             "MACE: wide CSV without a header",
             text(wide_rows(), header=False),
             "no header found",
-            cells={
-                (str(ITEMS.index(i)), str(ANNOTATORS.index(a))): k for (i, a), k in LABELS.items()
-            },
+            cells=_by_place(LABELS),
         ),
         csv(
             "CSV files that were joined with their headers",

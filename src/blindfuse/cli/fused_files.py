@@ -107,16 +107,9 @@ def report_writer(
     title: str, notes: Sequence[str], fused: "FusionResult", audit: "AuditResult | None" = None
 ) -> FileWriter:
     """Return a function that writes the report of a result, for labels with other methods."""
-    from blindfuse import Fusion, report_html
+    from blindfuse import report_html
 
     compared, gold = _compare(fused), fused.gold_check
-    if not isinstance(fused.fusion, Fusion):
-        from blindfuse.numbers.number_fusion import NumberFusion
-        from blindfuse.report.numbers_page import number_report_html
-        from blindfuse.report.sets_page import set_report_html
-
-        write = number_report_html if isinstance(fused.fusion, NumberFusion) else set_report_html
-        return string_writer(write(fused.fusion, title=title, notes=notes))
     page = report_html(
         fused.fusion, title=title, notes=notes, compared=compared, gold=gold, audit=audit
     )
