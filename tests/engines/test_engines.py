@@ -1,6 +1,7 @@
 """Dask and Spark with real worker processes: the results equal those of one machine."""
 
 import re
+from collections.abc import Callable
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
@@ -212,7 +213,7 @@ def texts(frame: pd.DataFrame) -> list[str]:
     return [f"free text {n}" for n in range(len(frame))]
 
 
-BAD_TABLES = {
+BAD_TABLES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "a missing column": (lambda f: f.rename(columns={"label": "labels"}), "did you mean 'labels'"),
     "items without a name": (lambda f: without(f, "item"), "column 'item' is null"),
     "annotators without a name": (lambda f: without(f, "annotator"), "column 'annotator' is null"),
