@@ -27,8 +27,6 @@ from blindfuse.typing import Codes, Floats
 
 EPSILON = 1e-9
 """Probabilities are kept this far from 0 and 1, so that log odds are finite."""
-MAX_CELLS = 5_000_000
-"""Responses times classes that are predicted; larger tables are sampled by item."""
 MAX_RANK = 16
 """Principal components; more would add parameters to classes that have few positive items."""
 MAX_FITTED = 20_000
@@ -105,7 +103,7 @@ def measure_class_dependence(
     Items are divided into folds. A correction fitted to the others predicts each response to an
     item of a fold from the remaining responses to that item.
     """
-    table = table.sample_items(MAX_CELLS)
+    table = table.sample_items(5_000_000)  # responses times classes
     n_responses = table.responses_per_item
     if len(active) < 2 or np.count_nonzero(n_responses >= 2) < 2:
         return ClassDependence(None, None, active)
@@ -116,7 +114,7 @@ def measure_class_dependence(
     fold_of_item = np.empty(table.n_items, dtype=np.intp)
     fold_of_item[order] = np.arange(table.n_items) % FOLDS
     rank_of_item = np.argsort(order)
-    step = 1 + table.n_responses // 50_000  # about so many responses are held out
+    step = 1 + table.n_responses // 50_000  # holds out about 50,000 responses
     gains = np.zeros(table.n_items)
     is_tested = (n_responses >= 2) & (rank_of_item // FOLDS % step == 0)
     for fold in range(FOLDS):

@@ -33,8 +33,6 @@ SEPARATOR = "|"
 """What separates the classes of an item in files."""
 MAX_BOOTSTRAPPED = 2000
 """Items up to which agreement has 1,000 bootstrap resamples; 100 above."""
-MIN_CORRELATION = 0.2
-"""Correlation of the posteriors of two classes at or above which they are listed as related."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +216,7 @@ class SetFusion:
     def related_classes(self) -> list[tuple[Any, Any, float]]:
         """Pairs of classes whose posteriors are correlated, the strongest first; empty if unused.
 
-        The third entry is the correlation of their posteriors over items.
+        The third entry is the correlation of their posteriors over items, at least ± 0.2.
         """
         if self.dependence.correction is None:
             return []
@@ -233,7 +231,7 @@ class SetFusion:
         return [
             (names[first[at]], names[second[at]], float(values[at]))
             for at in order.tolist()
-            if abs(values[at]) >= MIN_CORRELATION
+            if abs(values[at]) >= 0.2
         ]
 
     def summary(self) -> str:

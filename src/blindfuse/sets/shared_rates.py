@@ -12,8 +12,6 @@ from blindfuse.fusion.fuse import Fusion, fuse_table
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.responses import Responses
 
-MAX_POOLED = 500_000
-"""Questions (response × class) that all classes together are fused on, as a sample of items."""
 STRENGTHS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 """Pseudo-counts per class among which the most likely is chosen."""
 
@@ -57,8 +55,11 @@ class SharedRates:
 
 
 def learn_shared_rates(table: ResponseSets, options: Mapping[str, Any]) -> SharedRates:
-    """Fuse the questions of all classes together, and learn what they say about each class."""
-    n_classes, sample = table.n_classes, table.sample_items(MAX_POOLED)
+    """Fuse the questions of all classes together, and learn what they say about each class.
+
+    Of more than 500,000 questions (response × class), a sample of the items is fused.
+    """
+    n_classes, sample = table.n_classes, table.sample_items(500_000)
     n_items, items = sample.n_items, sample.item_of_response()
     questions = Responses.from_codes(
         np.repeat(items, n_classes) + n_items * np.tile(np.arange(n_classes), len(items)),
