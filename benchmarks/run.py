@@ -132,6 +132,7 @@ VIEWS = {
     "never_worse.variants": View(
         "family", ("vote %", "mean difference", "above the limit", "largest")
     ),
+    "ratings.families": View("", ("fuse_numbers", "mean", "median", "standardized mean")),
     "scaling.annotators": View("per label", ("slope",)),
     "scaling.classes": View("per label", ("slope",)),
     "scaling.items": View("per label", ("slope",)),

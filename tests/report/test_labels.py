@@ -1,4 +1,4 @@
-"""What the page of labels shows: figures, paragraphs, warnings, classes and history."""
+"""What the page of labels shows: figures, paragraphs, warnings and classes."""
 
 from collections import Counter
 from dataclasses import replace
@@ -18,7 +18,7 @@ def chart_rows(page: Page, section: str) -> list[dict[str, Any]]:
     return rows
 
 
-def test_classes_history_and_paragraphs() -> None:
+def test_classes_and_paragraphs() -> None:
     fusion = crowd()
     page, shares = page_of(fusion, notes=["read as long"]), fusion.diagnostics.class_shares
     labels = Counter(fusion.labels)
@@ -30,8 +30,6 @@ def test_classes_history_and_paragraphs() -> None:
         assert [row[key] for key in ("value", "low", "high", "mark")] == pytest.approx(
             expected, abs=5e-5
         )
-    history = [row["value"] for row in chart_rows(page, "convergence")]
-    assert history == fusion.history.tolist()
     assert page.notes[0] == "read as long"
     shown = {each.heading: each.text for each in (*page.warnings, *page.paragraphs)}
     assert shown == {each.heading: each.text for each in fusion.paragraphs()}
@@ -77,13 +75,6 @@ def test_a_good_fusion_has_no_warnings() -> None:
     good = fuse(simulate(2000, 8, 3, np.random.default_rng(0), skill=0.4).responses)
     assert page_of(good).warnings == ()
     assert "No diagnostic gives a reason to distrust these figures" in report_html(good)
-
-
-def test_long_histories_keep_their_first_and_last_iteration() -> None:
-    fusion = replace(crowd(), history=np.linspace(-5000.0, -1.0, 5000))
-    history = chart_rows(page_of(fusion), "convergence")
-    assert len(history) <= 400
-    assert (history[0], history[-1]) == ({"x": 1, "value": -5000.0}, {"x": 5000, "value": -1.0})
 
 
 def test_only_the_most_common_of_many_classes_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
-import numpy as np
 
 from blindfuse.report.blocks import Chart, Row
 
@@ -216,17 +215,3 @@ def heat_map(
         frames,
     )
     return _chart(name, drawing, (16 if crowded else 24) * len(names), rows, description)
-
-
-def line(name: str, rows: Sequence[Row], description: str, titles: tuple[str, str]) -> Chart:
-    """A line through ``value`` at the steps ``x``, with as many decimals as its range needs."""
-    values = [row["value"] for row in rows]
-    digits = int(np.clip(np.ceil(1 - np.log10(max(np.ptp(values), 1e-9))), 0, 6))
-    last = rows[-1]["x"]
-    axis = alt.Axis(grid=False, values=list(range(1, last + 1, -(-last // 8))))
-    x = alt.X("x:Q", title=titles[0], axis=axis, scale=alt.Scale(zero=False, nice=False))
-    y_axis = alt.Axis(tickCount=4, format=f",.{digits}f")
-    y = alt.Y("value:Q", title=titles[1], scale=alt.Scale(zero=False), axis=y_axis)
-    base = _base([("x", titles[0], ","), ("value", titles[1], ",.2f")], x=x, y=y)
-    drawing = base.mark_line(color=BLUE, point={"color": BLUE, "size": 20})
-    return _chart(name, drawing, 180, rows, description)

@@ -1,4 +1,4 @@
-"""The page of fused labels: key figures, warnings, classes, annotators, items and convergence."""
+"""The page of fused labels: key figures, warnings, classes, annotators, items."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from blindfuse.fusion.gold_check import GoldCheck
 from blindfuse.model.posteriors import most_likely
 from blindfuse.report.annotators import annotator_section, most_common_classes
 from blindfuse.report.blocks import Block, Key, Row, Section, Table, Text, percent, percent_range
-from blindfuse.report.charts import PERCENT, bars, line
+from blindfuse.report.charts import PERCENT, bars
 from blindfuse.report.dependence import dependence_section
 from blindfuse.report.items import item_section
 from blindfuse.report.names import distinct_names
@@ -18,8 +18,6 @@ from blindfuse.result import Paragraph
 
 MAX_CLASSES = 40
 """Classes of the chart of class proportions; of more, the most common ones."""
-MAX_HISTORY = 400
-"""Points of the chart of convergence."""
 CLASS_TIPS = (
     ("name", "class", ""),
     ("value", "share of the items", PERCENT),
@@ -39,8 +37,6 @@ def label_sections(fusion: Fusion) -> Iterator[Section]:
     yield annotator_section(fusion.diagnostics, model, names)
     yield dependence_section(fusion.diagnostics.dependence)
     yield item_section(fusion, names)
-    if len(fusion.history) > 1:
-        yield _convergence_section(fusion)
 
 
 def label_figures(
@@ -131,14 +127,3 @@ def _class_section(fusion: Fusion) -> Section:
     if len(rows) < len(names):
         blocks.insert(0, Text(f"The {len(rows)} most common of {len(names):,} classes."))
     return Section("classes", "Classes", "Class proportions", tuple(blocks))
-
-
-def _convergence_section(fusion: Fusion) -> Section:
-    """Evenly spaced iterations with their log-likelihoods, the first and the last included."""
-    history = fusion.history
-    steps = np.linspace(0, len(history) - 1, min(MAX_HISTORY, len(history))).astype(int)
-    rows = [{"x": n + 1, "value": float(history[n])} for n in np.unique(steps).tolist()]
-    text = f"Log-likelihood of the responses over {len(history):,} iterations."
-    chart = line("convergence", rows, text, ("iteration", "log-likelihood"))
-    blocks = Text(f"{text} The curve should flatten."), chart
-    return Section("convergence", "Convergence", "Convergence", blocks)

@@ -1,11 +1,10 @@
-"""The page of fused ratings, and the section on agreement, which fused sets have too."""
+"""The page of fused ratings."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 
-from blindfuse.metrics import Agreement
 from blindfuse.numbers.annotators import FLAGS
 from blindfuse.numbers.number_fusion import NumberFusion
 from blindfuse.report.annotators import REMARK_KEY
@@ -27,12 +26,6 @@ def number_sections(fusion: NumberFusion) -> Iterator[Section]:
     yield _estimate_section(fusion)
     yield _annotator_section(fusion)
     yield _dependence_section(fusion)
-    yield agreement_section(
-        fusion.agreement,
-        "1 is perfect agreement, 0 is the agreement expected by chance. Bias and scale of "
-        "annotators count as disagreement here, and the fusion corrects them.",
-        "Agreement cannot be measured, because fewer than two items have two ratings.",
-    )
     yield _item_section(fusion)
 
 
@@ -44,17 +37,6 @@ def number_figures(fusion: NumberFusion) -> Iterator[tuple[str, str]]:
     for name, agreement in fusion.agreement.items():
         interval = f"{agreement.low:.2f} to {agreement.high:.2f}"
         yield f"{agreement.value:.2f}", f"{name} ({interval})"
-
-
-def agreement_section(agreement: Mapping[str, Agreement], caption: str, unknown: str) -> Section:
-    """Return coefficients of agreement by name, or the text ``unknown`` if there are none."""
-    rows = [
-        (name, f"{one.value:.3f}", f"{one.low:.3f} to {one.high:.3f}")
-        for name, one in agreement.items()
-    ]
-    table = Table(caption, ("Coefficient", "Value#", "95 % interval#"), rows)
-    blocks = (table,) if rows else (Text(unknown),)
-    return Section("agreement", "Agreement", "Agreement between annotators", blocks)
 
 
 def _estimate_section(fusion: NumberFusion) -> Section:

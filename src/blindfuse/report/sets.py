@@ -19,7 +19,6 @@ from blindfuse.report.blocks import (
 )
 from blindfuse.report.charts import PERCENT, bars, scatter
 from blindfuse.report.names import distinct_names, visible
-from blindfuse.report.numbers import agreement_section
 from blindfuse.sets.annotators import FLAGS
 from blindfuse.sets.set_fusion import SetFusion
 
@@ -40,13 +39,6 @@ def set_sections(fusion: SetFusion) -> Iterator[Section]:
     """Yield the sections of a fusion of sets."""
     yield _class_section(fusion)
     yield _annotator_section(fusion)
-    yield agreement_section(
-        fusion.agreement,
-        "1 is perfect agreement, 0 is the agreement expected by chance. MASI counts sets that "
-        "overlap as partly equal. Sets can be good where agreement is low, because fusion weights "
-        "the annotators.",
-        "Agreement cannot be measured, because no item has two responses.",
-    )
     yield _item_section(fusion)
 
 
