@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.keys import is_null, key_value, name_key
-from blindfuse.responses.nested_labels import plain_labels
+from blindfuse.responses.nested_labels import labels_of_objects
 from blindfuse.responses.spellings import fold
 from blindfuse.responses.values import (
     LabelOptions,
@@ -207,7 +207,7 @@ def code_labels(
     def counts() -> list[int]:
         return [int(one) for one in np.bincount(codes, minlength=len(distinct))]
 
-    plain, notes = plain_labels(_occurring(codes, distinct), counts)
+    plain, notes = labels_of_objects(_occurring(codes, distinct), counts, _unclear_objects)
     coded = code_distinct(plain, counts, options, where)
     coded = coded._replace(notes=[*notes, *coded.notes])
     if not len(coded.classes):
@@ -219,6 +219,13 @@ def code_labels(
     ):
         return coded._replace(codes=codes.copy())
     return coded._replace(codes=coded.codes[codes])
+
+
+def _unclear_objects(fields: Sequence[str]) -> BadLabels:
+    return BadLabels(
+        f"Labels are objects with the fields {list_names(fields)}, none of which is clearly the "
+        "label. Pass one field of them as the labels."
+    )
 
 
 def code_distinct(
