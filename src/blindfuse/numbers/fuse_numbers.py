@@ -91,8 +91,7 @@ class FittedNumbers:
                 f"Unknown annotators {list_names(new.annotators[unknown])}: the ratings were by "
                 f"{list_names(names)}. Fuse all ratings again, or leave these out."
             )
-        codes = places[new.codes].astype(np.int32)
-        table = Numbers(new.items, names, new.starts, codes, new.values)
+        table = new.rearranged(new.items, np.arange(new.n_items), names, places)
         table = _prepare(_scaled(table, self.origin, self.unit), self.groups, self.standardizer)
         values = self.origin + self.unit * self.estimate.predict(table)
         return values if calibration is None else calibration.apply(values)
