@@ -15,7 +15,7 @@ from blindfuse.errors import list_names
 from blindfuse.responses.markers import is_missing_marker
 from blindfuse.responses.set_values import compound_texts
 from blindfuse.responses.spellings import visible
-from blindfuse.responses.values import NUMERAL, WHOLE_NUMERAL, plain_numeral
+from blindfuse.responses.values import LOOSE_NUMERAL, NUMERAL, WHOLE_NUMERAL, plain_numeral
 from blindfuse.typing import Array, Codes, Flags, Floats, Integers
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _class_notes(responses: "Responses") -> list[str]:
     if n_classes < MIN_CLASSES:
         return []
     remedy = "If this is not the label column, pass --label (label= in Python)"
-    if n_classes > MIN_CLASSES and all(map(NUMERAL.fullmatch, texts)):
+    if n_classes > MIN_CLASSES and all(map(LOOSE_NUMERAL.fullmatch, texts)):
         return [
             f"Check the labels: the {n_classes:,} classes are numbers ({examples}). If they are "
             "scores, add --scores for a class per item (Responses.from_scores in Python) or "
