@@ -193,7 +193,8 @@ def _class_notes(responses: "Responses") -> list[str]:
             "scores, add --scores for a class per item (Responses.from_scores in Python) or "
             f"--numbers for a number per item (fuse_numbers). {remedy}"
         ]
-    if 4 * n_classes > responses.n_items:
+    n_with_digits = sum(any(map(str.isdigit, text)) for text in texts)  # as ids have
+    if 4 * n_classes > responses.n_items or (n_classes > 20 and n_with_digits > 0.8 * n_classes):
         return [
             f"Check the labels: there are {n_classes:,} classes ({examples}) for "
             f"{responses.n_items:,} items. {remedy}"
