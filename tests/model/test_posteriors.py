@@ -1,5 +1,7 @@
 """Posteriors, majority votes, and expected counts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -58,9 +60,7 @@ def test_packed_responses_give_the_same_expected_counts(annotators: int, classes
         extreme = model.confusions**5  # extreme probabilities; columns do not sum to one
         sizes = rng.uniform(0, 3, 6000)
         assert responses.packed is not None
-        plain = Responses(
-            responses.items, responses.annotators, responses.classes, responses.by_item
-        )
+        plain = replace(responses)
         plain.__dict__["packed"] = None
         for confusions in (model.confusions, extreme):
             for each in (None, sizes):

@@ -198,12 +198,12 @@ class _ValueSummary:
         values = sorted(self._labels, key=str)
         counts = [self._labels[value] for value in values]
         coded = code_distinct(values, lambda: counts, options, lambda _: table.name)
-        if not len(coded.classes):
+        if not len(coded.names):
             raise BadFile(
                 f"{table.name} contains no labels, so there is nothing to fuse. "
                 "Check the label column."
             )
-        return replace(options, classes=coded.classes.tolist()), coded.notes
+        return replace(options, classes=coded.names.tolist()), coded.notes
 
 
 def _scan(tables: Sequence[Table], columns: Sequence[str]) -> pl.LazyFrame:
