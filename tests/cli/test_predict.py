@@ -94,6 +94,14 @@ def scores(rng: np.random.Generator) -> np.ndarray[Any, Any]:
     return simulate_scores(200, 4, 11, 2, rng, separation=2.0).responses.matrix()
 
 
+def random_scores(rng: np.random.Generator) -> np.ndarray[Any, Any]:
+    return rng.integers(11, size=(89, 5))
+
+
+def two_judges(rng: np.random.Generator) -> np.ndarray[Any, Any]:
+    return simulate_scores(150, 2, 6, 3, rng).responses.matrix()
+
+
 @pytest.mark.parametrize(
     ("draw", "options"),
     [
@@ -109,6 +117,8 @@ def scores(rng: np.random.Generator) -> np.ndarray[Any, Any]:
         (two_per_item, []),
         (clicks, []),
         (scores, ["--scores"]),
+        (random_scores, ["--scores"]),
+        (two_judges, ["--scores"]),
         (correlated, ["--partitioned"]),
         (correlated, ["--method", "dawid-skene"]),
     ],

@@ -192,7 +192,7 @@ def baseline_votes(
     probabilities count as parts of a vote. ``weights[annotator]`` multiply the votes. Symbols that
     speak for no class, such as abstentions, do not count.
     """
-    if responses.anchor.kind == "order":
+    if rule is not None or responses.anchor.kind == "order":
         return score_votes(responses, rule), responses.responses_per_item.astype(float)
     if responses.probabilities is None:
         votes = weighted_votes(responses, weights)
