@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from blindfuse.kernels.ratings import add_pair_residuals
-from blindfuse.metrics import Agreement
+from blindfuse.metrics import Interval
 from blindfuse.numbers.agreement import intraclass_correlation
 from blindfuse.numbers.annotator_fit import AnnotatorFit
 from blindfuse.numbers.factor_em import TOLERANCE, FactorFit, fit_factor
@@ -66,7 +66,7 @@ class Evidence:
 
     correlations: dict[str, RestCorrelation]
     ratios: Floats
-    agreement: Agreement | None = None
+    agreement: Interval | None = None
     signal: float | None = None
     misfit: float | None = None
     fitted: FactorFit | None = None
