@@ -86,9 +86,9 @@ def test_a_question_can_be_read_in_partitions() -> None:
 
 
 def test_signs_of_a_mistaken_column_are_noted_before_anything_is_written() -> None:
-    change_votes(label=(pl.col("item").hash(2) % 30).cast(pl.String))
-    assert "classes are numbers" in labels()[1]
-    assert "classes are numbers" in labels("--partitioned")[1]
+    change_votes(label=pl.lit("w1") + (pl.col("item").hash(2) % 30).cast(pl.String).str.zfill(2))
+    assert "there are 30 classes" in labels()[1]
+    assert "there are 30 classes" in labels("--partitioned")[1]
 
 
 # Spreadsheets
