@@ -47,7 +47,7 @@ def test_tables_are_selected_and_rearranged(kind: str, rows: list[Any], random: 
     part = table.select_items(chosen)
     assert part.items.tolist() == table.items[chosen].tolist()
     assert cells(part) == {cell for cell in cells(table) if cell[0] in part.items}
-    mask = np.array([random.random() < 0.5 for _ in range(table.n_responses)])
+    mask = np.array([random.random() < 0.5 for _ in range(table.n_responses)], dtype=bool)
     assert cells(table.select_responses(mask)) < cells(table) or mask.all()
     items, annotators = (
         np.array(random.sample(range(size), size)) for size in (table.n_items, table.n_annotators)
