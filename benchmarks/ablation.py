@@ -15,13 +15,12 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from accuracy import LEFT_OUT
 from blindfuse import NotConverged
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.rule import MAJORITY_VOTE, choose_model
 from blindfuse.model.posteriors import vote_posteriors
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
-from experiments.calibration_tables import Table, data_folder, tables_with_truth
+from experiments.calibration_tables import Table, tables_with_truth
 from measured_tables import (
     PairedErrors,
     add_to_cache,
@@ -30,7 +29,7 @@ from measured_tables import (
     compare_errors,
     read_cache,
 )
-from report import Check, Section
+from report import Check, Section, public_data
 
 Floats = NDArray[np.float64]
 Rule = Callable[[Evidence], Floats]
@@ -207,10 +206,7 @@ def _ablate(table: Table, variant_seed: int | None) -> list[Ablated]:
 def parts() -> Section:
     """Gain over the vote with each part removed, by family, on whole tables and on variants."""
     section = Section("Ablation: gain over the majority vote with one part removed, points", [])
-    folder = data_folder()
-    if folder is None:
-        section.header, section.note = ["part"], LEFT_OUT
-        return section
+    folder = public_data()
     tables = list(tables_with_truth(folder))
     groups = [ablate_tables(tables, seed) for seed in (None, VARIANT_SEED)]
     families = list(dict.fromkeys(one.family for one in groups[0]))

@@ -1,6 +1,5 @@
 """Errors on the paper's synthetic settings, compared with the oracle, and on public crowds."""
 
-import os
 import warnings
 from collections.abc import Callable
 from itertools import pairwise
@@ -34,7 +33,7 @@ from experiments.settings import (
     TABLE_2,
     Setting,
 )
-from report import Check, Section
+from report import Check, Section, public_data
 
 SEEDS = range(10)
 CROWDS = {"bird": 10.2, "rte": 7.3, "dog": 17.5, "web": 18.5, "trec": 30.0, "adult": 30.0}
@@ -50,8 +49,6 @@ ALL_METHODS: dict[str, Callable[[], Estimator]] = {
 }
 
 Shrinkage = Literal["learned"] | float
-
-LEFT_OUT = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
 
 
 def fit_blind_ensemble(responses: Responses, shrinkage: Shrinkage = "learned") -> BlindEnsemble:
@@ -114,45 +111,11 @@ def _errors(setting: Setting, n_items: int) -> list[float]:
     return [fmean(column) for column in zip(*rows, strict=True)]
 
 
-def crowds() -> Section:
-    """Public crowds with all annotators; a tie counts as correct in proportion."""
-    section = Section(
-        "Public crowds with all annotators",
-        [
-            *("dataset", "items", "annotators", "classes", "labels"),
-            *("vote %", "BlindEnsemble %", "seconds"),
-        ],
-    )
-    if "BLINDFUSE_DATA" not in os.environ:
-        section.note = LEFT_OUT
-        return section
-    for name, limit in CROWDS.items():
-        crowd = load(name)
-        fit_blind_ensemble(crowd.responses)
-        ensemble = fit_blind_ensemble(crowd.responses)
-        vote = 100 * error_rate(vote_posteriors(crowd.responses), crowd.truth)
-        fused = 100 * error_rate(ensemble.posteriors_, crowd.truth)
-        sizes = ("n_items", "n_annotators", "n_classes", "n_responses")
-        seconds = float(ensemble.trace_.seconds.sum())  # type: ignore[union-attr]
-        counts = [f"{getattr(crowd.responses, size):,}" for size in sizes]
-        section.rows.append([name, *counts, f"{vote:.2f}", f"{fused:.2f}", f"{seconds:.2f}"])
-        section.checks.append(Check(f"{name}: error %", fused, limit))
-        if name == "trec":
-            section.checks.append(Check("trec: seconds of sweeps after compilation", seconds, 4.0))
-    section.note = (
-        "On adult the majority vote is better: its annotators are not conditionally independent, "
-        "and moment matching is biased by that. On bird, 11.11 % are 12 of 108 items."
-    )
-    return section
-
-
 def methods() -> Section:
     """Every method on the same crowds, compared with published errors."""
     names = ["trec", "bird", "rte", "web", "dog", "adult"]
     section = Section("Every method on public crowds, error %", ["method", *names])
-    if "BLINDFUSE_DATA" not in os.environ:
-        section.note = LEFT_OUT
-        return section
+    public_data()
     crowds = {name: load(name) for name in names}
     published = {
         "MajorityVote": {"trec": 34.86, "bird": 24.07, "rte": 10.31, "web": 26.93, "dog": 17.78},
@@ -262,9 +225,7 @@ def held_out() -> Section:
         "Held-out log-likelihood per label, by pseudo-counts per class",
         ["dataset", *map(str, strengths)],
     )
-    if "BLINDFUSE_DATA" not in os.environ:
-        section.note = LEFT_OUT
-        return section
+    public_data()
     for name in CROWDS:
         responses = load(name).responses
         half = np.random.default_rng(0).permutation(responses.n_items) % 2 == 0

@@ -16,18 +16,15 @@ from blindfuse.diagnostics.annotators import Annotators
 from blindfuse.metrics import error_rate
 from blindfuse.model.implied import implied_model
 from blindfuse.model.posteriors import weighted_votes
-from blindfuse.responses.coding import positions
 from children import in_child, process_memory
 from experiments.hard_to_rate import KINDS, hard_crowd
 from experiments.skilled_crowds import (
     FAMILIES,
     N_SPECIAL,
     Family,
-    best_accuracies,
     skilled_crowd,
 )
-from report import Check, Section
-from tests.support.shuffling import shuffle
+from report import Check, Section, public_data
 
 Floats = NDArray[np.float64]
 
@@ -41,8 +38,6 @@ SIZES: list[tuple[Family, int, int]] = [
         for n_responses in (20, 100, 500, 2000)
     ),
 ]
-FEW_RESPONSES = 20
-"""Responses per annotator up to which the best possible estimate is computed."""
 MIN_GOLD = 20
 """Gold responses from which on an annotator's measured accuracy is compared."""
 
@@ -58,16 +53,13 @@ class Ratings(NamedTuple):
     """Figures of one crowd.
 
     ``possible`` and ``possible_spread`` are the correlation and the spread of accuracies that the
-    same prior gives where all classes are known; ``best`` and ``best_spread`` those of
-    :func:`best_accuracies`, for few responses.
+    same prior gives where all classes are known.
     """
 
     correlation: float
     possible: float
-    best: float
     spread: float
     possible_spread: float
-    best_spread: float
     coverage: float
     guessers: float
     error: float
@@ -92,10 +84,7 @@ def rate(family: Family, n_classes: int, n_responses: int, seed: int) -> Ratings
         ]
     rated, true = fusion.diagnostics.annotators, crowd.model.accuracies
     known = implied_model(crowd.responses, np.eye(n_classes)[crowd.truth], None).accuracies
-    best = np.full_like(true, np.nan)
-    if n_responses <= FEW_RESPONSES:
-        best = best_accuracies(family, crowd, seed)
-    estimates = rated.accuracy, known, best
+    estimates = rated.accuracy, known
     return Ratings._make(
         [
             *(float(np.corrcoef(estimate, true)[0, 1]) for estimate in estimates),
@@ -120,8 +109,7 @@ def simulated() -> Section:
         "Annotators: estimated accuracies of simulated crowds",
         [
             *("family", "classes", "responses"),
-            *("correlation", "with known classes", "with all else known"),
-            *("spread", "with known classes", "with all else known"),
+            *("correlation", "with known classes", "spread", "with known classes"),
             *("coverage", "guessers", "error"),
             *("best of one-coin and full", "standard error of the difference"),
         ],
@@ -130,14 +118,10 @@ def simulated() -> Section:
         "estimated over true accuracies, coverage that of 95 % intervals. Where even known classes "
         "give a correlation below 0.98 or a spread beyond 15 %, because of the noise of few "
         "responses and the shrinkage that it calls for, the required figure is relative to that. "
-        "With all else known is the posterior mean of an accuracy if the confusion matrices of all "
-        "others, the class proportions and the distribution that annotators are drawn from are "
-        "known: no estimate has a smaller expected squared error. "
         "The best of one-coin, full and unshrunk confusion matrices is the best over all ten "
         "crowds; with 20 responses per annotator these have 1,330 items, and two percent of the "
         "errors are two items.",
     )
-    impossible: list[str] = []
     for family, n_classes, n_responses in SIZES:
         found = [rate(family, n_classes, n_responses, seed) for seed in SEEDS]
         mean = Ratings(*np.mean(found, axis=0).tolist())
@@ -147,23 +131,14 @@ def simulated() -> Section:
         section.rows.append(
             [
                 *(family, str(n_classes), f"{n_responses:,}"),
-                *("–" if np.isnan(value) else f"{value:.3f}" for value in mean[:8]),
+                *("–" if np.isnan(value) else f"{value:.3f}" for value in mean[:6]),
                 *(f"{100 * value:.1f} %" for value in (mean.error, mean.best_error, noise)),
             ]
         )
         name = f"{family}, K = {n_classes}, {n_responses:,} responses"
-        checks = _checks(name, mean)
-        section.checks += checks
-        if mean.best < checks[-2].limit:
-            impossible.append(f"{name} ({mean.best:.3f} of {checks[-2].limit:.3f})")
+        section.checks += _checks(name, mean)
         if family == "coin" and n_classes >= 10:
             section.checks.append(Check(f"{name}: guessers", mean.guessers, 0.2))
-    if impossible:
-        section.note += (
-            " The correlation with all else known is below the required one, so no estimate can be "
-            "expected to reach that, for "
-            f"{'; '.join(impossible)}."
-        )
     return section
 
 
@@ -237,10 +212,7 @@ def public() -> Section:
         "and no label is needed for, over the spread of measured accuracies: where even that is "
         "far above one, agreement does not show accuracy.",
     )
-    folder = os.environ.get("BLINDFUSE_DATA")
-    if folder is None:
-        section.note = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
-        return section
+    folder = public_data()
     errors: dict[str, list[float]] = {name: [] for name in ERRORS_BEFORE}
     correlations, coverages = [], []
     for name in sorted(path.name for path in (Path(folder) / "crowd").iterdir()):
@@ -309,31 +281,6 @@ def agreement_with_others(responses: Responses) -> Floats:
     M, others = responses.n_annotators, votes.sum(axis=1) - 1
     number = np.bincount(annotators, others, minlength=M)
     return np.bincount(annotators, equal, minlength=M) / np.maximum(number, 1)
-
-
-def order() -> Section:
-    """Labels of public crowds with rows, annotators and classes shuffled and renamed."""
-    section = Section(
-        "Order: labels that differ when rows, annotators and classes are shuffled",
-        ["set", "items", "largest number of different labels", "method"],
-        note="Five orders and names each, with another seed of `fuse`.",
-    )
-    folder = os.environ.get("BLINDFUSE_DATA")
-    if folder is None:
-        section.note = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
-        return section
-    for name in sorted(path.name for path in (Path(folder) / "crowd").iterdir()):
-        responses = load(name, folder).responses
-        fusion = fuse(responses)
-        expected = positions(fusion.labels, responses.classes)
-        differing = 0
-        for seed in range(1, 6):
-            other = shuffle(responses, seed)
-            found = other.restore(fuse(other.responses, seed=seed).labels)
-            differing = max(differing, int(np.count_nonzero(found != expected)))
-        section.rows.append([name, f"{responses.n_items:,}", str(differing), fusion.method])
-        section.checks.append(Check(f"{name}: labels that differ", differing, 0))
-    return section
 
 
 DIAGNOSED = [

@@ -12,7 +12,6 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from accuracy import LEFT_OUT
 from blindfuse import BlindfuseError, Fusion, NotConverged, fuse, plan_audit, simulate
 from blindfuse.auditing.audit import AuditResult
 from blindfuse.auditing.candidates import FUSION, VOTE, Candidates
@@ -22,7 +21,7 @@ from blindfuse.auditing.sample import CheckedSample
 from blindfuse.auditing.stratified import POWER_OF_GROUPS, Counts, Interval, intervals_of_shares
 from blindfuse.datasets import load
 from blindfuse.metrics import calibration_error, wilson_interval
-from report import Check, Section
+from report import Check, Section, public_data
 
 BUDGETS = 30, 100, 300
 AUDITS, ANNOTATOR_AUDITS, CALIBRATION_AUDITS = 500, 50, 20
@@ -181,9 +180,7 @@ def intervals() -> Section:
             *("width / Wilson, error", "classes"),
         ],
     )
-    if "BLINDFUSE_DATA" not in os.environ:
-        section.note = LEFT_OUT
-        return section
+    public_data()
     for budget in BUDGETS:
         coverages: dict[str, list[float]] = {}
         widths: dict[str, list[float]] = {"fused": [], "classes": []}
@@ -246,9 +243,7 @@ def decisions() -> Section:
         "Audits: decisions between methods after 100 checks",
         ["crowd", "vote", "blind", "after", "after, checked fixed", "switched %", "ECE", "after"],
     )
-    if "BLINDFUSE_DATA" not in os.environ:
-        section.note = LEFT_OUT
-        return section
+    public_data()
     budget = 100
     right, claims, wrong_claims = list[float](), list[float](), list[float]()
     afters, blinds, excesses, method_excesses = [], [], [], []

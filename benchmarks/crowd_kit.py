@@ -1,9 +1,11 @@
 """Comparison with crowd-kit: which labels differ, why, and the cost of a fit."""
 
-import os
+import time
 import warnings
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from importlib.metadata import version
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,14 +13,15 @@ from crowdkit import aggregation as crowdkit
 from numpy.typing import NDArray
 from scipy.special import log_expit, logsumexp
 
-from accuracy import LEFT_OUT
 from blindfuse import GLAD, KOS, MACE, DawidSkene, MajorityVote, OneCoin, Responses
 from blindfuse.datasets import Crowd, load
+from blindfuse.estimators.base import Estimator
+from blindfuse.metrics import error_rate
 from blindfuse.model.posteriors import expected_counts
 from blindfuse.responses.responses import as_responses
+from children import additional_memory, in_child
 from experiments.settings import FIGURE_3
-from peers import Fits, Labels, Pair, Peer, agreement, compare, peak_memory
-from report import Check, Section
+from report import Check, Section, public_data
 from speed import seconds
 
 CROWDS = ["bird", "rte", "dog", "web", "trec", "adult"]
@@ -26,6 +29,30 @@ SKIPPED = {"KOS": ["dog", "web", "adult", "synthetic"], "GLAD": ["trec", "adult"
 """crowd-kit's KOS supports two classes only, and its GLAD takes many minutes."""
 
 Floats = NDArray[np.float64]
+Labels = NDArray[Any]
+
+TITLE = f"Compared with crowd-kit {version('crowd-kit')}"
+
+
+class Fits(NamedTuple):
+    """One method fitted to the same responses by both libraries; ``peer`` is None if it failed."""
+
+    responses: Responses
+    own: Any
+    peer: Any
+
+
+class Pair(NamedTuple):
+    """One method in both libraries, with the closest settings that they share.
+
+    ``explained`` is the share of equal labels after removing the known causes of differences;
+    ``likelihoods`` are the log-likelihoods of both fits under the same model.
+    """
+
+    own: Callable[[], Estimator]
+    peer: Callable[[], Any]
+    explained: Callable[[Fits], float]
+    likelihoods: Callable[[Fits], tuple[float, float]] | None = None
 
 
 def frame(responses: Responses) -> Any:
@@ -44,7 +71,9 @@ def labels_of(peer: Any, responses: Responses) -> Labels:
     return np.asarray(peer.labels_[responses.items])
 
 
-CROWD_KIT = Peer("crowd-kit", frame, labels_of)
+def agreement(labels: Labels, other: Labels) -> float:
+    """Return the share of equal labels."""
+    return float(np.mean(labels == other))
 
 
 def without_ties(fits: Fits) -> float:
@@ -204,18 +233,75 @@ annotators share no item with any other annotator. “Explained” excludes such
 
 def labels() -> Section:
     """The same methods in both libraries on public crowds and on synthetic data."""
-    if "BLINDFUSE_DATA" not in os.environ:
-        return Section(CROWD_KIT.title, ["method", "dataset"], note=LEFT_OUT)
+    public_data()
     simulation = FIGURE_3.draw(1000, 0)
     crowds = [load(name) for name in CROWDS]
     crowds.append(Crowd("synthetic", simulation.responses, simulation.truth))
-    runs = (
-        (method, pair, crowd)
-        for method, pair in PAIRS.items()
-        for crowd in crowds
-        if crowd.name not in SKIPPED.get(method, [])
+    section = Section(
+        f"{TITLE}: the same methods on the same responses",
+        [
+            *("method", "dataset", "blindfuse %", "crowd-kit %", "agreement %", "explained %"),
+            *("log-likelihood per label", "crowd-kit's", "time of crowd-kit / blindfuse"),
+        ],
+        note=REASONS,
     )
-    return compare(CROWD_KIT, runs, REASONS)
+    explained = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for method, pair in PAIRS.items():
+            for crowd in crowds:
+                if crowd.name in SKIPPED.get(method, []):
+                    continue
+                fits, time_ratio = _fit_both(pair, crowd.responses)
+                explained.append(100 * pair.explained(fits))
+                cells = [*_errors_and_agreement(fits, crowd), f"{explained[-1]:.2f}"]
+                cells += [*_likelihoods_per_label(pair, fits), f"{time_ratio:.0f} ×"]
+                section.rows.append([method, crowd.name, *cells])
+    section.checks.append(
+        Check("smallest explained agreement, %", min(explained), 99.9, at_most=False)
+    )
+    return section
+
+
+def _fit_both(pair: Pair, responses: Responses) -> tuple[Fits, float]:
+    """Return both fits, and crowd-kit's time divided by that of blindfuse."""
+    own, table = pair.own().fit(responses), frame(responses)
+    own_seconds = seconds(lambda: pair.own().fit(responses), repeats=3)
+    started = time.perf_counter()
+    try:
+        other = pair.peer().fit(table)
+    except KeyError:
+        other = None
+    return Fits(responses, own, other), (time.perf_counter() - started) / own_seconds
+
+
+def _errors_and_agreement(fits: Fits, crowd: Crowd) -> list[str]:
+    """Return the errors of both libraries and their agreement, in percent."""
+    own = f"{_error(fits.own.labels_, crowd):.2f}"
+    if fits.peer is None:
+        return [own, "fails", "-"]
+    labels = labels_of(fits.peer, fits.responses)
+    equal = 100 * agreement(fits.own.labels_, labels)
+    return [own, f"{_error(labels, crowd):.2f}", f"{equal:.2f}"]
+
+
+def _likelihoods_per_label(pair: Pair, fits: Fits) -> list[str]:
+    if pair.likelihoods is None:
+        return ["-", "-"]
+    return [f"{total / fits.responses.n_responses:.5f}" for total in pair.likelihoods(fits)]
+
+
+def _error(labels: Labels, crowd: Crowd) -> float:
+    return 100 * error_rate(labels[:, None] == crowd.responses.classes, crowd.truth)
+
+
+def peak_memory(fit: Callable[[Any], None], table: Callable[[Responses], Any]) -> float:
+    """Return the peak memory in MiB of a fit to Figure 3's setting with N = 100,000."""
+    few, many = (table(FIGURE_3.draw(n_items, 0).responses) for n_items in (3000, 10**5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit(few)  # import and compile
+        return additional_memory(lambda: fit(many))
 
 
 def ten_iterations(responses: Any) -> None:
@@ -229,7 +315,7 @@ def ten_iterations_of_crowd_kit(table: Any) -> None:
 def cost() -> Section:
     """Dawid–Skene on complete responses: times within one run, memory in separate processes."""
     section = Section(
-        f"{CROWD_KIT.title}: cost of Dawid–Skene, K = 5, N = 100,000, M = 10",
+        f"{TITLE}: cost of Dawid–Skene, K = 5, N = 100,000, M = 10",
         ["measured", "crowd-kit / blindfuse"],
     )
     responses = FIGURE_3.draw(10**5, 0).responses
@@ -243,8 +329,8 @@ def cost() -> Section:
         default = seconds(lambda: crowdkit.DawidSkene().fit(table), repeats=1)
         with_defaults = default / seconds(lambda: DawidSkene().fit(responses))
         frame_with_defaults = default / seconds(lambda: DawidSkene().fit(renamed))
-    own = peak_memory(ten_iterations, as_responses)
-    peer = peak_memory(ten_iterations_of_crowd_kit, frame)
+    own = in_child(peak_memory, ten_iterations, as_responses)
+    peer = in_child(peak_memory, ten_iterations_of_crowd_kit, frame)
     section.rows = [
         ["time of ten iterations", f"{from_responses:.1f}"],
         ["time of ten iterations, both from a pandas table", f"{from_frame:.1f}"],

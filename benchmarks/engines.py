@@ -14,17 +14,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from blindfuse.engines.arrow import (
-    encode_annotators,
-    encode_labels,
-    group_by_item,
-    with_hashed_items,
-)
+from blindfuse.engines.arrow import encode, to_responses
 from blindfuse.engines.symbols import Names
 from blindfuse.model.model import Model
 from blindfuse.moments.moment_statistics import MomentStatistics
 from blindfuse.responses.anchor import Alphabet
-from blindfuse.responses.responses import Responses
 from report import Section, environment, to_text
 
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
@@ -83,9 +77,9 @@ class PartitionCost:
         self.shape = n_annotators, n_classes, labels_per_item
         table, names = simulate_partition(*self.shape)
         self.table_bytes = table.nbytes / MEASURED_LABELS
-        codes, self.encoding = timed(lambda: _encode(table, names))
+        codes, self.encoding = timed(lambda: encode(table, names))
         self.shuffled = codes.nbytes / MEASURED_LABELS
-        partition, self.grouping = timed(lambda: _to_responses(codes, names))
+        partition, self.grouping = timed(lambda: to_responses(codes, names))
         self.kept = len(pickle.dumps(partition)) / MEASURED_LABELS
         model = _model(names)
         expected, self.e_step = timed(lambda: model.expected_counts(partition, threads=1))
@@ -97,18 +91,6 @@ class PartitionCost:
                 lambda: MomentStatistics.from_responses(partition, threads=1)
             )
             self.moment_bytes = len(pickle.dumps(counted))
-
-
-def _encode(table: pa.Table, names: Names) -> pa.Table:
-    annotators = encode_annotators(table["annotator"], names)
-    labels = encode_labels(table["label"], annotators, names).astype(np.int16)
-    return pa.table({"item": table["item"], "annotator": annotators, "label": labels})
-
-
-def _to_responses(codes: pa.Table, names: Names) -> Responses:
-    items, annotators, labels = codes.columns
-    grouped = group_by_item(items, annotators.to_numpy(), labels.to_numpy(), names)
-    return with_hashed_items(*grouped)
 
 
 def _model(names: Names) -> Model:

@@ -7,16 +7,14 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from accuracy import LEFT_OUT
 from blindfuse import NotConverged, Responses, fuse, simulate
 from blindfuse.metrics import calibration_error, error_rate
 from calibration import gather_records, leave_families_out, summarize
 from experiments.awkward_crowds import HARD_KINDS
-from experiments.calibration_tables import data_folder, tables_with_truth
+from experiments.calibration_tables import tables_with_truth
 from experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2
 from measured_tables import Record, wrong_labels
-from report import Check, Section
-from version_0_1 import CALIBRATION_ERRORS
+from report import Check, Section, public_data
 
 HEADER = [
     *("family", "tables", "actual %", "expected %", "covered %", "high/low"),
@@ -31,9 +29,7 @@ MIN_HARD_COVERAGE = 70
 def left_out() -> Section:
     """Intervals of public and generated tables, with their family left out of the fit."""
     section = Section("Expected error of families that were left out of the fit", HEADER)
-    if data_folder() is None:
-        section.note = LEFT_OUT
-        return section
+    public_data()
     records = gather_records()
     relations = leave_families_out(records)
     public = [one for one in records if not one.is_generated and not one.variant]
@@ -67,17 +63,11 @@ def posteriors() -> Section:
     """Calibration error of posteriors, recalibrated without the family of the table."""
     section = Section(
         "Calibration error of fused posteriors, families left out",
-        ["table", "error %", "calibration error", "of version 0.1"],
+        ["table", "error %", "calibration error"],
     )
-    folder = data_folder()
-    if folder is None:
-        section.note = LEFT_OUT
-        return section
+    folder = public_data()
     relations = leave_families_out(gather_records())
-    ours = []
     for table in tables_with_truth(folder):
-        if table.name not in CALIBRATION_ERRORS:
-            continue
         responses, truth = table.load()
         truth[truth >= responses.n_classes] = -1
         relation = relations[table.family]
@@ -88,12 +78,9 @@ def posteriors() -> Section:
                 lambda relation=relation: relation,
             ):
                 fusion = fuse(responses)
-        ours.append(calibration_error(fusion.posteriors, truth))
+        apart = calibration_error(fusion.posteriors, truth)
         error = 100 * error_rate(fusion.posteriors, truth)
-        before = CALIBRATION_ERRORS[table.name]
-        section.rows.append([table.name, f"{error:.1f}", f"{ours[-1]:.3f}", f"{before:.3f}"])
-    ratio = fmean(ours) / fmean(CALIBRATION_ERRORS.values())
-    section.checks = [Check("mean calibration error / that of version 0.1", ratio, 0.6)]
+        section.rows.append([table.name, f"{error:.1f}", f"{apart:.3f}"])
     return section
 
 

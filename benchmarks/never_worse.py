@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from accuracy import LEFT_OUT
 from blindfuse import BlindEnsemble, NotConverged, Responses
 from blindfuse.model.posteriors import vote_posteriors
-from experiments.calibration_tables import data_folder, tables_with_truth, trained_tables
+from experiments.calibration_tables import tables_with_truth, trained_tables
 from experiments.methods import FEW_SWEEPS
 from experiments.table_variants import MAX_ITEMS
 from measured_tables import Record, compare_errors, measure_tables
-from report import Check, Section
+from report import Check, Section, public_data
 
 Floats = NDArray[np.float64]
 
@@ -47,10 +46,7 @@ def all_tables_with_truth() -> Section:
         "fuse compared with the majority vote on every table with a truth, error %",
         ["family", "table", "vote", "fuse", "difference", "limit", "expected", "method"],
     )
-    folder = data_folder()
-    if folder is None:
-        section.note = LEFT_OUT
-        return section
+    folder = public_data()
     records = measure_tables(tables_with_truth(folder))
     records.sort(key=_family)
     for record in records:
@@ -99,10 +95,7 @@ def variants() -> Section:
         "fuse compared with the majority vote on variants of the tables, points",
         ["family", "variant", "tables", "vote %", "mean difference", "above the limit", "largest"],
     )
-    folder = data_folder()
-    if folder is None:
-        section.note = LEFT_OUT
-        return section
+    folder = public_data()
     tables = list(tables_with_truth(folder))
     records = [one for seed in VARIANT_SEEDS for one in measure_tables(tables, seed)]
     groups: dict[tuple[str, str], list[Record]] = {}
@@ -138,10 +131,7 @@ def listed_items() -> Section:
         "Items that need another label",
         ["family", "table", "responses per item", "listed %", "error % of listed", "of the others"],
     )
-    folder = data_folder()
-    if folder is None:
-        section.note = LEFT_OUT
-        return section
+    folder = public_data()
     tables = list(tables_with_truth(folder))
     records = measure_tables(tables)
     for record in sorted(records, key=_family):
@@ -196,10 +186,7 @@ def depth() -> Section:
         "from the vote stay near it: they regularise. `BlindEnsemble(max_sweeps=10, "
         "acceleration=None)`; `fuse` decides between vote and models without the truth.",
     )
-    folder = data_folder()
-    if folder is None:
-        section.note = LEFT_OUT
-        return section
+    folder = public_data()
     losses = []
     for table in trained_tables(folder):
         if " paper " not in table.name:

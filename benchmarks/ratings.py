@@ -1,16 +1,14 @@
 """Ratings on a numeric scale: against the oracle, on public sets, and beside a group-by mean."""
 
-import os
 import time
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from blindfuse import fuse_numbers, simulate_numbers
-from report import Check, Section
+from report import Check, Section, public_data
 from tests.support.rating_families import FAMILIES, correlation
 
 Floats = NDArray[np.float64]
@@ -132,10 +130,7 @@ def public() -> Section:
             "the same scale."
         ),
     )
-    folder = Path(os.environ.get("BLINDFUSE_DATA", "")) / "scores"
-    if not all((folder / name).is_dir() for name in SETS):
-        section.note = "BLINDFUSE_DATA has no folder scores."
-        return section
+    folder = public_data() / "scores"
     found: dict[str, Floats] = {}
     covered: dict[str, float] = {}
     for name in SETS:

@@ -9,7 +9,7 @@ from crowdkit.aggregation import DawidSkene, MajorityVote
 from crowdkit.aggregation.multilabel import BinaryRelevance
 from numpy.typing import NDArray
 
-from blindfuse import fuse, fuse_sets, simulate
+from blindfuse import fuse_sets
 from report import Check, Section
 from tests.support.multi_label import (
     FAMILIES,
@@ -101,26 +101,6 @@ def _compare_family(drawn: MultiLabel) -> tuple[float, ...]:
 def _percent(shares: NDArray[np.float64]) -> str:
     value, low, high = 100 * shares
     return f"{value:.1f} ({low:.1f} to {high:.1f})"
-
-
-def single_choices() -> Section:
-    """Responses of one class each: the labels of ``fuse``."""
-    section = Section(
-        "Several labels per item: single choices beside fuse",
-        ["items", "annotators", "classes", "labels that differ from fuse"],
-    )
-    differing = 0
-    for shape in ((300, 8, 2), (500, 12, 5), (1000, 30, 10)):
-        table = simulate(*shape, np.random.default_rng(0), skill=0.4, missing=0.4).responses
-        codes = table.by_item.symbols.tolist()
-        columns = table.item_of_response(), table.by_item.codes
-        fusion = fuse_sets(*columns, [[code] for code in codes], classes=list(range(shape[2])))
-        labels = np.array([members[0] for members in fusion.sets])
-        count = int(np.count_nonzero(labels != fuse(table).labels))
-        section.rows.append([*(f"{size:,}" for size in shape), f"{count:,}"])
-        differing += count
-    section.checks = [Check("labels that differ from those of fuse", differing, 0)]
-    return section
 
 
 def _binary_relevance(drawn: MultiLabel, aggregator: object) -> NDArray[np.bool_]:

@@ -1,6 +1,5 @@
 """Time of ``fuse`` on tables of every shape, compared with a fit of Dawid–Skene."""
 
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -10,7 +9,7 @@ import numpy as np
 
 from blindfuse import DawidSkene, Responses, fuse
 from blindfuse.datasets import load
-from report import Check, Section
+from report import Check, Section, public_data
 
 FACTOR, SECONDS = 3, 1.0
 """``fuse`` may take this many times as long as Dawid–Skene, and this much longer."""
@@ -26,10 +25,7 @@ def tables() -> Section:
         note="Processor time of one thread, because the allowance of one second is absolute and "
         "other processes would use part of it.",
     )
-    folder = os.environ.get("BLINDFUSE_DATA")
-    if folder is None:
-        section.note = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
-        return section
+    folder = public_data()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, responses in _tables(Path(folder)):

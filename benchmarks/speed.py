@@ -1,7 +1,5 @@
 """Speed: acceleration, a whole fit, sweeps over sparse responses, and imports."""
 
-import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -10,11 +8,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse import BlindEnsemble, NotConverged, simulate
-from blindfuse.model.posteriors import count_votes
-from blindfuse.model.shrinkage import vote_confusions
-from blindfuse.solver.factors import Factors
-from blindfuse.solver.problem import ResponseProblem, Settings
+from blindfuse import BlindEnsemble, NotConverged
 from blindfuse.solver.solve import Options, solve
 from children import peak_memory_of
 from experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2
@@ -107,50 +101,4 @@ BlindEnsemble().fit(matrix)
     gibibytes = peak_memory_of(code) / 1024
     section.rows.append(["30", "peak memory of simulation and fit, GiB", f"{gibibytes:.2f}"])
     section.checks.append(Check("M = 30: peak memory in GiB", gibibytes, 1.5))
-    return section
-
-
-def response_sweeps() -> Section:
-    """Time of a sweep over responses against the number of labels, with few equal items."""
-    section = Section(
-        "Sweep over responses instead of moments, 500 annotators, 10 labels per item, K = 4",
-        ["labels", "relative time per label"],
-    )
-    costs = []
-    for n_responses in (10**5, 10**6, 10**7):
-        rng = np.random.default_rng(0)
-        responses = simulate(n_responses // 10, 500, 4, rng, missing=0.98).responses
-        votes = count_votes(responses)
-        problem = ResponseProblem(responses)
-        factors = Factors.pack(vote_confusions(votes.counts), votes.totals / votes.totals.sum())
-        spent = seconds(lambda p=problem, f=factors: p.sweep(f, Settings()))  # type: ignore[misc]
-        costs.append(spent / responses.n_responses)
-    for n_responses, cost in zip((10**5, 10**6, 10**7), costs, strict=True):
-        section.rows.append([f"{n_responses:,}", f"{cost / costs[0]:.2f}"])
-    section.checks.append(Check("largest / smallest time per label", max(costs) / min(costs), 1.5))
-    return section
-
-
-def imports() -> Section:
-    """Time of ``import blindfuse``, and the heavy modules that it loads."""
-    section = Section("import blindfuse", ["measured", "value"])
-    code = """
-import sys, time
-started = time.perf_counter()
-import blindfuse
-print(time.perf_counter() - started, len({"numba", "polars", "sklearn"} & set(sys.modules)))
-"""
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        ).stdout.split()
-        for _ in range(5)
-    ]
-    fastest = min(float(run[0]) for run in runs)
-    heavy = float(runs[0][1])
-    section.rows = [["seconds", f"{fastest:.3f}"], ["heavy modules loaded", f"{heavy:.0f}"]]
-    section.checks = [
-        Check("seconds", fastest, 0.3),
-        Check("numba, polars, sklearn loaded", heavy, 0),
-    ]
     return section

@@ -8,7 +8,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from report import Check, Section
+from report import Check, Section, public_data
 
 FUSE = "from blindfuse import fuse; fuse([[0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1, 0]] * 50)"
 
@@ -35,10 +35,7 @@ def startup() -> Section:
 def first_run() -> Section:
     """``blindfuse fuse`` of a small crowd without and with compiled kernels, median of three."""
     section = Section("First run: `blindfuse fuse rte.csv`", ["measured", "cold / warm"])
-    folder = os.environ.get("BLINDFUSE_DATA")
-    if folder is None:
-        section.note = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
-        return section
+    folder = public_data()
     fuse = str(Path(sys.executable).with_name("blindfuse")), "fuse"
     file = str(Path(folder) / "crowd" / "rte" / "labels.csv.gz")
     wall, processor = [], []

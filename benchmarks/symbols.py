@@ -1,10 +1,8 @@
-"""Responses whose symbols are not classes: scores, simulated alphabets, weak supervision, cost."""
+"""Responses whose symbols are not classes: scores, simulated alphabets, weak supervision."""
 
 import csv
 import gzip
-import os
 import warnings
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,30 +16,21 @@ from blindfuse import (
     Oracle,
     Responses,
     fuse,
-    simulate,
 )
 from blindfuse.metrics import error_rate
-from blindfuse.model.posteriors import expected_counts
 from blindfuse.simulation import simulate_scores
-from report import Check, Section
-from speed import seconds
+from report import Check, Section, public_data
 
 SEEDS = range(5)
 SHAPES = [(symbols, classes) for symbols in (3, 6, 11) for classes in (2, 3)]
 SEPARATION = {2: 0.8, 3: 1.0}
 """Distance of neighbouring classes in standard deviations, by number of classes."""
-LEFT_OUT = "Left out: set BLINDFUSE_DATA to the folder of the datasets."
 
 
 def _rows(path: Path) -> list[list[str]]:
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
     return rows
-
-
-def _folder(*names: str) -> Path | None:
-    root = Path(os.environ.get("BLINDFUSE_DATA", "")).joinpath(*names)
-    return root if "BLINDFUSE_DATA" in os.environ and root.is_dir() else None
 
 
 def _percent_wrong(labels: NDArray[Any], items: NDArray[Any], truth: dict[str, str]) -> float:
@@ -60,10 +49,7 @@ def scores() -> Section:
             "the number of levels is its default, 11, except where the row says otherwise."
         ),
     )
-    folder = _folder("scores", "judges_toxicity")
-    if folder is None:
-        section.note = LEFT_OUT
-        return section
+    folder = public_data() / "scores" / "judges_toxicity"
     items, judges, texts = zip(*_rows(folder / "scores.csv.gz"), strict=True)
     given = np.array(texts, dtype=float)
     truth = dict(_rows(folder / "truth.csv.gz"))
@@ -190,10 +176,7 @@ def weak_supervision() -> Section:
     )
     found: dict[str, tuple[float, float]] = {}
     for name in ("ws_youtube", "ws_hausa"):
-        folder = _folder("crowd", name)
-        if folder is None:
-            section.note = LEFT_OUT
-            return section
+        folder = public_data() / "crowd" / name
         responses = Responses.from_long(*zip(*_rows(folder / "labels.csv.gz"), strict=True))
         truth = dict(_rows(folder / "truth.csv.gz"))
         vote = MajorityVote().fit(responses).labels_
@@ -213,29 +196,3 @@ def weak_supervision() -> Section:
         Check("ws_hausa, fuse minus vote", np.subtract(*found["ws_hausa"][::-1]), 0.0),
     ]
     return section
-
-
-def cost(n_items: int = 200_000) -> Section:
-    """The E-step of EM with R = 11 and K = 2 beside that of two plain classes."""
-    section = Section(
-        "Cost of symbols: an E-step with eleven symbols and two classes",
-        ["responses per item", "R = 11, K = 2 / R = K = 2", "limit R/K + 1"],
-        note="Time per response, of tables with half of the responses missing.",
-    )
-    worst = 0.0
-    for n_annotators in (10, 40):
-        rng = np.random.default_rng(0)
-        plain = simulate(n_items, n_annotators, 2, rng, missing=0.5)
-        scored = simulate_scores(n_items, n_annotators, 11, 2, rng, missing=0.5)
-        times = [
-            seconds(partial(_e_step, one), 5) / one.responses.n_responses for one in (plain, scored)
-        ]
-        ratio = times[1] / times[0]
-        worst = max(worst, ratio)
-        section.rows.append([f"{n_annotators / 2:.0f}", f"{ratio:.2f}", "6.5"])
-    section.checks = [Check("largest ratio", worst, 11 / 2 + 1)]
-    return section
-
-
-def _e_step(drawn: Any) -> object:
-    return expected_counts(drawn.responses, drawn.model.confusions, drawn.model.prior, threads=1)

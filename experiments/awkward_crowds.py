@@ -461,16 +461,3 @@ HARD_KINDS: list[Kind] = [
     *_kinds("weak anchoring", weakly_anchored, M=(10, 20), K=(4,), mutual=(False, True)),
 ]
 """Kinds of tables whose errors are hard to state."""
-
-
-def biased_jury(seed: int, share: float = 0.6, M: int = 15) -> tuple[Responses, Codes]:
-    """A camp of ``share`` of the jury is misled by the same half of the items, the others are not.
-
-    Everyone guesses 15 % of the 400 items.
-    """
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(4, size=400)
-    misleading = np.where(rng.random(400) < 0.5, rng.integers(4, size=400), truth)
-    sees = np.where(np.arange(M) < share * M, misleading[:, None], truth[:, None])
-    guesses = rng.random((400, M)) > 0.85
-    return Responses.from_matrix(np.where(guesses, rng.integers(4, size=(400, M)), sees)), truth

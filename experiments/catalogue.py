@@ -4,17 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from blindfuse import BadParameter
 from blindfuse.errors import suggest
-from experiments import (
-    adversaries,
-    classifier_ensembles,
-    crowdsourced,
-    grouped_annotators,
-    many_annotators,
-    many_classes,
-    skill,
-    theorems,
-    two_classes,
-)
+from experiments import classifier_ensembles, crowdsourced, synthetic, theorems
 from experiments.experiment import Experiment
 from experiments.methods import UNACCELERATED
 from experiments.runner import order_tasks
@@ -23,18 +13,13 @@ from experiments.tasks import Task
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
-    for module in (
-        two_classes,
-        many_classes,
-        many_annotators,
-        grouped_annotators,
-        adversaries,
-        classifier_ensembles,
-        crowdsourced,
-        theorems,
-        skill,
+    for experiment in (
+        *synthetic.EXPERIMENTS,
+        *classifier_ensembles.EXPERIMENTS,
+        *crowdsourced.EXPERIMENTS,
+        *theorems.EXPERIMENTS,
+        synthetic.SKILL,
     )
-    for experiment in module.EXPERIMENTS
 }
 
 

@@ -1,14 +1,12 @@
 """Simulated crowds whose annotators differ in skill, for testing the estimates of accuracy.
 
 Forty annotators label the same number of items each, about six per item, and five of them guess.
-:func:`best_accuracies` is what could be estimated at best.
 """
 
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from blindfuse import Model, Responses, Simulation
 
@@ -18,8 +16,6 @@ FAMILIES: tuple[Family, ...] = get_args(Family)
 """One accuracy per annotator; accuracies that vary by class, with own confusions; a favourite
 wrong class; and annotators who avoid the true class instead of guessing."""
 
-N_DRAWS = 4000
-"""Annotators that stand for the distribution of a family."""
 N_ANNOTATORS, N_SPECIAL, RESPONSES_PER_ITEM = 40, 5, 6
 """Annotators, those of them who guess (or are adversarial, the first ones), responses per item."""
 
@@ -38,33 +34,6 @@ def skilled_crowd(family: Family, n_classes: int, n_responses: int, seed: int) -
     return as_simulation(
         np.concatenate(items), annotators, np.concatenate(symbols), truth, confusions
     )
-
-
-def best_accuracies(family: Family, crowd: Simulation, seed: int) -> Floats:
-    """The posterior mean of each accuracy, ``[annotator]``, if everything else were known.
-
-    Known are the confusion matrices of all other annotators, the class proportions, and from which
-    distribution an annotator of the family is drawn. What its responses f_n say about a matrix Γ is
-    Π_n Σ_k v_nk Γ(f_n, k), with the posterior v_n of the item by the other annotators. The mean is
-    over draws of Γ, weighted by that. Wrong responses of ``"class"`` hardly repeat a pair of
-    classes, and Γ has the means of their probabilities.
-    """
-    rng, responses, model = np.random.default_rng(seed), crowd.responses, crowd.model
-    K, M = responses.n_classes, responses.n_annotators
-    draws = np.stack([_confusions(family, m, K, rng) for m in rng.integers(M, size=N_DRAWS)])
-    if family == "class":
-        recalls = np.einsum("jkk->jk", draws)
-        draws = np.repeat(((1 - recalls) / (K - 1))[:, None], K, axis=1)
-        np.einsum("jkk->jk", draws)[:] = recalls
-    accuracies = np.einsum("jkk,k->j", draws, model.prior)
-    _, annotators, symbols = responses.by_item
-    others = model.posteriors(responses)[responses.item_of_response()]
-    others /= np.maximum(model.confusions[annotators, symbols], 1e-12)
-    others /= others.sum(axis=1, keepdims=True)
-    log_weights = np.zeros((M, N_DRAWS))
-    for m, symbol, posterior in zip(annotators, symbols, others, strict=True):
-        log_weights[m] += np.log(draws[:, symbol] @ posterior)
-    return np.asarray(softmax(log_weights, axis=1) @ accuracies)
 
 
 def as_simulation(

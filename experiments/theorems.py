@@ -7,12 +7,6 @@ from typing import Any
 import numpy as np
 
 from experiments.charts import line_chart
-from experiments.common import (
-    ParameterGrid,
-    columns_by_size,
-    columns_by_value,
-    estimation_error_table,
-)
 from experiments.experiment import (
     Cell,
     Check,
@@ -28,14 +22,17 @@ from experiments.methods import ALG_2, ORACLE
 from experiments.results import Results, RunSummary
 from experiments.scale import Scale
 from experiments.settings import FIGURE_3, FIGURE_4, FIGURE_6, TABLE_1, TABLE_2
-from experiments.tasks import Task, synthetic_tasks
+from experiments.sweeps import Sweep, estimation_error_table
+from experiments.tasks import Task
 
-SIZES = (1_000, 10_000, 100_000, 1_000_000)
-SETTINGS = (TABLE_1, TABLE_2, FIGURE_3, FIGURE_4)
+SWEEPS = {
+    setting.name: Sweep(setting, "n_items", (1_000, 10_000, 100_000, 1_000_000))
+    for setting in (TABLE_1, TABLE_2, FIGURE_3, FIGURE_4)
+}
 EXPECTED_SLOPE, SLOPE_TOLERANCE = -0.5, 0.1
 """Slope of sampling noise on log axes, and the allowed distance from it."""
 
-GRID = ParameterGrid(FIGURE_6, 100_000, "n_annotators", (3, 6, 9, 12, 15, 18), "M = {}")
+BY_ANNOTATORS = Sweep(FIGURE_6, "n_annotators", (3, 6, 9, 12, 15, 18), 100_000)
 
 
 def slope(means: Mapping[float, RunSummary], log_x: bool) -> float:
@@ -45,16 +42,11 @@ def slope(means: Mapping[float, RunSummary], log_x: bool) -> float:
 
 
 def _convergence_tasks(scale: Scale) -> list[Task]:
-    sizes = scale.sizes(*SIZES)
-    return [
-        task
-        for setting in SETTINGS
-        for task in synthetic_tasks(setting, (ALG_2,), sizes, scale.seeds)
-    ]
+    return [task for sweep in SWEEPS.values() for task in sweep.tasks((ALG_2,), scale)]
 
 
 def _show_convergence(results: Results, scale: Scale, section: Section) -> None:
-    settings = {setting.name: columns_by_size(setting, SIZES, scale) for setting in SETTINGS}
+    settings = {name: sweep.columns(scale) for name, sweep in SWEEPS.items()}
     points: list[dict[str, Any]] = []
     slopes: dict[Cell, RunSummary] = {}
     for field, panel in (("confusion_error", "ε_CM"), ("prior_error", "ε_π")):
@@ -62,7 +54,7 @@ def _show_convergence(results: Results, scale: Scale, section: Section) -> None:
         section.tables.append(table)
         panel_points = []
         for setting, columns in settings.items():
-            by_size = columns_by_value(columns, "n_items")
+            by_size = SWEEPS[setting].by_value(scale)
             for point in chart_points(results, [ALG_2], by_size, field, panel=panel):
                 panel_points.append({**point, "method": setting})
             means = {
@@ -104,7 +96,7 @@ def _guide_line(points: list[dict[str, Any]], panel: str) -> list[dict[str, Any]
 
 
 def _show_bound(results: Results, scale: Scale, section: Section) -> None:
-    columns = GRID.columns(scale)
+    columns = BY_ANNOTATORS.columns(scale)
     rows = ("Oracle MAP", "Alg. 2 MAP")
     errors = tabulate(results, "Error in percent", rows, columns, {}, kind="synthetic")
     bounds = {
@@ -115,7 +107,7 @@ def _show_bound(results: Results, scale: Scale, section: Section) -> None:
     measured = errors.measured | {("bound", column): bound for column, bound in bounds.items()}
     title = "Error in percent, and the bound"
     section.tables.append(Table(title, [*rows, "bound"], errors.columns, {}, measured, "synthetic"))
-    points = chart_points(results, rows, columns_by_value(columns, "n_annotators"))
+    points = chart_points(results, rows, BY_ANNOTATORS.by_value(scale))
     for column, bound in bounds.items():
         x = float(columns[column]["n_annotators"])
         high = bound.mean + bound.deviation
@@ -170,7 +162,7 @@ EXPERIMENTS = [
         "Theorem 2",
         "Error ≤ αe^{−βM}, K = 3, π = (0.2318, 0.4713, 0.2969). The bound is the proof's sum of "
         "Chernoff bounds over pairs of classes, for the drawn confusion matrices.",
-        partial(GRID.tasks, (ALG_2, ORACLE)),
+        partial(BY_ANNOTATORS.tasks, (ALG_2, ORACLE)),
         _show_bound,
     ),
 ]

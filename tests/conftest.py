@@ -9,6 +9,7 @@ from blindfuse.datasets import Crowd, load
 
 # A kernel compiles when it is first called, which may be in the middle of any example.
 settings.register_profile("patient", deadline=None)
+settings.register_profile("long", deadline=None, max_examples=3200)
 settings.load_profile("patient")
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"

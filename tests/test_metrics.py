@@ -126,30 +126,16 @@ def test_log_loss_of_a_certain_and_wrong_label_is_finite() -> None:
 
 @settings(max_examples=30)
 @given(seeds, st.integers(1, 20))
-def test_calibration_error_equals_a_plain_loop(seed: int, bins: int) -> None:
+def test_calibration_equals_a_plain_loop(seed: int, bins: int) -> None:
     posteriors, truth = draw_posteriors(seed)
     items = [(max(p), p.argmax() == t) for p, t in zip(posteriors, truth, strict=True) if t >= 0]
-    expected = 0.0
-    for b in range(bins):
-        in_bin = [item for item in items if b / bins < item[0] <= (b + 1) / bins]
-        if in_bin:
-            confidence, accuracy = np.mean(in_bin, axis=0)
-            expected += len(in_bin) / len(items) * abs(accuracy - confidence)
+    by_bin = [[i for i in items if b / bins < i[0] <= (b + 1) / bins] for b in range(bins)]
+    rows = [(len(inside), *np.mean(inside, axis=0)) for inside in by_bin if inside]
+    expected = sum(n * abs(accuracy - confidence) for n, confidence, accuracy in rows) / len(items)
     assert calibration_error(posteriors, truth, bins) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_reliability_equals_a_plain_loop(seed: int) -> None:
-    posteriors, truth = draw_posteriors(seed)
-    known = truth >= 0
-    confidence, correct = posteriors.max(axis=1)[known], (posteriors.argmax(axis=1) == truth)[known]
-    bin_of = np.ceil(confidence * 10)
-    result = reliability(posteriors, truth, 10)
-    for at, b in enumerate(np.unique(bin_of)):
-        assert result.items[at] == np.sum(bin_of == b)
-        assert result.confidence[at] == pytest.approx(confidence[bin_of == b].mean())
-        assert result.accuracy[at] == pytest.approx(correct[bin_of == b].mean())
-    assert result.items.sum() == known.sum()
+    result = reliability(posteriors, truth, bins)
+    columns = np.stack([result.items, result.confidence, result.accuracy], axis=1)
+    np.testing.assert_allclose(columns, rows)
 
 
 @pytest.mark.parametrize(("wrong", "count"), [(0, 5), (3, 7), (50, 1000), (9, 9)])
@@ -160,11 +146,11 @@ def test_wilson_interval_equals_that_of_scipy(wrong: int, count: int, confidence
     assert result == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
-@pytest.mark.parametrize("count", range(1, 40))
-def test_wilson_interval_contains_the_share(count: int) -> None:
-    for wrong in range(count + 1):
-        low, high = wilson_interval(wrong / count, count)
-        assert 0 <= low <= wrong / count <= high <= 1
+def test_wilson_interval_contains_the_share() -> None:
+    for count in range(1, 40):
+        for wrong in range(count + 1):
+            low, high = wilson_interval(wrong / count, count)
+            assert 0 <= low <= wrong / count <= high <= 1
 
 
 def test_wilson_interval_needs_items() -> None:
@@ -254,7 +240,7 @@ def test_the_interval_level_uses_numeric_names_or_else_the_order_of_classes(seed
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_order_of_items_and_annotators_changes_nothing(name: str, seed: int) -> None:
     table, rng = draw_table(seed), np.random.default_rng(seed)
     shuffled = rng.permutation(table)
@@ -325,14 +311,11 @@ def test_errors_in_a_public_dataset(crowds: Crowds) -> None:
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
-def test_a_single_class_is_perfect_agreement(name: str) -> None:
+def test_perfect_agreement_is_one(name: str) -> None:
+    """With a single class, or in resamples that may have a single class."""
     table = np.full((9, 3), 7)
     table[0, 2] = -1
     assert COEFFICIENTS[name](table) == (1, 1, 1)
-
-
-@pytest.mark.parametrize("name", COEFFICIENTS)
-def test_perfect_agreement_is_one_even_if_a_resample_has_a_single_class(name: str) -> None:
     assert COEFFICIENTS[name](np.repeat([[0], [1]], 3, axis=1)) == (1, 1, 1)
 
 
@@ -343,17 +326,6 @@ def test_agreement_never_exceeds_one(seed: int) -> None:
     result = krippendorff_alpha(np.tile(far, (1, 3)), level="interval", resamples=20)
     assert max(result) <= 1
     assert min(result) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("name", COEFFICIENTS)
-def test_agreement_without_pairs_is_refused(name: str) -> None:
-    with pytest.raises(BadLabels, match="Agreement needs items that"):
-        COEFFICIENTS[name](np.array([[0, -1], [-1, 1]]))
-
-
-def test_labels_of_different_lengths_are_refused() -> None:
-    with pytest.raises(BadLabels, match=r"shapes \(3,\) and \(2,\)"):
-        cohen_kappa([0, 1, 1], [0, 1])
 
 
 @pytest.mark.parametrize("names", [["no", "yes"], [None, 0], [0.5, 1.0]])
@@ -367,6 +339,8 @@ def test_names_are_not_codes(names: list[Any]) -> None:
 def test_codes_may_be_any_integers() -> None:
     far = [7 if code else 10**12 for code in (0, 1, 1, 0, 1)]
     assert cohen_kappa(far, far[::-1]) == cohen_kappa([0, 1, 1, 0, 1], [1, 0, 1, 1, 0])
+    with pytest.raises(BadLabels, match=r"shapes \(3,\) and \(2,\)"):
+        cohen_kappa([0, 1, 1], [0, 1])
 
 
 @pytest.mark.parametrize("metric", [error_rate, log_loss, calibration_error])
@@ -386,11 +360,12 @@ def test_a_truth_that_does_not_fit_is_refused(
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
-def test_invalid_parameters_are_refused(name: str) -> None:
-    table = draw_table(0)
+def test_what_has_no_agreement_is_refused(name: str) -> None:
+    with pytest.raises(BadLabels, match="Agreement needs items that"):
+        COEFFICIENTS[name](np.array([[0, -1], [-1, 1]]))
     for options in ({"resamples": 0}, {"confidence": 0.0}, {"confidence": 1.0}):
         with pytest.raises(BadParameter, match=f"{next(iter(options))}="):
-            COEFFICIENTS[name](table, **options)
+            COEFFICIENTS[name](draw_table(0), **options)
 
 
 def test_unknown_levels_and_zero_bins_are_refused() -> None:
@@ -444,12 +419,10 @@ def test_gwet_on_the_published_example() -> None:
     assert found == pytest.approx(IRR_CAC, abs=6e-6)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_gwet_by_loops(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    table = rng.integers(-1, 4, (40, 5))
-    index = np.arange(4)
-    distance = np.abs(np.subtract.outer(index, index))
+    table = np.random.default_rng(seed).integers(-1, 4, (40, 5))
+    distance = np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
     levels = {
         "quadratic": 1 - distance**2 / 9,
         "linear": 1 - distance / 3,

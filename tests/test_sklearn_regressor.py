@@ -1,4 +1,4 @@
-"""``BlindVotingRegressor``: scikit-learn's checks, and better predictions than the mean."""
+"""``BlindVotingRegressor``: better predictions than the mean."""
 
 from typing import Any
 
@@ -7,9 +7,6 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.ensemble import VotingRegressor
-from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blindfuse import simulate_numbers
 from blindfuse.sklearn import BlindVotingRegressor
@@ -33,23 +30,6 @@ class ColumnRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 def columns(count: int) -> list[tuple[str, Any]]:
     return [(f"c{column}", ColumnRegressor(column)) for column in range(count)]
-
-
-@parametrize_with_checks(  # type: ignore[untyped-decorator]
-    [
-        BlindVotingRegressor(
-            [
-                ("linear", LinearRegression()),
-                ("ridge", Ridge()),
-                ("tree", DecisionTreeRegressor(max_depth=3, random_state=0)),
-            ],
-            cv=3,
-        ),
-        BlindVotingRegressor([("only", LinearRegression())], cv=2),
-    ]
-)
-def test_scikit_learn_checks_pass(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 def test_noisy_regressors_count_less_than_in_the_mean() -> None:

@@ -14,7 +14,6 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blindfuse.sklearn import BlindVotingClassifier
 from blindfuse.sklearn.opinion_pool import (
@@ -70,18 +69,7 @@ def draw_probabilities(
     return powers / powers.sum(axis=2, keepdims=True), truth
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")  # scikit-learn's own
-@parametrize_with_checks(  # type: ignore[untyped-decorator]
-    [
-        BlindVotingClassifier(classifiers()[:3], voting="soft", cv=3),
-        BlindVotingClassifier([("one", RidgeClassifier())], voting="soft", cv=2),
-    ]
-)
-def test_scikit_learn_checks_pass(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_good_classifiers_get_large_weights(seed: int) -> None:
     noise = [0.5, 0.5, 4.0, 4.0, 4.0, 4.0, 4.0]
     probabilities, truth = draw_probabilities(2000, noise, seed)
@@ -101,7 +89,7 @@ def test_good_classifiers_get_large_weights(seed: int) -> None:
     assert abs(confidence.mean() - (1 - wrong[0])) < 0.03
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_few_labels_keep_the_vote(seed: int) -> None:
     probabilities, truth = draw_probabilities(40, [2.0] * 9, seed)
     pool = fit_opinion_pool(probabilities, truth)
@@ -112,16 +100,12 @@ def test_few_labels_keep_the_vote(seed: int) -> None:
     )
 
 
-def test_fewer_than_two_items_per_fold_keep_the_vote() -> None:
+def test_very_few_and_useless_labels_keep_the_vote() -> None:
     probabilities, truth = draw_probabilities(9, [1.0, 2.0, 3.0], 0)
     assert fit_opinion_pool(probabilities, truth).name in ("SoftVote", "MajorityVote")
-
-
-def test_useless_labels_keep_the_vote() -> None:
     probabilities, _ = draw_probabilities(1000, [1.0, 2.0, 3.0], 0)
     random_labels = np.random.default_rng(1).integers(3, size=1000)
-    pool = fit_opinion_pool(probabilities, random_labels)
-    assert pool.name != OPINION_POOL
+    assert fit_opinion_pool(probabilities, random_labels).name != OPINION_POOL
 
 
 @pytest.mark.parametrize("ridge", [1.0, 100.0])
@@ -157,7 +141,7 @@ def test_the_majority_vote_breaks_ties_by_probabilities() -> None:
     np.testing.assert_allclose(shares.sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_weighted_probabilities_beat_both_votes_on_digits(seed: int) -> None:
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(X))

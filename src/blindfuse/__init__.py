@@ -41,21 +41,17 @@ if TYPE_CHECKING:
     from blindfuse.model.model import Model as Model
     from blindfuse.moments.counts import MomentCounts as MomentCounts
     from blindfuse.moments.moments import Moments as Moments
-    from blindfuse.numbers.factor_stream import OneFactor as OneFactor
-    from blindfuse.numbers.fuse_numbers import NumberFusion as NumberFusion
     from blindfuse.numbers.fuse_numbers import fuse_numbers as fuse_numbers
+    from blindfuse.numbers.number_fusion import NumberFusion as NumberFusion
+    from blindfuse.numbers.one_factor import OneFactor as OneFactor
     from blindfuse.numbers.simulation import NumberSimulation as NumberSimulation
     from blindfuse.numbers.simulation import simulate_numbers as simulate_numbers
     from blindfuse.numbers.table import Numbers as Numbers
     from blindfuse.readers.gold import read_gold as read_gold
     from blindfuse.readers.reading import Read as Read
     from blindfuse.readers.reading import read as read
-    from blindfuse.readers.reading_sets import ReadSets as ReadSets
-    from blindfuse.readers.reading_sets import read_sets as read_sets
-    from blindfuse.report.numbers_page import number_report_html as number_report_html
     from blindfuse.report.rendering import report_html as report_html
     from blindfuse.report.rendering import write_report as write_report
-    from blindfuse.report.sets_page import set_report_html as set_report_html
     from blindfuse.responses.response_sets import ResponseSets as ResponseSets
     from blindfuse.responses.responses import Responses as Responses
     from blindfuse.sets.fuse_sets import fuse_sets as fuse_sets
@@ -89,13 +85,12 @@ _MODULES = {
     "Moments": "moments.moments",
     "NotConverged": "errors",
     "NotIdentifiable": "errors",
-    "NumberFusion": "numbers.fuse_numbers",
+    "NumberFusion": "numbers.number_fusion",
     "NumberSimulation": "numbers.simulation",
     "Numbers": "numbers.table",
-    "OneFactor": "numbers.factor_stream",
+    "OneFactor": "numbers.one_factor",
     "RankTooLow": "errors",
     "Read": "readers.reading",
-    "ReadSets": "readers.reading_sets",
     "ResponseSets": "responses.response_sets",
     "Responses": "responses.responses",
     "SetFusion": "sets.set_fusion",
@@ -110,13 +105,10 @@ _MODULES = {
     "fuse_sets": "sets.fuse_sets",
     "fuse_stream": "fusion.fuse_stream",
     "next_labels": "fusion.next_labels",
-    "number_report_html": "report.numbers_page",
     "plan_audit": "auditing.plan",
     "read": "readers.reading",
     "read_gold": "readers.gold",
-    "read_sets": "readers.reading_sets",
     "report_html": "report.rendering",
-    "set_report_html": "report.sets_page",
     "simulate": "simulation",
     "simulate_numbers": "numbers.simulation",
     "simulate_scores": "simulation",

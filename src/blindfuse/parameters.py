@@ -1,7 +1,7 @@
 """Constraints on parameters: which values are allowed, and one message for those that are not.
 
-An estimator declares ``_constraints = {"max_iter": integer_at_least(1), …}`` above its constructor.
-A function checks one value at a time: ``integer_at_least(1).check("budget", budget)``.
+An estimator declares ``max_iter: Annotated[int, integer_at_least(1)] = 100``. A function checks
+one value at a time: ``integer_at_least(1).check("budget", budget)``.
 """
 
 from collections.abc import Callable, Hashable

@@ -38,7 +38,7 @@ class TestReading:
     def test_every_chart_is_drawn_and_described(self, show: Any, crowd_page: str) -> None:
         page = show(crowd_page)
         charts = page.locator(".chart")
-        assert charts.count() == 5
+        assert charts.count() == 4
         for at in range(charts.count()):
             assert charts.nth(at).get_attribute("role") == "img"
             assert len(charts.nth(at).get_attribute("aria-label")) > 20
@@ -51,8 +51,6 @@ class TestReading:
         assert points.count() == crowd().responses.n_annotators
         bars = page.locator("#chart-classes .mark-rect path")
         assert bars.count() == 2 * crowd().responses.n_classes
-        history = page.locator("#chart-convergence .mark-symbol path")
-        assert history.count() == len(crowd().history)
 
     def test_numbers_are_those_of_the_fusion(self, show: Any, crowd_page: str) -> None:
         fusion, page = crowd(), show(crowd_page)

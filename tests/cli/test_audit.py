@@ -110,7 +110,7 @@ def test_fuse_uses_checked_labels() -> None:
     checked = dict(pl.read_csv("checked.csv").select("item", "label").iter_rows())
     assert all(fused[item] == label for item, label in checked.items())
     message = refuse("fuse", "votes.csv", "--checked", "checked.csv", "--partitioned")
-    assert "--checked cannot be used in partitions" in message
+    assert "--partitioned and --checked exclude each other" in message
 
 
 def test_files_of_another_fusion_are_used_as_they_are() -> None:

@@ -116,9 +116,21 @@ def test_plain_fuse_of_many_numbers_names_the_option(folder: Path) -> None:
         ("item,annotator,score\nx,a,1\ny,a,inf\n", (), "row 2 (line 3 below a header): 'inf'"),
         ("item,annotator,score\nx,a,\ny,a,nan\n", (), "contains no numbers"),
         ("item,annotator,score\nx,a,1\n,a,2\n", (), "row 2 has a value but no item"),
-        ("item,annotator,score\nx,a,1\n", ("--ordered",), "--ordered is for classes"),
-        ("item,annotator,score\nx,a,1\n", ("--method", "Wawa"), "--method is for classes"),
-        ("item,annotator,score\nx,a,1\n", ("--model", "m.npz"), "saves no model"),
+        (
+            "item,annotator,score\nx,a,1\n",
+            ("--ordered",),
+            "--numbers and --ordered exclude each other",
+        ),
+        (
+            "item,annotator,score\nx,a,1\n",
+            ("--method", "Wawa"),
+            "--numbers and --method exclude each other",
+        ),
+        (
+            "item,annotator,score\nx,a,1\n",
+            ("--model", "m.npz"),
+            "--numbers and --model exclude each other",
+        ),
         ("item,annotator,score\nx,a,1\n", ("--gold", "truth.csv"), "is not a number"),
     ],
 )

@@ -73,7 +73,7 @@ def test_gold_sets_are_held_fixed() -> None:
     assert (rows["i0"]["labels"], rows["i0"]["probability"]) == ("a|b", 1.0)
     assert (rows["i1"]["labels"] or "", rows["i1"]["probability"]) == ("", 1.0)
     Path("other.csv").write_text("item,label\nq,a\n", encoding="utf-8")
-    assert "No gold item has responses" in refuse(
+    assert "No item in other.csv has responses" in refuse(
         "fuse", "tags.csv", "--multi-label", "--gold", "other.csv"
     )
 
@@ -89,11 +89,11 @@ def test_classes_that_contain_the_separator_are_written_as_lists() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--multi-label", "--numbers"], "exclude each other"),
-        (["--multi-label", "--model", "m.npz"], "--multi-label saves no model"),
-        (["--multi-label", "--method", "MACE"], "--method is for one label per item"),
-        (["--multi-label", "--ordered"], "--ordered is for one label per item"),
-        (["--multi-label", "--partitioned"], "reads no partitions"),
+        (["--multi-label", "--numbers"], "--numbers and --multi-label exclude each other"),
+        (["--multi-label", "--model", "m.npz"], "--multi-label and --model exclude"),
+        (["--multi-label", "--method", "MACE"], "--multi-label and --method exclude"),
+        (["--multi-label", "--ordered"], "--multi-label and --ordered exclude"),
+        (["--multi-label", "--partitioned"], "--multi-label and --partitioned exclude"),
         (["--separator", ";"], "--separator is for --multi-label"),
         (["--multi-label", "--classes", "a,b"], "are not among the classes"),
         (["--multi-label", "--format", "wide", "--label", "label"], "leave out --label"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from blindfuse import fuse, simulate
-from blindfuse.diagnostics.class_shares import MAX_LISTED, ONE_DIRECTION, estimate_class_shares
+from blindfuse.diagnostics.class_shares import ONE_DIRECTION, estimate_class_shares
 from blindfuse.diagnostics.expected_error import ExpectedError
 from tests.support.diagnostics_cases import crowd, diagnosed
 
@@ -18,7 +18,8 @@ def test_shares_and_intervals_are_those_of_loops(error: float) -> None:
     given = responses.matrix()[responses.matrix() >= 0]
     for k in range(3):
         share = sum(row[k] for row in posteriors) / 60
-        noise = sum(row[k] * (1 - row[k]) for row in posteriors) / 60**2
+        left_open = sum(row[k] * (1 - row[k]) for row in posteriors) / 60 / (share * (1 - share))
+        noise = share * (1 - share) / 60 * left_open / (1 - left_open)
         half = 1.2815515655 * np.sqrt(noise + (ONE_DIRECTION * min(error, share, 1 - share)) ** 2)
         assert found.share[k] == pytest.approx(share)
         assert found.low[k] == pytest.approx(max(share - half, 0))
@@ -27,19 +28,19 @@ def test_shares_and_intervals_are_those_of_loops(error: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prior", "least"), [([0.5, 0.5], 0.75), ([0.9, 0.1], 0.5), ([0.2, 0.3, 0.5], 0.75)]
+    "prior", [[0.5, 0.5], [0.9, 0.1], [0.2, 0.3, 0.5]], ids=["equal", "rare", "three"]
 )
-def test_most_intervals_contain_the_true_shares(prior: list[float], least: float) -> None:
-    """Of 60 tables each, 95, 65 and 97 %; 80 % is stated, so a rare class is covered too seldom."""
+def test_most_intervals_contain_the_true_shares(prior: list[float]) -> None:
+    """Of 20 tables each, 85, 90 and 100 %; 80 % is stated."""
     inside, errors = [], []
-    for seed in range(10):
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         drawn = simulate(500, 7, len(prior), rng, skill=0.3, prior=prior)
         found = fuse(drawn.responses).diagnostics.class_shares
         true = np.bincount(drawn.truth, minlength=len(prior)) / 500
         inside.append((found.low <= true) & (true <= found.high))
         errors.append(np.abs([found.share - true, found.votes - true]).mean(axis=1))
-    assert np.mean(inside) >= least
+    assert np.mean(inside) >= 0.75
     by_posteriors, by_votes = np.mean(errors, axis=0)
     assert by_posteriors < by_votes / 3
 
@@ -51,4 +52,4 @@ def test_without_an_expected_error_there_is_no_interval() -> None:
     assert np.isnan(found.low).all()
     assert "nan" not in found.summary()
     assert "of the votes" in found.summary()
-    assert f"{7 - MAX_LISTED} more" in found.summary()
+    assert "4 more" in found.summary()

@@ -27,7 +27,6 @@ def test_unusual_tables_are_diagnosed_without_warning(table: Any) -> None:
     found, _ = diagnosed(Responses.from_matrix(table))
     assert np.isfinite(found.fit.misfit)
     assert np.isfinite(found.annotators.low).all()
-    assert np.isfinite(found.items.entropy).all()
     assert "nan" not in found.summary()
 
 
@@ -48,13 +47,13 @@ def test_paragraphs_are_in_order_and_one_line_each() -> None:
     assert found.information is not None
     paragraphs = found.paragraphs()
     assert [one.heading for one in paragraphs] == [
-        *("Expected error", "Agreement", "Classes", "Items", "Annotators", "Coverage", "Panel"),
+        *("Expected error", "Agreement", "Classes", "Items", "Annotators", "Coverage"),
         *("Dependence", "Fit", "Identifiability"),
     ]
     assert paragraphs[0].text == f"{found.expected_error}."
     parts = (
         *(found.information, found.class_shares, found.items, found.annotators, found.coverage),
-        *(found.panel, found.dependence, found.fit, found.identifiability),
+        *(found.dependence, found.fit, found.identifiability),
     )
     assert [one.text for one in paragraphs[1:]] == [part.summary() for part in parts]
     assert not any("\n" in one.text for one in paragraphs)

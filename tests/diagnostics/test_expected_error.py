@@ -45,7 +45,8 @@ def test_the_value_and_the_interval_are_those_of_the_mixture(score: float, n: in
     variance = (1 - u) * 0.15**2 + u * 0.6**2 + u * (1 - u) * (logit(0.1) - related) ** 2
     variance += 1 / max(n * value * (1 - value), 0.5)
     half = 1.2815515655 * np.sqrt(variance)
-    limits = np.minimum([value, expit(mean - half), expit(mean + half)], 0.75)
+    whole = np.floor(n * expit(mean - half)) / n, np.ceil(n * expit(mean + half)) / n
+    limits = np.minimum([value, *whole], 0.75)
     assert (found.value, found.low, found.high) == pytest.approx(tuple(limits))
     assert found.if_independent == 0.1
 

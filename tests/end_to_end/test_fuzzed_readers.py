@@ -17,10 +17,12 @@ from tests.support.damaged_files import FILES, damage
 MAX_SECONDS = 20
 """Time limit for a damaged file of a few kilobytes."""
 
-few_or_many_seeds = pytest.mark.parametrize(
-    "seeds", [range(25), pytest.param(range(25, 1500), marks=pytest.mark.slow)], ids=["few", "many"]
-)
 every_file = pytest.mark.parametrize("name", FILES)
+
+
+def seeds(few: int, many: int) -> pytest.MarkDecorator:
+    slow = pytest.param(range(few, many), marks=pytest.mark.slow)
+    return pytest.mark.parametrize("seeds", [range(few), slow], ids=["few", "many"])
 
 
 @contextmanager
@@ -38,15 +40,11 @@ def time_limit() -> Iterator[None]:
 
 
 @every_file
-def test_undamaged_files_are_read(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(FILES[name])
-    assert read(tmp_path / name).responses.n_responses > 0
-
-
-@every_file
-@few_or_many_seeds
+@seeds(25, 1500)
 def test_damaged_files_are_read_or_refused(name: str, seeds: range, tmp_path: Path) -> None:
     path = tmp_path / name
+    path.write_bytes(FILES[name])
+    assert read(path).responses.n_responses > 0
     for seed in seeds:
         path.write_bytes(damage(FILES[name], seed))
         for read_file in (read, read_gold):
@@ -58,9 +56,7 @@ def test_damaged_files_are_read_or_refused(name: str, seeds: range, tmp_path: Pa
 
 
 @every_file
-@pytest.mark.parametrize(
-    "seeds", [range(3), pytest.param(range(3, 100), marks=pytest.mark.slow)], ids=["few", "many"]
-)
+@seeds(3, 100)
 def test_the_command_line_reads_or_refuses_damaged_files(
     name: str, seeds: range, tmp_path: Path
 ) -> None:
@@ -74,7 +70,7 @@ def test_the_command_line_reads_or_refuses_damaged_files(
         fused.unlink(missing_ok=True)
 
 
-@few_or_many_seeds
+@seeds(25, 1500)
 def test_damaged_models_are_loaded_or_refused(seeds: range, tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     simulate(5, 3, 2, np.random.default_rng(0)).model.save(path)
@@ -83,7 +79,7 @@ def test_damaged_models_are_loaded_or_refused(seeds: range, tmp_path: Path) -> N
         path.write_bytes(damage(whole, seed))
         with time_limit():
             try:
-                found = Model.load(path)
+                model = Model.load(path)
             except BlindfuseError:
                 continue
-        np.testing.assert_allclose(found.confusions.sum(axis=1), 1)
+        np.testing.assert_allclose(model.confusions.sum(axis=1), 1)

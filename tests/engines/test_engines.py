@@ -76,7 +76,8 @@ def test_counts_models_and_labels_equal_those_of_one_machine(
 ) -> None:
     frame = labels_frame(seed=n_partitions, density=density)
     table = engine.table(split(frame, n_partitions))
-    assert_same_counts(fitting.count_moments(engine.partitions(table, COLUMNS)), frame)
+    with fitting.open_partitions(table, COLUMNS) as partitions:
+        assert_same_counts(fitting.count_moments(partitions), frame)
     fitted = engine.module.fit(table)
     alone = BlindEnsemble(moments="counts") if density == 1 else DawidSkene(start="blind")
     assert type(fitted.method) is type(alone)
@@ -246,7 +247,7 @@ def test_unsuitable_annotators_classes_and_methods_are_rejected(engine: Engine) 
         engine.module.fit(table, classes=["cat", "dog"])
     with pytest.raises(BlindfuseError, match="cannot be fitted to a distributed table"):
         engine.module.fit(table, method=MajorityVote())
-    with pytest.raises(BlindfuseError, match=r"is not a \w+ DataFrame"):
+    with pytest.raises(BlindfuseError, match="is not a Dask or Spark DataFrame"):
         engine.module.fit(frame)
     with pytest.raises(BlindfuseError, match="no column 'worker'"):
         engine.module.predict(DawidSkene().fit(frame).model_, table, annotator="worker")

@@ -230,7 +230,7 @@ def test_docstring_examples_run(method: type[Estimator]) -> None:
 
 @every_parameter
 def test_every_parameter_has_a_constraint(method: type[Estimator], name: str) -> None:
-    constraint = method._all_constraints()[name]
+    constraint = method._constraints()[name]
     assert constraint.accepts(method().get_params()[name]), "the default is allowed"
 
 

@@ -79,8 +79,8 @@ def test_gold_labels_are_held_fixed_and_improve_confusion_matrices(
 ) -> None:
     simulation = simulate(400, 4, 3, np.random.default_rng(1), missing=0.3)
     known = {int(item): int(simulation.truth[item]) for item in range(150)}
-    without_gold = method(start="mv").fit(simulation.responses)  # type: ignore[call-arg]
-    with_gold = method(start="mv").fit(simulation.responses, gold=known)  # type: ignore[call-arg]
+    without_gold = method(start="mv").fit(simulation.responses)
+    with_gold = method(start="mv").fit(simulation.responses, gold=known)
     np.testing.assert_array_equal(with_gold.labels_[:150], simulation.truth[:150])
     np.testing.assert_array_equal(with_gold.posteriors_[:150].max(axis=1), 1)
     distances = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from blindfuse.estimators.signs import gram_matrix
+from blindfuse.estimators.baselines.two_class import gram_matrix
 
 
 @pytest.mark.parametrize("filled", [0.01, 0.3, 1.0])

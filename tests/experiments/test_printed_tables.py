@@ -2,14 +2,9 @@
 
 import pytest
 
-from experiments import (
-    classifier_ensembles,
-    crowdsourced,
-    many_annotators,
-    many_classes,
-    two_classes,
-)
+from experiments import classifier_ensembles, crowdsourced
 from experiments.methods import BEST, VOTE
+from experiments.printed import PRINTED_ROWS
 from tests.conftest import SHARED
 
 PAPER = SHARED.parent / "paper.md"
@@ -31,26 +26,13 @@ def printed_rows(table: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("table", "copied"),
-    [
-        ("I", two_classes.PRINTED_1),
-        ("II", two_classes.PRINTED_2),
-        ("III", two_classes.PRINTED_3),
-        ("IV", many_classes.PRINTED_4),
-        ("V", many_classes.PRINTED_5),
-        ("VI", many_annotators.PRINTED_6),
-        ("VII", many_annotators.PRINTED_7),
-    ],
+    ("number", "table"), list(enumerate(["I", "II", "III", "IV", "V", "VI", "VII"], 1))
 )
-def test_every_number_of_tables_1_to_7_equals_the_printed_one(
-    table: str, copied: dict[tuple[str, str], float]
-) -> None:
+def test_every_number_of_tables_1_to_7_equals_the_printed_one(number: int, table: str) -> None:
     _, *rows = printed_rows(table)
     names = {"Alg. 2 fixed $\\boldsymbol{\\pi}$": "Alg. 2 fixed π"}
-    for name, *cells in rows:
-        values = [value for (row, _), value in copied.items() if row == names.get(name, name)]
-        assert values == [float(cell) for cell in cells]
-    assert len(copied) == sum(len(row) - 1 for row in rows)
+    printed = {names.get(name, name): tuple(map(float, cells)) for name, *cells in rows}
+    assert PRINTED_ROWS[f"table{number}"] == printed
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 import blindfuse
 from blindfuse import MajorityVote, Oracle, SingleBest, simulate
 from blindfuse.metrics import error_rate
-from experiments.methods import BEST, FUSE, ORACLE, VOTE
+from experiments.methods import BEST, FUSE, ORACLE, VOTE, LabelledData
 from experiments.settings import FIGURE_3, TABLE_2
 from experiments.tasks import Task, chernoff_bound, load_data, run_task
 from tests.conftest import SHARED, Crowds
@@ -63,3 +63,19 @@ def test_the_chernoff_bound_exceeds_the_error_and_falls_with_annotators(seed: in
         error = error_rate(data.model.posteriors(data.responses), data.truth)
         assert 100 * error <= bounds[-1]
     assert bounds == sorted(bounds, reverse=True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_annotators_label_any_number_of_items(seed: int) -> None:
+    few, many = (FIGURE_3.draw(size, seed, same_annotators=True) for size in (100, 1000))
+    assert np.array_equal(few.model.confusions, many.model.confusions)
+    more = FIGURE_3.draw(100, seed, n_annotators=20, same_annotators=True)
+    assert np.array_equal(more.model.confusions[:10], few.model.confusions)
+    other = FIGURE_3.draw(100, seed + 1, same_annotators=True)
+    assert not np.array_equal(other.model.confusions, few.model.confusions)
+
+
+def test_gold_labels_by_item_name() -> None:
+    responses = simulate(5, 3, 2, np.random.default_rng(0)).responses
+    truth = np.array([0, -1, 1, -1, 0])
+    assert LabelledData(responses, truth).gold_labels() == {0: 0, 2: 1, 4: 0}

@@ -68,7 +68,7 @@ def test_paths_that_do_not_exist_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert_refused(lambda: read(tmp_path / "empty"), "contains no file")
     assert_refused(lambda: read([]), "No file is given", kind=BadParameter)
-    assert_refused(lambda: read(3), "3 is not a path", kind=BadParameter)  # type: ignore[arg-type]
+    assert_refused(lambda: read(3), "3 is not a path", kind=BadParameter)  # type: ignore[call-overload]
     assert_refused(lambda: read(io.StringIO(LONG)), "binary", kind=BadParameter)
 
 

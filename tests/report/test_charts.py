@@ -5,13 +5,13 @@ import json
 import altair as alt
 
 from blindfuse import report_html
-from blindfuse.report.charts import build_charts
-from tests.support.report_cases import contents_of, crowd, hostile
+from blindfuse.report.blocks import Chart
+from tests.support.report_cases import crowd, hostile, page_of
 
 
 def test_names_are_data_of_charts_and_nothing_else() -> None:
     """No expression, scale or field of a chart contains a part of a name."""
-    for chart in build_charts(contents_of(hostile())).values():
+    for chart in page_of(hostile()).blocks(Chart):
         drawn = json.loads(json.dumps(chart.spec))
         drawn.pop("description")
         for layer in [drawn, *drawn.get("layer", [])]:

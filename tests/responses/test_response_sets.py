@@ -49,7 +49,6 @@ def cells(table: ResponseSets) -> dict[tuple[Any, Any], set[Any]]:
         [np.array(["a", "b"]), np.array(["b"]), np.array([]), np.array(["c", "a"]), None],
         [["a", "b"], "b", "", "c|a", None],
     ],
-    ids=str,
 )
 def test_every_spelling_of_a_set_is_read(sets: list[Any]) -> None:
     table = ResponseSets.from_long(ITEMS, ANNOTATORS, sets)

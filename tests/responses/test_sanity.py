@@ -60,8 +60,7 @@ def test_sources_that_know_one_class_each_have_no_signs() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        (lambda k: f"w{k:03d}", "look like ids"),
-        (lambda k: f"{k:032x}", "look like ids"),
+        (lambda k: f"w{k:03d}", "29 classes"),
         (lambda k: str(k), "are numbers"),
         (lambda k: f"{k}.5", "are numbers"),
         (lambda k: f"the picture shows animal number {k}", "are sentences"),
@@ -89,15 +88,6 @@ def test_a_sample_of_a_large_table_is_enough() -> None:
     assert "nobody agrees with 3" in sanity_notes(Responses.from_matrix(table))[0]
 
 
-def test_items_that_a_spreadsheet_has_rounded_are_reported() -> None:
-    items = [f"1.2345{n % 7}E+11" for n in range(40)]
-    annotators, labels = ["ann", "bob"] * 20, ["x", "y", "x", "x"] * 10
-    noted = Responses.from_long(items, annotators, labels).notes
-    assert any("7 of 7 are numbers that a spreadsheet has rounded" in note for note in noted)
-    once = Responses.from_long(items[:7], ["ann"] * 7, labels[:7]).notes
-    assert not any("rounded" in note for note in once)
-
-
 @pytest.mark.parametrize(
     "names",
     [
@@ -121,13 +111,6 @@ def test_names_that_mark_missing_names_are_noted(marker: str) -> None:
     assert f"{marker!r} is read as the name of an annotator" in note
 
 
-def test_dates_of_a_spreadsheet_are_noted_and_words_are_not() -> None:
-    for date in ("02-Jan", "2. Feb", "Mar-24", "3 May 2024"):
-        (note,) = sanity_notes(Responses.from_long([1, 1], ["p", "q"], [date, "1-3"]))
-        assert "1 of 2 classes are dates" in note
-    assert sanity_notes(Responses.from_long([1, 1], ["p", "q"], ["May", "Mark 2"])) == []
-
-
 @pytest.mark.parametrize("names", [["1.05", "1.5"], ["q10", "q100"], ["0", "00a"]])
 def test_zeros_that_count_are_not_noted(names: list[str]) -> None:
     assert sanity_notes(Responses.from_long(names, ["p", "q"], ["a", "b"])) == []
@@ -138,12 +121,9 @@ def test_columns_of_classes_are_noted(n_classes: int) -> None:
     """Numbers of votes, shares of votes, and one 1 per item, as matrices of numbers."""
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
-        n_votes = rng.integers(3, 8, 100)
-        peaks = np.eye(n_classes)[rng.integers(0, n_classes, 100)]
-        chances = 0.8 * peaks + 0.2 / n_classes
-        counts = rng.multinomial(n_votes, chances)
-        tables = [counts, np.char.mod("%.2f", counts / n_votes[:, None]), peaks.astype(int)]
-        for table in tables:
+        peaks = np.eye(n_classes)[rng.integers(0, n_classes, 1000)]
+        counts = rng.multinomial(5, 0.8 * peaks + 0.2 / n_classes)
+        for table in (counts, np.char.mod("%.2f", counts / 5), peaks.astype(int)):
             notes = sanity_notes(Responses.from_matrix(table))
             assert any("counts or shares of votes" in note for note in notes)
 
@@ -156,31 +136,10 @@ def test_one_adversary_among_five_is_not_taken_for_a_count() -> None:
         assert sanity_notes(Responses.from_matrix(table)) == []
 
 
-@pytest.mark.parametrize("pattern", ["{annotator}_{label}", "{label} {annotator}"])
-def test_columns_of_one_annotator_and_one_class_are_noted(pattern: str) -> None:
-    labels = simulate(60, 3, 3, np.random.default_rng(0), skill=0.6).responses.matrix()
-    columns = {
-        pattern.format(annotator=f"ann{m}", label=f"k{k}"): (labels[:, m] == k).astype(int)
-        for m in range(3)
-        for k in range(3)
-    }
-    items, names = np.repeat(range(60), 9), [*columns] * 60
-    cells = np.column_stack([*columns.values()]).ravel()
-    (note,) = sanity_notes(Responses.from_long(items, names, cells))
-    assert "one annotator and one class each" in note
-
-
 def test_annotators_with_two_words_are_not_taken_for_classes() -> None:
     labels = simulate(60, 4, 2, np.random.default_rng(0), skill=0.8).responses.matrix()
     names = ["ann_day", "ann_night", "bob_day", "bob_night"] * 60
     assert sanity_notes(Responses.from_long(np.repeat(range(60), 4), names, labels.ravel())) == []
-
-
-def test_a_row_of_totals_is_noted_and_an_item_of_that_name_is_not() -> None:
-    items, annotators = ["a", "a", "b", "b", "Total", "Total"], ["p", "q"] * 3
-    (note,) = sanity_notes(Responses.from_long(items, annotators, [*"xyxx", "40", "41"]))
-    assert "'Total' has labels that no other item has" in note
-    assert sanity_notes(Responses.from_long(items, annotators, [*"xyxx", "x", "y"])) == []
 
 
 def test_a_few_sentences_among_words_are_noted() -> None:
@@ -197,7 +156,7 @@ def test_columns_of_one_annotator_and_one_question_are_noted(pattern: str) -> No
     names = [pattern.format(annotator=a, question=q) for q in ("size", "kind") for a in "xyz"]
     cells = np.hstack(crowds).ravel()
     (note,) = sanity_notes(Responses.from_long(np.repeat(range(80), 6), names * 80, cells))
-    assert "one annotator and one question per column" in note
+    assert "one annotator and one class or question per column" in note
     assert "--annotator" in note
 
 
@@ -242,26 +201,14 @@ def test_the_only_item_of_a_rare_class_is_no_header() -> None:
         assert sanity_notes(Responses.from_matrix(rare)) == []
 
 
+@pytest.mark.parametrize("damaged", ["caf\ufffd", "cafÃ©", "itâ€™s"])
 @pytest.mark.parametrize("role", ["item", "annotator", "label"])
-def test_characters_that_were_lost_are_noted(role: str) -> None:
+def test_damaged_characters_are_noted(role: str, damaged: str) -> None:
     rows = {"item": ["i", "i", "j"], "annotator": ["a", "b", "a"], "label": ["x", "y", "x"]}
-    rows[role][2] = "caf\ufffd"
+    rows[role][2] = damaged
     (note,) = sanity_notes(Responses.from_frame(pl.DataFrame(rows)))
     assert note.startswith(f"Check the {role}s: 1 of ")
     assert "Export the table again" in note
-
-
-def test_items_that_were_read_in_two_encodings_are_noted() -> None:
-    responses = Responses.from_long(["café", "cafÃ©"], ["a", "a"], ["x", "y"])
-    (note,) = sanity_notes(responses)
-    assert "'café', 'cafÃ©'" in note
-
-
-def test_shares_of_votes_without_zeros_are_noted() -> None:
-    for seed in SEEDS:
-        votes = np.random.default_rng(seed).multinomial(4, [0.5, 0.3, 0.2], size=30)
-        shares = np.where(votes > 0, (votes / 4).astype(str), "")
-        assert "counts or shares of votes" in sanity_notes(Responses.from_matrix(shares))[-1]
 
 
 def test_an_item_that_nothing_connects_to_the_others_is_noted() -> None:
@@ -272,15 +219,6 @@ def test_an_item_that_nothing_connects_to_the_others_is_noted() -> None:
     assert "'task' has labels that no other item has" in note
     rare = Responses.from_long([*items, "q0"], [*annotators, "eve"], [*labels, "perhaps"])
     assert sanity_notes(rare) == []
-
-
-def test_a_few_items_that_begin_as_comments_do_are_noted() -> None:
-    items, annotators = [f"q{n // 2}" for n in range(40)], ["ann", "bob"] * 20
-    labels = ["yes", "yes", "no", "no"] * 10
-    (note,) = sanity_notes(Responses.from_long([*items[:-1], "# q19"], annotators, labels))
-    assert "'# q19' begins as comments do" in note
-    tags = [f"#{item}" for item in items]
-    assert sanity_notes(Responses.from_long(tags, annotators, labels)) == []
 
 
 def test_items_that_stand_for_several_are_noted() -> None:

@@ -1,19 +1,15 @@
 """``fuse_sets``: never worse than class-by-class majority, `fuse` for single choices, bad input."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from blindfuse import BadLabels, ResponseSets, fuse, fuse_sets, simulate
+from blindfuse import BadLabels, ResponseSets, SetFusion, fuse, fuse_sets, simulate
 from blindfuse.sets.class_dependence import fit_correction
-from tests.support.multi_label import (
-    FAMILIES,
-    MultiLabel,
-    mean_f1,
-    simulate_sets,
-)
+from tests.support.multi_label import FAMILIES, MultiLabel, mean_f1, simulate_sets
 
 
 def table_of(drawn: MultiLabel) -> ResponseSets:
@@ -21,10 +17,16 @@ def table_of(drawn: MultiLabel) -> ResponseSets:
     return ResponseSets.from_long(drawn.items, drawn.annotators, drawn.sets, classes=names)
 
 
+@cache
+def fuse_family(family: str, seed: int = 0) -> tuple[MultiLabel, SetFusion]:
+    drawn = FAMILIES[family](np.random.default_rng(seed))
+    return drawn, fuse_sets(table_of(drawn))
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_family_is_worse_than_class_by_class_majority(family: str) -> None:
-    drawn = FAMILIES[family](np.random.default_rng(0))
-    chosen, majority = fuse_sets(table_of(drawn)).chosen, drawn.majority()
+    drawn, fusion = fuse_family(family)
+    chosen, majority = fusion.chosen, drawn.majority()
     excess = (chosen != drawn.truth).any(axis=1).astype(float) - (majority != drawn.truth).any(
         axis=1
     )
@@ -48,7 +50,7 @@ def test_related_classes_are_used_and_named() -> None:
 
 
 def test_unrelated_classes_are_left_alone() -> None:
-    fusion = fuse_sets(table_of(FAMILIES["harder_quarter"](np.random.default_rng(0))))
+    _, fusion = fuse_family("harder_quarter")
     assert fusion.dependence.gain is not None
     assert fusion.dependence.correction is None
     assert fusion.related_classes() == []
@@ -70,8 +72,7 @@ def test_the_correction_finds_the_conditional_log_odds() -> None:
 
 @pytest.mark.parametrize("family", ["copied", "radiologists"])
 def test_correlated_errors_in_all_classes_leave_the_majority(family: str) -> None:
-    drawn = FAMILIES[family](np.random.default_rng(1))
-    fusion = fuse_sets(table_of(drawn))
+    drawn, fusion = fuse_family(family, 1)
     assert fusion.shared is not None
     assert fusion.shared.is_dependent
     assert "every class is decided by its majority" in fusion.why
@@ -80,8 +81,7 @@ def test_correlated_errors_in_all_classes_leave_the_majority(family: str) -> Non
 
 @pytest.mark.parametrize("family", ["harder_quarter", "few_responses", "one_bad_annotator"])
 def test_the_stated_shares_contain_the_true_ones(family: str) -> None:
-    drawn = FAMILIES[family](np.random.default_rng(0))
-    fusion = fuse_sets(table_of(drawn))
+    drawn, fusion = fuse_family(family)
     error, sets = fusion.expected_error, fusion.correct_sets
     assert error is not None
     assert sets is not None
@@ -93,9 +93,8 @@ def test_the_stated_shares_contain_the_true_ones(family: str) -> None:
 
 @pytest.mark.parametrize("family", ["correlated_pairs", "copied", "two_annotators"])
 def test_order_names_and_seeds_do_not_matter(family: str) -> None:
-    drawn = FAMILIES[family](np.random.default_rng(0))
+    drawn, expected = fuse_family(family)
     K, sets = drawn.truth.shape[1], drawn.sets
-    expected = fuse_sets(table_of(drawn))
     rng = np.random.default_rng(1)
     rows, class_at = rng.permutation(len(sets)), rng.permutation(K)
     renamed = [[f"c{class_at[k]:02d}" for k in rng.permutation(sets[row])] for row in rows]

@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -92,15 +93,8 @@ FILES: dict[str, bytes] = {
 ODD_BYTES: list[bytes] = [
     *(b"", b"\x00", b'"', b"'", b"\\", b",", b"\t", b"\r", b"\n\n", b"{", b"]", b"null", b"NaN"),
     *(b"true", b"-1", b"1e999", b"9" * 400, b"0x1F", b"{}", b"[]", b'""', b"[[0, 1]]", b"=1+1"),
-    *(
-        b"\xff",
-        b"\xef\xbb\xbf",
-        b"\xff\xfe",
-        b"\xed\xa0\x80",
-        b"\\ud800",
-        b"\xe2\x80\xa8",
-        b"\x1b[2J",
-    ),
+    *(b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"\xed\xa0\x80", b"\\ud800"),
+    *(b"\xe2\x80\xa8", b"\x1b[2J"),
     *(b"[" * 3000, b'{"a":' * 3000, b"a" * 5000, b"item", b"label", b"../x", b"\xf0\x9f\x98\x80"),
 ]
 """Bytes that are unusual in a cell."""
@@ -119,18 +113,9 @@ def flip_bits(data: bytes, rng: random.Random) -> bytes:
     return bytes(flipped)
 
 
-def truncate(data: bytes, rng: random.Random) -> bytes:
-    return data[: rng.randrange(len(data))]
-
-
-def cut_out(data: bytes, rng: random.Random) -> bytes:
+def truncate_or_repeat(data: bytes, rng: random.Random) -> bytes:
     begin, end = sorted(rng.randrange(len(data) + 1) for _ in range(2))
-    return data[:begin] + data[end:]
-
-
-def repeat_range(data: bytes, rng: random.Random) -> bytes:
-    begin, end = sorted(rng.randrange(len(data) + 1) for _ in range(2))
-    return data[:end] + data[begin:]
+    return rng.choice([data[:end], data[:begin] + data[end:], data[:end] + data[begin:]])
 
 
 def insert_odd_bytes(data: bytes, rng: random.Random) -> bytes:
@@ -139,7 +124,7 @@ def insert_odd_bytes(data: bytes, rng: random.Random) -> bytes:
 
 
 def replace_a_cell(data: bytes, rng: random.Random) -> bytes:
-    cells = [one for one in data.replace(b"\t", b",").replace(b'"', b",").split(b",") if one]
+    cells = [cell for cell in re.split(rb'[\t",]', data) if cell]
     return (
         data.replace(rng.choice(cells), rng.choice(ODD_BYTES), rng.randint(1, 3)) if cells else data
     )
@@ -147,19 +132,14 @@ def replace_a_cell(data: bytes, rng: random.Random) -> bytes:
 
 def rearrange_lines(data: bytes, rng: random.Random) -> bytes:
     lines = data.splitlines(keepends=True)
-    act = rng.choice(["drop", "repeat", "shuffle"])
-    if act == "shuffle":
-        rng.shuffle(lines)
-    elif lines:
-        at = rng.randrange(len(lines))
-        lines[at : at + 1] = [] if act == "drop" else [lines[at]] * 3
-    return b"".join(lines)
+    at = rng.randrange(len(lines))
+    changed = [lines[:at] + lines[at + 1 :], lines[:at] + [lines[at]] * 3 + lines[at + 1 :]]
+    return b"".join(rng.choice([*changed, rng.sample(lines, len(lines))]))
 
 
 def change_encoding(data: bytes, rng: random.Random) -> bytes:
-    return data.decode(errors="replace").encode(
-        rng.choice(["utf-16", "utf-16-le", "latin-1", "cp1251", "utf-32", "utf-8-sig"]), "replace"
-    )
+    encodings = ["utf-16", "utf-16-le", "latin-1", "cp1251", "utf-32", "utf-8-sig"]
+    return data.decode(errors="replace").encode(rng.choice(encodings), "replace")
 
 
 def replace_a_json_value(data: bytes, rng: random.Random) -> bytes:
@@ -189,15 +169,8 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
 
 
 DAMAGES: list[Callable[[bytes, random.Random], bytes]] = [
-    flip_bits,
-    truncate,
-    cut_out,
-    repeat_range,
-    insert_odd_bytes,
-    replace_a_cell,
-    rearrange_lines,
-    change_encoding,
-    replace_a_json_value,
+    *(flip_bits, truncate_or_repeat, insert_odd_bytes, replace_a_cell, rearrange_lines),
+    *(change_encoding, replace_a_json_value),
 ]
 
 

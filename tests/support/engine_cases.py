@@ -10,9 +10,6 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from blindfuse.engines.arrow import Columns
-from blindfuse.engines.fitting import Partitions
-
 
 class Engine(Protocol):
     """What a test needs of an engine."""
@@ -22,8 +19,6 @@ class Engine(Protocol):
 
     def table(self, frames: Sequence[pd.DataFrame]) -> Any:
         """Return a table with one partition per frame."""
-
-    def partitions(self, table: Any, columns: Columns) -> Partitions: ...
 
     def to_pandas(self, table: Any) -> pd.DataFrame: ...
 
@@ -52,9 +47,6 @@ class Dask:
 
         return dd.from_delayed([delayed(frame) for frame in frames], meta=frames[0].iloc[:0])
 
-    def partitions(self, table: Any, columns: Columns) -> Partitions:
-        return self.module.DaskPartitions(table, columns)
-
     def to_pandas(self, table: Any) -> pd.DataFrame:
         return table.compute()
 
@@ -78,9 +70,6 @@ class Spark:
             for frame in frames
         ]
         return reduce(lambda left, right: left.unionAll(right), tables)
-
-    def partitions(self, table: Any, columns: Columns) -> Partitions:
-        return self.module.SparkPartitions(table, columns)
 
     def to_pandas(self, table: Any) -> pd.DataFrame:
         return table.toPandas()

@@ -6,13 +6,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse import Fusion, Responses, Simulation, fuse, simulate
 from blindfuse.simulation import simulate_scores
+from blindfuse.typing import Codes
 from experiments.ordinal_crowds import ordinal_crowd
-
-Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse import (
     BlindEnsemble,
@@ -29,6 +28,7 @@ from blindfuse import (
 from blindfuse.errors import BlindfuseError
 from blindfuse.model.saving import load_arrays, save_arrays
 from blindfuse.responses.rows import Rows
+from blindfuse.typing import Array
 
 N, M, K = 40, 4, 3
 TYPES = [
@@ -39,6 +39,7 @@ NUMBERS = [-1, -2, 0, 1, 7, 127, 128, -(2**15), 2**31, 2**62, 1e300, np.nan, np.
 
 Use = Callable[[], Any]
 Target = Callable[["Mutator"], Use]
+Mutation = Callable[[Array, "Mutator"], Any]
 
 
 class Mutator:
@@ -50,89 +51,55 @@ class Mutator:
 
     def __call__(self, array: Any) -> Any:
         for _ in range(self.rng.choice([0, 0, 1, 1, 2])):
-            array = self.rng.choice(MUTATIONS)(_as_array(array), self)
+            array, mutation = _as_array(array), self.rng.choice(MUTATIONS)
+            if array.ndim or mutation not in ROW_MUTATIONS:
+                array = mutation(array, self)
         return array
 
     def all(self, *arrays: Any) -> list[Any]:
         return [self(array) for array in arrays]
 
 
-def _as_array(value: Any) -> NDArray[Any]:
+def _as_array(value: Any) -> Array:
     return np.asarray(value, dtype=None if isinstance(value, np.ndarray) else object)
 
 
-def _retyped(array: NDArray[Any], mutator: Mutator) -> Any:
+def _retyped(array: Array, mutator: Mutator) -> Any:
     try:
         return array.astype(mutator.rng.choice(TYPES))
     except (TypeError, ValueError, OverflowError, RuntimeError):
         return array
 
 
-def _with_another_number(array: NDArray[Any], mutator: Mutator) -> Any:
+def _with_another_number(array: Array, mutator: Mutator) -> Any:
     changed = array.copy()
-    if changed.size:
-        try:
-            changed.flat[mutator.rng.randrange(changed.size)] = mutator.rng.choice(NUMBERS)
-        except (TypeError, ValueError, OverflowError):
-            return array
+    try:
+        changed.flat[mutator.rng.randrange(changed.size)] = mutator.rng.choice(NUMBERS)
+    except (TypeError, ValueError, OverflowError):
+        return array
     return changed
 
 
-def _shortened(array: NDArray[Any], mutator: Mutator) -> Any:
-    return array[: mutator.rng.randrange(len(array) + 1)] if array.ndim else array
-
-
-def _lengthened(array: NDArray[Any], mutator: Mutator) -> Any:
-    return np.concatenate([array, array[: mutator.rng.choice([1, 3, None])]]) if array.ndim else []
-
-
-def _reshaped(array: NDArray[Any], mutator: Mutator) -> Any:
+def _reshaped(array: Array, mutator: Mutator) -> Any:
     shapes = [(-1,), (1, -1), (-1, 1), array.shape[::-1]]
     return array.reshape(mutator.rng.choice(shapes)) if array.size else array.reshape(0, 3)
 
 
-def _strided(array: NDArray[Any], mutator: Mutator) -> Any:
-    return np.repeat(array, 2, axis=0)[::2] if array.ndim else array
-
-
-def _reversed(array: NDArray[Any], mutator: Mutator) -> Any:
-    return array[::-1] if array.ndim else array
-
-
-def _in_fortran_order(array: NDArray[Any], mutator: Mutator) -> Any:
-    return np.asfortranarray(array)
-
-
-def _broadcast(array: NDArray[Any], mutator: Mutator) -> Any:
-    return np.broadcast_to(array[:1], array.shape) if array.ndim and len(array) else array
-
-
-def _shuffled(array: NDArray[Any], mutator: Mutator) -> Any:
-    return array[mutator.numpy.permutation(len(array))] if array.ndim else array
-
-
-def _as_list(array: NDArray[Any], mutator: Mutator) -> Any:
-    return array.tolist()
-
-
-def _replaced(array: NDArray[Any], mutator: Mutator) -> Any:
-    return mutator.rng.choice([None, 3, "text", [], {}, [[1], [2, 3]], object()])
-
-
-MUTATIONS = [
-    _retyped,
-    _with_another_number,
-    _with_another_number,
-    _shortened,
-    _lengthened,
-    _reshaped,
-    _strided,
-    _reversed,
-    _in_fortran_order,
-    _broadcast,
-    _shuffled,
-    _as_list,
-    _replaced,
+ROW_MUTATIONS: list[Mutation] = [
+    lambda array, mutator: array[: mutator.rng.randrange(len(array) + 1)],
+    lambda array, mutator: np.concatenate([array, array[: mutator.rng.choice([1, 3, None])]]),
+    lambda array, mutator: np.repeat(array, 2, axis=0)[::2],
+    lambda array, mutator: array[::-1],
+    lambda array, mutator: np.broadcast_to(array[:1], array.shape) if len(array) else array,
+    lambda array, mutator: array[mutator.numpy.permutation(len(array))],
+]
+"""Mutations of arrays that have rows."""
+MUTATIONS: list[Mutation] = [
+    *(_retyped, _with_another_number, _with_another_number, _reshaped),
+    *ROW_MUTATIONS,
+    lambda array, mutator: np.asfortranarray(array),
+    lambda array, mutator: array.tolist(),
+    lambda array, mutator: mutator.rng.choice([None, 3, "", [], {}, [[1], [2, 3]], object()]),
 ]
 
 SIMULATION = simulate(N, M, K, np.random.default_rng(0), missing=0.3)
@@ -247,7 +214,7 @@ def _load(name: str, path: Path) -> Any:
     return method.load_state(path).partial_fit(TABLE).merge(method)
 
 
-def _names(table: Responses) -> list[NDArray[Any]]:
+def _names(table: Responses) -> list[Array]:
     return [table.items, table.annotators, table.classes]
 
 

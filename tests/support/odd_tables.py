@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from blindfuse import Responses
+from blindfuse.typing import Codes
 
 MOST_ITEMS, MOST_ANNOTATORS, MOST_CLASSES = 30, 8, 5
 
@@ -20,8 +20,6 @@ NAMES: dict[str, list[Any]] = {
     "far numbers": [7, 2, 10**12, 0, 255],
 }
 """Class names of one kind each; there are never more classes than names."""
-
-Codes = NDArray[np.int64]
 
 
 def _silent(codes: Codes, rng: np.random.Generator) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from blindfuse.typing import Floats
+
 Ratings = tuple[Floats, Floats]
 """The truth ``[item]``, and ratings ``[item, annotator]`` with NaN where there is none."""
 

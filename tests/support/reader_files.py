@@ -98,19 +98,19 @@ WRITERS: dict[str, Callable[[Rows], bytes]] = {
 """Functions that write a long table, by file type."""
 
 
-def read_json(document: Any, **options: Any) -> Read:
+def read_json(document: Any, **options: Any) -> Read[Responses]:
     return read(stream(json.dumps(document, ensure_ascii=False)), **options)
 
 
-def read_json_lines(records: list[dict[str, Any]], **options: Any) -> Read:
+def read_json_lines(records: list[dict[str, Any]], **options: Any) -> Read[Responses]:
     return read(stream("".join(json.dumps(record) + "\n" for record in records)), **options)
 
 
-def read_table(rows: list[dict[str, str]], separator: str = ",", **options: Any) -> Read:
+def read_table(rows: list[dict[str, str]], separator: str = ",", **options: Any) -> Read[Responses]:
     return read(stream(as_table(rows, separator)), **options)
 
 
-def has_note(found: Read, text: str) -> bool:
+def has_note(found: Read[Any], text: str) -> bool:
     return any(text in note for note in found.notes)
 
 

@@ -12,7 +12,8 @@ from sklearn.datasets import load_digits
 from blindfuse import Fusion, Model, Responses, check_on_gold, compare, fuse, simulate
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.model.fused_model import FusedModel
-from blindfuse.report.contents import Contents, gather_contents
+from blindfuse.report.blocks import Page
+from blindfuse.report.rendering import gather_page
 from experiments.trained_classifiers import train_and_label
 
 HOSTILE = (
@@ -32,9 +33,15 @@ HOSTILE = (
 """Names that would do harm or break the page if they were not treated as text."""
 
 
-def contents_of(fusion: Fusion, **options: Any) -> Contents:
-    """The contents of the page of a fusion."""
-    return gather_contents(fusion, title="A title", **options)
+def page_of(result: Any, **options: Any) -> Page:
+    """The contents of the page of a result."""
+    return gather_page(result, title="A title", **options)
+
+
+def find_block(page: Page, section: str, kind: type[Any]) -> Any:
+    """The first block of this type in a section."""
+    (found,) = (each for each in page.sections if each.name == section)
+    return next(block for block in found.blocks if type(block) is kind)
 
 
 def embedded_data(page: str) -> Any:

@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from blindfuse.responses.values import MISSING_MARKERS, trim
+from blindfuse.responses.markers import MISSING_MARKERS
+from blindfuse.responses.values import trim
 from tests.support.reader_files import Rows
 
 names = st.text(

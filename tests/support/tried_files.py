@@ -23,17 +23,27 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-from blindfuse import BlindfuseError, read, read_sets
+from blindfuse import BlindfuseError, read
 from tests.support.reader_files import as_archive, as_json_lines, as_table
 from tests.support.set_files import FILES as SET_FILES
+from tests.support.tool_exports import (
+    argilla_record,
+    label_studio_annotation,
+    label_studio_choice,
+    label_studio_task,
+    mturk_assignment,
+    prodigy_task,
+)
 
 Cells = Mapping[tuple[str, str], str]
 """The responses, ``{(item, annotator): label}``."""
 
 N_ITEMS = 40
 ITEMS = [f"q{n:02d}" for n in range(N_ITEMS)]
+ROWS = [str(n) for n in range(N_ITEMS)]
 ANNOTATORS = ["ann", "bob", "eve"]
 WORDS = {"1": "cat", "2": "cow", "3": "dog"}
+CLASSES = list(WORDS.values())
 PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
 BEGIN, END = "<!-- tried files: begin -->\n", "<!-- tried files: end -->\n"
 
@@ -133,14 +143,73 @@ def text(rows: list[dict[str, Any]], separator: str = ",", header: bool = True) 
     return data if header else data.partition(b"\n")[2]
 
 
+def contents(name: str, value: Any) -> bytes:
+    """Return bytes as they are, and a value as a file of this name would hold it.
+
+    Responses, ``{(item, annotator): label}``, are written as a long table; texts are lines.
+    """
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, pl.DataFrame):
+        return parquet(value)
+    if name.endswith(".json"):
+        return json.dumps(value).encode()
+    rows: list[Any] = long_rows(value) if isinstance(value, Mapping) else value
+    if isinstance(rows[0], str):
+        return "\n".join(rows).encode()
+    return as_json_lines(rows) if name.endswith(("jsonl", "ndjson")) else as_table(rows)
+
+
+def tried(
+    source: str, name: str, content: Any, *words: str, cells: Cells | None = LABELS, **options: Any
+) -> TriedFile:
+    """One file, words of its notes with … between them, and the responses that are read."""
+    parts = [part for text in words for part in text.split(" … ")]
+    return TriedFile(source, {name: contents(name, content)}, cells, parts, options)
+
+
+def csv(source: str, content: Any, *words: str, **expected: Any) -> TriedFile:
+    return tried(source, "votes.csv", content, *words, **expected)
+
+
+def json_lines(source: str, content: Any, *words: str, **expected: Any) -> TriedFile:
+    return tried(source, "votes.jsonl", content, *words, **expected)
+
+
+def json_file(source: str, content: Any, *words: str, **expected: Any) -> TriedFile:
+    return tried(source, "votes.json", content, *words, **expected)
+
+
+def kept(source: str, cells: Cells, *words: str, **options: Any) -> TriedFile:
+    """A long CSV whose labels are read as they are."""
+    return csv(source, cells, *words, cells=cells, **options)
+
+
+def refused(source: str, content: Any, words: str, name: str = "votes.csv") -> TriedFile:
+    """One file that is refused, and words of the message."""
+    return tried(source, name, content, words, cells=None)
+
+
 LONG = as_table(long_rows())
 FRAME = pd.DataFrame(long_rows())
 _IDS = [f"id{n}" for n in range(N_ITEMS)]
 _TWEETS = [f"This is tweet number {n}" for n in range(N_ITEMS)]
 
 
-def _by_row(cells: Cells) -> Cells:
-    return {(str(ITEMS.index(item)), who): label for (item, who), label in cells.items()}
+def _by_item() -> dict[str, dict[str, str]]:
+    """``{item: {annotator: label}}``."""
+    return {
+        item: {who: LABELS[item, who] for who in ANNOTATORS if (item, who) in LABELS}
+        for item in ITEMS
+    }
+
+
+def _by_place(cells: Cells, first: int = 0) -> Cells:
+    """Items and annotators by their row and column."""
+    return {
+        (str(ITEMS.index(item)), str(first + ANNOTATORS.index(who))): label
+        for (item, who), label in cells.items()
+    }
 
 
 def _renamed(cells: Cells, names: Sequence[str]) -> Cells:
@@ -157,30 +226,23 @@ def _values() -> list[TriedFile]:
     floats = changed(NUMBERS, lambda n, label: f"{label}.0")
     mixed = changed(NUMBERS, lambda n, label: label if n % 2 else f"{label}.0")
     commas = changed(NUMBERS, lambda n, label: [label, f"{label},0", f"{label}.0"][n % 3])
-    thousands = changed(NUMBERS, lambda n, label: label if n % 2 else f"{label},000")
     spaced = changed(LABELS, lambda n, label: [label, f" {label}", f"{label}\t", label][n % 4])
     cased = changed(LABELS, lambda n, label: label.title() if n % 5 == 0 else label)
-    forms = changed(
-        LABELS, lambda n, label: label.replace("cat", ["caf\u00e9", "cafe\u0301"][n % 2])
-    )
     countries = changed(LABELS, lambda _, label: label.replace("cow", "NA"))
-    as_number = {"read as numbers, so that 1.0 and 1 are one class"}
+    as_number = "read as numbers, so that 1.0 and 1 are one class"
     rows, first = long_rows(NUMBERS), next(iter(LABELS))
     return [
-        TriedFile(
+        csv(
             "pandas: wide CSV of integers with missing cells, written as floats",
-            {"wide.csv": _numbered_wide()},
-            NUMBERS,
-            [*as_number],
+            _numbered_wide(),
+            as_number,
+            cells=NUMBERS,
         ),
         TriedFile(
             "pandas: shards, one with integers and one with floats",
-            {
-                "1.csv": as_table(rows[:half]),
-                "2.csv": as_table(long_rows(floats)[half:]),
-            },
+            {"1.csv": as_table(rows[:half]), "2.csv": as_table(long_rows(floats)[half:])},
             NUMBERS,
-            [*as_number],
+            [as_number],
         ),
         TriedFile(
             "Parquet shards, one with integers and one with floats",
@@ -190,48 +252,24 @@ def _values() -> list[TriedFile]:
             },
             NUMBERS,
         ),
-        TriedFile(
-            "JSON records with 1 and 1.0",
-            {
-                "votes.json": json.dumps(
-                    [
-                        {**row, "label": int(row["label"]) if n % 2 else float(row["label"])}
-                        for n, row in enumerate(rows)
-                    ]
-                ).encode()
-            },
-            NUMBERS,
-            [*as_number],
-        ),
-        TriedFile(
+        kept(
             "long CSV with 1, 1.0 and a label that is text",
-            {"votes.csv": as_table(long_rows({**mixed, ("q00", "joe"): "other"}))},
             {**mixed, ("q00", "joe"): "other"},
-            ["numbers of equal value kept apart", "'1', '1.0'"],
+            "numbers of equal value kept apart … '1', '1.0'",
         ),
-        TriedFile(
+        csv(
             "European CSV with 1, 1.0 and 1,0",
-            {"votes.csv": as_table(long_rows(commas), ";")},
-            NUMBERS,
-            ["read as numbers, so that 1,0 and 1 are one class"],
+            as_table(long_rows(commas), ";"),
+            "read as numbers, so that 1,0 and 1 are one class",
+            cells=NUMBERS,
         ),
-        TriedFile(
-            "CSV with 1 and 1,000, which may be a thousand",
-            {"votes.csv": as_table(long_rows(thousands), ";")},
-            thousands,
-            ["'1,000'"],
-        ),
-        TriedFile(
+        csv(
             "Excel: formulas that failed",
-            {"votes.csv": as_table(long_rows({**LABELS, first: "#REF!"}))},
-            {cell: label for cell, label in LABELS.items() if cell != first},
-            ["1 label treated as missing: '#REF!'"],
+            {**LABELS, first: "#REF!"},
+            "1 label treated as missing: '#REF!'",
+            cells={cell: label for cell, label in LABELS.items() if cell != first},
         ),
-        TriedFile(
-            "labels such as 007",
-            {"votes.csv": as_table(long_rows(changed(NUMBERS, lambda _, label: f"00{label}")))},
-            changed(NUMBERS, lambda _, label: f"00{label}"),
-        ),
+        kept("labels such as 007", changed(NUMBERS, lambda _, label: f"00{label}")),
         TriedFile(
             "items 1.0 in one shard and 1 in another",
             {
@@ -244,88 +282,42 @@ def _values() -> list[TriedFile]:
                 )
                 for shard in (0, 1)
             },
-            _renamed(LABELS, [str(n) for n in range(N_ITEMS)]),
+            _renamed(LABELS, ROWS),
             ["7.0 and 7 are one item"],
         ),
         *(
-            TriedFile(
+            csv(
                 f"{program}: missing labels written as {marker}",
-                {"votes.csv": as_table(with_missing(marker))},
-                LABELS,
-                [f"labels treated as missing: {marker!r}", "--keep-na"],
+                with_missing(marker),
+                f"labels treated as missing: {marker!r} … --keep-na",
             )
             for program, marker in (
-                ("R", "NA"),
-                ("Excel", "#N/A"),
-                ("pandas", "<NA>"),
-                ("Python", "None"),
-                ("SQL", "NULL"),
-                ("MySQL", "\\N"),
-                ("MATLAB", "<missing>"),
-                ("a person", "N/A"),
-                ("pandas", "nan"),
+                *(("R", "NA"), ("Excel", "#N/A"), ("Python", "None")),
+                *(("MySQL", "\\N"), ("pandas", "nan")),
             )
         ),
-        TriedFile(
-            "NA is a class",
-            {"votes.csv": as_table(long_rows(countries))},
-            countries,
-            options={"keep_na": True},
-        ),
-        TriedFile(
+        kept("NA is a class", countries, keep_na=True),
+        csv(
             "a person: missing labels written as ?",
-            {"votes.csv": as_table(with_missing("?"))},
-            {(i, a): LABELS.get((i, a), "?") for i in ITEMS for a in ANNOTATORS},
-            ["read as classes: '?'", "--missing ?"],
+            with_missing("?"),
+            "read as classes: '?' … --missing ?",
+            cells={(i, a): LABELS.get((i, a), "?") for i in ITEMS for a in ANNOTATORS},
         ),
-        *(
-            TriedFile(
-                f"{program}: missing labels written as {marker}",
-                {"votes.csv": as_table(with_missing(marker))},
-                {(i, a): LABELS.get((i, a), marker) for i in ITEMS for a in ANNOTATORS},
-                [f"read as classes: {marker!r}", f"--missing {option}"],
-            )
-            for program, marker, option in (
-                ("JavaScript", "undefined", "undefined"),
-                ("Excel: pivot table", "(blank)", "'(blank)'"),
-            )
-        ),
-        TriedFile(
-            "the same, with --missing ?",
-            {"votes.csv": as_table(with_missing("?"))},
-            options={"missing": "?"},
-        ),
-        TriedFile(
+        csv("the same, with --missing ?", with_missing("?"), missing="?"),
+        csv(
             "labels and items with outer white space",
-            {
-                "votes.csv": as_table(
-                    [
-                        {**row, "item": row["item"] + " " * (n % 2)}
-                        for n, row in enumerate(long_rows(spaced))
-                    ]
-                )
-            },
-            LABELS,
-            ["labels trimmed of outer white space"],
+            [
+                {**row, "item": row["item"] + " " * (n % 2)}
+                for n, row in enumerate(long_rows(spaced))
+            ],
+            "labels trimmed of outer white space",
         ),
-        TriedFile(
-            "labels that differ by case",
-            {"votes.csv": as_table(long_rows(cased))},
-            cased,
-            ["--fold-case"],
-        ),
-        TriedFile(
+        kept("labels that differ by case", cased, "--fold-case"),
+        csv(
             "labels that differ by case, with --fold-case",
-            {"votes.csv": as_table(long_rows(cased))},
-            LABELS,
-            ["most frequent spelling"],
-            {"fold_case": True},
-        ),
-        TriedFile(
-            "labels in two Unicode forms",
-            {"votes.csv": as_table(long_rows(forms))},
-            forms,
-            ["--fold-case"],
+            cased,
+            "most frequent spelling",
+            fold_case=True,
         ),
         *_repeats(),
         *_judges(),
@@ -351,47 +343,34 @@ def _spellings() -> list[TriedFile]:
         {**row, "verdict": fences[n % 2].format(json.dumps({"verdict": row["verdict"]}))}
         for n, row in enumerate(long_rows(names="id judge verdict"))
     ]
-    plain = [
-        {**row, "verdict": f"```\n{row['verdict']}\n```" if n % 3 else row["verdict"]}
-        for n, row in enumerate(long_rows(names="id judge verdict"))
-    ]
     return [
-        TriedFile(
+        csv(
             "judges: verdicts such as **cat**, cat. and `cat`",
-            {"judges.csv": as_table(long_rows(marked, "id judge verdict"))},
-            marked,
-            ["punctuation", "--fold-case"],
+            long_rows(marked, "id judge verdict"),
+            "punctuation … --fold-case",
+            cells=marked,
         ),
-        TriedFile(
+        csv(
             "the same, with --fold-case",
-            {"judges.csv": as_table(long_rows(marked, "id judge verdict"))},
-            LABELS,
-            ["most frequent spelling"],
-            {"fold_case": True, "classes": ["cat", "cow", "dog"]},
+            long_rows(marked, "id judge verdict"),
+            "most frequent spelling",
+            fold_case=True,
+            classes=CLASSES,
         ),
-        TriedFile(
+        json_lines(
             "judges: JSON objects in Markdown fences",
-            {"judges.jsonl": as_json_lines(fenced)},
-            LABELS,
-            ["Markdown fence", "their field 'verdict' is read"],
+            fenced,
+            "Markdown fence … their field 'verdict' is read",
         ),
-        TriedFile(
-            "judges: verdicts in Markdown fences",
-            {"judges.jsonl": as_json_lines(plain)},
-            LABELS,
-            ["Markdown fence"],
-        ),
-        TriedFile(
+        kept(
             "spreadsheets and programs: TRUE and FALSE beside 1 and 0",
-            {"votes.csv": as_table(long_rows(mixed))},
             mixed,
-            ["mix spellings of truth values"],
+            "labels that may mean the same",
         ),
-        TriedFile(
+        refused(
             "CSV with comments above the header",
-            {"votes.csv": b"# exported by a tool\n# 2024\n" + as_table(long_rows())},
-            None,
-            ["lines above the header"],
+            b"# exported by a tool\n# 2024\n" + as_table(long_rows()),
+            "lines above the header",
         ),
     ]
 
@@ -405,101 +384,40 @@ def _similar_labels() -> list[TriedFile]:
     stripped = changed(accented, lambda n, label: label if n % 3 else LABELS[list(LABELS)[n]])
     lost = changed(accented, lambda n, label: label if n % 3 else label.replace("á", "\ufffd"))
     reasons = changed(LABELS, lambda n, label: label if n % 3 else f"{label}, because it is")
-    fractions = changed(NUMBERS, lambda n, label: label if n % 3 else f"{label}/5")
     return [
-        TriedFile(
+        json_lines(
             "judges: labels with and without a reason",
-            {"judges.jsonl": as_json_lines(long_rows(reasons))},
             reasons,
-            ["labels that contain other labels"],
+            "labels that may mean the same",
+            cells=reasons,
         ),
-        TriedFile(
-            "judges: scores such as 3/5 beside 3",
-            {"judges.jsonl": as_json_lines(long_rows(fractions))},
-            fractions,
-            ["labels that contain other labels"],
-        ),
-        TriedFile(
-            "UTF-8 of some annotators read as Latin-1",
-            {"votes.csv": as_table(long_rows(misread))},
-            misread,
-            ["--fold-case"],
-        ),
-        TriedFile(
-            "UTF-8 of some annotators read as Latin-1, with --fold-case",
-            {"votes.csv": as_table(long_rows(misread))},
-            accented,
-            ["most frequent spelling"],
-            options={"fold_case": True},
-        ),
-        TriedFile(
-            "labels without their accents",
-            {"votes.csv": as_table(long_rows(stripped))},
-            stripped,
-            ["differ only by accents"],
-        ),
-        TriedFile(
-            "labels in which characters were lost",
-            {"votes.csv": as_table(long_rows(lost))},
-            lost,
-            ["where characters were lost"],
-        ),
+        kept("UTF-8 of some annotators read as Latin-1", misread, "have damaged characters"),
+        kept("labels without their accents", stripped, "labels that may mean the same"),
+        kept("labels in which characters were lost", lost, "have damaged characters"),
     ]
 
 
 def _numbers_as_text() -> list[TriedFile]:
     """Numbers, and what programs and spreadsheets make of labels."""
-    zeros = changed(NUMBERS, lambda n, label: f"0{label}" if n % 2 else label)
-    codes = {**NUMBERS, ("q00", "joe"): "-1"}
     survey = {**NUMBERS, ("q00", "joe"): "99"}
     narrow = with_missing("########")
-    ranges = {"cat": "1-2", "cow": "2-3", "dog": "3-5"}
-    dates = {"cat": "02-Jan", "cow": "03-Feb", "dog": "05-Mar"}
-    spoiled = changed(LABELS, lambda n, label: (dates if n % 2 else ranges)[label])
     matrix = "\n".join(
         " ".join(f"{float(label):.18e}" for label in row.values())
         for row in wide_rows(NUMBERS, "-1")
     )
-    by_place = {
-        (str(ITEMS.index(item)), str(ANNOTATORS.index(who))): label
-        for (item, who), label in NUMBERS.items()
-    }
     return [
-        TriedFile(
+        tried(
             "NumPy: savetxt of a matrix, −1 for missing",
-            {"votes.txt": matrix.encode()},
-            by_place,
-            ["labels treated as missing: '-1'", "--classes"],
+            "votes.txt",
+            matrix.encode(),
+            "labels treated as missing: '-1' … --classes",
+            cells=_by_place(NUMBERS),
         ),
-        TriedFile(
-            "long CSV with 1 and 01",
-            {"votes.csv": as_table(long_rows(zeros))},
-            zeros,
-            ["because they are written in several ways: '01', '1'"],
-        ),
-        TriedFile(
-            "long CSV with −1 beside other numbers",
-            {"votes.csv": as_table(long_rows(codes))},
-            codes,
-            ["read as classes: '-1'", "--missing -1"],
-        ),
-        TriedFile(
-            "surveys: 99 for no response",
-            {"votes.csv": as_table(long_rows(survey))},
-            survey,
-            ["read as classes: '99'", "--missing 99"],
-        ),
-        TriedFile(
+        kept("surveys: 99 for no response", survey, "read as classes: '99' … --missing 99"),
+        csv(
             "Excel: ######## from a column that is too narrow",
-            {"votes.csv": as_table(narrow)},
-            LABELS,
-            ["labels treated as missing: '########'"],
-        ),
-        TriedFile(
-            "Excel: labels such as 1-2 that became dates",
-            {"votes.csv": as_table(long_rows(spoiled))},
-            spoiled,
-            ["3 of 6 classes are dates"],
+            narrow,
+            "labels treated as missing: '########'",
         ),
     ]
 
@@ -507,91 +425,68 @@ def _numbers_as_text() -> list[TriedFile]:
 def _verdicts() -> list[TriedFile]:
     """Verdicts as language models write them, with what they say around a label."""
 
-    def judged(source: str, verdict: Callable[[int, str], Any], **expected: Any) -> TriedFile:
-        rows = [
-            {"id": item, "judge": who, "verdict": verdict(n, label)}
-            for n, ((item, who), label) in enumerate(LABELS.items())
-        ]
-        return TriedFile(f"judges: {source}", {"judges.jsonl": as_json_lines(rows)}, **expected)
+    def judged(source: str, verdicts: Any, words: str, **expected: Any) -> TriedFile:
+        cells = changed(LABELS, verdicts) if callable(verdicts) else verdicts
+        rows = long_rows(cells, "id judge verdict")
+        return tried(f"judges: {source}", "judges.jsonl", rows, words, **expected)
 
-    kept = {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 9}
+    whole = {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 9}
     thinking = changed(LABELS, lambda n, label: f"<think>Case {n}</think>\n{label}")
     headed = changed(LABELS, lambda n, label: f"Final answer: {label}" if n % 3 else label)
-    refused = changed(LABELS, lambda n, label: label if n % 9 else "I cannot judge this")
-    dashed = changed(LABELS, lambda n, label: ["big_{}", "big {}", "big-{}"][n % 3].format(label))
+    refusals = changed(LABELS, lambda n, label: label if n % 9 else "I cannot judge this")
     hidden = changed(LABELS, lambda n, label: label if n % 3 else f"{label[0]}\u200b{label[1:]}")
     return [
         judged(
             "reasoning in <think> before the verdict",
-            lambda n, label: thinking[list(LABELS)[n]],
-            words=["92 labels read without the reasoning before them"],
-        ),
-        TriedFile(
-            "judges: the same in CSV",
-            {"judges.csv": as_table(long_rows(thinking, "id judge verdict"))},
-            words=["92 labels read without the reasoning before them"],
+            thinking,
+            "92 labels read without the reasoning before them",
         ),
         judged(
             "a sentence before a Markdown fence",
             lambda n, label: f'Sure!\n```json\n{{"verdict": "{label}"}}\n```',
-            words=["Markdown fence", "their field 'verdict' is read"],
+            "Markdown fence … their field 'verdict' is read",
         ),
         judged(
             "JSON objects, some of them cut off",
             lambda n, label: json.dumps({"label": label}) if n % 9 else f'{{"label": "{label}',
-            cells=kept,
-            words=["11 labels treated as missing, because their JSON is damaged"],
+            "11 labels treated as missing, because their JSON is damaged",
+            cells=whole,
         ),
         judged(
             "objects as Python prints them",
             lambda n, label: str({"label": label, "reason": f"case {n}"}),
-            words=["their field 'label' is read"],
+            "their field 'label' is read",
         ),
         judged(
             "an object in a list",
             lambda n, label: [{"label": label, "score": 0.5}],
-            words=["their field 'label' is read"],
-        ),
-        judged(
-            "an object in an object",
-            lambda n, label: {"response": {"label": label, "reason": f"case {n}"}},
-            words=["their field 'response' is read", "their field 'label' is read"],
+            "their field 'label' is read",
         ),
         judged(
             "objects with different fields",
             lambda n, label: {["label", "verdict"][n % 2]: label},
+            "none of which is clearly the label",
             cells=None,
-            words=["none of which is clearly the label"],
         ),
-        judged(
-            "'Final answer: cat' beside 'cat'",
-            lambda n, label: headed[list(LABELS)[n]],
-            cells=headed,
-            words=["--fold-case"],
-        ),
+        judged("'Final answer: cat' beside 'cat'", headed, "--fold-case", cells=headed),
         judged(
             "the same, with --fold-case",
-            lambda n, label: headed[list(LABELS)[n]],
-            words=["most frequent spelling"],
-            options={"fold_case": True, "classes": ["cat", "cow", "dog"]},
+            headed,
+            "most frequent spelling",
+            fold_case=True,
+            classes=CLASSES,
         ),
         judged(
             "refusals",
-            lambda n, label: refused[list(LABELS)[n]],
-            cells=refused,
-            words=["read as classes: 'I cannot judge this'", "--missing 'I cannot judge this'"],
-        ),
-        judged(
-            "big_cat, big cat and big-cat",
-            lambda n, label: dashed[list(LABELS)[n]],
-            cells=dashed,
-            words=["--fold-case"],
+            refusals,
+            "read as classes: 'I cannot judge this' … --missing 'I cannot judge this'",
+            cells=refusals,
         ),
         judged(
             "invisible characters within labels",
-            lambda n, label: hidden[list(LABELS)[n]],
+            hidden,
+            "invisible characters … --fold-case",
             cells=hidden,
-            words=["invisible characters", "--fold-case"],
         ),
     ]
 
@@ -601,32 +496,12 @@ def _notations() -> list[TriedFile]:
 
     def mixed(source: str, other: Callable[[str], str], words: str, plain: str = "{}") -> TriedFile:
         cells = changed(NUMBERS, lambda n, label: other(label) if n % 2 else plain.format(label))
-        return TriedFile(source, {"votes.csv": as_table(long_rows(cells), ";")}, cells, [words])
+        return csv(source, as_table(long_rows(cells), ";"), words, cells=cells)
 
     kept_apart = "numbers of equal value kept apart, because they are written in several ways"
-    names = {"1": "positive", "2": "negative", "3": "neutral"}
-    signs = changed(NUMBERS, lambda n, label: names[label][: 3 if n % 2 else None])
-    truths = changed(
-        NUMBERS, lambda n, label: f"{label == '1':d}.0" if n % 2 else str(label == "1")
-    )
     return [
-        mixed("spreadsheets: 1,5 beside 1.5", "{},5".format, kept_apart, "{}.5"),
         mixed("R and SAS: .5 beside 0.5", ".{}".format, kept_apart, "0.{}"),
         mixed("Excel: 50% beside 0.5", "{}0%".format, kept_apart, "0.{}"),
-        mixed("sums: 0.30000000000000004 beside 0.3", "0.{}00000000004".format, kept_apart, "0.{}"),
-        mixed("judges: 3 / 5 beside 3/5", "{} / 5".format, "--fold-case", "{}/5"),
-        TriedFile(
-            "judges: pos beside positive",
-            {"votes.csv": as_table(long_rows(signs))},
-            signs,
-            ["labels that begin other labels are different classes: 'neg', 'negative'"],
-        ),
-        TriedFile(
-            "pandas: True and False beside 1.0 and 0.0",
-            {"votes.csv": as_table(long_rows(truths))},
-            truths,
-            ["labels mix spellings of truth values"],
-        ),
     ]
 
 
@@ -635,19 +510,14 @@ def _unusual_markers() -> list[TriedFile]:
 
     def marked(program: str, marker: str) -> TriedFile:
         cells = changed(LABELS, lambda n, label: label if n % 9 else marker)
-        return TriedFile(
-            f"{program}: missing labels written as {marker}",
-            {"votes.csv": as_table(long_rows(cells))},
-            cells,
-            [f"read as classes: {marker!r}"],
+        return kept(
+            f"{program}: missing labels written as {marker}", cells, f"read as classes: {marker!r}"
         )
 
     return [
         marked("a person", "\u2014"),
-        marked("a person", "(NA)"),
         marked("a person", "not rated"),
         marked("Snorkel, with names of classes", "-1"),
-        marked("JavaScript", "[object Object]"),
         marked("R", "character(0)"),
     ]
 
@@ -656,132 +526,71 @@ def _repeats() -> list[TriedFile]:
     rows = long_rows()
     other = {"cat": "cow", "cow": "dog", "dog": "cat"}
     mistakes = [{**row, "label": other[row["label"]]} for row in rows[:9]]
-    kept = {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n > 8}
+    consistent = {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n > 8}
     return [
-        TriedFile(
+        csv(
             "long CSV with repeated rows",
-            {"votes.csv": as_table(rows + rows[5:15] + mistakes[5:] + rows[5:15])},
-            LABELS,
-            ["repeated responses: one per item and annotator counts"],
+            rows + rows[5:15] + mistakes[5:] + rows[5:15],
+            "repeated responses: one per item and annotator counts",
         ),
-        TriedFile(
+        csv(
             "long CSV in which annotators contradict themselves",
-            {"votes.csv": as_table(rows + mistakes)},
-            kept,
-            ["9 contradictory responses treated as missing", "--repeats"],
+            rows + mistakes,
+            "9 contradictory responses treated as missing … --repeats",
+            cells=consistent,
         ),
-        TriedFile(
-            "the same, with --repeats first",
-            {"votes.csv": as_table(rows + mistakes)},
-            LABELS,
-            options={"repeats": "first"},
-        ),
+        csv("the same, with --repeats first", rows + mistakes, repeats="first"),
     ]
 
 
 def _judges() -> list[TriedFile]:
     rows = long_rows(names="id judge verdict")
     failed = [{"id": "q00", "judge": "joe", "verdict": "ERROR"}] * 3
-    cells = {**LABELS, ("q00", "joe"): "invalid"}
     scored = [{**row, "verdict": {"label": row["verdict"], "score": 0.5}} for row in rows]
     graded = [{**row, "verdict": {"grade_a": row["verdict"], "grade_b": "x"}} for row in rows]
-    path = {"label": "verdict.grade_a"}
-    thought = "It has whiskers and a long tail, so my verdict is cat"
-    reasoned = {**LABELS, ("q00", "joe"): thought}
     letters = changed(LABELS, lambda _, label: {"cat": "A", "cow": "B", "dog": "C"}[label])
     forms = ("{}", "({})", "Option {}", "\\boxed{{{}}}")
     spelled = changed(letters, lambda n, letter: forms[n % 4].format(letter))
     return [
-        TriedFile(
+        json_lines(
             "judges: JSON lines with failed verdicts",
-            {"judges.jsonl": as_json_lines(rows + failed)},
-            LABELS,
-            ["3 labels treated as missing: 'ERROR'", "--keep-na"],
+            rows + failed,
+            "3 labels treated as missing: 'ERROR' … --keep-na",
         ),
-        TriedFile(
+        csv(
             "judges: wide CSV with failed verdicts",
-            {"judges.csv": wide(LABELS, "parse_error", id=ITEMS)},
-            LABELS,
-            ["treated as missing: 'parse_error'"],
+            wide(LABELS, "parse_error", id=ITEMS),
+            "treated as missing: 'parse_error'",
         ),
-        TriedFile(
-            "judges: 'invalid' beside other verdicts",
-            {"judges.csv": as_table(long_rows(cells, "id judge verdict"))},
-            cells,
-            ["read as classes: 'invalid'", "--missing invalid"],
+        json_lines(
+            "judges: verdicts that are objects with a label", scored, "their field 'label' is read"
         ),
-        TriedFile(
-            "judges: 'invalid', with --missing invalid",
-            {"judges.csv": as_table(long_rows(cells, "id judge verdict"))},
-            LABELS,
-            ["1 label treated as missing: 'invalid'"],
-            {"missing": "invalid"},
-        ),
-        TriedFile(
-            "judges: verdicts that are objects with a label",
-            {"judges.jsonl": as_json_lines(scored)},
-            LABELS,
-            ["their field 'label' is read"],
-        ),
-        TriedFile(
+        refused(
             "judges: verdicts that are objects with several grades",
-            {"judges.jsonl": as_json_lines(graded)},
-            None,
-            ["'grade_a', 'grade_b'", "label='verdict.grade_a'"],
+            graded,
+            "'grade_a', 'grade_b' … label='verdict.grade_a'",
+            name="judges.jsonl",
         ),
-        TriedFile(
-            "the same, with --label verdict.grade_a",
-            {"judges.jsonl": as_json_lines(graded)},
-            LABELS,
-            options=path,
-        ),
-        TriedFile(
-            "judges: a column 'scores' of objects",
-            {
-                "judges.jsonl": as_json_lines(
-                    [
-                        {"id": row["id"], "judge": row["judge"], "scores": {"a": 1, "b": 2}}
-                        for row in rows
-                    ]
-                )
-            },
-            None,
-            ["label='scores.a'"],
-        ),
-        TriedFile(
+        json_lines("the same, with --label verdict.grade_a", graded, label="verdict.grade_a"),
+        json_lines(
             "judges: errors that are objects",
-            {
-                "judges.jsonl": as_json_lines(
-                    [*rows, {"id": "q00", "judge": "joe", "verdict": {"error": {"code": 429}}}]
-                )
-            },
-            words=["1 label treated as missing: objects that are errors"],
+            [*rows, {"id": "q00", "judge": "joe", "verdict": {"error": {"code": 429}}}],
+            "1 label treated as missing: objects that are errors",
         ),
-        TriedFile(
-            "judges: reasoning in place of a verdict",
-            {"judges.csv": as_table(long_rows(reasoned, "id judge verdict"))},
-            reasoned,
-            ["1 of 4 classes are sentences", "keep only the verdict"],
-        ),
-        TriedFile(
+        csv(
             "judges: A, (A), Option A and \\boxed{A}, with --fold-case",
-            {"judges.csv": as_table(long_rows(spelled, "id judge verdict"))},
-            letters,
-            ["read in the most frequent spelling"],
-            {"fold_case": True},
+            long_rows(spelled, "id judge verdict"),
+            "read in the most frequent spelling",
+            cells=letters,
+            fold_case=True,
         ),
-        TriedFile(
+        json_lines(
             "labels that are lists",
-            {
-                "votes.jsonl": as_json_lines(
-                    [
-                        {**row, "label": [row["label"], "more"][: 1 + n % 2]}
-                        for n, row in enumerate(long_rows())
-                    ]
-                )
-            },
-            LABELS,
-            ["with several labels: only the first is used"],
+            [
+                {**row, "label": [row["label"], "more"][: 1 + n % 2]}
+                for n, row in enumerate(long_rows())
+            ],
+            "with several labels: only the first is used",
         ),
     ]
 
@@ -791,18 +600,6 @@ def _rows_between() -> list[TriedFile]:
     lines = text(long_rows()).decode().splitlines()
     half = len(lines) // 2
 
-    def between(line: str) -> dict[str, bytes]:
-        return {"votes.csv": "\n".join([*lines[:half], line, *lines[half:]]).encode()}
-
-    swapped = [
-        ",".join([who, item, label])
-        for item, who, label in (line.split(",") for line in lines[half:])
-    ]
-    reordered = {(i, a): label for n, ((i, a), label) in enumerate(LABELS.items()) if n < half - 1}
-    reordered |= {
-        (a, i): label for n, ((i, a), label) in enumerate(LABELS.items()) if n >= half - 1
-    }
-    reordered |= {("annotator", "item"): "label"}
     titled = [
         {key.title(): value for key, value in row.items()} if n % 2 else row
         for n, row in enumerate(long_rows())
@@ -815,45 +612,33 @@ def _rows_between() -> list[TriedFile]:
         for n, row in enumerate(long_rows({**ids, ("extra", "ann"): "cat"}))
     ]
     return [
-        TriedFile(
+        csv(
             "CSV files that were joined, with headers in another case",
-            between("Item,ANNOTATOR, label"),
-            words=["1 repeated header row skipped"],
+            [*lines[:half], "Item,ANNOTATOR, label", *lines[half:]],
+            "1 repeated header row skipped",
         ),
-        TriedFile(
-            "CSV files that were joined, with columns in another order",
-            {"votes.csv": "\n".join([*lines[:half], "annotator,item,label", *swapped]).encode()},
-            reordered,
-            ["Check the items: 'annotator' has labels that no other item has"],
-        ),
-        TriedFile(
-            "a row that was commented out",
-            between("#q99,ann,cow"),
-            {**LABELS, ("#q99", "ann"): "cow"},
-            ["Check the items: '#q99' begins as comments do"],
-        ),
-        TriedFile(
+        json_lines(
             "JSON lines in which every other object has Item, Annotator, Label",
-            {"votes.jsonl": as_json_lines(titled)},
-            {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 2 == 0},
-            ["46 objects without 'item', 'annotator', 'label' skipped"],
+            titled,
+            "46 objects without 'item', 'annotator', 'label' skipped",
+            cells={cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 2 == 0},
         ),
-        TriedFile(
+        csv(
             "items 7 and 7.0 beside one that is text",
-            {"votes.csv": as_table(floats)},
-            {(row["item"], row["annotator"]): row["label"] for row in floats},
-            ["only by case, Unicode form, zeros or type", "'1.0'"],
+            floats,
+            "only by case, Unicode form, zeros or type … '1.0'",
+            cells={(row["item"], row["annotator"]): row["label"] for row in floats},
         ),
-        TriedFile(
+        csv(
             "long CSV with the responses of two runs, without a column that says which",
-            {"votes.csv": as_table([*long_rows(), *long_rows(other_run)])},
-            {cell: label for cell, label in LABELS.items() if label == "cat"},
-            ["Check the items: annotators labelled an item 2.0 times on average"],
+            [*long_rows(), *long_rows(other_run)],
+            "Check the items: annotators labelled an item 2.0 times on average",
+            cells={cell: label for cell, label in LABELS.items() if label == "cat"},
         ),
-        TriedFile(
+        csv(
             "LLM: a column task that names the task, and a column id",
-            {"votes.csv": as_table([{"task": "animals", **row} for row in by_id])},
-            words=["item = 'id'"],
+            [{"task": "animals", **row} for row in by_id],
+            "item = 'id'",
         ),
     ]
 
@@ -862,36 +647,33 @@ def _tables() -> list[TriedFile]:
     dates = [f"2024-01-{1 + n % 28:02d}" for n in range(N_ITEMS)]
     splits = ["train", "test"] * (N_ITEMS // 2)
     lengths = [17 + n for n in range(N_ITEMS)]
-    not_annotators = ["not read as annotators", "3 annotator columns: 'ann', 'bob', 'eve'"]
+    not_annotators = "not read as annotators … 3 annotator columns: 'ann', 'bob', 'eve'"
     return [
-        TriedFile(
-            "crowd-kit: task, worker, label",
-            {"votes.csv": as_table(long_rows(names="task worker label"))},
-        ),
-        TriedFile(
+        csv("crowd-kit: task, worker, label", long_rows(names="task worker label")),
+        csv(
             "long CSV with a column truth",
-            {"votes.csv": as_table([{**row, "truth": TRUTH[row["item"]]} for row in long_rows()])},
-            words=["gold labels found in 'truth'"],
+            [{**row, "truth": TRUTH[row["item"]]} for row in long_rows()],
+            "gold labels found in 'truth'",
         ),
-        TriedFile(
+        csv(
             "wide CSV with a column truth",
-            {"wide.csv": wide(id=ITEMS, truth=list(TRUTH.values()))},
-            words=["gold labels found in 'truth'"],
+            wide(id=ITEMS, truth=list(TRUTH.values())),
+            "gold labels found in 'truth'",
         ),
         *(
-            TriedFile(
+            csv(
                 f"wide CSV with a column {name}",
-                {"wide.csv": wide(LABELS, "", item=ITEMS, **{f"after_{name}": [*TRUTH.values()]})},
-                words=[f"gold labels found in {name!r}"],
+                wide(LABELS, "", item=ITEMS, **{f"after_{name}": [*TRUTH.values()]}),
+                f"gold labels found in {name!r}",
             )
             for name in ("gold_standard", "y_true", "Correct Answer", "goldlabel")
         ),
         *(
-            TriedFile(
+            csv(
                 f"wide CSV with a column {name}",
-                {"wide.csv": wide(cells, "", item=ITEMS, **{f"after_{name}": values})},
-                cells,
-                [*not_annotators, f"{name!r}"],
+                wide(cells, "", item=ITEMS, **{f"after_{name}": values}),
+                f"{not_annotators} … {name!r}",
+                cells=cells,
             )
             for name, values, cells in (
                 ("split", splits, LABELS),
@@ -910,48 +692,46 @@ def _tables() -> list[TriedFile]:
             )
         ),
         *(
-            TriedFile(
+            csv(
                 f"wide CSV whose first column is {name or 'unnamed'}",
-                {"wide.csv": wide(LABELS, "", **{name: names})},
-                _renamed(LABELS, names),
-                ["3 annotator columns: 'ann', 'bob', 'eve'"],
+                wide(LABELS, "", **{name: names}),
+                "3 annotator columns: 'ann', 'bob', 'eve'",
+                cells=_renamed(LABELS, names),
             )
             for name, names in (
                 ("", _IDS),
                 ("tweet", _TWEETS),
                 ("image_path", [f"img/{n}.png" for n in _IDS]),
-                ("Unnamed: 0", [str(n) for n in range(N_ITEMS)]),
+                ("Unnamed: 0", ROWS),
             )
         ),
-        TriedFile(
+        csv(
             "pandas: wide CSV whose columns are numbered",
-            {"wide.csv": pd.DataFrame([list(r.values()) for r in wide_rows()]).to_csv().encode()},
-            {(str(ITEMS.index(i)), str(ANNOTATORS.index(a))): k for (i, a), k in LABELS.items()},
+            pd.DataFrame([list(r.values()) for r in wide_rows()]).to_csv().encode(),
+            cells=_by_place(LABELS),
         ),
-        TriedFile(
+        csv(
             "Snorkel: labelling functions, −1 abstains",
-            {"lf.csv": wide(NUMBERS, "-1")},
-            _by_row(NUMBERS),
-            ["treated as missing: '-1'"],
+            wide(NUMBERS, "-1"),
+            "treated as missing: '-1'",
+            cells=_renamed(NUMBERS, ROWS),
         ),
-        TriedFile(
+        refused(
             "wide CSV in which no columns share labels",
-            {"wide.csv": as_table([{"a": f"x{n % 4}", "b": f"y{n % 3}"} for n in range(N_ITEMS)])},
-            None,
-            ["no two of the columns 'a', 'b' share labels"],
+            [{"a": f"x{n % 4}", "b": f"y{n % 3}"} for n in range(N_ITEMS)],
+            "no two of the columns 'a', 'b' share labels",
+            name="wide.csv",
         ),
-        TriedFile(
+        csv(
             "long CSV whose label column is named for what was asked",
-            {"votes.csv": as_table(long_rows(names="tweet_id user sentiment"))},
-            words=["label = 'sentiment' (detected)"],
+            long_rows(names="tweet_id user sentiment"),
+            "label = 'sentiment' (detected)",
         ),
-        TriedFile(
-            "database: hitid, workerid, answer",
-            {"votes.csv": as_table(long_rows(names="hitid workerid answer"))},
-        ),
-        TriedFile(
+        csv("database: hitid, workerid, answer", long_rows(names="hitid workerid answer")),
+        tried(
             "pandas: wide Parquet with an index that has no name",
-            {"wide.parquet": pd.DataFrame(wide_rows(), index=ITEMS).to_parquet()},
+            "wide.parquet",
+            pd.DataFrame(wide_rows(), index=ITEMS).to_parquet(),
         ),
         *_questions(),
         *_headers(),
@@ -965,22 +745,16 @@ def _tables() -> list[TriedFile]:
 
 def _columns_of_classes() -> list[TriedFile]:
     """Tables with a column per class: counts, shares, and one 1 per response or per item."""
-    classes = list(WORDS.values())
-    votes = {item: [LABELS[item, a] for a in ANNOTATORS if (item, a) in LABELS] for item in ITEMS}
-    counts = {(item, k): str(own.count(k)) for item, own in votes.items() for k in classes}
-    shares = {
-        (item, k): plain_share(own.count(k) / len(own) if own else 0)
-        for item, own in votes.items()
-        for k in classes
-    }
+    votes = {item: list(labels.values()) for item, labels in _by_item().items()}
+    counts = {(item, k): str(own.count(k)) for item, own in votes.items() for k in CLASSES}
     one_hot = [
-        {"item": i, "annotator": a, **{k: int(k == label) for k in classes}}
+        {"item": i, "annotator": a, **{k: int(k == label) for k in CLASSES}}
         for (i, a), label in LABELS.items()
     ]
     products = {
-        (item, f"{a}_{k}"): str(int(LABELS[item, a] == k)) for item, a in LABELS for k in classes
+        (item, f"{a}_{k}"): str(int(LABELS[item, a] == k)) for item, a in LABELS for k in CLASSES
     }
-    tables = {name: pd.Series(cells).unstack() for name, cells in (("n", counts), ("p", shares))}
+    table = pd.Series(counts).unstack()
     grouped = [
         {"item": item, "label": k, "count": own.count(k)}
         for item, own in votes.items()
@@ -988,50 +762,35 @@ def _columns_of_classes() -> list[TriedFile]:
     ]
     write = "write one row per response"
     return [
-        TriedFile(
+        csv(
             "pandas: numbers of votes, one column per class",
-            {"wide.csv": tables["n"].to_csv(index_label="item").encode()},
-            counts,
-            ["as in columns with the counts or shares of votes", write],
+            table.to_csv(index_label="item").encode(),
+            f"as in columns with the counts or shares of votes … {write}",
+            cells=counts,
         ),
-        TriedFile(
-            "pandas: shares of votes, one column per class",
-            {"wide.csv": tables["p"].to_csv(index_label="item").encode()},
-            shares,
-            [
-                "nearly the same sum for all items, as in columns with the counts or shares",
-                write,
-            ],
-        ),
-        TriedFile(
+        refused(
             "pandas: value_counts, one row per item and class",
-            {"votes.csv": as_table(grouped)},
-            None,
-            ["counts responses in column 'count'", "Write one row per response"],
+            grouped,
+            "counts responses in column 'count' … Write one row per response",
         ),
-        TriedFile(
+        refused(
             "wide CSV with numbers of votes named n_cat, n_cow, n_dog",
-            {"wide.csv": tables["n"].add_prefix("n_").to_csv(index_label="item").encode()},
-            None,
-            ["no column with labels", "one column per annotator"],
+            table.add_prefix("n_").to_csv(index_label="item").encode(),
+            "no column with labels … one column per annotator",
+            name="wide.csv",
         ),
-        TriedFile("one column of 0 and 1 per class", {"votes.csv": as_table(one_hot)}),
-        TriedFile(
+        csv("one column of 0 and 1 per class", one_hot),
+        csv(
             "pandas: get_dummies",
-            {"votes.csv": pd.get_dummies(FRAME, columns=["label"]).to_csv(index=False).encode()},
+            pd.get_dummies(FRAME, columns=["label"]).to_csv(index=False).encode(),
         ),
-        TriedFile(
+        csv(
             "one column of 0 and 1 per annotator and class",
-            {"wide.csv": pd.Series(products).unstack().to_csv(index_label="item").encode()},
-            products,
-            ["seem to hold one annotator and one class each"],
+            pd.Series(products).unstack().to_csv(index_label="item").encode(),
+            "or of one class each",
+            cells=products,
         ),
     ]
-
-
-def plain_share(share: float) -> str:
-    """A share as it is read: with two digits, without zeros at the end."""
-    return f"{share:.2f}".rstrip("0").rstrip(".")
 
 
 def _columns_of_questions() -> list[TriedFile]:
@@ -1043,16 +802,13 @@ def _columns_of_questions() -> list[TriedFile]:
         for item, who in LABELS
     }
     return [
-        TriedFile(
+        csv(
             "one column per annotator and question",
-            {"wide.csv": pd.Series(both).unstack().to_csv(index_label="item").encode()},
-            both,
-            ["one annotator and one question per column", "--annotator"],
+            pd.Series(both).unstack().to_csv(index_label="item").encode(),
+            "one annotator and one class or question per column … --annotator",
+            cells=both,
         ),
-        TriedFile(
-            "Chatbot Arena: a column winner",
-            {"votes.csv": as_table(long_rows(names="question_id judge winner"))},
-        ),
+        csv("Chatbot Arena: a column winner", long_rows(names="question_id judge winner")),
     ]
 
 
@@ -1065,87 +821,55 @@ def with_second_row(content: bytes, row: bytes) -> bytes:
 def _rows_that_are_no_items() -> list[TriedFile]:
     """Totals, comments and footers below a table, and tables that are drawn or turned."""
     totals = {**LABELS, **{("Total", a): "40" for a in ANNOTATORS}}
-    words = ("Open-Ended", "Open-Ended", "Other")
-    survey = {("Item", a): word for a, word in zip(ANNOTATORS, words, strict=True)}
     lines = text(long_rows()).decode().splitlines()
     drawn = [f"| {' | '.join(line.split(','))} |" for line in lines]
     rule = "+------+-----------+-------+"
-    padded = {
-        (str(int(i[1:])) if who == "eve" else i[1:], who): one for (i, who), one in LABELS.items()
-    }
     turned = {(who, f"Image {i}"): one for (i, who), one in LABELS.items()}
     form = [
         {"Email Address": a, **{f"Image {i}": LABELS.get((i, a), "") for i in ITEMS}}
         for a in ANNOTATORS
     ]
     return [
-        TriedFile(
+        csv(
             "Excel: a row of totals",
-            {"wide.csv": wide(item=ITEMS) + b"Total,40,40,40\r\n"},
-            totals,
-            ["'Total' has labels that no other item has", "Delete the row"],
+            wide(item=ITEMS) + b"Total,40,40,40\r\n",
+            "'Total' has labels that no other item has … Delete the row",
+            cells=totals,
         ),
-        TriedFile(
-            "surveys: a second header below the first one",
-            {"wide.csv": with_second_row(wide(item=ITEMS), b"Item,Open-Ended,Open-Ended,Other")},
-            {**LABELS, **survey},
-            ["'Item' has labels that no other item has", "second header"],
-        ),
-        TriedFile(
+        csv(
             "databases: types below the header",
-            {"votes.csv": with_second_row(text(long_rows()), b"string,string,string")},
-            {**LABELS, ("string", "string"): "string"},
-            ["'string' has labels that no other item has", "second header"],
+            with_second_row(text(long_rows()), b"string,string,string"),
+            "'string' has labels that no other item has … second header",
+            cells={**LABELS, ("string", "string"): "string"},
         ),
-        TriedFile(
+        csv(
             "a comment between the rows",
-            {"votes.csv": "\n".join([*lines[:50], "# second batch", *lines[50:]]).encode()},
-            words=["'# second batch' has no response", "Delete rows that are not items"],
+            [*lines[:50], "# second batch", *lines[50:]],
+            "'# second batch' has no response … Delete rows that are not items",
         ),
-        TriedFile(
-            "SQL Server: the number of rows below the table",
-            {"votes.csv": "\n".join([*lines, "", "(92 rows affected)"]).encode()},
-            words=["'(92 rows affected)' has no response"],
-        ),
-        TriedFile(
+        refused(
             "MySQL: a table as the terminal shows it",
-            {"votes.txt": "\n".join([rule, drawn[0], rule, *drawn[1:], rule]).encode()},
-            None,
-            ["drawn with lines", "Export it as CSV"],
+            [rule, drawn[0], rule, *drawn[1:], rule],
+            "drawn with lines … Export it as CSV",
+            name="votes.txt",
         ),
-        TriedFile(
-            "PostgreSQL: a table as the terminal shows it",
-            {
-                "votes.txt": "\n".join(
-                    [drawn[0].strip("|"), rule.strip("+"), *(one.strip("|") for one in drawn[1:])]
-                ).encode()
-            },
-            None,
-            ["drawn with lines"],
-        ),
-        TriedFile(
+        refused(
             "SQLite: a dump",
-            {"votes.txt": b"PRAGMA foreign_keys=OFF;\nINSERT INTO votes VALUES('q1','ann');\n"},
-            None,
-            ["is SQL. Export the table as CSV."],
+            b"PRAGMA foreign_keys=OFF;\nINSERT INTO votes VALUES('q1','ann');\n",
+            "is SQL. Export the table as CSV.",
+            name="votes.txt",
         ),
-        TriedFile(
+        refused(
             "YAML",
-            {"votes.yaml": b"- item: q1\n  annotator: ann\n  label: cat\n"},
-            None,
-            ["is YAML", "CSV or JSON"],
+            b"- item: q1\n  annotator: ann\n  label: cat\n",
+            "is YAML … CSV or JSON",
+            name="votes.yaml",
         ),
-        TriedFile(
-            "items with leading zeros of some annotators only",
-            {"votes.csv": as_table(long_rows(padded))},
-            padded,
-            ["only by case, Unicode form, zeros or type"],
-        ),
-        TriedFile(
+        csv(
             "Google Forms: one row per annotator, one column per item",
-            {"form.csv": as_table(form)},
-            turned,
-            ["40 columns for 3 rows", "transpose the table"],
+            form,
+            "40 columns for 3 rows … transpose the table",
+            cells=turned,
         ),
     ]
 
@@ -1157,31 +881,23 @@ def _separators() -> list[TriedFile]:
     quoted = [", ".join(f'"{cell}"' for cell in line.split(",")) for line in lines]
     single = [",".join(f"'{cell}'" for cell in line.split(",")) for line in lines]
     return [
-        TriedFile(
-            "Excel: empty columns after the table",
-            {"votes.csv": "\n".join(f"{line},,," for line in lines).encode()},
-        ),
-        TriedFile(
+        csv("Excel: empty columns after the table", [f"{line},,," for line in lines]),
+        csv(
             "wide CSV whose rows, but not the header, end in a comma",
-            {"wide.csv": "\n".join([rows[0], *(f"{row}," for row in rows[1:])]).encode()},
+            [rows[0], *(f"{row}," for row in rows[1:])],
         ),
-        TriedFile(
+        refused(
             "Excel: a title above the header",
-            {"wide.csv": "\n".join(["Crowd of May,,,", *rows]).encode()},
-            None,
-            ["name its columns in row 2", "Delete the lines above the header"],
+            ["Crowd of May,,,", *rows],
+            "name its columns in row 2 … Delete the lines above the header",
+            name="wide.csv",
         ),
-        TriedFile("LLM: CSV with spaces before quotes", {"votes.csv": "\n".join(quoted).encode()}),
-        TriedFile("single quotes", {"votes.csv": "\n".join(single).encode()}),
-        TriedFile(
+        csv("LLM: CSV with spaces before quotes", quoted),
+        csv("single quotes", single),
+        refused(
             "commas in a text that is not quoted",
-            {
-                "votes.csv": text([{"text": "a b", **row} for row in long_rows()]).replace(
-                    b" ", b","
-                )
-            },
-            None,
-            ["line 2: 5 cells, but the first row has 4", "Quote cells"],
+            text([{"text": "a b", **row} for row in long_rows()]).replace(b" ", b","),
+            "line 2: 5 cells, but the first row has 4 … Quote cells",
         ),
     ]
 
@@ -1190,116 +906,78 @@ def _questions() -> list[TriedFile]:
     colours = [{**row, "question": "colour"} for row in long_rows()]
     sizes = [{**row, "question": "size", "label": "big"} for row in long_rows()]
     return [
-        TriedFile(
+        refused(
             "long CSV with two questions",
-            {"votes.csv": as_table(colours + sizes)},
-            None,
-            ["several questions: 'colour', 'size'", "question="],
+            colours + sizes,
+            "several questions: 'colour', 'size' … question=",
         ),
-        TriedFile(
-            "the same, with --question colour",
-            {"votes.csv": as_table(colours + sizes)},
-            LABELS,
-            options={"question": "colour"},
-        ),
-        TriedFile(
+        csv("the same, with --question colour", colours + sizes, question="colour"),
+        refused(
             "long CSV with two columns of annotators",
-            {
-                "votes.csv": as_table(
-                    [
-                        {**row, "judge": "x", "model": "y"}
-                        for row in long_rows(names="item who label")
-                    ]
-                )
-            },
-            None,
-            ["the annotator may be in column 'judge', 'model'", "annotator="],
+            [{**row, "judge": "x", "model": "y"} for row in long_rows(names="item who label")],
+            "the annotator may be in column 'judge', 'model' … annotator=",
         ),
     ]
 
 
 def _headers() -> list[TriedFile]:
-    columns = {"item": "0", "annotator": "1", "label": "2"}
     numbered = [
         {"item": i[1:].lstrip("0") or "0", "annotator": str(ANNOTATORS.index(a)), "label": label}
         for (i, a), label in NUMBERS.items()
     ]
     return [
-        TriedFile(
+        refused(
             "long CSV without a header",
-            {"votes.csv": text(long_rows(), header=False)},
-            None,
-            ["together name each row", "item='0', annotator='1', label='2'"],
+            text(long_rows(), header=False),
+            "together name each row … item='0', annotator='1', label='2'",
         ),
-        TriedFile(
-            "long table of numbers without a header, separated by spaces",
-            {"votes.txt": text(numbered, header=False).replace(b",", b" ")},
-            None,
-            ["together name each row", "item='0', annotator='1', label='2'"],
-        ),
-        TriedFile(
+        refused(
             "long CSV of numbers with names that say nothing",
-            {"votes.csv": text(numbered).replace(b"item,annotator,label", b"x,y,z")},
-            None,
-            ["together name each row", "item='x', annotator='y', label='z'"],
+            text(numbered).replace(b"item,annotator,label", b"x,y,z"),
+            "together name each row … item='x', annotator='y', label='z'",
         ),
-        TriedFile(
+        csv(
             "the same, with --item x --annotator y --label z",
-            {"votes.csv": text(numbered).replace(b"item,annotator,label", b"x,y,z")},
-            {(row["item"], row["annotator"]): row["label"] for row in numbered},
-            options={"item": "x", "annotator": "y", "label": "z"},
+            text(numbered).replace(b"item,annotator,label", b"x,y,z"),
+            cells={(row["item"], row["annotator"]): row["label"] for row in numbered},
+            item="x",
+            annotator="y",
+            label="z",
         ),
-        TriedFile(
+        csv(
             "the same, with --item 0 --annotator 1 --label 2",
-            {"votes.csv": text(long_rows(), header=False)},
-            LABELS,
-            ["no header found"],
-            columns,
+            text(long_rows(), header=False),
+            "no header found",
+            item="0",
+            annotator="1",
+            label="2",
         ),
-        TriedFile(
+        csv(
             "MACE: wide CSV without a header",
-            {"wide.csv": text(wide_rows(), header=False)},
-            {(str(ITEMS.index(i)), str(ANNOTATORS.index(a))): k for (i, a), k in LABELS.items()},
-            ["no header found"],
+            text(wide_rows(), header=False),
+            "no header found",
+            cells=_by_place(LABELS),
         ),
-        TriedFile(
-            "wide CSV without a header, with ids in the first column",
-            {
-                "wide.csv": text(
-                    [{"": item, **row} for item, row in zip(ITEMS, wide_rows(), strict=True)],
-                    header=False,
-                )
-            },
-            {(i, str(1 + ANNOTATORS.index(a))): k for (i, a), k in LABELS.items()},
-            ["no header found"],
-        ),
-        TriedFile(
+        csv(
             "CSV files that were joined with their headers",
-            {"votes.csv": LONG + LONG[: LONG.index(b"\n") + 1] * 2},
-            LABELS,
-            ["2 repeated header rows skipped"],
+            LONG + LONG[: LONG.index(b"\n") + 1] * 2,
+            "2 repeated header rows skipped",
         ),
-        TriedFile(
+        tried(
             "R: write.table, with row names that the header does not name",
-            {
-                "votes.txt": b"item annotator label\n"
-                + b"".join(
-                    f'"{n}" {" ".join(row.values())}\n'.encode()
-                    for n, row in enumerate(long_rows(), 1)
-                )
-            },
+            "votes.txt",
+            b"item annotator label\n"
+            + b"".join(
+                f'"{n}" {" ".join(row.values())}\n'.encode() for n, row in enumerate(long_rows(), 1)
+            ),
         ),
-        TriedFile(
-            "text with one column",
-            {"votes.txt": b"cat\ndog\ncat\ncow\n" * 5},
-            None,
-            ["only one column"],
+        refused(
+            "text with one column", b"cat\ndog\ncat\ncow\n" * 5, "only one column", name="votes.txt"
         ),
-        TriedFile(
+        refused(
             "Excel: CSV that begins with sep=;",
-            {"votes.csv": b"sep=;\r\n" + as_table(long_rows(), ";")},
-            None,
-            ["sep=;", "first line"],
+            b"sep=;\r\n" + as_table(long_rows(), ";"),
+            "sep=; … first line",
         ),
     ]
 
@@ -1312,54 +990,25 @@ def _suspicious() -> list[TriedFile]:
     leaked = {**LABELS, **{(item, "sys"): _vote(item) for item in ITEMS}}
     odd = {**LABELS, **{(item, "odd"): "emu" for item in ITEMS}}
     scores = {cell: f"{n % 30}" for n, cell in enumerate(LABELS)}
-    ids = {cell: f"w{100 + n % 25}" for n, cell in enumerate(LABELS)}
     cased = {
         (item, who.title() if n % 2 else who): label
         for n, ((item, who), label) in enumerate(LABELS.items())
     }
     nameless = {(item, who.replace("eve", "nan")): one for (item, who), one in LABELS.items()}
     return [
-        TriedFile(
-            "annotators that differ by case",
-            {"votes.csv": as_table(long_rows(cased))},
-            cased,
-            ["3 of 6 differ from others only by case"],
-        ),
-        TriedFile(
+        kept("annotators that differ by case", cased, "3 of 6 differ from others only by case"),
+        kept(
             "pandas: missing annotators written as nan",
-            {"votes.csv": as_table(long_rows(nameless))},
             nameless,
-            ["'nan' is read as the name of an annotator"],
+            "'nan' is read as the name of an annotator",
         ),
-        TriedFile(
-            "labels that are sentences",
-            {"votes.csv": as_table(long_rows(sentences))},
-            sentences,
-            ["classes are sentences", "--label"],
-        ),
-        TriedFile(
-            "labels that are numbers",
-            {"votes.csv": as_table(long_rows(scores))},
-            scores,
-            ["classes are numbers", "--label"],
-        ),
-        TriedFile(
-            "labels that are ids",
-            {"votes.csv": as_table(long_rows(ids))},
-            ids,
-            ["classes look like ids", "--label"],
-        ),
-        TriedFile(
-            "an annotator who agrees with nobody",
-            {"votes.csv": as_table(long_rows(odd))},
-            odd,
-            ["nobody agrees with 'odd'", "--annotator"],
-        ),
-        TriedFile(
+        kept("labels that are sentences", sentences, "classes are sentences … --label"),
+        kept("labels that are numbers", scores, "classes are numbers … --label"),
+        kept("an annotator who agrees with nobody", odd, "nobody agrees with 'odd' … --annotator"),
+        kept(
             "an annotator who is the vote of the others",
-            {"votes.csv": as_table(long_rows(leaked))},
             leaked,
-            ["the vote of the others always agrees with 'sys'", "--annotator"],
+            "the vote of the others always agrees with 'sys' … --annotator",
         ),
     ]
 
@@ -1372,14 +1021,7 @@ def _vote(item: str) -> str:
 def _files() -> list[TriedFile]:
     records = long_rows()
     columns = {name: [row[name] for row in records] for name in records[0]}
-    by_item = {
-        item: {who: LABELS[item, who] for who in ANNOTATORS if (item, who) in LABELS}
-        for item in ITEMS
-    }
-    nested = [
-        {"id": item, "annotations": [{"by": who, "value": label} for who, label in one.items()]}
-        for item, one in by_item.items()
-    ]
+    by_item = _by_item()
     compact = json.dumps({"model": "x", "results": records}).encode()
     zstandard = b"\x28\xb5\x2f\xfd" + bytes(range(100))
     workbook = as_archive({"xl/workbook.xml": b"<x/>", "[Content_Types].xml": b"<x/>"})
@@ -1387,54 +1029,32 @@ def _files() -> list[TriedFile]:
         f"| {' | '.join(row.values())} |\n" for row in records
     )
     return [
-        TriedFile("JSON on one line: an object with a list of records", {"votes.json": compact}),
-        TriedFile("JSON list of records", {"votes.json": json.dumps(records).encode()}),
+        json_file("JSON on one line: an object with a list of records", compact),
+        json_file("JSON list of records", records),
         *(
-            TriedFile(
+            json_file(
                 f"pandas: to_json(orient={orient!r})",
-                {"votes.json": FRAME.to_json(orient=orient, lines=orient == "lines").encode()},
+                FRAME.to_json(orient=orient, lines=orient == "lines").encode(),
             )
             for orient in ("columns", "records", "split")
         ),
-        TriedFile("JSON by columns", {"votes.json": json.dumps(columns).encode()}),
-        TriedFile(
+        json_file("JSON by columns", columns),
+        json_file(
             "jq: JSON objects one after another",
-            {"votes.json": "\n".join(json.dumps(row, indent=2) for row in records).encode()},
+            "\n".join(json.dumps(row, indent=2) for row in records).encode(),
         ),
-        TriedFile(
-            "JSON object {item: {annotator: label}}",
-            {"votes.json": json.dumps(by_item).encode()},
-        ),
-        TriedFile(
-            "JSON records with a list of annotations each",
-            {"votes.json": json.dumps(nested).encode()},
-            None,
-            ["'annotations' holds nested values", "one row per response"],
-        ),
-        TriedFile(
-            "LLM: JSON in a code fence", {"votes.json": b"```json\n[]\n```\n"}, None, ["```"]
-        ),
-        TriedFile(
+        json_file("JSON object {item: {annotator: label}}", by_item),
+        refused("LLM: JSON in a code fence", b"```json\n[]\n```\n", "```", name="votes.json"),
+        tried(
             "Excel: Unicode text (UTF-16 with a byte-order mark)",
-            {"votes.txt": as_table(records, "\t").decode().encode("utf-16")},
+            "votes.txt",
+            as_table(records, "\t").decode().encode("utf-16"),
         ),
-        TriedFile(
-            "UTF-16 without a byte-order mark, little endian",
-            {"votes.csv": LONG.decode().encode("utf-16-le")},
-        ),
-        TriedFile(
-            "UTF-16 without a byte-order mark, big endian",
-            {"votes.csv": LONG.decode().encode("utf-16-be")},
-        ),
-        TriedFile("Excel: CSV UTF-8 with a byte-order mark", {"votes.csv": b"\xef\xbb\xbf" + LONG}),
-        TriedFile(
-            "Excel: CSV in Windows-1252",
-            {"votes.csv": LONG.replace(b"cat", b"ch\xe2t")},
-            None,
-            ["0xe2", "UTF-8"],
-        ),
+        csv("UTF-16 without a byte-order mark, little endian", LONG.decode().encode("utf-16-le")),
+        csv("Excel: CSV UTF-8 with a byte-order mark", b"\xef\xbb\xbf" + LONG),
+        refused("Excel: CSV in Windows-1252", LONG.replace(b"cat", b"ch\xe2t"), "0xe2 … UTF-8"),
         *(
-            TriedFile(f"separated by {name}", {"votes.txt": as_table(records, separator)})
+            tried(f"separated by {name}", "votes.txt", as_table(records, separator))
             for name, separator in (
                 ("semicolons", ";"),
                 ("tabs", "\t"),
@@ -1443,32 +1063,28 @@ def _files() -> list[TriedFile]:
                 ("spaces", " "),
             )
         ),
-        TriedFile("LLM: a Markdown table", {"votes.md": markdown.encode()}, None, ["Markdown"]),
-        TriedFile("a web page", {"votes.csv": b"<!DOCTYPE html><html></html>"}, None, ["HTML"]),
-        TriedFile("gzip", {"votes.csv.gz": gzip.compress(LONG)}),
-        TriedFile("bzip2", {"votes.csv.bz2": bz2.compress(LONG)}),
-        TriedFile("xz", {"votes.csv.xz": lzma.compress(LONG)}),
-        TriedFile("zip", {"votes.zip": as_archive({"votes.csv": LONG})}),
-        TriedFile("tar", {"votes.tar": _as_tar(LONG)}, None, ["tar -xf"]),
-        TriedFile("tar with gzip", {"votes.tgz": gzip.compress(_as_tar(LONG))}, None, ["tar -xf"]),
-        TriedFile(
-            "compressed twice", {"a.csv.gz": gzip.compress(gzip.compress(LONG))}, None, ["twice"]
-        ),
-        TriedFile(
+        refused("LLM: a Markdown table", markdown.encode(), "Markdown", name="votes.md"),
+        refused("a web page", b"<!DOCTYPE html><html></html>", "HTML"),
+        tried("gzip", "votes.csv.gz", gzip.compress(LONG)),
+        tried("bzip2", "votes.csv.bz2", bz2.compress(LONG)),
+        tried("xz", "votes.csv.xz", lzma.compress(LONG)),
+        tried("zip", "votes.zip", as_archive({"votes.csv": LONG})),
+        refused("tar", _as_tar(LONG), "tar -xf", name="votes.tar"),
+        refused("compressed twice", gzip.compress(gzip.compress(LONG)), "twice", name="a.csv.gz"),
+        refused(
             "Git LFS: a pointer",
-            {"votes.csv": b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n"},
-            None,
-            ["git lfs pull"],
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n",
+            "git lfs pull",
         ),
-        TriedFile("a binary file", {"votes.csv": LONG + bytes(9)}, None, ["NUL characters"]),
+        refused("a binary file", LONG + bytes(9), "NUL characters"),
         *_json_shapes(by_item),
-        TriedFile("Zstandard", {"votes.csv.zst": zstandard}, None, ["Zstandard", "unzstd"]),
-        TriedFile("Excel workbook", {"votes.xlsx": workbook}, None, ["Excel workbook", "CSV"]),
-        TriedFile(
+        refused("Zstandard", zstandard, "Zstandard … unzstd", name="votes.csv.zst"),
+        refused("Excel workbook", workbook, "Excel workbook … CSV", name="votes.xlsx"),
+        refused(
             "LibreOffice: an OpenDocument spreadsheet",
-            {"votes.ods": as_archive({"mimetype": b"application/x", "content.xml": b"<x/>"})},
-            None,
-            ["OpenDocument", "CSV"],
+            as_archive({"mimetype": b"application/x", "content.xml": b"<x/>"}),
+            "OpenDocument … CSV",
+            name="votes.ods",
         ),
     ]
 
@@ -1541,59 +1157,42 @@ def _json_shapes(by_item: Mapping[str, Mapping[str, str]]) -> list[TriedFile]:
     ]
     return [
         *(
-            TriedFile(
-                f"JSON: {shape}",
-                {"votes.json": json.dumps(document).encode()},
-                several if shape.endswith("…}") else LABELS,
-            )
+            json_file(f"JSON: {shape}", document, cells=several if shape.endswith("…}") else LABELS)
             for shape, document in shapes.items()
         ),
-        TriedFile(
+        json_lines(
             "Python: JSON lines with NaN",
-            {"votes.jsonl": "\n".join(map(json.dumps, with_nan)).encode()},
-            LABELS,
-            ["1 label treated as missing: 'NaN'"],
+            "\n".join(map(json.dumps, with_nan)).encode(),
+            "1 label treated as missing: 'NaN'",
         ),
-        TriedFile(
-            "JSON: {id, annotators: […], labels: […]}",
-            {"votes.json": json.dumps(lists).encode()},
-        ),
-        TriedFile(
+        json_file("JSON: {id, annotators: […], labels: […]}", lists),
+        tried(
             "Hugging Face: Parquet with lists of annotators and labels",
-            {"votes.parquet": parquet(pl.DataFrame(lists))},
+            "votes.parquet",
+            pl.DataFrame(lists),
         ),
-        TriedFile(
+        refused(
             "JSON: {id, label: […]} of annotators who are not named",
-            {"votes.jsonl": as_json_lines([{"id": i, "label": ["cat", "cat"]} for i in ITEMS])},
-            None,
-            ["a label occurs twice", "one row per response"],
+            [{"id": i, "label": ["cat", "cat"]} for i in ITEMS],
+            "a label occurs twice … one row per response",
+            name="votes.jsonl",
         ),
-        TriedFile(
+        json_file(
             "Inspect: scores with a value, an answer and an explanation",
-            {"log.json": json.dumps({"samples": scores}).encode()},
-            words=["their field 'value' is read"],
+            {"samples": scores},
+            "their field 'value' is read",
         ),
-        TriedFile(
+        refused(
             "Labelbox: labels by project",
-            {"export.ndjson": as_json_lines(projects)},
-            None,
-            ["holds nested values", "one row per response"],
+            projects,
+            "holds nested values … one row per response",
+            name="export.ndjson",
         ),
-        TriedFile(
+        refused(
             "JSON lines of lists without names",
-            {
-                "votes.jsonl": b"\n".join(
-                    json.dumps([*row.values()]).encode() for row in long_rows()
-                )
-            },
-            None,
-            ["one object per response"],
-        ),
-        TriedFile(
-            "JSON lists without names",
-            {"votes.json": json.dumps([[*row.values()] for row in long_rows()]).encode()},
-            None,
-            ["one object per response"],
+            b"\n".join(json.dumps([*row.values()]).encode() for row in long_rows()),
+            "one object per response",
+            name="votes.jsonl",
         ),
     ]
 
@@ -1603,171 +1202,101 @@ def _tools() -> list[TriedFile]:
 
 
 def _argilla() -> list[TriedFile]:
-    rows: list[dict[str, Any]] = []
-    for item in ITEMS:
-        users = [who for who in ANNOTATORS if (item, who) in LABELS]
-        rows.append(
+    flat, nested = [], []
+    for item, labels in _by_item().items():
+        flat.append(
             {
                 "id": item,
-                "status": "completed",
-                "_server_id": f"s{item}",
                 "text": f"Text {item}",
-                "topic.responses": [LABELS[item, who] for who in users],
-                "topic.responses.users": users,
-                "topic.responses.status": ["submitted"] * len(users),
+                "topic.responses": list(labels.values()),
+                "topic.responses.users": list(labels),
+                "topic.responses.status": ["submitted"] * len(labels),
                 "topic.suggestion": None,
                 "topic.suggestion.score": 0.7,
             }
         )
-    nested = [
-        {
-            "id": row["id"],
-            "fields": {"text": row["text"]},
-            "status": "completed",
-            "responses": {
-                "topic": [
-                    {"user_id": who, "value": value, "status": "submitted"}
-                    for who, value in zip(
-                        row["topic.responses.users"], row["topic.responses"], strict=True
-                    )
-                ]
-            },
-        }
-        for row in rows
-    ]
-    suggestion = {"topic": {"value": "cat", "agent": "gpt"}}
+        responses = [
+            {"user_id": who, "value": label, "status": "submitted"} for who, label in labels.items()
+        ]
+        nested.append({**argilla_record(0, {"topic": responses}), "id": item})
+    suggestions = {"topic": {"value": "cat", "agent": "gpt"}}
     return [
-        TriedFile("Argilla: records as Parquet", {"records.parquet": parquet(pl.DataFrame(rows))}),
-        TriedFile("Argilla: records as JSON", {"records.json": json.dumps(nested).encode()}),
-        TriedFile(
+        tried("Argilla: records as Parquet", "records.parquet", pl.DataFrame(flat)),
+        json_file("Argilla: records as JSON", nested),
+        json_file(
             "Argilla: records with suggestions of a model",
-            {
-                "records.json": json.dumps(
-                    [{**row, "suggestions": suggestion} for row in nested]
-                ).encode()
-            },
-            {**LABELS, **{(item, "gpt"): "cat" for item in ITEMS}},
-            ["40 suggestions of models read as responses"],
+            [{**record, "suggestions": suggestions} for record in nested],
+            "40 suggestions of models read as responses",
+            cells={**LABELS, **{(item, "gpt"): "cat" for item in ITEMS}},
         ),
     ]
 
 
 def _mturk() -> list[TriedFile]:
-    def assignment(item: str, who: str, **answers: str) -> dict[str, Any]:
-        return {
-            "HITId": item,
-            "WorkerId": who,
-            "AssignmentStatus": "Approved",
-            **{f"Answer.{name}": value for name, value in answers.items()},
-        }
+    def assignments(answers: Callable[[str], dict[str, str]], **fields: str) -> list[Any]:
+        return [
+            {**mturk_assignment(0, a, **answers(label)), "HITId": i, **fields}
+            for (i, a), label in LABELS.items()
+        ]
 
-    ticks = [
-        assignment(i, a, **{f"animal.{k}": str(k == label).lower() for k in WORDS.values()})
-        for (i, a), label in LABELS.items()
-    ]
-    ticks[0] = {**ticks[0], **{key: "true" for key in ticks[0] if key.startswith("Answer.")}}
+    ticks = assignments(lambda label: {f"animal__{k}": str(k == label).lower() for k in CLASSES})
+    ticks[0] = {key: "true" if key.startswith("Answer.") else v for key, v in ticks[0].items()}
     first = {**LABELS, next(iter(LABELS)): "cat"}
-    loud = [
-        {k: v.upper() if k.startswith("Answer.") else v for k, v in row.items()} for row in ticks
-    ]
-    single = [
-        assignment(i, a, **{"cat.on": str(label == "cat").lower()})
-        for (i, a), label in LABELS.items()
-    ]
-    labelled = [assignment(i, a, **{"animal.label": label}) for (i, a), label in LABELS.items()]
+    loud = [{k: v.upper() if k[:7] == "Answer." else v for k, v in row.items()} for row in ticks]
+    labelled = assignments(lambda label: {"animal__label": label})
     reviewed = [
         {**row, "AssignmentStatus": "Submitted", "Reject": "" if n % 9 else "no effort"}
         for n, row in enumerate(labelled)
     ]
+    several = "1 response with several labels"
     return [
-        TriedFile(
-            "MTurk: tick boxes, one response with several ticks",
-            {"batch.csv": as_table(ticks)},
-            first,
-            ["1 response with several labels"],
-        ),
-        TriedFile(
-            "MTurk: tick boxes saved by Excel (TRUE, FALSE)",
-            {"batch.csv": as_table(loud)},
-            first,
-            ["1 response with several labels"],
-        ),
-        TriedFile(
+        csv("MTurk: tick boxes, one response with several ticks", ticks, several, cells=first),
+        csv("MTurk: tick boxes saved by Excel (TRUE, FALSE)", loud, several, cells=first),
+        csv(
             "MTurk: a single tick box",
-            {"batch.csv": as_table(single)},
-            {cell: str(label == "cat").lower() for cell, label in LABELS.items()},
+            assignments(lambda label: {"cat__on": str(label == "cat").lower()}),
+            cells=changed(LABELS, lambda _, label: str(label == "cat").lower()),
         ),
-        TriedFile(
-            "MTurk: Answer.animal.label",
-            {"batch.csv": as_table(labelled)},
-            words=["label = 'Answer.animal'"],
-        ),
-        TriedFile(
+        csv("MTurk: Answer.animal.label", labelled, "label = 'Answer.animal'"),
+        csv(
             "MTurk: reviewed, with reasons in the column Reject",
-            {"batch.csv": as_table(reviewed)},
-            {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 9},
-            ["11 rejected assignments skipped"],
+            reviewed,
+            "11 rejected assignments skipped",
+            cells={cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 9},
         ),
     ]
 
 
 def _label_studio() -> list[TriedFile]:
     minimal = [
-        {
-            "id": i,
-            "image": f"/data/{i}.png",
-            "animal": label,
-            "annotator": a,
-            "annotation_id": n,
-            "created_at": "2024-01-01T00:00:00Z",
-            "updated_at": "2024-01-01T00:00:00Z",
-            "lead_time": 3.5,
-        }
+        {"id": i, "image": f"{i}.png", "animal": label, "annotator": a, "annotation_id": n}
         for n, ((i, a), label) in enumerate(LABELS.items())
     ]
     several = [{**row, "animal": {"choices": [row["animal"], "emu"]}} for row in minimal]
     tasks = [
         {
+            **label_studio_task(
+                0,
+                *(
+                    label_studio_annotation({"email": who}, label_studio_choice(label, "animal"))
+                    for who, label in labels.items()
+                ),
+            ),
             "id": item,
-            "data": {"image": f"/data/{item}.png"},
-            "annotations": [
-                {
-                    "completed_by": {"email": a},
-                    "result": [
-                        {
-                            "type": "choices",
-                            "from_name": "animal",
-                            "to_name": "image",
-                            "value": {"choices": [LABELS[item, a]]},
-                        }
-                    ],
-                }
-                for a in ANNOTATORS
-                if (item, a) in LABELS
-            ],
         }
-        for item in ITEMS
+        for item, labels in _by_item().items()
     ]
-    choice = {"type": "choices", "from_name": "animal", "value": {"choices": ["cat"]}}
-    cat = {"model_version": "m1", "result": [choice]}
+    cat = {"model_version": "m1", "result": [label_studio_choice("cat", "animal")]}
     return [
-        TriedFile("Label Studio: JSON-MIN", {"min.json": json.dumps(minimal).encode()}),
-        TriedFile(
-            "Label Studio: JSON-MIN with several choices",
-            {"min.json": json.dumps(several).encode()},
-            words=["with several labels"],
-        ),
-        TriedFile("Label Studio: CSV", {"export.csv": as_table(minimal)}),
-        TriedFile("Label Studio: JSON", {"export.json": json.dumps(tasks).encode()}),
-        TriedFile(
+        json_file("Label Studio: JSON-MIN", minimal),
+        json_file("Label Studio: JSON-MIN with several choices", several, "with several labels"),
+        csv("Label Studio: CSV", minimal),
+        json_file("Label Studio: JSON", tasks),
+        json_file(
             "Label Studio: JSON with predictions of a model",
-            {
-                "export.json": json.dumps(
-                    [{**task, "predictions": [cat]} for task in tasks]
-                ).encode()
-            },
-            {**LABELS, **{(item, "m1"): "cat" for item in ITEMS}},
-            ["40 predictions of models read as responses"],
+            [{**task, "predictions": [cat]} for task in tasks],
+            "40 predictions of models read as responses",
+            cells={**LABELS, **{(item, "m1"): "cat" for item in ITEMS}},
         ),
     ]
 
@@ -1785,7 +1314,7 @@ def _other_tools() -> list[TriedFile]:
         for (i, a), label in LABELS.items()
     ]
     prodigy = [
-        {"text": i, "_input_hash": i, "_session_id": a, "answer": "accept", "accept": [label]}
+        {**prodigy_task(0, a, accept=[label]), "text": i, "_input_hash": i}
         for (i, a), label in LABELS.items()
     ]
     span = {"start": 0, "end": 3, "label": "CAT"}
@@ -1804,14 +1333,14 @@ def _other_tools() -> list[TriedFile]:
         for (i, a), label in LABELS.items()
     ]
     return [
-        TriedFile("Appen: full report", {"f123.csv": as_table(appen)}),
-        TriedFile("Toloka: TSV", {"toloka.tsv": as_table(toloka, "\t")}),
-        TriedFile("Prodigy: JSON lines", {"prodigy.jsonl": as_json_lines(prodigy)}),
-        TriedFile(
+        tried("Appen: full report", "f123.csv", appen),
+        tried("Toloka: TSV", "toloka.tsv", as_table(toloka, "\t")),
+        json_lines("Prodigy: JSON lines", prodigy),
+        refused(
             "Prodigy: JSON lines with spans",
-            {"prodigy.jsonl": as_json_lines(spans)},
-            None,
-            ["contains text spans, not classes"],
+            spans,
+            "contains text spans, not classes",
+            name="prodigy.jsonl",
         ),
         TriedFile("doccano: one file per annotator", doccano),
     ]
@@ -1836,7 +1365,7 @@ def table() -> str:
         rows = "".join(f"| {_cell(tried.source)} | {_outcome(tried)} |\n" for tried in tried_files)
         parts.append(f"#### {group}\n\n| file | what happens |\n|---|---|\n{rows}")
     rows = "".join(f"| {_cell(name)} | {_outcome_of_sets(name)} |\n" for name in SET_FILES)
-    heading = "#### Several labels per item, with `read_sets`"
+    heading = '#### Several labels per item, with `kind="sets"`'
     parts.append(f"{heading}\n\n| file | what happens |\n|---|---|\n{rows}")
     return "\n".join(parts)
 
@@ -1846,7 +1375,7 @@ def _outcome_of_sets(name: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / file
         path.write_bytes(content)
-        found = read_sets(path)
+        found = read(path, kind="sets")
     said = f" Noted: {'; '.join(found.notes[1:])}." if found.notes[1:] else ""
     return _cell(f"Read as {found.format}.{said}")
 

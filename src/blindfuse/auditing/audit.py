@@ -19,10 +19,10 @@ from blindfuse.auditing.describe import describe_audit
 from blindfuse.auditing.plan import AuditPlan
 from blindfuse.auditing.sample import CheckedSample, collect_sample
 from blindfuse.auditing.stratified import POWER_OF_GROUPS, Interval, intervals_of_shares
-from blindfuse.diagnostics.diagnose import Paragraph
 from blindfuse.errors import BadParameter
 from blindfuse.parameters import instance_of, optional, positive
 from blindfuse.responses.gold import check_gold
+from blindfuse.result import Paragraph
 from blindfuse.typing import Floats
 
 if TYPE_CHECKING:

@@ -69,7 +69,7 @@ def recalibrated(fusion: "Fusion", sample: CheckedSample) -> FusedModel:
 def checked_posteriors(fusion: "Fusion", model: FusedModel, sample: CheckedSample) -> Floats:
     """The posteriors ``[item, class]`` of a recalibrated model, with known labels held fixed."""
     responded = fusion.responses.responses_per_item > 0
-    posteriors = model.recalibrate(unrecalibrated_posteriors(fusion), responded).copy()
+    posteriors = model.recalibrate(unrecalibrated_posteriors(fusion).copy(), responded)
     posteriors[sample.items] = np.eye(posteriors.shape[1])[sample.truth]
     return posteriors
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from blindfuse.auditing.candidates import FUSION
-from blindfuse.diagnostics.diagnose import Paragraph
 from blindfuse.errors import list_names
+from blindfuse.result import Paragraph
 
 if TYPE_CHECKING:
     from blindfuse.auditing.audit import AuditResult

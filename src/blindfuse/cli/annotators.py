@@ -37,16 +37,18 @@ def command(inputs: InputOptions, options: FuseOptions, output: OutputOptions) -
     Annotators with correlated errors have the same group number. Files and --json also have the
     coverage, overlap and conflict of each annotator.
     """
-    from blindfuse.cli.tables import annotator_frame, as_rows
+    from blindfuse.cli.tables import data_frame
+    from blindfuse.result import json_rows
 
     with output.screen.progress() as step:
         found = inputs.read(output.screen, step)
         fusion = options.fuse(found, output.screen, step).fusion
-    frame = annotator_frame(fusion)
+    columns = fusion.annotator_columns()
+    frame = data_frame(columns)
     output.write(
         frame,
         text=lambda: _summarize(fusion, frame.to_dicts()),
-        document=lambda: {"method": fusion.method, "annotators": as_rows(frame)},
+        document=lambda: {"method": fusion.method, "annotators": json_rows(columns)},
     )
 
 
@@ -61,7 +63,6 @@ def _summarize(fusion: "Fusion", rows: list[dict[str, Any]]) -> "list[Renderable
         "",
         text(diagnostics.annotators.summary()),
         text(diagnostics.coverage.summary()),
-        text(diagnostics.panel.summary()),
         text(diagnostics.dependence.summary()),
     ]
     if len(rows) > MAX_ROWS:

@@ -10,6 +10,7 @@ from blindfuse.cli.fuse_options import FuseOptions
 from blindfuse.cli.input_options import InputOptions
 from blindfuse.cli.options import (
     EXISTING_FILE,
+    report_option,
     with_fuse_options,
     with_input_options,
     with_output_options,
@@ -58,7 +59,7 @@ Examples:
 @click.option(
     "--label-studio", type=OutputFile(("json",)), help="Write tasks for Label Studio: .json."
 )
-@click.option("--report", type=OutputFile(("html", "htm")), help="Write an HTML report: .html.")
+@report_option
 @with_input_options
 @with_fuse_options
 def command(
@@ -197,8 +198,8 @@ def _evaluate(
     report: Path | None,
 ) -> None:
     from blindfuse.cli.checked_files import audit_file, estimates_frame
-    from blindfuse.cli.report import report_writer
-    from blindfuse.cli.summary import paragraph_table
+    from blindfuse.cli.fused_files import report_writer
+    from blindfuse.cli.screen import paragraph_table
 
     result = audit_file(fused.fusion, checked, output.screen)
     other_files: dict[Path, FileWriter] = {}

@@ -1,12 +1,15 @@
 """``blindfuse cluster``: fuse clusterings of the same items into one partition."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
+from blindfuse.cli.fused_files import FusedFiles
 from blindfuse.cli.input_options import InputOptions
 from blindfuse.cli.options import (
+    report_option,
     seed_option,
     threads_option,
     with_input_options,
@@ -14,11 +17,6 @@ from blindfuse.cli.options import (
 )
 from blindfuse.cli.output_files import OutputFile
 from blindfuse.cli.output_options import OutputOptions
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from blindfuse.fusion.fuse_clusters import ClusterFusion
 
 
 @click.command(
@@ -34,6 +32,10 @@ Examples:
     type=OutputFile(),
     help="Write one row per run: its clusters and how well it agrees with the result.",
 )
+@report_option
+@click.option(
+    "--model", type=OutputFile(("npz",)), help="Save the model for `blindfuse predict`: .npz."
+)
 @with_output_options("one row per item")
 @with_input_options
 @seed_option
@@ -41,7 +43,9 @@ Examples:
 def command(
     inputs: InputOptions,
     output: OutputOptions,
-    runs_path: Any,
+    report: Path | None,
+    runs_path: Path | None,
+    model: Path | None,
     seed: int,
     threads: int | None,
 ) -> None:
@@ -52,36 +56,18 @@ def command(
     is the number of classes, or their names; without it, the number is chosen by how well the
     clusters of one run are predicted from those of the others.
     """
-    from blindfuse.cli.summary import paragraph_table
-    from blindfuse.cli.tables import as_rows, writer
+    from blindfuse.cli.fuse_options import FusionResult
     from blindfuse.fusion.fuse_clusters import fuse_clusters
 
+    files = FusedFiles(output, report, runs_path, model)
     with output.screen.progress() as step:
         data = replace(inputs, classes=None).read(output.screen, step, are_known=True)
         step(f"fusing {data.responses.n_annotators:,} clusterings")
         classes = _number_or_names(inputs.classes)
         fusion = fuse_clusters(data.responses, classes, seed=seed, threads=threads)
-    frame, responses = _item_frame(fusion), fusion.responses
-    size = (
-        f"{responses.n_annotators:,} clusterings of {responses.n_items:,} items into "
-        f"{responses.n_classes:,} classes."
-    )
-    output.write(
-        frame,
-        text=lambda: [paragraph_table([("Fused", size), *fusion.paragraphs()])],
-        document=lambda: {
-            "n_items": responses.n_items,
-            "n_runs": responses.n_annotators,
-            "classes": responses.classes.tolist(),
-            "class_prior": fusion.model.prior.tolist(),
-            "notes": list(data.notes),
-            "runs": as_rows(_run_frame(fusion)),
-            "items": as_rows(frame),
-        },
-        other_files={} if runs_path is None else {runs_path: writer(_run_frame(fusion), runs_path)},
-    )
-    if output.path is None and not output.as_json:
-        output.screen.note("No labels were written; add `-o clusters.csv`.")
+        fused = FusionResult(fusion, {}, fusion)
+        others = files.others(fused, inputs.title, data.notes, step)
+    files.write(fused, data.notes, others, "No labels were written; add `-o clusters.csv`.")
 
 
 def _number_or_names(classes: Any) -> Any:
@@ -89,33 +75,3 @@ def _number_or_names(classes: Any) -> Any:
     if classes is not None and len(classes) == 1 and classes[0].strip().isdecimal():
         return int(classes[0])
     return classes
-
-
-def _item_frame(fusion: "ClusterFusion") -> "pl.DataFrame":
-    """Return one row per item: its class and the confidence."""
-    import polars as pl
-
-    return pl.DataFrame(
-        {
-            "item": fusion.responses.items.tolist(),
-            "label": fusion.labels.tolist(),
-            "confidence": fusion.confidence,
-        }
-    )
-
-
-def _run_frame(fusion: "ClusterFusion") -> "pl.DataFrame":
-    """Return one row per run, the least similar to the result first."""
-    import numpy as np
-    import polars as pl
-
-    matrix = fusion.responses.matrix()
-    frame = pl.DataFrame(
-        {
-            "run": fusion.responses.annotators.tolist(),
-            "items": (matrix >= 0).sum(axis=0),
-            "clusters": [len(np.unique(run[run >= 0])) for run in matrix.T],
-            "adjusted_rand_index": fusion.agreement,
-        }
-    )
-    return frame.sort("adjusted_rand_index", maintain_order=True)

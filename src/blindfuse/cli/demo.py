@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from blindfuse.cli.fuse_options import FusionResult
-from blindfuse.cli.options import force_option
-from blindfuse.cli.output_files import OutputFile, write_all
-from blindfuse.cli.report import report_writer
+from blindfuse.cli.fused_files import report_writer, summary_table
+from blindfuse.cli.options import force_option, report_option
+from blindfuse.cli.output_files import write_all
 from blindfuse.errors import BadParameter
-from blindfuse.typing import Codes
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from blindfuse import Fusion
+    from blindfuse.typing import Codes
 
 TITLE = "Weak classifiers label tumours"
 MAX_ROWS = 8
@@ -29,7 +29,7 @@ Examples:
   blindfuse demo --report report.html
 """
 )
-@click.option("--report", type=OutputFile(("html", "htm")), help="Write a report: .html.")
+@report_option
 @force_option
 def command(report: Path | None) -> None:
     """Fuse the labels of 30 weak classifiers and 6 guessers for 569 breast tumours.
@@ -45,7 +45,6 @@ def command(report: Path | None) -> None:
             f"The demo needs {missing.name}. Run: pip install 'blindfuse[sklearn]'."
         ) from missing
     from blindfuse.cli.screen import Screen, table
-    from blindfuse.cli.summary import summary_table
     from blindfuse.fusion.fuse import fuse
     from blindfuse.fusion.gold_check import check_on_gold
 

@@ -1,27 +1,34 @@
-"""``blindfuse fuse``: fuse responses into one label per item."""
+"""``blindfuse fuse``: fuse responses into one label, set or number per item."""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from blindfuse.cli.fuse_options import FuseOptions
+from blindfuse.cli.fuse_options import KINDS, LABELS, FuseOptions
+from blindfuse.cli.fused_files import FusedFiles
 from blindfuse.cli.input_options import InputOptions
 from blindfuse.cli.options import (
     EXISTING_FILE,
+    refuse_excluded,
+    report_option,
     with_fuse_options,
     with_input_options,
     with_output_options,
 )
-from blindfuse.cli.output_files import FileWriter, OutputFile
+from blindfuse.cli.output_files import OutputFile
 from blindfuse.cli.output_options import OutputOptions
-from blindfuse.cli.report import report_writer
 from blindfuse.errors import BadFile, BadParameter
 
-if TYPE_CHECKING:
-    import blindfuse
-    from blindfuse.cli.screen import Screen, Step
+_ONE_LABEL = ("method", "ordered", "prior_model", "model", "checked", "partitioned")
+EXCLUDED = {
+    "numbers": ("multi_label", "scores", "abstentions", "classes", "separator", *_ONE_LABEL),
+    "multi_label": ("scores", "abstentions", *_ONE_LABEL),
+    "scores": ("abstentions", "separator", "partitioned"),
+    "abstentions": ("separator", "partitioned"),
+    "partitioned": ("checked", "report", "prior_model", "as_json"),
+}
+"""The options that an option cannot be used with."""
 
 
 @click.command(
@@ -41,7 +48,7 @@ Examples:
 """
 )
 @with_output_options("one row per item")
-@click.option("--report", type=OutputFile(("html", "htm")), help="Write an HTML report: .html.")
+@report_option
 @click.option(
     "--annotators", type=OutputFile(), help="Write one row per annotator, in a format of -o."
 )
@@ -96,11 +103,8 @@ def command(
     model: Path | None,
     checked: str | None,
     partitioned: bool | None,
-    numbers: bool,
-    scores: bool,
-    abstentions: bool,
-    multi_label: bool,
     separator: str | None,
+    **kinds: bool,
 ) -> None:
     """Fuse the responses in FILE… into one label per item and rate the annotators.
 
@@ -134,88 +138,32 @@ def command(
     temporary files, the model is estimated from a sample of the items, and the labels are written
     one partition after another, so the order of the items changes.
     """
-    from blindfuse.cli.summary import json_document, summary_table
-    from blindfuse.cli.tables import annotator_frame, fused_frame, writer
-
-    if separator is not None and not multi_label:
+    refuse_excluded(EXCLUDED)
+    if separator is not None and not kinds["multi_label"]:
         raise BadParameter("--separator is for --multi-label. Add that, or leave it out.")
-    kinds = {
-        "--numbers": numbers,
-        "--multi-label": multi_label,
-        "--scores": scores,
-        "--abstentions": abstentions,
-    }
-    given = [name for name, is_given in kinds.items() if is_given]
-    if len(given) > 1:
-        raise BadParameter(f"{' and '.join(given)} exclude each other. Leave one out.")
-    if given and partitioned:
-        raise BadParameter(f"{given[0]} reads no partitions. Leave one of the options out.")
-    if (numbers or multi_label) and (model is not None or checked is not None):
-        raise BadParameter(
-            f"{given[0]} saves no model and reads no checked labels. Leave that out."
-        )
-    options = replace(options, abstentions=abstentions)
-    if numbers or multi_label:
-        from blindfuse.cli.fused_files import FusedFiles
-
-        files = FusedFiles(output, report, annotators)
-        if numbers:
-            from blindfuse.cli.fuse_numbers import fuse_number_files
-
-            fuse_number_files(inputs, options, files)
-        else:
-            from blindfuse.cli.fuse_sets import fuse_set_files
-
-            fuse_set_files(inputs, options, files, separator)
-        return
-    if partitioned and checked is not None:
-        raise BadParameter("checked= cannot be used in partitions. Leave one of the options out.")
-    whole = checked is not None or scores or abstentions
-    reason = inputs.reason_to_partition() if partitioned is None and not whole else None
+    kind = next((KINDS[name] for name, is_given in kinds.items() if is_given), LABELS)
+    options = replace(options, abstentions=kinds["abstentions"], separator=separator)
+    files = FusedFiles(output, report, annotators, model)
+    must_be_whole = checked is not None or any(kinds.values()) or partitioned is not None
+    reason = None if must_be_whole else inputs.reason_to_partition()
     if partitioned or reason:
         from blindfuse.cli.fuse_partitions import fuse_partitions
 
         try:
-            fuse_partitions(inputs, options, output, report, annotators, model)
+            fuse_partitions(inputs, options, files)
         except (BadFile, BadParameter) as refusal:
             if reason is None:
                 raise
             raise type(refusal)(f"{refusal} {reason}") from refusal
         return
-    screen, other_files = output.screen, dict[Path, FileWriter]()
-    with screen.progress() as step:
-        data = _read_scores(inputs, screen, step) if scores else inputs.read(screen, step)
-        fused = options.fuse(data, screen, step)
+    with output.screen.progress() as step:
+        data = inputs.read(output.screen, step, kind=kind.reads, separator=separator)
+        fused = options.fuse(data, output.screen, step, kind)
         if checked is not None:
             from blindfuse.auditing.apply_checks import apply_checks
             from blindfuse.cli.checked_files import audit_file
 
-            result = audit_file(fused.fusion, checked, screen)
-            fused = replace(fused, fusion=apply_checks(fused.fusion, result))
-        if annotators is not None:
-            other_files[annotators] = writer(
-                annotator_frame(fused.fusion), annotators, output.spreadsheet
-            )
-        if model is not None:
-            other_files[model] = fused.fusion.save
-        if report is not None:
-            step("comparing methods for the report")
-            other_files[report] = report_writer(inputs.title, data.notes, fused)
-    output.write(
-        fused_frame(fused.fusion),
-        text=lambda: [summary_table(fused)],
-        document=lambda: json_document(fused, data.notes),
-        other_files=other_files,
-    )
-    if output.path is None and not output.as_json:
-        screen.note("No labels were written; add `-o fused.csv`.")
-
-
-def _read_scores(inputs: InputOptions, screen: "Screen", step: "Step") -> "blindfuse.Read":
-    """Read scores as responses and print the notes."""
-    from blindfuse.cli.read_numbers import read_scores
-
-    step(f"reading {inputs.title}")
-    data = read_scores(inputs)
-    screen.note(*data.notes)
-    return data
+            audit = audit_file(fused.fusion, checked, output.screen)
+            fused = replace(fused, fusion=apply_checks(fused.fusion, audit))
+        others = files.others(fused, inputs.title, data.notes, step)
+    files.write(fused, data.notes, others, f"No {kind.results} were written; add `-o fused.csv`.")

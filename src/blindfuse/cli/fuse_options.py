@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import blindfuse
@@ -14,9 +14,37 @@ if TYPE_CHECKING:
     from blindfuse.cli.screen import Screen, Step
     from blindfuse.estimators.base import Estimator
     from blindfuse.fusion.gold_check import GoldCheck
+    from blindfuse.readers.reading import Kind
 
 FUSE = "fuse"
 """The value of --method for which ``blindfuse.fuse`` selects the method."""
+
+
+@dataclass(frozen=True)
+class FusedKind:
+    """How responses of a kind are fused, and what the results are called.
+
+    ``reads`` is the ``kind`` of ``blindfuse.read``, ``function`` the name of the function that
+    fuses them, and ``options`` those that it takes besides ``gold``.
+    """
+
+    reads: "Kind"
+    results: str
+    function: str
+    options: tuple[str, ...] = ()
+
+
+LABELS = FusedKind(
+    *("labels", "labels", "fuse"),
+    options=("ordered", "abstentions", "prior_model", "method", "seed", "threads"),
+)
+KINDS = {
+    "numbers": FusedKind("numbers", "estimates", "fuse_numbers"),
+    "multi_label": FusedKind("sets", "sets", "fuse_sets", ("seed", "threads")),
+    "scores": replace(LABELS, reads="scores"),
+    "abstentions": LABELS,
+}
+"""The kinds of responses by the option of ``blindfuse fuse``."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +54,7 @@ class FusionResult:
     Attributes
     ----------
     fusion
-        the fusion that used the gold labels.
+        the result, see :class:`blindfuse.result.Result`; it used the gold labels.
     gold
         the gold labels, ``{item: label}``; empty if there are none.
     blind
@@ -37,11 +65,11 @@ class FusionResult:
         whether ``blindfuse.fuse`` selected the method.
     """
 
-    fusion: "blindfuse.Fusion"
+    fusion: Any
     gold: Mapping[Any, Any]
-    blind: "blindfuse.Fusion"
-    gold_check: "GoldCheck | None"
-    automatic: bool
+    blind: Any
+    gold_check: "GoldCheck | None" = None
+    automatic: bool = True
 
 
 @dataclass(frozen=True)
@@ -56,6 +84,7 @@ class FuseOptions:
     seed: int
     threads: int | None
     abstentions: bool = False
+    separator: str | None = None
 
     def __post_init__(self) -> None:
         if self.method == FUSE:
@@ -69,40 +98,52 @@ class FuseOptions:
                     f"{self.method} does not use {name}=. Leave one of the two options out."
                 )
 
-    def fuse(self, data: "blindfuse.Read", screen: "Screen", step: "Step") -> FusionResult:
-        """Fuse the responses; with gold labels, fuse them a second time without, for the error."""
-        gold = self._read_gold(data, screen)
-        automatic = self.method == FUSE
-        step(f"fusing {data.responses.n_responses:,} responses")
+    def fuse(
+        self,
+        data: "blindfuse.Read[Any]",
+        screen: "Screen",
+        step: "Step",
+        kind: FusedKind = LABELS,
+    ) -> FusionResult:
+        """Fuse the responses; labels with gold labels a second time without, for the error."""
+        gold: Mapping[Any, Any] = {}
+        if not self.no_gold and self.gold is None:
+            items = set(data.responses.items.tolist()) if data.gold else ()
+            gold = {item: label for item, label in data.gold.items() if item in items}
+        elif self.gold is not None and not self.no_gold:
+            gold = read_gold_for(data, self.gold, screen, kind.reads, self.separator)
+        step("fusing the responses")
         with _warnings_as_notes(screen):
-            fusion = self._fuse(data.responses, gold)
-        if not gold:
-            return FusionResult(fusion, gold, fusion, None, automatic)
-        from blindfuse.fusion.gold_check import check_on_gold
-
+            fusion = self._fuse(data.responses, gold, kind)
+        if not gold or kind.function != LABELS.function:
+            return FusionResult(fusion, gold, fusion, automatic=self.method == FUSE)
         step("fusing without the gold labels to measure the error on them")
         with _warnings_as_notes(screen):
-            blind = self._fuse(data.responses, {})
-        return FusionResult(fusion, gold, blind, check_on_gold(blind, gold), automatic)
+            blind = self._fuse(data.responses, {}, kind)
+        return self.check(fusion, gold, blind)
 
-    def _read_gold(self, data: "blindfuse.Read", screen: "Screen") -> dict[str, str]:
-        """Return the gold labels of --gold, or else those in the file of responses."""
-        if self.no_gold:
-            return {}
-        return dict(data.gold) if self.gold is None else read_gold_for(data, self.gold, screen)
+    def check(self, fusion: Any, gold: Mapping[Any, Any], blind: Any) -> FusionResult:
+        """Return the fusion with the error of ``blind`` on gold labels that it was not given."""
+        from blindfuse.fusion.gold_check import check_on_gold
 
-    def _fuse(self, responses: "blindfuse.Responses", gold: dict[str, str]) -> "blindfuse.Fusion":
+        return FusionResult(fusion, gold, blind, check_on_gold(blind, gold), self.method == FUSE)
+
+    def _fuse(self, responses: Any, gold: Mapping[Any, Any], kind: FusedKind) -> Any:
+        options = self.arguments()
+        taken = {name: options[name] for name in kind.options}
+        return getattr(blindfuse, kind.function)(responses, gold=gold, **taken)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments of ``blindfuse.fuse``, but for the gold labels."""
         prior_model = None if self.prior_model is None else load_text_model(self.prior_model)
-        return blindfuse.fuse(
-            responses,
-            ordered=self.ordered,
-            abstentions=self.abstentions,
-            gold=gold,
-            prior_model=prior_model,
-            method=self.estimator(prior_model),
-            seed=self.seed,
-            threads=self.threads,
-        )
+        return {
+            "ordered": self.ordered,
+            "abstentions": self.abstentions,
+            "prior_model": prior_model,
+            "method": self.estimator(prior_model),
+            "seed": self.seed,
+            "threads": self.threads,
+        }
 
     def estimator(self, prior_model: "blindfuse.Model | None" = None) -> "Estimator | None":
         """Return the method of --method with its parameters; None for the rule of fuse."""

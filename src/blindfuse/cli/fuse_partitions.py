@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from blindfuse.cli.fuse_options import FUSE, FuseOptions, FusionResult
+from blindfuse.cli.fuse_options import FuseOptions, FusionResult
+from blindfuse.cli.fused_files import FusedFiles, summary_table
 from blindfuse.cli.input_options import InputOptions, gold_with_responses
 from blindfuse.cli.output_files import (
     COMPRESSIBLE,
@@ -14,15 +16,13 @@ from blindfuse.cli.output_files import (
     is_stdout,
     write_all,
 )
-from blindfuse.cli.output_options import OutputOptions
 from blindfuse.cli.screen import Screen, Step
-from blindfuse.cli.summary import summary_table
-from blindfuse.cli.tables import annotator_frame, item_frame, text_writer, writer
+from blindfuse.cli.tables import data_frame, text_writer
 from blindfuse.diagnostics.items import rate_items
 from blindfuse.errors import BadParameter
 from blindfuse.fusion.fuse import fuse
 from blindfuse.fusion.fuse_stream import FusedStream, fuse_stream
-from blindfuse.fusion.gold_check import check_on_gold
+from blindfuse.fusion.presentation import label_columns
 from blindfuse.readers.gold import read_gold
 from blindfuse.readers.partitions import Partitions, read_partitions
 from blindfuse.readers.reading import overlap_note, unlabelled_item_note
@@ -30,17 +30,16 @@ from blindfuse.responses.coding import as_names, positions
 from blindfuse.responses.sanity import sanity_notes
 
 
-def fuse_partitions(
-    inputs: InputOptions,
-    options: FuseOptions,
-    output: OutputOptions,
-    report: Path | None,
-    annotators: Path | None,
-    model: Path | None,
-) -> None:
+def fuse_partitions(inputs: InputOptions, options: FuseOptions, files: FusedFiles) -> None:
     """Estimate the model from a sample of the items, then label and write each partition."""
-    _refuse_unsupported(options, output, report)
-    screen = output.screen
+    _refuse_unsupported(options, files)
+    screen, target = files.output.screen, files.output.path
+    fitting: dict[str, Any] = {
+        "seed": options.seed,
+        "ordered": options.ordered,
+        "threads": options.threads,
+        "method": options.estimator(),
+    }
     with screen.progress() as step:
         step(f"partitioning the items of {inputs.title}")
         with read_partitions(inputs.files, **inputs.reading_options()) as partitions:
@@ -48,14 +47,7 @@ def fuse_partitions(
             screen.note(*partitions.notes, f"split into {n_partitions:,} partitions")
             gold = _read_gold(partitions, options, screen)
             step("estimating the model from a sample of the items")
-            stream = fuse_stream(
-                partitions,
-                gold=gold,
-                seed=options.seed,
-                ordered=options.ordered,
-                threads=options.threads,
-                method=options.estimator(),
-            )
+            stream = fuse_stream(partitions, gold=gold, **fitting)
             sample = stream.fusion.responses
             screen.note(
                 *partitions.repeat_notes,
@@ -64,27 +56,28 @@ def fuse_partitions(
                 *sanity_notes(sample),
             )
             outputs: dict[Path, FileWriter] = {}
-            if output.path is not None:
-                outputs[output.path] = _label_writer(
-                    stream, output.path, n_partitions, step, output.spreadsheet
-                )
-            if annotators is not None:
-                outputs[annotators] = writer(
-                    annotator_frame(stream.fusion), annotators, output.spreadsheet
-                )
-            if model is not None:
-                outputs[model] = stream.fusion.save
+            if target is not None:
+                frames = _label_frames(stream, n_partitions, step)
+                outputs[target] = text_writer(frames, target, files.output.spreadsheet)
+            result = FusionResult(stream.fusion, stream.gold, stream.fusion)
+            outputs |= files.others(result, inputs.title, (), step)
             write_all(outputs)
-        if gold:
+        if stream.gold:
             step("fusing without the gold labels to measure the error on them")
-        result = _check_gold(stream, options)
-    _show(stream, result, screen)
+            result = options.check(stream.fusion, stream.gold, fuse(sample, **fitting))
+    screen.show(summary_table(result))
+    screen.note(
+        f"The model and this summary are based on a sample of the items, with "
+        f"{sample.n_responses:,} of {stream.n_responses:,} responses; the model labels "
+        f"all {stream.n_items:,} items",
+    )
     screen.note_written(*outputs)
 
 
-def _refuse_unsupported(options: FuseOptions, output: OutputOptions, report: Path | None) -> None:
+def _refuse_unsupported(options: FuseOptions, files: FusedFiles) -> None:
     """Raise an error for options that need all responses at once."""
-    if report or options.prior_model or output.as_json or is_stdout(output.path):
+    output = files.output
+    if files.report or options.prior_model or output.as_json or is_stdout(output.path):
         raise BadParameter(
             "--report, --prior-model, --json and -o - cannot be used with partitions. Leave them "
             "out."
@@ -107,47 +100,12 @@ def _read_gold(partitions: Partitions, options: FuseOptions, screen: Screen) -> 
     return gold_with_responses(gold, partitions.items_among(gold), options.gold, screen)
 
 
-def _check_gold(stream: FusedStream, options: FuseOptions) -> FusionResult:
-    """Return the fusion of the sample, and the error on gold labels of one that ignores them."""
-    fusion, automatic = stream.fusion, options.method == FUSE
-    if not stream.gold:
-        return FusionResult(fusion, {}, fusion, None, automatic)
-    blind = fuse(
-        fusion.responses,
-        seed=options.seed,
-        ordered=options.ordered,
-        threads=options.threads,
-        method=options.estimator(),
-    )
-    check = check_on_gold(blind, stream.gold)
-    return FusionResult(fusion, stream.gold, blind, check, automatic)
-
-
-def _label_writer(
-    stream: FusedStream, target: Path, n_partitions: int, step: Step, spreadsheet: bool
-) -> FileWriter:
-    """Return a function that writes the labels of one partition after another."""
-
+def _label_frames(stream: FusedStream, n_partitions: int, step: Step) -> Iterator[pl.DataFrame]:
+    """Yield the table of the items of one partition after another."""
     gold = as_names(list(stream.gold))
-
-    def frames() -> Iterator[pl.DataFrame]:
-        for number, chunk in enumerate(stream, 1):
-            step(f"labelling partition {number:,} of {n_partitions:,}")
-            responses = chunk.responses
-            is_gold = positions(responses.items, gold) >= 0
-            ratings = rate_items(responses, stream.fusion.model, chunk.posteriors, is_gold)
-            yield item_frame(
-                responses.items, chunk.labels, chunk.posteriors, responses.classes, ratings
-            )
-
-    return text_writer(frames(), target, spreadsheet)
-
-
-def _show(stream: FusedStream, result: FusionResult, screen: Screen) -> None:
-    fusion = stream.fusion
-    screen.show(summary_table(result))
-    screen.note(
-        f"The model and this summary are based on a sample of the items, with "
-        f"{fusion.responses.n_responses:,} of {stream.n_responses:,} responses; the model labels "
-        f"all {stream.n_items:,} items",
-    )
+    for number, chunk in enumerate(stream, 1):
+        step(f"labelling partition {number:,} of {n_partitions:,}")
+        items, classes = chunk.responses.items, chunk.responses.classes
+        is_gold = positions(items, gold) >= 0
+        rated = rate_items(chunk.responses, stream.fusion.model, chunk.posteriors, is_gold)
+        yield data_frame(label_columns(items, chunk.labels, chunk.posteriors, classes, rated))

@@ -13,7 +13,7 @@ from blindfuse.errors import BadFile, list_names
 
 if TYPE_CHECKING:
     from blindfuse.cli.screen import Screen, Step
-    from blindfuse.responses.detection import ColumnOptions
+    from blindfuse.readers.reading import Kind
     from blindfuse.responses.repeats import Repeats
 
 MEMORY_PER_FILE_BYTE = 4
@@ -42,16 +42,18 @@ class InputOptions:
         step: "Step",
         classes: Sequence[Any] | None = None,
         *,
+        kind: "Kind" = "labels",
         are_known: bool = False,
-    ) -> "blindfuse.Read":
+        **options: Any,
+    ) -> "blindfuse.Read[Any]":
         """Read the responses and print the notes; ``classes`` apply unless the user named some.
 
         Where ``are_known``, as those of a model and as numbers of clusters, it need not be asked
-        whether they are classes.
+        whether they are classes. Other options are those of ``blindfuse.read``.
         """
         compile_in_background()
         step(f"reading {self.title}")
-        data = blindfuse.read(self.files, **self.reading_options(classes))
+        data = blindfuse.read(self.files, kind=kind, **options, **self.reading_options(classes))
         left_out = data.questions if are_known else ()
         screen.note(*(note for note in data.notes if note not in left_out))
         return data
@@ -70,12 +72,6 @@ class InputOptions:
             "fold_case": self.fold_case,
             "repeats": self.repeats,
         }
-
-    def column_options(self) -> "ColumnOptions":
-        """Return the columns and the question that the user named."""
-        from blindfuse.responses.detection import ColumnOptions
-
-        return ColumnOptions(self.item, self._annotator, self.label, self.question)
 
     @property
     def _annotator(self) -> Sequence[str] | str | None:
@@ -107,15 +103,31 @@ def _as_text(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "replace")
 
 
-def read_gold_for(data: "blindfuse.Read", path: str, screen: "Screen") -> dict[str, str]:
+def read_gold_for(
+    data: "blindfuse.Read[Any]",
+    path: str,
+    screen: "Screen",
+    kind: "Kind" = "labels",
+    separator: str | None = None,
+) -> dict[str, Any]:
     """Read gold labels from a file; items without responses are left out, with a note."""
-    gold = blindfuse.read_gold(path, classes=data.responses.classes)
+    gold: dict[str, Any]
+    if kind == "numbers":
+        from blindfuse.readers.gold import read_gold_numbers
+
+        gold = read_gold_numbers(path)
+    elif kind == "sets":
+        from blindfuse.readers.gold import read_gold_sets
+
+        gold = read_gold_sets(path, data.responses.classes, separator)
+    else:
+        gold = blindfuse.read_gold(path, classes=data.responses.classes)
     return gold_with_responses(gold, set(data.responses.items.tolist()), path, screen)
 
 
 def gold_with_responses(
-    gold: dict[str, str], items: set[str], path: str, screen: "Screen"
-) -> dict[str, str]:
+    gold: dict[str, Any], items: set[str], path: str, screen: "Screen"
+) -> dict[str, Any]:
     """Return the gold labels of the items that have responses; a note names the others."""
     unknown = [item for item in gold if item not in items]
     if len(unknown) == len(gold):

@@ -23,7 +23,7 @@ import click
 
 from blindfuse import __version__
 from blindfuse.cli.signals import EXIT_INTERRUPTED, handle_signals, lost
-from blindfuse.cli.system import describe_system_error, refuse_tight_memory
+from blindfuse.cli.system import describe_system_error
 from blindfuse.errors import BlindfuseError, suggest
 
 COMMANDS = {
@@ -73,7 +73,6 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            refuse_tight_memory(ctx.invoked_subcommand)
             return super().invoke(ctx)
         except BlindfuseError as error:
             command = self.get_command(ctx, str(ctx.invoked_subcommand))

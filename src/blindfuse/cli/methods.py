@@ -19,8 +19,7 @@ def command(as_json: bool) -> None:
 
     Case, spaces, hyphens, commas and underscores in names are ignored.
     """
-    from blindfuse.cli.screen import Screen, write_json
-    from blindfuse.cli.summary import paragraph_table
+    from blindfuse.cli.screen import Screen, paragraph_table, write_json
 
     rows = _rows()
     if as_json:

@@ -1,16 +1,18 @@
 """Options that several commands share; each decorator adds one group of them as one object."""
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from blindfuse.cli.fuse_options import FUSE, FuseOptions
 from blindfuse.cli.input_options import InputOptions
 from blindfuse.cli.output_files import OutputFile, refuse_overwriting
 from blindfuse.cli.output_options import OutputOptions
+from blindfuse.errors import BadParameter
 
 Command = Callable[..., Any]
 
@@ -74,6 +76,11 @@ force_option = click.option(
 )
 
 
+report_option = click.option(
+    "--report", type=OutputFile(("html", "htm")), help="Write an HTML report: .html."
+)
+
+
 def _add_options(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
     for option in reversed(options):
         command = option(command)
@@ -83,6 +90,24 @@ def _add_options(command: Command, options: Sequence[Callable[[Command], Command
 def _joined(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
     """Return the names of an option that may be repeated, and lists several names each time."""
     return tuple(name for names in lists for name in names)
+
+
+def refuse_excluded(excluded: Mapping[str, Collection[str]]) -> None:
+    """Raise an error if options were given that exclude each other."""
+    context = click.get_current_context()
+    options = {str(one.name): max(one.opts, key=len) for one in context.command.params}
+    given = {
+        name
+        for name in options
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        and context.params.get(name)
+    }
+    for name, others in excluded.items():
+        for other in others:
+            if {name, other} <= given:
+                raise BadParameter(
+                    f"{options[name]} and {options[other]} exclude each other. Leave one out."
+                )
 
 
 def _other_inputs() -> list[str]:

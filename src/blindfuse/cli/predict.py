@@ -38,9 +38,11 @@ def command(
     The model is not updated: each item is labelled on its own, from its responses, as
     `blindfuse fuse` would have labelled it. The output has the columns of `blindfuse fuse`.
     """
-    from blindfuse.cli.summary import expected_error_document, paragraph_table
-    from blindfuse.cli.tables import as_rows, item_frame
+    from blindfuse.cli.screen import paragraph_table
+    from blindfuse.cli.tables import data_frame
     from blindfuse.diagnostics.items import rate_items
+    from blindfuse.fusion.presentation import expected_error_document, label_columns
+    from blindfuse.result import json_rows
 
     model = load_text_model(model_path)
     with output.screen.progress() as step:
@@ -50,36 +52,33 @@ def command(
         posteriors = model.posteriors(responses, threads=threads)
     items = rate_items(responses, model, posteriors)
     labels = model.name_labels(posteriors)
-    frame = item_frame(responses.items, labels, posteriors, model.classes, items)
+    columns = label_columns(responses.items, labels, posteriors, model.classes, items)
     labelled = f"{responses.n_items:,} items from {responses.n_responses:,} responses."
     output.write(
-        frame,
+        data_frame(columns),
         text=lambda: [paragraph_table([("Labelled", labelled), ("Items", items.summary())])],
         document=lambda: {
             "classes": model.classes.tolist(),
             **expected_error_document(None),
             "needs_another_label": int(items.needs_another_label.sum()),
             "notes": list(data.notes),
-            "items": as_rows(frame),
+            "items": json_rows(columns),
         },
     )
 
 
 def _read(
     model: "blindfuse.Model", inputs: InputOptions, output: OutputOptions, step: "Step"
-) -> "blindfuse.Read":
+) -> "blindfuse.Read[blindfuse.Responses]":
     """Read the responses; scores are divided into levels as those that the model was fitted to."""
-    from blindfuse.cli.read_numbers import read_scores
     from blindfuse.responses.symbols import NO_RESPONSE
 
     if model.scale is None:
         abstain = NO_RESPONSE in model.symbols.tolist()
         known = model.classes if abstain else model.symbols
         return inputs.read(output.screen, step, known.tolist(), are_known=True)
-    step(f"reading {inputs.title}")
-    data = read_scores(inputs, model)
-    output.screen.note(*data.notes)
-    return data
+    classes = model.classes.tolist()
+    return inputs.read(output.screen, step, classes, kind="scores", levels=model.scale)
 
 
 def _in_codes_of(

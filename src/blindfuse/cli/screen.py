@@ -144,6 +144,16 @@ def table(
     return grid
 
 
+def paragraph_table(rows: Iterable[tuple[str, str]]) -> Table:
+    """Return a table with headings on the left and text on the right."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold cyan", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for heading, sentence in rows:
+        grid.add_row(heading, text(sentence))
+    return grid
+
+
 def text(value: object, style: str = "") -> Text:
     """Return any value as text without markup or control characters."""
     return Text(printable(str(value)), style)

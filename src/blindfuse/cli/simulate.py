@@ -7,12 +7,12 @@ import click
 
 from blindfuse.cli.options import force_option, seed_option
 from blindfuse.cli.output_files import OutputFile, is_stdout, write_all
-from blindfuse.typing import Array
 
 if TYPE_CHECKING:
     import polars as pl
 
     from blindfuse import Responses, Simulation
+    from blindfuse.typing import Array
 
 Proportion = click.FloatRange(0, 1)
 

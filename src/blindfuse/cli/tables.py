@@ -6,77 +6,26 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import polars as pl
 
 from blindfuse.cli.output_files import FileWriter, file_extension
-from blindfuse.diagnostics.items import Items
-from blindfuse.fusion.fuse import Fusion
-from blindfuse.typing import Array, Floats
-
-MAX_POSTERIOR_COLUMNS = 20
-"""Number of classes up to which every class has a column of posteriors."""
-DECIMALS = 6
-"""Decimals in text files; Parquet files are not rounded."""
+from blindfuse.result import DECIMALS, Columns
+from blindfuse.typing import Array
 
 
-def item_frame(
-    items: Array,
-    labels: Array,
-    posteriors: Floats,
-    classes: Array,
-    rated: Items,
-) -> pl.DataFrame:
-    """Return one row per item: its label, the confidence and the posteriors of all classes."""
-    columns: dict[str, Any] = {
-        "item": items.tolist(),
-        "label": labels.tolist(),
-        "confidence": rated.confidence,
-        "margin": rated.margin,
-        "needs_another_label": rated.needs_another_label,
-        "gain": rated.gain,
-    }
-    if len(classes) <= MAX_POSTERIOR_COLUMNS:
-        columns |= {f"p_{name}": posteriors[:, k] for k, name in enumerate(classes.tolist())}
-    return pl.DataFrame(columns)
+def data_frame(columns: Columns) -> pl.DataFrame:
+    """Return the columns of a result as a frame; missing values are null."""
+    return pl.DataFrame([_series(*column) for column in columns.items()]).fill_nan(None)
 
 
-def fused_frame(fusion: Fusion) -> pl.DataFrame:
-    """Return one row per item of a fusion."""
-    return item_frame(
-        fusion.responses.items,
-        fusion.labels,
-        fusion.posteriors,
-        fusion.responses.classes,
-        fusion.item_ratings,
-    )
-
-
-def annotator_frame(fusion: Fusion) -> pl.DataFrame:
-    """Return one row per annotator, the least accurate first."""
-    diagnostics = fusion.diagnostics
-    rated, coverage = diagnostics.annotators, diagnostics.coverage
-    positions = range(len(rated.names))
-    groups = enumerate(diagnostics.dependence.groups, 1)
-    group_of = {m: group for group, members in groups for m in members}
-    frame = pl.DataFrame(
-        {
-            "annotator": rated.names.tolist(),
-            "responses": rated.n_responses,
-            "accuracy": rated.accuracy,
-            "accuracy_low": rated.low,
-            "accuracy_high": rated.high,
-            **({} if rated.roc_area is None else {"roc_area": rated.roc_area}),
-            "coverage": coverage.coverage,
-            "overlap": coverage.overlap,
-            "conflict": coverage.conflict,
-            "worst_class": rated.classes[rated.worst_class].tolist(),
-            "confused_with": rated.classes[rated.confused_with].tolist(),
-            "flag": [next(iter(rated.flags_of(m)), None) for m in positions],
-            "dependent_group": [group_of.get(m) for m in positions],
-        },
-        schema_overrides={"flag": pl.String, "dependent_group": pl.Int64},
-    )
-    return frame.sort("accuracy", maintain_order=True)
+def _series(name: str, column: Array) -> pl.Series:
+    if np.ma.isMaskedArray(column):
+        return pl.Series(name, column.tolist(), dtype=pl.Int64)
+    if column.dtype.kind not in "OU":
+        return pl.Series(name, column)
+    series = pl.Series(name, column.tolist())
+    return series.cast(pl.String) if series.dtype == pl.Null else series
 
 
 def writer(frame: pl.DataFrame, target: Path, spreadsheet: bool = False) -> FileWriter:

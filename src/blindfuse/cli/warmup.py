@@ -93,8 +93,8 @@ def _fuse(responses: "Responses") -> None:
 
     from blindfuse.errors import NotConverged
     from blindfuse.estimators.latent_subtypes import LatentSubtypes
-    from blindfuse.estimators.majority_vote import MajorityVote
     from blindfuse.estimators.mixed_membership import MixedMembership
+    from blindfuse.estimators.voting import MajorityVote
     from blindfuse.fusion.fuse import fuse
 
     fuse(responses).diagnostics.summary()

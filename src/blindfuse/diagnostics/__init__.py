@@ -5,17 +5,16 @@ line and the report all read.
 
 ==================  ===============================================================
 expected_error      What share of the labels is wrong?
-items               Which items need another label?
+information         Do annotators agree beyond chance?
+class_shares        What share of the items belongs to each class?
+items               Which labels could one more response change?
 annotators          How accurate is each annotator? Who is flagged?
 coverage            How many items does each annotator label, with whom, in conflict with whom?
-panel               Who is redundant? Does the panel beat its best member?
 dependence          Which annotators have correlated errors?
 fit                 Does the model fit the pairwise agreement?
 identifiability     Do the responses determine the model (Lemma 1)?
 ==================  ===============================================================
 
-``visible`` measures what a table shows about its error, and ``calibration`` relates that to the
-error of many tables with a truth. ``pairs`` counts the responses of pairs of annotators for
-``dependence`` and ``fit``; ``correlated_errors`` is the score test that the selection rule of
-``fuse`` uses.
+``pairs`` counts the responses of pairs of annotators for ``dependence`` and ``fit``; ``sampling``
+chooses the items of large tables that are looked at.
 """

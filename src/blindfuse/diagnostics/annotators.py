@@ -15,6 +15,7 @@ from scipy.special import betaincinv, chdtri, ndtri
 from blindfuse.errors import list_names
 from blindfuse.kernels.annotator_evidence import MIN_PROBABILITY, add_evidence
 from blindfuse.kernels.compilation import MIN_COMPILED
+from blindfuse.kernels.threads import map_threads
 from blindfuse.model.annotator_prior import (
     MIN_KNOWN,
     SPREAD_PRIOR,
@@ -22,7 +23,7 @@ from blindfuse.model.annotator_prior import (
     learn_annotator_prior,
 )
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import count_posteriors, safe_log
+from blindfuse.model.posteriors import MIN_ITEMS_PER_THREAD, count_posteriors, safe_log
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Codes, Flags, Floats, Integers
 
@@ -30,18 +31,12 @@ INTERVAL_LEVEL = 0.95
 """Confidence level of the accuracy intervals."""
 INDEPENDENCE_LEVEL = 0.05
 """Significance level of the test that an annotator's responses depend on the class."""
-MIN_GUESSING_RATIO = 3.0
-"""Likelihood ratio at or above which responses count as guesses."""
 MIN_GUESSES = 10
 """Responses that do not make a guesser, whatever they are."""
 BLOCK_CELLS = 1_000_000
 """Cells of confusion matrices that are tested at once."""
-MIN_DISTANCE = 1e-3
-"""Smallest distance of an accuracy from zero and one, in its variance."""
 MIN_COMPLETE = 1e-9
 """Smallest information, for annotators without responses."""
-MIN_BETA_SIZE = 2.0
-"""Smallest sum of the parameters of an interval's beta distribution: the uniform one has 2."""
 
 FLAGS = {
     "adversary": "worse than chance",
@@ -199,10 +194,14 @@ def _collect_evidence(responses: Responses, model: Model, posteriors: Floats) ->
     M, K = responses.n_annotators, responses.n_classes
     if responses.n_responses < MIN_COMPILED:
         return _collect_small(responses, model, posteriors)
-    evidence = ResponseEvidence(np.zeros((M, K, K)), np.zeros(M), np.zeros(M))
-    inputs = posteriors, posteriors, model.confusions
-    add_evidence(*responses.by_item, 0, responses.n_items, *inputs, *evidence)
-    return evidence
+
+    def add(begin: int, end: int) -> ResponseEvidence:
+        evidence = ResponseEvidence(np.zeros((M, K, K)), np.zeros(M), np.zeros(M))
+        add_evidence(*responses.by_item, begin, end, posteriors, model.confusions, *evidence)
+        return evidence
+
+    blocks = map_threads(add, responses.n_items, None, MIN_ITEMS_PER_THREAD)
+    return ResponseEvidence(*(sum(parts[1:], parts[0]) for parts in zip(*blocks, strict=True)))
 
 
 def _collect_small(responses: Responses, model: Model, posteriors: Floats) -> ResponseEvidence:
@@ -226,8 +225,8 @@ def _collect_small(responses: Responses, model: Model, posteriors: Floats) -> Re
 
 def _intervals(accuracy: Floats, variances: Floats) -> tuple[Floats, Floats]:
     """Limits ``[annotator]`` of the interval: quantiles of a beta distribution of these moments."""
-    inside = np.clip(accuracy, MIN_DISTANCE, 1 - MIN_DISTANCE)
-    size = np.maximum(inside * (1 - inside) / variances - 1, MIN_BETA_SIZE)
+    inside = np.clip(accuracy, 1e-3, 1 - 1e-3)
+    size = np.maximum(inside * (1 - inside) / variances - 1, 2.0)  # 2: the uniform distribution
     tail = (1 - INTERVAL_LEVEL) / 2
     shape = inside * size, (1 - inside) * size
     low, high = betaincinv(*shape, tail), betaincinv(*shape, 1 - tail)
@@ -321,7 +320,7 @@ def _are_guesses(counts: Floats, below_most: Flags) -> Flags:
 
 
 def _favours_guessing(counts: Floats, crowd: Floats) -> Flags:
-    """Whether guessing is MIN_GUESSING_RATIO times as likely as the crowd's confusions.
+    """Whether guessing is three times as likely as the crowd's confusions.
 
     Either hypothesis has the annotator's own report rates: P_m(a) whatever the class, or
     P(a | k) c_ma/Σ_a P(a | k) c_ma with the confusions P(a | k) of the ``crowd[reported, true]``,
@@ -335,7 +334,7 @@ def _favours_guessing(counts: Floats, crowd: Floats) -> Flags:
     shares = reported / np.maximum(reported.sum(axis=1, keepdims=True), MIN_COMPLETE)
     by_crowd = np.einsum("mak,mak->m", counts, safe_log(tilted))
     by_guessing = np.einsum("ma,ma->m", reported, safe_log(shares))
-    return np.asarray(by_guessing - by_crowd > np.log(MIN_GUESSING_RATIO))
+    return np.asarray(by_guessing - by_crowd > np.log(3))
 
 
 def _is_informative(counts: Floats) -> Flags:

@@ -6,14 +6,13 @@ import numpy as np
 
 from blindfuse.diagnostics.expected_error import ExpectedError, Z, as_percent
 from blindfuse.model.posteriors import weighted_votes
+from blindfuse.model.recalibration import BLOCK_ITEMS, UNCHANGED, Recalibration
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Floats
 
 ONE_DIRECTION = 1 / 3
 """Share of the expected error that may go in one direction, as one standard deviation of a share:
 errors between two classes partly cancel."""
-MAX_LISTED = 3
-"""Classes that the summary lists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +30,7 @@ class ClassShares:
 
     def summary(self) -> str:
         """The most common classes with their votes, or their votes alone if nothing is known."""
-        order = np.argsort(-self.share, kind="stable")[:MAX_LISTED]
+        order = np.argsort(-self.share, kind="stable")[:3]
         texts = ", ".join(self._describe(int(k)) for k in order)
         hidden = len(self.classes) - len(order)
         more = f" and {hidden:,} more classes" if hidden else ""
@@ -46,18 +45,31 @@ class ClassShares:
 
 
 def estimate_class_shares(
-    responses: Responses, posteriors: Floats, expected: ExpectedError | None
+    responses: Responses,
+    posteriors: Floats,
+    expected: ExpectedError | None,
+    recalibration: Recalibration = UNCHANGED,
 ) -> ClassShares:
     """Estimate the share of each class as the mean of its posteriors ``[item, class]``.
 
-    The variance of a share is Σ_n p_n (1 − p_n)/N², what the posteriors leave open, plus that of
-    errors which go in one direction.
+    A ``recalibration`` is undone before: it makes each label less certain, and would move items
+    from common classes to rare ones.
+
+    The variance of a share p is v/(1 − v N/(p (1 − p))) with v = Σ_n p_n (1 − p_n)/N², what the
+    posteriors leave open: they were computed with an estimate of p, and know the less of it the
+    more they leave open (Louis 1982). Errors that go in one direction add theirs.
     """
     votes = weighted_votes(responses).sum(axis=0)
-    share = posteriors.mean(axis=0)
+    N, sums, squares = len(posteriors), 0.0, 0.0
+    for start in range(0, N, BLOCK_ITEMS):
+        block = recalibration.undone(posteriors[start : start + BLOCK_ITEMS])
+        sums, squares = sums + block.sum(axis=0), squares + np.einsum("nk,nk->k", block, block)
+    share = np.asarray(sums / N)
     low = high = np.full(len(share), np.nan)
     if expected is not None:
-        noise = (posteriors * (1 - posteriors)).sum(axis=0) / len(posteriors) ** 2
+        if_known = np.maximum(share * (1 - share), 1e-12)
+        left_open = np.minimum((share - squares / N) / if_known, 1.0)
+        noise = if_known / N * left_open / np.maximum(1 - left_open, 1 / N)
         # No more labels of a class can be wrong than there are, on either side.
         shifted = ONE_DIRECTION * np.minimum(expected.value, np.minimum(share, 1 - share))
         half = Z * np.sqrt(noise + shifted**2)

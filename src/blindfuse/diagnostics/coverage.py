@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from blindfuse.diagnostics.pairs import MAX_ITEMS
+from blindfuse.diagnostics.sampling import evenly_spaced
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Flags, Floats
-
-MAX_ITEMS = 200_000
-"""Maximum number of items that are counted; of more, an evenly spaced sample."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +49,8 @@ class Coverage:
 
 def measure_coverage(responses: Responses) -> Coverage:
     """Count, for every annotator, the items that others respond to as well, and differently."""
-    step = -(-responses.n_items // MAX_ITEMS)
-    if step > 1:
-        responses = responses.select_items(np.arange(0, responses.n_items, step))
+    if responses.n_items > MAX_ITEMS:
+        responses = responses.select_items(evenly_spaced(responses.n_items, MAX_ITEMS))
     M, N = responses.n_annotators, responses.n_items
     votes, items = weighted_votes(responses), responses.item_of_response()
     totals = votes.sum(axis=1)

@@ -16,8 +16,6 @@ FALSE_DISCOVERY_RATE = 0.05
 """Expected share of false pairs among the dependent pairs (Benjamini and Hochberg 1995)."""
 MIN_TESTED = 3
 """Annotators that the test needs: the agreement of two says nothing about their errors."""
-MAX_NAMED_GROUPS = 5
-"""Groups that a sentence lists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +147,7 @@ def connected_groups(i: Codes, j: Codes, annotators: Codes) -> tuple[tuple[int, 
 
 def name_groups(groups: Sequence[Sequence[int]], names: Array) -> str:
     """The members of the first groups by name; groups are separated by semicolons."""
-    shown = groups[:MAX_NAMED_GROUPS]
+    shown = groups[:5]
     return "; ".join(list_names(names[list(group)]) for group in shown)
 
 

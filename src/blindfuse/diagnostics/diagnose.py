@@ -12,40 +12,14 @@ from blindfuse.diagnostics.identifiability import Identifiability, check_identif
 from blindfuse.diagnostics.information import Information, measure_information
 from blindfuse.diagnostics.items import Items, rate_items
 from blindfuse.diagnostics.pairs import Pairs, count_pairs
-from blindfuse.diagnostics.panel import Panel, compare_panel
 from blindfuse.model.checks import check_numbers
 from blindfuse.model.decisions import decide
 from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.symbols import without_abstentions
+from blindfuse.result import Paragraph
 from blindfuse.typing import Flags, Floats
-
-ALL_GOLD = (
-    "Every label is a gold label, so there is no fused label that could be wrong. Fuse without "
-    "gold labels to measure the error of the fused labels on them."
-)
-NOT_STATED = (
-    "Not stated: the responses do not tell. Check 50 items with `blindfuse audit` to measure it."
-)
-WITHOUT_AGREEMENT = ("Expected error", "Agreement", "Classes", "Coverage")
-"""The paragraphs if annotators do not agree beyond chance, so that nobody can be rated."""
-DISTRUSTED_ERROR = 0.2
-"""Expected share of wrong labels that is a reason to distrust them by itself."""
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """One diagnostic as text.
-
-    ``warning`` says whether it is a reason to distrust the labels. The command line prints a
-    ``detail`` only if it is a warning.
-    """
-
-    heading: str
-    text: str
-    warning: bool
-    detail: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +39,6 @@ class Diagnostics:
     items: Items
     annotators: Annotators
     coverage: Coverage
-    panel: Panel
     dependence: Dependence
     fit: Fit
     identifiability: Identifiability
@@ -82,7 +55,6 @@ class Diagnostics:
             Paragraph("Items", self.items.summary(), warning=False),
             Paragraph("Annotators", annotators.summary(), warning=annotators.has_adversaries),
             Paragraph("Coverage", self.coverage.summary(), warning=False, detail=True),
-            Paragraph("Panel", self.panel.summary(), warning=False, detail=True),
             Paragraph("Dependence", dependence.summary(), warning=bool(dependence.groups)),
             Paragraph("Fit", fit.summary(), warning=not fit.holds, detail=True),
             Paragraph(
@@ -95,8 +67,9 @@ class Diagnostics:
         if self.information is not None:
             text, beyond = self.information.summary(), self.information.is_beyond_chance
             found.insert(1, Paragraph("Agreement", text, warning=not beyond))
-        if self._is_uninformative:
-            found = [one for one in found if one.heading in WITHOUT_AGREEMENT]
+        if self._is_uninformative:  # nobody can be rated
+            stated = "Expected error", "Agreement", "Classes", "Coverage"
+            found = [paragraph for paragraph in found if paragraph.heading in stated]
         return tuple(found)
 
     @property
@@ -109,13 +82,19 @@ class Diagnostics:
     def _is_error_high(self) -> bool:
         if self.all_gold:
             return False
-        return self.expected_error is None or self.expected_error.value >= DISTRUSTED_ERROR
+        return self.expected_error is None or self.expected_error.value >= 0.2
 
     def _error_text(self) -> str:
         if self.all_gold:
-            return ALL_GOLD
+            return (
+                "Every label is a gold label, so there is no fused label that could be wrong. Fuse "
+                "without gold labels to measure the error of the fused labels on them."
+            )
         if self.expected_error is None:
-            return NOT_STATED
+            return (
+                "Not stated: the responses do not tell. Check 50 items with `blindfuse audit` to "
+                "measure it."
+            )
         if self.n_checked:
             return (
                 f"{self.expected_error.interval()}, measured on {self.n_checked:,} checked items."
@@ -124,7 +103,9 @@ class Diagnostics:
 
     def summary(self) -> str:
         """All paragraphs, one per line."""
-        return "\n".join(f"{one.heading}: {one.text}" for one in self.paragraphs())
+        return "\n".join(
+            f"{paragraph.heading}: {paragraph.text}" for paragraph in self.paragraphs()
+        )
 
 
 def diagnose(
@@ -167,11 +148,10 @@ def diagnose(
     return Diagnostics(
         expected_error=expected,
         information=information or measure_information(responses),
-        class_shares=estimate_class_shares(responses, posteriors, expected),
+        class_shares=estimate_class_shares(responses, posteriors, expected, fused.recalibration),
         items=items or rate_items(responses, fused, posteriors, is_gold),
         annotators=replace(rated, roc_area=_roc_areas(responses, known)),
         coverage=measure_coverage(without_abstentions(responses, decided[0])),
-        panel=compare_panel(decided[0], posteriors, rated),
         dependence=find_dependence(pairs, responses.annotators),
         fit=measure_fit(pairs, responses.n_annotators),
         identifiability=check_identifiability(responses, known),

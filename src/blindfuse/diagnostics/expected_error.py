@@ -32,12 +32,6 @@ BASE_RATE = 0.8
 """The probability of shared errors if the responses do not tell."""
 INDEPENDENT_SPREAD = 0.15
 """Standard deviation of the logit of the error if annotators are conditionally independent."""
-MAX_OBSERVED = 20_000
-"""Maximum number of items that features are measured on; of more, an evenly spaced sample."""
-MIN_SHARE = 1e-4
-"""Shares are kept this far from 0 and 1 before the logit."""
-MISFIT_LIMITS = 0.3, 100.0
-"""Limits of the misfit before the logarithm."""
 MISFIT_ITEMS = 2_000
 """Items for which the misfit is taken as it is; it grows with the root of their number."""
 
@@ -132,7 +126,7 @@ class Features:
         """
         n = self.n_items
         shares = self.mace_error, self.near_error, self.margin
-        misfit = float(np.clip(self.misfit, *MISFIT_LIMITS))
+        misfit = float(np.clip(self.misfit, 0.3, 100))
         return (
             *(_logit((n * share + 0.5) / (n + 1)) for share in shares),
             float(np.log(misfit) - np.log(n / MISFIT_ITEMS) / 2),
@@ -152,7 +146,7 @@ class Features:
 
         The logit of the error has the mean and the variance of a mixture: with probability u it is
         that of the relation, otherwise that of the model. The variance includes the sampling noise
-        of the share of wrong labels.
+        of the share of wrong labels, and the limits are rounded outwards to whole labels.
         """
         own, limit = _logit(self.independent_error), 1 - 1 / self.n_classes
         known = relation or fitted_relation()
@@ -164,8 +158,9 @@ class Features:
         )
         variance += 1 / (n_items * max(value * (1 - value), 0.5 / n_items))
         half = Z * np.sqrt(variance)
-        value, low, high = (min(float(expit(mean + x)), limit) for x in (0.0, -half, half))
-        return ExpectedError(value, low, high, min(self.independent_error, limit))
+        low, high = np.floor(n_items * expit(mean - half)), np.ceil(n_items * expit(mean + half))
+        shares = value, low / n_items, high / n_items, self.independent_error
+        return ExpectedError(*(min(float(share), limit) for share in shares))
 
 
 def measure_features(
@@ -216,7 +211,7 @@ def vote_margins(votes: Floats) -> Floats:
 
 
 def _logit(share: float) -> float:
-    return float(logit(np.clip(share, MIN_SHARE, 1 - MIN_SHARE)))
+    return float(logit(np.clip(share, 1e-4, 1 - 1e-4)))
 
 
 def as_percent(share: float) -> str:

@@ -1,7 +1,6 @@
 """How far the pairwise agreement of annotators deviates from the model."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -10,10 +9,6 @@ from blindfuse.typing import Floats
 
 MISFIT_Z = 3.0
 """Standard errors by which the misfit must exceed one to count against the model."""
-SEVERE_MISFIT = 5.0
-"""From this misfit on, the model does not fit, however few annotators there are."""
-
-Verdict = Literal["fits", "fits roughly", "does not fit"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,18 +43,12 @@ class Fit:
         """Whether the misfit is within what chance explains."""
         return self.misfit < self.chance_limit
 
-    @property
-    def verdict(self) -> Verdict:
-        """Whether the model fits."""
-        if self.holds:
-            return "fits"
-        return "fits roughly" if self.misfit < SEVERE_MISFIT else "does not fit"
-
     def summary(self) -> str:
         """The misfit and the verdict."""
         return (
             "Pairwise agreement deviates from the model of independent annotators by "
-            f"{self.misfit:.2g} × the sampling noise: the model {self.verdict}."
+            f"{self.misfit:.2g} × the sampling noise: the model "
+            f"{'fits' if self.holds else 'does not fit'}."
         )
 
 

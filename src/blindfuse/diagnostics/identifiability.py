@@ -11,14 +11,12 @@ from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.components import connected_components
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
-from blindfuse.typing import Array, Codes, Floats
+from blindfuse.typing import Array
 
 RANK_TOLERANCE = 0.05
 """Singular values of Γ_m below this count as zero."""
 MIN_ITEMS_PER_CLASS = 30
 """Expected items that a class needs for its columns of the confusion matrices to be estimated."""
-MIN_FULL_RANK = 3
-"""Annotators of full rank that Lemma 1 needs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +25,6 @@ class Identifiability:
 
     Attributes
     ----------
-    ranks, condition_numbers ``[annotator]``
-        of the confusion matrices Γ_m.
     n_full_rank
         number of annotators whose Γ_m has full rank: they distinguish all classes.
     n_components
@@ -39,8 +35,6 @@ class Identifiability:
         number of annotators with responses.
     """
 
-    ranks: Codes
-    condition_numbers: Floats
     n_full_rank: int
     n_components: int
     rare_classes: Array
@@ -49,11 +43,11 @@ class Identifiability:
     @property
     def holds(self) -> bool:
         """Whether the conditions of Lemma 1 are met."""
-        return self.n_full_rank >= MIN_FULL_RANK and self.n_components == 1
+        return self.n_full_rank >= 3 and self.n_components == 1
 
     def summary(self) -> str:
         """Which conditions are met, and which classes are too rare."""
-        needed = "" if self.n_full_rank >= MIN_FULL_RANK else "; the model needs at least three"
+        needed = "" if self.n_full_rank >= 3 else "; the model needs at least three"
         sentences = [
             f"{self.n_full_rank:,} of {self.n_annotators:,} annotators distinguish all classes"
             f"{needed}."
@@ -73,13 +67,10 @@ class Identifiability:
 
 def check_identifiability(responses: Responses, model: Model) -> Identifiability:
     """Check ranks of the confusion matrices, shared items and rare classes."""
-    values = np.linalg.svd(model.confusions, compute_uv=False)
-    ranks = np.count_nonzero(values > RANK_TOLERANCE, axis=1)
+    ranks = np.linalg.matrix_rank(model.confusions, tol=RANK_TOLERANCE)
     responding = responses.responses_per_annotator > 0
     K, N = responses.n_classes, responses.n_items
     return Identifiability(
-        ranks=ranks,
-        condition_numbers=values[:, 0] / np.maximum(values[:, -1], 1e-12),
         n_full_rank=int(np.count_nonzero((ranks == K) & responding)),
         n_components=_count_components(responses),
         rare_classes=responses.classes[model.prior * N < MIN_ITEMS_PER_CLASS],

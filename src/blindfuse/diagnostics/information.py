@@ -6,18 +6,17 @@ import numpy as np
 from scipy.special import chdtrc, ndtri
 
 from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, count_pairs
+from blindfuse.diagnostics.sampling import evenly_spaced
 from blindfuse.metrics.agreement import Agreement
 from blindfuse.model.anchored_votes import symbol_counts, symbol_votes
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Floats
 
-CONFIDENCE = 0.95
-"""Level of the interval of α, and of the test for agreement beyond chance."""
+Z = float(ndtri(0.975))
+"""Standard errors of the 95 % interval of α, and of the test for agreement beyond chance."""
 OPPOSED_LEVEL = 0.01
 """Significance level at which pairs of annotators count as opposed."""
-MAX_MEASURED = 20_000
-"""Maximum number of items on which agreement is measured; of more, an evenly spaced sample."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def measure_information(responses: Responses) -> Information | None:
     if responses.anchor.kind == "none":
         return None
     items = np.flatnonzero(responses.responses_per_item >= 2)
-    items = items[:: -(-len(items) // MAX_MEASURED) or 1]
+    items = items[evenly_spaced(len(items))]
     table = responses if len(items) == responses.n_items else responses.select_items(items)
     votes = weighted_votes(table)
     paired = votes.sum(axis=1) >= 2
@@ -79,10 +78,9 @@ def measure_information(responses: Responses) -> Information | None:
     n_pairs = number * (number - 1) / 2
     mean = float(excess.sum() / n_pairs.sum())
     error = float(np.sqrt(np.sum((excess - mean * n_pairs) ** 2)) / n_pairs.sum())
-    z = float(ndtri((1 + CONFIDENCE) / 2))
-    low = mean - z * error
+    low = mean - Z * error
     opposed = low <= 0 and table.is_plain and _are_opposed(table)
-    return Information(_krippendorff(votes[paired], z), mean, low, opposed)
+    return Information(_krippendorff(votes[paired]), mean, low, opposed)
 
 
 def _excess_agreement(table: Responses, votes: Floats) -> Floats:
@@ -122,7 +120,7 @@ def _are_opposed(table: Responses) -> bool:
     return bool(chdtrc(max(len(squares), 1), squares.sum()) < OPPOSED_LEVEL)
 
 
-def _krippendorff(votes: Floats, z: float) -> Agreement:
+def _krippendorff(votes: Floats) -> Agreement:
     """α of ``votes[item, class]`` with at least two votes each; the interval by the delta method.
 
     α = 1 − D_o/D_e. Item i changes D_o by n_i (d_i − D_o)/n and D_e by
@@ -137,6 +135,6 @@ def _krippendorff(votes: Floats, z: float) -> Agreement:
         return Agreement(1.0, 1.0, 1.0)
     change = n_i * (differ - observed) / n / expected
     change -= 2 * (n_i * (1 - expected) - votes @ p) / n * observed / expected**2
-    half = z * float(np.sqrt(np.sum(change**2)))
+    half = Z * float(np.sqrt(np.sum(change**2)))
     alpha = 1 - observed / expected
     return Agreement(alpha, alpha - half, min(alpha + half, 1.0))

@@ -1,11 +1,12 @@
 """Confidence of each item's label, and which items one more response could change."""
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr
 
+from blindfuse.kernels.threads import map_threads
 from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
@@ -14,12 +15,8 @@ from blindfuse.typing import Codes, Flags, Floats
 
 GOOD_ANNOTATOR = 0.75
 """Quantile of the annotators' accuracies that a good annotator has."""
-MAX_ACCURACY = 0.95
-"""Largest accuracy that a good annotator is assumed to have; nobody is certain."""
-FIRST_ITEMS = 50
-"""Items of which the summary says what another response would bring."""
-BLOCK_ITEMS = 200_000
-"""Items that are rated at once, to limit memory."""
+BLOCK_ITEMS = 20_000
+"""Items that are rated at once, so that they stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +29,6 @@ class Items:
         posterior of the label.
     margin ``[item]``
         difference to the posterior of the second most probable class.
-    entropy ``[item]``
-        entropy of the posterior, in nats.
     needs_another_label ``[item]``
         whether one more response, by a good annotator, could change the label.
     gain ``[item]``
@@ -44,7 +39,6 @@ class Items:
 
     confidence: Floats
     margin: Floats
-    entropy: Floats
     needs_another_label: Flags
     gain: Floats
     outvoted: Flags
@@ -59,7 +53,7 @@ class Items:
         total, ranked = len(self.confidence), self.ranked()
         if not len(ranked):
             return f"No label of {total:,} would change with one more response."
-        first = ranked[:FIRST_ITEMS]
+        first = ranked[:50]
         which = f"the {len(first):,} with the largest gain" if len(ranked) > len(first) else "all"
         corrected = self.gain[first].sum()
         number = f"about {corrected:.0f}" if corrected >= 1 else "fewer than 1"
@@ -79,20 +73,20 @@ def rate_items(
 
     Gold labels do not change.
     """
-    blocks = np.array_split(np.arange(responses.n_items), -(-responses.n_items // BLOCK_ITEMS) or 1)
     fused = model if isinstance(model, FusedModel) else FusedModel.of(model)
-    rated = [
-        _rate_block(
-            responses if len(blocks) == 1 else responses.select_items(block),
-            fused,
-            posteriors[block],
-        )
-        for block in blocks
-    ]
-    found = Items(*(np.concatenate(column) for column in zip(*rated, strict=True)))
+    blocks = np.array_split(np.arange(responses.n_items), -(-responses.n_items // BLOCK_ITEMS) or 1)
+
+    def rate(begin: int, end: int) -> list[tuple[NDArray[np.generic], ...]]:
+        if len(blocks) == 1:
+            return [_rate_block(responses, fused, posteriors)]
+        each = blocks[begin:end]
+        return [_rate_block(responses.select_items(at), fused, posteriors[at]) for at in each]
+
+    rated = chain.from_iterable(map_threads(rate, len(blocks), None, 1))
+    items = Items(*(np.concatenate(column) for column in zip(*rated, strict=True)))
     if is_gold is not None:
-        found.needs_another_label[is_gold], found.gain[is_gold] = False, 0.0
-    return found
+        items.needs_another_label[is_gold], items.gain[is_gold] = False, 0.0
+    return items
 
 
 def _rate_block(
@@ -100,9 +94,9 @@ def _rate_block(
 ) -> tuple[NDArray[np.generic], ...]:
     """The fields of :class:`Items` for a block of items.
 
-    A good annotator of accuracy a reports the second most probable class, j instead of k. That
-    multiplies e_j/e_k by a (K − 1)/(1 − a) and adds one vote to j. The label changes if j is then
-    more probable. The gain is P(j is reported) times the lead of j over k after it.
+    A good annotator of accuracy a, at most 0.95, reports the second most probable class, j instead
+    of k. That multiplies e_j/e_k by a (K − 1)/(1 − a) and adds one vote to j. The label changes if
+    j is then more probable. The gain is P(j is reported) times the lead of j over k after it.
     """
     n_items, K = posteriors.shape
     items = np.arange(n_items)
@@ -111,9 +105,9 @@ def _rate_block(
     others[items, label] = -1.0
     rival = most_likely(others)
     second = posteriors[items, rival]
-    accuracy = min(float(np.quantile(model.accuracies, GOOD_ANNOTATOR)), MAX_ACCURACY)
+    accuracy = min(float(np.quantile(model.accuracies, GOOD_ANNOTATOR)), 0.95)
     wrong = (1 - accuracy) / max(K - 1, 1)
-    by_model, mean = model.parts(responses)
+    by_model, mean = model.parts(responses, threads=1)
     votes, number = model.votes(responses)
     lead = np.zeros(n_items)
     if by_model is not None:
@@ -130,4 +124,4 @@ def _rate_block(
     reported = second * accuracy + (1 - second) * wrong
     outvoted = votes[items, label] < votes.max(axis=1)
     gain = np.where(lead > 0, reported * lead, 0.0)
-    return first, first - second, entr(posteriors).sum(axis=1), lead > 0, gain, outvoted
+    return first, first - second, lead > 0, gain, outvoted

@@ -8,6 +8,7 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
+from blindfuse.diagnostics.sampling import evenly_spaced
 from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.pairs import (
     add_pair_counts,
@@ -116,9 +117,8 @@ class PairCounts:
 def count_pairs(responses: Responses) -> PairCounts:
     """Count pairs of the annotators with most responses, on at most ``MAX_ITEMS`` items."""
     table, R = responses, responses.n_symbols
-    step = -(-responses.n_items // MAX_ITEMS)
-    if step > 1:
-        table = table.select_items(np.arange(0, responses.n_items, step))
+    if responses.n_items > MAX_ITEMS:
+        table = table.select_items(evenly_spaced(responses.n_items, MAX_ITEMS))
     busiest = np.argsort(-table.responses_per_annotator, kind="stable")[: max(2, MAX_COLUMNS // R)]
     chosen = np.sort(busiest)
     if len(chosen) < table.n_annotators:

@@ -1,1 +1,6 @@
-"""Distributed engines: fit models and label items in a Dask or Spark table, on its workers."""
+"""Distributed engines: fit models and label items in a Dask or Spark table, on its workers.
+
+- ``fitting``: ``fit`` and ``predict``, the same for all engines
+- ``dask``, ``spark``: how an engine maps a function over its partitions and sums the results
+- ``arrow``: the work on one partition; ``symbols``: what its labels stand for
+"""

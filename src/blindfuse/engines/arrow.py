@@ -6,6 +6,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
@@ -14,11 +15,12 @@ from blindfuse.engines.symbols import Names, ScoreSums, SymbolOptions
 from blindfuse.errors import BadLabels, list_names, suggest
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
+from blindfuse.readers.encoding import NameForm
 from blindfuse.responses.coding import MAX_CLASSES, as_column, as_names, code_labels, positions
 from blindfuse.responses.numerals import as_floats
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.symbols import fill_missing
-from blindfuse.responses.values import TRIMMED, WHOLE_NUMERAL, LabelOptions, LabelRules
+from blindfuse.responses.values import TRIMMED, LabelOptions, LabelRules
 from blindfuse.typing import Array, Floats
 
 
@@ -36,45 +38,6 @@ class Columns(NamedTuple):
                 raise BadLabels(f"The table has no column {name!r}: {suggest(name, present)}")
 
 
-class NumberForm(NamedTuple):
-    """How the names of some rows are written, if they are text.
-
-    Whether all are whole numbers, and whether some have a decimal point and some have none.
-    """
-
-    are_whole: bool
-    some_with_point: bool
-    some_without: bool
-
-    @classmethod
-    def of(cls, names: pa.Array) -> "NumberForm":
-        """Describe trimmed names."""
-        present = names.drop_null()
-        if not _is_text(names) or not _are_whole(present.slice(0, 100)):
-            return cls(not len(present), False, False)
-        with_point = pc.sum(pc.match_substring(present, ".")).as_py() or 0
-        return cls(_are_whole(present), with_point > 0, with_point < len(present))
-
-    def joined(self, other: "NumberForm") -> "NumberForm":
-        """Describe the names of both parts."""
-        return NumberForm(
-            self.are_whole and other.are_whole,
-            self.some_with_point or other.some_with_point,
-            self.some_without or other.some_without,
-        )
-
-    def reject_two_spellings(self, column: str, kind: str) -> None:
-        """Raise an error if names are whole numbers, written as ``7`` and as ``7.0``."""
-        if all(self):
-            raise BadLabels(
-                f"The {kind}s in column {column!r} are whole numbers as text, some written as 7 "
-                f"and some as 7.0, which would be two {kind}s. Cast the column to integers first."
-            )
-
-
-NO_NAMES = NumberForm(True, False, False)
-
-
 @dataclass(frozen=True)
 class ColumnSummary:
     """Row count, null counts and distinct values of some rows; the sum describes all of them.
@@ -88,32 +51,27 @@ class ColumnSummary:
     annotators: frozenset[Any]
     labels: frozenset[Any]
     scores: ScoreSums
-    item_form: NumberForm = NO_NAMES
-    annotator_form: NumberForm = NO_NAMES
+    item_form: NameForm
+    annotator_form: NameForm
 
     @classmethod
-    def of(
-        cls, items: pa.Array, annotators: pa.Array, labels: pa.Array, options: SymbolOptions
-    ) -> "ColumnSummary":
-        """Summarize these three columns."""
+    def of(cls, rows: pa.Table, options: SymbolOptions) -> "ColumnSummary":
+        """Summarize the columns item, annotator and label."""
+        items, annotators, labels = rows.columns
         items, annotators = trim_names(items), trim_names(annotators)
-        is_score = options.scores
-        scores = options.sum_scores(annotators, as_scores(labels)) if is_score else ScoreSums({})
+        sums = ScoreSums({})
+        if options.scores:
+            sums = options.sum_scores(annotators, as_scores(labels))
         return cls(
             rows=len(items),
             without_item=_count_nulls(items),
             without_annotator=_count_nulls(annotators),
             annotators=_distinct_values(annotators),
-            labels=frozenset() if is_score else _distinct_values(labels),
-            scores=scores,
-            item_form=NumberForm.of(items),
-            annotator_form=NumberForm.of(annotators),
+            labels=frozenset() if options.scores else _distinct_values(labels),
+            scores=sums,
+            item_form=_name_form(items),
+            annotator_form=_name_form(annotators),
         )
-
-    @classmethod
-    def empty(cls) -> "ColumnSummary":
-        """Return the summary of no rows."""
-        return cls(0, 0, 0, frozenset(), frozenset(), ScoreSums({}))
 
     def __add__(self, other: "ColumnSummary") -> "ColumnSummary":
         labels = self.labels
@@ -132,12 +90,10 @@ class ColumnSummary:
 
     def names(self, columns: Columns, options: SymbolOptions) -> Names:
         """Return the annotators, sorted, and the classes: as given, otherwise sorted."""
-        if not self.rows:
-            raise BadLabels("The table is empty. Check the source of the table.")
         _reject_nulls(self.without_item, columns.item, "item")
         _reject_nulls(self.without_annotator, columns.annotator, "annotator")
-        self.item_form.reject_two_spellings(columns.item, "item")
-        self.annotator_form.reject_two_spellings(columns.annotator, "annotator")
+        _reject_floats(self.item_form, columns.item, "item")
+        _reject_floats(self.annotator_form, columns.annotator, "annotator")
         annotators = as_names(_sort_annotators(self.annotators, columns.annotator))
         if options.scores:
             return Names(annotators, options.score_alphabet(self.scores, annotators))
@@ -170,15 +126,18 @@ def trim_names(column: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, trimmed.type), trimmed)
 
 
-def encode_annotators(column: pa.Array, names: Names) -> NDArray[np.int32]:
-    """Return each annotator's code; raise an error for annotators without one."""
-    return _encode(trim_names(column), names.annotators, lambda values: values, "Annotators")
+def encode(rows: pa.Table, names: Names) -> pa.Table:
+    """Return the rows with codes of annotators and labels, and trimmed names of items."""
+    items, annotators, labels = rows.columns
+    codes = _encode(trim_names(annotators), names.annotators, lambda values: values, "Annotators")
+    symbols = _encode_labels(labels, codes, names).astype(np.int16)
+    return pa.table({"item": trim_names(items), "annotator": codes, "label": symbols})
 
 
-def encode_labels(
+def _encode_labels(
     column: pa.Array, annotators: NDArray[np.int32], names: Names
 ) -> NDArray[np.int32]:
-    """Return each label's symbol code, −1 if it is missing; raise an error for other labels.
+    """Return each label's symbol code, −1 if it is missing.
 
     Labels are converted as those of :meth:`blindfuse.Responses.from_long`, and scores as those of
     :meth:`blindfuse.Responses.from_scores`.
@@ -201,7 +160,7 @@ def _encode(
     convert: Callable[[list[Any]], list[Any]],
     kind: str,
 ) -> NDArray[np.int32]:
-    """Return each converted value's position in ``names``, −1 for null."""
+    """Return each converted value's position in ``names``, −1 for null; refuse other values."""
     encoded = _plain_array(column).dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
     values = convert(distinct)
@@ -218,20 +177,20 @@ def _encode(
     return np.asarray(codes[indices], dtype=np.int32)
 
 
-def group_by_item(
-    items: pa.Array, annotators: Array, labels: Array, names: Names
-) -> tuple[pa.Array, Responses]:
+def group_by_item(rows: pa.Table, names: Names) -> tuple[pa.Array, Responses]:
     """Return the distinct items of a partition and its responses, with items as row numbers.
 
-    The partition must hold all responses to its items. Where an annotator labelled an item more
-    than once, the most frequent label counts, because rows of a distributed table have no order.
+    The partition must hold all rows of its items, as codes. Where an annotator labelled an item
+    more than once, the most frequent label counts, because rows of a distributed table have no
+    order.
     """
+    items, annotators, labels = rows.columns
     encoded = _plain_array(items).dictionary_encode()
     _reject_nulls(encoded.null_count, "item", "item")
     responses = Responses.from_codes(
         encoded.indices.to_numpy(zero_copy_only=False),
-        annotators,
-        labels,
+        annotators.to_numpy(),
+        labels.to_numpy(),
         items=np.arange(len(encoded.dictionary)),
         annotators=names.annotators,
         classes=names.alphabet.classes,
@@ -242,14 +201,19 @@ def group_by_item(
     return encoded.dictionary, responses
 
 
-def with_hashed_items(items: pa.Array, responses: Responses) -> Responses:
-    """Return the responses with 64-bit hashes as item names, which is enough to draw a sample."""
+def to_responses(rows: pa.Table, names: Names) -> Responses:
+    """Return the responses of a partition, with 64-bit hashes as item names.
+
+    They are enough to draw a sample that does not depend on the partitions.
+    """
+    items, responses = group_by_item(rows, names)
     digests = [blake2b(str(item).encode(), digest_size=8).digest() for item in items.to_pylist()]
     return replace(responses, items=np.frombuffer(b"".join(digests), dtype="<u8"))
 
 
-def label_items(items: pa.Array, responses: Responses, model: Model, rule: Rule) -> pa.Table:
-    """Return the most probable class of each item and its posterior probability."""
+def label_items(rows: pa.Table, names: Names, model: Model, rule: Rule) -> pa.Table:
+    """Return the most probable class of each item of a partition and its posterior probability."""
+    items, responses = group_by_item(rows, names)
     posteriors = model.posteriors(responses, rule, threads=1)
     classes = pa.array(model.classes.tolist())
     return pa.table(
@@ -263,10 +227,6 @@ def label_items(items: pa.Array, responses: Responses, model: Model, rule: Rule)
 
 def _is_text(array: pa.Array) -> bool:
     return bool(pa.types.is_string(array.type) or pa.types.is_large_string(array.type))
-
-
-def _are_whole(names: pa.Array) -> bool:
-    return bool(pc.all(pc.match_substring_regex(names, WHOLE_NUMERAL), min_count=0).as_py())
 
 
 def _plain_array(column: Any) -> pa.Array:
@@ -289,6 +249,21 @@ def _reject_nulls(count: int, column: str, kind: str) -> None:
         raise BadLabels(
             f"{count:,} rows have no {kind}: column {column!r} is null there. "
             "Fill in the missing values or drop those rows."
+        )
+
+
+def _name_form(names: pa.Array) -> NameForm:
+    """How trimmed names are written; other types than text are no numerals."""
+    if _is_text(names):
+        return NameForm.of(pl.Series(pl.from_arrow(names)))
+    return NameForm(names.null_count == len(names))
+
+
+def _reject_floats(form: NameForm, column: str, kind: str) -> None:
+    if form.are_floats:
+        raise BadLabels(
+            f"The {kind}s in column {column!r} are whole numbers as text, some written as 7.0. "
+            "Cast the column to integers first."
         )
 
 

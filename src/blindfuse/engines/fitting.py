@@ -1,18 +1,23 @@
-"""Fit a model to partitioned responses: every pass is a sum of results over the partitions."""
+"""Fit and predict on a distributed table: every pass is a sum of results over its partitions."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import astuple, dataclass
 from functools import partial
+from operator import add
 from typing import Any, Protocol, TypeVar
 
-from blindfuse.engines.symbols import Names
+import pyarrow as pa
+
+from blindfuse.engines.arrow import Columns, ColumnSummary
+from blindfuse.engines.symbols import AnchorOption, Names, SymbolOptions
 from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.estimators.base import ModelEstimator, require_two_classes, shrink_model
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
 from blindfuse.estimators.dawid_skene import DawidSkene
-from blindfuse.estimators.em import EMEstimator, EMParameters, InitialState
+from blindfuse.estimators.em import EMEstimator, EMParameters, InitialState, initial_counts
 from blindfuse.model.anchored_votes import ScoreRule, symbol_counts
-from blindfuse.model.model import Model
+from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import (
     ExpectedCounts,
     count_vote_units,
@@ -23,6 +28,7 @@ from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.moments.moment_statistics import MomentStatistics
 from blindfuse.moments.requirements import MAX_AUTO_MOMENT_BYTES, moment_bytes, require_memory
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.scores import MAX_LEVELS, Levels
 from blindfuse.typing import Floats
 
 SAMPLE_ITEMS = 50_000
@@ -38,13 +44,34 @@ class Additive(Protocol):
 Result = TypeVar("Result", bound=Additive)
 
 
-class Partitions(Protocol):
-    """Partitioned responses: each partition has all responses to its items; all share ``names``."""
+class MapSum(Protocol):
+    """Σ function(partition), computed on the workers and merged in a tree."""
+
+    def __call__(self, function: Callable[[Responses], Result], /) -> Result: ...
+
+
+class DistributedTable(Protocol):
+    """What an engine does with its tables: it maps functions over partitions and sums results."""
+
+    def sum_rows(self, function: Callable[[pa.Table], Result]) -> Any:
+        """Return Σ function(rows), for rows with the columns item, annotator and label.
+
+        None if there are no rows.
+        """
+
+    def partitions(self, names: Names) -> AbstractContextManager[MapSum]:
+        """Keep the responses on the workers, those to the same item together."""
+
+    def label(self, names: Names, model: Model, rule: Rule) -> Any:
+        """Return the labels of the items as a table of the engine."""
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """The names in a table, and sums over its partitions."""
 
     names: Names
-
-    def map_sum(self, function: Callable[[Responses], Result]) -> Result:
-        """Return Σ function(partition), computed on the workers and merged in a tree."""
+    map_sum: MapSum
 
 
 @dataclass(frozen=True)
@@ -59,17 +86,11 @@ class TableSize:
     @classmethod
     def of(cls, partition: Responses) -> "TableSize":
         """Return the size of a partition."""
-        return cls(
-            partition.n_items, partition.n_responses, partition.repeated, partition.contradictory
-        )
+        repeated, contradictory = partition.repeated, partition.contradictory
+        return cls(partition.n_items, partition.n_responses, repeated, contradictory)
 
     def __add__(self, other: "TableSize") -> "TableSize":
-        return TableSize(
-            self.n_items + other.n_items,
-            self.n_responses + other.n_responses,
-            self.repeated + other.repeated,
-            self.contradictory + other.contradictory,
-        )
+        return TableSize(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,6 +125,110 @@ class FitResult:
         return f"{self.n_responses:,} labels of {self.n_items:,} items{repeated}\n{self.method!r}"
 
 
+def fit(
+    table: Any,
+    item: str = "item",
+    annotator: str = "annotator",
+    label: str = "label",
+    method: ModelEstimator | None = None,
+    classes: Sequence[Any] | int | None = None,
+    *,
+    scores: bool = False,
+    levels: Levels = MAX_LEVELS,
+    abstentions: bool = False,
+    anchor: AnchorOption = None,
+) -> FitResult:
+    """Estimate confusion matrices and the class prior from a Dask or Spark DataFrame of labels.
+
+    The table is read twice: once for the names in it, and once for its responses, which are
+    partitioned by item and kept on the workers as codes. A null label is treated as missing.
+
+    Parameters
+    ----------
+    table
+        one row per response, in any order. Where an annotator labelled an item more than once, the
+        most frequent label counts, and a tie is treated as missing.
+    item, annotator, label
+        names of the columns.
+    method
+        a :class:`BlindEnsemble`, :class:`DawidSkene` or :class:`OneCoin`. By default,
+        complete responses of few annotators are fitted by BlindEnsemble, and others by DawidSkene,
+        started from BlindEnsemble on a sample of 50,000 items.
+    classes
+        all classes, in the order to use; by default those that occur, sorted.
+    scores, levels
+        whether labels are scores, and their levels, as in :meth:`blindfuse.Responses.from_scores`;
+        ``classes`` are then the classes from low to high scores.
+    abstentions
+        whether a missing response says something, as in :func:`blindfuse.fuse`.
+    anchor ``[symbol, class]``
+        what labels that are not classes say about the classes, as in
+        :meth:`blindfuse.Responses.with_anchor`; ``"none"`` for clusterings, whose annotators have
+        labels of their own. ``classes`` are then the classes, or their number.
+
+    Returns
+    -------
+    FitResult
+        with the fitted ``model``.
+    """
+    columns = Columns(item, annotator, label)
+    with open_partitions(
+        table, columns, SymbolOptions(classes, scores, levels, abstentions, anchor)
+    ) as opened:
+        return fit_partitions(opened, method)
+
+
+def predict(
+    model: Model,
+    table: Any,
+    item: str = "item",
+    annotator: str = "annotator",
+    label: str = "label",
+    rule: Rule = "map",
+) -> Any:
+    """Return the most probable class of each item of a DataFrame, and its probability.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame or pyspark.sql.DataFrame
+        one row per item, in any order, with the columns ``item`` (named as in the table),
+        ``label`` and ``probability``; it is evaluated lazily.
+    """
+    columns = Columns(item, annotator, label)
+    return _open_table(table, columns).label(Names.of_model(model), model, rule)
+
+
+@contextmanager
+def open_partitions(
+    table: Any, columns: Columns, options: SymbolOptions | None = None
+) -> Iterator[Partitions]:
+    """Yield the names and the partitions of a table, which stay on the workers until the end."""
+    options = (options or SymbolOptions()).check()
+    opened = _open_table(table, columns)
+    summary = opened.sum_rows(partial(ColumnSummary.of, options=options))
+    if summary is None or not summary.rows:
+        raise BadLabels("The table is empty. Check the source of the table.")
+    names = summary.names(columns, options)
+    with opened.partitions(names) as map_sum:
+        yield Partitions(names, map_sum)
+
+
+def _open_table(table: Any, columns: Columns) -> DistributedTable:
+    """Return the table of the engine that its type belongs to."""
+    engine: Callable[[Any, Columns], DistributedTable]
+    if hasattr(table, "mapInArrow"):
+        from blindfuse.engines.spark import SparkTable as engine
+    elif hasattr(table, "map_partitions") and hasattr(table, "columns"):
+        from blindfuse.engines.dask import DaskTable as engine
+    else:
+        raise BadLabels(
+            f"A {type(table).__name__} is not a Dask or Spark DataFrame. Use blindfuse.fuse for a "
+            "table in memory."
+        )
+    columns.check(list(table.columns))
+    return engine(table, columns)
+
+
 def fit_partitions(partitions: Partitions, method: ModelEstimator | None = None) -> FitResult:
     """Fit the method, by default BlindEnsemble where its moments are small and EM elsewhere."""
     names = partitions.names
@@ -124,14 +249,7 @@ def fit_partitions(partitions: Partitions, method: ModelEstimator | None = None)
             "Pass BlindEnsemble or an EM method such as DawidSkene, or leave it out."
         )
     method.model_ = model.with_scale(names.scale)
-    return FitResult(
-        method.model_,
-        method,
-        size.n_items,
-        size.n_responses,
-        size.repeated,
-        size.contradictory,
-    )
+    return FitResult(method.model_, method, *astuple(size))
 
 
 def fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble, size: TableSize) -> Model:
@@ -149,7 +267,7 @@ def fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble, size: Tabl
     model, method.shrinkage_ = shrink_model(
         estimate,
         method.shrinkage,
-        lambda: partitions.map_sum(partial(_expected_counts, model=estimate)).counts,
+        lambda: partitions.map_sum(partial(estimate.expected_counts, threads=1)).counts,
         names.fitted.anchor,
     )
     return model
@@ -157,7 +275,7 @@ def fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble, size: Tabl
 
 def count_moments(partitions: Partitions, rule: ScoreRule | None = None) -> MomentStatistics:
     """Count all votes and moments; the counts equal those of one machine exactly."""
-    return partitions.map_sum(partial(_moment_statistics, rule=rule))
+    return partitions.map_sum(partial(MomentStatistics.from_responses, threads=1, rule=rule))
 
 
 def fit_em(partitions: Partitions, method: EMEstimator, size: TableSize) -> Model:
@@ -173,9 +291,7 @@ def fit_em(partitions: Partitions, method: EMEstimator, size: TableSize) -> Mode
         return partitions.map_sum(partial(_e_step, evidence=parameters.evidence))
 
     def run(rule: ScoreRule | None) -> Model:
-        initial = partitions.map_sum(
-            partial(_initial_counts, method=_with_one_thread(method), start=start, rule=rule)
-        )
+        initial = partitions.map_sum(partial(initial_counts, start=start, rule=rule, threads=1))
         names = partitions.names
         return method._run_em(e_step, initial, size.n_responses, names.annotators, names.fitted)
 
@@ -202,22 +318,19 @@ def _resolve_start(partitions: Partitions, method: EMEstimator, size: TableSize)
 
     Items are sampled by the hash of their names, so the sample does not depend on the partitions.
     """
+    fitted = partitions.names.fitted
     if isinstance(method.start, Model):
         return method.start
     if method.start == "mv" or method.start == "shares":
-        if partitions.names.fitted.anchor.kind != "none":
+        if fitted.anchor.kind != "none":
             return method.start
-        return _fit_to_sample(partitions, size)
+        # Where a clustering puts one item says nothing without the others.
+        return DawidSkene().fit(_draw_sample(partitions, size)).model_
     sample = _draw_sample(partitions, size)
-    if not partitions.names.fitted.is_plain:
+    if not fitted.is_plain:
         return method._resolve_start(sample)
-    votes = votes_from_units(partitions.map_sum(_votes))
+    votes = votes_from_units(partitions.map_sum(partial(count_vote_units, threads=1)))
     return method._resolve_start(sample, votes)
-
-
-def _fit_to_sample(partitions: Partitions, size: TableSize) -> Model:
-    """Return EM on a sample: where a clustering puts one item says nothing without the others."""
-    return DawidSkene().fit(_draw_sample(partitions, size)).model_
 
 
 def _draw_sample(partitions: Partitions, size: TableSize) -> Responses:
@@ -237,24 +350,6 @@ def _score_rule(partitions: Partitions, size: TableSize) -> ScoreRule | None:
 # Functions of one partition. The engine runs partitions in parallel, so each uses one thread.
 
 
-def _moment_statistics(partition: Responses, rule: ScoreRule | None) -> MomentStatistics:
-    return MomentStatistics.from_responses(partition, threads=1, rule=rule)
-
-
-def _votes(partition: Responses) -> ExpectedCounts:
-    return count_vote_units(partition, threads=1)
-
-
-def _expected_counts(partition: Responses, model: Model) -> ExpectedCounts:
-    return model.expected_counts(partition, threads=1)
-
-
-def _initial_counts(
-    partition: Responses, method: EMEstimator, start: InitialState, rule: ScoreRule | None
-) -> ExpectedCounts:
-    return method._initial_counts(partition, start, rule)
-
-
 def _e_step(partition: Responses, evidence: tuple[Floats, Floats]) -> ExpectedCounts:
     return expected_counts(partition, *evidence, threads=1)
 
@@ -262,7 +357,3 @@ def _e_step(partition: Responses, evidence: tuple[Floats, Floats]) -> ExpectedCo
 def _sample(partition: Responses, share: float) -> EMStatistics:
     """Return the sampled items of a partition whose item names are 64-bit hashes."""
     return EMStatistics.from_responses(partition.select_items(partition.items <= share * 2.0**64))
-
-
-def _with_one_thread(method: EMEstimator) -> EMEstimator:
-    return type(method)(**{**method.get_params(), "threads": 1})

@@ -46,18 +46,15 @@ class Names:
     @classmethod
     def of_model(cls, model: Model) -> "Names":
         """Return the names that a model knows; prediction needs no anchor."""
-        symbols = model.symbols.tolist()
-        if NO_RESPONSE in symbols:
-            kept = model.symbols[np.array([one != NO_RESPONSE for one in symbols])]
-            is_plain = np.array_equal(positions(kept, model.classes), np.arange(len(model.classes)))
-            known = Alphabet(model.classes, kept, NO_ANCHOR)
-            return cls(model.annotators, Alphabet.plain(model.classes) if is_plain else known, True)
-        if model.is_plain:
-            return cls(model.annotators, Alphabet.plain(model.classes))
+        symbols, abstentions = model.symbols, NO_RESPONSE in model.symbols.tolist()
+        if abstentions:
+            symbols = symbols[[name != NO_RESPONSE for name in symbols.tolist()]]
         anchor = NO_ANCHOR
+        if np.array_equal(positions(symbols, model.classes), np.arange(len(model.classes))):
+            return cls(model.annotators, Alphabet.plain(model.classes), abstentions)
         if model.scale is not None:
             anchor = Anchor.by_order(np.arange(len(symbols)), model.scale)
-        return cls(model.annotators, Alphabet(model.classes, model.symbols, anchor))
+        return cls(model.annotators, Alphabet(model.classes, symbols, anchor), abstentions)
 
     @property
     def reported(self) -> Array:
@@ -110,13 +107,8 @@ class ScoreSums:
             (code_of[name], total / count if by_level else key, count)
             for (name, key), (count, total) in self.of.items()
         )
-        codes, scores, counts = zip(*rows, strict=True) if rows else ((), (), ())
-        return ScoreTable(
-            np.array(codes, dtype=np.intp),
-            np.array(scores, dtype=float),
-            np.array(counts, dtype=np.int64),
-            annotators,
-        )
+        codes, scores, counts = np.array(rows, dtype=float).reshape(-1, 3).T
+        return ScoreTable(codes.astype(np.intp), scores, counts.astype(np.int64), annotators)
 
 
 @dataclass(frozen=True, eq=False)

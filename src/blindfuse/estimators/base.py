@@ -3,9 +3,10 @@
 import inspect
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
 from functools import wraps
-from typing import Any, ClassVar, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
@@ -27,27 +28,35 @@ from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor
 from blindfuse.responses.responses import Responses, as_responses
 from blindfuse.typing import Array, Floats
 
-SHRINKAGE = optional(one_of("learned"), at_least(0))
-CLASS_PRIOR = any_of(one_of("estimated", "uniform"), probabilities())
-THREADS = optional(integer_at_least(1))
-SEED = optional(integer_at_least(0))
+Threads = Annotated[int | None, optional(integer_at_least(1))]
+Seed = Annotated[int | None, optional(integer_at_least(0))]
+Iterations = Annotated[int, integer_at_least(1)]
+NonNegative = Annotated[float, at_least(0)]
+CombinationRule = Annotated[Rule, one_of(*get_args(Rule))]
+ShrinkageStrength = Annotated[ShrinkageOption, optional(one_of("learned"), at_least(0))]
+ClassPrior = Annotated[
+    Literal["estimated", "uniform"] | Sequence[float] | Floats,
+    any_of(one_of("estimated", "uniform"), probabilities()),
+]
 
 
 class NotFitted(BlindfuseError):
     """A method was asked for a result that only ``fit`` provides."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Estimator(ABC):
-    """A method with keyword parameters, ``fit``, and results in attributes that end in ``_``."""
+    """A method with keyword parameters, ``fit``, and results in attributes that end in ``_``.
 
-    labels_: Array
-    posteriors_: Floats
+    A subclass with parameters is a dataclass whose fields are annotated with the type and the rule
+    for the value: ``max_iter: Annotated[int, integer_at_least(1)] = 100``.
+    """
+
+    labels_: Array = field(init=False)
+    posteriors_: Floats = field(init=False)
 
     _fitted_attribute: ClassVar[str] = "posteriors_"
     """The attribute that prediction needs."""
-
-    _constraints: ClassVar[dict[str, Constraint]] = {}
-    """The allowed values of each constructor parameter; those of base classes are inherited."""
 
     def __init_subclass__(cls, **extra: Any) -> None:
         super().__init_subclass__(**extra)
@@ -72,39 +81,31 @@ class Estimator(ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; ``deep`` exists for scikit-learn and has no effect."""
-        return {name: getattr(self, name) for name in self._parameter_names()}
+        return {name: getattr(self, name) for name in self._constraints()}
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name; they take effect at the next ``fit``."""
-        unknown = [name for name in parameters if name not in self._parameter_names()]
+        names = list(self._constraints())
+        unknown = [name for name in parameters if name not in names]
         if unknown:
             raise BadParameter(
                 f"{type(self).__name__} has no parameter {list_names(unknown)}. "
-                f"It has {list_names(self._parameter_names(), 20) or 'no parameters'}."
+                f"It has {list_names(names, 20) or 'no parameters'}."
             )
         for name, value in parameters.items():
             setattr(self, name, value)
         return self
 
     @classmethod
-    def _parameter_names(cls) -> list[str]:
-        return list(inspect.signature(cls).parameters)
-
-    @classmethod
-    def _all_constraints(cls) -> dict[str, Constraint]:
-        """The constraints of the class and its base classes; those of the class take precedence."""
-        return {
-            name: constraint
-            for base in reversed(cls.__mro__)
-            for name, constraint in vars(base).get("_constraints", {}).items()
-        }
+    def _constraints(cls) -> dict[str, Constraint]:
+        """The rule for the value of each parameter."""
+        declared = [parameter for parameter in fields(cls) if parameter.init]
+        return {parameter.name: get_args(parameter.type)[1] for parameter in declared}
 
     def _check_parameters(self) -> None:
         """Raise BadParameter for the first parameter that violates its constraint."""
-        parameters = self.get_params()
-        for name, constraint in self._all_constraints().items():
-            if name in parameters:
-                constraint.check(name, parameters[name])
+        for name, constraint in self._constraints().items():
+            constraint.check(name, getattr(self, name))
 
     def _check_input(self, data: Any) -> Responses:
         """Check the parameters, and return the data as Responses that can be fitted."""
@@ -127,7 +128,7 @@ class Estimator(ABC):
             )
 
     def __repr__(self) -> str:
-        defaults = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
+        defaults = {parameter.name: parameter.default for parameter in fields(self)}
         changed = ", ".join(
             f"{name}={value!r}"
             for name, value in self.get_params().items()
@@ -197,18 +198,14 @@ class PosteriorEstimator(Estimator):
         return np.asarray(self.classes_[most_likely(posteriors)])
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ModelEstimator(Estimator):
     """A method that fits a :class:`Model` and labels items by the MAP or ML rule."""
 
-    rule: Rule
-    threads: int | None
-    model_: Model
+    rule: CombinationRule = "map"
+    threads: Threads = None
 
     _fitted_attribute = "model_"
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "rule": one_of(*get_args(Rule)),
-        "threads": THREADS,
-    }
 
     def predict(self, responses: Any) -> Array:
         posteriors = self.predict_proba(responses)
@@ -221,7 +218,7 @@ class ModelEstimator(Estimator):
 
     def _store(self, model: Model, responses: Responses) -> Self:
         """Store a fitted model, and the posteriors and labels of the items it was fitted to."""
-        self.model_ = model.with_scale(responses.anchor.scale)
+        self.model_: Model = model.with_scale(responses.anchor.scale)
         self.posteriors_ = model.posteriors(responses, self.rule, self.threads)
         self.labels_ = model.name_labels(self.posteriors_)
         return self
@@ -252,7 +249,7 @@ def require_two_classes(classes: Array) -> None:
 def fixed_prior(name: str, prior: Any, n_classes: int) -> Floats | None:
     """Return the prior ``[class]`` that is held fixed, or None if it is to be estimated.
 
-    ``prior`` follows CLASS_PRIOR; ``name`` is the parameter that an error message names.
+    ``prior`` is a ClassPrior; ``name`` is the parameter that an error message names.
     """
     if isinstance(prior, str):
         return np.full(n_classes, 1 / n_classes) if prior == "uniform" else None

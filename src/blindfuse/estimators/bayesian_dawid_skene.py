@@ -1,18 +1,19 @@
 """Bayesian Dawid–Skene (IBCC) by variational Bayes."""
 
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.special import digamma
 
-from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart
-from blindfuse.model.model import Rule
+from blindfuse.estimators.em import EMEstimator, EMParameters
 from blindfuse.model.posteriors import ExpectedCounts
-from blindfuse.parameters import Constraint, positive
+from blindfuse.parameters import positive
 from blindfuse.responses.anchor import Alphabet
 from blindfuse.typing import Array
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BayesianDawidSkene(EMEstimator):
     """Dawid–Skene with Dirichlet priors on the confusion matrices and on the class prior (IBCC).
 
@@ -39,32 +40,9 @@ class BayesianDawidSkene(EMEstimator):
         as in :class:`DawidSkene`.
     """
 
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "diagonal_pseudo_count": positive(),
-        "off_diagonal_pseudo_count": positive(),
-        "class_pseudo_count": positive(),
-    }
-
-    def __init__(
-        self,
-        *,
-        diagonal_pseudo_count: float = 4.0,
-        off_diagonal_pseudo_count: float = 1.0,
-        class_pseudo_count: float = 1.0,
-        start: EMStart = "mv",
-        max_iter: int = 1000,
-        tolerance: float = 1e-7,
-        rule: Rule = "map",
-        threads: int | None = None,
-    ) -> None:
-        self.diagonal_pseudo_count = diagonal_pseudo_count
-        self.off_diagonal_pseudo_count = off_diagonal_pseudo_count
-        self.class_pseudo_count = class_pseudo_count
-        self.start: EMStart = start
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.rule: Rule = rule
-        self.threads = threads
+    diagonal_pseudo_count: Annotated[float, positive()] = 4.0
+    off_diagonal_pseudo_count: Annotated[float, positive()] = 1.0
+    class_pseudo_count: Annotated[float, positive()] = 1.0
 
     def _initialize_m_step(
         self, annotators: Array, alphabet: Alphabet, expected: ExpectedCounts

@@ -1,27 +1,27 @@
 """The paper's method: joint moment matching, then a MAP or ML combiner."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, Literal, Self, get_args
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar, Self, get_args
 
 import numpy as np
 
 from blindfuse.errors import BadParameter, list_names
 from blindfuse.estimators.base import (
-    CLASS_PRIOR,
-    SEED,
-    SHRINKAGE,
+    ClassPrior,
+    Iterations,
+    NonNegative,
+    Seed,
+    ShrinkageStrength,
     fixed_prior,
     require_two_classes,
     shrink_model,
 )
 from blindfuse.estimators.streaming import Arrays, StreamEstimator
 from blindfuse.model.alignment import Alignment
-from blindfuse.model.model import Model, Rule
-from blindfuse.model.shrinkage import Shrinkage, ShrinkageOption
+from blindfuse.model.model import Model
 from blindfuse.moments.moment_statistics import MomentStatistics
 from blindfuse.parameters import (
-    Constraint,
     any_of,
     at_least,
     instance_of,
@@ -42,9 +42,10 @@ from blindfuse.solver.solve import (
     solve_groups,
 )
 from blindfuse.solver.trace import Trace
-from blindfuse.typing import Codes, Floats
+from blindfuse.typing import Codes
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BlindEnsemble(StreamEstimator):
     """Confusion matrices and class prior by joint moment matching, the method of the paper.
 
@@ -112,9 +113,30 @@ class BlindEnsemble(StreamEstimator):
     [0, 1, 0, 1, 0, 1]
     """
 
-    trace_: Trace | list[Trace]
-    stopped_: str
-    shrinkage_: Shrinkage | None
+    prior: ClassPrior = "estimated"
+    start: Annotated[
+        Start, any_of(one_of("mv", "random"), instance_of(Model, description="a Model"))
+    ] = "mv"
+    restarts: Annotated[int, integer_at_least(1)] = 10
+    weights: Annotated[Weights, one_of(*get_args(Weights))] = "counts"
+    moments: Annotated[MomentsFrom, one_of(*get_args(MomentsFrom))] = "auto"
+    groups: Annotated[
+        int | Sequence[Sequence[int]] | None,
+        optional(
+            integer_at_least(1),
+            instance_of(list, tuple, np.ndarray, description="a list of lists of positions"),
+        ),
+    ] = None
+    acceleration: Annotated[Acceleration, one_of("anderson", None)] = "anderson"
+    alignment: Annotated[Alignment, one_of(*get_args(Alignment))] = "majority"
+    shrinkage: ShrinkageStrength = "learned"
+    max_sweeps: Iterations = 1000
+    tolerance: Annotated[float | None, optional(at_least(0))] = None
+    proximal: NonNegative = 1e-6
+    inner: Iterations = 10
+    seed: Seed = 0
+    trace_: Trace | list[Trace] = field(init=False)
+    stopped_: str = field(init=False)
 
     _statistics_class = MomentStatistics
     _solver_state_axes: ClassVar[dict[str, str]] = {
@@ -122,63 +144,6 @@ class BlindEnsemble(StreamEstimator):
         "duals": "mkr",
         "prior_dual": "k",
     }
-
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "prior": CLASS_PRIOR,
-        "start": any_of(one_of("mv", "random"), instance_of(Model, description="a Model")),
-        "restarts": integer_at_least(1),
-        "weights": one_of(*get_args(Weights)),
-        "moments": one_of(*get_args(MomentsFrom)),
-        "groups": optional(
-            integer_at_least(1),
-            instance_of(list, tuple, np.ndarray, description="a list of lists of positions"),
-        ),
-        "acceleration": one_of("anderson", None),
-        "alignment": one_of(*get_args(Alignment)),
-        "shrinkage": SHRINKAGE,
-        "max_sweeps": integer_at_least(1),
-        "tolerance": optional(at_least(0)),
-        "proximal": at_least(0),
-        "inner": integer_at_least(1),
-        "seed": SEED,
-    }
-
-    def __init__(
-        self,
-        *,
-        rule: Rule = "map",
-        prior: Literal["estimated", "uniform"] | Sequence[float] | Floats = "estimated",
-        start: Start = "mv",
-        restarts: int = 10,
-        weights: Weights = "counts",
-        moments: MomentsFrom = "auto",
-        groups: int | Sequence[Sequence[int]] | None = None,
-        acceleration: Acceleration = "anderson",
-        alignment: Alignment = "majority",
-        shrinkage: ShrinkageOption = "learned",
-        max_sweeps: int = 1000,
-        tolerance: float | None = None,
-        proximal: float = 1e-6,
-        inner: int = 10,
-        seed: int | None = 0,
-        threads: int | None = None,
-    ) -> None:
-        self.rule: Rule = rule
-        self.prior = prior
-        self.start = start
-        self.restarts = restarts
-        self.weights = weights
-        self.moments = moments
-        self.groups = groups
-        self.acceleration = acceleration
-        self.alignment = alignment
-        self.shrinkage = shrinkage
-        self.max_sweeps = max_sweeps
-        self.tolerance = tolerance
-        self.proximal = proximal
-        self.inner = inner
-        self.seed = seed
-        self.threads = threads
 
     def fit(self, responses: Any) -> Self:
         """Estimate every annotator's confusion matrix and the prior, then label the items."""
@@ -195,8 +160,8 @@ class BlindEnsemble(StreamEstimator):
             self.stopped_ = solution.trace.stopped
         else:
             groups = _as_groups(self.groups, table, rng)
-            confusions, prior, self.trace_ = solve_groups(table, groups, options, rng, self.threads)
-            self.stopped_ = ", ".join(sorted({trace.stopped for trace in self.trace_}))
+            confusions, prior, traces = solve_groups(table, groups, options, rng, self.threads)
+            self.trace_, self.stopped_ = traces, ", ".join(sorted({one.stopped for one in traces}))
         names = table.annotators, table.classes, None, table.symbols
         estimate = Model(confusions, prior, *names)
         model, self.shrinkage_ = shrink_model(

@@ -1,24 +1,27 @@
 """Dawid–Skene: one confusion matrix per annotator, fitted by EM."""
 
-from collections.abc import Sequence
-from copy import copy
-from dataclasses import replace
-from typing import ClassVar, Literal
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import SHRINKAGE, require_two_classes
+from blindfuse.estimators.base import (
+    ClassPrior,
+    NonNegative,
+    ShrinkageStrength,
+    require_two_classes,
+)
 from blindfuse.estimators.em import (
     EMEstimator,
     EMParameters,
-    EMStart,
-    VoteStart,
+    estimate_prior,
+    initial_counts,
     make_e_step,
 )
 from blindfuse.estimators.streaming import Arrays, StreamEstimator
 from blindfuse.model.class_prior import learn_class_pseudo_count
-from blindfuse.model.model import Model, Rule, weigh_confusions
+from blindfuse.model.model import Model, weigh_confusions
 from blindfuse.model.posteriors import (
     ExpectedCounts,
     count_posteriors,
@@ -26,14 +29,15 @@ from blindfuse.model.posteriors import (
     safe_log,
     vote_posteriors,
 )
-from blindfuse.model.shrinkage import PseudoCounts, ShrinkageOption, make_shrinkage
+from blindfuse.model.shrinkage import PseudoCounts, make_shrinkage
 from blindfuse.moments.em_statistics import EMStatistics
-from blindfuse.parameters import Constraint, array_at_least, at_least, instance_of, optional
+from blindfuse.parameters import array_at_least, instance_of, optional
 from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.coding import positions
 from blindfuse.typing import Array, Floats
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DawidSkene(EMEstimator, StreamEstimator):
     """One confusion matrix per annotator and a class prior, fitted by EM (Dawid and Skene 1979).
 
@@ -86,42 +90,14 @@ class DawidSkene(EMEstimator, StreamEstimator):
     [0, 1, 0, 1, 0, 1]
     """
 
+    class_prior: ClassPrior = "estimated"
+    pseudo_count: NonNegative = 0.0
+    shrinkage: ShrinkageStrength = "learned"
+    prior_model: Annotated[Model | None, optional(instance_of(Model, description="a Model"))] = None
+    prior_count: NonNegative = 20.0
+    weights: Annotated[Floats | None, optional(array_at_least(0))] = None
+
     _statistics_class = EMStatistics
-
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "pseudo_count": at_least(0),
-        "shrinkage": SHRINKAGE,
-        "prior_model": optional(instance_of(Model, description="a Model")),
-        "prior_count": at_least(0),
-        "weights": optional(array_at_least(0)),
-    }
-
-    def __init__(
-        self,
-        *,
-        class_prior: Literal["estimated", "uniform"] | Sequence[float] | Floats = "estimated",
-        start: EMStart = "mv",
-        pseudo_count: float = 0.0,
-        shrinkage: ShrinkageOption = "learned",
-        prior_model: Model | None = None,
-        prior_count: float = 20.0,
-        weights: Floats | None = None,
-        max_iter: int = 1000,
-        tolerance: float = 1e-7,
-        rule: Rule = "map",
-        threads: int | None = None,
-    ) -> None:
-        self.class_prior = class_prior
-        self.start: EMStart = start
-        self.pseudo_count = pseudo_count
-        self.shrinkage = shrinkage
-        self.prior_model = prior_model
-        self.prior_count = prior_count
-        self.weights = weights
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.rule: Rule = rule
-        self.threads = threads
 
     def _refit(self, statistics: EMStatistics, last: Model | None) -> tuple[Model, Arrays]:
         require_two_classes(statistics.alphabet.classes)
@@ -135,7 +111,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
         votes = count_posteriors(patterns, vote_posteriors(patterns) * sizes[:, None], self.threads)
         if last is None:
             table = statistics.to_responses()
-            expected = self._initial_counts(table, self._resolve_start(table))
+            expected = initial_counts(table, self._resolve_start(table), None, self.threads)
         else:
             start = _extend_model(last, *names)
             expected = expected_counts(patterns, start.confusions, start.prior, self.threads, sizes)
@@ -157,20 +133,8 @@ class DawidSkene(EMEstimator, StreamEstimator):
         self._class_pseudo_count = learn_class_pseudo_count(expected.totals) if is_learned else 0.0
         new = expected.counts[~self._known]
         counts = new if len(new) else expected.counts
-        votes = self._shared_votes(expected)
-        learned = votes.learned if votes else None
-        if learned is None:
-            uncertainty = expected.entropy_per_item
-            learned = make_shrinkage(self.shrinkage, counts, alphabet.anchor, uncertainty)
-        if votes:
-            votes.learned = learned
-        self._shrinkage = copy(learned)  # its skills change during the fit
-
-    def _shared_votes(self, expected: ExpectedCounts) -> VoteStart | None:
-        """The shared votes, if a prior is learned from the counts of all annotators' votes."""
-        is_learned = isinstance(self.shrinkage, str) and not self._known.any()
-        shared = self._votes is not None and expected is self._votes.counts
-        return self._votes if is_learned and shared else None
+        entropy = expected.entropy_per_item
+        self._shrinkage = make_shrinkage(self.shrinkage, counts, alphabet.anchor, entropy)
 
     @property
     def _initializes_again(self) -> bool:
@@ -178,7 +142,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
 
     def _m_step(self, expected: ExpectedCounts) -> EMParameters:
         """Γ_m from expected counts and its prior; an empty column without a prior is uniform."""
-        prior = self._estimate_prior(expected)
+        prior = estimate_prior(expected.totals + self._class_pseudo_count, self.class_prior)
         confusions, log_prior = self._shrunk(expected.counts)
         log_prior += self._class_pseudo_count * float(safe_log(prior).sum())
         if self.weights is None:
@@ -189,12 +153,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
                 "annotators. Pass one weight per annotator."
             )
         evidence = weigh_confusions(confusions, self.weights)
-        return EMParameters(confusions, prior, (evidence, prior), log_prior)
-
-    def _estimate_prior(self, expected: ExpectedCounts) -> Floats:
-        """Return π of an M-step with the learned pseudo-count, or the given ``class_prior``."""
-        totals = expected.totals + self._class_pseudo_count
-        return super()._estimate_prior(replace(expected, totals=totals))
+        return EMParameters(confusions, prior, (evidence, prior), log_prior, self.weights)
 
     def _shrunk(self, counts: Floats) -> tuple[Floats, float]:
         """Confusion matrices from the counts, and their log density under the priors."""

@@ -3,20 +3,22 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import (
-    CLASS_PRIOR,
+    ClassPrior,
+    Iterations,
     ModelEstimator,
+    NonNegative,
     fixed_prior,
     warn_not_converged,
 )
+from blindfuse.estimators.baselines.spectral import Spectral
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
-from blindfuse.estimators.spectral import Spectral
 from blindfuse.model.anchored_votes import ScoreRule
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
@@ -28,15 +30,8 @@ from blindfuse.model.posteriors import (
     weighted_votes,
 )
 from blindfuse.model.score_cuts import MIN_RATIO
-from blindfuse.model.shrinkage import Shrinkage, vote_confusions
-from blindfuse.parameters import (
-    Constraint,
-    any_of,
-    at_least,
-    instance_of,
-    integer_at_least,
-    one_of,
-)
+from blindfuse.model.shrinkage import vote_confusions
+from blindfuse.parameters import any_of, instance_of, one_of
 from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses
@@ -59,13 +54,14 @@ class EMParameters(NamedTuple):
 
     ``evidence`` holds the confusion matrices and prior that the next E-step multiplies, which may
     differ from those of the model. ``log_prior`` is the log density of the model under the prior
-    given by the pseudo-counts, up to a constant.
+    given by the pseudo-counts, up to a constant. ``weights`` are those of the model.
     """
 
     confusions: Floats
     prior: Floats
     evidence: tuple[Floats, Floats]
     log_prior: float = 0.0
+    weights: Floats | None = None
 
 
 class EMResult(NamedTuple):
@@ -132,19 +128,18 @@ def make_e_step(
     return e_step
 
 
+def estimate_prior(totals: Floats, class_prior: ClassPrior) -> Floats:
+    """Return π of an M-step: the proportions of ``totals[class]``, or the given prior."""
+    fixed = fixed_prior("class_prior", class_prior, len(totals))
+    return np.asarray(totals / totals.sum()) if fixed is None else fixed
+
+
 def plain_parameters(confusions: Floats, prior: Floats) -> EMParameters:
     """Return parameters whose E-step uses the model itself."""
     return EMParameters(confusions, prior, (confusions, prior))
 
 
-@dataclass(eq=False)
-class VoteStart:
-    """The counts of the majority vote, and the prior learned from them, shared by several fits."""
-
-    counts: ExpectedCounts
-    learned: Shrinkage | None = None
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class EMEstimator(ModelEstimator):
     """The base class of EM methods, which differ in their M-step only.
 
@@ -159,27 +154,18 @@ class EMEstimator(ModelEstimator):
         the rule by which mean scores started EM; None if responses are not scores.
     """
 
-    start: EMStart
-    max_iter: int
-    tolerance: float
-    log_likelihoods_: Floats
-    stopped_: str
-    score_rule_: ScoreRule | None
-
-    class_prior: Any = "estimated"
-    weights: Floats | None = None
-    _votes: "VoteStart | None" = None
-    """The majority vote, if the caller of ``fit`` has counted it already."""
-
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "class_prior": CLASS_PRIOR,
-        "start": any_of(
+    start: Annotated[
+        EMStart,
+        any_of(
             one_of("mv", "shares", "spectral", "blind"),
             instance_of(Model, description="a Model"),
         ),
-        "max_iter": integer_at_least(1),
-        "tolerance": at_least(0),
-    }
+    ] = "mv"
+    max_iter: Iterations = 1000
+    tolerance: NonNegative = 1e-7
+    log_likelihoods_: Floats = field(init=False)
+    stopped_: str = field(init=False)
+    score_rule_: ScoreRule | None = field(init=False)
 
     def _initialize_m_step(
         self, annotators: Array, alphabet: Alphabet, expected: ExpectedCounts
@@ -195,10 +181,17 @@ class EMEstimator(ModelEstimator):
     def _m_step(self, expected: ExpectedCounts) -> EMParameters:
         """Return the parameters that fit the expected counts best."""
 
-    def fit(self, responses: Any, gold: Mapping[Any, Any] | None = None) -> Self:
+    def fit(
+        self,
+        responses: Any,
+        gold: Mapping[Any, Any] | None = None,
+        *,
+        votes: ExpectedCounts | None = None,
+    ) -> Self:
         """Alternate E- and M-steps from the start until the log posterior stops rising.
 
-        ``gold`` maps items to their known labels, which are held fixed.
+        ``gold`` maps items to their known labels, which are held fixed. ``votes`` are the
+        :func:`~blindfuse.model.posteriors.count_votes` of the responses, if the caller has them.
         """
         table = self._check_input(responses)
         unlabelled, gold_counts, is_gold, truth = _split_gold(table, gold, self.threads)
@@ -207,7 +200,10 @@ class EMEstimator(ModelEstimator):
         names = table.annotators, table.alphabet
 
         def run(rule: ScoreRule | None) -> Model:
-            expected = self._initial_counts(unlabelled, start, rule)
+            if votes is not None and start == "mv" and rule is None and gold_counts is None:
+                expected = votes
+            else:
+                expected = initial_counts(unlabelled, start, rule, self.threads)
             if gold_counts is not None:
                 expected += gold_counts
             return self._run_em(e_step, expected, table.n_responses, *names)
@@ -281,14 +277,8 @@ class EMEstimator(ModelEstimator):
         self.stopped_ = result.stopped
         if result.stopped == "max_iter":
             warn_not_converged(self, self.max_iter)
-        confusions, prior, *_ = result.parameters
-        names = annotators, alphabet.classes, self.weights, alphabet.symbols
-        return Model(confusions, prior, *names)
-
-    def _estimate_prior(self, expected: ExpectedCounts) -> Floats:
-        """Return π of an M-step: the expected class proportions, or the given ``class_prior``."""
-        fixed = fixed_prior("class_prior", self.class_prior, len(expected.totals))
-        return np.asarray(expected.totals / expected.totals.sum()) if fixed is None else fixed
+        confusions, prior, _, _, weights = result.parameters
+        return Model(confusions, prior, annotators, alphabet.classes, weights, alphabet.symbols)
 
     def _resolve_start(self, table: Responses, votes: ExpectedCounts | None = None) -> InitialState:
         """Return the start, with ``"spectral"`` and ``"blind"`` replaced by a fitted model.
@@ -302,25 +292,23 @@ class EMEstimator(ModelEstimator):
             return _fit_blind_start(table, votes, self.threads)
         return self.start
 
-    def _initial_counts(
-        self, responses: Responses, start: InitialState, rule: ScoreRule | None = None
-    ) -> ExpectedCounts:
-        """Return the expected counts that EM starts from; counts of other items can be added.
 
-        A partition of scores needs the ``rule`` of the whole table.
-        """
-        if start == "mv":
-            if self._votes and rule is None:
-                return self._votes.counts
-            return count_votes(responses, self.threads, rule)
-        if start == "shares":
-            votes = weighted_votes(responses, rule=rule)
-            total = votes.sum(axis=1, keepdims=True)
-            shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
-            return count_posteriors(responses, shares, self.threads)
-        names = responses.annotators, responses.classes, responses.symbols
-        model = start.for_annotators(*names)
-        return model.expected_counts(responses, self.threads)
+def initial_counts(
+    responses: Responses, start: InitialState, rule: ScoreRule | None, threads: int | None
+) -> ExpectedCounts:
+    """Return the expected counts that EM starts from; counts of other items can be added.
+
+    A partition of scores needs the ``rule`` of the whole table.
+    """
+    if start == "mv":
+        return count_votes(responses, threads, rule)
+    if start == "shares":
+        votes = weighted_votes(responses, rule=rule)
+        total = votes.sum(axis=1, keepdims=True)
+        shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
+        return count_posteriors(responses, shares, threads)
+    names = responses.annotators, responses.classes, responses.symbols
+    return start.for_annotators(*names).expected_counts(responses, threads)
 
 
 def _fit_blind_start(

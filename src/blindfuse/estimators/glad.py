@@ -1,21 +1,23 @@
 """GLAD: skill of annotators and difficulty of items (Whitehill et al. 2009)."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from blindfuse.estimators.base import (
-    CLASS_PRIOR,
-    THREADS,
+    ClassPrior,
+    Iterations,
+    NonNegative,
     PosteriorEstimator,
+    Threads,
     fixed_prior,
     warn_not_converged,
 )
 from blindfuse.kernels.glad import glad_posteriors, glad_step
 from blindfuse.kernels.threads import map_threads
 from blindfuse.model.posteriors import MIN_ITEMS_PER_THREAD, safe_log
-from blindfuse.parameters import Constraint, at_least, integer_at_least
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows
@@ -25,6 +27,7 @@ PRIOR_MEAN = 1.0
 """Mean of the priors N(1, 1) of α and of log β, as in Whitehill et al."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GLAD(PosteriorEstimator):
     """One skill per annotator and one difficulty per item, fitted by EM (Whitehill et al. 2009).
 
@@ -57,31 +60,10 @@ class GLAD(PosteriorEstimator):
         ``"converged"`` or ``"max_iter"``.
     """
 
-    prior_: Floats
-    skills_: Floats
-    difficulties_: Floats
-    log_posteriors_: Floats
-    stopped_: str
-
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "class_prior": CLASS_PRIOR,
-        "max_iter": integer_at_least(1),
-        "tolerance": at_least(0),
-        "threads": THREADS,
-    }
-
-    def __init__(
-        self,
-        *,
-        class_prior: Literal["estimated", "uniform"] | Sequence[float] | Floats = "uniform",
-        max_iter: int = 1000,
-        tolerance: float = 1e-6,
-        threads: int | None = None,
-    ) -> None:
-        self.class_prior = class_prior
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.threads = threads
+    class_prior: ClassPrior = "uniform"
+    max_iter: Iterations = 1000
+    tolerance: NonNegative = 1e-6
+    threads: Threads = None
 
     def fit(self, responses: Any, gold: Mapping[Any, Any] | None = None) -> Self:
         """Alternate E- and M-steps until the log posterior stops rising.

@@ -155,7 +155,7 @@ def fit_independent(
     """Return a function that fits a model in which responses are independent given the class."""
 
     def fit(responses: Responses) -> LatentFit:
-        estimator = method(tolerance=HELD_OUT_TOLERANCE, threads=threads, **parameters)  # type: ignore[call-arg]
+        estimator = method(tolerance=HELD_OUT_TOLERANCE, threads=threads, **parameters)
         fitted = estimator.fit(responses)
         return LatentFit(fitted.posteriors_, fitted.model_.confusions)
 

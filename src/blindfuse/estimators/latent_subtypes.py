@@ -1,10 +1,17 @@
 """Dawid–Skene with latent subtypes: several groups of items per class, as in EBCC."""
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
 import numpy as np
 
-from blindfuse.estimators.base import THREADS, PosteriorEstimator, warn_not_converged
+from blindfuse.estimators.base import (
+    Iterations,
+    NonNegative,
+    PosteriorEstimator,
+    Threads,
+    warn_not_converged,
+)
 from blindfuse.estimators.em import EMParameters, make_e_step, plain_parameters, run_em
 from blindfuse.model.annotator_prior import column_sums
 from blindfuse.model.model import Model
@@ -16,12 +23,13 @@ from blindfuse.model.posteriors import (
     weighted_votes,
 )
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
-from blindfuse.parameters import Constraint, at_least, integer_at_least
+from blindfuse.parameters import integer_at_least
 from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Floats
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LatentSubtypes(PosteriorEstimator):
     """Dawid–Skene with several latent subtypes of items per class, such as clear and ambiguous.
 
@@ -61,35 +69,11 @@ class LatentSubtypes(PosteriorEstimator):
         log-likelihood before each M-step, and ``"converged"`` or ``"max_iter"``.
     """
 
-    subtype_confusions_: Floats
-    subtype_prior_: Floats
-    class_of_subtype_: Codes
-    model_: Model
-    log_likelihoods_: Floats
-    stopped_: str
-
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "subtypes": integer_at_least(1),
-        "shrinkage": at_least(0),
-        "max_iter": integer_at_least(1),
-        "tolerance": at_least(0),
-        "threads": THREADS,
-    }
-
-    def __init__(
-        self,
-        *,
-        subtypes: int = 2,
-        shrinkage: float = DEFAULT_PSEUDO_COUNT,
-        max_iter: int = 1000,
-        tolerance: float = 1e-6,
-        threads: int | None = None,
-    ) -> None:
-        self.subtypes = subtypes
-        self.shrinkage = shrinkage
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.threads = threads
+    subtypes: Annotated[int, integer_at_least(1)] = 2
+    shrinkage: NonNegative = DEFAULT_PSEUDO_COUNT
+    max_iter: Iterations = 1000
+    tolerance: NonNegative = 1e-6
+    threads: Threads = None
 
     def fit(self, responses: Any) -> Self:
         table = self._check_input(responses)

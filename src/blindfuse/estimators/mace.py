@@ -1,18 +1,17 @@
 """MACE: annotators who report the truth or guess (Hovy et al. 2013)."""
 
-from collections.abc import Sequence
-from typing import ClassVar, Literal
+from dataclasses import dataclass
 
 import numpy as np
 
-from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart, plain_parameters
-from blindfuse.model.model import Rule
+from blindfuse.estimators.base import ClassPrior, NonNegative
+from blindfuse.estimators.em import EMEstimator, EMParameters, estimate_prior, plain_parameters
 from blindfuse.model.posteriors import ExpectedCounts
-from blindfuse.parameters import Constraint, at_least
 from blindfuse.responses.anchor import Alphabet
-from blindfuse.typing import Array, Floats
+from blindfuse.typing import Array
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MACE(EMEstimator):
     """Multi-annotator competence estimation: an annotator reports the true class or guesses.
 
@@ -38,29 +37,8 @@ class MACE(EMEstimator):
         as in :class:`DawidSkene`.
     """
 
-    competence_: Floats
-    guess_probabilities_: Floats
-
-    _constraints: ClassVar[dict[str, Constraint]] = {"smoothing": at_least(0)}
-
-    def __init__(
-        self,
-        *,
-        smoothing: float = 0.1,
-        class_prior: Literal["estimated", "uniform"] | Sequence[float] | Floats = "uniform",
-        start: EMStart = "mv",
-        max_iter: int = 1000,
-        tolerance: float = 1e-7,
-        rule: Rule = "map",
-        threads: int | None = None,
-    ) -> None:
-        self.smoothing = smoothing
-        self.class_prior = class_prior
-        self.start: EMStart = start
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.rule: Rule = rule
-        self.threads = threads
+    smoothing: NonNegative = 0.1
+    class_prior: ClassPrior = "uniform"
 
     def _initialize_m_step(
         self, annotators: Array, alphabet: Alphabet, expected: ExpectedCounts
@@ -90,4 +68,4 @@ class MACE(EMEstimator):
         guess = (1 - self.competence_)[:, None] * self.guess_probabilities_
         confusions = np.repeat(guess[:, :, None], guessed.shape[1], axis=2)
         np.einsum("mkk->mk", confusions)[:] += self.competence_[:, None]
-        return plain_parameters(confusions, self._estimate_prior(expected))
+        return plain_parameters(confusions, estimate_prior(expected.totals, self.class_prior))

@@ -1,17 +1,23 @@
 """Mixed membership: an item belongs to several classes in proportions of its own."""
 
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
-from blindfuse.estimators.base import THREADS, PosteriorEstimator, warn_not_converged
+from blindfuse.estimators.base import (
+    Iterations,
+    NonNegative,
+    PosteriorEstimator,
+    Threads,
+    warn_not_converged,
+)
 from blindfuse.kernels.mixed_membership import membership_posteriors
 from blindfuse.kernels.threads import map_threads
 from blindfuse.model.posteriors import MIN_ITEMS_PER_THREAD, weighted_votes
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
-from blindfuse.parameters import Constraint, at_least, integer_at_least
 from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Floats
@@ -23,6 +29,7 @@ MIN_ATTENTION = 1e-12
 """The kernel divides by the probability of attending to an item."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MixedMembership(PosteriorEstimator):
     """A mixed-membership model: each item has its own Dirichlet-distributed class proportions.
 
@@ -59,32 +66,10 @@ class MixedMembership(PosteriorEstimator):
         ``"converged"`` or ``"max_iter"``.
     """
 
-    attention_: Floats
-    guess_probabilities_: Floats
-    concentration_: float
-    prior_: Floats
-    log_likelihoods_: Floats
-    stopped_: str
-
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "shrinkage": at_least(0),
-        "max_iter": integer_at_least(1),
-        "tolerance": at_least(0),
-        "threads": THREADS,
-    }
-
-    def __init__(
-        self,
-        *,
-        shrinkage: float = DEFAULT_PSEUDO_COUNT,
-        max_iter: int = 500,
-        tolerance: float = 1e-5,
-        threads: int | None = None,
-    ) -> None:
-        self.shrinkage = shrinkage
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.threads = threads
+    shrinkage: NonNegative = DEFAULT_PSEUDO_COUNT
+    max_iter: Iterations = 500
+    tolerance: NonNegative = 1e-5
+    threads: Threads = None
 
     def fit(self, responses: Any) -> Self:
         table = self._check_input(responses)

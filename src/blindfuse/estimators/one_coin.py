@@ -1,16 +1,15 @@
 """One-coin Dawid–Skene: one accuracy per annotator."""
 
-from collections.abc import Sequence
-from typing import Literal
+from dataclasses import dataclass
 
 import numpy as np
 
-from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart, plain_parameters
-from blindfuse.model.model import Rule
+from blindfuse.estimators.base import ClassPrior
+from blindfuse.estimators.em import EMEstimator, EMParameters, estimate_prior, plain_parameters
 from blindfuse.model.posteriors import ExpectedCounts
-from blindfuse.typing import Floats
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OneCoin(EMEstimator):
     """Dawid–Skene with one accuracy per annotator and errors spread evenly over the other classes.
 
@@ -20,22 +19,7 @@ class OneCoin(EMEstimator):
     for Crowdsourcing". Parameters and attributes are those of :class:`DawidSkene`.
     """
 
-    def __init__(
-        self,
-        *,
-        class_prior: Literal["estimated", "uniform"] | Sequence[float] | Floats = "estimated",
-        start: EMStart = "mv",
-        max_iter: int = 1000,
-        tolerance: float = 1e-7,
-        rule: Rule = "map",
-        threads: int | None = None,
-    ) -> None:
-        self.class_prior = class_prior
-        self.start: EMStart = start
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.rule: Rule = rule
-        self.threads = threads
+    class_prior: ClassPrior = "estimated"
 
     def _m_step(self, expected: ExpectedCounts) -> EMParameters:
         """p_m is the expected share of correct responses; 1/2 without responses."""
@@ -45,4 +29,4 @@ class OneCoin(EMEstimator):
         accuracy = np.divide(correct, total, out=np.full_like(correct, 0.5), where=total > 0)
         wrong = (1 - accuracy)[:, None, None] / (K - 1)
         confusions = np.where(np.eye(K, dtype=bool), accuracy[:, None, None], wrong)
-        return plain_parameters(confusions, self._estimate_prior(expected))
+        return plain_parameters(confusions, estimate_prior(expected.totals, self.class_prior))

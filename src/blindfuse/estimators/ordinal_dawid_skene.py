@@ -1,14 +1,14 @@
 """Dawid–Skene for ordered classes: an annotator is one of many types that confuse neighbours."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
-from typing import Literal
 
 import numpy as np
 from scipy.special import entr, ndtr, softmax
 
-from blindfuse.estimators.em import EMEstimator, EMParameters, EMStart
-from blindfuse.model.model import Model, Rule
+from blindfuse.estimators.base import ClassPrior
+from blindfuse.estimators.em import EMEstimator, EMParameters, estimate_prior
+from blindfuse.model.model import Model
 from blindfuse.model.posteriors import ExpectedCounts, safe_log
 from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.responses import Responses
@@ -29,6 +29,7 @@ TYPE_PSEUDO_COUNT = 0.02
 """Annotators that the prior of each type is worth."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OrdinalDawidSkene(EMEstimator):
     """Dawid–Skene for ordered classes, such as grades: wrong responses are near the true class.
 
@@ -56,24 +57,7 @@ class OrdinalDawidSkene(EMEstimator):
     ([1, 2, 3, 4, 1, 2], True)
     """
 
-    biases_: Floats
-
-    def __init__(
-        self,
-        *,
-        class_prior: Literal["estimated", "uniform"] | Sequence[float] | Floats = "estimated",
-        start: EMStart = "mv",
-        max_iter: int = 1000,
-        tolerance: float = 1e-7,
-        rule: Rule = "map",
-        threads: int | None = None,
-    ) -> None:
-        self.class_prior = class_prior
-        self.start: EMStart = start
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.rule: Rule = rule
-        self.threads = threads
+    class_prior: ClassPrior = "estimated"
 
     def _initialize_m_step(
         self, annotators: Array, alphabet: Alphabet, expected: ExpectedCounts
@@ -93,7 +77,7 @@ class OrdinalDawidSkene(EMEstimator):
         self._frequencies = counts / counts.sum()
         confusions = np.tensordot(posterior, self._types, axes=1)
         confusions /= confusions.sum(axis=1, keepdims=True)
-        prior = self._estimate_prior(expected)
+        prior = estimate_prior(expected.totals, self.class_prior)
         evidence = np.exp(np.tensordot(posterior, self._log_types, axes=1)), prior
         return EMParameters(confusions, prior, evidence, log_prior)
 

@@ -15,26 +15,26 @@ from blindfuse.errors import BadParameter, suggest
 
 if TYPE_CHECKING:
     from blindfuse.estimators.base import Estimator
+    from blindfuse.estimators.baselines.kos import KOS
+    from blindfuse.estimators.baselines.mmsr import MMSR
+    from blindfuse.estimators.baselines.spectral import Spectral
+    from blindfuse.estimators.baselines.two_class import (
+        EigenRatio,
+        SpectralMetaLearner,
+        TriangularEstimation,
+    )
+    from blindfuse.estimators.baselines.weighted_votes import Wawa, ZeroBasedSkill
+    from blindfuse.estimators.baselines.with_truth import Oracle, SingleBest
     from blindfuse.estimators.bayesian_dawid_skene import BayesianDawidSkene
     from blindfuse.estimators.blind_ensemble import BlindEnsemble
     from blindfuse.estimators.dawid_skene import DawidSkene
-    from blindfuse.estimators.eigen_ratio import EigenRatio
     from blindfuse.estimators.glad import GLAD
-    from blindfuse.estimators.kos import KOS
     from blindfuse.estimators.latent_subtypes import LatentSubtypes
     from blindfuse.estimators.mace import MACE
-    from blindfuse.estimators.majority_vote import MajorityVote
     from blindfuse.estimators.mixed_membership import MixedMembership
-    from blindfuse.estimators.mmsr import MMSR
     from blindfuse.estimators.one_coin import OneCoin
-    from blindfuse.estimators.oracle import Oracle
     from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
-    from blindfuse.estimators.single_best import SingleBest
-    from blindfuse.estimators.spectral import Spectral
-    from blindfuse.estimators.spectral_meta_learner import SpectralMetaLearner
-    from blindfuse.estimators.triangular_estimation import TriangularEstimation
-    from blindfuse.estimators.wawa import Wawa
-    from blindfuse.estimators.zero_based_skill import ZeroBasedSkill
+    from blindfuse.estimators.voting import MajorityVote
 
 __all__ = [
     "GLAD",
@@ -94,20 +94,17 @@ class Method:
         return estimator
 
 
+_ONE_PASS = "one pass over the responses"
 _EM = "responses × classes per iteration"
 _PAIRS = "one pass over the responses and annotators² pairs"
+_MOMENTS = "annotators³ × classes⁴ or responses × classes² per sweep, whichever is less"
+_TWO_CLASSES = f"two classes and {_OVERLAP}"
 
 ENTRIES = (
-    Method("MajorityVote", "majority_vote", "one pass over the responses", symbols=True),
-    Method("Wawa", "wawa", "two passes over the responses"),
-    Method("ZeroBasedSkill", "zero_based_skill", "one pass over the responses per iteration"),
-    Method(
-        "BlindEnsemble",
-        "blind_ensemble",
-        "annotators³ × classes⁴ or responses × classes² per sweep, whichever is less",
-        _OVERLAP,
-        symbols=True,
-    ),
+    Method("MajorityVote", "voting", _ONE_PASS, symbols=True),
+    Method("Wawa", "baselines.weighted_votes", "two passes over the responses"),
+    Method("ZeroBasedSkill", "baselines.weighted_votes", f"{_ONE_PASS} per iteration"),
+    Method("BlindEnsemble", "blind_ensemble", _MOMENTS, _OVERLAP, symbols=True),
     Method("DawidSkene", "dawid_skene", _EM, symbols=True),
     Method(
         "DawidSkene",
@@ -126,7 +123,7 @@ ENTRIES = (
         " after Spectral",
         {"start": "spectral"},
     ),
-    Method("Spectral", "spectral", "responses × classes³", _OVERLAP),
+    Method("Spectral", "baselines.spectral", "responses × classes³", _OVERLAP),
     Method("OneCoin", "one_coin", _EM),
     Method("OrdinalDawidSkene", "ordinal_dawid_skene", _EM, "ordered classes"),
     Method("BayesianDawidSkene", "bayesian_dawid_skene", _EM, symbols=True),
@@ -139,30 +136,21 @@ ENTRIES = (
     Method("MixedMembership", "mixed_membership", _EM),
     Method("GLAD", "glad", _EM),
     Method("MACE", "mace", _EM),
-    Method("MMSR", "mmsr", _PAIRS, _OVERLAP),
-    Method("KOS", "kos", "responses × classes per iteration"),
-    Method(
-        "KOS",
-        "kos",
-        "responses × classes per iteration",
-        "ordered classes",
-        ", ordered",
-        {"ordered": True},
-    ),
-    Method("EigenRatio", "eigen_ratio", _PAIRS, f"two classes and {_OVERLAP}"),
-    Method("TriangularEstimation", "triangular_estimation", _PAIRS, f"two classes and {_OVERLAP}"),
-    Method("SpectralMetaLearner", "spectral_meta_learner", _PAIRS, f"two classes and {_OVERLAP}"),
+    Method("MMSR", "baselines.mmsr", _PAIRS, _OVERLAP),
+    Method("KOS", "baselines.kos", _EM),
+    Method("KOS", "baselines.kos", _EM, "ordered classes", ", ordered", {"ordered": True}),
+    Method("EigenRatio", "baselines.two_class", _PAIRS, _TWO_CLASSES),
+    Method("TriangularEstimation", "baselines.two_class", _PAIRS, _TWO_CLASSES),
+    Method("SpectralMetaLearner", "baselines.two_class", _PAIRS, _TWO_CLASSES),
     Method(
         "Oracle",
-        "oracle",
-        "one pass over the responses",
+        "baselines.with_truth",
+        _ONE_PASS,
         "the truth",
         needs_truth=True,
         symbols=True,
     ),
-    Method(
-        "SingleBest", "single_best", "one pass over the responses", "the truth", needs_truth=True
-    ),
+    Method("SingleBest", "baselines.with_truth", _ONE_PASS, "the truth", needs_truth=True),
 )
 """Every method, in the order in which users see them."""
 

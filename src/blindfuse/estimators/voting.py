@@ -1,4 +1,4 @@
-"""Weighted voting: how annotators' weights turn into labels, and how ties are broken."""
+"""Votes, with or without weights of annotators, and how ties are broken."""
 
 from typing import Any, Self
 
@@ -68,6 +68,25 @@ class VotingEstimator(PosteriorEstimator):
             supported = _winners(np.where(winners[tied], np.round(support, 9), -1.0))
             codes[tied] = most_likely(np.where(supported, self.prior_, -1.0))
         return codes
+
+
+class MajorityVote(VotingEstimator):
+    """The majority vote: each item gets the class that most annotators report.
+
+    All annotators have the same weight. ``ties_`` marks the items where several classes have most
+    votes; such a tie goes to the class whose annotators agree more often with the majority vote.
+
+    Examples
+    --------
+    >>> from blindfuse import MajorityVote
+    >>> vote = MajorityVote().fit([["a", "a", "b"], ["b", "b", "a"], ["b", "a", None]])
+    >>> vote.labels_.tolist(), vote.ties_.tolist()
+    (['a', 'b', 'a'], [False, False, True])
+    """
+
+    def fit(self, responses: Any) -> Self:
+        table = self._check_input(responses)
+        return self._store(table, np.ones(table.n_annotators))
 
 
 def _agreement(responses: Responses) -> Floats:

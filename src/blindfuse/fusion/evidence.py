@@ -17,12 +17,12 @@ from blindfuse.diagnostics.information import Information, measure_information
 from blindfuse.diagnostics.pairs import PairCounts, Pairs, count_pairs
 from blindfuse.errors import NotIdentifiable
 from blindfuse.estimators.dawid_skene import DawidSkene
-from blindfuse.estimators.em import EMEstimator, VoteStart
+from blindfuse.estimators.em import EMEstimator
 from blindfuse.estimators.held_out import Gain, HeldOut, fit_independent, fit_subtypes, sample_items
 from blindfuse.estimators.mace import MACE
 from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import count_votes, weighted_votes
+from blindfuse.model.posteriors import ExpectedCounts, count_votes, weighted_votes
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.moments.requirements import counting_is_cheap, require_overlap
 from blindfuse.responses.responses import Responses
@@ -104,7 +104,7 @@ class Evidence:
         As many responses by someone who reports all classes as often as the crowd does would
         contain Σ_k 1 − (1 − p_k)^n classes on average.
         """
-        reported = np.rint(self._vote_start.counts.counts.sum(axis=2))
+        reported = np.rint(self._vote_counts.counts.sum(axis=2))
         if self.responses.anchor.matrix is not None:  # an abstention is no report of a class
             reported = reported[:, self.responses.anchor.matrix.any(axis=1)]
         number, n_responses = reported.sum(axis=1), max(reported.sum(), 1.0)
@@ -160,9 +160,8 @@ class Evidence:
             threads=self.threads,
             **parameters,
         )
-        if not self.gold:
-            method._votes = self._vote_start
-        return method.fit(self.responses, gold=self.gold)
+        votes = None if self.gold else self._vote_counts
+        return method.fit(self.responses, gold=self.gold, votes=votes)
 
     @cached_property
     def pair_counts(self) -> PairCounts:
@@ -217,5 +216,5 @@ class Evidence:
         return self.sample.recoded(table.annotators, table.classes, table.symbols)
 
     @cached_property
-    def _vote_start(self) -> VoteStart:
-        return VoteStart(count_votes(self.responses, self.threads))
+    def _vote_counts(self) -> ExpectedCounts:
+        return count_votes(self.responses, self.threads)

@@ -98,8 +98,8 @@ def describe_changes(posteriors: Floats, votes: Floats) -> str:
 
     It is close if the lead is at most √n of n votes.
     """
-    labels = most_likely(posteriors)
-    trailing = votes.max(axis=1) - votes[np.arange(len(labels)), labels]
+    labels, items = most_likely(posteriors), np.arange(len(posteriors))
+    trailing = votes[items, most_likely(votes)] - votes[items, labels]
     changed = trailing > 0
     count = int(np.count_nonzero(changed))
     if count == 0:

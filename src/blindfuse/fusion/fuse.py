@@ -17,24 +17,30 @@ from blindfuse.errors import BadParameter, NotConverged
 from blindfuse.estimators.base import Estimator, check_responses
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.explain import explain
+from blindfuse.fusion.presentation import (
+    annotator_columns,
+    describe_size,
+    label_columns,
+    label_document,
+)
 from blindfuse.fusion.rule import Decision, decide_labels, expect_error
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
-from blindfuse.parameters import Constraint, instance_of, integer_at_least, one_of, optional
+from blindfuse.parameters import instance_of, integer_at_least, one_of, optional
 from blindfuse.responses.canonical import CanonicalResponses, canonicalize
 from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold, gold_codes
 from blindfuse.responses.responses import Responses, as_responses
 from blindfuse.responses.symbols import NO_RESPONSE
+from blindfuse.result import Columns, Paragraph, summarize
 from blindfuse.typing import Array, Codes, Flags, Floats
 
 MAX_ENTRIES, MAX_ENTRIES_PER_RESPONSE = 50_000_000, 5_000
 """Entries of confusion matrices up to which they are estimated, whatever the number of responses,
 and per response."""
-METHOD: Constraint = optional(instance_of(Estimator, description="a method such as DawidSkene()"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +138,41 @@ class Fusion:
         """Write what prediction needs to an ``.npz`` file; :meth:`Model.load` reads it."""
         self.model.save(path)
 
+    @property
+    def items(self) -> Array:
+        """Names of the items, in the order of ``labels``."""
+        return self.responses.items
+
+    @property
+    def size(self) -> str:
+        """What was fused, as a sentence."""
+        return describe_size(self.responses)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Facts about the responses that limit what the labels mean."""
+        return self.responses.notes
+
+    def paragraphs(self) -> tuple[Paragraph, ...]:
+        """The diagnostics as text."""
+        return self.diagnostics.paragraphs()
+
     def summary(self) -> str:
         """What was fused, by which method and why, and how far to trust it."""
-        return f"{self.responses!r}\n{self.method}. {self.why}\n\n{self.diagnostics.summary()}"
+        return summarize(self, self.responses)
+
+    def item_columns(self) -> Columns:
+        """One row per item: its label, the confidence and the posteriors, by column."""
+        rated, classes = self.item_ratings, self.responses.classes
+        return label_columns(self.items, self.labels, self.posteriors, classes, rated)
+
+    def annotator_columns(self) -> Columns:
+        """One row per annotator, the least accurate first, by column."""
+        return annotator_columns(self.diagnostics)
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole result as one JSON object."""
+        return label_document(self)
 
     def __repr__(self) -> str:
         return f"Fusion of {self.responses!r}, by {self.method}"
@@ -191,7 +229,9 @@ def fuse(
     integer_at_least(0).check("seed", seed)
     for name, value in (("ordered", ordered), ("abstentions", abstentions)):
         one_of(True, False).check(name, value)
-    METHOD.check("method", method)
+    optional(instance_of(Estimator, description="a method such as DawidSkene()")).check(
+        "method", method
+    )
     check_gold(gold)
     table = check_responses(responses)
     if abstentions:

@@ -1,5 +1,6 @@
 """``fuse_clusters``: fuse clusterings of the same items, whose clusters have no common names."""
 
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,10 +15,8 @@ from blindfuse.model.posteriors import most_likely
 from blindfuse.parameters import integer_at_least
 from blindfuse.responses.inputs import Names
 from blindfuse.responses.responses import Responses
+from blindfuse.result import Columns, Paragraph, json_rows, sorted_columns, summarize
 from blindfuse.typing import Array, Floats
-
-MIN_CLEAR = 0.8
-"""Posterior above which an item belongs clearly to its class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,22 +53,82 @@ class ClusterFusion:
         """Return posteriors ``[item, class]`` of new items, from the clusters of the same runs."""
         return self.model.posteriors(responses)
 
-    def paragraphs(self) -> list[tuple[str, str]]:
-        """Return headings and texts: the classes, the runs, and items that are not clear."""
+    method = "EM"
+
+    @property
+    def why(self) -> str:
+        """How the clusterings were fused."""
+        return (
+            "The clusters of every run are matched to the classes by one matrix per run, fitted "
+            "from normalised cuts of the graph of items and clusters."
+        )
+
+    @property
+    def items(self) -> Array:
+        """Names of the items, in the order of ``labels``."""
+        return self.responses.items
+
+    @property
+    def size(self) -> str:
+        """What was fused, as a sentence."""
+        return (
+            f"{self.responses.n_annotators:,} clusterings of {self.responses.n_items:,} items into "
+            f"{self.responses.n_classes:,} classes."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Facts about how the clusterings were read."""
+        return self.responses.remarks
+
+    def paragraphs(self) -> tuple[Paragraph, ...]:
+        """The classes, the runs, and items that are not clear, as text."""
         sizes = np.bincount(most_likely(self.posteriors), minlength=len(self.model.classes))
         named = ", ".join(f"{name}: {size:,}" for name, size in self._largest(sizes))
-        rows = [] if self.number is None else [("Number of classes", self.number.summary())]
-        rows.append(("Class sizes", f"{named}."))
+        rows = [Paragraph("Class sizes", f"{named}.")]
+        if self.number is not None:
+            rows.insert(0, Paragraph("Number of classes", self.number.summary()))
         empty = self.model.classes[sizes == 0]
         if len(empty):
             text = f"No item belongs to {list_names(empty)}. Ask for fewer classes."
-            rows.append(("Empty classes", text))
-        return [*rows, ("Runs", self._describe_runs()), ("Items", self._describe_items())]
+            rows.append(Paragraph("Empty classes", text, warning=True))
+        runs, items = self._describe_runs(), self._describe_items()
+        return (*rows, Paragraph("Runs", runs), Paragraph("Items", items))
 
     def summary(self) -> str:
-        """Return the paragraphs, and the notes about how the clusterings were read, as text."""
-        lines = [f"{heading}: {text}" for heading, text in self.paragraphs()]
-        return "\n".join([*lines, *self.responses.remarks])
+        """What was fused, how, and how far to trust it."""
+        return summarize(self, self.responses)
+
+    def item_columns(self) -> Columns:
+        """One row per item: its class and the confidence, by column."""
+        return {"item": self.items, "label": self.labels, "confidence": self.confidence}
+
+    def annotator_columns(self) -> Columns:
+        """One row per run, the least similar to the result first, by column."""
+        runs = self.responses.matrix().T
+        columns = {
+            "run": self.responses.annotators,
+            "items": (runs >= 0).sum(axis=1),
+            "clusters": np.array([len(np.unique(run[run >= 0])) for run in runs]),
+            "adjusted_rand_index": self.agreement,
+        }
+        return sorted_columns(columns, by="adjusted_rand_index")
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole result as one JSON object."""
+        return {
+            "n_items": self.responses.n_items,
+            "n_runs": self.responses.n_annotators,
+            "classes": self.responses.classes.tolist(),
+            "class_prior": self.model.prior.tolist(),
+            "notes": list(self.notes),
+            "runs": json_rows(self.annotator_columns()),
+            "items": json_rows(self.item_columns()),
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what prediction needs to an ``.npz`` file; :meth:`Model.load` reads it."""
+        self.model.save(path)
 
     def _largest(self, sizes: Array) -> list[tuple[Any, int]]:
         order = np.argsort(-sizes, kind="stable")[:12]
@@ -84,11 +143,11 @@ class ClusterFusion:
         )
 
     def _describe_items(self) -> str:
-        unclear = int(np.count_nonzero(self.confidence < MIN_CLEAR))
+        unclear = int(np.count_nonzero(self.confidence < 0.8))
         return (
-            f"{unclear:,} of {len(self.labels):,} items have a confidence below "
-            f"{100 * MIN_CLEAR:.0f} %. Runs of one algorithm on shared features agree more than "
-            "independent ones, so confidences are too high; compare them with each other only."
+            f"{unclear:,} of {len(self.labels):,} items have a confidence below 80 %. Runs of "
+            "one algorithm on shared features agree more than independent ones, so confidences are "
+            "too high; compare them with each other only."
         )
 
     def __repr__(self) -> str:

@@ -8,19 +8,15 @@ from typing import Any
 import numpy as np
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
-from blindfuse.estimators.base import SEED
 from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.model.posteriors import most_likely
-from blindfuse.parameters import integer_at_least
+from blindfuse.parameters import integer_at_least, optional
 from blindfuse.responses.coding import as_names, positions
 from blindfuse.responses.gold import check_gold
 from blindfuse.responses.responses import Responses, as_responses
 from blindfuse.typing import Array, Floats
 
 Chunks = Callable[[], Iterable[Any]] | Iterable[Any]
-
-MAX_RESPONSES = 2_000_000
-"""Default size of the sample; many times what any of the models needs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +76,7 @@ class FusedStream:
 def fuse_stream(
     chunks: Chunks,
     *,
-    max_responses: int = MAX_RESPONSES,
+    max_responses: int = 2_000_000,
     gold: Mapping[Any, Any] | None = None,
     seed: int = 0,
     **options: Any,
@@ -96,13 +92,14 @@ def fuse_stream(
         a list of chunks, or a function that returns them again; a chunk is Responses, a matrix or
         a frame. Annotators and classes may differ from chunk to chunk.
     max_responses
-        maximum number of responses in the random sample of items.
+        maximum number of responses in the random sample of items; the default is many times what
+        any of the models needs.
     gold
         gold labels of some items, ``{item: label}``, which are held fixed. These items are in the
         sample, beside ``max_responses`` responses to others.
     seed, options
-        random seed of the sample; options of :func:`fuse`, such as ``ordered``, ``prior_model``,
-        ``selection`` and ``threads``.
+        random seed of the sample; options of :func:`fuse`, such as ``ordered``, ``prior_model``
+        and ``threads``.
 
     Examples
     --------
@@ -112,7 +109,7 @@ def fuse_stream(
     >>> [chunk.labels.tolist() for chunk in stream]
     [[0, 1, 0], [1, 0, 1]]
     """
-    SEED.check("seed", seed)
+    optional(integer_at_least(0)).check("seed", seed)
     again = _repeatable(chunks)
     check_gold(gold)
     sample = _Sample(max_responses, np.random.default_rng(seed), list(gold or ()))

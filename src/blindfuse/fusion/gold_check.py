@@ -13,9 +13,6 @@ from blindfuse.metrics import calibration_error, error_rate, reliability, wilson
 from blindfuse.model.posteriors import vote_posteriors
 from blindfuse.responses.gold import gold_codes
 
-BINS = 10
-"""Bins of the reliability diagram."""
-
 
 @dataclass(frozen=True)
 class Bin:
@@ -78,9 +75,7 @@ def check_on_gold(blind: Fusion, gold: Mapping[Any, Any]) -> GoldCheck:
         calibration_error=calibration_error(posteriors, codes),
         bins=tuple(
             Bin(int(count), float(confidence), _interval(accuracy, int(count)))
-            for count, confidence, accuracy in zip(
-                *reliability(posteriors, codes, BINS), strict=True
-            )
+            for count, confidence, accuracy in zip(*reliability(posteriors, codes, 10), strict=True)
         ),
     )
 

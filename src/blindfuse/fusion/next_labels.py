@@ -5,14 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import entr
 
+from blindfuse.diagnostics.items import BLOCK_ITEMS
 from blindfuse.fusion.fuse import Fusion, check_fusion
 from blindfuse.parameters import integer_at_least, optional
 from blindfuse.typing import Array, Codes, Floats
 
 MAX_CANDIDATES = 20
 """Annotators considered for every item: the most informative ones on average."""
-BLOCK_ITEMS = 20_000
-"""Items whose information gains are computed at once."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,14 +25,8 @@ from blindfuse.typing import Codes, Floats
 
 MAX_ITEMS = 4_000
 """Items that the curve is computed from; a sample of larger tables."""
-MAX_CLASSES_PER_CLUSTER = 2.0
-"""Largest K, as a multiple of the largest number of clusters of a run."""
-MAX_CONSECUTIVE = 12
-"""Every K up to this is tried; larger ones in steps of an eighth."""
 MIN_ITEMS_PER_CLASS = 5
 """Items of a half per class; with fewer, classes describe single items."""
-ITERATIONS, TOLERANCE = 50, 1e-5
-"""EM iterations, and the tolerance, of a fit that is only compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,13 +96,16 @@ def _require_agreement(predicted: Floats) -> None:
 
 
 def _candidates(responses: Responses, n_items: int) -> Codes:
-    """Every K to try: 1, 2, … up to a multiple of the clusters of the largest run."""
+    """Every K to try: 1, 2, … up to twice the clusters of the largest run.
+
+    From 12 on, K grows in steps of an eighth.
+    """
     largest = int(np.count_nonzero(_counts(responses), axis=1).max(initial=0))
-    last = min(int(np.ceil(MAX_CLASSES_PER_CLUSTER * largest)), n_items // MIN_ITEMS_PER_CLASS)
+    last = min(2 * largest, n_items // MIN_ITEMS_PER_CLASS)
     values, k = list[int](), 1
     while k < last:
         values.append(k)
-        k += 1 if k < MAX_CONSECUTIVE else k // 8
+        k += 1 if k < 12 else k // 8
     return np.array([*values, last] if last >= 2 else [], dtype=np.intp)
 
 
@@ -158,7 +155,7 @@ def _fit(responses: Responses, n_classes: int) -> tuple[Floats, Floats]:
     table = responses.with_anchor(n_classes, responses.anchor)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
-        model = DawidSkene(max_iter=ITERATIONS, tolerance=TOLERANCE).fit(table).model_
+        model = DawidSkene(max_iter=50, tolerance=1e-5).fit(table).model_
     return model.confusions, model.prior
 
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from blindfuse.diagnostics.expected_error import (
-    MAX_OBSERVED,
     ExpectedError,
     Features,
     measure_features,
     share_error,
 )
+from blindfuse.diagnostics.sampling import evenly_spaced
 from blindfuse.estimators.base import Estimator
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.mace import MACE
@@ -108,7 +108,7 @@ def _recalibrated(decision: Decision, evidence: Evidence) -> Decision:
     If none is stated, it is that of the shares of votes.
     """
     counted = _counted_items(evidence)
-    items = counted[:: -(-len(counted) // MAX_OBSERVED) or 1]
+    items = counted[evenly_spaced(len(counted))]
     if not len(items):
         return decision
     combined = decision.posteriors
@@ -179,7 +179,8 @@ def misnames_a_class(evidence: Evidence) -> bool:
     Annotators who agree little more than by chance determine latent classes that are not the ones
     they report; Assumption 2 of the paper, by which classes are named, does not hold there.
     """
-    votes, labels = evidence.votes, most_likely(evidence.fitted.posteriors_)
+    items = evenly_spaced(evidence.responses.n_items)
+    votes, labels = evidence.votes[items], most_likely(evidence.fitted.posteriors_[items])
     K = votes.shape[1]
     reported = np.stack([np.bincount(labels, column, K) for column in votes.T], axis=1)
     own = np.diag(reported).copy()
@@ -193,7 +194,7 @@ def observe(evidence: Evidence, decision: Decision, counted: Codes) -> Features:
 
     Symbols that are not classes count as the class that they speak for.
     """
-    items = counted[:: -(-len(counted) // MAX_OBSERVED)]
+    items = counted[evenly_spaced(len(counted))]
     table = evidence.responses.select_items(items)
     fitted = evidence.one_iteration if evidence.no_overlap is not None else evidence.fitted
     independent = fitted.model_.posteriors(table, threads=evidence.threads)

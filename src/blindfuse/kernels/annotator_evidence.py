@@ -14,7 +14,6 @@ def add_evidence(
     first,
     last,
     posteriors,
-    by_model,
     confusions,
     others,
     unknown,
@@ -23,10 +22,10 @@ def add_evidence(
     """Add the evidence of items ``first`` to ``last`` about every annotator.
 
     ``others[m, f, k]`` counts the responses f of annotator m by the model's posterior of the item
-    without the annotator's own response, v_k / Γ_m(f, k), rescaled, where v are the posteriors
-    ``by_model``. With w for the ``posteriors``, which may be less confident, ``unknown[m]`` adds
-    w_f (1 − w_f), the variance of whether the response is correct, and ``complete[m]`` adds
-    d (1 − d) with d = Σ_k w_k Γ_m(k, k), the variance that it would have before the response.
+    without the annotator's own response, w_k / Γ_m(f, k), rescaled, where w are the
+    ``posteriors``. ``unknown[m]`` adds w_f (1 − w_f), the variance of whether the response is
+    correct, and ``complete[m]`` adds d (1 − d) with d = Σ_k w_k Γ_m(k, k), the variance that it
+    would have before the response.
     """
     K = posteriors.shape[1]
     for n in range(first, last):
@@ -35,9 +34,9 @@ def add_evidence(
             total, accuracy = 0.0, 0.0
             for k in range(K):
                 accuracy += posteriors[n, k] * confusions[m, k, k]
-                total += by_model[n, k] / max(confusions[m, f, k], MIN_PROBABILITY)
+                total += posteriors[n, k] / max(confusions[m, f, k], MIN_PROBABILITY)
             unknown[m] += posteriors[n, f] * (1 - posteriors[n, f])
             complete[m] += accuracy * (1 - accuracy)
             for k in range(K):
-                left = by_model[n, k] / max(confusions[m, f, k], MIN_PROBABILITY)
+                left = posteriors[n, k] / max(confusions[m, f, k], MIN_PROBABILITY)
                 others[m, f, k] += left / total

@@ -1,10 +1,9 @@
 """Posteriors of items from responses, and expected counts of annotators from posteriors.
 
 Posteriors come from the majority vote or from a model. They are either stored, or added at once to
-``counts[annotator, reported, true]`` and ``totals[true]``, the expected counts. The classes of all
-of these are padded to whole vectors (:mod:`blindfuse.kernels.vectors`), but not those of votes. Indices are unsigned in inner loops, because Numba checks signed
-ones for negative values. ``log_confusions`` and ``log_prior`` serve items with more responses than
-MAX_FACTORS.
+``counts[annotator, reported, true]`` and ``totals[true]``, the expected counts. Where a kernel uses
+vectors, the classes are padded (see :mod:`blindfuse.kernels.vectors`). Indices are unsigned in
+inner loops, because Numba checks signed ones for negative values.
 """
 
 import math

@@ -137,12 +137,12 @@ class FusedModel(Model):
         return np.asarray(softmax(STEEPNESS * leads, axis=1))
 
     def recalibrate(self, combined: Floats, responded: Flags) -> Floats:
-        """Return the posteriors with their final confidence, where an item has responses."""
-        if self.recalibration == UNCHANGED:
-            return combined
-        corrected = self.recalibration(combined)
-        corrected[~responded] = combined[~responded]
-        return corrected
+        """Give the posteriors their final confidence, in place, where an item has responses."""
+        if self.recalibration != UNCHANGED:
+            unknown = combined[~responded]
+            self.recalibration(combined, in_place=True)
+            combined[~responded] = unknown
+        return combined
 
     def for_annotators(
         self,

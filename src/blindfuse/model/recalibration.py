@@ -4,15 +4,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from blindfuse.kernels.threads import map_threads
 from blindfuse.model.posteriors import most_likely
 from blindfuse.typing import Floats
 
 MIN_POSTERIOR = 1e-12
 """Posteriors below this are raised to it before they are recalibrated."""
-POWER_LIMITS = 1e-3, 1e2
-"""The powers among which :func:`power_for_error` searches."""
-BISECTIONS = 30
-"""Halvings of the range of log powers, which leave eight digits."""
+
+
+BLOCK_ITEMS = 10_000
+"""Items that are recalibrated at once, so that they stay in the cache."""
 
 
 class Recalibration(NamedTuple):
@@ -26,8 +27,25 @@ class Recalibration(NamedTuple):
     certain: float = 0.0
     mixed: float = 0.0
 
-    def __call__(self, posteriors: Floats) -> Floats:
+    def __call__(self, posteriors: Floats, in_place: bool = False) -> Floats:
         """Return recalibrated posteriors ``[item, class]``."""
+        corrected = posteriors if in_place else np.empty(posteriors.shape)
+
+        def correct(begin: int, end: int) -> None:
+            for start in range(begin, end, BLOCK_ITEMS):
+                block = slice(start, min(start + BLOCK_ITEMS, end))
+                corrected[block] = self._corrected(posteriors[block])
+
+        map_threads(correct, len(posteriors), None, BLOCK_ITEMS)
+        return corrected
+
+    def undone(self, posteriors: Floats) -> Floats:
+        """Return the posteriors before a power; those after checked labels are returned as are."""
+        if self.certain or self.mixed or self.power == 1:
+            return posteriors
+        return Recalibration(1 / self.power)(posteriors)
+
+    def _corrected(self, posteriors: Floats) -> Floats:
         corrected = np.log(np.maximum(posteriors, MIN_POSTERIOR))
         corrected *= self.power
         corrected -= corrected.max(axis=1, keepdims=True)
@@ -46,13 +64,14 @@ UNCHANGED = Recalibration()
 def power_for_error(posteriors: Floats, error: float) -> Recalibration:
     """The power after which the mean of 1 − confidence is ``error``, as far as a power can.
 
-    The mean falls with the power, so halving the range of log power finds it. With the logarithms
-    d_k ≤ 0 relative to the largest posterior, the confidence is 1/Σ_k exp(power · d_k).
+    The mean falls with the power, so 30 halvings of the range of log power, from 0.001 to 100, find
+    it. With the logarithms d_k ≤ 0 relative to the largest posterior, the confidence is
+    1/Σ_k exp(power · d_k).
     """
     logs = np.log(np.maximum(posteriors, MIN_POSTERIOR))
     logs -= logs.max(axis=1, keepdims=True)
-    low, high = np.log(POWER_LIMITS)
-    for _ in range(BISECTIONS):
+    low, high = np.log([1e-3, 1e2])
+    for _ in range(30):
         middle = (low + high) / 2
         if np.mean(1 - 1 / np.exp(np.exp(middle) * logs).sum(axis=1)) > error:
             low = middle

@@ -4,11 +4,10 @@
 - ``canonical``: an order of items and annotators that depends on the ratings only
 - ``rule``: baseline, model, and how far the model may go, from what the ratings show
 - ``leave_one_out``: each rating against the others of its item
-- ``scales``, ``standardization``: annotators on other scales, ratings standardised per annotator
-- ``estimate``: the methods, and what they return; ``noise``: the noise of a rating by value
+- ``scales``: annotators on other scales, and ratings standardised per annotator
+- ``estimate``: the methods, what they return, and the noise of a rating by value
 - ``annotator_fit``: bias, scale and noise of annotators, shrunk towards the crowd
-- ``factor_em``, ``factor_statistics``, ``factor_stream``: EM of the one-factor model, by statistics
-  that add up over partitions and batches
+- ``factor_em``: EM of the one-factor model, by statistics that add up; ``one_factor``: on streams
 - ``copying``: annotators whose errors are correlated
 - ``fuse_numbers``: the call that users make
 """

@@ -20,13 +20,11 @@ from blindfuse.kernels.ratings import rating_sums
 from blindfuse.numbers.table import Numbers
 from blindfuse.typing import Codes, Floats
 
-N_SUMS = 7
 MIN_VARIANCE = 1e-6
 """Lower bound of variances, relative to the variance of all ratings, so that nothing is divided by
 zero where annotators agree exactly."""
 NOISE_COUNT = 8.0
 """Pseudo-count of the noise prior: the typical noise counts as much as this many ratings."""
-REGRESSION_ITERATIONS = 10
 
 
 @dataclass(frozen=True)
@@ -74,11 +72,9 @@ class AnnotatorFit:
 
 def initial_fit(n_annotators: int) -> AnnotatorFit:
     """Return annotators that are all like the prior."""
-    prior = CrowdPrior()
-    bias, scale, noise = (
-        np.full(n_annotators, value) for value in (prior.bias, prior.scale, prior.noise)
-    )
-    return AnnotatorFit(bias, scale, noise, np.zeros((n_annotators, 3)), prior)
+    prior, ones = CrowdPrior(), np.ones(n_annotators)
+    parameters = prior.bias * ones, prior.scale * ones, prior.noise * ones
+    return AnnotatorFit(*parameters, np.zeros((n_annotators, 3)), prior)
 
 
 def fit_step(sums: Floats, last: AnnotatorFit) -> AnnotatorFit:
@@ -110,9 +106,7 @@ def fit_step(sums: Floats, last: AnnotatorFit) -> AnnotatorFit:
     return AnnotatorFit(b, a, noise, np.column_stack([var_a, cov, var_b]), learned)
 
 
-def regress(
-    table: Numbers, z: Floats, v: Floats, iterations: int = REGRESSION_ITERATIONS
-) -> AnnotatorFit:
+def regress(table: Numbers, z: Floats, v: Floats, iterations: int = 10) -> AnnotatorFit:
     """Return bias, scale and noise of the annotators given the truth of the items.
 
     ``z[item]`` and ``v[item]`` are the means and variances of its posterior, to which the
@@ -120,7 +114,7 @@ def regress(
     """
 
     def work(first: int, last: int) -> Floats:
-        sums = np.zeros((table.n_annotators, N_SUMS))
+        sums = np.zeros((table.n_annotators, 7))
         rating_sums(*table.rows, z, v, first, last, sums)
         return sums
 

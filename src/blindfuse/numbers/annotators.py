@@ -59,11 +59,8 @@ class RatedAnnotators:
             f"{noisy:.3g}, for half of the annotators (interquartile range)."
         )
         for flag, meaning in FLAGS.items():
-            flagged = [
-                name for name, own in zip(self.names, self.flags, strict=True) if own == flag
-            ]
-            if flagged:
-                text += f" {list_names(flagged)}: {meaning}."
+            if flag in self.flags:
+                text += f" {list_names(self.names[np.array(self.flags) == flag])}: {meaning}."
         return text
 
 
@@ -96,14 +93,10 @@ def rate_annotators(
 
 def _flags(table: Numbers, scale: Floats, reliability: Floats) -> tuple[str, ...]:
     low, high = table.ranges
-    n, flags = table.ratings_per_annotator, []
-    for m in range(len(scale)):
-        if n[m] > 1 and low[m] == high[m] and table.values.min() < table.values.max():
-            flags.append("constant")
-        elif n[m] > 1 and reliability[m] < USELESS_RELIABILITY:
-            flags.append("unreliable")
-        elif scale[m] < 0:
-            flags.append("reversed")
-        else:
-            flags.append("")
-    return tuple(flags)
+    several = table.ratings_per_annotator > 1
+    conditions = {
+        "constant": several & (low == high) & (np.ptp(table.values) > 0),
+        "unreliable": several & (reliability < USELESS_RELIABILITY),
+        "reversed": scale < 0,
+    }
+    return tuple(np.select(list(conditions.values()), list(conditions), "").tolist())

@@ -12,11 +12,8 @@ from blindfuse.responses.coding import as_names, positions
 from blindfuse.responses.numerals import MAX_MAGNITUDE
 from blindfuse.typing import Codes, Floats
 
-ITERATIONS = 20
 MIN_FOR_SLOPE = 3
 """Minimum number of gold values for a slope: two leave no residual to judge it by."""
-MIN_SHARE = 1e-9
-"""Least variance of a gold value, relative to the largest one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +46,11 @@ class Calibration:
 
     def variances(self, values: Floats, variances: Floats) -> Floats:
         """Return the variances of calibrated estimates."""
-        offset = values - self.centre
-        line = (
-            self.covariance[0, 0]
-            + 2 * offset * self.covariance[0, 1]
-            + offset**2 * self.covariance[1, 1]
+        offset, (of_location, both, of_slope) = (
+            values - self.centre,
+            self.covariance[[0, 0, 1], [0, 1, 1]],
         )
+        line = of_location + 2 * offset * both + offset**2 * of_slope
         return np.asarray(self.slope**2 * variances + line + self.extra_variance)
 
 
@@ -95,9 +91,9 @@ def calibrate(estimates: Floats, variances: Floats, gold: Floats) -> Calibration
     coefficients, covariance = np.array([float(target.mean()), 1.0]), np.zeros((2, 2))
     extra, slope = float(np.var(target)), 1.0
     size = used.shape[1]
-    for _ in range(ITERATIONS):
+    for _ in range(20):
         total = slope**2 * variances + extra
-        weights = 1 / np.maximum(total, MIN_SHARE * max(float(total.max()), 1e-200))
+        weights = 1 / np.maximum(total, max(1e-9 * float(total.max()), 1e-209))
         covariance[:size, :size] = np.linalg.inv((used.T * weights) @ used)
         coefficients[:size] = covariance[:size, :size] @ (used.T @ (weights * target))
         slope = float(coefficients[1])

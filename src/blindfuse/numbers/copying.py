@@ -24,8 +24,6 @@ MIN_COMMON = 10
 MIN_COPY_CORRELATION = 0.993
 """Correlation of ratings, and of their ranks, from which two annotators count as one. Independent
 annotators reach it with 8 % of the truth's standard deviation as noise, and lose little then."""
-MAX_ANNOTATORS = 1000
-"""Annotators up to which pairs are tested; more would need over 50 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +76,8 @@ def find_copies(table: Numbers) -> CopiedRatings:
     Annotators with nearly the same ranking of common items are therefore found first and merged;
     their correlation is given as 1. All other pairs are tested by one model.
     """
-    M, nothing = table.n_annotators, np.empty(0)
-    if M > MAX_ANNOTATORS:
+    if table.n_annotators > 1000:  # pairs of more would need over 50 MB
+        nothing = np.empty(0)
         return CopiedRatings(table.annotators, np.empty((0, 2), np.intp), nothing, nothing, 0)
     moments = _pair_moments(table)
     first, second = np.nonzero(moments.common >= MIN_COMMON)

@@ -1,4 +1,4 @@
-"""``Estimate``: what a method returns for a table of ratings."""
+"""``Estimate``: what a method returns for a table of ratings; mean, median and the model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,16 +13,13 @@ from blindfuse.numbers.factor_em import (
     crowd_scale,
     error_variances_of,
     fit_factor,
-    posterior_means,
+    posteriors,
 )
-from blindfuse.numbers.noise import local_noise
 from blindfuse.numbers.table import Numbers
 from blindfuse.typing import Floats
 
-MEDIAN_EFFICIENCY = 2 / np.pi
-"""Variance of the mean divided by that of the median of many normal ratings."""
-MIN_RELIABILITY = 0.01
-"""Least share of the variance of estimates that is taken for that of the truth."""
+INTERVAL_Z = 1.959964
+"""Half of a 95 % interval, in standard errors of a normal distribution."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +48,14 @@ class Estimate:
 
 def mean(table: Numbers) -> Estimate:
     """Estimate each item by the mean of its ratings."""
-    return _without_model(table, partial(item_means, unrated=_mean(table.values)), 1.0)
+    return _without_model(table, partial(item_means, unrated=_mean(table.values)), efficiency=1.0)
 
 
 def median(table: Numbers) -> Estimate:
     """Estimate each item by the median of its ratings, which one outlier does not change much."""
     centre = partial(item_medians, unrated=_mean(table.values))
-    return _without_model(table, centre, MEDIAN_EFFICIENCY)
+    # Of many normal ratings, the mean has 2/π of the variance of the median.
+    return _without_model(table, centre, efficiency=2 / np.pi)
 
 
 def one_factor(table: Numbers, fitted: FactorFit | None = None) -> Estimate:
@@ -71,7 +69,7 @@ def one_factor(table: Numbers, fitted: FactorFit | None = None) -> Estimate:
 
 
 def _factor_means(new: Numbers, fit: AnnotatorFit, location: float, unit: float) -> Floats:
-    return np.asarray(location + unit * posterior_means(new, fit))
+    return np.asarray(location + unit * posteriors(new, fit)[0])
 
 
 def item_means(table: Numbers, unrated: float) -> Floats:
@@ -101,7 +99,7 @@ def _without_model(
     variances = noise / np.maximum(n * np.where(n > 2, efficiency, 1.0), 1.0)
     variances = np.where(n > 0, variances, noise + values.var())
     total, location = float(values.var()), _mean(values)
-    truth = max(total - _mean(variances), MIN_RELIABILITY * total)
+    truth = max(total - _mean(variances), 0.01 * total)
     if not truth > 0:
         z, v = np.zeros(len(values)), np.ones(len(values))
         return Estimate(values, variances, z, v, location, 0.0, predict)
@@ -112,3 +110,36 @@ def _without_model(
 
 def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else 0.0
+
+
+def local_noise(table: Numbers, values: Floats) -> Floats:
+    """Return the variance ``[item]`` of ratings around their item, by the value of the item.
+
+    It is the pooled variance within items whose values lie in ± INTERVAL_Z √noise of the item's
+    own: s_i² = Σ_j S_j / Σ_j (n_j − 1) over |y_j − y_i| ≤ z s_i, for S_j squared deviations of n_j
+    ratings. Items near the end of a scale, where all give the same rating, so share the noise of
+    the values that they might have. Without an item with two ratings it is the variance of all.
+    """
+    n = table.ratings_per_item
+    freedom = np.maximum(n - 1, 0).astype(np.float64)
+    item = table.item_of_rating()
+    deviations = np.square(table.values - item_means(table, 0.0)[item])
+    squares = np.bincount(item, deviations, minlength=table.n_items)
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    total = np.concatenate([[0.0], np.cumsum(squares[order])])
+    count = np.concatenate([[0.0], np.cumsum(freedom[order])])
+    if not count[-1]:
+        return np.full(len(values), float(table.values.var()) if table.n_ratings else 0.0)
+    pooled = total[-1] / count[-1]
+    noise = np.full(len(values), pooled)
+    for _ in range(5):  # from one window for all items to windows that agree with their noise
+        half = INTERVAL_Z * np.sqrt(noise)
+        first = np.searchsorted(ordered, ordered - half, side="left")
+        last = np.searchsorted(ordered, ordered + half, side="right")
+        several = count[last] > count[first]
+        sums = np.maximum(total[last] - total[first], 0.0)
+        noise = np.where(several, sums / np.where(several, count[last] - count[first], 1.0), noise)
+    unsorted = np.empty(len(values))
+    unsorted[order] = noise
+    return unsorted

@@ -1,20 +1,77 @@
-"""EM of the one-factor model x_im = b_m + a_m z_i + e_im with normal noise."""
+"""EM of the one-factor model x_im = b_m + a_m z_i + e_im with normal noise.
 
+The E-step sums up statistics, ``FactorStatistics``, which are all that the M-step needs to know
+about the ratings. Those of partitions and of batches add up.
+"""
+
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from blindfuse.kernels.ratings import factor_variances, standardized_sums
-from blindfuse.numbers.annotator_fit import AnnotatorFit, regress
-from blindfuse.numbers.factor_statistics import expected_statistics, maximize, update_posteriors
-from blindfuse.numbers.standardization import Standardizer
+from blindfuse.kernels.ratings import factor_variances, normal_posteriors, standardized_sums
+from blindfuse.numbers.annotator_fit import AnnotatorFit, fit_step, regress
+from blindfuse.numbers.scales import Standardizer
 from blindfuse.numbers.table import Numbers
+from blindfuse.responses.coding import positions, union
 from blindfuse.typing import Array, Floats
 
-MAX_ITERATIONS = 500
 TOLERANCE = 0.01
 """EM stops where an iteration changes the estimates by less than this share of their standard
 error: further iterations change less than what sampling noise leaves open."""
+
+
+@dataclass(frozen=True, eq=False)
+class FactorStatistics:
+    """Expected sufficient statistics of the one-factor model, given parameters of annotators.
+
+    The statistics of disjoint sets of items, such as the partitions of a table or the batches of a
+    stream, can be added in any order. Memory grows with the number of annotators only.
+
+    Attributes
+    ----------
+    sums ``[annotator, 7]``
+        n, Σu, Σux, Σux², Σuz, Σu(z² + v) and Σuxz over the ratings of each annotator.
+    totals
+        the number of items, Σz and Σ(z² + v) over items.
+    """
+
+    annotators: Array
+    sums: Floats
+    totals: Floats
+
+    def __add__(self, other: "FactorStatistics") -> "FactorStatistics":
+        names = union(self.annotators, other.annotators, "annotators")
+        sums = np.zeros((len(names), 7))
+        for part in (self, other):
+            sums[positions(part.annotators, names)] += part.sums
+        return FactorStatistics(names, sums, self.totals + other.totals)
+
+    def discounted(self, factor: float) -> "FactorStatistics":
+        """Return the statistics of the same ratings, each counted ``factor`` times."""
+        return FactorStatistics(self.annotators, factor * self.sums, factor * self.totals)
+
+    def normalized(self) -> "FactorStatistics":
+        """Return the statistics for z with mean 0 and variance 1 over all items.
+
+        This is the parameter expansion of Liu, Rubin and Wu (1998), "Parameter expansion to
+        accelerate EM", by which EM needs far fewer iterations.
+        """
+        n_items, total, total_squares = self.totals
+        mean = total / max(n_items, 1.0)
+        variance = total_squares / max(n_items, 1.0) - mean**2
+        d = np.sqrt(variance) if variance > 0 else 1.0
+        n, u, x, xx, z, zz, xz = self.sums.T
+        zz = (zz - 2 * mean * z + mean**2 * u) / d**2
+        sums = np.column_stack([n, u, x, xx, (z - mean * u) / d, zz, (xz - mean * x) / d])
+        return FactorStatistics(self.annotators, sums, np.array([n_items, 0.0, n_items]))
+
+    def rescaled(self, factor: float, shift: float) -> "FactorStatistics":
+        """Return the statistics of ``factor · x + shift`` in place of the ratings x."""
+        n, u, x, xx, z, zz, xz = self.sums.T
+        xx = factor**2 * xx + 2 * factor * shift * x + shift**2 * u
+        sums = np.column_stack([n, u, factor * x + shift * u, xx, z, zz, factor * xz + shift * z])
+        return replace(self, sums=sums)
 
 
 class FactorFit(NamedTuple):
@@ -23,7 +80,6 @@ class FactorFit(NamedTuple):
     annotators: AnnotatorFit
     z: Floats
     v: Floats
-    iterations: int
 
 
 def fit_factor(table: Numbers, tolerance: float = TOLERANCE) -> FactorFit:
@@ -32,19 +88,18 @@ def fit_factor(table: Numbers, tolerance: float = TOLERANCE) -> FactorFit:
     z has mean 0 and variance 1 over the items, and its sign is such that annotators with positive
     scales have most of the information.
     """
-    z = standardized_start(table)
-    v = np.zeros(table.n_items)
+    z, v, change = standardized_start(table), np.zeros(table.n_items), np.inf
     fit = regress(table, z, v, iterations=3)
-    iterations, change = 0, np.inf
-    while change >= tolerance**2 * v.mean() and iterations < MAX_ITERATIONS:
-        iterations += 1
-        last = z.copy()
-        fit = maximize(expected_statistics(table, fit, z, v), fit)
+    for _ in range(500):
+        if change < tolerance**2 * v.mean():
+            break
+        last = z
+        z, v, statistics = e_step(table, fit)
+        fit = maximize(statistics, fit)
         change = float(np.square(z - last).mean())
     if information(fit, table.ratings_per_annotator)[fit.scale < 0].sum() > 0.5:
         fit = fit.reversed()
-    update_posteriors(table, fit, z, v)
-    return FactorFit(fit, z, v, iterations)
+    return FactorFit(fit, *posteriors(table, fit))
 
 
 def standardized_start(table: Numbers) -> Floats:
@@ -58,18 +113,52 @@ def standardized_start(table: Numbers) -> Floats:
     return np.asarray((values - values.mean()) / (deviation if deviation > 0 else 1.0))
 
 
+def e_step(table: Numbers, fit: AnnotatorFit) -> tuple[Floats, Floats, FactorStatistics]:
+    """Return posterior means and variances of z ``[item]``, and the statistics.
+
+    ``fit`` has one entry per annotator of the table. The result depends on the number of threads in
+    the last digits only.
+    """
+    z, v, blocks = _update(table, fit, table.n_annotators)
+    sums, totals = (sum(each[1:], start=each[0]) for each in zip(*blocks, strict=True))
+    sums[:, :4] = table.power_sums
+    totals = np.array([table.n_items, *totals], dtype=np.float64)
+    return z, v, FactorStatistics(table.annotators, sums, totals)
+
+
+def posteriors(table: Numbers, fit: AnnotatorFit) -> tuple[Floats, Floats]:
+    """Return posterior means and variances of z ``[item]`` given the annotators."""
+    z, v, _ = _update(table, fit, 0)
+    return z, v
+
+
+def _update(
+    table: Numbers, fit: AnnotatorFit, n_rows: int
+) -> tuple[Floats, Floats, list[tuple[Floats, Floats]]]:
+    """Return z and v, and ``sums[:n_rows]`` and Σz, Σ(z² + v) of each block of items."""
+    z, v = np.empty(table.n_items), np.empty(table.n_items)
+    a, b, uncertainty = fit.scale, fit.bias, fit.uncertainty
+    products = a**2 + uncertainty[:, 0], a, a * b + uncertainty[:, 1]
+    weights = np.column_stack(products) / fit.noise[:, None]
+
+    def work(first: int, last: int) -> tuple[Floats, Floats]:
+        sums = np.zeros((n_rows, 7))
+        totals = normal_posteriors(*table.rows, first, last, weights, z, v, sums)
+        return sums, np.array(totals)
+
+    return z, v, table.map_items(work)
+
+
+def maximize(statistics: FactorStatistics, last: AnnotatorFit) -> AnnotatorFit:
+    """Return the annotators' parameters given the statistics: the M-step."""
+    return fit_step(statistics.normalized().sums, last)
+
+
 def information(fit: AnnotatorFit, n_ratings: Array) -> Floats:
     """Return the share ``[annotator]`` of the information about z: n_m a_m²/(a_m² + s_m²)."""
     reliability = n_ratings * fit.scale**2 / (fit.scale**2 + fit.noise)
     total = reliability.sum()
-    return np.asarray(reliability / total if total > 0 else np.full(len(reliability), 0.0))
-
-
-def posterior_means(table: Numbers, fit: AnnotatorFit) -> Floats:
-    """Return the posterior means of z ``[item]`` given the annotators."""
-    z, v = np.zeros(table.n_items), np.ones(table.n_items)
-    update_posteriors(table, fit, z, v)
-    return z
+    return np.asarray(reliability / total if total > 0 else np.zeros(len(reliability)))
 
 
 def crowd_scale(fit: AnnotatorFit, n_ratings: Array) -> tuple[float, float]:
@@ -80,9 +169,8 @@ def crowd_scale(fit: AnnotatorFit, n_ratings: Array) -> tuple[float, float]:
     weights = information(fit, n_ratings) * (fit.scale > 0)
     if not weights.sum() > 0:
         return fit.prior.bias, max(fit.prior.scale, 0.0)
-    return float(np.average(fit.bias, weights=weights)), float(
-        np.average(fit.scale, weights=weights)
-    )
+    location, scale = (np.average(each, weights=weights) for each in (fit.bias, fit.scale))
+    return float(location), float(scale)
 
 
 def error_variances_of(table: Numbers, fitted: FactorFit) -> Floats:

@@ -1,20 +1,26 @@
 """`fuse_numbers`: fuse ratings on a numeric scale, and say how and why."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.kernels.threads import single_threaded_blas
-from blindfuse.numbers.annotators import RatedAnnotators, rate_annotators
+from blindfuse.numbers.annotators import rate_annotators
 from blindfuse.numbers.calibration import MIN_FOR_SLOPE, Calibration, calibrate, gold_values
 from blindfuse.numbers.canonical import CanonicalNumbers, canonicalize
 from blindfuse.numbers.copying import CopiedRatings, find_copies, merge_groups
-from blindfuse.numbers.estimate import Estimate, mean, median, one_factor
-from blindfuse.numbers.noise import INTERVAL_Z, local_noise
+from blindfuse.numbers.estimate import (
+    INTERVAL_Z,
+    Estimate,
+    local_noise,
+    mean,
+    median,
+    one_factor,
+)
+from blindfuse.numbers.number_fusion import NumberFusion
 from blindfuse.numbers.rule import (
     FACTOR,
     MEAN,
@@ -24,149 +30,20 @@ from blindfuse.numbers.rule import (
     choose_method,
     gather_evidence,
 )
-from blindfuse.numbers.scales import scale_notes
-from blindfuse.numbers.standardization import Standardizer
-from blindfuse.numbers.table import Numbers, as_numbers, check_numbers
+from blindfuse.numbers.scales import Standardizer
+from blindfuse.numbers.table import Numbers, check_numbers
 from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold
-from blindfuse.typing import Array, Floats
+from blindfuse.typing import Floats
 
-AUTO = "auto"
 METHODS: dict[str, Callable[[Numbers], Estimate]] = {
     MEAN: mean,
     MEDIAN: median,
     STANDARDIZED: mean,  # of standardised ratings
     FACTOR: one_factor,
 }
-MIN_SPREAD = 1e-6
-"""Median absolute deviation, relative to the largest one, below which most ratings agree."""
 MAX_PAIR_RATINGS = 2_000_000
 """Pairs of ratings of the same item up to which copies are merged before the ratings are fused."""
-
-
-@dataclass(frozen=True, eq=False)
-class NumberFusion:
-    """One estimate per item with its interval, and bias, scale and noise of the annotators.
-
-    Attributes
-    ----------
-    numbers
-        the ratings that were fused.
-    values, low, high ``[item]``
-        estimates and their 95 % intervals, in the order of ``numbers.items``. Without gold values
-        they are on the scale that the annotators share.
-    standard_errors ``[item]``
-        standard errors of the estimates; zero for gold items. Unless errors look independent, they
-        are those of a further rating, because annotators may share errors that no rating shows.
-    annotators
-        :class:`~blindfuse.numbers.annotators.RatedAnnotators`: ``bias``, ``scale`` and ``noise``.
-    choice
-        the method, why it was chosen, and whether errors look independent.
-    calibration
-        the line from estimates to gold values; None without gold values.
-    """
-
-    numbers: Numbers
-    values: Floats
-    low: Floats
-    high: Floats
-    standard_errors: Floats
-    annotators: RatedAnnotators
-    choice: MethodChoice = field(repr=False)
-    calibration: Calibration | None = field(repr=False)
-    _fitted: "FittedNumbers" = field(repr=False)
-
-    @property
-    def items(self) -> Array:
-        """Names of the items ``[item]``."""
-        return self.numbers.items
-
-    @property
-    def method(self) -> str:
-        """The name of the method that was used."""
-        return self.choice.method
-
-    @property
-    def why(self) -> str:
-        """Why the method was used, in sentences."""
-        return self.choice.why
-
-    @cached_property
-    def copies(self) -> CopiedRatings:
-        """Pairs of annotators with correlated errors; computed when first used."""
-        return self._fitted.copies_in_input_order()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Facts about the ratings that limit what the estimates mean."""
-        merged = [
-            f"Annotators {list_names(self.numbers.annotators[list(group)])} give nearly the same "
-            "ratings; they count as one annotator"
-            for group in self._fitted.groups_in_input_order()
-        ]
-        scales = scale_notes(self.numbers, self._fitted.ratios_in_input_order())
-        notes = *self.numbers.notes, *scales, *merged, self._uncertainty_note()
-        return tuple(note for note in notes if note)
-
-    def _uncertainty_note(self) -> str | None:
-        if self.numbers.n_ratings == 1:
-            return "The uncertainty of a single rating cannot be estimated; its interval is empty"
-        if self.numbers.ratings_per_item.max() > 1:
-            return None
-        return (
-            "No item has two ratings, so the noise of annotators is unknown; intervals have the "
-            "width of the spread of all ratings"
-        )
-
-    def predict(self, numbers: Any) -> Floats:
-        """Return the estimates ``[item]`` of new items by the same annotators.
-
-        Each item is estimated on its own, by the same method; nothing is learned from new items.
-        """
-        return self._fitted.predict(as_numbers(numbers), self.calibration)
-
-    def summary(self) -> str:
-        """What was fused, by which method and why, and how far to trust it."""
-        return "\n".join(
-            [
-                repr(self.numbers),
-                f"Method: {self.method}. {self.why}",
-                *(f"{heading}: {text}" for heading, text in self.paragraphs()),
-            ]
-        )
-
-    def paragraphs(self) -> list[tuple[str, str]]:
-        """Headings and texts about the estimates, the annotators and what limits them."""
-        width = float(np.median(self.high - self.low)) / 2
-        spread = float(self.values.std())
-        estimates = (
-            f"The 95 % intervals of {self.numbers.n_items:,} estimates are ±{width:.3g} (median), "
-            f"{self._interval_meaning()}; the estimates have a standard deviation of {spread:.3g}."
-        )
-        paragraphs = [
-            ("Estimates", estimates),
-            ("Annotators", self.annotators.summary()),
-            ("Dependence", self.copies.summary()),
-        ]
-        if self.calibration is not None:
-            paragraphs.append(
-                (
-                    "Gold values",
-                    f"Estimates were multiplied by {self.calibration.slope:.3g} and their mean "
-                    f"moved from {self.calibration.centre:.4g} to {self.calibration.location:.4g}.",
-                )
-            )
-        return [*paragraphs, *(("Note", f"{note}.") for note in self.notes)]
-
-    def _interval_meaning(self) -> str:
-        if self.calibration is not None and self.calibration.has_slope:
-            return "from the distance of the gold values"
-        if self.choice.is_independent:
-            return "if annotators err independently"
-        return "as wide as for a further rating, because annotators may share errors"
-
-    def __repr__(self) -> str:
-        return f"NumberFusion of {self.numbers!r}, by {self.method}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +105,7 @@ def fuse_numbers(
     annotators: Any = None,
     values: Any = None,
     *,
-    method: str = AUTO,
+    method: str = "auto",
     gold: Mapping[Any, Any] | None = None,
 ) -> NumberFusion:
     """Fuse ratings into one estimate per item, and rate the annotators.
@@ -259,9 +136,9 @@ def fuse_numbers(
     [1.33, 4.33, 2.33]
     """
     table = check_numbers(items, annotators, values)
-    if method != AUTO and method not in METHODS:
+    if method != "auto" and method not in METHODS:
         raise BadParameter(
-            f"method={method!r} must be {AUTO!r} or one of {list_names(METHODS, len(METHODS))}."
+            f"method={method!r} must be 'auto' or one of {list_names(METHODS, len(METHODS))}."
         )
     check_gold(gold, "gold values")
     gold_at, known = gold_values(table, gold or {})
@@ -297,7 +174,7 @@ def _fit(table: Numbers, method: str) -> tuple[FittedNumbers, MethodChoice]:
     evidence = gather_evidence(merged, replace(canonical, numbers=merged).sample(), origin / unit)
     choice, fitted = choose_method(evidence), evidence.fitted
     distant = evidence.ratios != 1
-    if method != AUTO:
+    if method != "auto":
         choice, fitted = choice._replace(method=method, why="You named it."), None
         distant = np.zeros_like(distant)
     standardizer = None
@@ -334,7 +211,7 @@ def _location_and_spread(values: Floats) -> tuple[float, float]:
     origin = float(np.median(values))
     deviations = np.abs(values - origin)
     typical, largest = float(np.median(deviations)), float(deviations.max())
-    return origin, (typical if typical > MIN_SPREAD * largest else largest) or 1.0
+    return origin, (typical if typical > 1e-6 * largest else largest) or 1.0
 
 
 def _find_groups(table: Numbers) -> tuple[CopiedRatings | None, tuple[tuple[int, ...], ...]]:

@@ -18,10 +18,6 @@ from blindfuse.typing import Array, Codes, Floats
 CLIPPED_SHARE = 0.05
 """Share of an annotator's ratings at each end that is moved to the next rating, so that gross
 errors do not decide."""
-ROUNDING = 1e-9
-"""Difference of two correlations that is due to rounding."""
-MIN_RATINGS = 5
-"""Ratings from which the correlation of an annotator counts."""
 
 
 class RestCorrelation(NamedTuple):
@@ -34,7 +30,7 @@ class RestCorrelation(NamedTuple):
         """Return by how many standard errors this correlation is higher than another one."""
         difference = self.value - other.value
         error = float(np.sqrt(np.square(self.influence - other.influence).sum()))
-        return difference / error if abs(difference) > ROUNDING else 0.0
+        return difference / error if abs(difference) > 1e-9 else 0.0  # less is rounding
 
 
 def rest_correlations(table: Numbers, rests: Mapping[str, Floats]) -> dict[str, RestCorrelation]:
@@ -48,19 +44,16 @@ def rest_correlations(table: Numbers, rests: Mapping[str, Floats]) -> dict[str, 
     shared = np.flatnonzero(table.ratings_per_item[item] > 1)
     codes, items = table.codes[shared], item[shared]
     u = _standardize_within(codes, table.values[shared])
-    found = {}
+    correlations = {}
     for name, rest in rests.items():
         t = _standardize_within(codes, rest[shared])
         uu, tt = float(u @ u), float(t @ t)
         products = u * t / np.sqrt(uu * tt) if uu * tt > 0 else np.zeros(len(u))
         r = float(products.sum())
         influence = products - r * (u**2 / (uu or 1.0) + t**2 / (tt or 1.0)) / 2
-        found[name] = RestCorrelation(r, _item_sums(items, influence, table.n_items))
-    return found
-
-
-def _item_sums(items: Array, values: Floats, n_items: int) -> Floats:
-    return np.asarray(np.bincount(items, values, minlength=n_items), np.float64)
+        of_item = np.bincount(items, influence, minlength=table.n_items).astype(np.float64)
+        correlations[name] = RestCorrelation(r, of_item)
+    return correlations
 
 
 def rest_means(table: Numbers) -> Floats:
@@ -123,10 +116,10 @@ def predict_left_out(table: Numbers) -> Floats:
     """
     predictions = np.empty(table.n_ratings)
     half = np.arange(table.n_items) % 2
-    for own in range(2):
-        fit = fit_factor(table.select_items(np.flatnonzero(half != own))).annotators
-        part = table.select_items(np.flatnonzero(half == own))
-        predictions[half[table.item_of_rating()] == own] = leave_out(part, fit).predictions
+    for k in range(2):
+        fit = fit_factor(table.select_items(np.flatnonzero(half != k))).annotators
+        part = table.select_items(np.flatnonzero(half == k))
+        predictions[half[table.item_of_rating()] == k] = leave_out(part, fit).predictions
     return predictions
 
 
@@ -134,7 +127,7 @@ def _standardize_within(groups: Array, values: Floats) -> Floats:
     """Values of each group without their extremes, with mean 0 and variance 1.
 
     The highest and the lowest CLIPPED_SHARE, and at least one each, are moved to the next value.
-    Groups of fewer than MIN_RATINGS are set to 0.
+    Groups of fewer than five are set to 0.
     """
     order = _order_within(groups, values)
     group, x = groups[order], values[order]
@@ -144,9 +137,9 @@ def _standardize_within(groups: Array, values: Floats) -> Floats:
     x = np.clip(x, x[start + cut], x[start + size - 1 - cut])
     x = x - (np.bincount(group, x) / np.maximum(count, 1))[group]
     deviation = np.sqrt(np.bincount(group, x**2) / np.maximum(count, 1))[group]
-    known = (size >= MIN_RATINGS) & (deviation > 0)
+    varied = (size >= 5) & (deviation > 0)
     standardized = np.empty(len(x))
-    standardized[order] = np.where(known, x / np.where(known, deviation, 1.0), 0.0)
+    standardized[order] = np.where(varied, x / np.where(varied, deviation, 1.0), 0.0)
     return standardized
 
 

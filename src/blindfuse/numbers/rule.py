@@ -28,8 +28,7 @@ from blindfuse.numbers.leave_one_out import (
     rest_means,
     rest_medians,
 )
-from blindfuse.numbers.scales import scale_ratios
-from blindfuse.numbers.standardization import Standardizer
+from blindfuse.numbers.scales import Standardizer, scale_ratios
 from blindfuse.numbers.table import Numbers
 from blindfuse.typing import Floats
 
@@ -39,13 +38,8 @@ SIGNIFICANT_Z = 2.0
 ratings."""
 MAX_MISFIT = 3.0
 """Standard errors up to which residuals are those of independent normal errors."""
-TEST_TOLERANCE = 0.1
-"""Tolerance of EM where the fit is tested, in standard errors 1/√n of an annotator's parameters."""
 MIN_ANNOTATORS = 4
 """Annotators that are needed to test the one-factor model; it fits any covariances of three."""
-MAX_PAIRED = 300
-"""Annotators of which pairs are counted, those with most ratings; more would take longer than the
-fusion."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,13 +75,10 @@ class Evidence:
     @property
     def baseline(self) -> str:
         """The mean, or what agrees significantly better with left-out ratings."""
-        found = self.correlations
-        better = [
-            name
-            for name in (MEDIAN, STANDARDIZED)
-            if found and found[name].lead(found[MEAN]) > SIGNIFICANT_Z
-        ]
-        return max(better, key=lambda name: found[name].value, default=MEAN)
+        r = self.correlations
+        others = (MEDIAN, STANDARDIZED) if r else ()
+        better = [name for name in others if r[name].lead(r[MEAN]) > SIGNIFICANT_Z]
+        return max(better, key=lambda name: r[name].value, default=MEAN)
 
     @property
     def is_independent(self) -> bool:
@@ -112,10 +103,8 @@ class MethodChoice(NamedTuple):
 
 def choose_method(evidence: Evidence) -> MethodChoice:
     """Choose the baseline, or the one-factor model if it holds and predicts ratings better."""
-    holds = evidence.is_independent and evidence.is_agreeing
-    baseline = evidence.baseline
-    method = baseline
-    if holds and evidence.correlations[FACTOR].value > evidence.correlations[baseline].value:
+    holds, method = evidence.is_independent and evidence.is_agreeing, evidence.baseline
+    if holds and evidence.correlations[FACTOR].value > evidence.correlations[method].value:
         method = FACTOR
     return MethodChoice(method, _why(evidence, method), holds)
 
@@ -155,9 +144,12 @@ def _nothing_to_compare(table: Numbers) -> str:
 
 
 def _with_model(evidence: Evidence, table: Numbers, sample: Numbers) -> Evidence:
-    """Add what residuals of the one-factor model show."""
+    """Add what residuals of the one-factor model show.
+
+    EM goes on to a tenth of the standard error 1/√n of an annotator's parameters.
+    """
     per_annotator = sample.n_ratings / np.count_nonzero(sample.ratings_per_annotator)
-    fitted = fit_factor(table, min(TOLERANCE, TEST_TOLERANCE / float(np.sqrt(per_annotator))))
+    fitted = fit_factor(table, min(TOLERANCE, 0.1 / float(np.sqrt(per_annotator))))
     fit, left_out = fitted.annotators, leave_out(sample, fitted.annotators)
     predictions = predict_left_out(table) if sample is table else left_out.predictions
     without = replace(fit, scale=np.zeros_like(fit.scale), noise=fit.noise + fit.scale**2)
@@ -187,10 +179,11 @@ def _pair_deviation(table: Numbers, fit: AnnotatorFit) -> float:
     """Standard errors by which residuals of pairs of annotators are correlated, on the whole.
 
     The covariance of two annotators on c common items has a z-score, and z² the mean 1 and the
-    variance 2 + 6/c if errors are independent and normal.
+    variance 2 + 6/c if errors are independent and normal. Only the 300 annotators with most ratings
+    are paired, because all pairs of more would take longer than the fusion.
     """
     n, _, x, _ = table.power_sums.T  # the sums decide between equally busy annotators
-    kept = np.sort(np.lexsort((x, -n))[:MAX_PAIRED])
+    kept = np.sort(np.lexsort((x, -n))[:300])
     place = np.full(table.n_annotators, -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))
     kept_table = table.select_ratings(place[table.codes] >= 0)
@@ -204,8 +197,8 @@ def _pair_deviation(table: Numbers, fit: AnnotatorFit) -> float:
 
 def _why(evidence: Evidence, method: str) -> str:
     """Why a method is used, in at most three sentences."""
-    found = evidence.correlations
-    if not found:
+    correlations = evidence.correlations
+    if not correlations:
         return f"{evidence.nothing_to_compare}, so the {method} is used."
     if evidence.agreement is not None and not evidence.is_agreeing:
         value, low, high = evidence.agreement
@@ -214,10 +207,12 @@ def _why(evidence: Evidence, method: str) -> str:
             f"annotators do not agree beyond chance. The values are those of the {method} and "
             "say little about the items."
         )
-    others = ", ".join(f"{name} {r.value:.3f}" for name, r in found.items() if name != method)
+    others = ", ".join(
+        f"{name} {r.value:.3f}" for name, r in correlations.items() if name != method
+    )
     name = "one-factor model" if method == FACTOR else method
     return (
-        f"{found[method].value:.3f} is the correlation of the {name} with left-out ratings "
+        f"{correlations[method].value:.3f} is the correlation of the {name} with left-out ratings "
         f"({others}). {_why_model(evidence, method)}"
     )
 

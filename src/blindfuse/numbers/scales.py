@@ -1,16 +1,60 @@
-"""Detection of annotators that rate on another scale, such as 0 to 1 among 0 to 100."""
+"""Annotators on other scales: detected, such as 0 to 1 among 0 to 100, and standardised."""
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from blindfuse.errors import list_names
 from blindfuse.numbers.table import Numbers
-from blindfuse.typing import Floats
+from blindfuse.typing import Flags, Floats
 
-MIN_RATINGS = 10
-"""Minimum number of ratings for the scale of an annotator to be compared with others."""
 SCALE_RATIO = 5.0
 """Ratio of ratings of the same items on two scales: 0 to 1 and 0 to 100 differ by 100, 0 to 5 and
 0 to 10 by 2."""
+PRIOR_RATINGS = 2.0
+"""Ratings like those of the median annotator with which each mean and deviation is shrunk. Two is
+the smallest number from which a deviation can be computed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Standardizer:
+    """Means and standard deviations ``[annotator]``, and those of the median annotator."""
+
+    means: Floats
+    deviations: Floats
+    location: float
+    unit: float
+
+    @classmethod
+    def of(cls, table: Numbers) -> "Standardizer":
+        """Return means and standard deviations, shrunk towards the median annotator.
+
+        Deviations are shrunk by their logarithms and means in units of the own deviation, so that
+        an annotator on any other scale has the same standardised ratings.
+        """
+        n, _, x, xx = table.power_sums.T
+        safe = np.maximum(n, 1)
+        means = x / safe
+        deviations = np.sqrt(np.maximum(xx / safe - means**2, 0.0))
+        varied = deviations > 1e-7 * np.abs(means)  # less is due to rounding
+        location = float(np.median(means[n > 0])) if n.any() else 0.0
+        unit = float(np.median(deviations[varied])) if varied.any() else 1.0
+        kept = n / (n + PRIOR_RATINGS)
+        shrunk = unit * (np.where(varied, deviations, unit) / unit) ** kept
+        # A mean further away is on another scale and says nothing about the items.
+        offsets = np.clip((means - location) / unit, -2, 2)
+        return cls(means - (1 - kept) * shrunk * offsets, shrunk, location, unit)
+
+    def restricted_to(self, distant: Flags) -> "Standardizer":
+        """Return the same for ``distant[annotator]``; the others keep their ratings."""
+        means = np.where(distant, self.means, self.location)
+        deviations = np.where(distant, self.deviations, self.unit)
+        return replace(self, means=means, deviations=deviations)
+
+    def apply(self, table: Numbers) -> Numbers:
+        """Return the ratings location + unit (x − mean_m) / sd_m."""
+        z = (table.values - self.means[table.codes]) / self.deviations[table.codes]
+        return table.with_values(self.location + self.unit * z)
 
 
 def scale_ratios(table: Numbers, values: Floats, rest: Floats) -> Floats:
@@ -18,20 +62,20 @@ def scale_ratios(table: Numbers, values: Floats, rest: Floats) -> Floats:
 
     The ratio is the median of |x|/|rest|, where ``rest[rating]`` is the median of the other ratings
     of the item. Three quarters of the ratings must be SCALE_RATIO times as large, or as small.
-    Constant annotators, and zeros, say nothing about the scale.
+    Constant annotators, zeros and fewer than 10 ratings say nothing about the scale.
     """
     low, high = table.ranges
     x, y = np.abs(values), np.abs(rest)
-    known = (
+    informative = (
         (x > 0)
         & (y > 0)
         & (high > low)[table.codes]
         & (table.ratings_per_item > 1)[table.item_of_rating()]
     )
-    codes, logarithms = table.codes[known], np.log(x[known]) - np.log(y[known])
+    codes, logarithms = table.codes[informative], np.log(x[informative]) - np.log(y[informative])
     ordered = logarithms[np.lexsort((logarithms, codes))]
     count = np.bincount(codes, minlength=table.n_annotators)
-    start, compared = np.cumsum(count) - count, np.flatnonzero(count >= MIN_RATINGS)
+    start, compared = np.cumsum(count) - count, np.flatnonzero(count >= 10)
     lower, middle, upper = (
         ordered[(start + share * (count - 1)).astype(np.intp)[compared]]
         for share in (0.25, 0.5, 0.75)

@@ -159,7 +159,7 @@ def _too_many_classes(table: Table, parsed: ParsedResponses, values: pl.Series) 
     else:
         hint = "Name the label column with label=."
     if len(compound_texts(values.drop_nulls().head(MAX_CLASSES).to_list())) > MAX_CLASSES // 2:
-        hint = "They look like several labels per cell: add --multi-label (read_sets in Python)."
+        hint = "They look like several labels per cell: add --multi-label (kind='sets' in Python)."
     examples = list_names(text[:40] for text in values.drop_nulls().head(3))
     return (
         f"{table.name}: {where!r} contains {len(values):,} different labels ({examples}, …), "

@@ -6,6 +6,7 @@ from dataclasses import replace
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names
+from blindfuse.readers.encode_numbers import as_floats
 from blindfuse.readers.encoding import plain_name_series
 from blindfuse.readers.opening import open_table
 from blindfuse.readers.parsed_responses import GoldLabels
@@ -18,6 +19,7 @@ from blindfuse.responses.detection import (
 )
 from blindfuse.responses.inputs import Names
 from blindfuse.responses.notes import count_note
+from blindfuse.responses.set_values import choose_separator, parse_set
 from blindfuse.responses.values import LabelOptions, LabelRules
 from blindfuse.typing import Array
 
@@ -75,6 +77,27 @@ def read_gold_texts(path: FileInput) -> dict[str, str]:
             f"{list_names(conflicting.unique(maintain_order=True))}. Keep one set per item."
         )
     return dict(pairs.iter_rows())
+
+
+def read_gold_sets(
+    path: FileInput, classes: Iterable[str], separator: str | None
+) -> dict[str, list[str]]:
+    """Read gold sets from a file with the columns item and label; empty cells are empty sets."""
+    texts, known = read_gold_texts(path), set(classes)
+    used = choose_separator(texts.values(), separator)
+    return {item: parse_set(text, used, known) or [] for item, text in texts.items()}
+
+
+def read_gold_numbers(path: FileInput) -> dict[str, float]:
+    """Read gold values from a file with the columns item and label or value."""
+    gold = read_gold(path)
+    values, _ = as_floats(pl.Series(list(gold.values()), dtype=pl.String))
+    for (item, text), value in zip(gold.items(), values, strict=True):
+        if value is None:
+            raise BadFile(
+                f"{path}: the gold value {text!r} of item {item!r} is not a number. Correct it."
+            )
+    return dict(zip(gold, values.to_list(), strict=True))
 
 
 def _load(

@@ -11,12 +11,10 @@ from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.tables import Table, load_responses
 from blindfuse.responses.column_names import name_of_role
 from blindfuse.responses.detection import ColumnOptions, detect_column, gold_column, require_column
+from blindfuse.responses.markers import TRUTH_VALUES, truth_value
 
 NAME = "indicators"
 TITLE = "a table with one column per class"
-
-_YES = ("1", "1.0", "true", "yes")
-_NO = ("0", "0.0", "false", "no")
 
 
 def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
@@ -47,7 +45,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     frame, notes = load_responses(tables, [item, annotator, *classes])
     cells = frame.select(pl.col(classes).str.strip_chars().str.to_lowercase())
     for name in classes:
-        wrong = (~cells[name].is_in([*_YES, *_NO, ""])).fill_null(False).arg_true()
+        wrong = (~cells[name].is_in([*TRUTH_VALUES, ""])).fill_null(False).arg_true()
         if len(wrong):
             raise BadFile(
                 f"{tables[0].name}, row {int(wrong[0]) + 1:,}: {frame[name][int(wrong[0])]!r} in "
@@ -57,7 +55,9 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     sets = [
         None
         if not any(row)
-        else [names[name] for name, cell in zip(classes, row, strict=True) if cell in _YES]
+        else [
+            names[name] for name, cell in zip(classes, row, strict=True) if TRUTH_VALUES.get(cell)
+        ]
         for row in cells.iter_rows()
     ]
     chosen = [choose(one, options.all_choices) for one in sets]
@@ -77,8 +77,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
 def _has_one_class_per_row(table: Table, classes: Sequence[str]) -> bool:
     """Return whether one column is 1 in every row of the sample that has values."""
     rows = zip(*(table.texts(name) for name in classes), strict=True)
-    cells = [[str(cell or "").strip().casefold() for cell in row] for row in rows]
-    return all(sum(cell in _YES for cell in row) == 1 for row in cells if any(row))
+    return all(sum(truth_value(cell) is True for cell in row) == 1 for row in rows if any(row))
 
 
 def _class_names(columns: Sequence[str]) -> list[str]:
@@ -102,7 +101,7 @@ def _class_columns(table: Table, options: ColumnOptions) -> list[str]:
     taken = {options.item, *options.annotators, gold_column([table])}
     found = []
     for column in table.columns:
-        texts = {text.strip().casefold() for text in table.texts(column) if text is not None}
-        if column not in taken and texts - {""} and texts <= {*_YES, *_NO, ""}:
+        texts = {text for text in table.texts(column) if text is not None and text.strip()}
+        if column not in taken and texts and None not in set(map(truth_value, texts)):
             found.append(column)
     return found

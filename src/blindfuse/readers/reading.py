@@ -1,10 +1,13 @@
-"""``read``: from files to ``Responses``, with notes about what was detected and skipped."""
+"""``read``: from files to a table of responses, with notes about what was detected and skipped."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, get_args, overload
 
 from blindfuse.errors import BadParameter, list_names
+from blindfuse.numbers.table import Numbers
+from blindfuse.readers.encode_numbers import encode_numbers, encode_scores, gold_numbers
+from blindfuse.readers.encode_sets import encode_sets, matching_gold_sets
 from blindfuse.readers.encoding import encode
 from blindfuse.readers.gold import matching_gold
 from blindfuse.readers.opening import open_table
@@ -15,22 +18,31 @@ from blindfuse.readers.tables import Table
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.inputs import Names, label_options
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.repeats import Repeats
+from blindfuse.responses.repeats import Repeats, repeat_notes
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.sanity import sanity_notes
+from blindfuse.responses.scores import MAX_LEVELS, Levels
 from blindfuse.responses.values import LabelOptions
+
+Kind = Literal["labels", "sets", "scores", "numbers"]
+"""What the labels of a file are: classes, sets of classes, scores of items that belong to classes,
+or ratings on a numeric scale."""
+
+ResponseTable = TypeVar("ResponseTable", Responses, ResponseSets, Numbers, covariant=True)
 
 MIN_LABELLED_PER_UNLABELLED = 10
 """Items with responses per item without; where more items have none, that is not a mistake."""
 
 
 @dataclass(frozen=True, eq=False)
-class Read:
+class Read(Generic[ResponseTable]):
     """The result of ``read``.
 
     Attributes
     ----------
+    responses
+        :class:`Responses`, :class:`ResponseSets` or :class:`Numbers`, by ``kind``.
     format
         the name of the format, such as ``"long"``.
     columns
@@ -38,22 +50,65 @@ class Read:
     notes
         sentences about what was detected, skipped or repeated.
     gold
-        gold labels in the same file, ``{item: label}``.
+        gold labels in the same file, ``{item: label}``; sets are tuples, and ratings floats.
     questions
         those of the notes that ask whether items and labels are what they seem to be.
     """
 
-    responses: Responses
+    responses: ResponseTable
     format: str
     columns: Mapping[str, str]
     notes: tuple[str, ...]
-    gold: Mapping[str, str]
+    gold: Mapping[str, Any]
     questions: tuple[str, ...] = ()
 
 
+class ReadOptions(TypedDict, total=False):
+    """The keyword arguments of ``read``, which describes them, but ``kind``."""
+
+    format: str | None
+    item: str | None
+    annotator: str | Sequence[str] | None
+    label: str | None
+    question: str | None
+    classes: Names | None
+    missing: Any
+    keep_na: bool
+    fold_case: bool
+    repeats: Repeats
+    separator: str | None
+    levels: Levels
+
+
+@overload
 def read(
     paths: FileInput | Iterable[FileInput],
     *,
+    kind: Literal["labels", "scores"] = ...,
+    **options: Unpack[ReadOptions],
+) -> Read[Responses]: ...
+@overload
+def read(
+    paths: FileInput | Iterable[FileInput],
+    *,
+    kind: Literal["sets"],
+    **options: Unpack[ReadOptions],
+) -> Read[ResponseSets]: ...
+@overload
+def read(
+    paths: FileInput | Iterable[FileInput],
+    *,
+    kind: Literal["numbers"],
+    **options: Unpack[ReadOptions],
+) -> Read[Numbers]: ...
+@overload
+def read(
+    paths: FileInput | Iterable[FileInput], *, kind: Kind, **options: Unpack[ReadOptions]
+) -> Read[Any]: ...
+def read(
+    paths: FileInput | Iterable[FileInput],
+    *,
+    kind: Kind = "labels",
     format: str | None = None,
     item: str | None = None,
     annotator: str | Sequence[str] | None = None,
@@ -64,7 +119,9 @@ def read(
     keep_na: bool = False,
     fold_case: bool = False,
     repeats: Repeats = "most_frequent",
-) -> Read:
+    separator: str | None = None,
+    levels: Levels = MAX_LEVELS,
+) -> Read[Any]:
     """Read the responses in one file, or in several files of the same format.
 
     Names and labels are kept as the text in the file, without outer white space: ``007`` and
@@ -77,6 +134,12 @@ def read(
         a path, a pattern such as ``votes/*.csv``, a folder, a zip archive, ``-`` for standard
         input, a binary stream, or several of these. Files may be compressed with
         gzip, bzip2 or xz.
+    kind
+        what the labels are: ``"labels"`` for one class each (:class:`Responses`); ``"sets"`` for
+        several (:class:`ResponseSets`), in JSON lists, between separators, in one column of 0 and 1
+        per class or in one row per class, where empty cells of CSV files are empty sets;
+        ``"scores"`` for scores of items that belong to classes (:class:`Responses` with levels of
+        the score as symbols); ``"numbers"`` for ratings to be averaged (:class:`Numbers`).
     format
         the name of a format, such as ``"long"`` or ``"toloka"`` (see the page on file formats).
         By default it is detected from the content.
@@ -86,7 +149,8 @@ def read(
     question
         the question to read, if the file contains several.
     classes
-        the classes, in the order you want; by default those that occur, sorted.
+        the classes, in the order you want; by default those that occur, sorted. For scores, the
+        classes from low to high scores.
     missing
         a label, or a list of labels, treated as missing, in addition to empty labels, ``NA``,
         ``null`` and the like, and failed verdicts such as ``error``.
@@ -96,29 +160,59 @@ def read(
         whether labels that differ only by case or Unicode form are one class.
     repeats
         which response counts if an annotator labelled an item more than once: the most frequent
-        one (a tie is treated as missing), the ``"last"`` or the ``"first"``; ``"error"`` refuses.
+        one (a tie is treated as missing; of ratings, the mean), the ``"last"`` or the ``"first"``;
+        ``"error"`` refuses.
+    separator
+        for sets, what separates the classes in a cell; by default the first of ``|``, ``;`` and
+        ``,`` that occurs.
+    levels
+        for scores, as in :meth:`Responses.from_scores`.
     """
-    options = ColumnOptions(item, annotator, label, question)
+    if kind not in get_args(Kind):
+        raise BadParameter(f"kind={kind!r} must be one of {list_names(get_args(Kind))}.")
+    options = ColumnOptions(item, annotator, label, question, all_choices=kind == "sets")
     tables, reader = open_tables(paths, format, options)
     parsed = reader.read(tables, options)
-    labels = text_label_options(classes, missing, keep_na, fold_case, parsed.abstain)
-    responses, encoding_notes = encode(tables[0], parsed, labels, repeats)
-    gold, gold_notes = matching_gold(parsed.gold, labels, responses.classes)
+    abstain = parsed.abstain and kind == "labels"
+    labels = text_label_options(classes, missing, keep_na, fold_case, abstain)
+    responses: Responses | ResponseSets | Numbers
+    gold: Mapping[str, Any]
+    questions: list[str] = []
+    if kind == "labels":
+        responses, notes = encode(tables[0], parsed, labels, repeats)
+        questions = sanity_notes(responses)
+        notes += [
+            *responses.repeat_notes,
+            *overlap_note(responses),
+            *unlabelled_item_note(responses),
+            *questions,
+        ]
+        gold, gold_notes = matching_gold(parsed.gold, labels, responses.classes)
+    elif kind == "sets":
+        responses = encode_sets(tables[0], parsed, labels, separator, repeats)
+        notes = [
+            *responses.remarks,
+            *repeat_notes(responses.repeated, responses.contradictory),
+            *overlap_note(responses),
+        ]
+        gold, gold_notes = matching_gold_sets(parsed, responses.classes.tolist(), separator)
+    elif kind == "scores":
+        responses, notes = encode_scores(tables, parsed, labels, levels, repeats)
+        labels = replace(labels, classes=responses.classes.tolist())
+        gold, gold_notes = matching_gold(parsed.gold, labels, responses.classes)
+    else:
+        responses, notes = encode_numbers(tables, parsed, labels, repeats)
+        gold, gold_notes = gold_numbers(parsed), []
     all_named = bool(format and item and annotator and label)
-    questions = tuple(sanity_notes(responses))
     notes = [
         summary(reader, tables, parsed.columns, detected=not all_named),
         *dict.fromkeys(note for table in tables for note in table.notes),
         *parsed.notes,
         *several_note(parsed.several),
-        *encoding_notes,
-        *responses.repeat_notes,
-        *overlap_note(responses),
-        *unlabelled_item_note(responses),
-        *questions,
+        *notes,
         *gold_notes,
     ]
-    return Read(responses, reader.NAME, parsed.columns, tuple(notes), gold, questions)
+    return Read(responses, reader.NAME, parsed.columns, tuple(notes), gold, tuple(questions))
 
 
 def open_tables(
@@ -146,8 +240,8 @@ def several_note(several: int) -> list[str]:
     """Return a note if responses had several labels."""
     return count_note(
         several,
-        "response{s} with several labels: only the first is used. Add --multi-label (read_sets and "
-        "fuse_sets in Python) to fuse all of them",
+        "response{s} with several labels: only the first is used. Add --multi-label (kind='sets' "
+        "and fuse_sets in Python) to fuse all of them",
     )
 
 

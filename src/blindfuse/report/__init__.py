@@ -1,5 +1,6 @@
-"""A self-contained HTML page about a fusion.
+"""A self-contained HTML page about a result of any kind.
 
-``contents`` gathers the numbers and sentences as dataclasses, ``charts`` makes Vega-Lite charts of
-them, and ``rendering`` fills the template in ``page/``.
+The page is a list of sections (``blocks``). Modules named for what they show (``labels``, ``sets``,
+``numbers``, ``clusters``, ``annotators``, ``items``, ``dependence``, ``checks``) make sections of a
+result, with charts by the helpers of ``charts``. ``rendering`` fills the templates in ``page/``.
 """

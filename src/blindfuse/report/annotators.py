@@ -1,15 +1,18 @@
-"""The table of annotators on the page, with their confusion matrices."""
+"""The annotators of fused labels: a chart, and a listing with confusion matrices."""
 
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from blindfuse.diagnostics.annotators import FLAGS
 from blindfuse.diagnostics.diagnose import Diagnostics
+from blindfuse.fusion.presentation import annotator_columns
 from blindfuse.model.model import Model
-from blindfuse.report.script_data import count_fitting, row_values
+from blindfuse.report.blocks import Key, Listing, Row, Section
+from blindfuse.report.charts import PERCENT, points
+from blindfuse.report.names import visible
+from blindfuse.report.scripts import count_fitting
+from blindfuse.result import json_rows
 from blindfuse.typing import Codes, Floats
 
 MAX_BYTES = 700_000
@@ -24,57 +27,56 @@ MAX_PARTNERS = 5
 """Dependent annotators that a row names."""
 MIN_BIAS = 0.05
 """Bias at or above which a class counts as over-reported."""
+SHOWN = (
+    *("responses", "accuracy", "accuracy_low", "accuracy_high"),
+    *("coverage", "overlap", "conflict"),
+)
+"""The columns of the table of annotators that the listing has."""
+
+REMARK_KEY = Key("no remarks", "with remarks")
+TIPS = (
+    ("name", "annotator", ""),
+    ("value", "accuracy", PERCENT),
+    ("low", "95 % interval from", PERCENT),
+    ("high", "to", PERCENT),
+    ("responses", "responses", ","),
+    ("remarks", "remarks", ""),
+)
 
 
-@dataclass(frozen=True)
-class AnnotatorRow:
-    """One annotator. Classes are codes; probabilities are rounded to four decimals.
+def annotator_section(diagnostics: Diagnostics, model: Model, names: list[str]) -> Section:
+    """Return the chart and the listing of annotators."""
+    listing = annotator_listing(diagnostics, model, names)
+    active = [row for row in listing.rows if row["responses"]]
+    rows = [
+        {
+            "name": row["name"],
+            "value": row["accuracy"],
+            "low": row["accuracy_low"],
+            "high": row["accuracy_high"],
+            "responses": row["responses"],
+            "remarks": ", ".join(row["remarks"]) or "none",
+            "flagged": bool(row["remarks"]),
+        }
+        for row in sorted(active, key=lambda row: -float(row["accuracy"]))
+    ]
+    text = "Estimated accuracy of annotators with 95 % intervals; the table below has the numbers."
+    title = "estimated accuracy with 95 % interval"
+    charts = [points("annotators", rows, TIPS, text, title)] if rows else []
+    return Section("annotators", "Annotators", "Annotators", (*charts, REMARK_KEY, listing))
 
-    ``coverage``, ``overlap`` and ``conflict`` are shares of all items. ``remarks`` are reasons to
-    check this annotator. ``partners`` are the annotators with the most strongly correlated errors.
-    ``over_reported`` is the class with the largest bias, ``over_reported_by``, or None if that is
-    small. ``matrix[true][reported]`` is in thousandths, over the classes of the table; None where
-    the page has no space for it.
+
+def annotator_listing(diagnostics: Diagnostics, model: Model, names: list[str]) -> Listing:
+    """Return all annotators, or as many as fit: those with remarks, then the busiest.
+
+    ``matrix[true][reported]`` is in thousandths, over the classes of the listing; None where the
+    page has no space for it. ``worst_class`` and other classes are codes.
     """
-
-    name: str
-    responses: int
-    accuracy: float
-    low: float
-    high: float
-    coverage: float
-    overlap: float
-    conflict: float
-    misfit: float | None
-    worst_class: int
-    confused_with: int
-    over_reported: int | None
-    over_reported_by: float
-    remarks: tuple[str, ...]
-    partners: tuple[str, ...]
-    matrix: list[list[int]] | None
-
-
-@dataclass(frozen=True)
-class AnnotatorTable:
-    """The ``rows`` on the page, most responses first, of ``total`` annotators.
-
-    ``matrix_classes`` are the codes of the matrices' rows and columns; ``without_matrix`` counts
-    the rows that have no matrix. Where symbols are not classes, columns are ``matrix_symbols``.
-    """
-
-    rows: tuple[AnnotatorRow, ...]
-    total: int
-    matrix_classes: tuple[int, ...]
-    without_matrix: int
-    matrix_symbols: tuple[str, ...] | None = None
-
-
-def annotator_table(diagnostics: Diagnostics, model: Model, names: list[str]) -> AnnotatorTable:
-    """Return all annotators, or as many as fit: those with remarks, then the busiest."""
     annotators = diagnostics.annotators
+    by_name = {row["annotator"]: row for row in json_rows(annotator_columns(diagnostics))}
+    figures = [by_name[name] for name in annotators.names.tolist()]
     partners = _dependent_partners(diagnostics)
-    remarks = [_remarks(diagnostics, m, len(partners.get(m, ()))) for m in range(len(names))]
+    remarks = [_remarks(diagnostics, m, len(partners[m])) for m in range(len(names))]
     classes = most_common_classes(model.prior, MAX_MATRIX_CLASSES)
     busiest = np.lexsort((-annotators.accuracy, -annotators.n_responses)).tolist()
     by_priority = sorted(busiest, key=lambda m: not remarks[m])
@@ -83,22 +85,44 @@ def annotator_table(diagnostics: Diagnostics, model: Model, names: list[str]) ->
         pooled = model.confusions.mean(axis=0) @ model.prior
         symbols = most_common_classes(pooled, MAX_MATRIX_SYMBOLS)
     with_matrix = set(by_priority[: MAX_MATRIX_CELLS // (len(symbols) * len(classes))])
-    rows = {
-        m: _row(
-            diagnostics,
-            names,
-            m,
-            remarks[m],
-            tuple(names[other] for other in partners.get(m, ())[:MAX_PARTNERS]),
-            model.confusions[m][np.ix_(symbols, classes)] if m in with_matrix else None,
+
+    def row(m: int) -> Row:
+        misfit, bias = diagnostics.fit.by_annotator[m], annotators.bias[m]
+        over_reported = int(bias.argmax())
+        matrix = model.confusions[m][np.ix_(symbols, classes)].T
+        return {
+            "name": names[m],
+            **{name: figures[m][name] for name in SHOWN},
+            "misfit": None if np.isnan(misfit) else round(float(misfit), 2),
+            "worst_class": int(annotators.worst_class[m]),
+            "confused_with": int(annotators.confused_with[m]),
+            "over_reported": over_reported if bias[over_reported] >= MIN_BIAS else None,
+            "over_reported_by": round(float(bias[over_reported]), 4),
+            "remarks": remarks[m],
+            "partners": [names[other] for other in partners[m][:MAX_PARTNERS]],
+            "matrix": np.rint(1000 * matrix).astype(int).tolist() if m in with_matrix else None,
+        }
+
+    rows = {m: row(m) for m in by_priority}
+    kept = set(by_priority[: count_fitting(list(rows.values()), MAX_BYTES)])
+    listed = [rows[m] for m in busiest if m in kept]
+    data: Row = {"matrix_classes": classes.tolist(), "matrix_symbols": None}
+    if not model.is_plain:
+        data["matrix_symbols"] = [visible(symbol) for symbol in model.symbols[symbols].tolist()]
+    return Listing("annotators", listed, _caption(listed, len(names)), data)
+
+
+def _caption(rows: list[Row], total: int) -> str:
+    sentences = ["Select a name to see the confusion matrix of an annotator."]
+    if len(rows) < total:
+        sentences.append(
+            f"This page lists {len(rows):,} of {total:,} annotators: those with remarks and those "
+            "with most responses."
         )
-        for m in by_priority
-    }
-    kept = set(by_priority[: count_fitting([row_values(rows[m]) for m in by_priority], MAX_BYTES)])
-    listed = tuple(rows[m] for m in busiest if m in kept)
-    without_matrix = sum(row.matrix is None for row in listed)
-    shown = None if model.is_plain else tuple(map(str, model.symbols[symbols].tolist()))
-    return AnnotatorTable(listed, len(names), tuple(classes.tolist()), without_matrix, shown)
+    without = sum(row["matrix"] is None for row in rows)
+    if without:
+        sentences.append(f"{without:,} with fewer responses are listed without a confusion matrix.")
+    return " ".join(sentences)
 
 
 def most_common_classes(prior: Floats, limit: int) -> Codes:
@@ -106,45 +130,14 @@ def most_common_classes(prior: Floats, limit: int) -> Codes:
     return np.sort(np.argsort(-prior, kind="stable")[:limit])
 
 
-def _row(
-    diagnostics: Diagnostics,
-    names: list[str],
-    m: int,
-    remarks: tuple[str, ...],
-    partners: tuple[str, ...],
-    confusion: Floats | None,
-) -> AnnotatorRow:
-    annotators, misfit = diagnostics.annotators, diagnostics.fit.by_annotator[m]
-    over_reported = int(annotators.bias[m].argmax())
-    bias = float(annotators.bias[m, over_reported])
-    return AnnotatorRow(
-        name=names[m],
-        responses=int(annotators.n_responses[m]),
-        accuracy=_rounded(annotators.accuracy[m]),
-        low=_rounded(annotators.low[m]),
-        high=_rounded(annotators.high[m]),
-        coverage=_rounded(diagnostics.coverage.coverage[m]),
-        overlap=_rounded(diagnostics.coverage.overlap[m]),
-        conflict=_rounded(diagnostics.coverage.conflict[m]),
-        misfit=None if np.isnan(misfit) else round(float(misfit), 2),
-        worst_class=int(annotators.worst_class[m]),
-        confused_with=int(annotators.confused_with[m]),
-        over_reported=over_reported if bias >= MIN_BIAS else None,
-        over_reported_by=_rounded(bias),
-        remarks=remarks,
-        partners=partners,
-        matrix=None if confusion is None else _thousandths(confusion),
-    )
-
-
-def _remarks(diagnostics: Diagnostics, m: int, n_partners: int) -> tuple[str, ...]:
+def _remarks(diagnostics: Diagnostics, m: int, n_partners: int) -> list[str]:
     annotators = diagnostics.annotators
     remarks = [] if annotators.n_responses[m] else ["no responses"]
     remarks += [FLAGS[flag] for flag in annotators.flags_of(m)]
     if n_partners:
         others = "1 other" if n_partners == 1 else f"{n_partners} others"
         remarks.append(f"errors correlated with {others}")
-    return tuple(remarks)
+    return remarks
 
 
 def _dependent_partners(diagnostics: Diagnostics) -> dict[int, list[int]]:
@@ -155,12 +148,3 @@ def _dependent_partners(diagnostics: Diagnostics) -> dict[int, list[int]]:
         partners[first].append(second)
         partners[second].append(first)
     return partners
-
-
-def _thousandths(confusion: Floats) -> list[list[int]]:
-    """``[true][reported]`` of a matrix ``[reported, true]``."""
-    return np.rint(1000 * confusion.T).astype(int).tolist()  # type: ignore[no-any-return]
-
-
-def _rounded(value: Any) -> float:
-    return round(float(value), 4)

@@ -1,10 +1,10 @@
-"""Dependent annotators on the page: a map of excess agreement, and the dependent pairs."""
-
-from dataclasses import dataclass
+"""Dependent annotators of fused labels: a map of excess agreement, and the dependent pairs."""
 
 import numpy as np
 
 from blindfuse.diagnostics.dependence import Dependence
+from blindfuse.report.blocks import Block, Row, Section, Table, Text, percent
+from blindfuse.report.charts import heat_map
 from blindfuse.report.names import distinct_names
 from blindfuse.typing import Floats
 
@@ -14,69 +14,80 @@ MAX_NAME_LENGTH = 40
 """Characters of a name; the map repeats names in every cell."""
 MAX_LISTED_PAIRS = 20
 """Dependent pairs that are listed by name."""
+TIPS = (
+    ("first", "annotator", ""),
+    ("second", "and", ""),
+    ("value", "excess agreement", "+.1%"),
+    ("framed", "significant", ""),
+)
 
 
-@dataclass(frozen=True)
-class AnnotatorPair:
-    """Two annotators by name, their excess agreement, and whether it is significant."""
+def dependence_section(dependence: Dependence) -> Section:
+    """Return the map and the pairs; members of a dependent group are neighbours."""
+    names = distinct_names(dependence.names, MAX_NAME_LENGTH)
+    places = _map_rows(dependence)
+    cells = _cells(dependence, places, names)
+    blocks: list[Block] = [Text("No two annotators share enough items to test this.")]
+    if cells:
+        shown = [names[dependence.tested[i]] for i in places]
+        blocks = [
+            Text(_explanation(dependence, len(shown))),
+            heat_map(
+                *("dependence", shown, cells, TIPS),
+                f"Map of excess agreement between {len(shown)} annotators; dependent pairs are "
+                "listed below.",
+            ),
+        ]
+    pairs = _pairs(dependence, names)
+    if pairs:
+        shown_of = f"The first {len(pairs)} of {len(dependence.pairs):,} dependent pairs"
+        which = shown_of if len(pairs) < len(dependence.pairs) else "Dependent pairs"
+        caption = f"{which}. Excess agreement is (observed − expected) / (1 − expected)."
+        blocks.append(Table(caption, ("Annotator", "And", "Excess agreement#"), pairs))
+    elif cells:
+        blocks.append(Text("No pair stands out from the others."))
+    return Section("dependence", "Dependence", "Dependent annotators", tuple(blocks))
 
-    first: str
-    second: str
-    excess: float
-    dependent: bool
 
-
-@dataclass(frozen=True)
-class DependenceMap:
-    """The ``names`` on both axes of the map, its ``cells``, and the ``listed`` dependent pairs.
-
-    Each pair has two cells. ``n_dependent`` pairs were found among ``n_tested`` annotators.
-    """
-
-    names: tuple[str, ...]
-    cells: tuple[AnnotatorPair, ...]
-    listed: tuple[AnnotatorPair, ...]
-    n_dependent: int
-    n_tested: int
-
-
-def dependence_map(dependence: Dependence) -> DependenceMap:
-    """Return the map; members of a dependent group are neighbours."""
-    rows, names = (
-        _map_rows(dependence),
-        distinct_names(dependence.names, MAX_NAME_LENGTH),
+def _explanation(dependence: Dependence, n_shown: int) -> str:
+    text = (
+        "Each cell shows whether two annotators agree more often (blue) or less often (orange) "
+        "than the model predicts from their accuracy. Darker cells deviate more. A frame marks a "
+        "dependent pair: its excess agreement is significantly larger than that of the other pairs."
     )
-    dependent = {frozenset(pair) for pair in dependence.pairs.tolist()}
-    tested, excess = dependence.tested, dependence.excess_matrix
-    cells = tuple(
-        AnnotatorPair(
-            names[tested[i]],
-            names[tested[j]],
-            round(float(excess[i, j]), 4),
-            frozenset((int(tested[i]), int(tested[j]))) in dependent,
+    if n_shown < len(dependence.names):
+        text += (
+            f" The map shows {n_shown} of the {dependence.n_annotators:,} annotators whose pairs "
+            "were tested."
         )
-        for i in rows
-        for j in rows
+    return text
+
+
+def _cells(dependence: Dependence, places: list[int], names: list[str]) -> list[Row]:
+    """Both cells of every tested pair on the map."""
+    dependent = {frozenset(pair) for pair in dependence.pairs.tolist()}
+    tested, excess = dependence.tested.tolist(), dependence.excess_matrix
+    return [
+        {
+            "first": names[tested[i]],
+            "second": names[tested[j]],
+            "value": round(float(excess[i, j]), 4),
+            "framed": frozenset((tested[i], tested[j])) in dependent,
+        }
+        for i in places
+        for j in places
         if not np.isnan(excess[i, j])
-    )
-    return DependenceMap(
-        names=tuple(names[tested[i]] for i in rows),
-        cells=cells,
-        listed=_listed_pairs(dependence, names),
-        n_dependent=len(dependence.pairs),
-        n_tested=dependence.n_annotators,
-    )
+    ]
 
 
-def _listed_pairs(dependence: Dependence, names: list[str]) -> tuple[AnnotatorPair, ...]:
+def _pairs(dependence: Dependence, names: list[str]) -> list[tuple[str, str, str]]:
     """The dependent pairs with the largest excess agreement."""
     order = np.argsort(-dependence.excess, kind="stable")[:MAX_LISTED_PAIRS]
-    return tuple(
-        AnnotatorPair(names[first], names[second], round(float(excess), 4), dependent=True)
-        for (first, second), excess in zip(
-            dependence.pairs[order], dependence.excess[order], strict=True
-        )
-    )
+    excess = dependence.excess[order].tolist()
+    return [
+        (names[first], names[second], percent(value, 0))
+        for (first, second), value in zip(dependence.pairs[order].tolist(), excess, strict=True)
+    ]
 
 
 def _map_rows(dependence: Dependence) -> list[int]:

@@ -1,42 +1,63 @@
-"""Render the HTML page of a fusion from its contents, charts, style sheet and scripts."""
+"""Render the HTML page of a result from its sections, the style sheet and the scripts."""
 
 import os
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from blindfuse.auditing.audit import AuditResult
-from blindfuse.errors import BadFile
+from blindfuse.errors import BadFile, BadParameter
 from blindfuse.files import write_atomically
 from blindfuse.fusion.compare import Comparison
 from blindfuse.fusion.fuse import Fusion
+from blindfuse.fusion.fuse_clusters import ClusterFusion
 from blindfuse.fusion.gold_check import GoldCheck
-from blindfuse.report.annotators import AnnotatorRow
-from blindfuse.report.charts import Chart, build_charts
-from blindfuse.report.contents import Contents, gather_contents
-from blindfuse.report.items import ItemRow
-from blindfuse.report.script_data import script_json, table_data
-from blindfuse.report.scripts import vega_script
+from blindfuse.numbers.number_fusion import NumberFusion
+from blindfuse.report.blocks import (
+    MAX_PARAGRAPH_LENGTH,
+    Chart,
+    Listing,
+    Page,
+    visible_paragraphs,
+)
+from blindfuse.report.checks import check_sections
+from blindfuse.report.clusters import cluster_figures, cluster_sections
+from blindfuse.report.labels import check_warnings, label_figures, label_sections
+from blindfuse.report.names import distinct_names, visible
+from blindfuse.report.numbers import number_figures, number_sections
+from blindfuse.report.scripts import script_json, table_data, vega_script
+from blindfuse.report.sets import set_figures, set_sections
+from blindfuse.result import Result
+from blindfuse.sets.set_fusion import SetFusion
 
-TITLE = "Fused labels"
+KINDS: dict[type, tuple[str, Any, Any]] = {
+    Fusion: ("labels", label_figures, label_sections),
+    SetFusion: ("sets", set_figures, set_sections),
+    NumberFusion: ("numbers", number_figures, number_sections),
+    ClusterFusion: ("clusters", cluster_figures, cluster_sections),
+}
+"""For every kind of result, its name, the figures at the top of its page, and its sections."""
+
+MAX_NOTES, MAX_NOTE_LENGTH = 30, 400
+"""Notes, and characters of each."""
 
 
 def write_report(
-    fusion: Fusion,
+    result: Result,
     path: str | os.PathLike[str],
     *,
-    title: str = TITLE,
+    title: str | None = None,
     notes: Sequence[str] = (),
     compared: Sequence[Comparison] = (),
     gold: GoldCheck | None = None,
     audit: AuditResult | None = None,
 ) -> None:
     """Write :func:`report_html` to a file, atomically; an existing file is replaced."""
-    page = report_html(fusion, title=title, notes=notes, compared=compared, gold=gold, audit=audit)
+    page = report_html(result, title=title, notes=notes, compared=compared, gold=gold, audit=audit)
     try:
         write_atomically(path, page.encode())
     except OSError as error:
@@ -47,9 +68,9 @@ def write_report(
 
 
 def report_html(
-    fusion: Fusion,
+    result: Result,
     *,
-    title: str = TITLE,
+    title: str | None = None,
     notes: Sequence[str] = (),
     compared: Sequence[Comparison] = (),
     gold: GoldCheck | None = None,
@@ -59,57 +80,86 @@ def report_html(
 
     Parameters
     ----------
-    fusion
-        what ``fuse`` returned.
+    result
+        what ``fuse``, ``fuse_sets``, ``fuse_numbers`` or ``fuse_clusters`` returned.
     title
-        title of the page.
+        title of the page; by default, what was fused.
     notes
         what was detected when the responses were read, ``Read.notes``.
     compared
-        what ``compare`` returned.
+        what ``compare`` returned, for labels.
     gold
         what ``check_on_gold`` returned for a fusion that was not given the gold labels.
     audit
         what ``audit`` returned.
     """
-    given = gather_contents(
-        fusion, title=title, notes=notes, compared=compared, gold=gold, audit=audit
-    )
-    return render(given)
-
-
-def render(contents: Contents) -> str:
-    """Return the page of these contents; the same contents give the same bytes."""
-    charts = build_charts(contents)
-    data = script_json(_script_data(contents, charts))
-    return fill_template("report.html", "report.js", contents=contents, charts=charts, data=data)
-
-
-def fill_template(template: str, *scripts: str, **values: Any) -> str:
-    """Return a page of the folder ``page/``, with the style sheet, the scripts and a policy.
-
-    All pages extend ``base.html`` and draw their charts by ``charts.js``; ``scripts`` are others.
-    """
-    contents = (vega_script(), *map(_page_file, ("charts.js", *scripts)))
-    return _template(template).render(
-        style=_page_file("report.css"),
-        scripts=contents,
-        policy=_content_security_policy(*contents),
-        **values,
+    return render(
+        gather_page(result, title=title, notes=notes, compared=compared, gold=gold, audit=audit)
     )
 
 
-def _script_data(contents: Contents, charts: Mapping[str, Chart]) -> dict[str, Any]:
-    """What ``report.js`` reads."""
-    return {
-        "classes": contents.classes,
-        "matrix_classes": contents.annotators.matrix_classes,
-        "matrix_symbols": contents.annotators.matrix_symbols,
-        "annotators": table_data(AnnotatorRow, contents.annotators.rows),
-        "items": table_data(ItemRow, contents.items.rows),
-        "voters": contents.items.voters,
-        "charts": {name: chart.spec for name, chart in charts.items()},
+def gather_page(
+    result: Result,
+    *,
+    title: str | None = None,
+    notes: Sequence[str] = (),
+    compared: Sequence[Comparison] = (),
+    gold: GoldCheck | None = None,
+    audit: AuditResult | None = None,
+) -> Page:
+    """Return everything that the page shows about a result."""
+    if type(result) not in KINDS:
+        raise BadParameter(
+            f"result= is a {type(result).__name__}, not a fusion. Pass what fuse, fuse_sets, "
+            "fuse_numbers or fuse_clusters returned."
+        )
+    kind, figures, sections = KINDS[type(result)]
+    checks = (gold, audit) if kind == "labels" else ()
+    facts = [each for each in result.paragraphs() if each.heading != "Note"]  # they are notes too
+    paragraphs = visible_paragraphs(facts)
+    warnings = visible_paragraphs(check_warnings(gold, audit))
+    all_notes = list(dict.fromkeys([*notes, *result.notes]))[:MAX_NOTES]
+    return Page(
+        kind=kind,
+        title=visible(title or f"Fused {kind}"),
+        size=result.size,
+        method=f"{result.method[:1].upper()}{result.method[1:]}",
+        why=visible(result.why, MAX_PARAGRAPH_LENGTH),
+        figures=tuple(figures(result, *checks)),
+        warnings=(*warnings, *(each for each in paragraphs if each.warning)),
+        paragraphs=tuple(each for each in paragraphs if not each.warning),
+        notes=tuple(visible(note, MAX_NOTE_LENGTH) for note in all_notes),
+        sections=(*sections(result), *check_sections(compared, gold, audit)),
+        classes=tuple(distinct_names(result.responses.classes)) if checks else (),  # type: ignore[attr-defined]
+    )
+
+
+def render(page: Page) -> str:
+    """Return the page as HTML; the same contents give the same bytes."""
+    listings = page.blocks(Listing)
+    data: dict[str, Any] = {
+        "classes": page.classes,
+        "charts": {chart.name: chart.spec for chart in page.blocks(Chart)},
     }
+    for listing in listings:
+        data |= {listing.name: table_data(listing.rows), **listing.data}
+    names = ("charts.js", "report.js") if listings else ("charts.js",)
+    scripts = (vega_script(), *map(_page_file, names))
+    environment = Environment(
+        loader=PackageLoader("blindfuse.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html").render(
+        page=page,
+        listings=listings,
+        data=script_json(data),
+        style=_page_file("report.css"),
+        scripts=scripts,
+        policy=_content_security_policy(*scripts),
+    )
 
 
 def _content_security_policy(*scripts: str) -> str:
@@ -120,20 +170,6 @@ def _content_security_policy(*scripts: str) -> str:
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _template(name: str) -> Template:
-    environment = Environment(
-        loader=PackageLoader("blindfuse.report", "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["percent"] = lambda share, digits=1: f"{100 * share:.{digits}f}\u00a0%"
-    environment.filters["points"] = lambda share: f"{100 * share:+.1f}"
-    environment.filters["thousands"] = lambda count: f"{count:,}"
-    return environment.get_template(name)
 
 
 def _page_file(name: str) -> str:

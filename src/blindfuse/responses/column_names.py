@@ -1,64 +1,75 @@
 """What the name of a column says: a role, gold labels, a question, or a description."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
+from blindfuse.responses.markers import word_set
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# Column names in tiers, the likeliest first
+# Column names in tiers, the likeliest first: English, German, French and Spanish
 _ROLES = {
     "item": (
-        "item task unit example sample document doc instance object hit datapoint record case",
-        "id idx index key uid uuid",
-        "question image text sentence prompt url file filename input pair",
+        "item task unit example sample document doc instance object hit datapoint record case "
+        "element aufgabe beispiel dokument objekt fall tache exemple objet unite cas "
+        "elemento tarea ejemplo documento objeto unidad caso",
+        "id idx index key uid uuid nr",
+        "question image text sentence prompt url file filename input pair "
+        "frage bild satz texte phrase pregunta imagen texto frase",
     ),
     "annotator": (
         "annotator worker performer user judge model rater labeler labeller coder grader evaluator "
-        "reviewer assessor participant respondent classifier expert",
+        "reviewer assessor participant respondent classifier expert "
+        "annotatorin bewerter beurteiler kodierer gutachter prufer teilnehmer benutzer modell "
+        "annotateur annotatrice evaluateur codeur juge utilisateur modele "
+        "anotador anotadora evaluador codificador juez usuario participante modelo",
         "source session author",
     ),
     "label": (
         "label answer response vote verdict choice rating judgment judgement annotation class "
-        "category decision prediction grade winner preference passed",
-        "value score result output",
+        "category decision prediction grade winner preference passed "
+        "antwort urteil bewertung klasse kategorie entscheidung "
+        "reponse etiquette classe categorie jugement choix evaluation "
+        "respuesta etiqueta clase categoria juicio voto eleccion evaluacion",
+        "value score result output wert ergebnis valeur resultat valor resultado",
     ),
 }
-TIERS = {role: [_names(tier) for tier in tiers] for role, tiers in _ROLES.items()}
+TIERS = {role: [word_set(tier) for tier in tiers] for role, tiers in _ROLES.items()}
 """Names of each role; two names of the same tier are ambiguous."""
 
-GOLD_NAMES = _names(
+GOLD_NAMES = word_set(
     "truth gold golden ground_truth groundtruth gt true expected target reference correct actual "
-    "answer_key gold_standard goldstandard goldlabel truelabel oracle"
+    "answer_key gold_standard goldstandard goldlabel truelabel oracle wahrheit verite verdad"
 )
 """Names of columns with gold labels. They are never read as responses."""
 
-_LABEL_WORDS = _names("label answer class category value y")
+_LABEL_WORDS = word_set("label answer class category value y")
 """Words that may stand beside such a name: ``correct_answer``, ``y_true``."""
 
-QUESTION_NAMES = _names("question aspect criterion criteria dimension metric attribute")
+QUESTION_NAMES = word_set("question aspect criterion criteria dimension metric attribute")
 """Names of columns that distinguish several questions about one item."""
 
-_RESULT_NAMES = _names(
+_RESULT_NAMES = word_set(
     "final consensus majority majority_vote adjudicated adjudication aggregated aggregate fused "
     "agreed resolved mv merged voted agg maj mode"
 )
 """Names of columns with labels that were derived from the responses."""
 
-_DESCRIPTIVE_WORDS = _names(
+_DESCRIPTIVE_WORDS = word_set(
     "text texts sentence prompt question url uri link image images file filename path input "
     "comment comments remark remarks note notes tweet title body content context length len "
     "count size duration date time timestamp datetime created updated split fold lang language "
     "dataset subset domain topic weight confidence conf certainty probability agreement "
     "difficulty explanation rationale reason reasoning email status seconds secs ms minutes "
     "total totals sum votes address mean median avg average std stdev variance entropy kappa batch "
-    "seed year month week day hour"
+    "seed year month week day hour "
+    "kommentar kommentare bemerkung bemerkungen anmerkung anmerkungen notiz notizen hinweis "
+    "begrundung titel datum zeit dauer sprache "
+    "commentaire commentaires remarque remarques titre duree langue texte phrase "
+    "comentario comentarios observacion observaciones notas titulo fecha idioma texto frase"
 )
 """Last words of the names of columns that describe the item or the work, not its label."""
 
-COUNT_WORDS = _names("n num number nb count total")
+COUNT_WORDS = word_set("n num number nb count total")
 """First words of the names of columns that count something: ``n_votes``."""
 
 INDEX_NAME = re.compile(r"|Unnamed: \d+(_level_\d+)?|index|level_\d+|__index_level_\d+__|_id")
@@ -80,7 +91,9 @@ def base_name(column: str) -> str:
 
 
 def _words(column: str) -> list[str]:
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", str(column))
+    plain = unicodedata.normalize("NFKD", str(column))
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain)
     return [word for word in re.split(r"[\W_]+", spaced.casefold()) if word]
 
 

@@ -7,26 +7,22 @@ mistake, so they are notes that name the option to set.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blindfuse.errors import list_names
+from blindfuse.responses.markers import is_missing_marker
 from blindfuse.responses.set_values import compound_texts
-from blindfuse.responses.spellings import repair_encoding, visible
-from blindfuse.responses.values import NUMERAL, WHOLE_NUMERAL, is_missing_marker, plain_numeral
-from blindfuse.typing import Array, Codes, Flags, Floats
+from blindfuse.responses.spellings import visible
+from blindfuse.responses.values import NUMERAL, WHOLE_NUMERAL, plain_numeral
+from blindfuse.typing import Array, Codes, Flags, Floats, Integers
 
 if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses
 
 MIN_CLASSES = 10
 """With fewer classes, their number and their form are not suspicious."""
-
-MANY_NUMBERS = 10
-"""Classes above which numbers are more likely ratings than names of classes."""
 
 MIN_ITEMS = 30
 """Items that an annotator must share with others before agreement is suspicious."""
@@ -35,69 +31,42 @@ MAX_NAMES = 50_000
 """Number of items or annotators above which names are not compared; other checks take the first."""
 
 MAX_CELLS = 500_000
-"""Size of the sample in which agreement is counted: responses times classes."""
-
-MIN_COUNTED_ITEMS = 10
-"""Minimum number of items for agreement below chance to be a sign of columns that count."""
-
-MIN_DISAGREEMENT = 0.1
-"""How far below zero the chance-corrected agreement is where columns count."""
-
-MIN_AGREEMENT = 0.3
-"""Chance-corrected agreement of annotators who respond to the same question; those who respond to
-different ones have a third of that at most."""
+"""Size of the tables in which agreement is counted: of responses by classes, or of items by
+annotators."""
 
 MAX_COLUMNS = 200
-"""Annotators above which names are not divided into annotators and questions."""
+"""Annotators above which pairs of them are not compared."""
 
-MANY_TIMES = 10
-"""Responses of an annotator to an item above which they are hardly responses to one item."""
-
-CLEAR_Z = 3.0
-"""Standard errors by which agreement must be below chance."""
-
-_TOTALS = ("total", "totals", "grand total", "subtotal", "sum", "count", "average", "mean")
-"""Names of rows that summarise the others."""
-
-_COMMENT_SIGNS = ("#", "//", "--", "%")
-
-MAX_SPREAD = 0.5
-"""Variance of the sum of an item's labels, relative to independent annotators, below which columns
-hold counts or shares: where one class has more, the others have less."""
-
-MAX_ROUNDING = 0.02
-"""How far the sum of the shares of an item may be from one."""
-
-_TRUTH_VALUES = {"0": 0, "1": 1, "false": 0, "true": 1, "no": 0, "yes": 1}
-_TWO_WORDS = re.compile(r"(.+?)[\W_]+([^\W_]+)")
-_LEADING_ZEROS = re.compile(r"(?<![\d.,])0+(?=\d)")
-
-_ID = re.compile(r"[A-Za-z]{0,8}[-_ ]?\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-fA-F]{16,}")
-_ROUNDED = re.compile(r"\d\.\d+E\+\d+")
 _MANY_WORDS = 5
-_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
-_DATE = re.compile(rf"\d{{1,2}}[-. ]{{1,2}}{_MONTH}(?:[-. ]\d{{2,4}})?|{_MONTH}[-. ]\d{{1,4}}")
-"""A date as spreadsheets abbreviate it, such as ``02-Jan`` and ``Jan-24``."""
+_LEADING_ZEROS = re.compile(r"(?<![\d.,])0+(?=\d)")
+_TWO_PARTS = re.compile(r"(.+?)[\W_]+([^\W_]+)")
+_DAMAGED = re.compile("\ufffd|[ÂÃ][\u0080-\u00bf]|â€")
+"""What text becomes where it is decoded in another encoding than its own."""
+
+_WRITE_LONG = "write one row per response, with the columns item, annotator and label"
+_NAME_ANNOTATORS = (
+    "If a column is not an annotator, name the annotators with --annotator (annotator= in Python)"
+)
 
 
 def sanity_notes(responses: "Responses") -> list[str]:
     """Return a note for every sign that a column was mistaken."""
     if not responses.is_plain:
         return []
+    names = {"label": responses.classes, "item": responses.items, "annotator": responses.annotators}
     return [
-        *_item_notes(responses),
+        *_repetition_notes(responses),
         *_name_notes("item", responses.items),
         *_name_notes("annotator", responses.annotators),
-        *_lost_character_notes("label", responses.classes),
-        *_lost_character_notes("item", responses.items),
-        *_lost_character_notes("annotator", responses.annotators),
+        *(note for role, texts in names.items() for note in _encoding_notes(role, texts)),
         *_stray_notes(responses),
-        *_commented_notes(responses),
         *_class_notes(responses),
-        *_date_notes(responses),
         *_agreement_notes(responses),
-        *(_column_notes(responses) or _question_notes(responses)),
+        *_pair_notes(responses),
     ]
+
+
+# Names
 
 
 def _name_notes(role: str, names: Array) -> list[str]:
@@ -126,127 +95,64 @@ def _name_notes(role: str, names: Array) -> list[str]:
 
 def _plain_name(text: str) -> str:
     """Return a key that is equal for names that are probably the same."""
-    plain = text
-    if not text.isascii():
-        plain = visible(unicodedata.normalize("NFKC", repair_encoding(text)))
+    plain = text if text.isascii() else visible(unicodedata.normalize("NFKC", text))
     if re.match(WHOLE_NUMERAL, plain):
         return plain_numeral(plain)
     return _LEADING_ZEROS.sub("", plain.casefold())
 
 
+def _encoding_notes(role: str, names: Array) -> list[str]:
+    """Return a note about names that were decoded in another encoding than their own."""
+    damaged = [name for name in names[:MAX_NAMES].tolist() if _DAMAGED.search(str(name))]
+    if not damaged:
+        return []
+    return [
+        f"Check the {role}s: {len(damaged):,} of {len(names):,} have damaged characters "
+        f"({list_names(damaged, 3)}). Export the table again as UTF-8"
+    ]
+
+
+# Items
+
+
 def _stray_notes(responses: "Responses") -> list[str]:
-    """Return a note about rows that are no items, such as totals and second headers.
+    """Return a note about a few items that share no label with others, as totals and headers do.
 
-    Their labels are new, and their names or labels are unlike those of items.
+    The only item of a rare class is none of them: its annotators agree on a label that is not its
+    name, nor a number among words, and label others.
     """
-    names = [str(name).casefold() for name in responses.items[-MAX_NAMES:].tolist()]
-    before = responses.n_items - len(names)
-    totals = [before + at for at, one in enumerate(names) if one in _TOTALS]
-    n_heard = np.count_nonzero(responses.responses_per_item)
-    has_classes = MIN_COUNTED_ITEMS <= n_heard > 4 * responses.n_classes
-    ends = [0, 1, responses.n_items - 1] if has_classes else []
-    found = [
-        item
-        for item in dict.fromkeys([*totals, *ends])
-        if _has_new_labels(responses, item) and (item in totals or _is_header(responses, item))
-    ]
-    found = list(dict.fromkeys([*found, *_unconnected_items(responses)]))
-    if not found:
-        return []
-    return [
-        f"Check the items: {list_names(responses.items[found])} "
-        f"{'has' if len(found) == 1 else 'have'} labels that no other item has, as a row of totals "
-        "or a second header would. Delete the row if it is not an item"
-    ]
-
-
-def _unconnected_items(responses: "Responses") -> list[int]:
-    """Return a few items whose only response is the only one of its annotator and of its class."""
     items, (_, annotators, symbols) = responses.item_of_response(), responses.by_item
-    alone = np.flatnonzero(np.bincount(symbols, minlength=responses.n_classes)[symbols] == 1)
-    is_alone = (responses.responses_per_item[items[alone]] == 1) & (
-        responses.responses_per_annotator[annotators[alone]] == 1
-    )
-    found: list[int] = items[alone][is_alone].tolist()
-    return found if MIN_ITEMS * len(found) <= responses.n_items else []
-
-
-def _has_new_labels(responses: "Responses", item: int) -> bool:
-    """Return whether no other item has the labels of this one."""
-    every = responses.by_item.symbols
-    own = responses.select_items(np.array([item])).by_item.symbols
-    new = (np.count_nonzero(every == one) == np.count_nonzero(own == one) for one in np.unique(own))
-    return bool(len(own)) and all(new)
-
-
-def _is_header(responses: "Responses", item: int) -> bool:
-    """Return whether the labels of an item differ, name the item, or have annotators of their own.
-
-    So do the cells of a second header, such as questions and types.
-    """
-    _, annotators, symbols = responses.select_items(np.array([item])).by_item
-    labels = {str(name) for name in responses.classes[np.unique(symbols)].tolist()}
-    is_alone = responses.responses_per_annotator[annotators] == 1
-    return len(labels) > 1 or labels == {str(responses.items[item])} or bool(is_alone.all())
-
-
-def _commented_notes(responses: "Responses") -> list[str]:
-    """Return a note about a few items that begin as comments do, as rows that were taken out."""
-    is_heard = responses.responses_per_item > 0
-    names = [str(name) for name in responses.items[is_heard][:MAX_NAMES].tolist()]
-    marked = [name for name in names if name.startswith(_COMMENT_SIGNS)]
-    if not 0 < MIN_COUNTED_ITEMS * len(marked) <= len(names):
+    first, last = np.zeros((2, responses.n_classes), dtype=np.intp)
+    last[symbols], first[symbols[::-1]] = items, items[::-1]
+    is_new = (first == last) & (responses.responses_per_symbol > 0)
+    candidates = np.unique(first[is_new])
+    if 10 * len(candidates) > np.count_nonzero(responses.responses_per_item):
+        return []
+    starts, stray = responses.by_item.starts, []
+    are_words = not any(NUMERAL.fullmatch(str(name)) for name in responses.classes[~is_new])
+    for item in candidates.tolist():
+        row = slice(starts[item], starts[item + 1])
+        labels = np.unique(symbols[row])
+        first_label = str(responses.classes[labels[0]])
+        is_named = first_label == str(responses.items[item])
+        is_number = NUMERAL.fullmatch(first_label) is not None and are_words
+        is_alone = np.all(responses.responses_per_annotator[annotators[row]] == 1)
+        if is_new[labels].all() and (len(labels) > 1 or is_named or is_number or is_alone):
+            stray.append(item)
+    if not stray:
         return []
     return [
-        f"Check the items: {list_names(marked, 3)} begin{'s' if len(marked) == 1 else ''} as "
-        "comments do. Delete these rows if they are comments"
-    ]
-
-
-def _lost_character_notes(role: str, names: Array) -> list[str]:
-    """Return a note about names with the sign that replaces characters of another encoding."""
-    lost = [name for name in names[:MAX_NAMES].tolist() if "\ufffd" in str(name)]
-    if not lost:
-        return []
-    return [
-        f"Check the {role}s: {len(lost):,} of {len(names):,} contain '\ufffd' "
-        f"({list_names(lost, 3)}), where characters were lost. Export the table again as UTF-8"
-    ]
-
-
-def _date_notes(responses: "Responses") -> list[str]:
-    """Return a note if a spreadsheet has turned labels such as 1-2 into dates."""
-    texts = [str(name) for name in responses.classes.tolist()]
-    dates = [text for text in texts if _DATE.fullmatch(text)]
-    if not dates:
-        return []
-    return [
-        f"Check the labels: {len(dates):,} of {len(texts):,} classes are dates "
-        f"({list_names(dates, 3)}), as spreadsheets make of labels such as 1-2. Format the column "
-        "as text and enter them again"
-    ]
-
-
-def _item_notes(responses: "Responses") -> list[str]:
-    """Return a note if items seem to stand for several, by their names or repeated responses."""
-    if not responses.repeated:
-        return []
-    names = responses.items[:MAX_NAMES].tolist()
-    rounded = [name for name in names if _ROUNDED.fullmatch(str(name))]
-    if not rounded:
-        return _repetition_notes(responses)
-    return [
-        f"Check the items: {len(rounded):,} of {len(names):,} are numbers that a "
-        f"spreadsheet has rounded ({list_names(rounded, 3)}), so that several may have become "
-        "one. Export the column as text"
+        f"Check the items: {list_names(responses.items[stray])} "
+        f"{'has' if len(stray) == 1 else 'have'} labels that no other item has, as a row of totals "
+        "or a second header would. Delete the row if it is not an item"
     ]
 
 
 def _repetition_notes(responses: "Responses") -> list[str]:
     """Return a note if most responses are repeated, and contradict each other or are very many."""
-    kept = max(responses.n_responses + responses.contradictory, 1)
-    times = 1 + responses.repeated / kept
-    if times < MANY_TIMES and (times < 2 or 4 * responses.contradictory < kept):
+    labelled = max(responses.n_responses + responses.contradictory, 1)
+    times = 1 + responses.repeated / labelled
+    if times < 10 and (times < 2 or 4 * responses.contradictory < labelled):
         return []
     return [
         f"Check the items: annotators labelled an item {times:.1f} times on average. If another "
@@ -255,17 +161,13 @@ def _repetition_notes(responses: "Responses") -> list[str]:
     ]
 
 
+# Classes
+
+
 def _class_notes(responses: "Responses") -> list[str]:
-    """Return a note if the classes are too many, or look like numbers, ids or sentences."""
+    """Return a note if classes are too many, or look like several labels, numbers or sentences."""
     texts = [str(name) for name in responses.classes.tolist()]
     n_classes, examples = len(texts), list_names(responses.classes, 3)
-    broken = [text for text in texts if "\n" in text]
-    if broken and len(broken) < n_classes:
-        return [
-            f"Check the labels: {len(broken):,} of {n_classes:,} classes contain line breaks "
-            f"({list_names((text[:80] for text in broken), 1)}), as where a quote in the file is "
-            'not closed. Write quotes inside of cells twice, as in "a ""b"" c"'
-        ]
     compounds = compound_texts(texts)
     if compounds:
         return [
@@ -273,56 +175,48 @@ def _class_notes(responses: "Responses") -> list[str]:
             f"labels at once ({list_names(compounds, 3)}). Add --multi-label (fuse_sets in "
             "Python) to fuse them one by one"
         ]
+    long = [text for text in texts if len(text.split()) > _MANY_WORDS or "\n" in text]
+    if long and (len(long) < n_classes or n_classes >= MIN_CLASSES):
+        return [
+            f"Check the labels: {len(long):,} of {n_classes:,} classes are sentences or contain "
+            f"line breaks ({list_names((text[:80] for text in long), 2)}). If this is not the "
+            "label column, pass --label (label= in Python). If models wrote their reasoning there, "
+            "keep only the verdict, or pass the texts as --missing (missing= in Python). If a "
+            'quote is not closed, write quotes inside of cells twice, as in "a ""b"" c"'
+        ]
     if n_classes < MIN_CLASSES:
-        return _sentence_notes(texts)
+        return []
     remedy = "If this is not the label column, pass --label (label= in Python)"
-    if _share(texts, lambda text: len(text.split()) >= _MANY_WORDS) > 0.5:
-        return [f"Check the labels: the {n_classes:,} classes are sentences ({examples}). {remedy}"]
-    if n_classes > MANY_NUMBERS and all(NUMERAL.fullmatch(text) for text in texts):
+    if n_classes > MIN_CLASSES and all(map(NUMERAL.fullmatch, texts)):
         return [
             f"Check the labels: the {n_classes:,} classes are numbers ({examples}). If they are "
             "scores, add --scores for a class per item (Responses.from_scores in Python) or "
             f"--numbers for a number per item (fuse_numbers). {remedy}"
         ]
-    if _share(texts, lambda text: _ID.fullmatch(text) is not None) > 0.8 and n_classes > 20:
-        return [f"Check the labels: the {n_classes:,} classes look like ids ({examples}). {remedy}"]
     if 4 * n_classes > responses.n_items:
         return [
             f"Check the labels: there are {n_classes:,} classes ({examples}) for "
             f"{responses.n_items:,} items. {remedy}"
         ]
-    return _sentence_notes(texts)
+    return []
 
 
-def _sentence_notes(texts: Sequence[str]) -> list[str]:
-    """Return a note if some classes are sentences, and the others are words."""
-    long = [text for text in texts if len(text.split()) > _MANY_WORDS]
-    if not long or len(long) == len(texts):
-        return []
-    return [
-        f"Check the labels: {len(long):,} of {len(texts):,} classes are sentences "
-        f"({list_names((text[:80] for text in long), 2)}). If a model wrote its reasoning there, "
-        "keep only the verdict, or pass the texts as --missing (missing= in Python)"
-    ]
-
-
-def _share(texts: Sequence[str], has: Any) -> float:
-    return sum(1 for text in texts if has(text)) / len(texts)
+# Annotators
 
 
 def _agreement_notes(responses: "Responses") -> list[str]:
     """Return notes about annotators who agree with nobody, or always with the others' vote."""
     if responses.n_annotators < 3 or not responses.n_responses:
         return []
-    sample = _sample(responses)
+    sample = _sample(responses, responses.n_responses * responses.n_classes)
     votes = _votes_of_others(sample)
     annotators = sample.by_item.codes
     reported = np.take_along_axis(votes, _column(sample.by_item.symbols), axis=1)[:, 0]
     n_others, best = votes.sum(axis=1), votes.max(axis=1)
     is_decided = (n_others > 1) & (np.count_nonzero(votes == _column(best), axis=1) == 1)
 
-    def count(chosen: Flags) -> Codes:
-        return np.bincount(annotators[chosen], minlength=sample.n_annotators)
+    def count(where: Flags) -> Codes:
+        return np.bincount(annotators[where], minlength=sample.n_annotators)
 
     shared, agreeing = count(n_others > 0), count(reported > 0)
     decided, following = count(is_decided), count(is_decided & (reported == best))
@@ -334,187 +228,106 @@ def _agreement_notes(responses: "Responses") -> list[str]:
     if 0 < 2 * np.count_nonzero(alone) < np.count_nonzero(shared):  # sources may know one class
         notes.append(
             f"Check the annotators: nobody agrees with {list_names(responses.annotators[alone])}. "
-            "If a column is not an annotator, name the annotators with --annotator (annotator= in "
-            "Python)"
+            f"{_NAME_ANNOTATORS}"
         )
-    if always.any() and others.any() and 20 * following[others].sum() < 19 * decided[others].sum():
+    if always.any() and others.any() and following[others].sum() < 0.95 * decided[others].sum():
         notes.append(
             "Check the annotators: the vote of the others always agrees with "
             f"{list_names(responses.annotators[always])}, as with gold labels or a fused result. "
-            "If a column is not an annotator, name the annotators with --annotator (annotator= in "
-            "Python)"
+            f"{_NAME_ANNOTATORS}"
         )
     return notes
 
 
-def _column_notes(responses: "Responses") -> list[str]:
-    """Return a note if columns that were read as annotators are classes, or one of each.
+def _pair_notes(responses: "Responses") -> list[str]:
+    """Return a note if annotators agree less than by chance, or only within groups of columns.
 
-    Columns that count votes, or hold one 1 per item, agree less often than by chance.
+    Columns with counts or shares of votes, or with one class each, do the former: where one
+    has more, the others have less. Columns of one annotator and one question do the latter.
     """
-    texts = [str(name).casefold() for name in responses.classes.tolist()]
-    if responses.n_annotators < 2 or not all(_is_count(text) for text in texts):
+    if not 2 <= responses.n_annotators <= MAX_COLUMNS:
         return []
-    sample = _sample(responses)
-    write = "Write one row per response, with the columns item, annotator and label"
-    pair = _annotator_and_class(sample, texts)
-    if pair is not None:
+    sample = _sample(responses, responses.n_items * responses.n_annotators)
+    agreeing, expected, shared = _agreement_of_pairs(sample)
+    pairs = np.triu_indices(sample.n_annotators, 1)
+    n_pairs = max(float(shared[pairs].sum()), 1.0)
+    observed, chance = agreeing[pairs].sum() / n_pairs, expected[pairs].sum() / n_pairs
+    error = np.sqrt(chance * (1 - chance) / n_pairs)
+    if chance - observed > error and sample.n_items >= 10:
         return [
-            f"Check the annotators: columns such as {pair!r} seem to hold one annotator and one "
-            f"class each, because each item has one 1 per group of columns. {write}"
+            f"Check the annotators: {100 * observed:.0f} % of pairs agree, where "
+            f"{100 * chance:.0f} % would by chance, as in columns with the counts or shares of "
+            f"votes per class, or of one class each. If they are not annotators: {_WRITE_LONG}"
         ]
-    observed, chance, z = _agreement(sample)
-    spread = _spread_of_sums(sample, texts)
-    if spread is not None and spread < MAX_SPREAD:
-        sign = "the labels of an item have nearly the same sum for all items"
-    elif z < -CLEAR_Z and observed - chance < -MIN_DISAGREEMENT * (1 - chance):
-        sign = f"{100 * observed:.0f} % of pairs agree, where {100 * chance:.0f} % would by chance"
-    else:
-        return []
-    return [
-        f"Check the annotators: {sign}, as in columns with the counts or shares of votes per "
-        f"class. If they are not annotators: {write[0].lower()}{write[1:]}"
-    ]
+    kappa = (agreeing - expected) / np.maximum(shared - expected, 1e-9)
+    return _question_notes(responses.annotators, kappa)
 
 
-def _is_count(text: str) -> bool:
-    return text in _TRUTH_VALUES or (NUMERAL.fullmatch(text) is not None and text[0] != "-")
+def _agreement_of_pairs(responses: "Responses") -> tuple[Floats, Floats, Floats]:
+    """Count the items on which two annotators agree, would by chance, and that they share.
 
-
-def _spread_of_sums(responses: "Responses", texts: Sequence[str]) -> float | None:
-    """Return the variance of the sum of labels, divided by the sum of their variances.
-
-    It is one for independent annotators, and larger if they agree. Only items with all responses
-    count. None if they are too few, or if labels are 0 and 1 and have different sums: one
-    annotator who is always wrong would look the same.
-    """
-    values = np.array([_TRUTH_VALUES.get(text, text.replace(",", ".")) for text in texts], float)
-    if _are_shares(responses, values):
-        return 0.0
-    is_complete = responses.responses_per_item == responses.n_annotators
-    labels = values[responses.by_item.symbols][is_complete[responses.item_of_response()]]
-    table = labels.reshape(-1, responses.n_annotators)
-    if len(table) < MIN_COUNTED_ITEMS or np.ptp(table, axis=0).max() == 0:
-        return None
-    sums, is_binary = table.sum(axis=1), set(values) <= {0, 1}
-    return None if is_binary and np.ptp(sums) > 0 else float(sums.var() / table.var(axis=0).sum())
-
-
-def _are_shares(responses: "Responses", values: Floats) -> bool:
-    """Return whether labels are fractions whose sum is one for nearly all items."""
-    if responses.n_items < MIN_COUNTED_ITEMS or np.all(values == np.round(values)):
-        return False
-    labels = values[responses.by_item.symbols]
-    sums = np.bincount(responses.item_of_response(), labels, minlength=responses.n_items)
-    return bool(np.mean(np.abs(sums - 1) < MAX_ROUNDING) > 0.95)
-
-
-def _agreement(responses: "Responses") -> tuple[float, float, float]:
-    """Return the share of pairs that agree, the share by chance, and their difference in σ.
-
-    By chance, annotators report classes as often as they do, whatever the item. Items are
-    independent.
+    By chance, annotators report classes as often as they do, whatever the item. All
+    ``[annotator, annotator]``.
     """
     items, (_, annotators, symbols) = responses.item_of_response(), responses.by_item
-    shares = np.zeros((responses.n_annotators, responses.n_classes))
-    np.add.at(shares, (annotators, symbols), 1)
-    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1)
-    sums = np.zeros((responses.n_items, responses.n_classes))
-    np.add.at(sums, items, shares[annotators])
-    own = shares[annotators]
-    expected = np.einsum("rk,rk->r", own, sums[items] - own)
-    votes = _votes_of_others(responses)
-    agreeing = np.take_along_axis(votes, _column(symbols), axis=1)[:, 0]
-    n_pairs = float(votes.sum())
-    if responses.n_items < MIN_COUNTED_ITEMS or not n_pairs:
-        return 0.0, 0.0, 0.0
-    excess = np.bincount(items, agreeing - expected, minlength=responses.n_items)
-    z = excess.sum() / max(float(np.sqrt(np.sum(excess**2))), 1e-12)
-    return float(agreeing.sum() / n_pairs), float(expected.sum() / n_pairs), float(z)
+    shape = responses.n_items, responses.n_annotators
+    agreeing, counts = np.zeros((shape[1], shape[1])), []
+    responded = np.zeros(shape, dtype=np.float32)
+    responded[items, annotators] = 1
+    shared = (responded.T @ responded).astype(float)
+    for symbol in range(responses.n_classes):
+        reports = np.zeros(shape, dtype=np.float32)
+        reports[items[symbols == symbol], annotators[symbols == symbol]] = 1
+        agreeing += reports.T @ reports
+        counts.append(reports.sum(axis=0))
+    shares = np.stack(counts, axis=1) / np.maximum(responded.sum(axis=0), 1)[:, None]
+    return agreeing, shared * (shares @ shares.T), shared
 
 
-def _annotator_and_class(responses: "Responses", texts: Sequence[str]) -> str | None:
-    """Return the name of a column if every column holds one annotator and one class, else None.
+def _question_notes(names: Array, kappa: Floats) -> list[str]:
+    """Return a note if only columns that share a part of their two-part names agree.
 
-    Names then consist of two parts, in all combinations, and where all columns of an annotator
-    have a value, one of them is 1.
+    The parts occur in all combinations, as with one annotator and one class or question each.
     """
-    parts = _name_parts(responses)
-    if parts is None or any(text not in _TRUTH_VALUES for text in texts):
-        return None
-    is_one = np.array([_TRUTH_VALUES[text] for text in texts])[responses.by_item.symbols]
-    items = responses.item_of_response()
-    for codes in parts:
-        n_groups = int(codes.max()) + 1
-        cells = items * n_groups + codes[responses.by_item.codes]
-        is_complete = np.bincount(cells) == responses.n_annotators // n_groups
-        ones = np.bincount(cells, is_one)[is_complete]
-        if len(ones) >= MIN_COUNTED_ITEMS and np.mean(ones == 1) > 0.95:
-            return str(responses.annotators[0])
-    return None
-
-
-def _name_parts(responses: "Responses") -> tuple[Codes, Codes] | None:
-    """Return codes of the first and second parts of the annotators' names, ``[annotator]`` each.
-
-    None unless all names have two parts, and the parts occur in all combinations.
-    """
-    names = [str(name) for name in responses.annotators.tolist()]
-    if not 4 <= len(names) <= MAX_COLUMNS:
-        return None
-    parts = [match.groups() for name in names if (match := _TWO_WORDS.fullmatch(name))]
-    if len(parts) < len(names):
-        return None
-    (first, one), (second, other) = (
-        np.unique(side, return_inverse=True) for side in zip(*parts, strict=True)
-    )
-    is_product = len(first) * len(second) == len(set(parts)) and min(len(first), len(second)) > 1
-    return (one, other) if is_product else None
-
-
-def _question_notes(responses: "Responses") -> list[str]:
-    """Return a note if every column holds one annotator and one question of several.
-
-    Names then consist of two parts, and only columns that share the part of the question agree.
-    """
-    parts = _name_parts(responses)
-    if parts is None:
+    parts = [_TWO_PARTS.fullmatch(str(name)) for name in names.tolist()]
+    pairs = [part.groups() for part in parts if part is not None]
+    if len(pairs) < max(len(parts), 4):
         return []
-    sample, names = _sample(responses), responses.annotators
-    for codes, others in (parts, parts[::-1]):
-        agreement, across = _agreement_within(sample, codes), _agreement_within(sample, others)
-        if agreement > MIN_AGREEMENT and across < agreement / 3:
-            shown = names[codes == 0], names[others == 0]
+    (first, one), (second, other) = (
+        np.unique(side, return_inverse=True) for side in zip(*pairs, strict=True)
+    )
+    if len(first) * len(second) != len(set(pairs)) or min(len(first), len(second)) < 2:
+        return []
+    for codes, others in ((one, other), (other, one)):
+        within, across = _mean_within(kappa, codes), _mean_within(kappa, others)
+        if within > 0.3 and across < within / 3:
             return [
-                f"Check the annotators: columns such as {list_names(shown[0], 2)} agree, and "
-                f"columns such as {list_names(shown[1], 2)} do not, as with one annotator and one "
-                "question per column. Name the columns of one question with --annotator "
-                "(annotator= in Python)"
+                f"Check the annotators: columns such as {list_names(names[codes == 0], 2)} agree, "
+                f"and columns such as {list_names(names[others == 0], 2)} do not, as with one "
+                "annotator and one class or question per column. Name the columns of one question "
+                f"with --annotator (annotator= in Python), or {_WRITE_LONG}"
             ]
     return []
 
 
-def _agreement_within(responses: "Responses", groups: Codes) -> float:
-    """Return the mean agreement, corrected for chance, of annotators of the same group."""
-    found = []
-    for group in range(int(groups.max()) + 1):
-        observed, chance, _ = _agreement(responses.select_annotators(groups == group))
-        found.append((observed - chance) / max(1 - chance, 1e-9))
-    return float(np.mean(found))
+def _mean_within(kappa: Floats, groups: Codes) -> float:
+    """Return the mean of the pairs within groups."""
+    is_same = groups[:, None] == groups
+    np.fill_diagonal(is_same, False)
+    return float(kappa[is_same].mean())
 
 
 def _column(values: Array) -> Array:
     return values.astype(np.intp)[:, None]
 
 
-def _sample(responses: "Responses") -> "Responses":
-    """Return the responses to evenly spaced items."""
-    cells = responses.n_responses * responses.n_classes
-    step = 1 + cells // MAX_CELLS
+def _sample(responses: "Responses", n_cells: int) -> "Responses":
+    """Return the responses to evenly spaced items, so that a table of that size becomes small."""
+    step = 1 + n_cells // MAX_CELLS
     return responses.select_items(np.arange(0, responses.n_items, step)) if step > 1 else responses
 
 
-def _votes_of_others(responses: "Responses") -> NDArray[np.int32]:
+def _votes_of_others(responses: "Responses") -> Integers:
     """Count the other responses to the item of each response, ``[response, class]``."""
     votes = np.zeros((responses.n_items, responses.n_classes), dtype=np.int32)
     items, symbols = responses.item_of_response(), responses.by_item.symbols

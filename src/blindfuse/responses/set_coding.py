@@ -8,7 +8,8 @@ import numpy as np
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.coding import as_values, code_distinct
-from blindfuse.responses.keys import name_key
+from blindfuse.responses.keys import is_null, name_key
+from blindfuse.responses.markers import is_missing_marker, truth_value
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.set_values import choose_separator, parse_set, set_key
 from blindfuse.responses.values import LabelOptions
@@ -166,10 +167,7 @@ def as_ticks(indicators: Any, n_classes: int) -> Floats:
             f"{n_classes:,} classes, not an array of shape {table.shape}."
         )
     if table.dtype.kind not in "buif":
-        flat = [
-            _TICK_VALUES.get(str(cell).strip().casefold(), 2.0) for cell in table.ravel().tolist()
-        ]
-        ticks = np.array(flat).reshape(table.shape)
+        ticks = np.array([_as_tick(cell) for cell in table.ravel().tolist()]).reshape(table.shape)
     else:
         ticks = table.astype(np.float64)
     wrong = ~(np.isnan(ticks) | (ticks == 0) | (ticks == 1))
@@ -182,8 +180,10 @@ def as_ticks(indicators: Any, n_classes: int) -> Floats:
     return ticks
 
 
-_TICK_VALUES = {
-    **dict.fromkeys(("1", "1.0", "true", "yes", "x"), 1.0),
-    **dict.fromkeys(("0", "0.0", "false", "no"), 0.0),
-    **dict.fromkeys(("", "none", "nan", "<na>", "na", "null"), np.nan),
-}
+def _as_tick(cell: Any) -> float:
+    """Return 0 or 1, NaN for a missing value, and 2 for anything else."""
+    text = str(cell).strip()
+    if not text or is_null(cell) or is_missing_marker(text) or is_missing_marker(text.upper()):
+        return np.nan
+    value = True if text in ("x", "X") else truth_value(text)
+    return 2.0 if value is None else float(value)

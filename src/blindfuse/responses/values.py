@@ -6,7 +6,6 @@ nothing per row.
 
 import re
 import shlex
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,111 +15,14 @@ from typing import Any
 
 from blindfuse.errors import list_names
 from blindfuse.responses.keys import is_null, name_key
+from blindfuse.responses.markers import (
+    MISSING_CODES,
+    is_failed_verdict,
+    is_missing_marker,
+    is_suspect,
+)
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.spellings import (
-    APOSTROPHES,
-    SURROUNDING,
-    abbreviation_note,
-    accent_note,
-    containing_note,
-    fold,
-    is_bare,
-    truth_value_note,
-)
-
-MISSING_MARKERS = frozenset(
-    [
-        *(
-            "NA",
-            "N/A",
-            "n/a",
-            "#N/A",
-            "#NA",
-            "#N/A N/A",
-            "<NA>",
-            "NaN",
-            "nan",
-            "NAN",
-            "-NaN",
-            "-nan",
-        ),
-        *(
-            "None",
-            "NULL",
-            "null",
-            "\\N",
-            "<missing>",
-            "NaT",
-            "1.#IND",
-            "-1.#IND",
-            "1.#QNAN",
-            "-1.#QNAN",
-        ),
-        *("#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#NUM!", "#NULL!"),
-    ]
-)
-"""Labels treated as missing: what pandas, R, Excel, SQL and JSON write for a missing value."""
-
-_SPREADSHEET_ERROR = re.compile(r"#[A-ZÄÖÜ0-9/_]+[!?]|#NV|#ERROR|#{3,}|Err:\d{3}")
-"""Errors of spreadsheets in any language, and ``####``, a value that did not fit its column."""
-
-FAILED_VERDICTS = frozenset(
-    [
-        *("error", "api_error", "parse_error", "parsing_error", "parser_error", "json_error"),
-        *("unparsable", "unparseable", "unparsed", "fail_to_parse", "failed_to_parse"),
-        *("timeout", "timed_out", "rate_limit", "rate_limited", "content_filter", "no_verdict"),
-    ]
-)
-"""Labels treated as missing, because a judge or its program failed; spaces and hyphens equal
-underscores, and case does not matter."""
-
-POSSIBLY_MISSING = frozenset(
-    [
-        *("failed", "failure", "invalid", "none", "refusal", "refused"),
-        *("refuse", "declined", "err", "abstain", "abstained", "abstention", "skip", "skipped"),
-        *("n.a", "n/d", "blank", "empty", "missing", "undefined", "nil", "void", "pending"),
-        *(
-            "unlabeled",
-            "unlabelled",
-            "unannotated",
-            "unrated",
-            "unanswered",
-            "tbd",
-            "todo",
-            "to_do",
-        ),
-        *("not_labeled", "not_labelled", "not_annotated", "not_rated", "not_applicable"),
-        *("not_available", "no_answer", "no_response", "no_label", "no_rating", "no_vote"),
-        *("no_data", "no_opinion", "unknown", "unsure", "uncertain", "undecided", "unclear"),
-        *("idk", "not_sure", "cannot_say", "cannot_tell", "cannot_judge"),
-        *("prefer_not_to_say", "object_object", "na_character", "na_integer"),
-        *("inf", "-inf", "infinity", "-infinity"),
-    ]
-)
-"""Labels that are often classes and sometimes mark failed verdicts or missing responses, without
-the punctuation around them. They are read as classes, with a note."""
-
-_SUSPECTS = {
-    *POSSIBLY_MISSING,
-    *FAILED_VERDICTS,
-    *(marker.strip("#<>").casefold() for marker in MISSING_MARKERS),
-}
-
-_REFUSAL = re.compile(
-    r"(?:i'?m |i am |i )?(?:sorry|cannot|can't|can not|unable|not able|don't know|do not know)\b"
-    r"|as an ai\b|could not\b|failed to\b|n/?a\b\W+\w|error\b\W*\w|\w*(?:error|exception)[:(]"
-    r"|traceback\b|http\W*[45]\d\d\b"
-)
-"""How the refusals and errors of language models begin, in lower case; they are read as classes,
-with a note."""
-
-_MISSING_CODES = frozenset(
-    [
-        *(-1, -7, -8, -9, -77, -88, -97, -98, -99, -999, -9999),
-        *(77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 9999, 255, 65535),
-    ]
-)
-"""Numbers by which surveys mark missing responses, and −1 as unsigned numbers hold it."""
+from blindfuse.responses.spellings import fold, is_bare, likeness_note
 
 TRIMMED = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -154,7 +56,7 @@ class LabelOptions:
     missing
         values treated as missing, in addition to null, NaN and the markers.
     keep_na
-        whether ``MISSING_MARKERS`` and ``FAILED_VERDICTS`` are classes.
+        whether missing markers and failed verdicts are classes.
     fold_case
         whether labels that differ only by case, Unicode form, inner white space or surrounding
         punctuation are one label.
@@ -239,11 +141,11 @@ class LabelRules:
         if self.options.keep_na:
             return
         self._drop(is_missing_marker, _KEEP_NA)
-        others = [label for label in self._distinct() if not _is_suspect(label)]
+        others = [label for label in self._distinct() if not is_suspect(label)]
         if len(others) < 2 and not self._given:
             return
         self._drop(is_failed_verdict, _KEEP_NA)
-        self._note_suspects([label for label in self._distinct() if _is_suspect(label)])
+        self._note_suspects([label for label in self._distinct() if is_suspect(label)])
 
     def _drop_markers(self, markers: Sequence[Any]) -> None:
         """Drop the labels that the user calls missing, and report texts that are no label."""
@@ -326,15 +228,15 @@ class LabelRules:
             return
         if self.options.abstain:
             self._drop(lambda label: _whole_number(label) == -1, _LIST_CLASSES)
-        codes = [label for label in self._distinct() if _whole_number(label) in _MISSING_CODES]
-        others = {number for number in numbers if number not in _MISSING_CODES}
+        codes = [label for label in self._distinct() if _whole_number(label) in MISSING_CODES]
+        others = {number for number in numbers if number not in MISSING_CODES}
         if len(others) > 1 and others <= set(range(20)):
             self._note_suspects(codes)
 
     def _note_codes_among_texts(self, texts: Sequence[str]) -> None:
         """Add a note about numbers that may mark missing responses, where all others are words."""
         numbers = [text for text in texts if _LOOSE_NUMERAL.fullmatch(text)]
-        codes = [text for text in numbers if _rounded_value(text) in _MISSING_CODES]
+        codes = [text for text in numbers if _rounded_value(text) in MISSING_CODES]
         if len(codes) == len(numbers) and len(texts) > len(codes) + 1:
             self._note_suspects(codes)
 
@@ -342,12 +244,8 @@ class LabelRules:
         """Join spellings that differ by case, Unicode form or punctuation, or report them."""
         labels = (*self._given.values(), *self._distinct())
         texts = dict.fromkeys(label for label in labels if isinstance(label, str))
-        self.notes += truth_value_note(texts)
         if not self._given:
-            self.notes += [
-                *accent_note(texts),
-                *(containing_note(texts) or abbreviation_note(texts)),
-            ]
+            self.notes += likeness_note(texts)
         groups = _groups(texts, fold)
         if not groups:
             return
@@ -387,15 +285,6 @@ def trim(text: str) -> str:
     return text.strip(TRIMMED)
 
 
-def is_missing_marker(label: Any) -> bool:
-    """Return whether a program writes this for a missing value."""
-    if not isinstance(label, str):
-        return False
-    if label[:1] not in ("#", "E"):  # saves a regular expression per name
-        return label in MISSING_MARKERS
-    return label in MISSING_MARKERS or _SPREADSHEET_ERROR.fullmatch(label) is not None
-
-
 def plain_numeral(text: str) -> str:
     """Return the shortest spelling of a numeral: ``1`` for ``1.0`` and ``1,0``."""
     point = f"{Decimal(text):f}" if "e" in text else text.replace(",", ".")
@@ -419,12 +308,12 @@ def plain_names(names: Sequence[str]) -> list[str]:
 def missing_number_note(numbers: Iterable[float]) -> list[str]:
     """Return a note about ratings that may mark missing ones: −1 or 99 beside 1, 2, …, 5."""
     distinct = {number for number in numbers if number == number}
-    others = distinct - _MISSING_CODES
+    others = distinct - MISSING_CODES
     if len(others) < 2:
         return []
     low, high = min(others), max(others)
     codes = sorted(
-        int(code) for code in distinct & _MISSING_CODES if code < 0 <= low or code > 2 * high > 0
+        int(code) for code in distinct & MISSING_CODES if code < 0 <= low or code > 2 * high > 0
     )
     if not codes:
         return []
@@ -454,28 +343,6 @@ def _is_empty(label: Any) -> bool:
 
 def _is_numeral(label: Any) -> bool:
     return isinstance(label, str) and NUMERAL.fullmatch(label) is not None
-
-
-def is_failed_verdict(label: Any) -> bool:
-    """Return whether this says that a judge or its program failed."""
-    return isinstance(label, str) and _words(label) in FAILED_VERDICTS
-
-
-def _is_suspect(label: Any) -> bool:
-    """Return whether a label may mark a missing response, by its words or for want of any."""
-    if not isinstance(label, str):
-        return False
-    words = _words(label.strip(SURROUNDING))
-    return (
-        words in _SUSPECTS
-        or label.casefold() in (".a", "character(0)")  # of Stata and R
-        or all(unicodedata.category(letter)[0] in "PZ" for letter in label)
-        or _REFUSAL.match(label.casefold().translate(APOSTROPHES)) is not None
-    )
-
-
-def _words(label: str) -> str:
-    return re.sub(r"(?<=\w)[\s-]+(?=\w)", "_", label.casefold())
 
 
 def _whole_number(label: Any) -> int | None:

@@ -16,8 +16,9 @@ from blindfuse.responses.detection import (
     existing_column,
     is_nested,
 )
+from blindfuse.responses.markers import is_missing_marker
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.values import NUMERAL, is_missing_marker, plain_numeral, trim
+from blindfuse.responses.values import NUMERAL, plain_numeral, trim
 
 _Column = TypeVar("_Column")
 

@@ -7,7 +7,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from blindfuse.auditing.stratified import Interval
-from blindfuse.diagnostics.expected_error import MAX_OBSERVED, ExpectedError
+from blindfuse.diagnostics.expected_error import ExpectedError
+from blindfuse.diagnostics.sampling import MAX_SAMPLED, evenly_spaced
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.kernels.threads import single_threaded_blas
@@ -196,7 +197,9 @@ def _recalibrate(
     way to errors that coincide as far as they can.
     """
     counted = posteriors[responded]
-    decisions = counted[:: -(-counted.size // MAX_OBSERVED) or 1].ravel()
+    decisions = counted[
+        evenly_spaced(len(counted), max(1, MAX_SAMPLED // counted.shape[1]))
+    ].ravel()
 
     def at(error: float) -> Floats:
         power = power_for_error(np.stack([1 - decisions, decisions], axis=1), error).power

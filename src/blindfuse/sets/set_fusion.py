@@ -1,5 +1,6 @@
 """`SetFusion`: fused sets of classes, how they were found, and how far to trust them."""
 
+import json
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +12,17 @@ from blindfuse.auditing.stratified import Interval
 from blindfuse.diagnostics.expected_error import ExpectedError
 from blindfuse.errors import list_names
 from blindfuse.fusion.fuse import Fusion
+from blindfuse.metrics import Agreement, masi_alpha
 from blindfuse.responses.response_sets import ResponseSets
+from blindfuse.result import (
+    Columns,
+    Paragraph,
+    json_rows,
+    optional_texts,
+    posterior_columns,
+    sorted_columns,
+    summarize,
+)
 from blindfuse.sets.annotators import RatedSetAnnotators
 from blindfuse.sets.class_dependence import ClassDependence
 from blindfuse.sets.shared_rates import SharedRates
@@ -21,6 +32,10 @@ Members = Flags
 
 MIN_POSTERIOR = 0.5
 """Posterior above which a class belongs to the set."""
+SEPARATOR = "|"
+"""What separates the classes of an item in files."""
+MAX_BOOTSTRAPPED = 2000
+"""Items up to which agreement has 1,000 bootstrap resamples; 100 above."""
 MIN_CORRELATION = 0.2
 """Correlation of the posteriors of two classes at or above which they are listed as related."""
 
@@ -142,17 +157,47 @@ class SetFusion:
                 found |= question.item_ratings.needs_another_label
         return found
 
-    def paragraphs(self) -> list[tuple[str, str]]:
-        """Headings and sentences: how far the sets can be trusted, and the annotators."""
+    @property
+    def size(self) -> str:
+        """What was fused, as a sentence."""
+        table = self.responses
+        return (
+            f"{table.n_responses:,} responses by {table.n_annotators:,} annotators to "
+            f"{table.n_items:,} items, sets of {table.n_classes:,} classes."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Facts about the responses that limit what the sets mean."""
+        return self.responses.notes
+
+    @cached_property
+    def agreement(self) -> dict[str, Agreement]:
+        """Coefficients of agreement by name; empty if no item has two responses."""
+        if self.responses.responses_per_item.max(initial=0) < 2:
+            return {}
+        resamples = 1000 if len(self.items) <= MAX_BOOTSTRAPPED else 100
+        return {"Krippendorff’s α (MASI)": masi_alpha(self.responses, resamples=resamples)}
+
+    def paragraphs(self) -> tuple[Paragraph, ...]:
+        """How far the sets can be trusted, and the annotators, as text."""
         sizes = self.chosen.sum(axis=1)
-        found = [
-            (
+        paragraphs = [
+            *(
+                Paragraph(
+                    "Agreement",
+                    f"{value.value:.2f} (95 % interval {value.low:.2f} to {value.high:.2f}) is "
+                    f"{name}: 1 is perfect, 0 is chance; sets that overlap count as partly equal.",
+                )
+                for name, value in self.agreement.items()
+            ),
+            Paragraph(
                 "Sets",
                 f"{sizes.mean():.1f} classes per item on average; {int((sizes == 0).sum()):,} sets "
                 f"are empty. {self._describe_errors()} One more response could change "
                 f"{int(np.count_nonzero(self.needs_another_label)):,} sets.",
             ),
-            ("Annotators", self.annotators.summary()),
+            Paragraph("Annotators", self.annotators.summary()),
         ]
         related = self.related_classes()[:3]
         if related:
@@ -160,8 +205,9 @@ class SetFusion:
                 f"{list_names([one, other])} ({'together' if value > 0 else 'apart'})"
                 for one, other, value in related
             )
-            found.append(("Related", f"Classes that occur together or avoid each other: {listed}."))
-        return found
+            text = f"Classes that occur together or avoid each other: {listed}."
+            paragraphs.append(Paragraph("Related", text))
+        return tuple(paragraphs)
 
     def _describe_errors(self) -> str:
         if self.expected_error is None or self.correct_sets is None:
@@ -195,8 +241,60 @@ class SetFusion:
 
     def summary(self) -> str:
         """What was fused, how and why, and how far to trust it."""
-        rows = "\n".join(f"{heading}: {text}" for heading, text in self.paragraphs())
-        return f"{self.responses!r}\n{self.method}. {self.why}\n\n{rows}"
+        return summarize(self, self.responses)
+
+    def item_columns(self) -> Columns:
+        """One row per item: its classes as ``a|b``, their probability and the posteriors."""
+        return {
+            "item": self.items,
+            "labels": np.array([self._join(members) for members in self.sets], dtype=object),
+            "probability": self.confidence,
+            "needs_another_label": self.needs_another_label,
+            **posterior_columns(self.classes, self.posteriors),
+        }
+
+    def _join(self, members: tuple[Any, ...]) -> str:
+        """Classes as ``a|b``, or as a JSON list if a class contains the separator."""
+        names = list(map(str, members))
+        if any(SEPARATOR in str(name) for name in self.classes.tolist()):
+            return json.dumps(names, ensure_ascii=False)
+        return SEPARATOR.join(names)
+
+    def annotator_columns(self) -> Columns:
+        """One row per annotator, the lowest F1 first, by column."""
+        rated = self.annotators
+        columns = {
+            "annotator": rated.names,
+            "responses": rated.n_responses,
+            "classes_per_response": rated.mean_size,
+            "recall": rated.recall,
+            "recall_low": rated.recall_low,
+            "recall_high": rated.recall_high,
+            "precision": rated.precision,
+            "f1": rated.f1,
+            "flag": optional_texts(rated.flags),
+        }
+        return sorted_columns(columns, by="f1")
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole result as one JSON object, in which sets are lists."""
+        rows = zip(json_rows(self.item_columns()), self.sets, strict=True)
+        return {
+            "n_items": self.responses.n_items,
+            "n_annotators": self.responses.n_annotators,
+            "n_responses": self.responses.n_responses,
+            "classes": list(map(str, self.classes.tolist())),
+            "method": self.method,
+            "why": self.why,
+            "agreement": {name: value._asdict() for name, value in self.agreement.items()},
+            "notes": list(self.notes),
+            "related_classes": [
+                {"classes": [str(first), str(second)], "correlation": round(value, 4)}
+                for first, second, value in self.related_classes()
+            ],
+            "annotators": json_rows(self.annotator_columns()),
+            "items": [{**row, "labels": list(map(str, members))} for row, members in rows],
+        }
 
     def __repr__(self) -> str:
         return (

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 from sklearn.ensemble import VotingRegressor
 
 from blindfuse.fusion.evidence import SIGNIFICANT_Z
-from blindfuse.numbers.fuse_numbers import NumberFusion, fuse_numbers
+from blindfuse.numbers.fuse_numbers import fuse_numbers
+from blindfuse.numbers.number_fusion import NumberFusion
 from blindfuse.numbers.table import Numbers
 from blindfuse.sklearn.voting import BlindVoting, Predictions
 from blindfuse.typing import Floats

@@ -85,10 +85,10 @@ class SortableTable {
 
 function interval(row) {
   const bar = make("span", { class: row.remarks.length ? "interval flagged" : "interval", "aria-hidden": "true" });
-  for (const [name, value] of [["--low", row.low], ["--high", row.high], ["--at", row.accuracy]]) {
+  for (const [name, value] of [["--low", row.accuracy_low], ["--high", row.accuracy_high], ["--at", row.accuracy]]) {
     bar.style.setProperty(name, value);
   }
-  const text = make("span", { class: "hidden" }, `${percent(row.low)} to ${percent(row.high)}`);
+  const text = make("span", { class: "hidden" }, `${percent(row.accuracy_low)} to ${percent(row.accuracy_high)}`);
   return make("span", { title: text.textContent }, bar, text);
 }
 
@@ -152,7 +152,7 @@ function matrix(row) {
 function details(row) {
   const entries = [
     ["Responses", [row.responses.toLocaleString("en")]],
-    ["Accuracy", [`${percent(row.accuracy)} (95 % interval ${percent(row.low)} to ${percent(row.high)})`]],
+    ["Accuracy", [`${percent(row.accuracy)} (95 % interval ${percent(row.accuracy_low)} to ${percent(row.accuracy_high)})`]],
     ["Worst class", [isolated(className(row.worst_class)), ", most often confused with ", isolated(className(row.confused_with))]],
   ];
   if (row.over_reported !== null) {

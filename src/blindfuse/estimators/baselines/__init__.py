@@ -1,0 +1,1 @@
+"""Methods of the literature that only comparisons use."""

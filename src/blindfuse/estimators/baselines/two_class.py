@@ -1,0 +1,237 @@
+"""Two-class methods: responses as signs, products of pairs, and eigenvectors."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse import csr_array
+
+from blindfuse.errors import BadLabels, NotIdentifiable, list_names
+from blindfuse.estimators.base import CombinationRule, ModelEstimator
+from blindfuse.estimators.voting import VotingEstimator
+from blindfuse.model.model import Model
+from blindfuse.responses.responses import Responses
+from blindfuse.typing import Flags, Floats
+
+MAX_SKILL = 0.999
+"""Largest |θ|, accuracy and |imbalance|: the weight of a perfect annotator would be infinite."""
+MIN_EIGENVALUE = 1e-12
+"""Below this, covariances count as zero."""
+BLOCK_ITEMS = 20_000
+"""Items that are made dense at once."""
+
+
+class EigenRatio(VotingEstimator):
+    """A two-class vote with weights from leading eigenvectors of the agreement of pairs.
+
+    The weights are v₁/v₂, entry by entry: v₁ is the leading eigenvector of the mean products of the
+    responses (±1) of each pair, and v₂ that of the 0/1 matrix of pairs that share items. The sign
+    is the one that agrees with the majority vote. Reference: Dalvi, Dasgupta, Kumar and Rastogi
+    (2013), "Aggregating Crowdsourced Binary Ratings".
+    """
+
+    def fit(self, responses: Any) -> Self:
+        table = self._check_input(responses)
+        signs = binary_signs(table, "EigenRatio")
+        means, common = mean_pair_products(signs)
+        require_three_overlapping(common, "EigenRatio")
+        _, skill = leading_eigenpair(means)
+        _, overlap = leading_eigenpair((common > 0).astype(float))
+        is_used = np.abs(overlap) >= 1e-9
+        weights = np.divide(skill, overlap, out=np.zeros_like(skill), where=is_used)
+        return self._store(table, orient_to_majority(signs, weights))
+
+
+class TriangularEstimation(VotingEstimator):
+    """A two-class vote with each annotator's skill estimated from three annotators at a time.
+
+    The skill is θ_k = E[response × truth], with classes as ±1. |θ_k| = √|C_ik C_jk / C_ij| for the
+    pair (i, j) with the largest |C_ij| of which both share items with k, where C are mean products
+    of responses. Signs follow the annotator whose own sign is clearest. Votes are weighted by
+    log((1 + θ)/(1 − θ)). Reference: Bonald and Combes (2017), "A Minimax Optimal Algorithm for
+    Crowdsourcing".
+
+    Attributes
+    ----------
+    skills_ ``[annotator]``
+        θ: 1 for always correct, 0 for guessing, below 0 for an adversary.
+    """
+
+    def fit(self, responses: Any) -> Self:
+        table = self._check_input(responses)
+        signs = binary_signs(table, "TriangularEstimation")
+        means, common = mean_pair_products(signs)
+        require_three_overlapping(common, "TriangularEstimation")
+        np.fill_diagonal(means, 0.0)
+        np.fill_diagonal(common, 0.0)
+        sizes = np.array([_skill_size(k, means, common) for k in range(table.n_annotators)])
+        self.skills_ = np.clip(sizes * _skill_signs(sizes, means), -MAX_SKILL, MAX_SKILL)
+        return self._store(table, np.log((1 + self.skills_) / (1 - self.skills_)))
+
+
+def _skill_size(k: int, means: Floats, common: Floats) -> float:
+    """Return |θ_k| from the pair with the largest |C_ij| that overlaps k; zero without one."""
+    partners = np.flatnonzero(common[k])
+    strength = np.abs(means[np.ix_(partners, partners)])
+    if not strength.size or strength.max() == 0:
+        return 0.0
+    i, j = partners[list(np.unravel_index(strength.argmax(), strength.shape))]
+    return float(np.sqrt(np.abs(means[i, k] * means[j, k] / means[i, j])))
+
+
+def _skill_signs(sizes: Floats, means: Floats) -> Floats:
+    """Return the signs of θ from agreement with the annotator whose sign is clearest.
+
+    Its own sign follows from the assumption that annotators are better than random on average.
+    """
+    evidence = sizes**2 + means.sum(axis=0)
+    clearest = np.abs(evidence).argmax()
+    signs = np.sign(means[clearest] * np.sign(evidence[clearest]))
+    signs[clearest] = np.sign(evidence[clearest])
+    return np.asarray(signs)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SpectralMetaLearner(ModelEstimator):
+    """Two-class confusion matrices from covariances, and the prior from third moments.
+
+    With classes as ±1, covariances Q_ij = λ v_i v_j for i ≠ j give v. The third central moments are
+    τ v_i v_j v_k, and with β = τ/λ and s = ½√(β² + 4λ) the class imbalance is b = −β/(2s). An
+    annotator with mean response μ has sensitivity ½(1 + μ + s v (1 − b)) and specificity
+    ½(1 − μ + s v (1 + b)). With missing responses, moments are over common items and each triple is
+    weighted by their number. References: Parisi, Strino, Nadler and Kluger (2014), "Ranking and
+    Combining Multiple Predictors Without Labeled Data"; Jaffe, Nadler and Kluger (2015),
+    "Estimating the Accuracies of Multiple Classifiers Without Labeled Data".
+
+    Parameters
+    ----------
+    rule
+        ``"ml"``, as in the references, ignores the class prior; or ``"map"``.
+    threads
+        maximum number of threads; None for all cores.
+
+    Attributes
+    ----------
+    imbalance_
+        b, the prior of the second class minus that of the first.
+    """
+
+    rule: CombinationRule = "ml"
+
+    def fit(self, responses: Any) -> Self:
+        table = self._check_input(responses)
+        signs = binary_signs(table, "SpectralMetaLearner")
+        means, common = mean_pair_products(signs)
+        require_three_overlapping(common, "SpectralMetaLearner")
+        counts = np.maximum(table.responses_per_annotator, 1)
+        mu = np.asarray(signs.sum(axis=0)) / counts
+        covariance = np.where(common > 0, means - np.outer(mu, mu), 0.0)
+        size, direction = _fit_rank_one(covariance)
+        beta = _third_moment(signs, mu, direction) / size
+        scale = 0.5 * np.sqrt(beta**2 + 4 * size)
+        self.imbalance_ = float(np.clip(-beta / (2 * scale), -MAX_SKILL, MAX_SKILL))
+        sensitivity = 0.5 * (1 + mu + scale * direction * (1 - self.imbalance_))
+        specificity = 0.5 * (1 - mu + scale * direction * (1 + self.imbalance_))
+        accuracies = np.clip(np.column_stack([specificity, sensitivity]), 1 - MAX_SKILL, MAX_SKILL)
+        if size <= MIN_EIGENVALUE:  # all responses agree and count as correct
+            accuracies[:] = MAX_SKILL
+        confusions = np.array([[[tn, 1 - tp], [1 - tn, tp]] for tn, tp in accuracies])
+        prior = np.array([1 - self.imbalance_, 1 + self.imbalance_]) / 2
+        return self._store(Model(confusions, prior, table.annotators, table.classes), table)
+
+
+def _fit_rank_one(covariance: Floats) -> tuple[float, Floats]:
+    """Return λ and v with Q_ij ≈ λ v_i v_j off the diagonal, most of v positive."""
+    size, direction = 0.0, np.zeros(len(covariance))
+    off_diagonal = covariance - np.diag(np.diag(covariance))
+    for _ in range(100):
+        last = size
+        size, direction = leading_eigenpair(off_diagonal + np.diag(size * direction**2))
+        if abs(size - last) <= 1e-9 * abs(size):
+            break
+    mostly_negative = np.sum(direction > 0) * 2 < len(direction)
+    return max(size, MIN_EIGENVALUE), -direction if mostly_negative else direction
+
+
+def _third_moment(signs: csr_array, mu: Floats, direction: Floats) -> float:
+    """Return τ by least squares over all triples, each weighted by its common items.
+
+    No triple is formed: Σ_{i<j<k} y_i y_j y_k of an item is (p₁³ − 3 p₁ p₂ + 2 p₃)/6, where p are
+    the power sums of its y.
+    """
+    centred = signs.copy()
+    centred.data = direction[signs.indices] * (signs.data - mu[signs.indices])
+    squares = signs.copy()
+    squares.data = direction[signs.indices] ** 2
+    weight = _sum_triple_products(squares)
+    return _sum_triple_products(centred) / weight if weight > MIN_EIGENVALUE else 0.0
+
+
+def _sum_triple_products(table: csr_array) -> float:
+    p1, p2, p3 = (np.asarray((table**power).sum(axis=1)) for power in (1, 2, 3))
+    return float(np.sum(p1**3 - 3 * p1 * p2 + 2 * p3) / 6)
+
+
+def binary_signs(responses: Responses, method: str) -> csr_array:
+    """Return two-class responses as signs ``[item, annotator]``: −1, +1, and 0 for missing."""
+    if responses.n_classes != 2:
+        raise BadLabels(
+            f"{method} needs two classes, not {responses.n_classes} "
+            f"({list_names(responses.classes)}). "
+            "Use BlindEnsemble or DawidSkene, which accept any number of classes."
+        )
+    return to_signs(responses, responses.by_item.symbols == 1)
+
+
+def to_signs(responses: Responses, is_positive: Flags) -> csr_array:
+    """Return +1 where ``is_positive[response]`` and −1 elsewhere, sparse ``[item, annotator]``."""
+    starts, annotators, _ = responses.by_item
+    shape = (responses.n_items, responses.n_annotators)
+    return csr_array((2.0 * is_positive - 1.0, annotators, starts), shape=shape)
+
+
+def gram_matrix(table: csr_array) -> Floats:
+    """Return AᵀA of a table ``[item, annotator]``.
+
+    Where many cells are filled, blocks of items are made dense: BLAS is much faster than a sparse
+    product there.
+    """
+    N, M = table.shape
+    if table.nnz < 0.05 * N * M:
+        return np.asarray((table.T @ table).toarray())
+    blocks = (table[begin : begin + BLOCK_ITEMS].toarray() for begin in range(0, N, BLOCK_ITEMS))
+    return sum((block.T @ block for block in blocks), np.zeros((M, M)))
+
+
+def leading_eigenpair(matrix: Floats) -> tuple[float, Floats]:
+    """Return the largest eigenvalue of a symmetric matrix and its eigenvector."""
+    last = len(matrix) - 1
+    values, vectors = eigh(matrix, subset_by_index=(last, last))
+    return float(values[0]), np.asarray(vectors[:, 0])
+
+
+def mean_pair_products(signs: csr_array) -> tuple[Floats, Floats]:
+    """Return the mean products of signs over common items, and the numbers of common items.
+
+    Both have shape ``[annotator, annotator]``; the mean is zero for pairs without common items.
+    """
+    common, products = gram_matrix(abs(signs)), gram_matrix(signs)
+    means = np.divide(products, common, out=np.zeros_like(products), where=common > 0)
+    return means, common
+
+
+def require_three_overlapping(common: Floats, method: str) -> None:
+    """Raise NotIdentifiable unless three annotators share items with two others each."""
+    partners = np.count_nonzero(common - np.diag(np.diag(common)), axis=1)
+    if np.count_nonzero(partners >= 2) < 3:
+        raise NotIdentifiable(
+            f"{method} needs three annotators who share items with two others each.",
+            "Use MajorityVote, which needs only one response per item.",
+        )
+
+
+def orient_to_majority(signs: csr_array, weights: Floats) -> Floats:
+    """Return the weights or their negatives, whichever agree with more majority votes."""
+    agreement = np.sign(signs @ weights) @ np.sign(signs.sum(axis=1))
+    return -weights if agreement < 0 else weights

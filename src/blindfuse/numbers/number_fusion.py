@@ -1,0 +1,221 @@
+"""`NumberFusion`: fused ratings, how they were fused, and how far to trust them."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from blindfuse.errors import list_names
+from blindfuse.metrics import Agreement
+from blindfuse.numbers.agreement import interval_alpha, intraclass_correlation
+from blindfuse.numbers.annotators import RatedAnnotators
+from blindfuse.numbers.calibration import Calibration
+from blindfuse.numbers.copying import CopiedRatings
+from blindfuse.numbers.rule import MethodChoice
+from blindfuse.numbers.scales import scale_notes
+from blindfuse.numbers.table import Numbers, as_numbers
+from blindfuse.result import (
+    Columns,
+    Paragraph,
+    json_rows,
+    optional_texts,
+    sorted_columns,
+    summarize,
+)
+from blindfuse.typing import Array, Floats
+
+if TYPE_CHECKING:
+    from blindfuse.numbers.fuse_numbers import FittedNumbers
+
+MAX_BOOTSTRAPPED = 20_000
+"""Items up to which agreement has 1,000 bootstrap resamples; 100 above."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberFusion:
+    """One estimate per item with its interval, and bias, scale and noise of the annotators.
+
+    Attributes
+    ----------
+    numbers
+        the ratings that were fused.
+    values, low, high ``[item]``
+        estimates and their 95 % intervals, in the order of ``numbers.items``. Without gold values
+        they are on the scale that the annotators share.
+    standard_errors ``[item]``
+        standard errors of the estimates; zero for gold items. Unless errors look independent, they
+        are those of a further rating, because annotators may share errors that no rating shows.
+    annotators
+        :class:`~blindfuse.numbers.annotators.RatedAnnotators`: ``bias``, ``scale`` and ``noise``.
+    choice
+        the method, why it was chosen, and whether errors look independent.
+    calibration
+        the line from estimates to gold values; None without gold values.
+    """
+
+    numbers: Numbers
+    values: Floats
+    low: Floats
+    high: Floats
+    standard_errors: Floats
+    annotators: RatedAnnotators
+    choice: MethodChoice = field(repr=False)
+    calibration: Calibration | None = field(repr=False)
+    _fitted: "FittedNumbers" = field(repr=False)
+
+    @property
+    def items(self) -> Array:
+        """Names of the items ``[item]``."""
+        return self.numbers.items
+
+    @property
+    def method(self) -> str:
+        """The name of the method that was used."""
+        return self.choice.method
+
+    @property
+    def why(self) -> str:
+        """Why the method was used, in sentences."""
+        return self.choice.why
+
+    @cached_property
+    def copies(self) -> CopiedRatings:
+        """Pairs of annotators with correlated errors; computed when first used."""
+        return self._fitted.copies_in_input_order()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Facts about the ratings that limit what the estimates mean."""
+        merged = [
+            f"Annotators {list_names(self.numbers.annotators[list(group)])} give nearly the same "
+            "ratings; they count as one annotator"
+            for group in self._fitted.groups_in_input_order()
+        ]
+        scales = scale_notes(self.numbers, self._fitted.ratios_in_input_order())
+        notes = *self.numbers.notes, *scales, *merged, self._uncertainty_note()
+        return tuple(note for note in notes if note)
+
+    def _uncertainty_note(self) -> str | None:
+        if self.numbers.n_ratings == 1:
+            return "The uncertainty of a single rating cannot be estimated; its interval is empty"
+        if self.numbers.ratings_per_item.max() > 1:
+            return None
+        return (
+            "No item has two ratings, so the noise of annotators is unknown; intervals have the "
+            "width of the spread of all ratings"
+        )
+
+    def predict(self, numbers: Any) -> Floats:
+        """Return the estimates ``[item]`` of new items by the same annotators.
+
+        Each item is estimated on its own, by the same method; nothing is learned from new items.
+        """
+        return self._fitted.predict(as_numbers(numbers), self.calibration)
+
+    def summary(self) -> str:
+        """What was fused, by which method and why, and how far to trust it."""
+        return summarize(self, self.numbers)
+
+    @property
+    def size(self) -> str:
+        """What was fused, as a sentence."""
+        numbers = self.numbers
+        return (
+            f"{numbers.n_ratings:,} ratings by {numbers.n_annotators:,} annotators of "
+            f"{numbers.n_items:,} items."
+        )
+
+    @cached_property
+    def agreement(self) -> dict[str, Agreement]:
+        """Coefficients of agreement by name; empty if fewer than two items have two ratings."""
+        n_items = int(np.count_nonzero(self.numbers.ratings_per_item >= 2))
+        if n_items < 2:
+            return {}
+        resamples = 1000 if n_items <= MAX_BOOTSTRAPPED else 100
+        return {
+            "Intraclass correlation ICC(1)": intraclass_correlation(self.numbers),
+            "Krippendorff’s α (interval)": interval_alpha(self.numbers, resamples=resamples),
+        }
+
+    def paragraphs(self) -> tuple[Paragraph, ...]:
+        """The agreement, the estimates, the annotators and what limits them, as text."""
+        width = float(np.median(self.high - self.low)) / 2
+        spread = float(self.values.std())
+        estimates = (
+            f"The 95 % intervals of {self.numbers.n_items:,} estimates are ±{width:.3g} (median), "
+            f"{self._interval_meaning()}; the estimates have a standard deviation of {spread:.3g}."
+        )
+        paragraphs = [
+            Paragraph("Estimates", estimates),
+            Paragraph("Annotators", self.annotators.summary()),
+            Paragraph("Dependence", self.copies.summary()),
+        ]
+        if self.agreement:
+            icc = next(iter(self.agreement.values()))
+            text = (
+                f"{icc.value:.2f} (95 % interval {icc.low:.2f} to {icc.high:.2f}) is the "
+                "intraclass correlation: the share of the variance of single ratings that is "
+                "between items."
+            )
+            paragraphs.insert(0, Paragraph("Agreement", text))
+        if self.calibration is not None:
+            text = (
+                f"Estimates were multiplied by {self.calibration.slope:.3g} and their mean "
+                f"moved from {self.calibration.centre:.4g} to {self.calibration.location:.4g}."
+            )
+            paragraphs.append(Paragraph("Gold values", text))
+        return (*paragraphs, *(Paragraph("Note", f"{note}.") for note in self.notes))
+
+    def item_columns(self) -> Columns:
+        """One row per item: the estimate with its interval, and the spread of its ratings."""
+        return {
+            "item": self.items,
+            "estimate": self.values,
+            "low": self.low,
+            "high": self.high,
+            "ratings": self.numbers.ratings_per_item,
+            "spread": self.numbers.spreads(),
+        }
+
+    def annotator_columns(self) -> Columns:
+        """One row per annotator, the least reliable first, by column."""
+        rated = self.annotators
+        columns = {
+            "annotator": rated.names,
+            "ratings": rated.n_ratings,
+            "bias": rated.bias,
+            "scale": rated.scale,
+            "noise": rated.noise,
+            "reliability": rated.reliability,
+            "flag": optional_texts(rated.flags),
+        }
+        return sorted_columns(columns, by="reliability")
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole result as one JSON object."""
+        copies = self.copies
+        return {
+            "n_items": self.numbers.n_items,
+            "n_annotators": self.numbers.n_annotators,
+            "n_ratings": self.numbers.n_ratings,
+            "method": self.method,
+            "why": self.why,
+            "notes": list(self.notes),
+            "correlated_errors": [
+                {"annotators": copies.names[pair].tolist(), "correlation": round(float(value), 4)}
+                for pair, value in zip(copies.pairs, copies.correlation, strict=True)
+            ],
+            "annotators": json_rows(self.annotator_columns()),
+            "items": json_rows(self.item_columns()),
+        }
+
+    def _interval_meaning(self) -> str:
+        if self.calibration is not None and self.calibration.has_slope:
+            return "from the distance of the gold values"
+        if self.choice.is_independent:
+            return "if annotators err independently"
+        return "as wide as for a further rating, because annotators may share errors"
+
+    def __repr__(self) -> str:
+        return f"NumberFusion of {self.numbers!r}, by {self.method}"

@@ -1,0 +1,147 @@
+"""Encode the labels of a file as numbers: ratings, or scores of items that belong to classes."""
+
+from collections.abc import Collection, Sequence
+
+import polars as pl
+
+from blindfuse.errors import BadFile, list_names
+from blindfuse.numbers.table import Numbers
+from blindfuse.readers.parsed_responses import ParsedResponses
+from blindfuse.readers.tables import Table
+from blindfuse.responses.keys import is_null
+from blindfuse.responses.markers import is_failed_verdict, is_missing_marker
+from blindfuse.responses.notes import count_note
+from blindfuse.responses.repeats import Repeats
+from blindfuse.responses.responses import Responses
+from blindfuse.responses.scores import SCORE_CLASSES, Levels
+from blindfuse.responses.values import (
+    NUMERAL,
+    TRIMMED,
+    LabelOptions,
+    missing_number_note,
+)
+
+_DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
+_THOUSANDS = r"^[+-]?\d{1,3},\d{3}$"
+
+
+def encode_numbers(
+    tables: Sequence[Table], parsed: ParsedResponses, options: LabelOptions, repeats: Repeats
+) -> tuple[Numbers, list[str]]:
+    """Return the labels as ratings, and notes about missing and repeated ones."""
+    frame, notes = _with_values(tables, parsed, options)
+    columns = (frame[column].to_numpy() for column in ("item", "annotator", "value"))
+    combined = "mean" if repeats == "most_frequent" else repeats
+    numbers = Numbers.from_long(*columns, repeats=combined)
+    repeated = f"repeated rating{{s}}: the {combined} per item and annotator counts"
+    suspects = missing_number_note(frame["value"].drop_nulls().unique())
+    return numbers, [*notes, *suspects, *count_note(numbers.repeated, repeated)]
+
+
+def encode_scores(
+    tables: Sequence[Table],
+    parsed: ParsedResponses,
+    options: LabelOptions,
+    levels: Levels,
+    repeats: Repeats,
+) -> tuple[Responses, list[str]]:
+    """Return the labels as responses whose symbols are levels of a score, and notes."""
+    frame, notes = _with_values(tables, parsed, options)
+    columns = (frame[column].to_list() for column in ("item", "annotator", "value"))
+    classes = list(options.classes or SCORE_CLASSES)
+    responses = Responses.from_scores(*columns, classes=classes, levels=levels, repeats=repeats)
+    return responses, [
+        *notes,
+        f"{responses.n_symbols:,} levels of the score: {list_names(responses.symbols, 12)}. The "
+        f"classes, from low to high scores: {list_names(responses.classes)}",
+        *responses.remarks,
+        *responses.repeat_notes,
+    ]
+
+
+def gold_numbers(parsed: ParsedResponses) -> dict[str, float]:
+    """Return gold values in the same file; none unless each item has one."""
+    if parsed.gold is None:
+        return {}
+    frame = parsed.gold.frame.with_columns(pl.col("label").cast(pl.Float64, strict=False))
+    pairs = frame.drop_nulls().filter(pl.col("label").is_finite()).unique(maintain_order=True)
+    if pairs["item"].is_duplicated().any():
+        return {}
+    return dict(pairs.iter_rows())
+
+
+def _with_values(
+    tables: Sequence[Table], parsed: ParsedResponses, options: LabelOptions
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return the named responses with their labels as numbers, in the column ``value``."""
+    name = list_names((table.name for table in tables), 2) if len(tables) > 1 else tables[0].name
+    missing = [str(one) for one in options.missing if not is_null(one)]
+    values, notes = _as_numbers(name, parsed.frame["label"], missing)
+    frame = parsed.frame.with_columns(value=values)
+    for role in ("item", "annotator"):
+        nameless = (frame[role].is_null() & frame["value"].is_not_null()).arg_true()
+        if len(nameless):
+            raise BadFile(
+                f"{name}, row {int(nameless[0]) + 1:,} has a value but no {role}. Fill it in or "
+                "drop the row."
+            )
+    is_named = pl.col("item").is_not_null() & pl.col("annotator").is_not_null()
+    return frame.filter(is_named), notes
+
+
+def _as_numbers(
+    name: str, labels: pl.Series, missing: Collection[str]
+) -> tuple[pl.Series, list[str]]:
+    """Return labels as floats, null where they are missing; an error names the first other text.
+
+    What is missing among labels is missing among numbers: markers such as NA, failed verdicts, and
+    what the user named. The notes say so.
+    """
+    text = labels.str.strip_chars(TRIMMED)
+    values, notes = as_floats(text)
+    numbers = [float(one) for one in missing if NUMERAL.fullmatch(one) and "," not in one]
+    is_named = text.is_in(list(missing)) | values.is_in(numbers)
+    others = text.filter(values.is_null()).drop_nulls().unique()
+    markers = [one for one in others if _is_empty(one)]
+    failed = [one for one in others if is_failed_verdict(one)]
+    is_empty = text.is_null() | text.is_in(markers)
+    is_dropped = (is_named | text.is_in(failed)).fill_null(False) & ~is_empty
+    wrong = (values.is_null() & ~is_empty & ~is_dropped).arg_true()
+    if len(wrong):
+        at = int(wrong[0])
+        examples = list_names(text.gather(wrong).unique(maintain_order=True))
+        raise BadFile(
+            f"{name}, row {at + 1:,} (line {at + 2:,} below a header): {examples} cannot be read "
+            f"as a finite number; {len(wrong):,} of {len(text):,} values cannot. Correct them, "
+            "name those that are missing with --missing, choose another column with --label, or "
+            "fuse without --numbers and --scores."
+        )
+    if (is_empty | is_dropped).all():
+        raise BadFile(f"{name} contains no numbers, so there is nothing to fuse. Check --label.")
+    dropped = list_names(sorted(text.filter(is_dropped).unique()))
+    return values.set(is_dropped, None), [
+        *notes,
+        *count_note(int(is_empty.sum()), "empty value{s} treated as missing"),
+        *count_note(int(is_dropped.sum()), f"value{{s}} treated as missing: {dropped}"),
+    ]
+
+
+def _is_empty(text: str) -> bool:
+    """Return whether a text is empty or a missing marker, in any case."""
+    return not text or any(map(is_missing_marker, (text, text.upper(), text.title())))
+
+
+def as_floats(text: pl.Series) -> tuple[pl.Series, list[str]]:
+    """Return texts as finite floats, null for others; decimal commas are read, with a note.
+
+    A comma is a decimal sign if no number has a point, and some comma cannot separate thousands.
+    """
+    has_comma = text.str.contains(_DECIMAL_COMMA).fill_null(False)
+    has_point = text.str.contains(r"^[+-]?\d*\.\d").fill_null(False)
+    is_decimal = has_comma & ~text.str.contains(_THOUSANDS).fill_null(False)
+    notes: list[str] = []
+    if is_decimal.any() and not has_point.any():
+        text = text.str.replace(",", ".", literal=True)
+        notes = count_note(int(has_comma.sum()), "value{s} read with a decimal comma: 2,5 is 2.5")
+    values = text.cast(pl.Float64, strict=False)
+    return values.set(values.is_infinite() | values.is_nan(), None), notes

@@ -1,0 +1,91 @@
+"""The sections about an audit, gold labels and other methods."""
+
+import numpy as np
+import pytest
+
+from blindfuse import (
+    AuditResult,
+    Comparison,
+    Responses,
+    audit,
+    check_on_gold,
+    fuse,
+    plan_audit,
+    report_html,
+    simulate,
+)
+from blindfuse.report.blocks import Chart, Table, percent
+from tests.support.report_cases import HOSTILE, crowd, find_block, page_of
+
+
+def audited(seed: int = 0) -> AuditResult:
+    fusion = crowd(seed)
+    plan = plan_audit(fusion, 60)
+    return audit(fusion, plan, dict(zip(plan.items, fusion.labels[plan.positions], strict=True)))
+
+
+def test_the_section_has_the_figures_of_the_audit() -> None:
+    result = audited()
+    page = page_of(result.fusion, audit=result)
+    errors, differences, classes, annotators = (
+        {row[0]: row[1:] for row in block.rows}
+        for block in page.sections[-1].blocks
+        if isinstance(block, Table)
+    )
+    expected = {name: one.value for name, one in result.errors.items() if name != "fuse"}
+    expected["fused labels"] = result.error.value
+    assert {name: row[0] for name, row in errors.items()} == {
+        name: percent(value) for name, value in expected.items()
+    }
+    assert list(errors) == sorted(expected, key=lambda name: expected[name])
+    assert set(differences) == set(result.differences)
+    assert {name: row[0] for name, row in classes.items()} == {
+        name: percent(one.value) for name, one in result.class_shares.items()
+    }
+    counts, names = result.annotators.n_checked, result.annotators.names.tolist()
+    assert {name: row[0] for name, row in annotators.items()} == {
+        names[m]: str(counts[m]) for m in np.flatnonzero(counts).tolist()
+    }
+
+
+def test_the_measured_error_comes_first_and_warnings_are_named() -> None:
+    result = audited()
+    page = page_of(result.fusion, audit=result)
+    assert page.figures[0] == ("0.0\u00a0%", "error measured on 60 checked items")
+    own = audit(result.fusion, None, result.labels)
+    warnings = {one.heading: one.text for one in page_of(own.fusion, audit=own).warnings}
+    assert "valid for items like those" in warnings["Audit, checked"]
+
+
+def test_gold_labels_and_methods_have_sections() -> None:
+    fusion = crowd()
+    wrong = {fusion.responses.items[n]: "cat" for n in range(60)}
+    check = check_on_gold(fusion, wrong)
+    compared = [Comparison("fuse", 0.5, 0.0, 1.0, None), Comparison("KOS", None, None, 0.1, "No.")]
+    page = page_of(fusion, gold=check, compared=compared)
+    assert page.figures[0] == (percent(check.error.value), "error measured on 60 gold labels")
+    assert page.warnings[0].heading == "Gold labels"
+    points = find_block(page, "gold", Chart).spec["datasets"]["rows"]
+    assert [point["y"] for point in points] == [one.accuracy.value for one in check.bins]
+    assert find_block(page, "methods", Table).rows == [
+        ("fuse", "50.00\u00a0%", "0.00\u00a0%", "1.00"),
+        ("KOS: No.", "–", "–", "0.10"),
+    ]
+
+
+@pytest.mark.parametrize("with_audit", [True, False])
+def test_the_page_has_the_section_only_with_an_audit(with_audit: bool) -> None:
+    result = audited()
+    page = report_html(result.fusion, audit=result if with_audit else None)
+    assert ('<section id="audit"' in page) == with_audit
+    assert ('href="#audit"' in page) == with_audit
+
+
+def test_hostile_names_are_text() -> None:
+    drawn = simulate(60, len(HOSTILE), 2, np.random.default_rng(0))
+    labels = np.array(HOSTILE[:2], dtype=object)[drawn.responses.matrix()]
+    fusion = fuse(Responses.from_matrix(labels, missing=None, annotators=HOSTILE))
+    result = audit(fusion, None, {item: fusion.labels[item] for item in range(20)})
+    page = report_html(fusion, audit=result)
+    assert "<script>window.pwned" not in page
+    assert "<svg onload" not in page

@@ -1,0 +1,130 @@
+"""The pages of sets, ratings and clusterings show their figures, and everything is escaped."""
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from blindfuse import (
+    BadParameter,
+    Numbers,
+    ResponseSets,
+    fuse_clusters,
+    fuse_numbers,
+    fuse_sets,
+    report_html,
+    simulate_numbers,
+)
+from blindfuse.report.blocks import Chart, Table, percent
+from tests.support.multi_label import simulate_sets
+from tests.support.report_cases import find_block, page_of
+
+NASTY = "</script><b>&\"'"
+
+
+@cache
+def fusion_of_kind(kind: str) -> Any:
+    if kind == "numbers":
+        return fuse_numbers(simulate_numbers(120, 8, seed=0).numbers)
+    if kind == "sets":
+        drawn = simulate_sets(n_items=250, n_annotators=8, n_classes=6, seed=0)
+        return fuse_sets(drawn.items, drawn.annotators, drawn.sets)
+    rng, truth = np.random.default_rng(0), np.arange(90) % 3
+    runs = [np.where(rng.random(90) < 0.1, rng.integers(3, size=90), truth) for _ in range(6)]
+    return fuse_clusters(np.stack(runs, axis=1), 3)
+
+
+def rows_of(kind: str, section: str) -> dict[str, Any]:
+    """The rows of the first table of a section by name."""
+    table = find_block(page_of(fusion_of_kind(kind)), section, Table)
+    return {row[0]: row[1:] for row in table.rows}
+
+
+@pytest.mark.parametrize("kind", ["numbers", "sets", "clusters"])
+def test_the_page_is_one_file_with_its_charts_and_paragraphs(kind: str) -> None:
+    fusion = fusion_of_kind(kind)
+    page = report_html(fusion, title="A title", notes=["a note"])
+    assert page == report_html(fusion, title="A title", notes=["a note"])
+    text = re.sub(r"<(script|style)>.*?</\1>", "", page, flags=re.DOTALL)
+    assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", text)
+    assert "a note" in text
+    assert fusion.size in text
+    for each in page_of(fusion).paragraphs:
+        assert f"<dt>{each.heading}</dt>" in text
+    charts = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])["charts"]
+    assert set(charts) == {chart.name for chart in page_of(fusion).blocks(Chart)}
+    assert all(f'id="chart-{name}"' in text for name in charts)
+
+
+def test_ratings_have_the_figures_of_the_fusion() -> None:
+    fusion = fusion_of_kind("numbers")
+    rated, annotators = fusion.annotators, rows_of("numbers", "annotators")
+    for m, name in enumerate(rated.names.tolist()):
+        figures = annotators[str(name)][1:4]
+        expected = f"{rated.bias[m]:+.3g}", f"{rated.scale[m]:.2f}", f"{rated.noise[m]:.3g}"
+        assert figures == expected
+    items = rows_of("numbers", "items")
+    spreads = [float(row[-1]) for row in items.values()]
+    assert spreads == sorted(spreads, reverse=True)
+    name, widest = next(iter(items.items()))
+    ratings = fusion.numbers.matrix()[int(name)]
+    assert float(widest[-1]) == pytest.approx(np.nanstd(ratings, ddof=1), abs=0.01)
+    low, high = map(float, widest[3].split(" to "))
+    assert (low, high) == pytest.approx((np.nanmin(ratings), np.nanmax(ratings)), abs=0.01)
+    figures = {value for value, _ in page_of(fusion).figures}
+    assert {f"{one.value:.2f}" for one in fusion.agreement.values()} <= figures
+    bars = find_block(page_of(fusion), "estimates", Chart).spec["datasets"]["rows"]
+    assert sum(bar["count"] for bar in bars) == 120
+
+
+def test_sets_have_the_figures_of_the_fusion() -> None:
+    fusion = fusion_of_kind("sets")
+    classes = rows_of("sets", "classes")
+    for k in range(6):
+        assert classes[str(k)][0] == str(sum(k in members for members in fusion.sets))
+    rated, annotators = fusion.annotators, rows_of("sets", "annotators")
+    for m, name in enumerate(rated.names.tolist()):
+        assert annotators[str(name)][2] == percent(rated.recall[m], 0)
+        assert annotators[str(name)][4] == percent(rated.precision[m], 0)
+    items = rows_of("sets", "items")
+    least = np.argsort(fusion.confidence, kind="stable")[: len(items)]
+    assert list(items) == [str(fusion.items[n]) for n in least]
+    for n, row in zip(least.tolist(), items.values(), strict=True):
+        assert row[0] == (" | ".join(map(str, fusion.sets[n])) or "–")
+        doubtful = min(fusion.posteriors[n], key=lambda p: abs(p - 0.5))
+        assert row[3] == percent(float(doubtful), 0)
+    assert "Related classes" in report_html(fusion)
+
+
+def test_clusterings_have_the_figures_of_the_fusion() -> None:
+    fusion = fusion_of_kind("clusters")
+    runs = rows_of("clusters", "runs")
+    assert [row[-1] for row in runs.values()] == [f"{x:.2f}" for x in np.sort(fusion.agreement)]
+    sizes = sum(int(row[0]) for row in rows_of("clusters", "classes").values())
+    assert sizes == len(fusion.labels)
+
+
+def test_names_are_escaped() -> None:
+    matrix = simulate_numbers(30, 4, seed=1).numbers.matrix()
+    names = [f"{NASTY}{n}" for n in range(30)]
+    numbers = Numbers.from_matrix(matrix, items=names, annotators=names[:4])
+    sets = ResponseSets.from_long([NASTY, "j"], [NASTY, "b"], [[NASTY], []])
+    runs = {"item": names, NASTY: [0, 1] * 15, f"{NASTY}b": [0, 1] * 15}
+    for fusion in (fuse_numbers(numbers), fuse_sets(sets), fuse_clusters(pl.DataFrame(runs), 2)):
+        page = report_html(fusion, title=NASTY, notes=[NASTY])
+        assert "<b>" not in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("matrix", [[[1.0]], [[1.0, 2.0, 4.0]], [[1.0], [2.0]], [[5, 5], [5, 5]]])
+def test_pages_of_tiny_tables(matrix: list[list[float]]) -> None:
+    page = report_html(fuse_numbers(np.array(matrix)))
+    assert "nan" not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL).lower()
+
+
+def test_only_results_have_a_page() -> None:
+    with pytest.raises(BadParameter, match="result= is a list"):
+        report_html([])  # type: ignore[arg-type]
