@@ -14,9 +14,9 @@ from blindfuse.kernels.vectors import LANES, filled, load, padded, plus, store, 
 def multiply_and_add(one: Any, other: Any, at: Any) -> Any:
     """Replace ``other[at:]`` by one · other + 3 · one; return the sum."""
     x, y = load(one, at), load(other, at)  # type: ignore[call-arg, var-annotated]
-    result = plus(times(x, y), times(x, filled(3.0)))  # type: ignore[call-arg]
-    store(other, at, result)  # type: ignore[call-arg]
-    return total(result)  # type: ignore[call-arg]
+    result = plus(times(x, y), times(x, filled(3.0)))
+    store(other, at, result)
+    return total(result)
 
 
 def test_operations_match_numpy() -> None:

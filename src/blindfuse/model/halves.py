@@ -7,6 +7,7 @@ with ten annotators takes twice as long.
 """
 
 from dataclasses import dataclass
+from functools import reduce
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -64,24 +65,24 @@ class Halves:
         if sizes is not None:
             weights = np.add.reduceat(sizes[self.order], self.firsts)
 
-        def sum_block(begin: int, end: int) -> tuple[Floats, Floats, float]:
+        def sum_block(begin: int, end: int) -> tuple[list[Floats], float]:
             codes = np.searchsorted(self.starts[:-1], (begin, end))
             begin, end = self.starts[codes]
-            factors, *sums = np.empty(end - begin), *map(np.zeros_like, tables)
+            factors, sums = np.empty(end - begin), [np.zeros_like(table) for table in tables]
             half_counts(self.starts, self.seconds, *codes, weights, *tables, *sums, factors)
             log_likelihood = np.einsum("p,p->", weights[begin:end], np.log(factors))
-            return *sums, float(log_likelihood)
+            return sums, float(log_likelihood)
 
         blocks = map_threads(sum_block, len(self.seconds), threads, MIN_PATTERNS_PER_THREAD)
         counts = np.empty_like(confusions)
         for at, half in enumerate(self.halves):
-            table = tables[at] * sum(block[at] for block in blocks)
+            table = tables[at] * reduce(np.add, (sums[at] for sums, _ in blocks))
             counts[half] = self._split(table[:, :K], len(half))
-        return counts, sum(block[2] for block in blocks)
+        return counts, sum(log_likelihood for _, log_likelihood in blocks)
 
     def _joint(self, confusions: Floats) -> Floats:
         """Return the joint probabilities ``[code, true]`` of the responses of a half."""
-        joint = confusions[0]
+        joint: Floats = confusions[0]
         for other in confusions[1:]:
             joint = (joint[:, None] * other).reshape(-1, joint.shape[1])
         return joint

@@ -311,7 +311,7 @@ def _sum_over_items(
         sums = np.zeros(shape), np.zeros(shape[-1])
         return ExpectedCounts(*sums, add_items(first, last, *sums))
 
-    expected = reduce(add, _map_items(sum_block, responses.n_items, threads))
+    expected: ExpectedCounts = reduce(add, _map_items(sum_block, responses.n_items, threads))
     counts = np.ascontiguousarray(expected.counts[..., :n_true])
     return replace(expected, counts=counts, totals=expected.totals[:n_true].copy())
 
