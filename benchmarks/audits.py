@@ -18,9 +18,9 @@ from blindfuse.auditing.candidates import FUSION, VOTE, Candidates
 from blindfuse.auditing.corrections import correct_annotators, rogan_gladen
 from blindfuse.auditing.plan import draw_plan
 from blindfuse.auditing.sample import CheckedSample
-from blindfuse.auditing.stratified import POWER_OF_GROUPS, Counts, Interval, intervals_of_shares
+from blindfuse.auditing.stratified import POWER_OF_GROUPS, Counts, intervals_of_shares
 from blindfuse.datasets import load
-from blindfuse.metrics import calibration_error, wilson_interval
+from blindfuse.metrics import Interval, calibration_error, wilson_interval
 from report import Check, Section, public_data
 
 BUDGETS = 30, 100, 300

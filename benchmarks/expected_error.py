@@ -11,7 +11,7 @@ from blindfuse import NotConverged, Responses, fuse, simulate
 from blindfuse.metrics import calibration_error, error_rate
 from calibration import gather_records, leave_families_out, summarize
 from experiments.awkward_crowds import HARD_KINDS
-from experiments.calibration_tables import tables_with_truth
+from experiments.calibration_tables import public_tables, tables_with_truth
 from experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2
 from measured_tables import Record, wrong_labels
 from report import Check, Section, public_data
@@ -167,6 +167,36 @@ def hard_families() -> Section:
         section.rows.append([family, *numbers, *(f"{cell:.3g}" for cell in cells)])
         name = f"{family}: covered, %"
         section.checks.append(Check(name, covered, MIN_HARD_COVERAGE, at_most=False))
+    return section
+
+
+def class_shares() -> Section:
+    """Class shares of public tables whose items nearly all have a truth."""
+    section = Section(
+        "Class shares of public tables",
+        ["table", "off by", "votes off by", "covered %"],
+        note="Mean over the classes of |stated − true share|, in points, and the share of classes "
+        "whose 80 % interval contains the true share. Tables in which at least 90 % of the items "
+        "have a truth, up to 400,000 responses.",
+    )
+    rows = []
+    for table in public_tables(public_data()):
+        responses, truth = table.load()
+        if np.mean(truth >= 0) < 0.9 or responses.n_responses > 400_000:
+            continue
+        shares = fuse(responses).diagnostics.class_shares
+        if np.isnan(shares.low).any():
+            continue
+        known = truth[(truth >= 0) & (truth < responses.n_classes)]
+        true = np.bincount(known, minlength=responses.n_classes) / np.count_nonzero(truth >= 0)
+        off = (100 * np.abs(stated - true).mean() for stated in (shares.share, shares.votes))
+        rows.append((*off, 100 * np.mean((shares.low <= true) & (true <= shares.high))))
+        section.rows.append([table.name, *(f"{value:.3g}" for value in rows[-1])])
+    off_by, votes_off_by, covered = np.mean(rows, axis=0)
+    section.checks = [
+        Check("off by, points, mean over tables", off_by, votes_off_by),
+        Check("covered by the 80 % interval, %", covered, 70, at_most=False),
+    ]
     return section
 
 

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from blindfuse import (
+    AuditPlan,
     BadLabels,
     DawidSkene,
     Fusion,
@@ -34,6 +35,10 @@ def biased_crowd(n_items: int = 1000, seed: int = 0) -> tuple[Responses, NDArray
     return Responses.from_matrix(np.column_stack([good, *[bad] * 4])), truth
 
 
+def labels_of(plan: AuditPlan, truth: NDArray[np.intp]) -> dict[int, int]:
+    return dict(zip(plan.items.tolist(), truth[plan.positions].tolist(), strict=True))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_better_method_is_taken_and_named(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -43,7 +48,7 @@ def test_a_better_method_is_taken_and_named(seed: int) -> None:
     worse = Responses.from_matrix(np.where(right, truth[:, None], 1 - truth[:, None]))
     blind = fuse(worse, method=MajorityVote())
     plan = plan_audit(blind, 100, seed=seed)
-    checked = dict(zip(plan.items.tolist(), truth[plan.positions].tolist(), strict=True))
+    checked = labels_of(plan, truth)
     result = audit(blind, plan, checked)
     assert result.better_method is not None
     after = fuse(worse, checked=result, method=MajorityVote())
@@ -63,7 +68,7 @@ def test_the_selected_method_is_kept_without_evidence() -> None:
     drawn = simulate(500, 7, 3, np.random.default_rng(0), skill=0.4)
     blind = fuse(drawn.responses)
     plan = plan_audit(blind, 50)
-    checked = dict(zip(plan.items.tolist(), drawn.truth[plan.positions].tolist(), strict=True))
+    checked = labels_of(plan, drawn.truth)
     after = fuse(drawn.responses, checked=audit(blind, plan, checked))
     assert after.method == blind.method
     assert "no other method is better beyond chance" in after.why
@@ -115,7 +120,7 @@ def test_a_checked_fusion_predicts_what_it_gave(name: str, seed: int, tmp_path: 
     method = DawidSkene() if name == "DawidSkene" else None
     blind = fuse(responses, method=method)
     plan = plan_audit(blind, 80, seed=seed)
-    checked = dict(zip(plan.items.tolist(), truth[plan.positions].tolist(), strict=True))
+    checked = labels_of(plan, truth)
     after = fuse(responses, checked=audit(blind, plan, checked), method=method)
     assert_predicts_itself(after)
     after.save(tmp_path / "model.npz")
@@ -129,7 +134,7 @@ def test_confidences_are_recalibrated() -> None:
     drawn = simulate(2000, 7, 3, np.random.default_rng(1), skill=0.25)
     blind = fuse(drawn.responses)
     plan = plan_audit(blind, 150)
-    checked = dict(zip(plan.items.tolist(), drawn.truth[plan.positions].tolist(), strict=True))
+    checked = labels_of(plan, drawn.truth)
     after = fuse(drawn.responses, checked=audit(blind, plan, checked))
     left = np.setdiff1d(np.arange(2000), plan.positions)
     before = calibration_error(blind.posteriors[left], drawn.truth[left])

@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from blindfuse import fuse_clusters
 from tests.support.cli import run
 
 TRUTH = np.arange(300) % 3
@@ -24,29 +23,6 @@ def runs(tmp_path: Path) -> Path:
     path = tmp_path / "runs.csv"
     pl.DataFrame({"item": [f"i{n}" for n in range(300)], **columns}).write_csv(path)
     return path
-
-
-def test_a_table_of_classes_and_one_of_runs_are_written(runs: Path, tmp_path: Path) -> None:
-    result = run(
-        "cluster",
-        runs,
-        "--classes",
-        3,
-        "-o",
-        tmp_path / "out.csv",
-        "--runs",
-        tmp_path / "runs.jsonl",
-    )
-    assert result.exit_code == 0, result.output
-    assert "8 clusterings of 300 items into 3 classes." in result.output
-    items = pl.read_csv(tmp_path / "out.csv")
-    assert items.columns == ["item", "label", "confidence"]
-    assert adjusted_rand_score(TRUTH, items["label"]) > 0.95
-    expected = fuse_clusters(pl.read_csv(runs), 3)
-    np.testing.assert_array_equal(items["label"], expected.labels)
-    rated = pl.read_ndjson(tmp_path / "runs.jsonl")
-    assert rated["clusters"].to_list() == [3] * 8
-    np.testing.assert_allclose(rated["adjusted_rand_index"], np.sort(expected.agreement), atol=1e-6)
 
 
 def test_the_number_of_classes_is_chosen_and_names_are_taken(runs: Path) -> None:

@@ -1,13 +1,12 @@
 """``blindfuse fuse --numbers``: its table, its files, its notes and what it refuses."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from blindfuse import NumberSimulation, fuse_numbers, simulate_numbers
+from blindfuse import NumberSimulation, simulate_numbers
 from tests.support.cli import refuse, succeed
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -31,60 +30,6 @@ def simulation(folder: Path) -> NumberSimulation:
     return drawn
 
 
-def expected() -> "pl.DataFrame":
-    frame = pl.read_csv("ratings.csv")
-    fusion = fuse_numbers(*(frame[name].to_numpy() for name in ("item", "annotator", "score")))
-    return pl.DataFrame(
-        {
-            "item": fusion.items.tolist(),
-            "estimate": fusion.values,
-            "low": fusion.low,
-            "high": fusion.high,
-        }
-    )
-
-
-@pytest.mark.usefixtures("simulation")
-def test_the_table_has_estimates_with_intervals() -> None:
-    result = succeed("fuse", "ratings.csv", "--numbers", "-o", "fused.csv")
-    assert "label = 'score'" in result.stderr
-    assert "Agreement" in result.stdout
-    written, known = pl.read_csv("fused.csv"), expected()
-    assert written.columns == ["item", "estimate", "low", "high", "ratings", "spread"]
-    assert written["item"].to_list() == known["item"].to_list()
-    for column in ("estimate", "low", "high"):
-        np.testing.assert_allclose(written[column], known[column], atol=1e-6)
-    ratings = (
-        pl.read_csv("ratings.csv")
-        .group_by("item", maintain_order=True)
-        .agg(n=pl.len(), spread=pl.col("score").std())
-    )
-    assert written["ratings"].to_list() == ratings["n"].to_list()
-    np.testing.assert_allclose(
-        written["spread"].fill_null(-1), ratings["spread"].fill_null(-1), atol=1e-6
-    )
-
-
-@pytest.mark.usefixtures("simulation")
-def test_annotators_report_and_json() -> None:
-    succeed(
-        *("fuse", "ratings.csv", "--numbers", "-q", "--annotators", "who.csv"),
-        *("--report", "report.html"),
-    )
-    who = pl.read_csv("who.csv")
-    assert who.columns == [
-        *("annotator", "ratings", "bias", "scale", "noise", "reliability", "flag")
-    ]
-    assert who["reliability"].is_sorted()
-    page = Path("report.html").read_text(encoding="utf-8")
-    assert "Intraclass correlation" in page
-    assert len(page) < 3_000_000
-    document = json.loads(succeed("fuse", "ratings.csv", "--numbers", "--json").stdout)
-    assert document["n_ratings"] == pl.read_csv("ratings.csv").height
-    assert {row["annotator"] for row in document["annotators"]} == set(who["annotator"])
-    assert len(document["items"]) == document["n_items"]
-
-
 def test_gold_values_calibrate(simulation: NumberSimulation) -> None:
     succeed("fuse", "ratings.csv", "--numbers", "--gold", "truth_values.csv", "-o", "fused.csv")
     fused = pl.read_csv("fused.csv").join(pl.read_csv("truth_values.csv"), on="item")
@@ -99,16 +44,6 @@ def test_wide_tables_are_read_and_minus_one_is_a_number(folder: Path) -> None:
     assert fused["estimate"][0] < 0
 
 
-def test_plain_fuse_of_many_numbers_names_the_option(folder: Path) -> None:
-    rows = "\n".join(f"i{n // 3},a{n % 3},{n // 3 + n % 2}" for n in range(150))
-    Path("many.csv").write_text(f"item,annotator,score\n{rows}\n")
-    result = succeed("fuse", "many.csv")
-    assert "the 51 classes are numbers" in result.stderr
-    assert "add --scores" in result.stderr
-    assert "--numbers" in result.stderr
-    assert "--numbers" not in succeed("fuse", "votes.csv").stderr
-
-
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
@@ -116,21 +51,6 @@ def test_plain_fuse_of_many_numbers_names_the_option(folder: Path) -> None:
         ("item,annotator,score\nx,a,1\ny,a,inf\n", (), "row 2 (line 3 below a header): 'inf'"),
         ("item,annotator,score\nx,a,\ny,a,nan\n", (), "contains no numbers"),
         ("item,annotator,score\nx,a,1\n,a,2\n", (), "row 2 has a value but no item"),
-        (
-            "item,annotator,score\nx,a,1\n",
-            ("--ordered",),
-            "--numbers and --ordered exclude each other",
-        ),
-        (
-            "item,annotator,score\nx,a,1\n",
-            ("--method", "Wawa"),
-            "--numbers and --method exclude each other",
-        ),
-        (
-            "item,annotator,score\nx,a,1\n",
-            ("--model", "m.npz"),
-            "--numbers and --model exclude each other",
-        ),
         ("item,annotator,score\nx,a,1\n", ("--gold", "truth.csv"), "is not a number"),
     ],
 )

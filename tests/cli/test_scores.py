@@ -24,17 +24,6 @@ def write_long(path: Path) -> None:
     path.write_text("\n".join(["item,judge,score", *lines]))
 
 
-def write_sources(path: Path) -> None:
-    """Yes or no, and nothing where the score is in the middle."""
-    lines = [
-        f"r{item},{judge},{'yes' if SCORES[item, m] > 5 else 'no'}"
-        for item in range(120)
-        for m, judge in enumerate(JUDGES)
-        if abs(SCORES[item, m] - 5) > 1
-    ]
-    path.write_text("\n".join(["item,judge,label", *lines]))
-
-
 def write_wide(path: Path) -> None:
     lines = [",".join([f"r{item}", *map(str, SCORES[item])]) for item in range(120)]
     path.write_text("\n".join([",".join(["id", *JUDGES]), *lines]))
@@ -66,21 +55,6 @@ def test_scores_are_read_from_long_wide_and_nested_files(
     assert np.mean(wrong) < 0.06
 
 
-def test_models_of_scores_and_abstentions_predict(tmp_path: Path) -> None:
-    write_long(tmp_path / "scores.csv")
-    write_sources(tmp_path / "abstentions.csv")
-    for name in ("scores", "abstentions"):
-        file = tmp_path / f"{name}.csv"
-        model, one, two = (tmp_path / f"{name}{end}" for end in (".npz", "1.csv", "2.csv"))
-        succeed("fuse", file, f"--{name}", "--model", model, "-o", one)
-        succeed("predict", model, file, "-o", two)
-        labels = [
-            [row["label"] for row in csv.DictReader(path.read_text().splitlines())]
-            for path in (one, two)
-        ]
-        assert labels[0] == labels[1]
-
-
 def test_the_report_and_the_annotators_show_symbols(tmp_path: Path) -> None:
     write_long(tmp_path / "long.csv")
     report, annotators = tmp_path / "report.html", tmp_path / "annotators.csv"
@@ -97,12 +71,6 @@ def test_many_numeric_labels_get_a_note_that_names_both_options(tmp_path: Path) 
     assert "11 classes are numbers" in result.output
     assert "--scores" in result.output
     assert "--numbers" in result.output
-
-
-def test_options_that_exclude_each_other_are_refused(tmp_path: Path) -> None:
-    write_long(tmp_path / "long.csv")
-    for options in (["--scores", "--numbers"], ["--scores", "--abstentions"]):
-        assert "Leave" in refuse("fuse", tmp_path / "long.csv", *options)
 
 
 def test_text_among_scores_is_named(tmp_path: Path) -> None:

@@ -103,11 +103,15 @@ def test_a_disk_that_fills_during_a_download_leaves_no_files(
     assert files_in(tmp_path) == []
 
 
-def test_unknown_names_are_refused_with_a_suggestion(server: Server) -> None:
+def test_unknown_names_are_refused_with_a_suggestion(server: Server, tmp_path: Path) -> None:
     with pytest.raises(BadParameter, match=r"no dataset 'brid': did you mean 'bird'\?"):
         load("brid")
     with pytest.raises(BadParameter, match=r"no feature dataset 'minst': did you mean 'mnist'\?"):
         load_features("minst")
+    for load_from in (load, load_features):  # a given folder is used instead of the network
+        with pytest.raises(BadParameter, match="only none"):
+            load_from("bird", tmp_path)
+    assert server.requested == []
 
 
 def test_the_pinned_files_are_those_of_the_shared_folder() -> None:

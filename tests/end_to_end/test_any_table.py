@@ -39,7 +39,7 @@ from blindfuse import (
 )
 from blindfuse.estimators.registry import METHODS
 from blindfuse.metrics import (
-    Agreement,
+    Interval,
     calibration_error,
     cohen_kappa,
     confusion_error,
@@ -188,7 +188,7 @@ def test_methods_with_the_truth_and_metrics(table: Table) -> None:
 @some
 @given(tables(), st.sampled_from(["nominal", "ordinal", "interval"]))
 def test_agreement(table: Table, level: Any) -> None:
-    coefficients: list[Callable[[], Agreement]] = [
+    coefficients: list[Callable[[], Interval]] = [
         lambda: krippendorff_alpha(table.responses(), level=level, resamples=20),
         lambda: fleiss_kappa(table.responses(), resamples=20),
         lambda: cohen_kappa(

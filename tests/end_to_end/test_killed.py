@@ -14,6 +14,7 @@ import pytest
 
 from blindfuse import BlindEnsemble, DawidSkene, Model
 from experiments.results import Results
+from tests.support.cli import succeed
 from tests.support.experiment_cases import without_times
 
 every_seed = pytest.mark.parametrize(
@@ -41,20 +42,30 @@ def finish(arguments: list[str], folder: Path) -> float:
     return time.monotonic() - started
 
 
-def kill(
-    process: "subprocess.Popen[bytes]", folder: Path, rng: random.Random, seconds: float
-) -> None:
-    """Kill at a random time within ``seconds``, or shortly after the process creates a file."""
-    existing = set(folder.rglob("*"))
-    deadline = time.monotonic() + (
-        TIMEOUT_SECONDS if rng.random() < 0.6 else rng.random() * seconds
-    )
-    while process.poll() is None and time.monotonic() < deadline:
-        if set(folder.rglob("*")) - existing:
-            deadline = min(deadline, time.monotonic() + rng.random() * 0.05)
-        time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait(timeout=TIMEOUT_SECONDS) in (-signal.SIGKILL, 0)
+def run_and_kill(
+    arguments: list[str], folder: Path, seed: int, kills: int = 1
+) -> tuple[Path, Path]:
+    """Run to the end in one folder, and kill runs in another; return both folders.
+
+    They are killed at a random time, or shortly after the process creates a file.
+    """
+    whole, killed = folder / "whole", folder / "killed"
+    whole.mkdir()
+    killed.mkdir()
+    seconds, rng = finish(arguments, whole), random.Random(seed)
+    for _ in range(kills):
+        process, existing = start(arguments, killed), set(killed.rglob("*"))
+        wait = TIMEOUT_SECONDS if rng.random() < 0.6 else rng.random() * seconds
+        deadline = time.monotonic() + wait
+        while process.poll() is None and time.monotonic() < deadline:
+            if set(killed.rglob("*")) - existing:
+                deadline = min(deadline, time.monotonic() + rng.random() * 0.05)
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait(timeout=TIMEOUT_SECONDS) in (-signal.SIGKILL, 0)
+        for path in killed.rglob("[!.]*.svg"):
+            assert path.read_text().endswith("</svg>")
+    return whole, killed
 
 
 FUSE = [
@@ -63,25 +74,15 @@ FUSE = [
 ]
 
 
-@pytest.fixture(scope="module")
-def fused(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
-    """A folder with all output of an undisturbed run of fuse, and its seconds."""
-    folder = tmp_path_factory.mktemp("fused") / "whole"
-    folder.mkdir()
-    simulate = ["-m", "blindfuse", "simulate", "--items", "500", "-o", "../votes.csv"]
-    finish(simulate, folder)
-    return folder, finish(FUSE, folder)
-
-
 def assert_same_content(path: Path, expected: Path) -> None:
     """The file equals the expected one; reports differ only in their times."""
     if path.suffix == ".html":
         assert path.read_text().endswith("</html>")
         assert abs(path.stat().st_size / expected.stat().st_size - 1) < 0.01
     elif path.suffix == ".npz":
-        one, other = Model.load(path), Model.load(expected)
-        np.testing.assert_array_equal(one.confusions, other.confusions)
-        np.testing.assert_array_equal(one.prior, other.prior)
+        resumed, whole = Model.load(path), Model.load(expected)
+        np.testing.assert_array_equal(resumed.confusions, whole.confusions)
+        np.testing.assert_array_equal(resumed.prior, whole.prior)
     elif path.suffix == ".parquet":
         assert pl.read_parquet(path).equals(pl.read_parquet(expected))
     else:
@@ -89,11 +90,9 @@ def assert_same_content(path: Path, expected: Path) -> None:
 
 
 @every_seed
-def test_killed_fuse(seed: int, fused: tuple[Path, float]) -> None:
-    expected, seconds = fused
-    folder = expected.with_name(f"killed-{seed}")
-    folder.mkdir()
-    kill(start(FUSE, folder), folder, random.Random(seed), seconds)
+def test_killed_fuse(seed: int, tmp_path: Path) -> None:
+    succeed("simulate", "--items", 500, "-o", tmp_path / "votes.csv")
+    expected, folder = run_and_kill(FUSE, tmp_path, seed)
     for path in folder.iterdir():
         if not path.name.startswith("."):  # hidden files are temporary
             assert_same_content(path, expected / path.name)
@@ -113,23 +112,9 @@ command("figure2 --quick --runs 3 --out out".split())
 """
 
 
-@pytest.fixture(scope="module")
-def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
-    folder = tmp_path_factory.mktemp("reproduced") / "whole"
-    folder.mkdir()
-    return folder, finish(["-c", REPRODUCE], folder)
-
-
 @every_seed
-def test_killed_experiments(seed: int, reproduced: tuple[Path, float]) -> None:
-    expected, seconds = reproduced
-    folder = expected.with_name(f"killed-{seed}")
-    folder.mkdir()
-    rng = random.Random(seed)
-    for _ in range(2):
-        kill(start(["-c", REPRODUCE], folder), folder, rng, seconds)
-        for path in (folder / "out").rglob("[!.]*.svg"):
-            assert path.read_text().endswith("</svg>")
+def test_killed_experiments(seed: int, tmp_path: Path) -> None:
+    expected, folder = run_and_kill(["-c", REPRODUCE], tmp_path, seed, kills=2)
     finish(["-c", REPRODUCE], folder)
     outputs = [path / "out" for path in (folder, expected)]
     results = [Results(output / "results" / "results.jsonl") for output in outputs]
@@ -154,19 +139,9 @@ for method in (BlindEnsemble, DawidSkene):
 """
 
 
-@pytest.fixture(scope="module")
-def learned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
-    folder = tmp_path_factory.mktemp("learned") / "whole"
-    folder.mkdir()
-    return folder, finish(["-c", LEARN], folder)
-
-
 @every_seed
-def test_killed_partial_fit(seed: int, learned: tuple[Path, float]) -> None:
-    expected, seconds = learned
-    folder = expected.with_name(f"killed-{seed}")
-    folder.mkdir()
-    kill(start(["-c", LEARN], folder), folder, random.Random(seed), seconds)
+def test_killed_partial_fit(seed: int, tmp_path: Path) -> None:
+    expected, folder = run_and_kill(["-c", LEARN], tmp_path, seed)
     finish(["-c", LEARN], folder)
     for method in (BlindEnsemble, DawidSkene):
         name = f"{method.__name__}.npz"

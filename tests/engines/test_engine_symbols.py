@@ -12,7 +12,7 @@ from blindfuse.engines import fitting, symbols
 from blindfuse.engines.symbols import SymbolOptions
 from blindfuse.metrics import adjusted_rand_index
 from blindfuse.simulation import simulate, simulate_scores
-from tests.engines.test_engines import assert_same_model, split
+from tests.engines.test_engines import split
 from tests.support.engine_cases import Engine
 
 MULTIPLE = {"classes": ["low", "middle", "high"]}
@@ -144,14 +144,6 @@ def test_the_rule_of_scores_comes_from_a_sample_of_large_tables(
     fitted = engine.module.fit(engine.table(split(frame, 3)), scores=True)
     alone = DawidSkene().fit(Responses.from_scores(frame))
     np.testing.assert_allclose(fitted.model.prior, alone.model_.prior, atol=0.02)
-
-
-def test_classes_without_options_are_fitted_as_before(engine: Engine) -> None:
-    frame, responses = abstaining(1)
-    table = engine.table(split(frame, 2))
-    assert_same_model(
-        engine.module.fit(table).model, DawidSkene(start="blind").fit(responses).model_
-    )
 
 
 BAD_OPTIONS: dict[str, tuple[Any, str]] = {

@@ -1,6 +1,7 @@
 """Dask and Spark with real worker processes: the results equal those of one machine."""
 
 import re
+from collections.abc import Callable
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
@@ -204,27 +205,22 @@ def test_a_killed_worker_does_not_change_the_result(
     assert len(fitted.method.log_likelihoods_) == len(alone.log_likelihoods_)
 
 
-def without(column: str) -> Any:
-    def remove_values(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame.assign(**{column: frame[column].where(frame.index % 50 > 0, None)})
-
-    return remove_values
+def without(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+    return frame.assign(**{column: frame[column].where(frame.index % 50 > 0, None)})
 
 
-BAD_TABLES = {
+def texts(frame: pd.DataFrame) -> list[str]:
+    return [f"free text {n}" for n in range(len(frame))]
+
+
+BAD_TABLES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "a missing column": (lambda f: f.rename(columns={"label": "labels"}), "did you mean 'labels'"),
-    "items without a name": (without("item"), "column 'item' is null"),
-    "annotators without a name": (without("annotator"), "column 'annotator' is null"),
+    "items without a name": (lambda f: without(f, "item"), "column 'item' is null"),
+    "annotators without a name": (lambda f: without(f, "annotator"), "column 'annotator' is null"),
     "an empty table": (lambda f: f.iloc[:0], "The table is empty"),
-    "only null labels": (
-        lambda f: f.assign(label=pd.Series([None] * len(f), dtype=object)),
-        "no label",
-    ),
+    "only null labels": (lambda f: f.assign(label=pd.Series(dtype=object)), "no label"),
     "one class": (lambda f: f.assign(label="cat"), "at least two classes"),
-    "too many classes": (
-        lambda f: f.assign(label=[f"free text {n}" for n in range(len(f))]),
-        "Is this the label column",
-    ),
+    "too many classes": (lambda f: f.assign(label=texts(f)), "Is this the label column"),
 }
 
 

@@ -136,7 +136,7 @@ def test_the_learned_prior_hardly_depends_on_the_start(seed: int) -> None:
     starts: tuple[EMStart, EMStart] = "mv", "blind"
     ends = [DawidSkene(start=start).fit(responses) for start in starts]
     from_votes, one, other = (
-        learn_annotator_prior(counts)[0].skill.spread
+        learn_annotator_prior(counts)[0].spread
         for counts in (
             count_votes(responses).counts,
             *(end.model_.expected_counts(responses).counts for end in ends),

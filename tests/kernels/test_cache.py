@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -168,20 +169,24 @@ def interpreter_for_everyone() -> str:
 
 
 @pytest.fixture
-def container(tmp_path: Path) -> Iterator[Callable[..., "subprocess.CompletedProcess[str]"]]:
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may enter, unlike tmp_path, which the next run of pytest closes."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.fixture
+def container(open_folder: Path) -> Iterator[Callable[..., "subprocess.CompletedProcess[str]"]]:
     """Run Python with a package that root installed, as nobody without HOME, or as root."""
-    python, package = interpreter_for_everyone(), tmp_path / "site" / "blindfuse"
+    python, package = interpreter_for_everyone(), open_folder / "site" / "blindfuse"
     shutil.copytree(
         Path(blindfuse.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
     )
-    (tmp_path / "votes.csv").write_text(
+    (open_folder / "votes.csv").write_text(
         "item,annotator,label\n"
         + "".join(f"{i},{a},{(i + (i * a) % 3 % 2) % 2}\n" for i in range(60) for a in range(4))
     )
-    for parent in [tmp_path, *tmp_path.parents]:
-        if parent == Path("/tmp"):
-            break
-        parent.chmod(0o755)
     libraries = Path(np.__file__).parents[1]
 
     def run(*arguments: str, user: str = "nobody") -> "subprocess.CompletedProcess[str]":
@@ -189,7 +194,7 @@ def container(tmp_path: Path) -> Iterator[Callable[..., "subprocess.CompletedPro
             [python, "-m", "blindfuse", *arguments],
             user=user,
             extra_groups=[],
-            cwd=tmp_path,
+            cwd=open_folder,
             env={"PYTHONPATH": f"{package.parent}:{libraries}"},
             capture_output=True,
             text=True,
@@ -197,7 +202,7 @@ def container(tmp_path: Path) -> Iterator[Callable[..., "subprocess.CompletedPro
         )
 
     yield run
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["site", "votes.csv"]
+    assert sorted(path.name for path in open_folder.iterdir()) == ["site", "votes.csv"]
 
 
 FUSE = ["fuse", "votes.csv", "--method", "majority-vote", "-o", "-"]

@@ -61,7 +61,8 @@ def test_learned_shrinkage_updates_the_skills() -> None:
     """Counts of a much better crowd move the skills, and with them the confusion matrices."""
     poor = np.tile(np.array([[6.0, 4.0], [4.0, 6.0]]), (10, 1, 1))
     better = np.tile(np.array([[60.0, 2.0], [2.0, 60.0]]), (10, 1, 1))
-    shrinkage = LearnedShrinkage.learn(poor)
+    shrinkage = make_shrinkage("learned", poor)
+    assert isinstance(shrinkage, LearnedShrinkage)
     before = shrinkage.skills.copy()
     shrinkage.shrink(better)
     assert np.all(shrinkage.skills > before)

@@ -28,7 +28,7 @@ def test_statistics_of_different_annotators_are_matched_by_name() -> None:
     table = simulate_numbers(50, 4, seed=1).numbers
     fit = initial_fit(4)
     others = np.array([3, 2, 9, 8])
-    renamed = Numbers(table.items, others, table.starts, table.codes, table.values)
+    renamed = Numbers(table.items, others, table.by_item)
     (_, _, one), (_, _, other) = e_step(table, fit), e_step(renamed, fit)
     total = one + other
     assert total.annotators.tolist() == [0, 1, 2, 3, 9, 8]

@@ -53,7 +53,7 @@ def test_repeated_ratings(repeats: Any, kept: float) -> None:
     assert table.matrix().tolist() == [[kept, 2.0]]
     assert table.repeated == 3
     assert "3 repeated ratings: one per item and annotator counts" in repr(table)
-    with pytest.raises(BadLabels, match="rated item 'x' more than once"):
+    with pytest.raises(BadLabels, match="responded to item 'x' more than once"):
         Numbers.from_long(["x", "x"], ["a", "a"], [1, 5], repeats="error")
 
 
@@ -160,7 +160,7 @@ def test_views_agree_with_the_matrix() -> None:
     mask = rng.random(table.n_ratings) < 0.5
     kept = matrix.copy()
     kept[table.item_of_rating()[~mask], table.codes[~mask]] = NAN
-    np.testing.assert_array_equal(table.select_ratings(mask).matrix(), kept)
+    np.testing.assert_array_equal(table.select_responses(mask).matrix(), kept)
     doubled = table.with_values(2 * table.values)
     np.testing.assert_array_equal(doubled.matrix(), 2 * matrix)
     np.testing.assert_array_equal(doubled.ratings_per_annotator, frame.count())

@@ -16,6 +16,9 @@ from tests.support.reader_files import LONG, assert_refused, labels_by_name, str
         "TaskID,WorkerId,Label",
         "Sample ID,Rater,Rating",
         "text,model,prediction",
+        "Aufgabe,Bewerter,Antwort",
+        "tâche,annotateur,réponse",
+        "documento,juez,categoría",
     ],
 )
 def test_columns_are_detected_by_name(header: str) -> None:

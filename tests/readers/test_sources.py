@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from blindfuse import BadFile, BadParameter, files, read
-from blindfuse.readers import sources
 from tests.support.reader_files import (
     LONG,
     WRITERS,
@@ -80,9 +79,9 @@ def test_empty_files_are_refused(tmp_path: Path, content: bytes) -> None:
 def test_truncated_and_damaged_gzip_data_are_refused(tmp_path: Path) -> None:
     packed = gzip.compress(LONG.encode() * 1000)
     truncated = write_file(tmp_path, "a.csv.gz", packed[:-20])
-    assert_refused(lambda: read(truncated), "a.csv.gz is truncated gzip")
+    assert_refused(lambda: read(truncated), "a.csv.gz is damaged or locked gzip")
     damaged = write_file(tmp_path, "b.csv.gz", packed[:30] + b"\x00\xff\x00" + packed[33:])
-    assert_refused(lambda: read(damaged), "b.csv.gz is damaged gzip")
+    assert_refused(lambda: read(damaged), "b.csv.gz is damaged or locked gzip")
 
 
 def test_decompression_bombs_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,30 +105,26 @@ def test_gzip_members_of_an_archive_share_its_size_limit(monkeypatch: pytest.Mon
         assert len(members.namelist()) == 10
 
 
-@pytest.mark.parametrize("name", ["../a.csv", "/etc/a.csv", "x/../../a.csv", "..\\a.csv"])
-def test_archives_with_paths_outside_of_them_are_refused(name: str) -> None:
-    assert_refused(lambda: read(stream(as_archive({name: LONG.encode()}))), "outside")
+@pytest.mark.parametrize("name", ["../a.csv", "x/../../a.csv", "x\\a.csv", "über/a.csv"])
+def test_archives_are_read_whatever_the_folders_of_their_members(name: str) -> None:
+    assert read(stream(as_archive({name: LONG.encode()}))).responses.n_items == 2
 
 
-def test_damaged_locked_and_large_archives_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damaged_and_locked_archives_are_refused(tmp_path: Path) -> None:
     packed = as_archive({"a.csv": LONG.encode() * 100})
-    assert_refused(lambda: read(write_file(tmp_path, "a.zip", packed[:-30])), "damaged zip")
+    assert_refused(
+        lambda: read(write_file(tmp_path, "a.zip", packed[:-30])), "damaged or locked zip"
+    )
     assert_refused(lambda: read(stream(as_archive({"a.md": b"x"}))), "contains no file")
     locked = bytearray(packed)
     locked[6] |= 1
     locked[packed.index(b"PK\x01\x02") + 8] |= 1
-    assert_refused(lambda: read(stream(bytes(locked))), "cannot be unpacked")
-    monkeypatch.setattr(sources, "MAX_MEMBERS", 2)
-    assert_refused(
-        lambda: read(stream(as_archive({f"{n}.csv": b"x" for n in range(3)}))), "3 files"
-    )
+    assert_refused(lambda: read(stream(bytes(locked))), "damaged or locked zip")
 
 
 def test_an_archive_whose_directory_points_before_its_start_is_refused() -> None:
     whole = as_archive({"a.csv": WIDE})
-    with pytest.raises(BadFile, match="damaged zip archive"):
+    with pytest.raises(BadFile, match="damaged or locked zip"):
         read(io.BytesIO(whole[:4] + whole[60:]))
 
 
@@ -176,4 +171,4 @@ def test_what_is_not_a_file_is_named(tmp_path: Path) -> None:
     assert_refused(lambda: read(tmp_path / "broken.csv"), "a link to gone.csv", "Check the link")
     assert_refused(lambda: read("/dev/null"), "/dev/null is not a file with data")
     for url in ("https://example.com/votes.csv", "s3://bucket/votes.csv", "file:///votes.csv"):
-        assert_refused(lambda: read(url), f"{url} is a URL", "Download")  # noqa: B023
+        assert_refused(lambda: read(url), f"{url} cannot be opened", "Download")  # noqa: B023

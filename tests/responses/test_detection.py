@@ -97,6 +97,10 @@ EXTRA: list[dict[str, Any]] = [
     {"words": [n % 30 for n in range(N_ITEMS)], "letters": [n % 40 for n in range(N_ITEMS)]},
     {"date": [f"2024-01-{1 + n % 28:02d}" for n in range(N_ITEMS)]},
     {"comments": [None] * (N_ITEMS - 1) + ["hm"]},
+    *(
+        {name: ["cat", "ok", None] * (N_ITEMS // 3)}
+        for name in ("Kommentar", "Bemerkung", "Commentaire", "Observaciones")
+    ),
     {"story": [f"some text {n}" for n in range(N_ITEMS)]},
     {"final_label": annotators()["ann0"]},
     {"Unnamed: 0": list(range(N_ITEMS))},

@@ -106,7 +106,7 @@ def test_one_row_per_class_is_one_set() -> None:
 def test_repeated_sets_are_resolved(repeats: Any, expected: set[str] | None) -> None:
     columns = [0] * 4, ["ann"] * 4, ["b", "a|b", "b|a", "c"]
     if expected is None:
-        with pytest.raises(BadLabels, match="labelled item 0 more than once"):
+        with pytest.raises(BadLabels, match="responded to item 0 more than once"):
             ResponseSets.from_long(*columns, repeats=repeats)
         return
     table = ResponseSets.from_long(*columns, repeats=repeats)

@@ -30,8 +30,8 @@ def test_threads_sort_and_deduplicate_as_one_does(
             patch.setattr(rows, "MIN_RESPONSES_PER_THREAD", min_responses)
             patch.setattr(rows, "MAX_RANKED", max_ranked)
             patch.setattr(rows, "MIN_RANKED_PER_THREAD", min_ranked)
-            found = rows.sort_and_deduplicate(*responses, (6, 71), repeats)
+            found, repeated, _ = rows.sort_and_deduplicate(*responses, (6, 71), repeats)
         assert np.repeat(np.arange(6), np.diff(found.starts)).tolist() == [c[0] for c in expected]
         assert found.codes.tolist() == [cell[1] for cell in expected]
         assert found.symbols.tolist() == [place[cell] for cell in expected]
-        assert found.repeated == len(cells) - len(place)
+        assert repeated == len(cells) - len(place)

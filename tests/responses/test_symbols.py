@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -263,7 +264,7 @@ BAD: list[tuple[str, Callable[[], Any], str]] = [
     ),
     (
         "identity",
-        lambda: Responses([0], [0], ["a", "b"], scores(0, 1).by_item, symbols=["c", "d"]),  # type: ignore[arg-type]
+        lambda: replace(scores(0, 1), anchor=IDENTITY),
         "identity|symbols",
     ),
 ]

@@ -129,7 +129,7 @@ def from_codes(mutator: Mutator) -> Use:
 def from_rows(mutator: Mutator) -> Use:
     rows = mutator.all(*TABLE.by_item)
     names: Any = mutator.all(*_names(TABLE)) if mutator.rng.random() < 0.3 else _names(TABLE)
-    return lambda: _fit(Responses(names[0], names[1], names[2], Rows(*rows)), mutator)
+    return lambda: _fit(Responses(names[0], names[1], Rows(*rows), classes=names[2]), mutator)
 
 
 def from_matrix(mutator: Mutator) -> Use:

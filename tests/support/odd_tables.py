@@ -22,51 +22,33 @@ NAMES: dict[str, list[Any]] = {
 """Class names of one kind each; there are never more classes than names."""
 
 
-def _silent(codes: Codes, rng: np.random.Generator) -> None:
-    codes[:, rng.integers(codes.shape[1])] = -1
+DEFECTS = ["silent", "empty item", "constant", "copier", "all agree", "one each", "one class"]
 
 
-def _empty(codes: Codes, rng: np.random.Generator) -> None:
-    codes[rng.integers(len(codes))] = -1
-
-
-def _constant(codes: Codes, rng: np.random.Generator) -> None:
-    column = codes[:, rng.integers(codes.shape[1])]
-    column[column >= 0] = 0
-
-
-def _copied(codes: Codes, rng: np.random.Generator) -> None:
-    one, other = rng.integers(codes.shape[1], size=2)
-    codes[:, other] = codes[:, one]
-
-
-def _agreed(codes: Codes, rng: np.random.Generator) -> None:
-    codes[...] = np.where(codes >= 0, codes.max(axis=1, keepdims=True), -1)
-
-
-def _alone(codes: Codes, rng: np.random.Generator) -> None:
-    kept = rng.integers(codes.shape[1], size=len(codes))
-    codes[np.arange(codes.shape[1]) != kept[:, None]] = -1
-
-
-def _one_class(codes: Codes, rng: np.random.Generator) -> None:
-    codes[codes >= 0] = 0
-
-
-DEFECTS: dict[str, Callable[[Codes, np.random.Generator], None]] = {
-    "silent annotator": _silent,
-    "empty item": _empty,
-    "constant annotator": _constant,
-    "copier": _copied,
-    "all agree": _agreed,
-    "one answer an item": _alone,
-    "one class": _one_class,
-}
+def spoil(codes: Codes, defect: str, rng: np.random.Generator) -> None:
+    """Change codes ``[item, annotator]`` in place."""
+    n, m = codes.shape
+    match defect:
+        case "silent":
+            codes[:, rng.integers(m)] = -1
+        case "empty item":
+            codes[rng.integers(n)] = -1
+        case "constant":
+            column = codes[:, rng.integers(m)]
+            column[column >= 0] = 0
+        case "copier":
+            codes[:, rng.integers(m)] = codes[:, rng.integers(m)]
+        case "all agree":
+            codes[...] = np.where(codes >= 0, codes.max(axis=1, keepdims=True), -1)
+        case "one each":
+            codes[np.arange(m) != rng.integers(m, size=(n, 1))] = -1
+        case "one class":
+            codes[codes >= 0] = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Labels ``[item][annotator]``, None for no answer; all classes and a truth beside."""
+    """Labels ``[item][annotator]``, None where missing; all classes and a truth beside."""
 
     rows: list[list[Any]]
     classes: list[Any]
@@ -109,7 +91,7 @@ def odd_table(
     missing: float = 0.0,
     defects: tuple[str, ...] = (),
 ) -> Table:
-    """Answers to N items by M annotators in K classes, right with a chance of ``skill``."""
+    """Labels of N items by M annotators in K classes, right with probability ``skill``."""
     n, m, k = shape
     names = NAMES[kind][:k]
     rng = np.random.default_rng(seed)
@@ -118,7 +100,7 @@ def odd_table(
     codes = np.where(rng.random((n, m)) < skill, truth[:, None], guesses)
     codes[rng.random((n, m)) < missing] = -1
     for defect in defects if n and m else ():
-        DEFECTS[defect](codes, rng)
+        spoil(codes, defect, rng)
     rows = [[None if code < 0 else names[code] for code in row] for row in codes.tolist()]
     return Table(rows, names, [names[code] for code in truth.tolist()])
 
@@ -135,22 +117,22 @@ def tables() -> st.SearchStrategy[Table]:
         kind=st.sampled_from(list(NAMES)),
         skill=st.sampled_from([0.0, 0.5, 0.9, 1.0]),
         missing=st.sampled_from([0.0, 0.1, 0.5, 0.9]),
-        defects=st.lists(st.sampled_from(list(DEFECTS)), max_size=2).map(tuple),
+        defects=st.lists(st.sampled_from(DEFECTS), max_size=2).map(tuple),
     )
 
 
 def drawn_table(rng: np.random.Generator) -> Table:
     """One of :func:`tables`, by a generator; mostly without the gravest defects."""
-    odd = rng.choice(list(DEFECTS), size=rng.choice(3, p=[0.6, 0.3, 0.1]))
+    shape = (
+        int(rng.integers(3, MOST_ITEMS + 1)),
+        int(rng.integers(2, MOST_ANNOTATORS + 1)),
+        int(rng.integers(2, MOST_CLASSES + 1)),
+    )
     return odd_table(
         int(rng.integers(2**32)),
-        (
-            int(rng.integers(3, MOST_ITEMS + 1)),
-            int(rng.integers(2, MOST_ANNOTATORS + 1)),
-            int(rng.integers(2, MOST_CLASSES + 1)),
-        ),
+        shape,
         kind=str(rng.choice(list(NAMES))),
         skill=float(rng.random()),
         missing=float(rng.choice([0.0, 0.2, 0.6])),
-        defects=tuple(odd.tolist()),
+        defects=tuple(rng.choice(DEFECTS, size=rng.choice(3, p=[0.6, 0.3, 0.1])).tolist()),
     )

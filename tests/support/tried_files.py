@@ -850,19 +850,19 @@ def _rows_that_are_no_items() -> list[TriedFile]:
         refused(
             "MySQL: a table as the terminal shows it",
             [rule, drawn[0], rule, *drawn[1:], rule],
-            "drawn with lines … Export it as CSV",
+            "is not a text table",
             name="votes.txt",
         ),
         refused(
             "SQLite: a dump",
             b"PRAGMA foreign_keys=OFF;\nINSERT INTO votes VALUES('q1','ann');\n",
-            "is SQL. Export the table as CSV.",
+            "is not a text table",
             name="votes.txt",
         ),
         refused(
             "YAML",
             b"- item: q1\n  annotator: ann\n  label: cat\n",
-            "is YAML … CSV or JSON",
+            "is not a text table",
             name="votes.yaml",
         ),
         csv(
@@ -977,7 +977,7 @@ def _headers() -> list[TriedFile]:
         refused(
             "Excel: CSV that begins with sep=;",
             b"sep=;\r\n" + as_table(long_rows(), ";"),
-            "sep=; … first line",
+            "sep= … lines above the header",
         ),
     ]
 
@@ -1044,7 +1044,7 @@ def _files() -> list[TriedFile]:
             "\n".join(json.dumps(row, indent=2) for row in records).encode(),
         ),
         json_file("JSON object {item: {annotator: label}}", by_item),
-        refused("LLM: JSON in a code fence", b"```json\n[]\n```\n", "```", name="votes.json"),
+        refused("LLM: JSON in a code fence", b"```\n[]\n```\n", "is not JSON", name="votes.json"),
         tried(
             "Excel: Unicode text (UTF-16 with a byte-order mark)",
             "votes.txt",
@@ -1063,27 +1063,27 @@ def _files() -> list[TriedFile]:
                 ("spaces", " "),
             )
         ),
-        refused("LLM: a Markdown table", markdown.encode(), "Markdown", name="votes.md"),
-        refused("a web page", b"<!DOCTYPE html><html></html>", "HTML"),
+        refused("LLM: a Markdown table", markdown.encode(), "is not a text table", name="votes.md"),
+        refused("a web page", b"<!DOCTYPE html><html></html>", "is not a text table"),
         tried("gzip", "votes.csv.gz", gzip.compress(LONG)),
         tried("bzip2", "votes.csv.bz2", bz2.compress(LONG)),
         tried("xz", "votes.csv.xz", lzma.compress(LONG)),
         tried("zip", "votes.zip", as_archive({"votes.csv": LONG})),
-        refused("tar", _as_tar(LONG), "tar -xf", name="votes.tar"),
+        TriedFile("tar", {"votes.tar": _as_tar(LONG)}),
         refused("compressed twice", gzip.compress(gzip.compress(LONG)), "twice", name="a.csv.gz"),
         refused(
             "Git LFS: a pointer",
             b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n",
-            "git lfs pull",
+            "is not a text table",
         ),
-        refused("a binary file", LONG + bytes(9), "NUL characters"),
+        refused("a binary file", LONG + bytes(9), "is not a text table"),
         *_json_shapes(by_item),
-        refused("Zstandard", zstandard, "Zstandard … unzstd", name="votes.csv.zst"),
-        refused("Excel workbook", workbook, "Excel workbook … CSV", name="votes.xlsx"),
+        refused("Zstandard", zstandard, "is not a text table", name="votes.csv.zst"),
+        refused("Excel workbook", workbook, "contains no file … CSV", name="votes.xlsx"),
         refused(
             "LibreOffice: an OpenDocument spreadsheet",
             as_archive({"mimetype": b"application/x", "content.xml": b"<x/>"}),
-            "OpenDocument … CSV",
+            "contains no file … CSV",
             name="votes.ods",
         ),
     ]

@@ -12,8 +12,9 @@ from blindfuse.auditing.audit import AuditResult, audit
 from blindfuse.auditing.candidates import FUSION, VOTE
 from blindfuse.auditing.corrections import checked_posteriors, recalibrated
 from blindfuse.auditing.describe import describe_choice
-from blindfuse.auditing.stratified import CONFIDENCE, Interval
+from blindfuse.auditing.stratified import CONFIDENCE
 from blindfuse.diagnostics.expected_error import ExpectedError, Z
+from blindfuse.metrics.interval import Interval
 from blindfuse.model.fused_model import FusedModel, majority_vote
 from blindfuse.model.posteriors import most_likely, weighted_votes
 from blindfuse.model.recalibration import mean_error

@@ -18,8 +18,9 @@ from blindfuse.auditing.corrections import (
 from blindfuse.auditing.describe import describe_audit
 from blindfuse.auditing.plan import AuditPlan
 from blindfuse.auditing.sample import CheckedSample, collect_sample
-from blindfuse.auditing.stratified import POWER_OF_GROUPS, Interval, intervals_of_shares
+from blindfuse.auditing.stratified import POWER_OF_GROUPS, intervals_of_shares
 from blindfuse.errors import BadParameter
+from blindfuse.metrics.interval import Interval
 from blindfuse.parameters import instance_of, optional, positive
 from blindfuse.responses.gold import check_gold
 from blindfuse.result import Paragraph
@@ -125,13 +126,12 @@ class AuditResult:
             sample.counts_by_group((sample.truth == k).astype(float), labels == k)
             for k in range(len(names))
         ]
-        found = intervals_of_shares(counts, POWER_OF_GROUPS)
-        total = sum(share.value for share in found)
-        scaled = (
-            share._replace(value=float(np.clip(share.value / total, share.low, share.high)))
-            for share in found
-        )
-        return dict(zip(names, scaled, strict=True))
+        shares = intervals_of_shares(counts, POWER_OF_GROUPS)
+        total = sum(share.value for share in shares)
+        return {
+            name: Interval(float(np.clip(share.value / total, share.low, share.high)), *share[1:])
+            for name, share in zip(names, shares, strict=True)
+        }
 
     @cached_property
     def rogan_gladen(self) -> dict[Any, Interval]:
@@ -142,8 +142,8 @@ class AuditResult:
         classes, labels = self.fusion.responses.classes.tolist(), self.candidates.labels[FUSION]
         if len(classes) != 2:
             return {}
-        found = {name: rogan_gladen(self.sample, labels, k) for k, name in enumerate(classes)}
-        return {name: share for name, share in found.items() if share is not None}
+        shares = {name: rogan_gladen(self.sample, labels, k) for k, name in enumerate(classes)}
+        return {name: share for name, share in shares.items() if share is not None}
 
     @cached_property
     def posteriors(self) -> Floats:

@@ -8,7 +8,8 @@ from scipy.optimize import minimize
 from scipy.special import ndtri
 
 from blindfuse.auditing.sample import CheckedSample
-from blindfuse.auditing.stratified import CONFIDENCE, Interval, stratified_interval
+from blindfuse.auditing.stratified import CONFIDENCE, stratified_interval
+from blindfuse.metrics.interval import Interval
 from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.recalibration import MIN_POSTERIOR, Recalibration
 from blindfuse.responses.coding import positions

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 MAX_LISTED_CLASSES = 10
 """Classes that the summary lists."""
-PRECISIONS = (0.05, 0.03, 0.02, 0.01, 0.005)
-"""Half-widths of the interval of the error for which the summary may say what they cost."""
 
 
 def describe_audit(result: "AuditResult") -> tuple[Paragraph, ...]:
@@ -119,6 +117,8 @@ def _annotators(result: "AuditResult") -> str:
 
 def _more(result: "AuditResult") -> str:
     text = f"The interval of the error is ± {100 * result.error.half_width:.1f} points."
-    costs = ((precision, result.more_checks(precision)) for precision in PRECISIONS)
+    costs = (
+        (precision, result.more_checks(precision)) for precision in (0.05, 0.03, 0.02, 0.01, 0.005)
+    )
     precision, more = next((pair for pair in costs if pair[1]), (0.0, 0))
     return f"{text} About {more:,} more checks give ± {100 * precision:g} points." if more else text

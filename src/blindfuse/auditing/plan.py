@@ -27,9 +27,6 @@ MIN_ERROR_PROBABILITY = 0.1
 high confidence are checked often enough to find errors that no model expects."""
 MIN_CHECKS = 2
 """Checks in every stratum that has as many items, unless the budget is smaller."""
-_STREAM = 0x6175646974
-"""A random stream of its own: simulated responses may come from a generator of the same seed, and
-the sample must not depend on them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,12 +172,12 @@ def restore_plan(
             "Restore the columns stratum and stratum_size of its file."
         )
     candidates, n_strata = fit_candidates(fusion), n_strata or len(distinct)
-    found = _stratify(candidates, n_strata)
-    same_sizes = np.array_equal(np.bincount(found[found >= 0]), size_of)
-    is_same = same_sizes and np.array_equal(found[drawn], codes)
+    strata_now = _stratify(candidates, n_strata)
+    same_sizes = np.array_equal(np.bincount(strata_now[strata_now >= 0]), size_of)
+    is_same = same_sizes and np.array_equal(strata_now[drawn], codes)
     return AuditPlan(
         *(fusion.responses.items[drawn], drawn, counts[codes] / size_of[codes], codes, size_of),
-        *(int(seed), n_strata, candidates, found if is_same else None),
+        *(int(seed), n_strata, candidates, strata_now if is_same else None),
     )
 
 
@@ -228,16 +225,18 @@ def _extend(plan: AuditPlan, count: int) -> AuditPlan:
     totals = np.asarray(np.bincount(strata, uncertainty), dtype=float)
     drawn = np.bincount(plan.strata, minlength=n_strata)
     sequence, number = _allocate(totals, plan.sizes, drawn, count)
-    keys = np.random.default_rng([_STREAM, plan.seed]).random(len(stratum_of_item))[drawable]
+    # A stream of its own, because responses may be simulated by a generator of the same seed.
+    rng = np.random.default_rng([0x6175646974, plan.seed])
+    keys = rng.random(len(stratum_of_item))[drawable]
     is_new = ~np.isin(drawable, plan.positions)  # the others come first in their strata
     order = drawable[np.lexsort((keys, is_new, strata))]
     first = (np.cumsum(plan.sizes) - plan.sizes).astype(np.intp)
-    chosen = np.concatenate([plan.positions, order[first[sequence] + number]])
+    places = np.concatenate([plan.positions, order[first[sequence] + number]])
     all_strata = np.concatenate([plan.strata, sequence])
     return replace(
         plan,
-        items=plan.candidates.responses.items[chosen],
-        positions=chosen,
+        items=plan.candidates.responses.items[places],
+        positions=places,
         strata=all_strata,
         probability=(np.bincount(all_strata, minlength=n_strata) / plan.sizes)[all_strata],
     )

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from blindfuse.fusion.fuse import Fusion
 
 
-_LARGE = 1e6
-
-
 @dataclass(frozen=True, eq=False)
 class CheckedSample:
     """Items with known labels: simple random samples within strata.
@@ -125,14 +122,13 @@ def collect_sample(
         np.append(sizes, float(len(known))) if len(known) else sizes,
         stratum_of_item,
         len(items),
-        1.0 if is_drawn else _LARGE,
+        1.0 if is_drawn else 1e6,
     )
 
 
 def _codes(fusion: "Fusion", checked: Mapping[Any, Any]) -> tuple[Codes, Codes]:
     """Positions and class codes of the checked items; labels that are None count as unchecked."""
-    given = checked or {}
-    filled = {item: label for item, label in given.items() if not _is_missing(label)}
+    filled = {item: label for item, label in (checked or {}).items() if not _is_missing(label)}
     items, labels = as_names(list(filled)), as_names(list(filled.values()))
     item_at = positions(items, fusion.responses.items)
     class_at = positions(labels, fusion.responses.classes)

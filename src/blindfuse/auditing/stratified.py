@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from blindfuse.metrics.interval import Interval
 from blindfuse.typing import Floats
 
 CONFIDENCE = 0.95
@@ -39,30 +40,6 @@ POWER_OF_GROUPS = 1 / 3
 """Power for strata that are divided by a group. Many of their cells have few checks and none with
 the property, which makes ⅔ too cautious: 97 % coverage with 30 checks on public crowds, where ⅓ has
 96 %. It was chosen by that."""
-_BISECTIONS = 45
-_SMALLEST = 1e-250
-_MIN_CORRECTION = 1e-9
-"""Of the variance in a stratum that was checked completely, to avoid a division by zero."""
-
-
-class Interval(NamedTuple):
-    """An estimate with its interval, ``low`` to ``high``; in audits, of 95 %."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def half_width(self) -> float:
-        return (self.high - self.low) / 2
-
-    def __neg__(self) -> "Interval":
-        return Interval(-self.value, -self.high, -self.low)
-
-    def percent(self, unit: str = "%") -> str:
-        """As ``5.1 % (2.0 to 8.2 %)``, or ``5.1 points (2.0 to 8.2)``."""
-        value, low, high = (f"{100 * x:.1f}" for x in self)
-        return f"{value} {unit} ({low} to {high}{' %' if unit == '%' else ''})"
 
 
 class Counts(NamedTuple):
@@ -100,8 +77,9 @@ def stratified_interval(
     weights = sizes / sizes.sum(axis=-1, keepdims=True)
     used = checked > 0
     n = np.where(used, checked, 1.0)
-    correction = np.where(used, (sizes - checked) / np.maximum(sizes - 1, _MIN_CORRECTION), 1.0)
-    correction = np.clip(correction, _MIN_CORRECTION, 1.0)
+    least_correction = 1e-9  # avoids a division by zero in strata that were checked completely
+    correction = np.where(used, (sizes - checked) / np.maximum(sizes - 1, least_correction), 1.0)
+    correction = np.clip(correction, least_correction, 1.0)
     # A sample without replacement is worth more items than it has: all, if nothing is left.
     correction = correction * np.asarray(dispersion)[..., None]
     n_effective = n / correction
@@ -119,7 +97,7 @@ def stratified_interval(
     def limit(sign: int) -> Floats:
         """Where the statistic equals z²; it increases with the Lagrange multiplier."""
         low, high = np.zeros(estimate.shape), np.ones(estimate.shape)
-        for _ in range(_BISECTIONS):
+        for _ in range(45):
             middle = (low + high) / 2
             shares = shares_at(sign * total * middle / (1 - middle))
             divergence = np.sum(
@@ -156,7 +134,7 @@ def dispersion_of(values: Floats) -> float:
 
 def _power_divergence(observed: Floats, expected: Floats, power: float) -> Floats:
     """Terms of the power divergence of Cressie and Read; zero for a count of zero."""
-    ratio = np.maximum(observed, 0.0) / np.maximum(expected, _SMALLEST)
+    ratio = np.maximum(observed, 0.0) / np.maximum(expected, 1e-250)
     factor = 2 / (power * (power + 1))
     return np.asarray(factor * np.maximum(observed, 0.0) * (ratio**power - 1))
 

@@ -21,7 +21,7 @@ from blindfuse.cli.output_options import OutputOptions
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from blindfuse import AuditPlan, AuditResult
+    from blindfuse import AuditPlan
     from blindfuse.cli.fuse_options import FusionResult
     from blindfuse.readers.checked import CheckedFile
 
@@ -200,28 +200,23 @@ def _evaluate(
     from blindfuse.cli.checked_files import audit_file, estimates_frame
     from blindfuse.cli.fused_files import report_writer
     from blindfuse.cli.screen import paragraph_table
+    from blindfuse.cli.tables import as_rows
 
     result = audit_file(fused.fusion, checked, output.screen)
+    frame = estimates_frame(result)
     other_files: dict[Path, FileWriter] = {}
     if report is not None:
         other_files[report] = report_writer(inputs.title, notes, fused, result)
     output.write(
-        estimates_frame(result),
+        frame,
         text=lambda: [paragraph_table((one.heading, one.text) for one in result.paragraphs())],
-        document=lambda: _document(result),
+        document=lambda: {
+            "n_checked": result.n_checked,
+            "n_items": result.fusion.responses.n_items,
+            "is_probability_sample": result.is_probability_sample,
+            "blind_error": result.blind_error,
+            "better_method": result.better_method,
+            "estimates": as_rows(frame),
+        },
         other_files=other_files,
     )
-
-
-def _document(result: "AuditResult") -> dict[str, Any]:
-    from blindfuse.cli.checked_files import estimates_frame
-    from blindfuse.cli.tables import as_rows
-
-    return {
-        "n_checked": result.n_checked,
-        "n_items": result.fusion.responses.n_items,
-        "is_probability_sample": result.is_probability_sample,
-        "blind_error": result.blind_error,
-        "better_method": result.better_method,
-        "estimates": as_rows(estimates_frame(result)),
-    }

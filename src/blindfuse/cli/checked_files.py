@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from blindfuse import AuditPlan, AuditResult, Fusion
-    from blindfuse.auditing.stratified import Interval
     from blindfuse.cli.screen import Screen
+    from blindfuse.metrics.interval import Interval
     from blindfuse.readers.checked import CheckedFile
 
 PROBABILITY_DIGITS = 6

@@ -90,26 +90,17 @@ def _rank(row: "Comparison") -> float:
 def _table(rows: "list[Comparison]") -> "Table":
     from blindfuse.cli.screen import table, text
 
-    errors = [row.error for row in rows if row.error is not None]
-    lowest = min(errors, default=None)
+    lowest = min((row.error for row in rows if row.error is not None), default=None)
     columns = ["method", "error", "", "differs from fuse", "seconds"]
-    cells = [
-        [
-            text(row.method, "bold green" if _is_best(row, lowest) else ""),
-            _percent(row.error),
-            "best" if _is_best(row, lowest) else "",
-            _percent(row.differs),
-            f"{row.seconds or 0:.2f}",
-        ]
-        for row in rows
-    ]
+    cells = []
+    for row in rows:
+        is_best = lowest is not None and row.error == lowest
+        name = text(row.method, "bold green" if is_best else "")
+        shares = _percent(row.error), "best" if is_best else "", _percent(row.differs)
+        cells.append([name, *shares, f"{row.seconds or 0:.2f}"])
     if lowest is None:
         columns, cells = columns[:1] + columns[3:], [row[:1] + row[3:] for row in cells]
     return table(columns, cells, right=("error", "differs from fuse", "seconds"))
-
-
-def _is_best(row: "Comparison", lowest: float | None) -> bool:
-    return lowest is not None and row.error == lowest
 
 
 def _percent(share: float | None) -> str:

@@ -103,7 +103,6 @@ def command(
     model: Path | None,
     checked: str | None,
     partitioned: bool | None,
-    separator: str | None,
     **kinds: bool,
 ) -> None:
     """Fuse the responses in FILE… into one label per item and rate the annotators.
@@ -139,10 +138,10 @@ def command(
     one partition after another, so the order of the items changes.
     """
     refuse_excluded(EXCLUDED)
-    if separator is not None and not kinds["multi_label"]:
+    kinds["abstentions"] = options.abstentions
+    if options.separator is not None and not kinds["multi_label"]:
         raise BadParameter("--separator is for --multi-label. Add that, or leave it out.")
     kind = next((KINDS[name] for name, is_given in kinds.items() if is_given), LABELS)
-    options = replace(options, abstentions=kinds["abstentions"], separator=separator)
     files = FusedFiles(output, report, annotators, model)
     must_be_whole = checked is not None or any(kinds.values()) or partitioned is not None
     reason = None if must_be_whole else inputs.reason_to_partition()
@@ -157,7 +156,7 @@ def command(
             raise type(refusal)(f"{refusal} {reason}") from refusal
         return
     with output.screen.progress() as step:
-        data = inputs.read(output.screen, step, kind=kind.reads, separator=separator)
+        data = inputs.read(output.screen, step, kind=kind.reads, separator=options.separator)
         fused = options.fuse(data, output.screen, step, kind)
         if checked is not None:
             from blindfuse.auditing.apply_checks import apply_checks

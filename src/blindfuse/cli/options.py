@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import wraps
 from typing import Any
 
@@ -117,20 +118,27 @@ def _other_inputs() -> list[str]:
     return [str(context.params[name]) for name in names if context.params.get(name or "")]
 
 
-def with_input_options(command: Command) -> Command:
-    """Pass the files to read and their options to a command as ``inputs``."""
+def _as_object(command: Command, name: str, kind: type[Any]) -> Command:
+    """Pass the options that are fields of a dataclass to a command as one object."""
+    names = {field.name for field in fields(kind)}
 
     @wraps(command)
-    def wrapped(
-        files: Any, format: Any, item: Any, annotator: Any, label: Any, question: Any, classes: Any,
-        missing: Any, keep_na: Any, fold_case: Any, repeats: Any, **others: Any,
-    ) -> Any:  # fmt: skip
-        inputs = InputOptions(
-            files, format, item, annotator, label, question, _joined(classes) or None,
-            _joined(missing), keep_na, fold_case, repeats,
-        )  # fmt: skip
+    def wrapped(**given: Any) -> Any:
+        values = {option: given.pop(option) for option in names & given.keys()}
+        return command(**{name: kind(**values)}, **given)
+
+    return wrapped
+
+
+def with_input_options(command: Command) -> Command:
+    """Pass the files to read and their options to a command as ``inputs``."""
+    as_object = _as_object(command, "inputs", InputOptions)
+
+    @wraps(command)
+    def wrapped(files: Any, classes: Any, missing: Any, **others: Any) -> Any:
         refuse_overwriting([*files, *_other_inputs()])
-        return command(inputs=inputs, **others)
+        lists = {"classes": _joined(classes) or None, "missing": _joined(missing)}
+        return as_object(files=files, **lists, **others)
 
     return _add_options(
         wrapped,
@@ -194,17 +202,8 @@ def with_input_options(command: Command) -> Command:
 
 def with_fuse_options(command: Command) -> Command:
     """Pass the options of ``blindfuse.fuse`` to a command as ``options``."""
-
-    @wraps(command)
-    def wrapped(
-        gold: Any, no_gold: Any, method: Any, ordered: Any, prior_model: Any, seed: Any,
-        threads: Any, **others: Any,
-    ) -> Any:  # fmt: skip
-        options = FuseOptions(gold, no_gold, method, ordered, prior_model, seed, threads)
-        return command(options=options, **others)
-
     return _add_options(
-        wrapped,
+        _as_object(command, "options", FuseOptions),
         [
             click.option(
                 "--gold",
@@ -242,17 +241,13 @@ def with_output_options(rows: str) -> Callable[[Command], Command]:
     """
 
     def decorate(command: Command) -> Command:
-        @wraps(command)
-        def wrapped(output: Any, as_json: Any, quiet: Any, spreadsheet: Any, **others: Any) -> Any:
-            options = OutputOptions(output, as_json, quiet, spreadsheet)
-            return command(output=options, **others)
-
         return _add_options(
-            wrapped,
+            _as_object(command, "output", OutputOptions),
             [
                 click.option(
                     "-o",
                     "--output",
+                    "path",
                     type=OutputFile(stdout=True),
                     help=f"Write {rows}: .csv, .tsv, .jsonl (or these with .gz) or .parquet; "
                     "- is standard output.",

@@ -1,20 +1,27 @@
 """``blindfuse simulate``: simulate responses with known true labels."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from blindfuse.cli.options import force_option, seed_option
+from blindfuse.cli.options import Command, force_option, seed_option
 from blindfuse.cli.output_files import OutputFile, is_stdout, write_all
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from blindfuse import Responses, Simulation
+    from blindfuse import Responses
     from blindfuse.typing import Array
 
-Proportion = click.FloatRange(0, 1)
+SHARE = click.FloatRange(0, 1)
+
+
+def _number(
+    name: str, kind: click.ParamType[Any], default: float, text: str
+) -> Callable[[Command], Command]:
+    return click.option(name, type=kind, default=default, show_default=True, help=text)
 
 
 @click.command(
@@ -37,54 +44,19 @@ Examples:
     "--truth", type=OutputFile(), help="Write the true label of each item, in a format of -o."
 )
 @force_option
-@click.option(
-    "--items", type=click.IntRange(1), default=1000, show_default=True, help="Number of items."
-)
-@click.option(
-    "--annotators",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    help="Number of annotators.",
-)
-@click.option(
-    "--classes", type=click.IntRange(2), default=3, show_default=True, help="Number of classes."
-)
-@click.option(
-    "--missing",
-    type=Proportion,
-    default=0.0,
-    show_default=True,
-    help="Probability that an annotator does not respond to an item.",
-)
-@click.option(
+@_number("--items", click.IntRange(1), 1000, "Number of items.")
+@_number("--annotators", click.IntRange(1), 10, "Number of annotators.")
+@_number("--classes", click.IntRange(2), 3, "Number of classes.")
+@_number("--missing", SHARE, 0.0, "Probability that an annotator does not respond to an item.")
+@_number(
     "--skill",
-    type=Proportion,
-    default=0.3,
-    show_default=True,
-    help="Skill of the annotators: 0 is random but better than chance, 1 is always right.",
+    SHARE,
+    0.3,
+    "Skill of the annotators: 0 is random but better than chance, 1 is always right.",
 )
-@click.option(
-    "--adversaries",
-    type=Proportion,
-    default=0.0,
-    show_default=True,
-    help="Share of adversarial annotators, who prefer a wrong class.",
-)
-@click.option(
-    "--copiers",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Number of annotators who copy responses of the first annotator.",
-)
-@click.option(
-    "--copy-probability",
-    type=Proportion,
-    default=0.9,
-    show_default=True,
-    help="Probability that a copier copies a response.",
-)
+@_number("--adversaries", SHARE, 0.0, "Share of adversarial annotators, who prefer a wrong class.")
+@_number("--copiers", click.INT, 0, "Number of annotators who copy responses of the first one.")
+@_number("--copy-probability", SHARE, 0.9, "Probability that a copier copies a response.")
 @seed_option
 def command(
     output: Path,
@@ -104,6 +76,7 @@ def command(
     The copiers are the annotators a2, a3, …, who copy a1. The adversaries are the last annotators.
     """
     import numpy as np
+    import polars as pl
 
     from blindfuse.cli.screen import write_stdout
     from blindfuse.cli.tables import as_csv, writer
@@ -123,7 +96,10 @@ def command(
         copy_probability=copy_probability,
     )
     responses = response_frame(simulation.responses)
-    frames = {} if truth is None else {truth: _truth_frame(simulation)}
+    frames = {}
+    if truth is not None:
+        items_of, labels = np.arange(items), _names("", simulation.truth)
+        frames[truth] = pl.DataFrame({"item": _names("i", items_of), "label": labels})
     if not is_stdout(output):
         frames[output] = responses
     write_all({path: writer(frame, path) for path, frame in frames.items()})
@@ -143,15 +119,6 @@ def response_frame(responses: "Responses") -> "pl.DataFrame":
             "label": _names("", rows.symbols),
         }
     )
-
-
-def _truth_frame(simulation: "Simulation") -> "pl.DataFrame":
-    """Return one row per item."""
-    import numpy as np
-    import polars as pl
-
-    items = np.arange(simulation.responses.n_items)
-    return pl.DataFrame({"item": _names("i", items), "label": _names("", simulation.truth)})
 
 
 def _names(prefix: str, codes: "Array") -> "pl.Series":

@@ -15,9 +15,6 @@ class Tables(NamedTuple):
 
 Converter = Callable[[list[Path]], Tables]
 
-TOXIC_SCORE = 5.0
-"""A judge's score from 0 to 10 means toxic from this value on."""
-
 
 def _rows(path: Path, delimiter: str, skip: int = 0) -> Iterator[list[str]]:
     with path.open(encoding="utf-8", newline="") as file:
@@ -26,31 +23,26 @@ def _rows(path: Path, delimiter: str, skip: int = 0) -> Iterator[list[str]]:
                 yield row
 
 
-def _item_first(delimiter: str, header_rows: int) -> Converter:
-    """Convert a file of (item, annotator, label) and a file of (item, true label).
+def _columns(
+    delimiter: str,
+    *,
+    skip: int = 0,
+    labels: tuple[int, int, int] = (0, 1, 2),
+    truth: tuple[int, int] = (0, 1),
+) -> Converter:
+    """Convert files whose columns ``labels`` are item, annotator and label.
 
-    The second file may repeat a row for every response to the item.
+    The last file, which may be the same, has the columns ``truth``, item and true label, and may
+    repeat a row for every response to the item.
     """
 
     def convert(raw: list[Path]) -> Tables:
-        labels = [(row[0], row[1], row[2]) for row in _rows(raw[0], delimiter, header_rows)]
-        truth = {row[0]: row[1] for row in _rows(raw[1], delimiter, header_rows)}
-        return Tables(labels, list(truth.items()))
+        item, annotator, label = labels
+        rows = [(row[item], row[annotator], row[label]) for row in _rows(raw[0], delimiter, skip)]
+        true = {row[truth[0]]: row[truth[1]] for row in _rows(raw[-1], delimiter, skip)}
+        return Tables(rows, list(true.items()))
 
     return convert
-
-
-def _annotator_first(raw: list[Path]) -> Tables:
-    """Convert tab-separated files of (annotator, item, label) and (item, true label)."""
-    labels = [(row[1], row[0], row[2]) for row in _rows(raw[0], "\t")]
-    return Tables(labels, [(row[0], row[1]) for row in _rows(raw[1], "\t")])
-
-
-def _truth_in_row(raw: list[Path]) -> Tables:
-    """Convert one file of (annotator, item, label, true label), optionally with a time."""
-    rows = list(_rows(raw[0], ","))
-    truth = {row[1]: row[3] for row in rows}
-    return Tables([(row[1], row[0], row[2]) for row in rows], list(truth.items()))
 
 
 def _adult(raw: list[Path]) -> Tables:
@@ -90,7 +82,7 @@ def _matrix(raw: list[Path]) -> Tables:
 def _judges(raw: list[Path]) -> Tables:
     """Convert one file per judge, each in its own order; comments are matched by their text.
 
-    A score that is not a number is treated as missing.
+    Scores from 0 to 10 mean toxic from 5 on; one that is not a number is treated as missing.
     """
     items: dict[str, str] = {}
     labels: dict[tuple[str, str], str] = {}
@@ -105,26 +97,21 @@ def _judges(raw: list[Path]) -> Tables:
                     score = float(row["parsed_output"])
                 except ValueError:
                     continue
-                labels[item, judge] = str(int(score >= TOXIC_SCORE))
+                labels[item, judge] = str(int(score >= 5))
     return Tables([(*pair, label) for pair, label in labels.items()], list(truth.items()))
 
 
 CONVERTERS: dict[str, Converter] = {
+    **dict.fromkeys(("bird", "dog", "rte", "trec", "web"), _columns("\t")),
+    **dict.fromkeys(("fact_eval", "product"), _columns(",", skip=1)),
+    **dict.fromkeys(
+        ("cf_amt_weather", "sp", "zc_in", "zc_us"),
+        _columns(",", labels=(1, 0, 2), truth=(1, 3)),
+    ),
     "adult": _adult,
-    "barzan": _annotator_first,
-    "bird": _item_first("\t", 0),
-    "cf_amt_weather": _truth_in_row,
-    "dog": _item_first("\t", 0),
-    "fact_eval": _item_first(",", 1),
+    "barzan": _columns("\t", labels=(1, 0, 2)),
     "judges_toxicity": _judges,
     "labelme": _matrix,
-    "product": _item_first(",", 1),
-    "rte": _item_first("\t", 0),
-    "sp": _truth_in_row,
     "temp": _snow,
-    "trec": _item_first("\t", 0),
-    "web": _item_first("\t", 0),
-    "zc_in": _truth_in_row,
-    "zc_us": _truth_in_row,
 }
 """The converter of each crowd dataset. It takes the raw files in the order of ``sources.csv``."""

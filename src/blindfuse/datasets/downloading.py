@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -21,14 +22,6 @@ from blindfuse.errors import BadParameter, DownloadFailed, suggest
 from blindfuse.files import cache_folder
 
 HOST = "https://raw.githubusercontent.com"
-TIMEOUT_SECONDS = 30
-"""A download fails if the server sends nothing for this long."""
-
-ALTERNATIVE = (
-    "Or put the dataset into a folder as {layout}, and name the folder by BLINDFUSE_DATA or --data."
-)
-CROWD_LAYOUT = "crowd/{name}/labels.csv.gz and crowd/{name}/truth.csv.gz"
-FEATURE_LAYOUT = "uci/{name}.npz"
 
 
 @dataclass(frozen=True)
@@ -70,7 +63,9 @@ def fetch_crowd(name: str) -> Path:
         return cached
     if name not in CONVERTERS:
         raise BadParameter(f"There is no dataset {name!r}: {suggest(name, sorted(CONVERTERS))}")
-    with _working_folder(name, CROWD_LAYOUT) as folder:
+    with _working_folder(
+        name, f"crowd/{name}/labels.csv.gz and crowd/{name}/truth.csv.gz"
+    ) as folder:
         tables = CONVERTERS[name](_download(pinned_files()[name], folder))
         ready = folder / "ready"
         ready.mkdir()
@@ -89,7 +84,7 @@ def fetch_features(name: str) -> Path:
         raise BadParameter(
             f"There is no feature dataset {name!r}: {suggest(name, sorted(FEATURES))}"
         )
-    with _working_folder(name, FEATURE_LAYOUT) as folder:
+    with _working_folder(name, f"uci/{name}.npz") as folder:
         table = FEATURES[name](_download(pinned_files().get(name, []), folder))
         ready = folder / f"{name}.npz"
         np.savez_compressed(ready, X=table.features, y=table.classes)
@@ -100,7 +95,6 @@ def fetch_features(name: str) -> Path:
 @contextmanager
 def _working_folder(name: str, layout: str) -> Iterator[Path]:
     """Yield a temporary folder, and turn failures into ``DownloadFailed`` with the next step."""
-    alternative = ALTERNATIVE.format(layout=layout.format(name=name))
     root = cache_folder() / "data"
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -108,7 +102,8 @@ def _working_folder(name: str, layout: str) -> Iterator[Path]:
             yield Path(folder)
     except (DownloadFailed, ImportError, OSError) as error:
         raise DownloadFailed(
-            f"The dataset {name!r} cannot be loaded: {_reason_and_step(error)} {alternative}"
+            f"The dataset {name!r} cannot be loaded: {_reason_and_step(error)} Or put the dataset "
+            f"into a folder as {layout}, and name the folder by BLINDFUSE_DATA or --data."
         ) from error
 
 
@@ -127,42 +122,35 @@ def _download(wanted: Sequence[PinnedFile], folder: Path) -> list[Path]:
     import pooch
 
     pooch.get_logger().setLevel(logging.WARNING)
-    downloader = pooch.HTTPDownloader(timeout=TIMEOUT_SECONDS)
-    found = []
-    for place, file in enumerate(wanted):
-        with _request_errors(f"{file.path} of {file.repository} at {file.commit[:7]}"):
-            path = pooch.retrieve(
-                file.url,
-                known_hash=f"sha256:{file.sha256}",
-                fname=f"{place:02}-{Path(file.path).name}",
-                path=folder,
-                downloader=downloader,
-            )
-        found.append(Path(path))
-    return found
+    named = {f"{place:02}-{Path(file.path).name}": file for place, file in enumerate(wanted)}
+    store = pooch.create(
+        folder,
+        base_url="",
+        registry={name: f"sha256:{file.sha256}" for name, file in named.items()},
+        urls={name: file.url for name, file in named.items()},
+    )
+    return [_fetch(store, name, file) for name, file in named.items()]
 
 
-@contextmanager
-def _request_errors(file: str) -> Iterator[None]:
-    """Turn failures of a download into ``DownloadFailed`` with the next step."""
+def _fetch(store: Any, name: str, file: PinnedFile) -> Path:
+    """Fetch one file, and turn failures into ``DownloadFailed`` with the next step."""
+    import pooch
     import requests
 
+    source = f"{file.path} of {file.repository} at {file.commit[:7]}"
     try:
-        yield
+        return Path(store.fetch(name, downloader=pooch.HTTPDownloader(timeout=30)))
     except requests.HTTPError as error:
         status = getattr(error.response, "status_code", "an error")
-        raise DownloadFailed(
-            f"the server returned {status} for {file}. Try again later."
-        ) from error
+        reason = f"the server returned {status} for {source}. Try again later."
+        raise DownloadFailed(reason) from error
     except requests.RequestException as error:
-        raise DownloadFailed(
-            f"the connection failed for {file} ({type(error).__name__}). "
-            "Check the network and try again."
-        ) from error
+        kind = type(error).__name__
+        reason = f"the connection failed for {source} ({kind}). Check the network and try again."
+        raise DownloadFailed(reason) from error
     except ValueError as error:
-        raise DownloadFailed(
-            f"{file} does not have the pinned SHA-256, so it is damaged or was changed. Try again."
-        ) from error
+        reason = f"{source} does not have the pinned SHA-256: it is damaged or was changed."
+        raise DownloadFailed(f"{reason} Try again.") from error
 
 
 def _write(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

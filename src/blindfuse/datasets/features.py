@@ -19,10 +19,6 @@ class Features(NamedTuple):
     classes: NDArray[np.int64]
 
 
-N_HANDS = 1_000_000
-N_SUITS, N_RANKS, HAND_SIZE = 4, 13, 5
-
-
 def _magic(raw: list[Path]) -> Features:
     """Convert rows of ten numbers and a letter: class 0 for g, class 1 for h."""
     with raw[0].open(newline="") as file:
@@ -80,7 +76,7 @@ def _check_shape(name: str, shape: tuple[int, int], features: Array, classes: Ar
     return Features(features, classes.astype(np.int64))
 
 
-def poker_hands(n_hands: int = N_HANDS, seed: int = 0) -> Features:
+def poker_hands(n_hands: int = 1_000_000, seed: int = 0) -> Features:
     """Generate poker hands of five cards drawn without replacement.
 
     This is not UCI's file, but follows the same rules and layout: the features are the suit and the
@@ -88,12 +84,10 @@ def poker_hands(n_hands: int = N_HANDS, seed: int = 0) -> Features:
     """
     rng = np.random.default_rng(seed)
     n_blocks = n_hands // 1000
-    blocks = [
-        rng.random((1000, N_SUITS * N_RANKS)).argpartition(HAND_SIZE) for _ in range(n_blocks)
-    ]
-    cards = np.concatenate([block[:, :HAND_SIZE] for block in blocks])
-    hands = np.empty((len(cards), 2 * HAND_SIZE), dtype=np.uint8)
-    hands[:, 0::2], hands[:, 1::2] = cards // N_RANKS + 1, cards % N_RANKS + 1
+    blocks = [rng.random((1000, 52)).argpartition(5) for _ in range(n_blocks)]
+    cards = np.concatenate([block[:, :5] for block in blocks])
+    hands = np.empty((len(cards), 10), dtype=np.uint8)
+    hands[:, 0::2], hands[:, 1::2] = cards // 13 + 1, cards % 13 + 1
     return Features(hands, poker_classes(hands))
 
 

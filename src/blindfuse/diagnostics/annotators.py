@@ -19,7 +19,7 @@ from blindfuse.kernels.threads import map_threads
 from blindfuse.model.annotator_prior import (
     MIN_KNOWN,
     SPREAD_PRIOR,
-    SkillPrior,
+    AnnotatorPrior,
     learn_annotator_prior,
 )
 from blindfuse.model.model import Model
@@ -261,8 +261,7 @@ def _variances(model: Model, counts: Floats, evidence: ResponseEvidence, n_items
     """
     reported, share = counts.sum(axis=1), evidence.known_share(counts)[:, None]
     known = float((reported * share).sum() / max(reported.sum(), MIN_COMPLETE))
-    prior, (skills, _) = learn_annotator_prior(counts, max(known, MIN_KNOWN))
-    skill = prior.skill
+    skill, skills = learn_annotator_prior(counts, max(known, MIN_KNOWN))
     recalls = np.einsum("mkk->mk", model.confusions)
     mu = skill.expected_accuracies(skills)
     n = reported * share
@@ -277,7 +276,7 @@ def _variances(model: Model, counts: Floats, evidence: ResponseEvidence, n_items
 
 
 def _skill_variances(
-    prior: SkillPrior, skills: Floats, information: Floats, complete: Floats
+    prior: AnnotatorPrior, skills: Floats, information: Floats, complete: Floats
 ) -> Floats:
     """Expected squared error of the skills, ``[annotator]``.
 

@@ -52,26 +52,22 @@ def estimate_class_shares(
 ) -> ClassShares:
     """Estimate the share of each class as the mean of its posteriors ``[item, class]``.
 
-    A ``recalibration`` is undone before: it makes each label less certain, and would move items
-    from common classes to rare ones.
-
-    The variance of a share p is v/(1 − v N/(p (1 − p))) with v = Σ_n p_n (1 − p_n)/N², what the
-    posteriors leave open: they were computed with an estimate of p, and know the less of it the
-    more they leave open (Louis 1982). Errors that go in one direction add theirs.
+    The variance of a share is Σ_n p_n (1 − p_n)/N², what the posteriors leave open, plus that of
+    errors which go in one direction, plus the square of what the ``recalibration`` moved: making
+    labels less certain moves items from common classes to rare ones.
     """
     votes = weighted_votes(responses).sum(axis=0)
     N, sums, squares = len(posteriors), 0.0, 0.0
     for start in range(0, N, BLOCK_ITEMS):
-        block = recalibration.undone(posteriors[start : start + BLOCK_ITEMS])
-        sums, squares = sums + block.sum(axis=0), squares + np.einsum("nk,nk->k", block, block)
-    share = np.asarray(sums / N)
+        block = posteriors[start : start + BLOCK_ITEMS]
+        sums = sums + recalibration.undone(block).sum(axis=0)
+        squares = squares + np.einsum("nk,nk->k", block, block)
+    share = np.asarray(posteriors.mean(axis=0))
     low = high = np.full(len(share), np.nan)
     if expected is not None:
-        if_known = np.maximum(share * (1 - share), 1e-12)
-        left_open = np.minimum((share - squares / N) / if_known, 1.0)
-        noise = if_known / N * left_open / np.maximum(1 - left_open, 1 / N)
+        noise = (share - squares / N) / N
         # No more labels of a class can be wrong than there are, on either side.
         shifted = ONE_DIRECTION * np.minimum(expected.value, np.minimum(share, 1 - share))
-        half = Z * np.sqrt(noise + shifted**2)
+        half = Z * np.sqrt(noise + shifted**2 + (share - sums / N) ** 2)
         low, high = np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
     return ClassShares(responses.classes, share, low, high, votes / max(votes.sum(), 1e-12))

@@ -7,7 +7,7 @@ from scipy.special import chdtrc, ndtri
 
 from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, count_pairs
 from blindfuse.diagnostics.sampling import evenly_spaced
-from blindfuse.metrics.agreement import Agreement
+from blindfuse.metrics.interval import Interval
 from blindfuse.model.anchored_votes import symbol_counts, symbol_votes
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.responses import Responses
@@ -36,7 +36,7 @@ class Information:
         cancels in the mean.
     """
 
-    alpha: Agreement
+    alpha: Interval
     excess: float
     excess_low: float
     are_opposed: bool = False
@@ -120,7 +120,7 @@ def _are_opposed(table: Responses) -> bool:
     return bool(chdtrc(max(len(squares), 1), squares.sum()) < OPPOSED_LEVEL)
 
 
-def _krippendorff(votes: Floats) -> Agreement:
+def _krippendorff(votes: Floats) -> Interval:
     """α of ``votes[item, class]`` with at least two votes each; the interval by the delta method.
 
     α = 1 − D_o/D_e. Item i changes D_o by n_i (d_i − D_o)/n and D_e by
@@ -132,9 +132,9 @@ def _krippendorff(votes: Floats) -> Agreement:
     observed = float(n_i @ differ / n)
     expected = float((1 - p @ p) * n / (n - 1))
     if expected == 0:
-        return Agreement(1.0, 1.0, 1.0)
+        return Interval(1.0, 1.0, 1.0)
     change = n_i * (differ - observed) / n / expected
     change -= 2 * (n_i * (1 - expected) - votes @ p) / n * observed / expected**2
     half = Z * float(np.sqrt(np.sum(change**2)))
     alpha = 1 - observed / expected
-    return Agreement(alpha, alpha - half, min(alpha + half, 1.0))
+    return Interval(alpha, alpha - half, min(alpha + half, 1.0))

@@ -106,7 +106,7 @@ class ColumnSummary:
         location = f"column {columns.label!r}"
         given = LabelOptions(options.reported_classes)
         coded = code_labels(as_column(labels), given, lambda _: location)
-        return Names(annotators, options.alphabet(coded.classes), options.abstentions)
+        return Names(annotators, options.alphabet(coded.names), options.abstentions)
 
 
 def as_scores(column: pa.Array) -> Floats:

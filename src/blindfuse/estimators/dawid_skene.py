@@ -20,7 +20,6 @@ from blindfuse.estimators.em import (
     make_e_step,
 )
 from blindfuse.estimators.streaming import Arrays, StreamEstimator
-from blindfuse.model.class_prior import learn_class_pseudo_count
 from blindfuse.model.model import Model, weigh_confusions
 from blindfuse.model.posteriors import (
     ExpectedCounts,
@@ -30,6 +29,7 @@ from blindfuse.model.posteriors import (
     vote_posteriors,
 )
 from blindfuse.model.shrinkage import PseudoCounts, make_shrinkage
+from blindfuse.model.strengths import learn_class_pseudo_count
 from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.parameters import array_at_least, instance_of, optional
 from blindfuse.responses.anchor import Alphabet
@@ -58,9 +58,9 @@ class DawidSkene(EMEstimator, StreamEstimator):
         added to every cell of every confusion matrix.
     shrinkage
         None, a number of pseudo-counts per class, distributed like the responses of all annotators,
-        or ``"learned"``: confusion matrices are shrunk towards what the skill and the favourite
-        classes of the annotator predict, and the class prior towards the uniform one, with
-        strengths that are learned from the initial counts and again near convergence. Annotators
+        or ``"learned"``: confusion matrices are shrunk towards what the skill of the annotator
+        predicts, and the class prior towards the uniform one, with strengths that are learned from
+        the initial counts and again near convergence. Annotators
         with symbols of their own (clusterings) are shrunk towards how often they use each symbol.
     prior_model, prior_count
         a :class:`Model` of the annotators from earlier data, and its weight in responses per

@@ -6,7 +6,7 @@ compared response by response.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from blindfuse.model.posteriors import safe_log
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.responses.canonical import MAX_REORDERED, sample_by_content
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.rows import freeze_rows, row_starts
 from blindfuse.typing import Codes, Flags, Floats
 
 Cells = tuple[Codes, Codes, Codes]
@@ -95,7 +94,8 @@ class HeldOut:
         for k in np.unique(fold[fold >= 0]):  # a small table may leave folds empty
             held = fold == k
             cells = items[held], sample.by_item.codes[held], sample.by_item.symbols[held]
-            self._folds.append((_only(sample, items, ~held), cells))
+            table = replace(sample.select_responses(~held), probabilities=None)
+            self._folds.append((table, cells))
             n_predicted += int(np.count_nonzero(held))
             if n_predicted >= ENOUGH_PREDICTED:
                 break
@@ -176,20 +176,6 @@ def fit_subtypes(subtypes: int, threads: int | None) -> Callable[[Responses], La
         return LatentFit(fitted.subtype_posteriors(responses), fitted.subtype_confusions_)
 
     return fit
-
-
-def _only(responses: Responses, items: Codes, chosen: Flags) -> Responses:
-    """The chosen responses, with all items and annotators."""
-    table = responses.by_item
-    starts = row_starts(np.bincount(items[chosen], minlength=responses.n_items))
-    return Responses(
-        responses.items,
-        responses.annotators,
-        responses.classes,
-        freeze_rows(starts, table.codes[chosen], table.symbols[chosen]),
-        symbols=responses.symbols,
-        anchor=responses.anchor,
-    )
 
 
 def _log_probabilities(

@@ -13,7 +13,6 @@ from blindfuse.estimators.base import (
     warn_not_converged,
 )
 from blindfuse.estimators.em import EMParameters, make_e_step, plain_parameters, run_em
-from blindfuse.model.annotator_prior import column_sums
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
     ExpectedCounts,
@@ -23,6 +22,7 @@ from blindfuse.model.posteriors import (
     weighted_votes,
 )
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
+from blindfuse.model.strengths import column_sums
 from blindfuse.parameters import integer_at_least
 from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses

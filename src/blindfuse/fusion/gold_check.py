@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from blindfuse.auditing.stratified import Interval
 from blindfuse.errors import BadLabels
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.metrics import calibration_error, error_rate, reliability, wilson_interval
+from blindfuse.metrics.interval import Interval
 from blindfuse.model.posteriors import vote_posteriors
 from blindfuse.responses.gold import gold_codes
 

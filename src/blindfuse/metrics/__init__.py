@@ -8,7 +8,6 @@ from blindfuse.metrics.accuracy import (
     wilson_interval,
 )
 from blindfuse.metrics.agreement import (
-    Agreement,
     Level,
     adjusted_rand_index,
     cohen_kappa,
@@ -16,13 +15,13 @@ from blindfuse.metrics.agreement import (
     gwet_ac1,
     gwet_ac2,
     krippendorff_alpha,
-    with_interval,
 )
 from blindfuse.metrics.calibration import Reliability, calibration_error, reliability
+from blindfuse.metrics.interval import Interval
 from blindfuse.metrics.set_agreement import masi_alpha
 
 __all__ = [
-    "Agreement",
+    "Interval",
     "Level",
     "Reliability",
     "adjusted_rand_index",
@@ -39,5 +38,4 @@ __all__ = [
     "prior_error",
     "reliability",
     "wilson_interval",
-    "with_interval",
 ]

@@ -1,16 +1,19 @@
 """Agreement between annotators, or between two sets of labels.
 
-The coefficients of agreement are sums over items. Items with the same counts of responses per class
-therefore share one row, and a bootstrap resample is one integer weight per row.
+A coefficient is 1 for perfect agreement, or if all responses are of one class, and 0 at chance
+level. It is a sum over items. Items with the same counts of responses per class therefore share
+one row, and a bootstrap resample is one integer weight per row.
+
+``resamples``, ``confidence`` and ``seed`` are options of the bootstrap interval over items.
 """
 
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
+from blindfuse.metrics.interval import Interval, bootstrap_interval, chance_corrected
 from blindfuse.metrics.truth import check_codes
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.coding import smallest_integer_dtype
@@ -20,19 +23,6 @@ from blindfuse.typing import Array, Floats, Integers
 Level = Literal["nominal", "ordinal", "interval"]
 
 
-class Agreement(NamedTuple):
-    """A coefficient of agreement with its bootstrap interval: 1 is perfect, 0 is chance level.
-
-    ``low`` and ``high`` are the percentile bootstrap interval over items: the middle share
-    ``confidence`` of the coefficients of ``resamples`` resamples of the items with replacement. If
-    all responses are of one class, the coefficient is 1.
-    """
-
-    value: float
-    low: float
-    high: float
-
-
 def cohen_kappa(
     first: ArrayLike,
     second: ArrayLike,
@@ -40,7 +30,7 @@ def cohen_kappa(
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int | None = 0,
-) -> Agreement:
+) -> Interval:
     """Return Cohen's κ of two annotators, or of any two sets of labels.
 
     κ = 1 − (1 − Σ_k p_kk) / (1 − Σ_k p_k· p_·k), where p_kl is the share of items with label k in
@@ -52,8 +42,6 @@ def cohen_kappa(
     ----------
     first, second ``[item]``
         class codes; items where either is −1 are left out.
-    resamples, confidence, seed
-        options of the interval, see :class:`Agreement`.
     """
     first_codes, second_codes = check_codes(first), check_codes(second)
     if first_codes.shape != second_codes.shape:
@@ -76,10 +64,10 @@ def cohen_kappa(
         return chance_corrected((n - np.trace(table)) / n, by_chance)
 
     counts = np.bincount(codes[0] * K + codes[1], minlength=K * K)
-    return with_interval(kappa, counts, resamples, confidence, seed)
+    return bootstrap_interval(kappa, counts, resamples, confidence, seed)
 
 
-def adjusted_rand_index(one: ArrayLike, other: ArrayLike) -> float:
+def adjusted_rand_index(first: ArrayLike, second: ArrayLike) -> float:
     """Return the adjusted Rand index of two partitions of the same items.
 
     (S − E) / (½ (A + B) − E), where A and B are the numbers of pairs of items that each partition
@@ -87,19 +75,21 @@ def adjusted_rand_index(one: ArrayLike, other: ArrayLike) -> float:
     is 1 for equal partitions, whatever their names, and 0 on average for independent ones. Hubert
     and Arabie (1985), "Comparing Partitions".
     """
-    first, second = (np.unique(np.asarray(each), return_inverse=True)[1] for each in (one, other))
-    if len(first) != len(second):
+    codes, others = (
+        np.unique(np.asarray(each), return_inverse=True)[1] for each in (first, second)
+    )
+    if len(codes) != len(others):
         raise BadLabels(
-            f"The partitions have {len(first):,} and {len(second):,} items. Pass the same items."
+            f"The partitions have {len(codes):,} and {len(others):,} items. Pass the same items."
         )
-    joint = first * (int(second.max(initial=0)) + 1) + second
+    joint = codes * (int(others.max(initial=0)) + 1) + others
 
     def pairs(codes: Integers) -> float:
         sizes = np.unique(codes, return_counts=True)[1].astype(float)
         return float((sizes * (sizes - 1)).sum() / 2)
 
-    n = len(first)
-    together = pairs(first), pairs(second)
+    n = len(codes)
+    together = pairs(codes), pairs(others)
     expected = together[0] * together[1] / max(n * (n - 1) / 2, 1)
     most = sum(together) / 2
     return 1.0 if most == expected else (pairs(joint) - expected) / (most - expected)
@@ -111,7 +101,7 @@ def fleiss_kappa(
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int | None = 0,
-) -> Agreement:
+) -> Interval:
     """Return Fleiss' κ, for any number of responses per item.
 
     κ = 1 − D / (1 − Σ_k p_k²), where D is the mean over items of the share of response pairs that
@@ -126,8 +116,6 @@ def fleiss_kappa(
     ----------
     responses
         Responses, or whatever ``fit`` accepts; items with fewer than two responses are left out.
-    resamples, confidence, seed
-        options of the interval, see :class:`Agreement`.
     """
     votes, repeats = _distinct_votes(as_responses(responses))
     disagreement, shares = _mean_difference(votes), votes / votes.sum(axis=1, keepdims=True)
@@ -137,7 +125,7 @@ def fleiss_kappa(
         p = weights @ shares / n
         return chance_corrected(weights @ disagreement / n, 1 - p @ p)
 
-    return with_interval(kappa, repeats, resamples, confidence, seed)
+    return bootstrap_interval(kappa, repeats, resamples, confidence, seed)
 
 
 def krippendorff_alpha(
@@ -147,7 +135,7 @@ def krippendorff_alpha(
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int | None = 0,
-) -> Agreement:
+) -> Interval:
     """Return Krippendorff's α, for any number of responses per item.
 
     α = 1 − D_o / D_e, where D_o is the mean δ² of two responses to the same item, with items
@@ -166,8 +154,6 @@ def krippendorff_alpha(
         ``"ordinal"``: the number of responses between them in the order of ``responses.classes``.
         ``"interval"``: the difference of the class names if they are numbers, and of the class
         codes if not.
-    resamples, confidence, seed
-        options of the interval, see :class:`Agreement`.
     """
     if level not in get_args(Level):
         raise BadParameter(f"level={level!r} must be one of {list_names(get_args(Level))}.")
@@ -181,7 +167,7 @@ def krippendorff_alpha(
         observed = (weights * n_responses) @ _mean_difference(votes, values) / totals.sum()
         return chance_corrected(observed, _mean_difference(totals, values))
 
-    return with_interval(alpha, repeats, resamples, confidence, seed)
+    return bootstrap_interval(alpha, repeats, resamples, confidence, seed)
 
 
 def gwet_ac1(
@@ -190,7 +176,7 @@ def gwet_ac1(
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int | None = 0,
-) -> Agreement:
+) -> Interval:
     """Return Gwet's AC1, for any number of responses per item.
 
     AC1 = (p_a − p_e) / (1 − p_e), where p_a is the mean over items of the share of response pairs
@@ -204,8 +190,6 @@ def gwet_ac1(
     ----------
     responses
         Responses, or whatever ``fit`` accepts; items with one response count in p_k only.
-    resamples, confidence, seed
-        options of the interval, see :class:`Agreement`.
     """
     table = as_responses(responses)
     return _gwet(table, np.eye(table.n_classes), resamples, confidence, seed)
@@ -218,7 +202,7 @@ def gwet_ac2(
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int | None = 0,
-) -> Agreement:
+) -> Interval:
     """Return Gwet's AC2: AC1 with partial agreement of classes that are close to each other.
 
     p_a counts a pair of responses k and l by its weight w_kl, and
@@ -234,8 +218,6 @@ def gwet_ac2(
         ``"quadratic"`` and ``"linear"``: 1 minus the difference of the class names, squared or
         not, relative to the largest one; class codes if the names are not numbers. ``"ordinal"``:
         by the number of pairs of classes between them.
-    resamples, confidence, seed
-        options of the interval, see :class:`Agreement`.
     """
     if level not in ("ordinal", "linear", "quadratic"):
         raise BadParameter(f"level={level!r} must be one of 'ordinal', 'linear', 'quadratic'.")
@@ -245,7 +227,7 @@ def gwet_ac2(
 
 def _gwet(
     table: Responses, weights: Floats, resamples: int, confidence: float, seed: int | None
-) -> Agreement:
+) -> Interval:
     """AC2 with weights ``[class, class]``."""
     votes, repeats = _distinct_votes(table, minimum=1)
     n, K = votes.sum(axis=1), len(weights)
@@ -263,7 +245,7 @@ def _gwet(
         by_chance = weights.sum() / max(K * (K - 1), 1) * (p @ (1 - p))
         return chance_corrected(float(1 - observed), float(1 - by_chance))
 
-    return with_interval(coefficient, repeats, resamples, confidence, seed)
+    return bootstrap_interval(coefficient, repeats, resamples, confidence, seed)
 
 
 def _agreement_weights(classes: Array, level: str) -> Floats:
@@ -328,31 +310,3 @@ def _class_values(level: Level, totals: Floats, numbers: Floats) -> Floats | Non
 def _class_numbers(classes: Array) -> Floats:
     """Return the class names if they are numbers, else the class codes."""
     return (classes if classes.dtype.kind in "iuf" else np.arange(len(classes))).astype(float)
-
-
-def chance_corrected(observed: float, by_chance: float) -> float:
-    """Return 1 − observed / by_chance disagreement; 1 if there is no disagreement by chance."""
-    return float(1 - observed / by_chance) if by_chance > 0 else 1.0
-
-
-def with_interval(
-    coefficient: Callable[[Integers], float],
-    repeats: Integers,
-    resamples: int,
-    confidence: float,
-    seed: int | None,
-) -> Agreement:
-    """Return the coefficient of ``repeats[row]`` items per row, with its bootstrap interval.
-
-    Resamples are drawn one at a time, because there may be as many rows as items.
-    """
-    if resamples < 1:
-        raise BadParameter(f"resamples={resamples!r} must be at least 1.")
-    if not 0 < confidence < 1:
-        raise BadParameter(f"confidence={confidence!r} must be between 0 and 1.")
-    rng = np.random.default_rng(seed)
-    N = repeats.sum()
-    shares = repeats / N
-    resampled = [coefficient(rng.multinomial(N, shares)) for _ in range(resamples)]
-    low, high = np.quantile(resampled, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Agreement(coefficient(repeats), float(low), float(high))

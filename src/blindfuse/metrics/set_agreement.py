@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from blindfuse.errors import BadLabels
-from blindfuse.metrics.agreement import Agreement, chance_corrected, with_interval
+from blindfuse.metrics.interval import Interval, bootstrap_interval, chance_corrected
 from blindfuse.responses.response_sets import as_response_sets
 from blindfuse.typing import Flags, Floats, Integers
 
-_MAX_SETS = 5000
+MAX_SETS = 5000
 """Distinct sets of which all distances are computed; with more, responses are sampled evenly."""
 
 
@@ -19,7 +19,7 @@ def masi_alpha(
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int | None = 0,
-) -> Agreement:
+) -> Interval:
     """Return Krippendorff's α of sets of classes, with the MASI distance.
 
     α = 1 − D_o / D_e, where D_o is the mean distance of two responses to the same item, with items
@@ -35,7 +35,7 @@ def masi_alpha(
     responses
         ResponseSets, or a frame of sets; items with fewer than two responses are left out.
     resamples, confidence, seed
-        options of the interval, see :class:`Agreement`.
+        options of the bootstrap interval over items.
     """
     table = as_response_sets(responses)
     item, n = table.item_of_response(), table.responses_per_item
@@ -46,9 +46,10 @@ def masi_alpha(
         )
     items, rows = np.unique(item[paired], return_inverse=True)
     within = _distances_within(table.members, table.symbols[paired], rows) / (n[items] - 1)
-    chosen = _sample_sets(table.symbols[paired])
-    used, symbols = np.unique(table.symbols[paired][chosen], return_inverse=True)
-    distances, row_of = _masi_distances(table.members[used]), rows[chosen]
+    has_many = len(np.unique(table.symbols[paired])) > MAX_SETS
+    sample = slice(None, None, 1 + len(paired) // MAX_SETS if has_many else 1)
+    used, symbols = np.unique(table.symbols[paired][sample], return_inverse=True)
+    distances, row_of = _masi_distances(table.members[used]), rows[sample]
 
     def alpha(weights: Integers) -> float:
         totals = np.bincount(symbols, weights[row_of], len(used))
@@ -56,7 +57,9 @@ def masi_alpha(
         by_chance = totals @ distances @ totals / max(total * (total - 1), 1.0)
         return chance_corrected(float(weights @ within / (weights @ n[items])), float(by_chance))
 
-    return with_interval(alpha, np.ones(len(items), dtype=np.int64), resamples, confidence, seed)
+    return bootstrap_interval(
+        alpha, np.ones(len(items), dtype=np.int64), resamples, confidence, seed
+    )
 
 
 def _distances_within(members: Flags, symbols: Integers, rows: Integers) -> Floats:
@@ -73,13 +76,6 @@ def _distances_within(members: Flags, symbols: Integers, rows: Integers) -> Floa
         )
         total += 2 * np.bincount(rows[first], distance, len(total))
     return total
-
-
-def _sample_sets(symbols: Integers) -> Integers:
-    """Positions of the responses whose distances are averaged: all, if they have few sets."""
-    if len(np.unique(symbols)) <= _MAX_SETS:
-        return np.arange(len(symbols))
-    return np.arange(0, len(symbols), 1 + len(symbols) // _MAX_SETS)
 
 
 def _masi_distances(members: Flags) -> Floats:

@@ -25,7 +25,8 @@ def decide(responses: Responses, model: Model) -> tuple[Responses, Model]:
     decided = decided_classes(model)
     starts, annotators, symbols = responses.by_item
     rows = Rows(starts, annotators, decided[annotators, symbols])
-    names = responses.annotators, responses.classes
     one_hot = np.eye(len(model.classes))[decided]
     confusions = np.einsum("mrc,mrk->mck", one_hot, model.confusions)
-    return Responses(responses.items, *names, rows), Model(confusions, model.prior, *names)
+    annotators, classes = responses.annotators, responses.classes
+    table = Responses(responses.items, annotators, rows, classes=classes)
+    return table, Model(confusions, model.prior, annotators, classes)

@@ -14,12 +14,11 @@ import numpy as np
 from blindfuse.model.annotator_prior import (
     AnnotatorPrior,
     DiagonalCounts,
-    column_sums,
     known_share,
     learn_annotator_prior,
 )
-from blindfuse.model.column_prior import column_centres, learn_column_strength
 from blindfuse.model.posteriors import safe_log
+from blindfuse.model.strengths import column_sums, learn_symbol_strength, symbol_centres
 from blindfuse.responses.anchor import IDENTITY, Anchor
 from blindfuse.typing import Floats
 
@@ -61,27 +60,18 @@ class PseudoCounts:
 
 @dataclass(eq=False)
 class LearnedShrinkage:
-    """The learned hierarchical prior, the present ``skills[annotator]``, and O_m of annotators."""
+    """The learned hierarchical prior, and the present ``skills[annotator]``."""
 
     prior: AnnotatorPrior
     skills: Floats
-    patterns: Floats
-
-    @classmethod
-    def learn(cls, counts: Floats, entropy_per_item: float = 0.0) -> "LearnedShrinkage":
-        """Learn the prior from expected counts ``[annotator, reported, true]``."""
-        known = known_share(counts, entropy_per_item)
-        prior, effects = learn_annotator_prior(counts, known)
-        return cls(prior, effects.skills, prior.own_patterns(effects.preferences))
 
     def shrink(self, counts: Floats) -> Floats:
         """Update the skills by one Newton step, then return the posterior means."""
-        diagonal = DiagonalCounts.from_counts(counts)
-        self.skills = self.prior.skill.step(diagonal, self.skills)
-        return self.prior.confusions(counts, self.skills, self.patterns)
+        self.skills = self.prior.step(DiagonalCounts.from_counts(counts), self.skills)
+        return self.prior.confusions(counts, self.skills)
 
     def log_density(self, confusions: Floats) -> float:
-        return self.prior.log_density(confusions, self.skills, self.patterns)
+        return self.prior.log_density(confusions, self.skills)
 
 
 def make_shrinkage(
@@ -94,16 +84,17 @@ def make_shrinkage(
 
     ``entropy_per_item`` is that of the posteriors from which the counts were made.
     Where symbols are not classes, there is no skill to learn: columns are shrunk towards the
-    crowd's (:func:`~blindfuse.model.column_prior.column_centres`) with a learned strength.
+    crowd's (:func:`~blindfuse.model.strengths.symbol_centres`) with a learned strength.
     """
     if anchor.kind == "identity":
         if isinstance(option, str):
-            return LearnedShrinkage.learn(counts, entropy_per_item)
+            known = known_share(counts, entropy_per_item)
+            return LearnedShrinkage(*learn_annotator_prior(counts, known))
         return PseudoCounts(pooled_pseudo_counts(counts, 0.0 if option is None else float(option)))
-    centres = column_centres(counts, anchor)
+    centres = symbol_centres(counts, anchor)
     strength = 0.0 if option is None else option
     if isinstance(strength, str):
-        strength = learn_column_strength(counts, centres)
+        strength = learn_symbol_strength(counts, centres)
     return PseudoCounts(float(strength) * centres)
 
 
@@ -129,7 +120,7 @@ def vote_confusions(counts: Floats, anchor: Anchor = IDENTITY) -> Floats:
     ``counts[m, reported, true]`` are those of :func:`~blindfuse.model.posteriors.count_votes`.
     """
     if anchor.kind != "identity":
-        return normalize_columns(counts + VOTE_PSEUDO_COUNT * column_centres(counts, anchor))
+        return normalize_columns(counts + VOTE_PSEUDO_COUNT * symbol_centres(counts, anchor))
     return normalize_columns(counts + pooled_pseudo_counts(counts, VOTE_PSEUDO_COUNT))
 
 

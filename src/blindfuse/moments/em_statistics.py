@@ -92,9 +92,7 @@ class EMStatistics:
         patterns = Responses(
             np.arange(n_patterns),
             annotators,
-            alphabet.classes,
             rows,
-            symbols=alphabet.symbols,
-            anchor=alphabet.anchor,
+            **alphabet._asdict(),
         )
         return cls(patterns, sizes.astype(np.float64))

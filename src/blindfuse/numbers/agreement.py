@@ -4,12 +4,12 @@ import numpy as np
 from scipy.special import fdtri
 
 from blindfuse.errors import BadLabels
-from blindfuse.metrics import Agreement, with_interval
+from blindfuse.metrics.interval import Interval, bootstrap_interval
 from blindfuse.numbers.table import Numbers, check_numbers
 from blindfuse.typing import Array, Floats
 
 
-def intraclass_correlation(numbers: Numbers, confidence: float = 0.95) -> Agreement:
+def intraclass_correlation(numbers: Numbers, confidence: float = 0.95) -> Interval:
     """Return ICC(1), the share of the variance of single ratings that is between items.
 
     ICC = (MSB − MSW) / (MSB + (k − 1) MSW) of a one-way analysis of variance, where
@@ -26,16 +26,16 @@ def intraclass_correlation(numbers: Numbers, confidence: float = 0.95) -> Agreem
     within = float((squares - sums**2 / counts).sum()) / (n - N)
     k = (n - float((counts**2).sum()) / n) / (N - 1)
     if within <= 1e-12 * between or within <= 0:
-        return Agreement(1.0, 1.0, 1.0)
+        return Interval(1.0, 1.0, 1.0)
     ratio, tail = between / within, (1 + confidence) / 2
     bounds = ratio / fdtri(N - 1, n - N, tail), ratio * fdtri(n - N, N - 1, tail)
     value, low, high = ((f - 1) / (f + k - 1) for f in (ratio, *bounds))
-    return Agreement(value, float(low), float(high))
+    return Interval(value, float(low), float(high))
 
 
 def interval_alpha(
     numbers: Numbers, *, resamples: int = 1000, confidence: float = 0.95, seed: int | None = 0
-) -> Agreement:
+) -> Interval:
     """Return Krippendorff's α for interval data, with a bootstrap interval over items.
 
     α = 1 − D_o / D_e, where D_o is the mean squared difference of two ratings of the same item,
@@ -53,7 +53,7 @@ def interval_alpha(
         return 1 - observed / expected if expected > 0 else 1.0
 
     repeats = np.ones(len(counts), dtype=np.int64)
-    return with_interval(alpha, repeats, resamples, confidence, seed)
+    return bootstrap_interval(alpha, repeats, resamples, confidence, seed)
 
 
 def _item_moments(numbers: Numbers) -> tuple[Floats, Floats, Floats]:
@@ -64,10 +64,7 @@ def _item_moments(numbers: Numbers) -> tuple[Floats, Floats, Floats]:
         raise BadLabels(
             "No item has two ratings. Agreement needs items that several annotators rated."
         )
-    shifted = table.values - np.median(table.values)
-    item = table.item_of_rating()
-    counts, sums, squares = (
-        np.bincount(item, shifted**power, table.n_items)[kept].astype(np.float64)
-        for power in (0, 1, 2)
-    )
-    return counts, sums, squares
+    shifted, item = table.values - np.median(table.values), table.item_of_rating()
+    sums = (np.bincount(item, shifted**power, table.n_items)[kept] for power in (0, 1, 2))
+    counts, totals, squares = (each.astype(np.float64) for each in sums)
+    return counts, totals, squares

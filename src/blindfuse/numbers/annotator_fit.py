@@ -115,7 +115,7 @@ def regress(table: Numbers, z: Floats, v: Floats, iterations: int = 10) -> Annot
 
     def work(first: int, last: int) -> Floats:
         sums = np.zeros((table.n_annotators, 7))
-        rating_sums(*table.rows, z, v, first, last, sums)
+        rating_sums(*table.by_item, z, v, first, last, sums)
         return sums
 
     first, *others = table.map_items(work)

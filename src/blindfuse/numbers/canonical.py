@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from blindfuse.kernels.ratings import hash_annotators, hash_items
 from blindfuse.numbers.table import Numbers
-from blindfuse.responses.rows import sort_and_deduplicate
 from blindfuse.typing import Codes
 
 Hashes = NDArray[np.uint64]
@@ -67,38 +66,24 @@ def canonicalize(numbers: Numbers) -> CanonicalNumbers:
     annotator_hashes = _refine(numbers, item_hashes, annotator_hashes)
     items = np.argsort(item_hashes, kind="stable")
     annotators = np.lexsort((annotator_hashes, -numbers.ratings_per_annotator))
-    return CanonicalNumbers(
-        _permute(numbers, items, annotators), items, annotators, item_hashes[items]
+    table = numbers.rearranged(
+        numbers.items[items],
+        np.argsort(items),
+        numbers.annotators[annotators],
+        np.argsort(annotators),
     )
+    return CanonicalNumbers(table, items, annotators, item_hashes[items])
 
 
 def _hash_items(numbers: Numbers, annotator_hashes: Hashes) -> Hashes:
     """Hashes of the items, from their ratings and the hashes of the annotators."""
     hashes = np.empty(numbers.n_items, np.uint64)
-    numbers.map_items(lambda *block: hash_items(*numbers.rows, annotator_hashes, *block, hashes))
+    numbers.map_items(lambda *block: hash_items(*numbers.by_item, annotator_hashes, *block, hashes))
     return hashes
 
 
 def _refine(numbers: Numbers, item_hashes: Hashes, annotator_hashes: Hashes) -> Hashes:
     """Hashes of the annotators that also depend on the items that they rated."""
     refined = annotator_hashes.copy()
-    hash_annotators(*numbers.rows, item_hashes, refined)
+    hash_annotators(*numbers.by_item, item_hashes, refined)
     return refined
-
-
-def _permute(numbers: Numbers, items: Codes, annotators: Codes) -> Numbers:
-    position = np.argsort(items)
-    rows = sort_and_deduplicate(
-        position[numbers.item_of_rating()],
-        np.argsort(annotators)[numbers.codes].astype(np.int32),
-        np.arange(numbers.n_ratings, dtype=np.int32),
-        (numbers.n_items, numbers.n_annotators),
-        "last",
-    )
-    return Numbers(
-        numbers.items[items],
-        numbers.annotators[annotators],
-        rows.starts,
-        rows.codes,
-        numbers.values[rows.symbols],
-    )

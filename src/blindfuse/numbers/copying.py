@@ -11,6 +11,7 @@ from blindfuse.kernels.ratings import add_pair_moments, add_pair_residuals
 from blindfuse.numbers.factor_em import fit_factor
 from blindfuse.numbers.leave_one_out import centred_ranks
 from blindfuse.numbers.table import Numbers
+from blindfuse.responses.rows import Rows
 from blindfuse.typing import Array, Codes, Floats
 
 Groups = tuple[tuple[int, ...], ...]
@@ -119,7 +120,7 @@ def _correlated_errors(table: Numbers, first: Codes, second: Codes) -> tuple[Flo
     """Correlation of the errors of pairs, and its excess over independence in standard errors."""
     fit, M = fit_factor(table).annotators, table.n_annotators
     sums = np.zeros((M, M, 5))
-    add_pair_residuals(*table.rows, fit.bias, fit.scale, fit.noise, sums)
+    add_pair_residuals(*table.by_item, fit.bias, fit.scale, fit.noise, sums)
     common, excess, variance, own, other = sums[first, second].T
     z_scores = excess / np.sqrt(np.where(variance > 0, variance, 1.0))
     return np.where(common >= MIN_COMMON, _correlation(excess, own, other), 0.0), z_scores
@@ -158,4 +159,4 @@ def merge_groups(table: Numbers, groups: Groups) -> Numbers:
     items, codes = np.divmod(distinct, table.n_annotators)
     counts = np.bincount(items, minlength=table.n_items)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    return table.with_rows(starts.astype(table.starts.dtype), codes.astype(np.int32), means)
+    return table.with_rows(table.items, Rows(starts, codes, means))

@@ -106,7 +106,7 @@ def standardized_start(table: Numbers) -> Floats:
     """Return the mean of standardised ratings ``[item]``, with mean 0 and variance 1."""
     standardizer, sums = Standardizer.of(table), np.empty(table.n_items)
     parameters = standardizer.means, 1 / standardizer.deviations
-    table.map_items(lambda *block: standardized_sums(*table.rows, *parameters, *block, sums))
+    table.map_items(lambda *block: standardized_sums(*table.by_item, *parameters, *block, sums))
     n = table.ratings_per_item
     values = np.where(n > 0, sums / np.maximum(n, 1), sums.sum() / max(table.n_ratings, 1))
     deviation = values.std()
@@ -143,7 +143,7 @@ def _update(
 
     def work(first: int, last: int) -> tuple[Floats, Floats]:
         sums = np.zeros((n_rows, 7))
-        totals = normal_posteriors(*table.rows, first, last, weights, z, v, sums)
+        totals = normal_posteriors(*table.by_item, first, last, weights, z, v, sums)
         return sums, np.array(totals)
 
     return z, v, table.map_items(work)

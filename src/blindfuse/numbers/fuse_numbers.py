@@ -42,8 +42,6 @@ METHODS: dict[str, Callable[[Numbers], Estimate]] = {
     STANDARDIZED: mean,  # of standardised ratings
     FACTOR: one_factor,
 }
-MAX_PAIR_RATINGS = 2_000_000
-"""Pairs of ratings of the same item up to which copies are merged before the ratings are fused."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +91,7 @@ class FittedNumbers:
                 f"Unknown annotators {list_names(new.annotators[unknown])}: the ratings were by "
                 f"{list_names(names)}. Fuse all ratings again, or leave these out."
             )
-        codes = places[new.codes].astype(np.int32)
-        table = Numbers(new.items, names, new.starts, codes, new.values)
+        table = new.rearranged(new.items, np.arange(new.n_items), names, places)
         table = _prepare(_scaled(table, self.origin, self.unit), self.groups, self.standardizer)
         values = self.origin + self.unit * self.estimate.predict(table)
         return values if calibration is None else calibration.apply(values)
@@ -217,7 +214,7 @@ def _location_and_spread(values: Floats) -> tuple[float, float]:
 def _find_groups(table: Numbers) -> tuple[CopiedRatings | None, tuple[tuple[int, ...], ...]]:
     """Copies and their groups, where testing them takes no longer than the fusion itself."""
     n_pairs = int((table.ratings_per_item.astype(np.int64) ** 2).sum())
-    if n_pairs > MAX_PAIR_RATINGS or table.n_items < 2:
+    if n_pairs > 2_000_000 or table.n_items < 2:
         return None, ()
     copies = find_copies(table)
     return copies, copies.groups

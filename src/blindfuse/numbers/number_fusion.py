@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from blindfuse.errors import list_names
-from blindfuse.metrics import Agreement
+from blindfuse.metrics import Interval
 from blindfuse.numbers.agreement import interval_alpha, intraclass_correlation
 from blindfuse.numbers.annotators import RatedAnnotators
 from blindfuse.numbers.calibration import Calibration
@@ -127,7 +127,7 @@ class NumberFusion:
         )
 
     @cached_property
-    def agreement(self) -> dict[str, Agreement]:
+    def agreement(self) -> dict[str, Interval]:
         """Coefficients of agreement by name; empty if fewer than two items have two ratings."""
         n_items = int(np.count_nonzero(self.numbers.ratings_per_item >= 2))
         if n_items < 2:

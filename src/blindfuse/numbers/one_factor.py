@@ -134,8 +134,8 @@ class OneFactor:
     def _aligned(self, table: Numbers) -> tuple[Numbers, AnnotatorFit]:
         """Scaled ratings by known and new annotators, and the fit of all of them."""
         names = union(self.annotators_, table.annotators, "annotators")
-        codes = positions(table.annotators, names)[table.codes].astype(np.int32)
-        aligned = Numbers(table.items, names, table.starts, codes, table.values)
+        places = positions(table.annotators, names)
+        aligned = table.rearranged(table.items, np.arange(table.n_items), names, places)
         return self._scaled(aligned), self._fit.at(positions(names, self.annotators_))
 
     def _scaled(self, table: Numbers) -> Numbers:

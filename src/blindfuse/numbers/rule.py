@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from blindfuse.kernels.ratings import add_pair_residuals
-from blindfuse.metrics import Agreement
+from blindfuse.metrics import Interval
 from blindfuse.numbers.agreement import intraclass_correlation
 from blindfuse.numbers.annotator_fit import AnnotatorFit
 from blindfuse.numbers.factor_em import TOLERANCE, FactorFit, fit_factor
@@ -66,7 +66,7 @@ class Evidence:
 
     correlations: dict[str, RestCorrelation]
     ratios: Floats
-    agreement: Agreement | None = None
+    agreement: Interval | None = None
     signal: float | None = None
     misfit: float | None = None
     fitted: FactorFit | None = None
@@ -186,8 +186,8 @@ def _pair_deviation(table: Numbers, fit: AnnotatorFit) -> float:
     kept = np.sort(np.lexsort((x, -n))[:300])
     place = np.full(table.n_annotators, -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))
-    kept_table = table.select_ratings(place[table.codes] >= 0)
-    starts, codes, values = kept_table.rows
+    kept_table = table.select_responses(place[table.codes] >= 0)
+    starts, codes, values = kept_table.by_item
     sums = np.zeros((len(kept), len(kept), 5))
     parameters = fit.bias[kept], fit.scale[kept], fit.noise[kept]
     add_pair_residuals(starts, place[codes], values, *parameters, sums)

@@ -11,9 +11,6 @@ from blindfuse.typing import Flags, Floats
 SCALE_RATIO = 5.0
 """Ratio of ratings of the same items on two scales: 0 to 1 and 0 to 100 differ by 100, 0 to 5 and
 0 to 10 by 2."""
-PRIOR_RATINGS = 2.0
-"""Ratings like those of the median annotator with which each mean and deviation is shrunk. Two is
-the smallest number from which a deviation can be computed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +26,10 @@ class Standardizer:
     def of(cls, table: Numbers) -> "Standardizer":
         """Return means and standard deviations, shrunk towards the median annotator.
 
-        Deviations are shrunk by their logarithms and means in units of the own deviation, so that
-        an annotator on any other scale has the same standardised ratings.
+        They are shrunk with two ratings like those of the median annotator, the smallest number
+        from which a deviation can be computed; deviations by their logarithms, and means in units
+        of the annotator's deviation, so that an annotator on any other scale has the same
+        standardised ratings.
         """
         n, _, x, xx = table.power_sums.T
         safe = np.maximum(n, 1)
@@ -39,7 +38,7 @@ class Standardizer:
         varied = deviations > 1e-7 * np.abs(means)  # less is due to rounding
         location = float(np.median(means[n > 0])) if n.any() else 0.0
         unit = float(np.median(deviations[varied])) if varied.any() else 1.0
-        kept = n / (n + PRIOR_RATINGS)
+        kept = n / (n + 2.0)
         shrunk = unit * (np.where(varied, deviations, unit) / unit) ** kept
         # A mean further away is on another scale and says nothing about the items.
         offsets = np.clip((means - location) / unit, -2, 2)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from blindfuse.numbers.table import Numbers
-from blindfuse.responses.rows import row_starts
 from blindfuse.typing import Floats
 
 
@@ -65,12 +64,6 @@ def simulate_numbers(
     scale[order[n_useless : n_useless + n_reversed]] *= -1
     ratings = bias + scale * truth[:, None] + noise * rng.normal(size=(n_items, n_annotators))
     present = rng.random(ratings.shape) >= missing
-    codes = np.broadcast_to(np.arange(n_annotators, dtype=np.int32), ratings.shape)
-    numbers = Numbers(
-        np.arange(n_items),
-        np.arange(n_annotators),
-        row_starts(present.sum(axis=1)),
-        codes[present],
-        ratings[present],
-    )
+    names = np.arange(n_items), np.arange(n_annotators)
+    numbers = Numbers.of_matrix(*names, np.where(present, ratings, np.nan))
     return NumberSimulation(numbers, truth, bias, scale, noise)

@@ -2,43 +2,33 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import chain
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from blindfuse.errors import BadLabels, BadParameter, list_names
-from blindfuse.kernels.hash_codes import factorize_integers
+from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.kernels.ratings import add_powers, ranges
-from blindfuse.kernels.sorting import count_rows
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses import frames
-from blindfuse.responses.coding import as_column, code_names
-from blindfuse.responses.detection import ColumnOptions, detect_column, is_long, long_columns
-from blindfuse.responses.frame_tables import named_wide_columns, wide_values
+from blindfuse.responses.coding import as_column
+from blindfuse.responses.detection import ColumnOptions, detect_column, is_long
+from blindfuse.responses.frame_tables import LongTable, read_long, read_wide
 from blindfuse.responses.inputs import (
     Names,
     Values,
     as_matrix,
     cell_description,
-    check_equal_lengths,
+    code_columns,
     names_or_numbers,
-    stack_columns,
+    row_description,
 )
 from blindfuse.responses.numerals import as_floats
-from blindfuse.responses.repeats import NumberRepeats, check_repeats, first_repeated_row
-from blindfuse.responses.rows import (
-    Rows,
-    freeze_arrays,
-    read_only,
-    row_of_entry,
-    row_starts,
-    sort_and_deduplicate,
-)
-from blindfuse.responses.selection import select_rows
+from blindfuse.responses.repeats import NumberRepeats
+from blindfuse.responses.rows import Rows, read_only, row_of_entry
+from blindfuse.responses.table import AnnotationTable
 from blindfuse.responses.values import missing_number_note
-from blindfuse.typing import Array, Codes, Flags, Floats, Integers
+from blindfuse.typing import Codes, Floats, Integers
 
 Result = TypeVar("Result")
 
@@ -47,7 +37,7 @@ MIN_ITEMS_PER_THREAD = 20_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Numbers:
+class Numbers(AnnotationTable):
     """Ratings of N items by M annotators on a numeric scale, sorted by item, then by annotator.
 
     Create one with :meth:`from_long`, :meth:`from_frame` or :meth:`from_matrix`.
@@ -63,15 +53,9 @@ class Numbers:
         number of ratings that were dropped as repetitions of an (item, annotator) pair.
     """
 
-    items: Array
-    annotators: Array
-    starts: Array
-    codes: Array
-    values: Floats
-    repeated: int = 0
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, ("items", "annotators", "starts", "codes", "values"))
+    repeats: ClassVar[Any] = NumberRepeats
+    noun: ClassVar[str] = "rating"
+    without_response: ClassVar[str] = "estimated by the mean"
 
     @classmethod
     def from_long(
@@ -83,32 +67,14 @@ class Numbers:
         says what counts if an annotator rated an item more than once: the mean or the median of
         these ratings, the last or the first; ``"error"`` raises an error.
         """
-        check_repeats(repeats, NumberRepeats)
-        columns = [as_column(frames.values(column)) for column in (items, annotators, values)]
-        check_equal_lengths(dict(zip(("items", "annotators", "values"), columns, strict=True)))
-        numbers = as_floats(columns[2], lambda row: f"row {row}")
-        (item_codes, item_names), (annotator_codes, annotator_names) = chain.from_iterable(
-            map_threads(partial(_code_columns, columns, ("item", "annotator")), 2, None, 1)
-        )
-        missing = np.isnan(numbers)
-        if missing.any():
-            item_codes, annotator_codes = item_codes[~missing], annotator_codes[~missing]
-            numbers = numbers[~missing]
-        rows = sort_and_deduplicate(
-            item_codes,
-            annotator_codes,
-            numbers,
-            (len(item_names), len(annotator_names)),
-            repeats,
-        )
-        if rows.repeated and repeats == "error":
-            item = first_repeated_row(item_codes, rows.starts)
-            raise BadLabels(
-                f"An annotator rated item {list_names(item_names[[item]])} more than once. "
-                "Pass repeats='mean' to combine them, or repeats='last' or 'first' to keep one."
-            )
-        ordered = rows.symbols.copy() if rows.symbols is columns[2] else rows.symbols
-        return cls(item_names, annotator_names, rows.starts, rows.codes, ordered, rows.repeated)
+        return cls._from_long(LongTable(items, annotators, values), repeats)
+
+    @classmethod
+    def _from_long(cls, table: LongTable, repeats: NumberRepeats) -> "Numbers":
+        values = as_column(frames.values(table.values))
+        item, annotator = code_columns(table.items, table.annotators, values, "values")
+        numbers = as_floats(values, row_description)
+        return cls.collect(item, annotator, numbers, repeats)
 
     @classmethod
     def from_frame(
@@ -124,10 +90,8 @@ class Numbers:
 
         Columns that are not named are detected, as in :meth:`Responses.from_frame`.
         """
-        frame = frames.with_index(frame)
-        sample = frames.FrameSample(frame, call=" to Numbers.from_frame")
-        found = long_columns(sample, ColumnOptions(item, annotator, value))
-        return cls.from_long(*frames.columns(frame, list(found.values())), repeats=repeats)
+        named = ColumnOptions(item, annotator, value)
+        return cls._from_long(read_long(frame, named, "Numbers.from_frame"), repeats)
 
     @classmethod
     def from_wide(cls, frame: Any, *, item: str | None = None) -> "Numbers":
@@ -136,9 +100,8 @@ class Numbers:
         ``item`` is the column with the item names; without it, items are named by the index of
         pandas or numbered from 0.
         """
-        frame, found = named_wide_columns(frame, item)
-        items, columns = wide_values(frame, found)
-        return cls.from_matrix(stack_columns(columns), items=items, annotators=found.annotators)
+        table = read_wide(frame, item)
+        return cls.from_matrix(table.matrix, items=table.items, annotators=table.annotators)
 
     @classmethod
     def from_matrix(
@@ -147,35 +110,28 @@ class Numbers:
         """Read ``array[item, annotator]`` of numbers; NaN and None mean no rating."""
         matrix = as_matrix(array)
         n_items, n_annotators = matrix.shape
-        item_names = names_or_numbers(items, n_items, "items")
-        annotator_names = names_or_numbers(annotators, n_annotators, "annotators")
-        flat = as_floats(matrix.reshape(-1), cell_description(annotator_names))
-        present = ~np.isnan(flat)
-        counts = np.count_nonzero(present.reshape(matrix.shape), axis=1)
-        codes = np.broadcast_to(np.arange(n_annotators, dtype=np.int32), matrix.shape).reshape(-1)
-        return cls(item_names, annotator_names, row_starts(counts), codes[present], flat[present])
+        names = names_or_numbers(annotators, n_annotators, "annotators")
+        numbers = as_floats(matrix.reshape(-1), cell_description(names)).reshape(matrix.shape)
+        return cls.of_matrix(names_or_numbers(items, n_items, "items"), names, numbers)
 
     @property
-    def n_items(self) -> int:
-        return len(self.items)
-
-    @property
-    def n_annotators(self) -> int:
-        return len(self.annotators)
+    def values(self) -> Floats:
+        """The rating of each response."""
+        return self.by_item.symbols
 
     @property
     def n_ratings(self) -> int:
-        return len(self.values)
+        return self.n_responses
 
     @property
     def ratings_per_item(self) -> Integers:
         """Number of ratings of each item, ``[item]``."""
-        return np.diff(self.starts)
+        return self.responses_per_item
 
-    @cached_property
+    @property
     def ratings_per_annotator(self) -> Integers:
         """Number of ratings by each annotator, ``[annotator]``."""
-        return read_only(count_rows(self.codes, self.n_annotators))
+        return self.responses_per_annotator
 
     @cached_property
     def power_sums(self) -> Floats:
@@ -212,32 +168,13 @@ class Numbers:
         matrix[self.item_of_rating(), self.codes] = self.values
         return matrix
 
-    def select_items(self, places: Array) -> "Numbers":
-        """Return the ratings of the items at these positions, in this order."""
-        rows, _ = select_rows(Rows(self.starts, self.codes, self.values), places)
-        return Numbers(self.items[places], self.annotators, *rows)
-
-    def select_ratings(self, mask: Flags) -> "Numbers":
-        """Return the same items and annotators with the ratings in the mask ``[rating]`` only."""
-        kept = np.concatenate([[0], np.cumsum(mask)])[self.starts]
-        return self.with_rows(row_starts(np.diff(kept)), self.codes[mask], self.values[mask])
-
-    def with_rows(self, starts: Array, codes: Array, values: Floats) -> "Numbers":
-        """Return other ratings of the same items by the same annotators."""
-        return Numbers(self.items, self.annotators, starts, codes, values)
-
     def with_values(self, values: Floats) -> "Numbers":
         """Return other ratings in the places of these."""
-        other = self.with_rows(self.starts, self.codes, values)
-        for name in ("ratings_per_annotator", "_item_of_rating"):  # do not depend on the values
+        other = self.with_rows(self.items, Rows(self.starts, self.codes, values))
+        for name in ("responses_per_annotator", "_item_of_rating"):  # do not depend on the values
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]
         return other
-
-    @property
-    def rows(self) -> tuple[Array, Array, Floats]:
-        """The compressed rows: ``starts``, ``codes`` and ``values``."""
-        return self.starts, self.codes, self.values
 
     def map_items(self, work: Callable[[int, int], Result]) -> list[Result]:
         """Call ``work(first, last)`` on blocks of items, one per thread."""
@@ -246,22 +183,7 @@ class Numbers:
     @property
     def notes(self) -> tuple[str, ...]:
         """Facts about the ratings that a user should know before fusing them."""
-        empty = self.items[self.ratings_per_item == 0]
-        inactive = self.annotators[self.ratings_per_annotator == 0]
-        remarks = [
-            (len(empty), f"items without a rating, estimated by the mean: {list_names(empty)}"),
-            (len(inactive), f"annotators without a rating: {list_names(inactive)}"),
-            (self.repeated, "repeated ratings: one per item and annotator counts"),
-        ]
-        counted = [f"{count:,} {remark}" for count, remark in remarks if count]
-        return (*counted, *missing_number_note(np.unique(self.values).tolist()))
-
-    def __repr__(self) -> str:
-        size = (
-            f"Numbers: {self.n_items:,} items × {self.n_annotators:,} annotators, "
-            f"{self.n_ratings:,} ratings ({self.n_ratings / max(self.n_items, 1):.1f} per item)"
-        )
-        return "\n  ".join([size, *self.notes])
+        return (*super().notes, *missing_number_note(np.unique(self.values).tolist()))
 
 
 def as_numbers(items: Any, annotators: Any = None, values: Any = None) -> Numbers:
@@ -293,18 +215,3 @@ def check_numbers(items: Any, annotators: Any = None, values: Any = None) -> Num
     if not table.n_ratings:
         raise BadLabels("There are no ratings, so there is nothing to fuse. Check the input.")
     return table
-
-
-def _code_columns(
-    columns: list[Array], kinds: tuple[str, ...], first: int, last: int
-) -> list[tuple[Array, Array]]:
-    return [_code(columns[at], kinds[at]) for at in range(first, last)]
-
-
-def _code(column: Array, kind: str) -> tuple[Array, Array]:
-    """Return codes and names in order of first appearance; whole numbers without sorting."""
-    if column.dtype.kind not in "iu":
-        codes, names, _ = code_names(column, kind)
-        return codes.astype(np.int32), names
-    codes, firsts = factorize_integers(column)
-    return codes, column[firsts]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.sources import Source
+from blindfuse.readers.sources import Source, no_table_message
 from blindfuse.readers.tables import Table, check_column_count, check_columns
 from blindfuse.responses.column_names import is_known_name
 from blindfuse.responses.detection import SAMPLE_ROWS
@@ -28,20 +28,19 @@ _FILE_TYPES = {
     ":": "text with colons",
     " ": "text with spaces",
 }
-
-
 _NO_HEADER = (
     "no header found: columns are numbered from 0 (name them as in --item 0 --annotator 1 "
     "--label 2)"
 )
+_OTHER_TEXT = re.compile(
+    r"```|<(?:!doctype|html|\?xml|table)\b|(?:insert into|create table|pragma|copy) .*[;=(]"
+    r"|- [\w\"']+: |%yaml|version https://git-lfs",
+    re.IGNORECASE,
+)
+"""How text begins that is Markdown, HTML, SQL, YAML or a pointer of Git LFS."""
 
-
-_RULE = re.compile(r"[+┌╔├][-=+─═┬┼╦╬]{3,}[+┐╗┤]|[-=]{3,}(?:\+[-=]+)+")
-"""A line between rows, as MySQL, PostgreSQL and Polars print it."""
-
-
-_SQL = re.compile(r"insert into \S+ |create table |pragma \w+ ?=|copy .* from stdin", re.IGNORECASE)
-"""How the dump of a database begins."""
+_RULE = re.compile(r"[\s|:+]*(?:-{2,}|={2,}|[\u2500-\u257f]{2,})[\s|:+=\-\u2500-\u257f]*")
+"""A line between rows, as Markdown and the terminals of databases draw it."""
 
 
 class _Layout(NamedTuple):
@@ -173,28 +172,10 @@ def _refuse_lines_above_header(source: Source, rows: Sequence[Sequence[str]]) ->
 
 def _refuse_other_text(source: Source, text: str) -> None:
     """Raise BadFile for text that looks like a table only at first sight."""
-    first_line, _, others = text.lstrip().partition("\n")
-    if "\0" in text:
-        raise BadFile(
-            f"{source.name} is not text: it contains NUL characters. Export the table as CSV."
-        )
-    if re.fullmatch(r"sep=.", first_line.strip(), re.IGNORECASE):
-        raise BadFile(
-            f"{source.name} begins with {first_line.strip()!r}, which only Excel understands. "
-            "Delete the first line."
-        )
-    if re.fullmatch(r"[|\s:-]*-[|\s:-]*", others.partition("\n")[0]) and "|" in first_line:
-        raise BadFile(f"{source.name} is a Markdown table. Save it as CSV.")
-    if any(_RULE.fullmatch(line.strip()) for line in (first_line, others.partition("\n")[0])):
-        raise BadFile(
-            f"{source.name} is a table drawn with lines, as databases print it. Export it as CSV."
-        )
-    if source.extension in ("yaml", "yml") or re.match(r"- [\w\"']+: ", first_line):
-        raise BadFile(f"{source.name} is YAML. Export the table as CSV or JSON.")
-    if source.extension == "sql" or _SQL.match(first_line):
-        raise BadFile(f"{source.name} is SQL. Export the table as CSV.")
-    if re.match(r"<(!doctype|html|\?xml|table)\b", first_line, re.IGNORECASE):
-        raise BadFile(f"{source.name} is HTML or XML. Export the table as CSV.")
+    first, _, others = text.lstrip().partition("\n")
+    is_drawn = any(_RULE.fullmatch(line) for line in (first, others.partition("\n")[0]))
+    if is_drawn or _OTHER_TEXT.match(first) or source.extension in ("sql", "yaml", "yml"):
+        raise BadFile(no_table_message(source.name))
 
 
 def _is_repeated(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:

@@ -14,7 +14,7 @@ from blindfuse.kernels.hash_codes import factorize_hashes
 from blindfuse.kernels.threads import thread_count
 from blindfuse.readers.parsed_responses import ParsedResponses
 from blindfuse.readers.tables import Table, is_categorical
-from blindfuse.responses.coding import MAX_CLASSES, CodedLabels, code_distinct
+from blindfuse.responses.coding import MAX_CLASSES, CodedNames, code_distinct
 from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.set_values import compound_texts
@@ -117,7 +117,7 @@ def _reproduces(codes: NDArray[np.int32], values: pl.Series, column: pl.Series) 
 
 def _encode_labels(
     table: Table, parsed: ParsedResponses, label: Factor, options: LabelOptions
-) -> CodedLabels:
+) -> CodedNames:
     """Return class codes (−1 for missing), the classes, and notes about missing labels."""
     codes, values = label
     if len(values) > MAX_CLASSES:
@@ -130,7 +130,7 @@ def _encode_labels(
         return _row(table, int(np.argmax(codes == code)))
 
     coded = code_distinct(values.to_list(), counts, options, where)
-    if not len(coded.classes):
+    if not len(coded.names):
         raise BadFile(
             f"{table.name} contains no labels, so there is nothing to fuse. Check the label column."
         )

@@ -1,25 +1,13 @@
 """Text for values that are nested in JSON: objects with a name, and lists of choices."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names
-from blindfuse.readers.tables import cell_text
-from blindfuse.responses.nested_labels import (
-    DAMAGED_NOTE,
-    ERRORS_NOTE,
-    SURROUNDINGS,
-    field_note,
-    fields_of,
-    is_error,
-    label_field,
-    objects_in,
-    parse_object,
-)
-from blindfuse.responses.notes import count_note
+from blindfuse.responses.nested_labels import labels_of_objects
 from blindfuse.responses.set_values import parse_literal
 
 _MARKUP = r"[\[{`<]"
@@ -94,22 +82,9 @@ def choose_from_texts(column: pl.Series, all_choices: bool) -> tuple[pl.Series, 
 
     With ``all_choices``, the column is returned as it is.
     """
-    if all_choices:
+    if all_choices or not column.str.starts_with("[").any():
         return column, 0
-    is_list = column.str.starts_with("[").fill_null(False)
-    if not is_list.any():
-        return column, 0
-    texts = column.filter(is_list).unique(maintain_order=True)
-    lists = {text: value for text in texts if isinstance(value := parse_literal(text), list)}
-    firsts = [_element_text(value[0]) if value else None for value in lists.values()]
-    chosen = column.replace(list(lists), pl.Series(firsts, dtype=pl.String))
-    longer = [text for text, value in lists.items() if len(value) > 1]
-    return chosen, int(column.is_in(longer).sum())
-
-
-def _element_text(value: Any) -> str | None:
-    """Return an element of a list as a cell: text as it is, objects as JSON."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else name_of(value)
+    return _convert_distinct(column, _choose_firsts)
 
 
 def plain_labels(
@@ -120,90 +95,54 @@ def plain_labels(
     The first element of a list counts, and longer lists are counted. With ``all_choices`` the
     column is returned as it is: objects and lists may say which classes apply.
     """
-    if all_choices or not column.unique().str.contains(_MARKUP).any():
-        return column, 0, []
-    if column.head(1000).str.contains(r"^\s+[\[{]").any():
-        column = column.str.strip_chars()
-    firsts, outer = choose_from_texts(column, False)
-    labels, notes = labels_of_objects(table, firsts.alias(column.name))
-    chosen, inner = choose_from_texts(labels, False)
-    return chosen, outer + inner, notes
-
-
-def labels_of_objects(table: str, column: pl.Series) -> tuple[pl.Series, list[str]]:
-    """Replace JSON objects in a label column by the field that holds the label.
-
-    That is their only field, or the likeliest one by name; other objects are refused. What language
-    models write around JSON is removed first, and objects that cannot be parsed are missing.
-    """
-    column, notes = _without_surroundings(column)
-    is_object = column.str.starts_with("{").fill_null(False)
-    if not is_object.any():
-        return column, notes
-    objects = objects_in(column.filter(is_object).unique(maintain_order=True).head(1000).to_list())
-    if not objects:
-        return column, notes
-    verdicts = [one for one in objects if not is_error(one)]
-    if not any(verdicts):
-        return _without_errors(column, is_object, notes)
-    chosen = _label_field(table, column.name, verdicts)
-    values, damaged = _values_of_field(column, is_object, chosen)
-    notes += [field_note(chosen), *count_note(damaged, DAMAGED_NOTE)]
-    inner, inner_notes = labels_of_objects(table, values.alias(f"{column.name}.{chosen}"))
-    return inner.alias(column.name), notes + inner_notes
-
-
-def _without_errors(
-    column: pl.Series, is_object: pl.Series, notes: list[str]
-) -> tuple[pl.Series, list[str]]:
-    """Treat all objects as missing, because they are errors, and say how many there were."""
-    values = pl.select(pl.when(is_object).then(None).otherwise(column)).to_series()
-    return values.alias(column.name), notes + count_note(int(is_object.sum()), ERRORS_NOTE)
-
-
-def _label_field(table: str, column: str, objects: Sequence[dict[str, Any]]) -> str:
-    """Return the field that holds the label; raise BadFile if none clearly does."""
-    field = label_field(objects)
-    if field is not None:
-        return field
-    fields = fields_of(objects)
-    example = f"{column}.{next(iter(fields), 'field')}"
-    raise BadFile(
-        f"{table}: column {column!r} holds objects with the fields {list_names(fields)}, none of "
-        f"which is clearly the label. Name one, as in label={example!r}."
-    )
-
-
-def _values_of_field(column: pl.Series, is_object: pl.Series, field: str) -> tuple[pl.Series, int]:
-    """Return a field in place of the objects in a text column, and count damaged objects."""
-    values = pl.select(
-        pl.when(is_object).then(field_of_objects(column, field)).otherwise(column)
-    ).to_series()
-    left = column.filter(is_object & values.is_null())  # not JSON, or without the field
-    if left.is_empty():
-        return values, 0
-    objects = {text: parse_object(text) for text in left.unique()}
-    found = [None if one is None else cell_text(one.get(field)) for one in objects.values()]
-    replaced = column.replace_strict(
-        list(objects), pl.Series(found, dtype=pl.String), default=values, return_dtype=pl.String
-    )
-    damaged = [text for text, one in objects.items() if one is None]
-    return replaced, int(left.is_in(damaged).sum())
-
-
-def _without_surroundings(column: pl.Series) -> tuple[pl.Series, list[str]]:
-    """Remove Markdown fences (three backticks) and reasoning, and say how many there were."""
     notes: list[str] = []
-    longest = int(column.str.len_bytes().max() or 0)  # type: ignore[arg-type]
-    for pattern, group, note in SURROUNDINGS:
-        if longest <= len("``````"):  # saves a pass over ordinary labels
-            continue
-        is_found = column.str.contains(pattern).fill_null(False)
-        if is_found.any():
-            kept = f"${{{group}}}" if group else ""
-            column = column.str.replace(pattern, kept).alias(column.name)
-            notes += count_note(int(is_found.sum()), note)
-    return column, notes
+    if all_choices or not column.unique().str.contains(_MARKUP).any():
+        return column, 0, notes
+
+    def convert(labels: list[Any], counts: Sequence[int]) -> int:
+        several = _choose_firsts(labels, counts)
+        labels[:], found = labels_of_objects(labels, lambda: counts, unclear)
+        notes.extend(found)
+        return several + _choose_firsts(labels, counts)
+
+    def unclear(fields: Sequence[str]) -> BadFile:
+        example = f"{column.name}.{next(iter(fields), 'field')}"
+        return BadFile(
+            f"{table}: column {column.name!r} holds objects with the fields {list_names(fields)}, "
+            f"none of which is clearly the label. Name one, as in label={example!r}."
+        )
+
+    return *_convert_distinct(column, convert), notes
+
+
+def _convert_distinct(
+    column: pl.Series, convert: Callable[[list[Any], Sequence[int]], int]
+) -> tuple[pl.Series, int]:
+    """Replace distinct values as ``convert`` does in a list of them, and return its result.
+
+    ``convert`` gets the distinct texts with markup and how often each occurs.
+    """
+    marked = column.filter(column.str.contains(_MARKUP).fill_null(False))
+    distinct, times = marked.unique(maintain_order=True), dict(marked.value_counts().iter_rows())
+    labels = distinct.to_list()
+    several = convert(labels, [times[text] for text in labels])
+    return column.replace(distinct, pl.Series(labels, dtype=pl.String)), several
+
+
+def _choose_firsts(labels: list[Any], counts: Sequence[int]) -> int:
+    """Replace texts that are lists by their first elements, and count the longer lists."""
+    several = 0
+    for at, label in enumerate(labels):
+        value = parse_literal(label.strip()) if label and label.lstrip()[:1] == "[" else None
+        if isinstance(value, list):
+            labels[at] = _element_text(value[0]) if value else None
+            several += counts[at] * (len(value) > 1)
+    return several
+
+
+def _element_text(value: Any) -> str | None:
+    """Return an element of a list as a cell: text as it is, objects as JSON."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else name_of(value)
 
 
 def field_of_objects(column: pl.Series, field: str) -> pl.Series:

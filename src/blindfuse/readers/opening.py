@@ -4,15 +4,13 @@ from blindfuse.errors import BadFile
 from blindfuse.readers.columnar import columnar_type, open_columnar
 from blindfuse.readers.delimited import open_delimited
 from blindfuse.readers.json_tables import is_json, open_json
-from blindfuse.readers.sources import Source, as_utf8
+from blindfuse.readers.sources import Source, as_utf8, no_table_message
 from blindfuse.readers.tables import Table
 
 
 def open_table(source: Source) -> Table:
     """Return the table in a file: Parquet or Arrow, JSON, or delimited text."""
     source = as_utf8(source)
-    if source.head.lstrip().startswith(b"```"):
-        raise BadFile(f"{source.name} begins with '```'. Delete the first and the last line.")
     if columnar_type(source) is not None:
         return open_columnar(source)
     if is_json(source):
@@ -22,4 +20,6 @@ def open_table(source: Source) -> Table:
             f"{source.name} is not JSON, although its name ends in .{source.extension}. "
             "Rename it or export it again."
         )
+    if b"\0" in source.head:
+        raise BadFile(no_table_message(source.name))
     return open_delimited(source)

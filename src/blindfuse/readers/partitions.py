@@ -123,7 +123,9 @@ def read_partitions(
         )
     used = long.columns_of_roles(tables, options)
     rows = _scan(tables, [column for column in used.values() if column is not None])
-    count = max(1, sum(map(_size, tables)) // (partition_bytes or PARTITION_BYTES))
+    count = max(
+        1, sum(table.source.size for table in tables) // (partition_bytes or PARTITION_BYTES)
+    )
     with TemporaryDirectory(prefix="blindfuse-") as folder:
         files = _write_partitions(rows, str(used["item"]), count, Path(folder), tables[0])
         partitions = [_partition(tables[0], file) for file in files]
@@ -196,12 +198,12 @@ class _ValueSummary:
         values = sorted(self._labels, key=str)
         counts = [self._labels[value] for value in values]
         coded = code_distinct(values, lambda: counts, options, lambda _: table.name)
-        if not len(coded.classes):
+        if not len(coded.names):
             raise BadFile(
                 f"{table.name} contains no labels, so there is nothing to fuse. "
                 "Check the label column."
             )
-        return replace(options, classes=coded.classes.tolist()), coded.notes
+        return replace(options, classes=coded.names.tolist()), coded.notes
 
 
 def _scan(tables: Sequence[Table], columns: Sequence[str]) -> pl.LazyFrame:
@@ -216,11 +218,6 @@ def _scan(tables: Sequence[Table], columns: Sequence[str]) -> pl.LazyFrame:
             )
         frames.append(table.scan(columns))
     return pl.concat(frames)
-
-
-def _size(table: Table) -> int:
-    content = table.source.content
-    return len(content) if isinstance(content, bytes) else content.stat().st_size
 
 
 _ALL_COLUMNS = pl.QueryOptFlags(projection_pushdown=False)

@@ -31,9 +31,6 @@ or ratings on a numeric scale."""
 
 ResponseTable = TypeVar("ResponseTable", Responses, ResponseSets, Numbers, covariant=True)
 
-MIN_LABELLED_PER_UNLABELLED = 10
-"""Items with responses per item without; where more items have none, that is not a mistake."""
-
 
 @dataclass(frozen=True, eq=False)
 class Read(Generic[ResponseTable]):
@@ -131,9 +128,9 @@ def read(
     Parameters
     ----------
     paths
-        a path, a pattern such as ``votes/*.csv``, a folder, a zip archive, ``-`` for standard
-        input, a binary stream, or several of these. Files may be compressed with
-        gzip, bzip2 or xz.
+        a path, a pattern such as ``votes/*.csv``, a folder, a zip or tar archive, ``-`` for
+        standard input, a binary stream, a URL that fsspec can open, or several of these. Files may
+        be compressed with gzip, bzip2 or xz.
     kind
         what the labels are: ``"labels"`` for one class each (:class:`Responses`); ``"sets"`` for
         several (:class:`ResponseSets`), in JSON lists, between separators, in one column of 0 and 1
@@ -253,9 +250,12 @@ def overlap_note(responses: Responses | ResponseSets) -> list[str]:
 
 
 def unlabelled_item_note(responses: Responses) -> list[str]:
-    """Return a note if a few items have no response, as comments and footers of a file would."""
+    """Return a note if a few items have no response, as comments and footers of a file would.
+
+    Where more than a tenth have none, that is not a mistake.
+    """
     unlabelled = responses.items[responses.responses_per_item == 0]
-    if not 0 < MIN_LABELLED_PER_UNLABELLED * len(unlabelled) <= responses.n_items:
+    if not 0 < 10 * len(unlabelled) <= responses.n_items:
         return []
     have = "has" if len(unlabelled) == 1 else "have"
     return [

@@ -7,9 +7,9 @@ import numpy as np
 
 from blindfuse.auditing.audit import AuditResult
 from blindfuse.auditing.candidates import FUSION
-from blindfuse.auditing.stratified import Interval
 from blindfuse.fusion.compare import Comparison
 from blindfuse.fusion.gold_check import GoldCheck
+from blindfuse.metrics import Interval
 from blindfuse.report.blocks import (
     Block,
     Paragraphs,

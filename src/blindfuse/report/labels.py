@@ -102,27 +102,18 @@ def _class_section(fusion: Fusion) -> Section:
     ]
     largest = sorted(rows, key=lambda row: -float(row["value"]))[:5]
     named = ", ".join(f"{row['name']} {100 * row['value']:.0f} %" for row in largest)
+    cells = [
+        (
+            *(row["name"], percent(row["value"]), percent_range(row["low"], row["high"])),
+            *(f"{row['labels']:,}", percent(row["mark"])),
+        )
+        for row in rows
+    ]
+    headings = ("Share of the items#", "80 % interval#", "Items with this label#")
     blocks: list[Block] = [
         bars("classes", rows, CLASS_TIPS, f"Class proportions; the most common classes: {named}."),
         Key("share of the items, with its 80 % interval", "share of the votes", ("bar", "line")),
-        Table(
-            "Class proportions",
-            *(
-                (
-                    *("Class", "Share of the items#", "80 % interval#"),
-                    *("Items with this label#", "Share of the votes#"),
-                ),
-                [
-                    (
-                        *(row["name"], percent(row["value"])),
-                        *(percent_range(row["low"], row["high"]), f"{row['labels']:,}"),
-                        percent(row["mark"]),
-                    )
-                    for row in rows
-                ],
-            ),
-            folded=True,
-        ),
+        Table("Class proportions", ("Class", *headings, "Share of the votes#"), cells, folded=True),
     ]
     if len(rows) < len(names):
         blocks.insert(0, Text(f"The {len(rows)} most common of {len(names):,} classes."))

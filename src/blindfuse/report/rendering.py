@@ -5,7 +5,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -46,18 +46,23 @@ MAX_NOTES, MAX_NOTE_LENGTH = 30, 400
 """Notes, and characters of each."""
 
 
+class ReportOptions(TypedDict, total=False):
+    """The options of :func:`report_html`, which describes them."""
+
+    title: str | None
+    notes: Sequence[str]
+    compared: Sequence[Comparison]
+    gold: GoldCheck | None
+    audit: AuditResult | None
+
+
 def write_report(
     result: Result,
     path: str | os.PathLike[str],
-    *,
-    title: str | None = None,
-    notes: Sequence[str] = (),
-    compared: Sequence[Comparison] = (),
-    gold: GoldCheck | None = None,
-    audit: AuditResult | None = None,
+    **options: Unpack[ReportOptions],
 ) -> None:
     """Write :func:`report_html` to a file, atomically; an existing file is replaced."""
-    page = report_html(result, title=title, notes=notes, compared=compared, gold=gold, audit=audit)
+    page = report_html(result, **options)
     try:
         write_atomically(path, page.encode())
     except OSError as error:
@@ -67,15 +72,7 @@ def write_report(
         ) from error
 
 
-def report_html(
-    result: Result,
-    *,
-    title: str | None = None,
-    notes: Sequence[str] = (),
-    compared: Sequence[Comparison] = (),
-    gold: GoldCheck | None = None,
-    audit: AuditResult | None = None,
-) -> str:
+def report_html(result: Result, **options: Unpack[ReportOptions]) -> str:
     """Return one self-contained HTML page that loads nothing from the network or from disk.
 
     Parameters
@@ -93,9 +90,7 @@ def report_html(
     audit
         what ``audit`` returned.
     """
-    return render(
-        gather_page(result, title=title, notes=notes, compared=compared, gold=gold, audit=audit)
-    )
+    return render(gather_page(result, **options))
 
 
 def gather_page(

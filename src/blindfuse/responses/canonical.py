@@ -14,7 +14,7 @@ from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.content_order import add_hashes, hash_items, mix, permute_rows
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.rows import freeze_rows, row_starts
+from blindfuse.responses.rows import Rows, row_starts
 from blindfuse.typing import Array, Codes, Floats
 
 Hashes = NDArray[np.uint64]
@@ -165,9 +165,9 @@ def _permute(
     return Responses(
         responses.items[items],
         responses.annotators[annotators],
-        responses.classes[classes],
-        freeze_rows(starts, codes, symbols),
+        Rows(starts, codes, symbols),
         responses.repeated,
+        classes=responses.classes[classes],
         symbols=(responses.classes[classes] if responses.is_plain else responses.symbols),
         anchor=responses.anchor,
         probabilities=_permute_probabilities(responses, items, new_codes, classes),

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, list_names
+from blindfuse.kernels.hash_codes import factorize_integers
 from blindfuse.responses.keys import is_null, key_value, name_key
-from blindfuse.responses.nested_labels import plain_labels
+from blindfuse.responses.nested_labels import labels_of_objects
 from blindfuse.responses.spellings import fold
 from blindfuse.responses.values import (
     LabelOptions,
@@ -24,11 +25,6 @@ from blindfuse.typing import Array, Codes
 
 MAX_CLASSES = 1000
 """More classes than this mean that the wrong column was chosen."""
-
-FEW_CODES = 50_000
-"""Codes at the start of a column among which few names have all occurred already."""
-MAX_RANGE_PER_VALUE = 4
-"""Range of whole numbers, relative to how many there are, up to which counting beats sorting."""
 
 _SMALL_RANGE = 64
 
@@ -82,7 +78,10 @@ def as_plain_names(names: Array) -> Array:
 
 
 class CodedNames(NamedTuple):
-    """Codes of names; the names, in order of first appearance; and notes about the conversion."""
+    """A column as codes, −1 if missing, with the names and with notes about the conversion.
+
+    Items and annotators are in order of first appearance, classes are sorted unless given.
+    """
 
     codes: Array
     names: Array
@@ -102,11 +101,13 @@ def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
     array = as_column(values)
     if array.dtype.kind == "f" and plain and _are_whole_floats(array):
         array = array.astype(np.int64)
-    if array.dtype.kind in "iu" and array.size:
-        return _code_integers(array)
-    codes, distinct = _factorize(array)
+    if array.dtype.kind in "iu":
+        codes, firsts = factorize_integers(array)
+        return CodedNames(codes, array[firsts], [])
+    is_text = array.dtype.kind in "OUT"
+    codes, distinct = _factorize(array) if is_text else _by_appearance(array)
     notes: list[str] = []
-    if array.dtype.kind in "OUT" and plain:
+    if is_text and plain:
         codes, distinct, notes = _join_names(codes, distinct, kind)
     empty = ("",) if plain else ()
     nameless = [code for code, name in enumerate(distinct) if is_null(name) or name in empty]
@@ -115,10 +116,7 @@ def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
         raise BadLabels(
             f"Row {row} has no {kind}, but every label needs one. Fill it in or drop the row."
         )
-    if array.dtype.kind in "OUT":
-        return CodedNames(codes, distinct, notes)
-    first = _first_places(codes, len(distinct))
-    return CodedNames(*_by_appearance(codes, first, distinct), notes)
+    return CodedNames(codes, distinct, notes)
 
 
 def _are_whole_floats(values: Array) -> bool:
@@ -126,40 +124,11 @@ def _are_whole_floats(values: Array) -> bool:
     return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2**53)))
 
 
-def _code_integers(values: Array) -> CodedNames:
-    """Code whole numbers, by counting instead of sorting if their range is not much larger."""
-    low, high = int(values.min()), int(values.max())
-    if high - low <= MAX_RANGE_PER_VALUE * values.size:
-        wide = values if values.dtype.itemsize == 8 else values.astype(np.int64)
-        codes = (wide - wide.dtype.type(low)).astype(np.intp)
-        distinct = np.arange(high - low + 1).astype(wide.dtype) + wide.dtype.type(low)
-        distinct = distinct.astype(values.dtype)
-    else:
-        distinct, codes = np.unique(values, return_inverse=True)
-    first = _first_places(codes, len(distinct))
-    return CodedNames(*_by_appearance(codes, first, distinct), [])
-
-
-def _first_places(codes: Array, n_distinct: int) -> Codes:
-    """Return where each code occurs first; for those that do not occur, the number of codes."""
-    first = np.full(n_distinct, codes.size)
-    for size in (FEW_CODES, codes.size):
-        start = codes[:size]
-        # of equal indices, the last one counts
-        first[start[::-1]] = np.arange(start.size - 1, -1, -1)
-        if start.size == codes.size or first.max(initial=0) < codes.size:
-            break
-    return first
-
-
-def _by_appearance(codes: Array, first: Codes, distinct: Array) -> tuple[Array, Array]:
-    """Renumber codes by the places where they occur first, and drop values that do not occur."""
-    order = np.argsort(first, kind="stable")[: np.count_nonzero(first < codes.size)]
-    if np.array_equal(order, np.arange(len(distinct))):
-        return codes, distinct
-    rank = np.empty(len(distinct), dtype=np.intp)
-    rank[order] = np.arange(len(order))
-    return rank[codes], distinct[order]
+def _by_appearance(values: Array) -> tuple[Array, Array]:
+    """Return codes in order of first appearance, and the distinct values."""
+    distinct, firsts, codes = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)
+    return np.argsort(order)[codes], distinct[order]
 
 
 def _join_names(codes: Array, distinct: Array, kind: str) -> CodedNames:
@@ -176,17 +145,7 @@ def _join_names(codes: Array, distinct: Array, kind: str) -> CodedNames:
     return CodedNames(code_of_name[codes], joined, notes)
 
 
-class CodedLabels(NamedTuple):
-    """Class codes, −1 if missing; the classes; and notes about the conversion."""
-
-    codes: Array
-    classes: Array
-    notes: list[str]
-
-
-def code_labels(
-    values: Array, options: LabelOptions, describe: Callable[[int], str]
-) -> CodedLabels:
+def code_labels(values: Array, options: LabelOptions, describe: Callable[[int], str]) -> CodedNames:
     """Return the class codes of labels, with the classes sorted unless given.
 
     Parameters
@@ -207,10 +166,10 @@ def code_labels(
     def counts() -> list[int]:
         return [int(one) for one in np.bincount(codes, minlength=len(distinct))]
 
-    plain, notes = plain_labels(_occurring(codes, distinct), counts)
+    plain, notes = labels_of_objects(_occurring(codes, distinct), counts, _unclear_objects)
     coded = code_distinct(plain, counts, options, where)
     coded = coded._replace(notes=[*notes, *coded.notes])
-    if not len(coded.classes):
+    if not len(coded.names):
         raise BadLabels(
             "There are no labels, so there is nothing to fuse. Check the missing marker."
         )
@@ -221,12 +180,19 @@ def code_labels(
     return coded._replace(codes=coded.codes[codes])
 
 
+def _unclear_objects(fields: Sequence[str]) -> BadLabels:
+    return BadLabels(
+        f"Labels are objects with the fields {list_names(fields)}, none of which is clearly the "
+        "label. Pass one field of them as the labels."
+    )
+
+
 def code_distinct(
     values: Sequence[Any],
     counts: Callable[[], Sequence[int]],
     options: LabelOptions,
     where: Callable[[int], str | None],
-) -> CodedLabels:
+) -> CodedNames:
     """Return the class codes of distinct values; without any label, there are no classes.
 
     Parameters
@@ -257,7 +223,7 @@ def code_distinct(
             f"{other if is_variant else 'mark them as missing'}."
         )
     dtype = smallest_integer_dtype(len(names), np.int8, np.int16)
-    return CodedLabels(np.array(codes, dtype=dtype), names, rules.notes)
+    return CodedNames(np.array(codes, dtype=dtype), names, rules.notes)
 
 
 def check_classes(classes: Sequence[Any] | Array) -> Array:

@@ -1,14 +1,16 @@
 """What all tables (labels, sets, numbers) are read from: columns, matrices and names."""
 
 from collections.abc import Callable, Mapping, Sequence, Sized
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, list_names
+from blindfuse.kernels.threads import map_threads
 from blindfuse.responses import frames
-from blindfuse.responses.coding import as_names, as_values, code_names
+from blindfuse.responses.coding import CodedNames, as_column, as_names, as_values, code_names
 from blindfuse.responses.keys import key_value, name_key
 from blindfuse.responses.values import LabelOptions
 from blindfuse.typing import Array
@@ -26,6 +28,26 @@ def check_equal_lengths(columns: Mapping[str, Sized]) -> None:
             f"{', '.join(first)} and {last} must have the same length, but have "
             f"{', '.join(lengths[:-1])} and {lengths[-1]} entries. Pass one entry per response."
         )
+
+
+def code_columns(
+    items: Any, annotators: Any, responses: Sized, noun: str
+) -> tuple[CodedNames, CodedNames]:
+    """Return the codes of the items and the annotators of a long table with these responses."""
+    columns = [as_column(frames.values(column)) for column in (items, annotators)]
+    check_equal_lengths({"items": columns[0], "annotators": columns[1], noun: responses})
+    kinds = "item", "annotator"
+
+    def code(first: int, last: int) -> list[CodedNames]:
+        return [code_names(columns[at], kinds[at]) for at in range(first, last)]
+
+    item, annotator = chain.from_iterable(map_threads(code, 2, None, 1))
+    return item, annotator
+
+
+def row_description(row: int) -> str:
+    """Name a row of a long table, for errors."""
+    return f"row {row}"
 
 
 def label_options(

@@ -5,24 +5,24 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from blindfuse.errors import BadLabels, list_names
+from blindfuse.errors import BlindfuseError
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.set_values import parse_literal
 
 _LANGUAGE = r"[A-Za-z]+[ \t\r]*\n|(?:json|text|txt|plaintext|yaml|xml|markdown|md|python)\s"
-FENCED = rf"(?s)^[^`]*```(?:{_LANGUAGE})?\s*(?P<text>[^`\s](?:[^`]*[^`\s])?)\s*```[^`]*$"
+_FENCED = rf"(?s)^[^`]*```(?:{_LANGUAGE})?\s*(?P<text>[^`\s](?:[^`]*[^`\s])?)\s*```[^`]*$"
 """A text inside one Markdown fence, with or without the name of a language, and what is said around
 it. A word on the line of the text is a language only if it is a common one."""
-REASONING = r"(?s)^\s*<think(?:ing)?>.*</think(?:ing)?>\s*"
+_REASONING = r"(?s)^\s*<think(?:ing)?>.*</think(?:ing)?>\s*"
 """The reasoning that some language models write before their verdict."""
 
-SURROUNDINGS = (
-    (REASONING, "", "label{s} read without the reasoning before them"),
-    (FENCED, "text", "label{s} read without the Markdown fence around them"),
+_SURROUNDINGS = (
+    (_REASONING, "", "label{s} read without the reasoning before them"),
+    (_FENCED, "text", "label{s} read without the Markdown fence around them"),
 )
 """Patterns, the group that is kept, and the note."""
 
-VERDICT_FIELDS = (
+_VERDICT_FIELDS = (
     *("label", "verdict", "choice", "answer", "class", "category", "decision", "value"),
     *("pass", "passed", "rating", "grade", "score", "result", "name"),
 )
@@ -31,44 +31,37 @@ VERDICT_FIELDS = (
 _ERROR_FIELDS = frozenset(["error", "errors", "exception", "traceback"])
 """Fields of an object that stands for a failed verdict, if none of its fields holds a label."""
 
-ERRORS_NOTE = "label{s} treated as missing: objects that are errors"
-DAMAGED_NOTE = "label{s} treated as missing, because their JSON is damaged"
 _SAMPLE = 1000
 
 
-def field_note(field: str) -> str:
-    """Return the note about the field that is read."""
-    return f"labels are objects: their field {field!r} is read"
-
-
-def parse_object(text: str) -> dict[str, Any] | None:
+def _parse_object(text: str) -> dict[str, Any] | None:
     """Return the object of a text, as JSON or Python writes it; None if it is damaged."""
     value = parse_literal(text)
     return value if isinstance(value, dict) else None
 
 
-def objects_in(texts: Sequence[str]) -> list[dict[str, Any]]:
+def _objects_in(texts: Sequence[str]) -> list[dict[str, Any]]:
     """Return the objects of the first texts; none if most texts only look like objects."""
-    sample = [parse_object(text) for text in texts[:_SAMPLE]]
+    sample = [_parse_object(text) for text in texts[:_SAMPLE]]
     objects = [one for one in sample if one is not None]
     return [] if 2 * len(objects) < len(sample) or not any(objects) else objects
 
 
-def is_error(value: dict[str, Any]) -> bool:
+def _is_error(value: dict[str, Any]) -> bool:
     """Return whether an object says that a judge or its program failed, and names no label."""
     return bool(_ERROR_FIELDS & value.keys()) and not any(
-        value.get(key) is not None for key in VERDICT_FIELDS
+        value.get(key) is not None for key in _VERDICT_FIELDS
     )
 
 
-def label_field(objects: Sequence[dict[str, Any]]) -> str | None:
+def _label_field(objects: Sequence[dict[str, Any]]) -> str | None:
     """Return the field that holds the label: the only one, or the likeliest one by name.
 
     None if no field is clearly the label. Beside a ``value`` and an ``explanation``, an ``answer``
     is what was judged.
     """
-    fields = fields_of(objects)
-    named = [key for key in VERDICT_FIELDS if all(_is_label(one.get(key)) for one in objects)]
+    fields = _fields_of(objects)
+    named = [key for key in _VERDICT_FIELDS if all(_is_label(one.get(key)) for one in objects)]
     likely = [key for key in named if key in fields]
     if {"answer", "value", "explanation"} <= set(fields):
         likely = [key for key in likely if key != "answer"]
@@ -79,7 +72,7 @@ def label_field(objects: Sequence[dict[str, Any]]) -> str | None:
     return None
 
 
-def fields_of(objects: Sequence[dict[str, Any]]) -> list[str]:
+def _fields_of(objects: Sequence[dict[str, Any]]) -> list[str]:
     """Return the names of all fields."""
     return list(dict.fromkeys(str(key) for one in objects for key in one))
 
@@ -88,68 +81,63 @@ def _is_label(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float)
 
 
-def plain_labels(
-    values: Sequence[Any], counts: Callable[[], Sequence[int]]
+def labels_of_objects(
+    values: Sequence[Any],
+    counts: Callable[[], Sequence[int]],
+    unclear: Callable[[Sequence[str]], BlindfuseError],
 ) -> tuple[list[Any], list[str]]:
     """Return values with the label in place of texts that are objects, and notes.
 
-    As for files, what language models write around an object is removed, and objects that are
-    errors or damaged are missing.
+    What language models write around an object is removed, and objects that are errors or damaged
+    are missing.
 
     Parameters
     ----------
     counts
         returns how often each value was reported.
+    unclear
+        returns the error about objects whose fields do not say which one is the label.
     """
     labels = list(values)
     places = [at for at, one in enumerate(labels) if isinstance(one, str) and _MARK.search(one)]
-    if not places:
-        return labels, []
     notes: list[str] = []
-    for pattern, group, note in SURROUNDINGS:
-        found = [at for at in places if re.search(pattern, labels[at])]
-        for at in found:
+
+    def note(where: Collection[int], text: str) -> None:
+        if where:
+            notes.extend(count_note(sum(counts()[at] for at in where), text))
+
+    for pattern, group, text in _SURROUNDINGS:
+        around = [at for at in places if re.search(pattern, labels[at])]
+        for at in around:
             labels[at] = re.sub(pattern, rf"\g<{group}>" if group else "", labels[at])
-        notes += _counted(found, counts, note)
-    return labels, notes + _read_objects(labels, places, counts)
+        note(around, text)
+    while True:
+        texts = {at: labels[at].strip() for at in places if isinstance(labels[at], str)}
+        texts = {at: text for at, text in texts.items() if text.startswith("{")}
+        objects = _objects_in(list(dict.fromkeys(texts.values())))
+        if not objects:
+            return labels, notes
+        verdicts = [one for one in objects if not _is_error(one)]
+        if not any(verdicts):
+            note(texts, "label{s} treated as missing: objects that are errors")
+            return [None if at in texts else one for at, one in enumerate(labels)], notes
+        field = _label_field(verdicts)
+        if field is None:
+            raise unclear(_fields_of(verdicts))
+        notes.append(f"labels are objects: their field {field!r} is read")
+        parsed = {at: _parse_object(text) for at, text in texts.items()}
+        for at, one in parsed.items():
+            labels[at] = None if one is None else _text(one.get(field))
+        damaged = [at for at, one in parsed.items() if one is None]
+        note(damaged, "label{s} treated as missing, because their JSON is damaged")
+        places = list(texts)
 
 
 _MARK = re.compile(r"^\s*\{|```|<think")
 """Signs of an object, a fence or reasoning; they save a closer look at other labels."""
 
 
-def _read_objects(
-    labels: list[Any], places: Sequence[int], counts: Callable[[], Sequence[int]]
-) -> list[str]:
-    """Replace objects at these places by their labels, and return notes."""
-    texts = {at: labels[at].strip() for at in places if isinstance(labels[at], str)}
-    texts = {at: text for at, text in texts.items() if text.startswith("{")}
-    objects = objects_in(list(dict.fromkeys(texts.values())))
-    if not objects:
-        return []
-    verdicts = [one for one in objects if not is_error(one)]
-    if not any(verdicts):
-        for at in texts:
-            labels[at] = None
-        return _counted(texts, counts, ERRORS_NOTE)
-    field = label_field(verdicts)
-    if field is None:
-        raise BadLabels(
-            f"Labels are objects with the fields {list_names(fields_of(verdicts))}, none of which "
-            "is clearly the label. Pass one field of them as the labels."
-        )
-    parsed = {at: parse_object(text) for at, text in texts.items()}
-    for at, one in parsed.items():
-        labels[at] = None if one is None else _text(one.get(field))
-    damaged = [at for at, one in parsed.items() if one is None]
-    notes = [field_note(field), *_counted(damaged, counts, DAMAGED_NOTE)]
-    return notes + _read_objects(labels, list(texts), counts)
-
-
-def _counted(places: Collection[int], counts: Callable[[], Sequence[int]], note: str) -> list[str]:
-    return count_note(sum(counts()[at] for at in places), note) if places else []
-
-
 def _text(value: Any) -> str | None:
     """Return a field as the text of a cell: text and null as they are, the rest as JSON."""
-    return value if value is None or isinstance(value, str) else json.dumps(value, default=str)
+    is_text = value is None or isinstance(value, str)
+    return value if is_text else json.dumps(value, ensure_ascii=False, default=str)

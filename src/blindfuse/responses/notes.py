@@ -1,6 +1,7 @@
 """Notes: sentences about what was detected, converted or left out."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from blindfuse.errors import list_names
 from blindfuse.typing import Array
@@ -22,6 +23,9 @@ class CountNote(str):
         note = super().__new__(cls, f"{count:,} {shown}")
         note.total, note.text = count, text
         return note
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CountNote, (self.total, self.text)
 
 
 def count_note(count: int, text: str) -> list[str]:

@@ -2,23 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.anchor import Alphabet, check_symbols
-from blindfuse.responses.coded_table import CodedTable, table_from_codes
 from blindfuse.responses.coding import as_names, check_classes, positions, union
 from blindfuse.responses.rows import Rows, row_of_entry, row_starts
 from blindfuse.typing import Array, Codes, Floats
 
+if TYPE_CHECKING:
+    from blindfuse.responses.responses import Responses
+
 
 def recode(
-    table: CodedTable,
+    table: "Responses",
     annotators: Array,
     classes: Array,
     symbols: Array | None = None,
-) -> CodedTable:
+) -> "Responses":
     """Return the responses coded by these names (``Responses.recoded``).
 
     The table itself is returned if its codes are those of the names already.
@@ -50,13 +53,13 @@ def recode(
     return _with_codes(table, sources, annotators, symbol_at, alphabet)
 
 
-def keep_annotators(table: CodedTable, places: Codes) -> CodedTable:
+def keep_annotators(table: "Responses", places: Codes) -> "Responses":
     """Return the responses of the annotators at these positions, in this order."""
     symbol_at = np.arange(len(table.symbols))
     return _with_codes(table, places, table.annotators[places], symbol_at, table.alphabet)
 
 
-def concatenate(tables: Sequence[CodedTable]) -> CodedTable:
+def concatenate(tables: Sequence["Responses"]) -> "Responses":
     """Return the items of several tables, one after the other (``Responses.concatenated``)."""
     annotators, alphabet = tables[0].annotators, tables[0].alphabet
     for other in tables[1:]:
@@ -65,35 +68,35 @@ def concatenate(tables: Sequence[CodedTable]) -> CodedTable:
     names = annotators, alphabet.classes, alphabet.symbols
     recoded = [recode(table, *names) for table in tables]
     rows = [table.by_item for table in recoded]
-    counts = np.concatenate([np.diff(one.starts) for one in rows])
-    return CodedTable(
+    counts = np.concatenate([np.diff(table.starts) for table in rows])
+    return type(tables[0])(
         np.arange(len(counts)),
         annotators,
-        alphabet.classes,
         Rows(
             row_starts(counts),
-            np.concatenate([one.codes for one in rows]),
-            np.concatenate([one.symbols for one in rows]),
+            np.concatenate([table.codes for table in rows]),
+            np.concatenate([table.symbols for table in rows]),
         ),
+        classes=alphabet.classes,
         symbols=alphabet.symbols,
         anchor=alphabet.anchor,
         probabilities=_joined_probabilities(recoded),
     )
 
 
-def _joined_probabilities(tables: Sequence[CodedTable]) -> Floats | None:
+def _joined_probabilities(tables: Sequence["Responses"]) -> Floats | None:
     """Probabilities of all tables, if all have some."""
     found = [table.probabilities for table in tables if table.probabilities is not None]
     return np.concatenate(found) if len(found) == len(tables) else None
 
 
 def _with_codes(
-    table: CodedTable,
+    table: "Responses",
     sources: Codes,
     annotators: Array,
     symbol_at: Codes,
     alphabet: Alphabet,
-) -> CodedTable:
+) -> "Responses":
     """Return the responses with other annotators and symbols.
 
     ``sources[new annotator]`` is the position of an annotator in the table, or −1, and
@@ -105,7 +108,12 @@ def _with_codes(
     kept = codes >= 0
     items, codes = row_of_entry(table.by_item.starts)[kept], codes[kept]
     symbols = symbol_at[table.by_item.symbols[kept]]
-    recoded = table_from_codes((items, codes, symbols), (table.items, annotators), alphabet)
+    recoded = table.from_codes(
+        *(items, codes, symbols),
+        items=table.items,
+        annotators=annotators,
+        **alphabet._asdict(),
+    )
     if table.probabilities is None:
         return recoded
     class_at = positions(alphabet.classes, table.classes)

@@ -1,6 +1,6 @@
 """Which response counts where an annotator labelled an item more than once."""
 
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -20,36 +20,23 @@ def check_repeats(repeats: Any, allowed: Any) -> None:
         raise BadParameter(f"repeats={repeats!r} must be one of {list_names(get_args(allowed))}.")
 
 
-class Resolved(NamedTuple):
-    """Responses with at most one per row and code.
-
-    ``repeated`` counts the responses beyond the first per row and code, and ``contradictory`` the
-    pairs of row and code without a most frequent symbol, which are dropped.
-    """
-
-    starts: Array
-    codes: Array
-    symbols: Array
-    repeated: int = 0
-    contradictory: int = 0
-
-
 def resolve_repeats(
-    starts: Array,
-    codes: Array,
-    symbols: Array,
-    repeats: Repeats | NumberRepeats,
-) -> Resolved:
-    """Keep one response per row and code; the codes of a row must be in ascending order."""
+    starts: Array, codes: Array, symbols: Array, repeats: str
+) -> tuple[Array, Array, Array, int, int]:
+    """Keep one response per row and code; the codes of a row must be in ascending order.
+
+    Also returns the number of responses beyond the first per row and code, and the number of pairs
+    of row and code that are dropped because they have no most frequent symbol.
+    """
     equals_previous = np.zeros(len(codes) + 1, dtype=bool)  # the last entry stays False
     np.equal(codes[1:], codes[:-1], out=equals_previous[1:-1])
     equals_previous[starts] = False
     again = np.flatnonzero(equals_previous)
     if not len(again):
-        return Resolved(starts, codes, symbols)
+        return starts, codes, symbols, 0, 0
     if repeats in ("last", "first", "error"):
         dropped = again - 1 if repeats == "last" else again
-        return Resolved(*_drop(starts, codes, symbols, dropped), len(again))
+        return *_drop(starts, codes, symbols, dropped), len(again), 0
     firsts = again[np.diff(again, prepend=-1) != 1] - 1
     members = np.concatenate([firsts, again])
     run_of_member = np.searchsorted(firsts, members, side="right") - 1
@@ -62,12 +49,7 @@ def resolve_repeats(
     rows = _drop(starts, codes, symbols, dropped)
     remaining = firsts[~is_tied]
     rows[2][remaining - np.searchsorted(dropped, remaining)] = combined[~is_tied]
-    return Resolved(*rows, len(again), int(np.count_nonzero(is_tied)))
-
-
-def first_repeated_row(rows: Array, starts: Array) -> int:
-    """Return the first row of which responses were dropped: ``rows[response]`` has more of it."""
-    return int(np.argmax(np.bincount(rows) > np.diff(starts)))
+    return *rows, len(again), int(np.count_nonzero(is_tied))
 
 
 def _drop(
@@ -109,10 +91,10 @@ def _centres(runs: Array, numbers: Array, how: str) -> Array:
     return np.asarray((ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2)
 
 
-def repeat_notes(repeated: int, contradictory: int) -> list[str]:
-    """Return notes about annotators who labelled an item more than once."""
+def repeat_notes(repeated: int, contradictory: int, noun: str = "response") -> list[str]:
+    """Return notes about annotators who responded to an item more than once."""
     return [
-        *count_note(repeated, "repeated response{s}: one per item and annotator counts"),
+        *count_note(repeated, f"repeated {noun}{{s}}: one per item and annotator counts"),
         *count_note(
             contradictory,
             "contradictory response{s} treated as missing, because an annotator labelled the item "

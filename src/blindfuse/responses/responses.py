@@ -1,53 +1,65 @@
 """``Responses``: the symbols that annotators reported for items, as integer codes with names."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from blindfuse.errors import BadParameter
+from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses import frames
-from blindfuse.responses.anchor import IDENTITY, Anchor, check_alphabet
-from blindfuse.responses.coded_table import CodedTable, table_from_codes
-from blindfuse.responses.coding import as_column, smallest_integer_dtype
+from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor, check_alphabet, check_symbols
+from blindfuse.responses.coding import CodedNames, as_column, as_names, check_classes, code_labels
 from blindfuse.responses.detection import ColumnOptions
-from blindfuse.responses.frame_tables import named_wide_columns
-from blindfuse.responses.inputs import Names, Values, as_matrix, label_options
-from blindfuse.responses.label_tables import frame_table, long_table, matrix_table, wide_table
+from blindfuse.responses.frame_tables import (
+    LongTable,
+    WideTable,
+    matrix_notes,
+    read_frame,
+    read_wide,
+)
+from blindfuse.responses.inputs import (
+    Names,
+    Values,
+    as_matrix,
+    cell_description,
+    check_equal_lengths,
+    code_columns,
+    label_options,
+    names_or_numbers,
+    row_description,
+)
 from blindfuse.responses.notes import names_note
 from blindfuse.responses.recoding import concatenate, keep_annotators, recode
-from blindfuse.responses.repeats import Repeats, repeat_notes
+from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.rows import (
     Rows,
-    check_rows,
-    freeze_rows,
+    are_below,
+    as_codes,
+    as_positions,
+    item_dtype,
     read_only,
     row_of_entry,
     sort_into_rows,
+    symbol_dtype,
 )
 from blindfuse.responses.sanity import sanity_notes
-from blindfuse.responses.scores import (
-    MAX_LEVELS,
-    SCORE_CLASSES,
-    Levels,
-    score_columns,
-    score_table,
-)
-from blindfuse.responses.selection import as_positions, select_rows
+from blindfuse.responses.scores import MAX_LEVELS, SCORE_CLASSES, Levels, read_scores
 from blindfuse.responses.symbols import (
     add_abstentions,
     cluster_responses,
-    probability_table,
+    read_probabilities,
     with_alphabet,
 )
-from blindfuse.typing import Array, Codes, Integers
+from blindfuse.responses.table import AnnotationTable
+from blindfuse.responses.values import LabelOptions
+from blindfuse.typing import Array, Floats, Integers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Responses(CodedTable):
+class Responses(AnnotationTable):
     """Responses of M annotators to N items in K classes, sorted by item, then by annotator.
 
     Create one with :meth:`from_matrix`, :meth:`from_long`, :meth:`from_frame` or :meth:`from_wide`.
@@ -78,29 +90,27 @@ class Responses(CodedTable):
         probable class. None for other responses.
     """
 
+    classes: Array = field(kw_only=True)
+    symbols: Array = field(kw_only=True, default=None)  # type: ignore[arg-type]  # the classes
+    anchor: Anchor = field(kw_only=True, default=IDENTITY)
+    probabilities: Floats | None = field(kw_only=True, default=None)
+
+    per_response: ClassVar[tuple[str, ...]] = ("probabilities",)
+    without_response: ClassVar[str] = "labelled by the prior"
+
     def __post_init__(self) -> None:
+        classes = read_only(as_column(self.classes))
         report_classes = self.symbols is None or self.symbols is self.classes
-        for name in ("items", "annotators", "classes"):
-            object.__setattr__(self, name, read_only(as_column(getattr(self, name))))
-        symbols = self.classes if report_classes else read_only(as_column(self.symbols))
+        symbols = classes if report_classes else read_only(as_column(self.symbols))
+        object.__setattr__(self, "classes", classes)
         object.__setattr__(self, "symbols", symbols)
-        shape = len(self.items), len(self.annotators), len(symbols)
-        object.__setattr__(self, "by_item", check_rows(Rows(*self.by_item), shape))
-        if symbols is not self.classes or not self.is_plain:
+        super().__post_init__()
+        if symbols is not classes or not self.is_plain:
             check_alphabet(self.alphabet, self.responses_per_symbol)
         if self.is_plain:  # one array, so that plain labels are recognised without a comparison
-            object.__setattr__(self, "symbols", self.classes)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle without cached properties; arrays are read-only again after unpickling."""
-        return Responses, _field_values(self)
+            object.__setattr__(self, "symbols", classes)
 
     # Construction
-
-    @classmethod
-    def _checked(cls, table: CodedTable) -> "Responses":
-        """Return the responses of a table of codes, which is checked."""
-        return cls(*_field_values(table))
 
     @classmethod
     def from_matrix(
@@ -120,7 +130,22 @@ class Responses(CodedTable):
         ``fold_case`` are those of :meth:`from_long`.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        return cls._checked(matrix_table(as_matrix(array), items, annotators, options))
+        return cls._from_wide(WideTable(as_matrix(array), items, annotators), options)
+
+    @classmethod
+    def _from_wide(cls, table: WideTable, options: LabelOptions) -> "Responses":
+        n_items, n_annotators = table.matrix.shape
+        names = names_or_numbers(table.annotators, n_annotators, "annotators")
+        coded = code_labels(table.matrix.reshape(-1), options, cell_description(names))
+        codes = coded.codes.reshape(table.matrix.shape)
+        notes = matrix_notes(codes, len(coded.names), names)
+        return cls.of_matrix(
+            names_or_numbers(table.items, n_items, "items"),
+            names,
+            codes,
+            (*table.notes, *coded.notes, *notes),
+            classes=coded.names,
+        )
 
     @classmethod
     def from_long(
@@ -157,7 +182,15 @@ class Responses(CodedTable):
             ``"error"`` raises an error.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        return cls._checked(long_table([items, annotators, labels], options, repeats))
+        return cls._from_long(LongTable(items, annotators, labels), options, repeats)
+
+    @classmethod
+    def _from_long(cls, table: LongTable, options: LabelOptions, repeats: str) -> "Responses":
+        labels = as_column(frames.values(table.values))
+        item, annotator = code_columns(table.items, table.annotators, labels, "labels")
+        coded = code_labels(labels, options, row_description)
+        notes = *table.notes, *coded.notes, *item.notes, *annotator.notes
+        return cls.collect(item, annotator, coded.codes, repeats, notes, classes=coded.names)
 
     @classmethod
     def from_frame(
@@ -187,10 +220,13 @@ class Responses(CodedTable):
         classes, missing, keep_na, fold_case, repeats
             as in :meth:`from_long`.
         """
-        options = label_options(classes, missing, keep_na, fold_case)
-        return cls._checked(
-            frame_table(frame, ColumnOptions(item, annotator, label), options, repeats)
-        )
+        named = ColumnOptions(item, annotator, label)
+        table = read_frame(frame, named, "Responses.from_frame")
+        is_wide = isinstance(table, WideTable)  # −1 may be how labelling functions abstain
+        options = label_options(classes, missing, keep_na, fold_case, abstain=is_wide)
+        if isinstance(table, WideTable):
+            return cls._from_wide(table, options)
+        return cls._from_long(table, options, repeats)
 
     @classmethod
     def from_wide(
@@ -209,7 +245,7 @@ class Responses(CodedTable):
         pandas or numbered from 0. The other parameters are those of :meth:`from_long`.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        return cls._checked(wide_table(*named_wide_columns(frame, item), options))
+        return cls._from_wide(read_wide(frame, item), options)
 
     @classmethod
     def from_scores(
@@ -245,9 +281,8 @@ class Responses(CodedTable):
         repeats
             as in :meth:`from_long`.
         """
-        options = ColumnOptions(item, annotator, label)
-        columns, notes = score_columns(items, annotators, scores, options)
-        return cls._checked(score_table(columns, classes, levels, repeats, notes))
+        named = ColumnOptions(item, annotator, label)
+        return read_scores(cls, (items, annotators, scores), named, classes, levels, repeats)
 
     @classmethod
     def from_probabilities(
@@ -263,7 +298,7 @@ class Responses(CodedTable):
         Rows of NaN mean no response. Methods that need labels see the most probable class; ``fuse``
         averages the probabilities.
         """
-        return cls._checked(probability_table(array, classes, (items, annotators)))
+        return read_probabilities(cls, array, classes, items, annotators)
 
     @classmethod
     def from_clusters(
@@ -299,21 +334,36 @@ class Responses(CodedTable):
         A negative symbol code marks a missing response. Without ``symbols``, symbol codes are
         positions in ``classes``; with them, ``anchor`` says what they mean.
         """
-        codes = item_codes, annotator_codes, symbol_codes
-        alphabet = classes, symbols, anchor
-        return cls._checked(
-            table_from_codes(codes, (items, annotators), alphabet, repeats, remarks)
+        names = as_names(items), as_names(annotators)
+        class_names = check_classes(classes)
+        symbol_names = class_names
+        if symbols is not None and symbols is not classes:
+            symbol_names = check_symbols(symbols)
+        columns = {"item": item_codes, "annotator": annotator_codes, "symbol": symbol_codes}
+        codes = {kind: as_codes(column, f"{kind}_codes") for kind, column in columns.items()}
+        check_equal_lengths({f"{kind}_codes": column for kind, column in codes.items()})
+        present = codes["symbol"] >= 0
+        if not present.all():
+            codes = {kind: column[present] for kind, column in codes.items()}
+        for (kind, column), known in zip(codes.items(), (*names, symbol_names), strict=True):
+            _reject_codes_outside(column, known, kind)
+        return cls.collect(
+            CodedNames(codes["item"], names[0], []),
+            CodedNames(codes["annotator"], names[1], []),
+            codes["symbol"].astype(symbol_dtype(len(symbol_names))),
+            repeats,
+            remarks,
+            classes=class_names,
+            symbols=symbol_names,
+            anchor=anchor,
         )
 
     # Sizes and views
 
     @property
-    def n_items(self) -> int:
-        return len(self.items)
-
-    @property
-    def n_annotators(self) -> int:
-        return len(self.annotators)
+    def alphabet(self) -> Alphabet:
+        """The classes, the symbols and the anchor between them."""
+        return Alphabet(self.classes, self.symbols, self.anchor)
 
     @property
     def n_classes(self) -> int:
@@ -328,38 +378,12 @@ class Responses(CodedTable):
         """Whether annotators report classes, so that symbols and classes are the same."""
         return self.anchor.kind == "identity"
 
-    @property
-    def n_responses(self) -> int:
-        return len(self.by_item.symbols)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every annotator labelled every item; then ``by_item.symbols`` is the matrix."""
-        return self.n_responses == self.n_items * self.n_annotators
-
     @cached_property
     def by_annotator(self) -> Rows:
         """The same responses with one row per annotator; ``codes`` are items in ascending order."""
         starts, annotators, symbols = self.by_item
-        item_type = smallest_integer_dtype(self.n_items, np.int32, np.int64)
-        items = row_of_entry(starts, item_type)
-        return freeze_rows(*sort_into_rows(annotators, items, symbols, self.n_annotators))
-
-    @property
-    def responses_per_item(self) -> Integers:
-        """Number of responses to each item, ``[item]``."""
-        return np.diff(self.by_item.starts)
-
-    def item_of_response(self) -> Codes:
-        """Return the position of the item of each response, in the order of ``by_item``."""
-        return row_of_entry(self.by_item.starts)
-
-    @cached_property
-    def responses_per_annotator(self) -> Integers:
-        """Number of responses of each annotator, ``[annotator]``."""
-        if self.is_complete:
-            return read_only(np.full(self.n_annotators, self.n_items))
-        return read_only(np.bincount(self.by_item.codes, minlength=self.n_annotators))
+        items = row_of_entry(starts, item_dtype(self.n_items))
+        return Rows(*map(read_only, sort_into_rows(annotators, items, symbols, self.n_annotators)))
 
     @cached_property
     def responses_per_symbol(self) -> Integers:
@@ -376,28 +400,19 @@ class Responses(CodedTable):
 
     # Selection and recoding
 
-    def select_items(self, chosen: ArrayLike) -> "Responses":
-        """Return the responses to the items at these positions, or in this mask, in this order."""
-        places = as_positions(chosen, self.n_items, "items")
-        rows, entries = select_rows(self.by_item, places)
-        selected = self.with_rows(self.items[places], rows)
-        if self.probabilities is None:
-            return selected
-        return replace(selected, probabilities=self.probabilities[entries])
-
     def select_annotators(self, chosen: ArrayLike) -> "Responses":
         """Return the responses of the annotators at these positions, or in this mask."""
         places = as_positions(chosen, self.n_annotators, "annotators")
         if len(set(places.tolist())) < len(places):
             raise BadParameter("An annotator is selected more than once. Select each one once.")
-        return Responses._checked(keep_annotators(self, places))
+        return keep_annotators(self, places)
 
     def concatenated(self, *others: "Responses") -> "Responses":
         """Concatenate the items of several tables; items are numbered anew.
 
         The result has the annotators, symbols and classes of all tables.
         """
-        return Responses._checked(concatenate([self, *others]))
+        return concatenate([self, *others])
 
     def recoded(
         self,
@@ -411,19 +426,7 @@ class Responses(CodedTable):
         All annotators and symbols with responses must be among the given ones; without
         ``symbols``, symbols are the classes.
         """
-        table = recode(self, annotators, classes, symbols)
-        return self if table is self else Responses._checked(table)
-
-    def with_rows(self, items: Array, by_item: Rows) -> "Responses":
-        """Return responses to other items in the codes of this table."""
-        return Responses(
-            items,
-            self.annotators,
-            self.classes,
-            by_item,
-            symbols=self.symbols,
-            anchor=self.anchor,
-        )
+        return recode(self, annotators, classes, symbols)
 
     def with_abstentions(self, annotators: Names | None = None) -> "Responses":
         """Return the responses with "no response" as one more symbol.
@@ -448,31 +451,16 @@ class Responses(CodedTable):
     @property
     def notes(self) -> tuple[str, ...]:
         """Facts about the responses that a user should know before fusing them."""
-        empty = self.items[self.responses_per_item == 0]
-        inactive = self.annotators[self.responses_per_annotator == 0]
+        return (*super().notes, *sanity_notes(self))
+
+    def _unreported(self) -> list[str]:
         unreported = self.symbols[self.responses_per_symbol == 0]
         kind = "class{es}" if self.is_plain else "symbol{s}"
-        counted = [
-            *names_note(empty, "item{s} without a response, labelled by the prior"),
-            *names_note(inactive, "annotator{s} without a response"),
-            *names_note(unreported, f"{kind} that no annotator reported"),
-        ]
-        return (*self.remarks, *counted, *self.repeat_notes, *sanity_notes(self))
+        return names_note(unreported, f"{kind} that no annotator reported")
 
-    @property
-    def repeat_notes(self) -> tuple[str, ...]:
-        """Notes about annotators who labelled an item more than once."""
-        return tuple(repeat_notes(self.repeated, self.contradictory))
-
-    def __repr__(self) -> str:
+    def _sizes(self) -> tuple[str, str]:
         symbols = "" if self.is_plain else f"{self.n_symbols:,} symbols, "
-        lines = [
-            f"Responses: {self.n_items:,} items × {self.n_annotators:,} annotators, "
-            f"{self.n_classes:,} classes, {symbols}{self.n_responses:,} responses "
-            f"({self.n_responses / max(self.n_items, 1):.1f} per item)",
-            *self.notes,
-        ]
-        return "\n  ".join(lines)
+        return f"{self.n_classes:,} classes, {symbols}", ""
 
 
 def as_responses(data: Any, classes: Array | None = None) -> Responses:
@@ -488,6 +476,10 @@ def as_responses(data: Any, classes: Array | None = None) -> Responses:
     return Responses.from_matrix(data, classes=classes)
 
 
-def _field_values(table: CodedTable) -> tuple[Any, ...]:
-    """The fields, in the order of the constructor."""
-    return tuple(getattr(table, field.name) for field in fields(CodedTable))
+def _reject_codes_outside(codes: Array, names: Array, kind: str) -> None:
+    if not are_below(codes, len(names)):
+        outside = codes[(codes < 0) | (codes >= len(names))]
+        raise BadLabels(
+            f"There is no {kind} {list_names(outside)}: codes run from 0 to {len(names) - 1:,}. "
+            "Number them from zero, and pass a name for each."
+        )

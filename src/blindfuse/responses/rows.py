@@ -1,19 +1,18 @@
 """Responses in compressed rows (CSR), and sorting of responses into rows."""
 
-from collections.abc import Iterable
 from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from blindfuse.errors import BadLabels
+from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.sorting import count_rows, scatter, sort_within_rows
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.coding import smallest_integer_dtype
-from blindfuse.responses.repeats import NumberRepeats, Repeats, Resolved, resolve_repeats
-from blindfuse.typing import Array, Flags
+from blindfuse.responses.repeats import resolve_repeats
+from blindfuse.typing import Array, Codes, Flags
 
 FEW_RESPONSES = 1_000
 """Responses at the start of a table that are checked before all others."""
@@ -29,7 +28,7 @@ class Rows(NamedTuple):
     """Responses by row: row ``r`` is the slice ``starts[r]:starts[r + 1]`` of the other arrays.
 
     ``codes`` are annotators if rows are items, and items if rows are annotators. ``symbols`` are
-    codes of what the annotators reported.
+    what the annotators reported: codes of labels or sets, or numbers.
     """
 
     starts: Array
@@ -82,20 +81,20 @@ def _scatter_blocks(
 
 
 def sort_and_deduplicate(
-    rows: Array,
-    codes: Array,
-    symbols: Array,
-    shape: tuple[int, int],
-    repeats: Repeats | NumberRepeats,
-) -> Resolved:
+    rows: Array, codes: Array, symbols: Array, shape: tuple[int, int], repeats: str
+) -> tuple[Rows, int, int]:
     """Sort responses into rows, by code within a row, and keep one per code.
 
     ``shape`` holds the numbers of rows and of codes. All sorts are stable, so that responses with
-    the same row and code keep their original order.
+    the same row and code keep their original order. Returns the rows, how many responses there were
+    beyond the first per row and code, and how many pairs were dropped as contradictory.
     """
     if _ascend_strictly(rows, codes):
-        return Resolved(row_starts(np.bincount(rows, minlength=shape[0])), codes, symbols)
-    return resolve_repeats(*sort_by_row_and_code(rows, codes, symbols, shape), repeats)
+        counts = np.bincount(rows, minlength=shape[0])
+        return Rows(row_starts(counts), codes, symbols.copy()), 0, 0
+    sorted_rows = sort_by_row_and_code(rows, codes, symbols, shape)
+    *arrays, repeated, contradictory = resolve_repeats(*sorted_rows, repeats)
+    return Rows(*arrays), repeated, contradictory
 
 
 def sort_by_row_and_code(
@@ -142,7 +141,7 @@ def row_starts(counts: Array) -> Array:
     """Return the start of each row, and the end of the last, from the number of entries per row."""
     starts = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=starts[1:])
-    return starts.astype(smallest_integer_dtype(int(starts[-1]), np.int32, np.int64))
+    return starts.astype(item_dtype(int(starts[-1])))
 
 
 def row_of_entry(starts: Array, dtype: Any = np.intp) -> Array:
@@ -150,16 +149,21 @@ def row_of_entry(starts: Array, dtype: Any = np.intp) -> Array:
     return np.repeat(np.arange(len(starts) - 1, dtype=dtype), np.diff(starts))
 
 
-def check_rows(rows: Rows, shape: tuple[int, int, int]) -> Rows:
-    """Return rows that kernels can process; raise BadLabels if an index would be out of bounds.
+def is_present(symbols: Array) -> Flags:
+    """Return which symbols are not missing: codes that are not negative, and numbers but NaN."""
+    return ~np.isnan(symbols) if symbols.dtype.kind == "f" else symbols >= 0
+
+
+def check_rows(rows: Rows, shape: tuple[int, int, int | None]) -> Rows:
+    """Return read-only rows that kernels can process; raise BadLabels if an index is out of bounds.
 
     Kernels do not check indices, so every table is checked here, in one pass over each array.
-    ``shape`` holds the numbers of rows, codes and symbols. Codes ascend within a row.
+    ``shape`` holds the numbers of rows, codes and symbols; None for symbols that are numbers. Codes
+    ascend within a row.
     """
     n_rows, n_codes, n_symbols = shape
-    starts, codes, symbols = (
-        as_codes(array, name) for array, name in zip(rows, Rows._fields, strict=True)
-    )
+    starts, codes = as_codes(rows.starts, "starts"), as_codes(rows.codes, "codes")
+    symbols = rows.symbols if n_symbols is None else as_codes(rows.symbols, "symbols")
     if not len(starts) == n_rows + 1 or not len(codes) == len(symbols):
         raise BadLabels(
             f"{n_rows:,} rows need {n_rows + 1:,} starts, and as many codes as symbols, but there "
@@ -170,21 +174,26 @@ def check_rows(rows: Rows, shape: tuple[int, int, int]) -> Rows:
             f"starts must ascend from 0 to {len(codes):,}, the number of codes. "
             f"{_USE_A_CONSTRUCTOR}"
         )
-    if not are_below(codes, n_codes) or not are_below(symbols, n_symbols):
+    if not are_below(codes, n_codes) or not (n_symbols is None or are_below(symbols, n_symbols)):
         raise BadLabels(
-            f"codes must be from 0 to {n_codes - 1:,}, and symbols from 0 to {n_symbols - 1:,}. "
-            f"{_USE_A_CONSTRUCTOR}"
+            f"codes must be from 0 to {n_codes - 1:,}, and symbols from 0 to "
+            f"{(n_symbols or 0) - 1:,}. {_USE_A_CONSTRUCTOR}"
         )
     if not _ascend_within_rows(starts, codes):
         raise BadLabels(f"codes must ascend within every row. {_USE_A_CONSTRUCTOR}")
-    return freeze_rows(
-        starts.astype(smallest_integer_dtype(len(codes), np.int32, np.int64), copy=False),
-        codes.astype(annotator_dtype(n_codes), copy=False),
-        symbols.astype(symbol_dtype(n_symbols), copy=False),
+    return Rows(
+        read_only(starts.astype(item_dtype(len(codes)), copy=False)),
+        read_only(codes.astype(annotator_dtype(n_codes), copy=False)),
+        read_only(symbols.astype(symbol_dtype(n_symbols), copy=False)),
     )
 
 
-_USE_A_CONSTRUCTOR = "Create the table with Responses.from_long or from_codes."
+_USE_A_CONSTRUCTOR = "Create the table with from_long or from_codes."
+
+
+def item_dtype(n_items: int) -> np.dtype[Any]:
+    """Return the integer type of codes of items, and of starts of rows."""
+    return smallest_integer_dtype(n_items, np.int32, np.int64)
 
 
 def annotator_dtype(n_annotators: int) -> np.dtype[Any]:
@@ -192,9 +201,11 @@ def annotator_dtype(n_annotators: int) -> np.dtype[Any]:
     return smallest_integer_dtype(n_annotators, np.int16, np.int32)
 
 
-def symbol_dtype(n_symbols: int) -> np.dtype[Any]:
-    """Return the integer type of symbol codes; kernels are compiled for few types."""
-    return smallest_integer_dtype(n_symbols, np.int8, np.int16)
+def symbol_dtype(n_symbols: int | None) -> np.dtype[Any]:
+    """Return the type of symbol codes, or of numbers; kernels are compiled for few types."""
+    if n_symbols is None:
+        return np.dtype(np.float64)
+    return smallest_integer_dtype(n_symbols, np.int8, np.int16, np.int32)
 
 
 def as_codes(values: Any, name: str) -> Array:
@@ -222,36 +233,37 @@ def are_below(codes: Array, limit: int) -> bool:
 
 
 def _ascend_within_rows(starts: Array, codes: Array) -> bool:
-    return bool(_compare_with_previous(np.greater, starts, codes).all())
-
-
-def _differ_from_previous(starts: Array, codes: Array) -> Flags:
-    """Return whether each code differs from the one before it in the same row."""
-    return _compare_with_previous(np.not_equal, starts, codes)
-
-
-def _compare_with_previous(compare: Any, starts: Array, codes: Array) -> Flags:
-    """Compare each code with the one before it; the first of every row counts as True."""
-    result = np.empty(len(codes), dtype=bool)
-    compare(codes[1:], codes[:-1], out=result[1:])
-    result[starts[starts < len(codes)]] = True
-    return result
-
-
-def freeze_rows(starts: Array, codes: Array, symbols: Array) -> Rows:
-    """Return contiguous, read-only rows."""
-    return Rows(*(read_only(np.ascontiguousarray(array)) for array in (starts, codes, symbols)))
-
-
-def freeze_arrays(table: Any, names: Iterable[str]) -> None:
-    """Make these fields of a frozen dataclass contiguous, read-only arrays."""
-    for name in names:
-        array = np.ascontiguousarray(getattr(table, name))
-        object.__setattr__(table, name, read_only(array))
+    ascends = np.empty(len(codes), dtype=bool)
+    np.greater(codes[1:], codes[:-1], out=ascends[1:])
+    ascends[starts[starts < len(codes)]] = True  # the first of every row
+    return bool(ascends.all())
 
 
 def read_only(array: Array) -> Array:
-    """Return a read-only view."""
-    view = array.view()
+    """Return a contiguous, read-only view."""
+    view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
+
+
+def as_positions(chosen: ArrayLike, count: int, kind: str) -> Codes:
+    """Convert positions (possibly negative) or a mask to positions from 0."""
+    try:
+        index = np.atleast_1d(np.asarray(chosen))
+        places = np.arange(count)[index if index.size else []]
+        if places.ndim == 1:
+            return places
+        reason = f"the selection has the shape {places.shape}"
+    except (IndexError, ValueError) as error:
+        reason = str(error)
+    raise BadParameter(
+        f"These {kind} cannot be selected: {reason}. Pass positions below {count:,}, or a mask."
+    )
+
+
+def select_rows(rows: Rows, places: Codes) -> tuple[Rows, Codes]:
+    """Return the rows at these positions, in this order, and the positions of their entries."""
+    counts = np.diff(rows.starts)[places]
+    first = np.repeat(rows.starts[places] - (np.cumsum(counts) - counts), counts)
+    entries = first + np.arange(counts.sum())
+    return Rows(row_starts(counts), rows.codes[entries], rows.symbols[entries]), entries

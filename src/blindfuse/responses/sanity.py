@@ -15,7 +15,7 @@ from blindfuse.errors import list_names
 from blindfuse.responses.markers import is_missing_marker
 from blindfuse.responses.set_values import compound_texts
 from blindfuse.responses.spellings import visible
-from blindfuse.responses.values import NUMERAL, WHOLE_NUMERAL, plain_numeral
+from blindfuse.responses.values import LOOSE_NUMERAL, NUMERAL, WHOLE_NUMERAL, plain_numeral
 from blindfuse.typing import Array, Codes, Flags, Floats, Integers
 
 if TYPE_CHECKING:
@@ -187,13 +187,14 @@ def _class_notes(responses: "Responses") -> list[str]:
     if n_classes < MIN_CLASSES:
         return []
     remedy = "If this is not the label column, pass --label (label= in Python)"
-    if n_classes > MIN_CLASSES and all(map(NUMERAL.fullmatch, texts)):
+    if n_classes > MIN_CLASSES and all(map(LOOSE_NUMERAL.fullmatch, texts)):
         return [
             f"Check the labels: the {n_classes:,} classes are numbers ({examples}). If they are "
             "scores, add --scores for a class per item (Responses.from_scores in Python) or "
             f"--numbers for a number per item (fuse_numbers). {remedy}"
         ]
-    if 4 * n_classes > responses.n_items:
+    n_with_digits = sum(any(map(str.isdigit, text)) for text in texts)  # as ids have
+    if 4 * n_classes > responses.n_items or (n_classes > 20 and n_with_digits > 0.8 * n_classes):
         return [
             f"Check the labels: there are {n_classes:,} classes ({examples}) for "
             f"{responses.n_items:,} items. {remedy}"

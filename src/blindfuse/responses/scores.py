@@ -1,8 +1,7 @@
 """Responses that are scores on a scale: levels of the score are symbols, with an order."""
 
-from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,16 +9,18 @@ from numpy.typing import ArrayLike, NDArray
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses import frames
 from blindfuse.responses.anchor import MAX_SYMBOLS, Anchor
-from blindfuse.responses.coded_table import CodedTable, table_from_codes
-from blindfuse.responses.coding import as_column, as_names, check_classes, code_names
-from blindfuse.responses.detection import ColumnOptions, gold_column, is_long, long_columns
-from blindfuse.responses.frame_tables import detection_note, gold_note, wide_values
-from blindfuse.responses.inputs import as_matrix, check_equal_lengths, stack_columns
+from blindfuse.responses.coding import as_column, check_classes
+from blindfuse.responses.detection import ColumnOptions
+from blindfuse.responses.frame_tables import LongTable, read_cells
+from blindfuse.responses.inputs import code_columns, row_description
 from blindfuse.responses.numerals import as_floats
+from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.score_scale import ScoreScale
 from blindfuse.responses.values import missing_number_note
-from blindfuse.responses.wide_detection import wide_columns
 from blindfuse.typing import Array, Codes, Flags, Floats
+
+if TYPE_CHECKING:
+    from blindfuse.responses.responses import Responses
 
 Levels = int | ArrayLike | ScoreScale | None
 """A maximum number of levels, edges between levels, or the scale of an earlier table. None, the
@@ -239,62 +240,42 @@ def _coarse_annotators(table: ScoreTable, scale: ScoreScale) -> list[str]:
     ]
 
 
-def score_columns(
-    items: Any, annotators: Any, scores: Any, options: ColumnOptions
-) -> tuple[list[Any], list[str]]:
-    """Return columns of items, annotators and scores, and notes.
-
-    ``items`` alone is a long or a wide frame, or a matrix.
-    """
+def read_scores(
+    table: type["Responses"],
+    columns: tuple[Any, Any, Any],
+    named: ColumnOptions,
+    classes: Any,
+    levels: Levels,
+    repeats: Repeats,
+) -> "Responses":
+    """Read items, annotators and scores, or a frame or matrix alone (``Responses.from_scores``)."""
+    items, annotators, scores = columns
     if (annotators is None) != (scores is None):
         raise BadParameter(
             "Pass items, annotators and scores as three columns, or one frame or matrix alone."
         )
-    if annotators is not None:
-        return [items, annotators, scores], []
-    if not frames.is_frame(items):
-        matrix = as_matrix(items)
-        return _cells(None, np.arange(matrix.shape[1]), matrix), []
-    frame = frames.with_index(items)
-    sample = frames.FrameSample(frame, call=" to Responses.from_scores")
-    if is_long(sample, options):
-        found = long_columns(sample, options)
-        return frames.columns(frame, list(found.values())), detection_note(found, options)
-    wide = wide_columns(sample, options, gold_column([sample], options.annotators))
-    names, columns = wide_values(frame, wide)
-    cells = _cells(names, as_names(wide.annotators), stack_columns(columns))
-    return cells, [*wide.notes, *gold_note(wide.gold)]
-
-
-def _cells(items: Array | None, annotators: Array, matrix: Array) -> list[Array]:
-    """Return the items, annotators and values of the cells of a matrix; items may be numbers."""
-    items = np.arange(len(matrix)) if items is None else items
-    return [np.repeat(items, len(annotators)), np.tile(annotators, len(matrix)), matrix.reshape(-1)]
-
-
-def score_table(
-    columns: Sequence[Any], classes: Any, levels: Levels, repeats: Any, notes: Sequence[str] = ()
-) -> CodedTable:
-    """Read columns of items, annotators and scores, with one row per response."""
-    arrays = [as_column(frames.values(column)) for column in columns]
-    check_equal_lengths(dict(zip(("items", "annotators", "scores"), arrays, strict=True)))
-    if arrays[2].dtype.kind == "b":
+    if annotators is None:
+        long = read_cells(items, named, "Responses.from_scores")
+    else:
+        long = LongTable(items, annotators, scores)
+    column = as_column(frames.values(long.values))
+    item, annotator = code_columns(long.items, long.annotators, column, "scores")
+    if column.dtype.kind == "b":
         raise BadLabels("Scores must be numbers, not booleans. Read them as classes instead.")
-    scores = as_floats(arrays[2], lambda row: f"row {row}")
-    items, annotators = code_names(arrays[0], "item"), code_names(arrays[1], "annotator")
-    found = score_symbols(ScoreTable.of(annotators.codes, scores, annotators.names), levels)
-    return table_from_codes(
-        (items.codes, annotators.codes, found.codes(annotators.codes, annotators.names, scores)),
-        (items.names, annotators.names),
-        (ordered_classes(classes), found.symbols, found.anchor),
-        repeats,
-        [
-            *notes,
-            *items.notes,
-            *annotators.notes,
-            *missing_number_note(np.unique(scores).tolist()),
-            *found.remarks,
-        ],
+    numbers = as_floats(column, row_description)
+    found = score_symbols(ScoreTable.of(annotator.codes, numbers, annotator.names), levels)
+    missing = missing_number_note(np.unique(numbers).tolist())
+    return table.from_codes(
+        item.codes,
+        annotator.codes,
+        found.codes(annotator.codes, annotator.names, numbers),
+        items=item.names,
+        annotators=annotator.names,
+        classes=ordered_classes(classes),
+        repeats=repeats,
+        remarks=(*long.notes, *item.notes, *annotator.notes, *missing, *found.remarks),
+        symbols=found.symbols,
+        anchor=found.anchor,
     )
 
 

@@ -16,8 +16,6 @@ from blindfuse.responses.values import LabelOptions
 from blindfuse.typing import Array, Codes, Flags, Floats
 
 Members = Flags
-Pairs = tuple[Array, Array]
-"""The item and the annotator of each response."""
 
 
 class CodedSets(NamedTuple):
@@ -77,12 +75,12 @@ def code_sets(
         options,
         lambda code: describe(row_of[code]),
     )
-    if not len(coded.classes):
+    if not len(coded.names):
         raise BadLabels(
             "No response names a class, so there is nothing to fuse. Check the label column, or "
             "list the classes."
         )
-    members, set_codes, twice = _membership(keys, coded.codes, len(coded.classes))
+    members, set_codes, twice = _membership(keys, coded.codes, len(coded.names))
     notes = [
         *_separator_note(used, separator, any(len(one or ()) > 1 for one in parsed)),
         *coded.notes,
@@ -90,7 +88,7 @@ def code_sets(
             int(counts[twice].sum()), "response{s} named a class more than once: counted once"
         ),
     ]
-    return CodedSets(set_codes[rows], coded.classes, members, notes)
+    return CodedSets(set_codes[rows], coded.names, members, notes)
 
 
 def _parse_at(
@@ -142,20 +140,28 @@ def distinct_rows(table: Members) -> tuple[Members, Codes]:
     return table[firsts], codes
 
 
-def join_rows(pairs: Pairs, symbols: Array, members: Members) -> tuple[Pairs, Array, Members, int]:
-    """Join the sets of rows with the same item and annotator; count pairs with several classes."""
-    width = int(pairs[1].max(initial=0)) + 1
-    cells = pairs[0].astype(np.int64) * width + pairs[1]
-    distinct, at = np.unique(cells, return_inverse=True)
+def join_rows(
+    items: Array, annotators: Array, codes: Array, members: Members
+) -> tuple[Array, Members, int]:
+    """Join the sets of rows with the same item and annotator; count pairs with several classes.
+
+    The first row of a pair has the joined set, and the others are missing.
+    """
+    given = np.flatnonzero(codes >= 0)
+    width = int(annotators.max(initial=0)) + 1
+    cells = items[given].astype(np.int64) * width + annotators[given]
+    distinct, firsts, at = np.unique(cells, return_index=True, return_inverse=True)
     if len(distinct) == len(cells):
-        return pairs, symbols, members, 0
+        return codes, members, 0
     table = np.zeros((len(distinct), members.shape[1]), dtype=bool)
-    np.logical_or.at(table, at, members[symbols])
+    np.logical_or.at(table, at, members[codes[given]])
     joined = int(np.count_nonzero(table.sum(axis=1) > 1))
     if not joined:  # the same class again and again
-        return pairs, symbols, members, 0
-    sets, codes = distinct_rows(table)
-    return (distinct // width, distinct % width), codes, sets, joined
+        return codes, members, 0
+    sets, set_of_pair = distinct_rows(table)
+    joined_codes = np.full(len(codes), -1)
+    joined_codes[given[firsts]] = set_of_pair
+    return joined_codes, sets, joined
 
 
 def as_ticks(indicators: Any, n_classes: int) -> Floats:

@@ -10,7 +10,6 @@ import numpy as np
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses.anchor import NO_ANCHOR, Alphabet, Anchor
-from blindfuse.responses.coded_table import CodedTable
 from blindfuse.responses.coding import as_names, as_values, check_classes, positions
 from blindfuse.responses.inputs import Names, names_or_numbers
 from blindfuse.responses.rows import Rows, row_starts
@@ -68,28 +67,30 @@ def _reject_rows(bad: Flags, reason: str) -> None:
         )
 
 
-def probability_table(
-    array: Any, classes: Any, names: tuple[Names | None, Names | None]
-) -> CodedTable:
-    """Read probabilities ``[item, annotator, class]``; ``names`` are of items and annotators."""
-    found = check_probabilities(array)
-    N, M, K = found.shape
-    items = names_or_numbers(names[0], N, "items")
-    annotators = names_or_numbers(names[1], M, "annotators")
+def read_probabilities(
+    table: type["Responses"],
+    array: Any,
+    classes: Any,
+    items: Names | None,
+    annotators: Names | None,
+) -> "Responses":
+    """Read probabilities ``[item, annotator, class]`` (``Responses.from_probabilities``)."""
+    probabilities = check_probabilities(array)
+    N, M, K = probabilities.shape
     class_names = np.arange(K) if classes is None else check_classes(classes)
     if len(class_names) != K:
         raise BadLabels(
             f"classes= has {len(class_names):,} names, but the probabilities are those of {K:,} "
             "classes. Pass one name each."
         )
-    present = ~np.isnan(found[:, :, 0])
-    given = found[present]
-    rows = Rows(
-        row_starts(present.sum(axis=1)),
-        np.broadcast_to(np.arange(M), (N, M))[present],
-        given.argmax(axis=1),
+    present = ~np.isnan(probabilities[:, :, 0])
+    return table.of_matrix(
+        names_or_numbers(items, N, "items"),
+        names_or_numbers(annotators, M, "annotators"),
+        np.where(present, probabilities.argmax(axis=2), -1),
+        classes=class_names,
+        probabilities=probabilities[present],
     )
-    return CodedTable(items, annotators, class_names, rows, probabilities=given)
 
 
 def add_abstentions(responses: "Responses", annotators: Any) -> "Responses":

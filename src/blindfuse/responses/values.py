@@ -36,7 +36,7 @@ NUMERAL = re.compile(r"-?(?:(?:0|[1-9]\d*)(?:\.\d+|,0|,00)?|\d\.\d{6,}e[+-]0\d)"
 in the long form of C and NumPy, ``1.000000e+00``. A comma is a decimal sign only in whole numbers
 such as ``1,0``: ``1,000`` may be a thousand, and ``1,2`` two labels."""
 
-_LOOSE_NUMERAL = re.compile(
+LOOSE_NUMERAL = re.compile(
     r"[+-]?(?:\d+(?:\.\d*|,(?!\d{3}(?!\d))\d*)?|[.,]\d+)(?:[eE][+-]?\d{1,3})?(?: ?%)?"
 )
 """As ``NUMERAL``, with leading zeros, any sign, any exponent, a decimal comma and percent."""
@@ -207,7 +207,7 @@ class LabelRules:
     def _note_equal_numbers(self) -> None:
         """Add a note about numbers of equal value that are different classes."""
         texts = [label for label in self._distinct() if isinstance(label, str)]
-        numbers = [label for label in texts if _LOOSE_NUMERAL.fullmatch(label)]
+        numbers = [label for label in texts if LOOSE_NUMERAL.fullmatch(label)]
         alike = _groups(numbers, _rounded_value)
         if alike:
             are_numbers = len(numbers) == len(texts)
@@ -235,7 +235,7 @@ class LabelRules:
 
     def _note_codes_among_texts(self, texts: Sequence[str]) -> None:
         """Add a note about numbers that may mark missing responses, where all others are words."""
-        numbers = [text for text in texts if _LOOSE_NUMERAL.fullmatch(text)]
+        numbers = [text for text in texts if LOOSE_NUMERAL.fullmatch(text)]
         codes = [text for text in numbers if _rounded_value(text) in MISSING_CODES]
         if len(codes) == len(numbers) and len(texts) > len(codes) + 1:
             self._note_suspects(codes)

@@ -16,11 +16,6 @@ FLAGS = {
     "unrelated": "names classes no more often where they apply than elsewhere",
 }
 """Remarks, by the values of ``RatedSetAnnotators.flags``."""
-MIN_RESPONSES = 5
-"""Minimum number of responses for equal sets to be remarkable."""
-MIN_EXPECTED = 10.0
-"""Minimum expected number of classes that apply, to compare recall with false alarms."""
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +67,7 @@ class RatedSetAnnotators:
             "for half of the annotators (interquartile range)."
         )
         remarks = (
-            f"{list_names(self.names[[flag == one for one in self.flags]])} {FLAGS[flag]}."
+            f"{list_names(self.names[np.array(self.flags) == flag])} {FLAGS[flag]}."
             for flag in FLAGS
             if flag in self.flags
         )
@@ -95,19 +90,17 @@ def rate_set_annotators(
     others = n[:, None] - expected
     sizes = np.bincount(table.codes, table.members.sum(axis=1)[table.symbols], len(n))
     with np.errstate(invalid="ignore", divide="ignore"):
-        hits, alarms = (
-            (expected * rates[:, :, 1]).sum(axis=1),
-            (others * rates[:, :, 0]).sum(axis=1),
-        )
+        hits = (expected * rates[:, :, 1]).sum(axis=1)
+        alarms = (others * rates[:, :, 0]).sum(axis=1)
         n_true = expected.sum(axis=1)
         recall, false_alarms = hits / n_true, alarms / others.sum(axis=1)
         precision = np.where(sizes > 0, hits / (hits + alarms), np.nan)
         mean_size = sizes / n
-    tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
-    low, high = (betaincinv(hits + 0.5, np.maximum(n_true - hits, 0) + 0.5, tail) for tail in tails)
-    none = n == 0
-    low, high = (np.where(none, np.nan, bound) for bound in (low, high))
-    unrelated = (n_true >= MIN_EXPECTED) & (low <= false_alarms)
+    low, high = (
+        np.where(n > 0, betaincinv(hits + 0.5, np.maximum(n_true - hits, 0) + 0.5, tail), np.nan)
+        for tail in (0.025, 0.975)
+    )
+    unrelated = (n_true >= 10) & (low <= false_alarms)
     return RatedSetAnnotators(
         *(table.annotators, n, mean_size, recall, low, high, precision, false_alarms),
         flags=_flags(table, mean_size, unrelated),
@@ -118,13 +111,11 @@ def _flags(table: ResponseSets, mean_size: Floats, unrelated: Flags) -> tuple[st
     first, last = (np.full(table.n_annotators, bound) for bound in (len(table.members), -1))
     np.minimum.at(first, table.codes, table.symbols)
     np.maximum.at(last, table.codes, table.symbols)
-    enough = table.responses_per_annotator >= MIN_RESPONSES
+    enough = table.responses_per_annotator >= 5
     cases = {
         "nothing": enough & (mean_size == 0),
         "everything": enough & (mean_size == table.n_classes) & (table.n_classes > 1),
         "constant": enough & (first == last),
         "unrelated": unrelated,
     }
-    return tuple(
-        next((flag for flag, has in cases.items() if has[m]), "") for m in range(table.n_annotators)
-    )
+    return tuple(np.select(list(cases.values()), list(cases), "").tolist())

@@ -27,19 +27,11 @@ from blindfuse.typing import Codes, Floats
 
 EPSILON = 1e-9
 """Probabilities are kept this far from 0 and 1, so that log odds are finite."""
-MAX_CELLS = 5_000_000
-"""Responses times classes that are predicted; larger tables are sampled by item."""
 MAX_RANK = 16
 """Principal components; more would add parameters to classes that have few positive items."""
 MAX_FITTED = 20_000
 """Items that the correction is fitted to, evenly spaced; the others are corrected as well."""
-MAX_PREDICTED = 50_000
-"""Responses that are held out to compare models of dependent classes."""
 FOLDS = 5
-TOLERANCE = 1e-12
-"""Relative rise of the likelihood at which a fit stops."""
-VARIANCE_STEPS = 6
-"""Updates of the prior variances; they change little after a few."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +103,7 @@ def measure_class_dependence(
     Items are divided into folds. A correction fitted to the others predicts each response to an
     item of a fold from the remaining responses to that item.
     """
-    table = table.sample_items(MAX_CELLS)
+    table = table.sample_items(5_000_000)  # responses times classes
     n_responses = table.responses_per_item
     if len(active) < 2 or np.count_nonzero(n_responses >= 2) < 2:
         return ClassDependence(None, None, active)
@@ -122,7 +114,7 @@ def measure_class_dependence(
     fold_of_item = np.empty(table.n_items, dtype=np.intp)
     fold_of_item[order] = np.arange(table.n_items) % FOLDS
     rank_of_item = np.argsort(order)
-    step = 1 + table.n_responses // MAX_PREDICTED
+    step = 1 + table.n_responses // 50_000  # holds out about 50,000 responses
     gains = np.zeros(table.n_items)
     is_tested = (n_responses >= 2) & (rank_of_item // FOLDS % step == 0)
     for fold in range(FOLDS):
@@ -148,7 +140,7 @@ def fit_correction(evidence: Floats, prior: Floats) -> PriorCorrection:
     n_classes, rank = loadings.shape
     intercepts, weights = base.copy(), np.zeros((n_classes, rank))
     variances = np.ones(rank)
-    for _ in range(VARIANCE_STEPS):
+    for _ in range(6):  # prior variances change little after a few updates
         spread = np.zeros(rank)
         for k in range(n_classes):
             features = _features(posteriors, means, loadings, k)
@@ -194,7 +186,7 @@ def _fit_class(
         gradient = penalty * parameters - design.T @ (expit(eta + evidence) - expit(eta))
         return float(penalty @ parameters**2 / 2 - likelihoods.sum()), gradient
 
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"ftol": TOLERANCE}).x
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"ftol": 1e-12}).x
     prior = expit(design @ found)
     curvature = (design * (prior * (1 - prior))[:, None]).T @ design + np.diag(penalty)
     return found, np.linalg.inv(curvature)

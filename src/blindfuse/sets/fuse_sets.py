@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from blindfuse.auditing.stratified import Interval
 from blindfuse.diagnostics.expected_error import ExpectedError
 from blindfuse.diagnostics.sampling import MAX_SAMPLED, evenly_spaced
 from blindfuse.errors import BadLabels, list_names
-from blindfuse.fusion.fuse import Fusion, fuse
+from blindfuse.fusion.fuse import Fusion, fuse, fuse_table
 from blindfuse.kernels.threads import single_threaded_blas
+from blindfuse.metrics.interval import Interval
 from blindfuse.model.recalibration import power_for_error
 from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold
@@ -28,10 +28,8 @@ from blindfuse.sets.class_dependence import (
     measure_class_dependence,
 )
 from blindfuse.sets.set_fusion import MIN_POSTERIOR, SetFusion
-from blindfuse.sets.shared_rates import SharedRates, share_rates
+from blindfuse.sets.shared_rates import SharedRates, learn_shared_rates
 from blindfuse.typing import Flags, Floats
-
-Members = Flags
 
 
 def fuse_sets(
@@ -82,14 +80,14 @@ def fuse_sets(
     options: dict[str, Any] = {"seed": seed, "threads": threads}
     if table.are_single and all(row.sum() == 1 for row in known.values()):
         return _fuse_single(table, known, options)
-    shared = share_rates(table, options)
-    questions = [shared.fuse_question(table, k, known, options) for k in range(table.n_classes)]
+    shared = learn_shared_rates(table, options)
+    questions = [_fuse_question(table, k, shared, known, options) for k in range(table.n_classes)]
     with single_threaded_blas():
         return _combine(table, questions, known, shared)
 
 
 def _fuse_single(
-    table: ResponseSets, known: Mapping[int, Members], options: Mapping[str, Any]
+    table: ResponseSets, known: Mapping[int, Flags], options: Mapping[str, Any]
 ) -> SetFusion:
     """The fusion of responses of one class each."""
     labels = {table.items[n]: table.classes[int(row.argmax())] for n, row in known.items()}
@@ -108,6 +106,27 @@ def _fuse_single(
         annotators=rate_set_annotators(table, fusion.posteriors, rates),
         questions=(fusion,),
         dependence=ClassDependence(None, None, np.arange(table.n_classes)),
+    )
+
+
+def _fuse_question(
+    table: ResponseSets,
+    k: int,
+    shared: SharedRates,
+    known: Mapping[int, Flags],
+    options: Mapping[str, Any],
+) -> Fusion | None:
+    """The fusion of "does class k apply?"; None if all responses agree."""
+    if table.responses_per_class[k] in (0, table.n_responses):
+        return None
+    pooled = shared.pooled
+    return fuse_table(
+        table.question(k),
+        gold={table.items[n]: "yes" if row[k] else "no" for n, row in known.items()},
+        prior_model=pooled.model.independent if pooled.evidence.is_informative else None,
+        prior_count=shared.strength,
+        votes_only=shared.is_dependent,
+        **options,
     )
 
 
@@ -130,7 +149,7 @@ def _question_rates(
 def _combine(
     table: ResponseSets,
     questions: Sequence[Fusion | None],
-    known: Mapping[int, Members],
+    known: Mapping[int, Flags],
     shared: SharedRates,
 ) -> SetFusion:
     """Posteriors of all classes, corrected by the other classes if that predicts better.
@@ -145,7 +164,7 @@ def _combine(
             found = question.model.combined(question.responses, threads=question.threads)
             combined[:, k] = found[:, 1]
     dependence, related = _use_related_classes(table, questions, combined, prior, rates)
-    expected = shared.expect_error()
+    expected = shared.expected_error
     if expected is not None and dependence.correction is not None:
         expected = expected.scaled(_mean_error(related) / max(_mean_error(combined), EPSILON))
     posteriors, share = related, None
@@ -224,25 +243,24 @@ def _mean_error(posteriors: Floats) -> float:
     return float(np.minimum(posteriors, 1 - posteriors).mean())
 
 
-def _gold_members(table: ResponseSets, gold: Mapping[Any, Any]) -> dict[int, Members]:
+def _gold_members(table: ResponseSets, gold: Mapping[Any, Any]) -> dict[int, Flags]:
     """Known sets as rows ``[class]``, by the position of their item."""
     item_of = {name_key(name): n for n, name in enumerate(table.items.tolist())}
     class_of = {name_key(name): k for k, name in enumerate(table.classes.tolist())}
-    known: dict[int, Members] = {}
+    rows: dict[int, Flags] = {}
     for item, value in gold.items():
-        members = parse_set(value, "|", {one for one in class_of if isinstance(one, str)})
+        members = parse_set(value, "|", {name for name in class_of if isinstance(name, str)})
         if name_key(item) not in item_of:
             raise BadLabels(
                 f"Gold item {list_names([item])} has no responses. Remove it from gold=."
             )
-        unknown = [one for one in members or () if name_key(one) not in class_of]
+        unknown = [name for name in members or () if name_key(name) not in class_of]
         if unknown:
             raise BadLabels(
                 f"The gold set of item {list_names([item])} contains {list_names(unknown)}, but "
                 f"the classes are {list_names(table.classes)}. List all classes in classes=."
             )
         if members is not None:
-            row = np.zeros(table.n_classes, dtype=bool)
-            row[[class_of[name_key(one)] for one in members]] = True
-            known[item_of[name_key(item)]] = row
-    return known
+            places = [class_of[name_key(name)] for name in members]
+            rows[item_of[name_key(item)]] = np.isin(np.arange(table.n_classes), places)
+    return rows

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from blindfuse.auditing.stratified import Interval
 from blindfuse.diagnostics.expected_error import ExpectedError
 from blindfuse.errors import list_names
 from blindfuse.fusion.fuse import Fusion
-from blindfuse.metrics import Agreement, masi_alpha
+from blindfuse.metrics import Interval, masi_alpha
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.result import (
     Columns,
@@ -28,16 +27,12 @@ from blindfuse.sets.class_dependence import ClassDependence
 from blindfuse.sets.shared_rates import SharedRates
 from blindfuse.typing import Array, Flags, Floats
 
-Members = Flags
-
 MIN_POSTERIOR = 0.5
 """Posterior above which a class belongs to the set."""
 SEPARATOR = "|"
 """What separates the classes of an item in files."""
 MAX_BOOTSTRAPPED = 2000
 """Items up to which agreement has 1,000 bootstrap resamples; 100 above."""
-MIN_CORRELATION = 0.2
-"""Correlation of the posteriors of two classes at or above which they are listed as related."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +68,7 @@ class SetFusion:
 
     responses: ResponseSets
     posteriors: Floats
-    chosen: Members
+    chosen: Flags
     confidence: Floats
     expected_error: ExpectedError | None
     correct_sets: Interval | None
@@ -172,7 +167,7 @@ class SetFusion:
         return self.responses.notes
 
     @cached_property
-    def agreement(self) -> dict[str, Agreement]:
+    def agreement(self) -> dict[str, Interval]:
         """Coefficients of agreement by name; empty if no item has two responses."""
         if self.responses.responses_per_item.max(initial=0) < 2:
             return {}
@@ -221,7 +216,7 @@ class SetFusion:
     def related_classes(self) -> list[tuple[Any, Any, float]]:
         """Pairs of classes whose posteriors are correlated, the strongest first; empty if unused.
 
-        The third entry is the correlation of their posteriors over items.
+        The third entry is the correlation of their posteriors over items, at least ± 0.2.
         """
         if self.dependence.correction is None:
             return []
@@ -236,7 +231,7 @@ class SetFusion:
         return [
             (names[first[at]], names[second[at]], float(values[at]))
             for at in order.tolist()
-            if abs(values[at]) >= MIN_CORRELATION
+            if abs(values[at]) >= 0.2
         ]
 
     def summary(self) -> str:

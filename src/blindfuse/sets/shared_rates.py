@@ -11,17 +11,14 @@ from blindfuse.diagnostics.expected_error import ExpectedError
 from blindfuse.fusion.fuse import Fusion, fuse_table
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.responses import Responses
-from blindfuse.typing import Flags
 
-MAX_POOLED = 500_000
-"""Questions (response × class) that all classes together are fused on, as a sample of items."""
 STRENGTHS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 """Pseudo-counts per class among which the most likely is chosen."""
 
 
 @dataclass(frozen=True, eq=False)
 class SharedRates:
-    """What the questions about all classes say about the question of one class.
+    """What all questions together say about the annotators, as a prior for each class.
 
     Attributes
     ----------
@@ -44,7 +41,8 @@ class SharedRates:
         evidence = self.pooled.evidence
         return evidence.is_modelled and evidence.second_subtype.mean > 0
 
-    def expect_error(self) -> ExpectedError | None:
+    @property
+    def expected_error(self) -> ExpectedError | None:
         """The expected share of wrong decisions; None if the responses do not tell.
 
         The interval reaches down to the share if errors are independent, because annotators are
@@ -55,33 +53,13 @@ class SharedRates:
             return None
         return replace(expected, low=min(expected.low, expected.if_independent))
 
-    def fuse_question(
-        self,
-        table: ResponseSets,
-        k: int,
-        known: Mapping[int, Flags],
-        options: Mapping[str, Any],
-    ) -> Fusion | None:
-        """The fusion of "does class k apply?"; None if all responses agree.
 
-        ``known`` has the gold sets as rows ``[class]``, by the position of their item.
-        """
-        if table.responses_per_class[k] in (0, table.n_responses):
-            return None
-        pooled = self.pooled
-        return fuse_table(
-            table.question(k),
-            gold={table.items[n]: "yes" if row[k] else "no" for n, row in known.items()},
-            prior_model=pooled.model.independent if pooled.evidence.is_informative else None,
-            prior_count=self.strength,
-            votes_only=self.is_dependent,
-            **options,
-        )
+def learn_shared_rates(table: ResponseSets, options: Mapping[str, Any]) -> SharedRates:
+    """Fuse the questions of all classes together, and learn what they say about each class.
 
-
-def share_rates(table: ResponseSets, options: Mapping[str, Any]) -> SharedRates:
-    """Fuse the questions of all classes together, and learn what they say about each class."""
-    n_classes, sample = table.n_classes, table.sample_items(MAX_POOLED)
+    Of more than 500,000 questions (response × class), a sample of the items is fused.
+    """
+    n_classes, sample = table.n_classes, table.sample_items(500_000)
     n_items, items = sample.n_items, sample.item_of_response()
     questions = Responses.from_codes(
         np.repeat(items, n_classes) + n_items * np.tile(np.arange(n_classes), len(items)),
@@ -114,9 +92,9 @@ def _choose_strength(pooled: Fusion, n_classes: int) -> float:
     mean = pooled.model.confusions[:, None].clip(1e-3)
 
     def log_likelihood(strength: float) -> float:
-        own = strength * mean
-        gained = gammaln(own + counts) - gammaln(own)
-        total = gammaln(own.sum(axis=2)) - gammaln((own + counts).sum(axis=2))
-        return float(gained.sum() + total.sum())
+        prior = strength * mean
+        cells = gammaln(prior + counts) - gammaln(prior)
+        totals = gammaln(prior.sum(axis=2)) - gammaln((prior + counts).sum(axis=2))
+        return float(cells.sum() + totals.sum())
 
     return max(STRENGTHS, key=log_likelihood)

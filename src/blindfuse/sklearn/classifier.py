@@ -16,9 +16,6 @@ from blindfuse.sklearn.opinion_pool import OpinionPool, fit_opinion_pool
 from blindfuse.sklearn.voting import BlindVoting, Predictions
 from blindfuse.typing import Array, Flags, Floats
 
-MAJORITY_VOTE = "MajorityVote"
-"""The method that needs no fused model."""
-
 
 class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc]
     """A voting classifier that fuses predictions with :func:`blindfuse.fuse`.
@@ -188,9 +185,9 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
         if self.voting == "soft":
             vote, why_vote, described = self._pool.name, self._pool.why, self._pool.name
         else:
-            vote, why_vote, described = MAJORITY_VOTE, self.fusion_.why, "the majority vote"
+            vote, why_vote, described = "MajorityVote", self.fusion_.why, "the majority vote"
         method, why = self.fusion_.method, self.fusion_.why
-        if method == MAJORITY_VOTE:
+        if method == "MajorityVote":
             return vote, why_vote
         vote_errors, fusion_errors = (self._errors(name) for name in (vote, method))
         gain = vote_errors.astype(float) - fusion_errors

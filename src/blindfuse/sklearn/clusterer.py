@@ -19,9 +19,6 @@ from blindfuse.typing import Array, Codes, Floats
 
 Labels = NDArray[np.int64]
 
-MAX_CLUSTERS = 20
-"""Most clusters of a run if the number of classes is not given."""
-
 
 def _members_predict(self: "BlindClusterEnsemble") -> bool:
     """Whether runs can assign new items to their clusters."""
@@ -142,9 +139,9 @@ class BlindClusterEnsemble(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         members = zip(self.estimators_, self.estimators_features_, strict=True)
         columns = [member.predict(items[:, features]) for member, features in members]
         table = np.stack(columns, axis=1)
-        known = self.fusion_.responses
-        rows = Responses.from_matrix(table, classes=known.symbols, annotators=known.annotators)
-        responses = Responses.from_clusters(rows, classes=known.classes)
+        fused = self.fusion_.responses
+        rows = Responses.from_matrix(table, classes=fused.symbols, annotators=fused.annotators)
+        responses = Responses.from_clusters(rows, classes=fused.classes)
         posteriors = self.fusion_.predict_proba(responses)[:, self._classes]
         return np.asarray(posteriors / posteriors.sum(axis=1, keepdims=True))
 
@@ -153,7 +150,7 @@ class BlindClusterEnsemble(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_features = X.shape[1]
         count = max(1, round(self.max_features * n_features))
         features = np.sort(rng.permutation(n_features)[:count])
-        low, high = 2, MAX_CLUSTERS
+        low, high = 2, 20
         if self.n_clusters is not None:
             low, high = self.n_clusters, 2 * self.n_clusters
         high = min(high, len(np.unique(X[:, features], axis=0)))

@@ -28,20 +28,12 @@ from blindfuse.typing import Codes, Floats
 
 Vote = Literal["MajorityVote", "SoftVote"]
 
-OPINION_POOL = "OpinionPool"
-"""The name of the method."""
 FLOOR = 0.01
 """Smallest probability: trees and nearest neighbours say 0 where they have seen few items."""
 RIDGES = (1000.0, 100.0, 10.0, 1.0)
 """Ridge penalties, from near the vote to scikit-learn's default for logistic regression."""
-VOTE_RIDGE = 1e-3
-"""Ridge that draws the weight of the vote towards 1; bounds it if all labels are right."""
-MIN_GAIN = 1e-4
-"""Smallest reduction of the log-loss, in nats per item; less is rounding of the optimiser."""
 FOLDS = 5
 """Folds of the cross-validation, as in scikit-learn."""
-MAX_CELLS = 2_000_000
-"""Items times classifiers times classes up to which weights are learned from all items."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +48,7 @@ class OpinionPool:
     @property
     def name(self) -> str:
         """The name of the method that labels items."""
-        return OPINION_POOL if self.is_weighted else self.vote
+        return "OpinionPool" if self.is_weighted else self.vote
 
     def posteriors(self, probabilities: Floats) -> Floats:
         """Posteriors ``[item, class]`` of ``probabilities[item, classifier, class]``."""
@@ -83,7 +75,8 @@ def fit_opinion_pool(probabilities: Floats, truth: Codes) -> OpinionPool:
     vote, vote_error = _better_vote(probabilities, truth)
     n_items, n_classifiers, n_classes = probabilities.shape
     rng = np.random.default_rng(0)
-    used = rng.permutation(n_items)[: max(1, MAX_CELLS // (n_classifiers * n_classes))]
+    # Two million probabilities tell as much about the weights as more would.
+    used = rng.permutation(n_items)[: max(1, 2_000_000 // (n_classifiers * n_classes))]
     logs, labels = _logs(probabilities[used], vote), truth[used]
     ridge, gain = _cross_validate(logs, labels)
     error = gain.std() / np.sqrt(len(gain)) if len(gain) else 0.0
@@ -99,7 +92,7 @@ def fit_opinion_pool(probabilities: Floats, truth: Codes) -> OpinionPool:
         f"(standard error {error:.4f})"
     )
     weights = _fit_weights(logs, labels, ridge, _vote_only(logs))
-    if gain.mean() > max(SIGNIFICANT_Z * error, MIN_GAIN):
+    if gain.mean() > max(SIGNIFICANT_Z * error, 1e-4):  # less is rounding of the optimiser
         return OpinionPool(vote, weights, True, f"{measured}; {compared}.")
     why = f"{measured}; {compared}, less than {SIGNIFICANT_Z:g} standard errors."
     return OpinionPool(vote, _vote_only(logs), False, why)
@@ -162,7 +155,8 @@ def _fit_weights(logs: Floats, labels: Codes, ridge: float, start: Floats) -> Fl
     only_vote = np.isinf(ridge)
     used = logs[:, :1] if only_vote else logs
     centre = np.eye(used.shape[1])[0]
-    ridges = np.where(centre > 0, VOTE_RIDGE, 0.0 if only_vote else ridge)
+    # The weight of the vote is drawn towards 1, which bounds it if all labels are right.
+    ridges = np.where(centre > 0, 1e-3, 0.0 if only_vote else ridge)
     of_label = used[np.arange(len(labels)), :, labels]
 
     def loss(weights: Floats) -> tuple[float, Floats]:

@@ -1,4 +1,4 @@
-"""The learned prior of class probabilities: its strength, and what it does in EM."""
+"""Learned strengths of Dirichlet priors, and what that of the class prior does in EM."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,30 @@ from scipy.stats import dirichlet_multinomial
 
 from blindfuse import DawidSkene
 from blindfuse.metrics import error_rate
-from blindfuse.model.class_prior import learn_class_pseudo_count
+from blindfuse.model.strengths import best_strength, column_log_likelihood, learn_class_pseudo_count
 from experiments.skilled_crowds import skilled_crowd
+
+
+@pytest.mark.parametrize("n_annotators", [5, 200])
+def test_the_likelihood_of_columns_is_dirichlet_multinomial(n_annotators: int) -> None:
+    """Few and many counts; columns and cells without counts change nothing."""
+    rng = np.random.default_rng(0)
+    centres = rng.dirichlet(np.ones(4), size=3).T[None]
+    counts = rng.integers(0, 20, size=(n_annotators, 4, 3)) * (rng.random((4, 1)) < 0.8)
+    counts[0] = 0
+    log_likelihood = column_log_likelihood(counts.astype(float), centres)
+
+    def written_out(s: float) -> float:
+        total = 0.0
+        for m, k in np.ndindex(n_annotators, 3):
+            column, alpha = counts[m, :, k], s * centres[0, :, k]
+            total += float(dirichlet_multinomial.logpmf(column, alpha, column.sum()))
+        return total
+
+    difference = log_likelihood(30.0) - log_likelihood(2.0)
+    assert difference == pytest.approx(written_out(30.0) - written_out(2.0))
+    best = best_strength(log_likelihood)
+    assert all(log_likelihood(best) > log_likelihood(best * factor) for factor in (0.8, 1.25))
 
 
 @pytest.mark.parametrize("seed", range(5))

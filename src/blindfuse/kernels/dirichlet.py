@@ -1,25 +1,9 @@
-"""Likelihoods of counts whose probabilities have a beta or a Dirichlet distribution."""
+"""The likelihood of counts whose probabilities have a Dirichlet distribution."""
 
 from blindfuse.kernels.compilation import inlined, kernel, logarithm
 
 SHIFT = 7
 """How far an argument of log Γ is raised before Stirling's series, which then has 15 digits."""
-
-
-@kernel
-def log_beta_binomial(right, total, mu, strength):
-    """Return Σ log B(x + s μ, n − x + s (1 − μ)) / B(s μ, s (1 − μ)) over cells.
-
-    ``right[cell]`` is x, ``total[cell]`` is n and ``mu[cell]`` is μ; ``strength`` is s.
-    """
-    log_likelihood = 0.0
-    for cell in range(right.size):
-        x, n = right[cell], total[cell]
-        a, b = strength * mu[cell], strength * (1.0 - mu[cell])
-        logs = _stirling_ratio(a, x) + _stirling_ratio(b, n - x) - _stirling_ratio(strength, n)
-        products = _product_ratio(a, x) * _product_ratio(b, n - x) / _product_ratio(strength, n)
-        log_likelihood += logs - logarithm(products)
-    return log_likelihood
 
 
 @kernel

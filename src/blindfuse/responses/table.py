@@ -1,0 +1,270 @@
+"""``AnnotationTable``: what annotators reported for items, whatever the kind of response."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from blindfuse.errors import BadLabels, list_names
+from blindfuse.kernels.sorting import count_rows
+from blindfuse.responses.coding import CodedNames, as_column
+from blindfuse.responses.notes import names_note
+from blindfuse.responses.repeats import Repeats, check_repeats, repeat_notes
+from blindfuse.responses.rows import (
+    Rows,
+    annotator_dtype,
+    as_positions,
+    check_rows,
+    is_present,
+    item_dtype,
+    read_only,
+    row_of_entry,
+    row_starts,
+    select_rows,
+    sort_and_deduplicate,
+    sort_by_row_and_code,
+)
+from blindfuse.typing import Array, Codes, Flags, Integers
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnnotationTable:
+    """Responses of M annotators to N items, sorted by item, then by annotator.
+
+    A kind of response is a subclass, which says what ``by_item.symbols`` are: codes of labels or
+    sets, or numbers. It adds the fields that give them a meaning, and its constructors convert the
+    user's values, call :meth:`collect` or :meth:`of_matrix`, and leave the rest to this class.
+
+    Attributes
+    ----------
+    items, annotators
+        names, in the order of the rows of every result.
+    by_item
+        :class:`~blindfuse.responses.rows.Rows` with one row per item: ``codes`` are annotators.
+    repeated
+        number of responses beyond the first per item and annotator, of which one is kept.
+    contradictory
+        number of pairs of item and annotator whose repeated responses have no most frequent one;
+        they are treated as missing.
+    remarks
+        notes about the conversion of the user's values.
+    """
+
+    items: Array
+    annotators: Array
+    by_item: Rows
+    repeated: int = 0
+    contradictory: int = 0
+    remarks: tuple[str, ...] = ()
+
+    repeats: ClassVar[Any] = Repeats
+    """The allowed values of ``repeats=``."""
+    per_response: ClassVar[tuple[str, ...]] = ()
+    """Fields with one entry per response, in the order of ``by_item``; they may be None."""
+    noun: ClassVar[str] = "response"
+    without_response: ClassVar[str] = "fused by the prior"
+    """What happens to items without a response, for notes."""
+
+    def __post_init__(self) -> None:
+        for name in ("items", "annotators"):
+            object.__setattr__(self, name, read_only(as_column(getattr(self, name))))
+        shape = len(self.items), len(self.annotators), self.n_symbols
+        object.__setattr__(self, "by_item", check_rows(Rows(*self.by_item), shape))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without cached properties; arrays are read-only again after unpickling."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return partial(type(self), **values), ()
+
+    # Construction
+
+    @classmethod
+    def collect(
+        cls,
+        items: CodedNames,
+        annotators: CodedNames,
+        values: Array,
+        repeats: str,
+        remarks: Sequence[str] = (),
+        **payload: Any,
+    ) -> Self:
+        """Create a table of responses in any order; one per item and annotator is kept.
+
+        ``values`` are codes or numbers; those that are negative or NaN are missing, and their items
+        and annotators are kept.
+        """
+        check_repeats(repeats, cls.repeats)
+        item, annotator = items.codes, annotators.codes
+        present = is_present(values)
+        if not present.all():
+            item, annotator, values = item[present], annotator[present], values[present]
+        shape = len(items.names), len(annotators.names)
+        item = item.astype(item_dtype(shape[0]), copy=False)
+        annotator = annotator.astype(annotator_dtype(shape[1]))
+        rows, repeated, contradictory = sort_and_deduplicate(
+            item, annotator, values, shape, repeats
+        )
+        if repeated and repeats == "error":
+            at = int(np.argmax(np.bincount(item) > np.diff(rows.starts)))
+            who = int(np.argmax(np.bincount(annotator[item == at]) > 1))
+            raise BadLabels(
+                f"Annotator {list_names(annotators.names[[who]])} responded to item "
+                f"{list_names(items.names[[at]])} more than once. Pass "
+                f"repeats={cls.repeats.__args__[0]!r}, 'last' or 'first' to keep one."
+            )
+        counts = repeated, contradictory
+        return cls(items.names, annotators.names, rows, *counts, tuple(remarks), **payload)
+
+    @classmethod
+    def of_matrix(
+        cls,
+        items: Array,
+        annotators: Array,
+        matrix: Array,
+        remarks: Sequence[str] = (),
+        **payload: Any,
+    ) -> Self:
+        """Create a table of ``matrix[item, annotator]`` of codes, −1 if missing, or numbers."""
+        flat, shape = matrix.reshape(-1), matrix.shape
+        columns = np.arange(shape[1], dtype=annotator_dtype(shape[1]))
+        codes = np.broadcast_to(columns, shape).reshape(-1)
+        present = is_present(flat)
+        counts = np.count_nonzero(present.reshape(shape), axis=1)
+        if not present.all():
+            codes, flat = codes[present], flat[present]
+        rows = Rows(row_starts(counts), codes, flat)
+        return cls(items, annotators, rows, remarks=tuple(remarks), **payload)
+
+    # Sizes and views
+
+    @property
+    def starts(self) -> Array:
+        """The responses to item n are ``starts[n]:starts[n + 1]``."""
+        return self.by_item.starts
+
+    @property
+    def codes(self) -> Array:
+        """The position of the annotator of each response."""
+        return self.by_item.codes
+
+    @property
+    def n_items(self) -> int:
+        return len(self.items)
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.annotators)
+
+    @property
+    def n_symbols(self) -> int | None:
+        """Number of different symbols; None where responses are numbers."""
+        return None
+
+    @property
+    def n_responses(self) -> int:
+        return len(self.by_item.codes)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every annotator responded to every item."""
+        return self.n_responses == self.n_items * self.n_annotators
+
+    @property
+    def responses_per_item(self) -> Integers:
+        """Number of responses to each item, ``[item]``."""
+        return np.diff(self.by_item.starts)
+
+    @cached_property
+    def responses_per_annotator(self) -> Integers:
+        """Number of responses of each annotator, ``[annotator]``."""
+        if self.is_complete:
+            return read_only(np.full(self.n_annotators, self.n_items))
+        return read_only(count_rows(self.by_item.codes, self.n_annotators))
+
+    def item_of_response(self) -> Codes:
+        """Return the position of the item of each response, in the order of ``by_item``."""
+        return row_of_entry(self.by_item.starts)
+
+    # Selection
+
+    def with_rows(
+        self, items: Array, by_item: Rows, entries: Array | None = None, **changes: Any
+    ) -> Self:
+        """Return other responses, to these items, in the codes of this table.
+
+        ``entries`` are the positions in this table of the responses, if they are some of its own.
+        """
+        values: dict[str, Any] = {"repeated": 0, "contradictory": 0, "remarks": (), **changes}
+        for name in self.per_response:
+            value = getattr(self, name)
+            values[name] = None if entries is None or value is None else value[entries]
+        return replace(self, items=items, by_item=by_item, **values)
+
+    def select_items(self, chosen: ArrayLike) -> Self:
+        """Return the responses to the items at these positions, or in this mask, in this order."""
+        places = as_positions(chosen, self.n_items, "items")
+        rows, entries = select_rows(self.by_item, places)
+        return self.with_rows(self.items[places], rows, entries)
+
+    def select_responses(self, mask: Flags) -> Self:
+        """Return the same items and annotators with the responses in this mask only."""
+        kept = np.concatenate([[0], np.cumsum(mask)])[self.by_item.starts]
+        _, codes, symbols = self.by_item
+        rows = Rows(row_starts(np.diff(kept)), codes[mask], symbols[mask])
+        return self.with_rows(self.items, rows, np.flatnonzero(mask))
+
+    def rearranged(
+        self, items: Array, item_at: Codes, annotators: Array, annotator_at: Codes
+    ) -> Self:
+        """Return the responses with items and annotators at other positions, under other names.
+
+        The item at position n moves to ``item_at[n]``, the name of which is in ``items``.
+        """
+        starts, codes, entries = sort_by_row_and_code(
+            item_at[self.item_of_response()].astype(item_dtype(len(items))),
+            annotator_at[self.codes].astype(annotator_dtype(len(annotators))),
+            np.arange(self.n_responses, dtype=item_dtype(self.n_responses)),
+            (len(items), len(annotators)),
+        )
+        rows = Rows(starts, codes, self.by_item.symbols[entries])
+        return self.with_rows(items, rows, entries, annotators=annotators)
+
+    # Notes
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Facts about the responses that a user should know before fusing them."""
+        empty = self.items[self.responses_per_item == 0]
+        inactive = self.annotators[self.responses_per_annotator == 0]
+        return (
+            *self.remarks,
+            *names_note(empty, f"item{{s}} without a {self.noun}, {self.without_response}"),
+            *names_note(inactive, f"annotator{{s}} without a {self.noun}"),
+            *self._unreported(),
+            *self.repeat_notes,
+        )
+
+    @property
+    def repeat_notes(self) -> tuple[str, ...]:
+        """Notes about annotators who responded to an item more than once."""
+        return tuple(repeat_notes(self.repeated, self.contradictory, self.noun))
+
+    def _unreported(self) -> list[str]:
+        """Return notes about what no annotator reported."""
+        return []
+
+    def _sizes(self) -> tuple[str, str]:
+        """Return the texts of ``repr`` about classes, and about the size of a response."""
+        return "", ""
+
+    def __repr__(self) -> str:
+        classes, each = self._sizes()
+        size = (
+            f"{type(self).__name__}: {self.n_items:,} items × {self.n_annotators:,} annotators, "
+            f"{classes}{self.n_responses:,} {self.noun}s "
+            f"({self.n_responses / max(self.n_items, 1):.1f} per item{each})"
+        )
+        return "\n  ".join([size, *self.notes])
