@@ -1,8 +1,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo docs test test-browser test-engines test-instructions chromium valgrind lint types \
-	layers bench calibration reproduce clean tests/instructions/counts.json docs/output docs/formats.md
+.PHONY: demo docs test test-browser test-engines chromium lint types \
+	layers bench calibration reproduce clean docs/output docs/formats.md
 
 .venv/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -50,17 +50,6 @@ chromium:
 	@command -v chromium > /dev/null \
 		|| { test "$$(id -u)" = 0 && apt-get update -q && apt-get install -y -q chromium; } \
 		|| { echo "chromium is missing, and installing it needs root: apt-get install chromium"; exit 1; }
-
-test-instructions: .venv/dev valgrind  ## the hot kernels take no more instructions than before
-	$(BIN)/pytest tests/instructions
-
-tests/instructions/counts.json: .venv/dev valgrind  ## accept the current instruction counts
-	$(BIN)/python -m tests.instructions.counting
-
-valgrind:
-	@command -v valgrind > /dev/null \
-		|| { test "$$(id -u)" = 0 && apt-get update -q && apt-get install -y -q valgrind; } \
-		|| { echo "valgrind is missing, and installing it needs root: apt-get install valgrind"; exit 1; }
 
 docs/output: .venv/dev  ## renew the output that README and the tutorials show
 	$(BIN)/python tools/doc_examples.py README.md docs/index.md docs/tutorials/*.md

@@ -10,12 +10,11 @@ import pytest
 from blindfuse import Responses, fuse, simulate
 from blindfuse.diagnostics import annotators, identifiability, pairs
 from blindfuse.kernels import compilation, hash_codes
-from blindfuse.model import posteriors
 from blindfuse.responses import canonical, rows
 
 MODULES = (
     *(annotators, canonical, compilation, hash_codes),
-    *(identifiability, pairs, posteriors, rows),
+    *(identifiability, pairs, rows),
 )
 
 
@@ -59,38 +58,6 @@ def test_codes_of_integers_are_in_order_of_appearance(offset: int, spread: int) 
         assert kernel[0].dtype == small[0].dtype == np.int32
 
 
-def test_votes_are_equal(responses: Responses) -> None:
-    for count in (posteriors.vote_posteriors, posteriors.count_vote_units):
-        kernel, small = both_ways(partial(count, responses))
-        if isinstance(kernel, posteriors.ExpectedCounts):
-            np.testing.assert_array_equal(kernel.counts, small.counts)
-            np.testing.assert_array_equal(kernel.totals, small.totals)
-        else:
-            np.testing.assert_array_equal(kernel, small)
-
-
-def test_posteriors_and_expected_counts_are_equal(responses: Responses) -> None:
-    rng = np.random.default_rng(0)
-    K, M = responses.n_classes, responses.n_annotators
-    for L in (K, 2 * K):
-        confusions = rng.dirichlet(np.ones(K), size=(M, L)).transpose(0, 2, 1)
-        model = confusions, rng.dirichlet(np.ones(L))
-        kernel, small = both_ways(partial(posteriors.compute_posteriors, responses, *model))
-        np.testing.assert_allclose(kernel[0], small[0], rtol=1e-12)
-        assert kernel[1] == pytest.approx(small[1], rel=1e-12)
-        given = small[0]
-        for make in (
-            partial(posteriors.expected_counts, responses, *model),
-            partial(posteriors.count_posteriors, responses, given),
-        ):
-            kernel, small = both_ways(make)
-            np.testing.assert_allclose(kernel.counts, small.counts, rtol=1e-10, atol=1e-12)
-            np.testing.assert_allclose(kernel.totals, small.totals, rtol=1e-10)
-            assert kernel.log_likelihood == pytest.approx(small.log_likelihood, rel=1e-12)
-        kernel, small = both_ways(partial(posteriors.most_likely, given))
-        np.testing.assert_array_equal(kernel, small)
-
-
 def test_a_fusion_is_the_same(responses: Responses) -> None:
     kernel, small = both_ways(partial(fuse, responses))
     assert kernel.method == small.method
@@ -102,9 +69,8 @@ def test_diagnostics_are_the_same(responses: Responses) -> None:
     fusion = fuse(responses)
     model = fusion.model.independent
     inputs = responses, model, model.posteriors(responses)
-    kernel, small = both_ways(lambda: pairs.count_pairs(responses).compare_with(model, 2))
-    for name in ("i", "j", "n_common", "residual", "squared_norm", "agreement"):
-        np.testing.assert_allclose(getattr(kernel, name), getattr(small, name), atol=1e-12)
+    kernel, small = both_ways(lambda: pairs.count_pairs(responses).counts)
+    np.testing.assert_array_equal(kernel, small)
     kernel, small = both_ways(partial(annotators._collect_evidence, *inputs))
     for one, other in zip(kernel, small, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import blindfuse
-from blindfuse.cli.cold_start import compile_in_background
 from blindfuse.cli.system import free_memory
 from blindfuse.errors import BadFile, list_names
 
@@ -51,7 +50,6 @@ class InputOptions:
         Where ``are_known``, as those of a model and as numbers of clusters, it need not be asked
         whether they are classes. Other options are those of ``blindfuse.read``.
         """
-        compile_in_background()
         step(f"reading {self.title}")
         data = blindfuse.read(self.files, kind=kind, **options, **self.reading_options(classes))
         left_out = data.questions if are_known else ()

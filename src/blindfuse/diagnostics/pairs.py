@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.diagnostics.sampling import evenly_spaced
-from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
+from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.pairs import (
     add_pair_counts,
     add_pair_counts_by_bits,
-    compare_with_model,
 )
 from blindfuse.model.incidence import incidence
 from blindfuse.model.model import Model
@@ -110,18 +109,9 @@ class PairCounts:
 
     def compare_with(self, model: Model, min_common: int = 1) -> Pairs:
         """Compare pairs that share ``min_common`` items with a model of the same annotators."""
-        M, R = self.counts.shape[:2]
-        confusions = model.confusions[self.annotators]
-        if self.n_responses.sum() < MIN_COMPILED:
-            found = _compare_small(self.counts, confusions, model.prior, min_common)
-            return Pairs(self.annotators, R, self.n_responses, *found)
-        indices = np.empty((2, M * (M - 1) // 2), dtype=np.intp)
-        columns = np.empty((5, M * (M - 1) // 2))
-        lanes = lanes_of(R)
-        n = compare_with_model(
-            self.counts, confusions, model.prior, min_common, lanes, *indices, *columns
-        )
-        return Pairs(self.annotators, R, self.n_responses, *indices[:, :n], *columns[:, :n])
+        R, confusions = self.counts.shape[1], model.confusions[self.annotators]
+        found = _compare(self.counts, confusions, model.prior, min_common)
+        return Pairs(self.annotators, R, self.n_responses, *found)
 
 
 def count_pairs(responses: Responses) -> PairCounts:
@@ -153,10 +143,10 @@ def _bits_are_cheaper(responses: Responses) -> bool:
     return responses.n_items / 64 * all_pairs < pairs
 
 
-def _compare_small(
+def _compare(
     counts: NDArray[np.int32], confusions: Floats, prior: Floats, min_common: int
 ) -> tuple[Array, ...]:
-    """The columns of :class:`Pairs` from ``i`` on without a kernel."""
+    """Return the columns of :class:`Pairs` from ``i`` on."""
     n_common = counts.sum(axis=(1, 3))
     i, j = np.nonzero(np.triu(n_common >= max(min_common, 1), 1))
     n = n_common[i, j].astype(float)

@@ -134,17 +134,6 @@ class KernelCache(NullCache):
         return state.digest()
 
 
-def is_missing(kernel: Any) -> bool:
-    """Return whether a kernel is compiled for no signature yet, and can be kept once it is."""
-    function, cached = kernel.py_func, kernel._cache
-    folders = _folders(cached._source.parent)
-    pattern = f"{cached._source.stem}.{function.__qualname__}.*.kernel"
-    files = [path for folder in folders for path in folder.glob(pattern)]
-    return compile_lock.is_available(_shared_folder(cached._source.parent)) and all(
-        cached._content(path) is None for path in files
-    )
-
-
 def _shared_folder(source_folder: Path) -> Path:
     """Return the first folder in which processes can wait for each other's kernels."""
     folders = _folders(source_folder)

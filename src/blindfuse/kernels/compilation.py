@@ -4,14 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from blindfuse.kernels.cache import KernelCache
-from blindfuse.typing import Floats
 
 FAST_MATH = {"reassoc", "contract", "nsz"}
 """LLVM flags that let a sum run in several SIMD lanes. NaN and infinity keep their meaning."""
@@ -23,27 +21,20 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Like :func:`kernel`, but inlined into its callers, so that vectors stay in registers."""
-    return _compiled(function, fastmath=FAST_MATH, inline="always")
+    """Like :func:`kernel`, for functions that kernels call: LLVM copies them into their callers.
+
+    Otherwise each would exist twice, alone and in its caller, optimised for itself, and results of
+    the process that compiles it and of those that load it would differ in their last digits.
+    """
+    return _compiled(function, fastmath=FAST_MATH, forceinline=True)
 
 
 def nested(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Like :func:`kernel`, for kernels that other kernels call: sums keep their order.
+    """Like :func:`kernel`, for larger functions that kernels call: sums keep their order.
 
-    Such a kernel exists twice, alone and in its caller, each optimised for itself, and the copy
-    that is loaded first is called: in the process that compiles it another one than later. If sums
-    could be reordered, results of these processes would differ in their last digits.
+    So the copy in the caller and the function itself give the same result.
     """
     return _compiled(function, fastmath=False)
-
-
-def embedded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Like :func:`nested`, for long sums, which must run in several SIMD lanes.
-
-    LLVM copies the function into its callers, so that there is no other copy to call. That takes
-    longer to compile.
-    """
-    return _compiled(function, fastmath=FAST_MATH, forceinline=True)
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
@@ -61,26 +52,6 @@ LN_2, LN_2_REST = 0.693147180369123816490, 1.90821492927058770002e-10
 MIN_COMPILED = 20_000
 """Responses from which compiling a kernel of its own pays. Smaller tables use NumPy where it is
 almost as fast, and kernels for any number of classes, so that a first run compiles less."""
-
-MAX_LANES = 32
-"""Classes for whose number a kernel is compiled; with more, one kernel serves all numbers."""
-
-
-def lanes_of(count: int) -> tuple[tuple[()], ...] | Floats:
-    """Return an object of length ``count``, the number of classes, that tells kernels about rows.
-
-    Up to MAX_LANES it is a tuple, whose length is part of its type, so that a row of classes is a
-    vector in registers. Its entries are empty, because others would become arguments of every
-    function. With more classes it is an array, and rows are in memory (see
-    ``blindfuse.kernels.vectors``).
-    """
-    return register_lanes(count, MIN_COMPILED) or np.empty(count)
-
-
-def register_lanes(count: int, n_responses: int) -> tuple[tuple[()], ...] | None:
-    """Return the lanes of a row in registers; None for more than MAX_LANES and small tables."""
-    in_registers = count <= MAX_LANES and n_responses >= MIN_COMPILED
-    return ((),) * count if in_registers else None
 
 
 @intrinsic
@@ -131,22 +102,19 @@ def logarithm(x):
 
 
 @intrinsic
-def prefetch(typing_context: Any, array: Any, row: Any, offset: Any) -> Any:
-    """Prefetch the cache line ``offset`` bytes after the start of ``array[row]``."""
+def prefetch(typing_context: Any, array: Any, at: Any) -> Any:
+    """Prefetch the cache line of the flat position ``at`` of a contiguous array."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        kind = signature.args[0]
-        data = context.make_array(kind)(context, builder, arguments[0])
-        stride = cgutils.unpack_tuple(builder, data.strides, kind.ndim)[0]
-        byte, word, half = ir.IntType(8).as_pointer(), ir.IntType(64), ir.IntType(32)
-        position = builder.add(builder.mul(stride, arguments[1]), arguments[2])
-        address = builder.inttoptr(builder.add(builder.ptrtoint(data.data, word), position), byte)
+        data = context.make_array(array)(context, builder, arguments[0]).data
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
         instruction = cgutils.get_or_insert_function(
             builder.module,
-            ir.FunctionType(ir.VoidType(), [byte, half, half, half]),
+            ir.FunctionType(ir.VoidType(), [byte, number, number, number]),
             "llvm.prefetch.p0",
         )
-        builder.call(instruction, [address, half(1), half(3), half(1)])  # write, keep, data
+        builder.call(instruction, [address, number(1), number(3), number(1)])  # write, keep, data
         return context.get_dummy_value()
 
-    return types.void(array, types.int64, types.int64), generate
+    return types.void(array, types.uint64), generate

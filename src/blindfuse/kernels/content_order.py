@@ -1,4 +1,4 @@
-"""Hashes of items, annotators and classes that depend on the responses only, and reordered rows."""
+"""Hashes of items, annotators and classes that depend on the responses only."""
 
 from typing import Any
 
@@ -42,45 +42,3 @@ def add_hashes(starts, codes, symbols, items, annotators, classes, to_annotators
             m, a = np.uint64(codes[at]), np.uint64(symbols[at])
             to_annotators[m] += _mix(items[n], classes[a])
             to_classes[a] += _mix(items[n], annotators[m])
-
-
-@inlined
-def _sort_row(codes, symbols, begin, end):
-    """Sort a row by its codes, by Shell's method."""
-    gap = np.int64(1)
-    while 9 * gap < end - begin:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for at in range(begin + gap, end):
-            code, symbol = codes[at], symbols[at]
-            place = at
-            while place - gap >= begin and codes[place - gap] > code:
-                codes[place] = codes[place - gap]
-                symbols[place] = symbols[place - gap]
-                place -= gap
-            codes[place], symbols[place] = code, symbol
-        gap //= 3
-
-
-@kernel
-def permute_rows(
-    starts,
-    codes,
-    symbols,
-    order,
-    first,
-    last,
-    new_codes,
-    new_symbols,
-    to_starts,
-    to_codes,
-    to_symbols,
-):
-    """Copy the rows ``order[first:last]`` with new codes and symbols, each row sorted by code."""
-    for row in range(first, last):
-        target = np.int64(to_starts[row])
-        begin, end = np.int64(starts[order[row]]), np.int64(starts[order[row] + 1])
-        for at in range(begin, end):
-            to_codes[target + at - begin] = new_codes[codes[at]]
-            to_symbols[target + at - begin] = new_symbols[symbols[at]]
-        _sort_row(to_codes, to_symbols, target, target + end - begin)

@@ -1,6 +1,6 @@
 """The likelihood of counts whose probabilities have a Dirichlet distribution."""
 
-from blindfuse.kernels.compilation import embedded, kernel, logarithm
+from blindfuse.kernels.compilation import inlined, kernel, logarithm
 
 SHIFT = 7
 """How far an argument of log Γ is raised before Stirling's series, which then has 15 digits."""
@@ -19,7 +19,7 @@ def log_rising_factorials(counts, shares, strength):
     return log_sum
 
 
-@embedded
+@inlined
 def _product_ratio(x, n):
     """Γ(x + n + SHIFT) Γ(x) / (Γ(x + n) Γ(x + SHIFT))."""
     raised, plain = 1.0, 1.0
@@ -29,7 +29,7 @@ def _product_ratio(x, n):
     return raised / plain
 
 
-@embedded
+@inlined
 def _stirling_ratio(x, n):
     """log Γ(x + n + SHIFT) / Γ(x + SHIFT) + n, without a difference of large numbers."""
     low, high = x + SHIFT, x + n + SHIFT
@@ -37,7 +37,7 @@ def _stirling_ratio(x, n):
     return logs + _stirling_rest(high) - _stirling_rest(low)
 
 
-@embedded
+@inlined
 def _stirling_rest(x):
     """log Γ(x) − (x − ½) log x + x − ½ log 2π."""
     r = 1.0 / x

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from blindfuse.kernels.compilation import embedded, kernel
+from blindfuse.kernels.compilation import inlined, kernel
 
 MAX_HALVINGS = 20
 
@@ -46,7 +46,7 @@ def glad_posteriors(
     return log_likelihood
 
 
-@embedded
+@inlined
 def _expected(starts, codes, symbols, row, own, others, posteriors, of_items, centre):
     """Expected log posterior of one row's parameter, its derivative and its Fisher information.
 

@@ -23,7 +23,7 @@ def _fill(hashes, at, table, firsts, count, codes):
     mask = np.uint64(table.shape[0] - 1)
     while at < hashes.size:
         if at + PREFETCH_DISTANCE < hashes.size:
-            prefetch(table, np.int64(hashes[at + PREFETCH_DISTANCE] & mask), 0)
+            prefetch(table, np.uint64(2) * (hashes[at + PREFETCH_DISTANCE] & mask))
         slot = hashes[at] & mask
         while table[slot, 1] != 0 and table[slot, 0] != hashes[at]:
             slot = (slot + np.uint64(1)) & mask

@@ -1,4 +1,4 @@
-"""Responses of pairs of annotators to their common items, counted and compared with a model."""
+"""Responses of pairs of annotators to their common items, counted."""
 
 import numpy as np
 
@@ -39,49 +39,3 @@ def add_pair_counts_by_bits(starts, annotators, symbols, n_symbols, counts):
         for one in range(len(counts)):
             for other in range((one // R + 1) * R, len(counts)):
                 counts[one, other] += count_common(bits[one], bits[other])
-
-
-@kernel
-def compare_with_model(
-    counts, confusions, prior, min_common, lanes,
-    first, second, common, residual, size, agreed, expected,
-):  # fmt: skip
-    """Compare ``counts[i, a, j, b]`` of pairs i < j with a model; return the number of pairs.
-
-    The last seven arguments are arrays ``[pair]`` that are filled for the pairs with at least
-    ``min_common`` common items: ``first`` and ``second`` are the annotators i and j, and ``common``
-    is n, the number of common items. With S = counts / n and P = Γ_i Π Γ_jᵀ, ``residual`` is
-    n ‖S − P‖², ``size`` is ‖P‖², and ``agreed`` and ``expected`` are the traces of S and P.
-    ``lanes`` has one entry per symbol, so that loops are compiled for this number.
-    """
-    M, pair, K = len(confusions), 0, len(prior)
-    joint = np.empty((len(lanes), K))
-    for i in range(M):
-        for a in range(len(lanes)):
-            for k in range(K):
-                joint[a, k] = confusions[i, a, k] * prior[k]
-        for j in range(i + 1, M):
-            n = 0
-            for a in range(len(lanes)):
-                for b in range(len(lanes)):
-                    n += counts[i, a, j, b]
-            if n < min_common:
-                continue
-            scale = 1.0 / n
-            distance = squares = observed_trace = model_trace = 0.0
-            for a in range(len(lanes)):
-                for b in range(len(lanes)):
-                    share = counts[i, a, j, b] * scale
-                    probability = 0.0
-                    for k in range(K):
-                        probability += joint[a, k] * confusions[j, b, k]
-                    distance += (share - probability) ** 2
-                    squares += probability * probability
-                    if a == b:
-                        observed_trace += share
-                        model_trace += probability
-            first[pair], second[pair], common[pair] = i, j, n
-            residual[pair], size[pair] = n * distance, squares
-            agreed[pair], expected[pair] = observed_trace, model_trace
-            pair += 1
-    return pair

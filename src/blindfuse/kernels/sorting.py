@@ -25,14 +25,14 @@ def scatter(rows, codes, symbols, free, row_codes, row_symbols):
     """
     for at in range(rows.size):
         if at + 2 * PREFETCH_DISTANCE < rows.size:
-            prefetch(free, np.int64(rows[at + 2 * PREFETCH_DISTANCE]), 0)
-            target = np.int64(free[rows[at + PREFETCH_DISTANCE]])
-            prefetch(row_codes, target, 0)
-            prefetch(row_symbols, target, 0)
-        target = free[rows[at]]
-        row_codes[target] = codes[at]
-        row_symbols[target] = symbols[at]
-        free[rows[at]] = target + 1
+            prefetch(free, np.uint64(rows[at + 2 * PREFETCH_DISTANCE]))
+            target = np.uint64(free[rows[at + PREFETCH_DISTANCE]])
+            prefetch(row_codes, target)
+            prefetch(row_symbols, target)
+        place = free[rows[at]]
+        row_codes[place] = codes[at]
+        row_symbols[place] = symbols[at]
+        free[rows[at]] = place + 1
 
 
 @kernel

@@ -21,8 +21,7 @@ P_m        ``grams[m]``                        Γ_mᵀ Γ_m
 
 import numpy as np
 
-from blindfuse.kernels.compilation import embedded, inlined, kernel, nested, prefetch
-from blindfuse.kernels.vectors import filled, load, plus_scaled, store, times
+from blindfuse.kernels.compilation import inlined, kernel, nested, prefetch
 
 INNER_TOLERANCE = 1e-8
 """Squared relative residual at which the inner ADMM of Appendix A stops."""
@@ -30,16 +29,11 @@ INNER_TOLERANCE = 1e-8
 MAX_EXTENSION = 20
 """ADMM may take this many times ``inner`` iterations to find a block that is not worse."""
 
-PREFETCH_DISTANCE = 48
-"""How many groups ahead memory is prefetched: the items of an annotator are scattered."""
+AHEAD = np.uint64(48)
+"""How many groups ahead memory is prefetched. The groups of an annotator are scattered: without
+this, a sweep over five million responses takes three times as long."""
 
-CACHE_LINE = 64
-"""Bytes per cache line."""
-
-SUMS = 4
-"""Sums among which the groups of an annotator take turns, a power of two."""
-
-ONE, TWO, AHEAD, LAST_SUM = map(np.uint64, (1, 2, PREFETCH_DISTANCE, SUMS - 1))
+ZERO, ONE, TWO, CACHE_LINE = map(np.uint64, (0, 1, 2, 8))
 """Unsigned numbers: signed indices could be negative, and Numba would check each of them."""
 
 
@@ -86,9 +80,9 @@ def project_model(confusions, prior):
 
 
 @nested
-def invert(matrix, lanes):
+def invert(matrix):
     """Invert a symmetric positive definite matrix in place, by Gauss–Jordan without pivoting."""
-    K = matrix.shape[0] if lanes is None else len(lanes)
+    K = matrix.shape[0]
     for p in range(K):
         pivot = 1.0 / matrix[p, p]
         matrix[p, p] = 1.0
@@ -102,7 +96,7 @@ def invert(matrix, lanes):
                     matrix[i, j] -= factor * matrix[p, j]
 
 
-@embedded
+@inlined
 def _dot(left, right):
     total = 0.0
     for j in range(left.size):
@@ -110,26 +104,10 @@ def _dot(left, right):
     return total
 
 
-@kernel
-def normal_equations(changes, residual, importance, normal, right):
-    """Fill ``normal`` with A W Aᵀ and ``right`` with A W f, where A is ``changes[i, j]``.
-
-    f is ``residual[j]``, and W has ``importance[j]`` on its diagonal.
-    """
-    weighted = np.empty(residual.size)
-    for i in range(changes.shape[0]):
-        for j in range(residual.size):
-            weighted[j] = importance[j] * changes[i, j]
-        right[i] = _dot(weighted, residual)
-        for l in range(i, changes.shape[0]):
-            normal[i, l] = normal[l, i] = _dot(weighted, changes[l])
-
-
 @nested
-def quadratic(gram, target, block, lanes):
+def quadratic(gram, target, block):
     """Return ½ tr(Xᵀ G X) − tr(Bᵀ X)."""
-    K = block.shape[0] if lanes is None else len(lanes)
-    C = block.shape[1] if lanes is None else len(lanes)
+    K, C = block.shape
     total = 0.0
     for k in range(K):
         for c in range(C):
@@ -143,7 +121,7 @@ def quadratic(gram, target, block, lanes):
 
 
 @nested
-def admm(gram, target, block, dual, inverse, work, moved_to, lanes, proximal, inner):
+def admm(gram, target, block, dual, inverse, work, moved_to, proximal, inner):
     """Minimise ½ tr(Xᵀ G X) − tr(Bᵀ X) + ν/2 ‖X − X_prev‖² over the simplices, in place.
 
     Appendix A, (31)–(33) and (36)–(38): ``block`` is X = Γ_mᵀ [true, reported], whose rows are on
@@ -155,10 +133,9 @@ def admm(gram, target, block, dual, inverse, work, moved_to, lanes, proximal, in
     outer iteration therefore never increases.
 
     ``inverse[true, true]``, ``work[4, true, reported]`` and ``moved_to[(true, reported)]`` are
-    buffers. Loops over the classes of a confusion matrix are unrolled if ``lanes`` are given.
+    buffers.
     """
-    K = block.shape[0] if lanes is None else len(lanes)
-    C = block.shape[1] if lanes is None else len(lanes)
+    K, C = block.shape
     constant, previous, free, right = work[0], work[1], work[2], work[3]
     trace = 0.0
     for k in range(K):
@@ -172,8 +149,8 @@ def admm(gram, target, block, dual, inverse, work, moved_to, lanes, proximal, in
         for c in range(C):
             previous[k, c] = block[k, c]
             constant[k, c] = target[k, c] + proximal_weight * block[k, c]
-    invert(inverse, lanes)
-    before = quadratic(gram, target, block, lanes)
+    invert(inverse)
+    before = quadratic(gram, target, block)
     for iteration in range(inner * MAX_EXTENSION):
         for k in range(K):
             for c in range(C):
@@ -205,7 +182,7 @@ def admm(gram, target, block, dual, inverse, work, moved_to, lanes, proximal, in
         )
         if not converged and iteration + 1 < inner:
             continue
-        if quadratic(gram, target, block, lanes) <= before:
+        if quadratic(gram, target, block) <= before:
             return
     for k in range(K):
         for c in range(C):
@@ -213,9 +190,7 @@ def admm(gram, target, block, dual, inverse, work, moved_to, lanes, proximal, in
 
 
 @inlined
-def _update_confusion(
-    gram, target, prior, confusion, dual, inverse, work, flat, lanes, proximal, inner
-):
+def _update_confusion(gram, target, prior, confusion, dual, inverse, work, flat, proximal, inner):
     """Solve (23), the subproblem of one Γ_m, in place (step 5 of Algorithm 1).
 
     The sums of (36) are scaled by Π first.
@@ -232,7 +207,7 @@ def _update_confusion(
         for a in range(R):
             target[k, a] *= prior[k]
             block[k, a] = confusion[a, k]
-    admm(gram, target, block, dual, inverse, work, flat, lanes, proximal, inner)
+    admm(gram, target, block, dual, inverse, work, flat, proximal, inner)
     for k in range(K):
         for a in range(R):
             confusion[a, k] = block[k, a]
@@ -250,13 +225,13 @@ def _update_prior(gram, target, prior, dual, proximal, inner, fixed):
         block[k, 0], right[k, 0], column[k, 0] = prior[k], target[k], dual[k]
     if not fixed:
         inverse, work, flat = np.empty((K, K)), np.empty((4, K, 1)), np.empty(K)
-        admm(gram, right, block, column, inverse, work, flat, None, proximal, inner)
+        admm(gram, right, block, column, inverse, work, flat, proximal, inner)
         for k in range(K):
             prior[k], dual[k] = block[k, 0], column[k, 0]
-    return quadratic(gram, right, block, None)
+    return quadratic(gram, right, block)
 
 
-@embedded
+@inlined
 def _eight_dots(a, b, c, d, left, right, dots):
     """Fill ``dots[8]`` with the products of four rows and two others; each entry is loaded once."""
     la = lb = lc = ld = ra = rb = rc = rd = 0.0
@@ -273,7 +248,7 @@ def _eight_dots(a, b, c, d, left, right, dots):
     dots[4], dots[5], dots[6], dots[7] = ra, rb, rc, rd
 
 
-@embedded
+@inlined
 def _add_products(rows, columns, begin, dots, total):
     """Add ``columns`` times ``rows``ᵀ to ``total``, using entries from ``begin`` on.
 
@@ -388,7 +363,7 @@ def sweep_moments(
         _gram_of_others(grams, m, 0, seen, seen2, seen3, 0, gram)
         _update_confusion(
             gram, target, prior, confusions[m], duals[m],
-            inverse, work, flat, None, proximal, inner,
+            inverse, work, flat, proximal, inner,
         )  # fmt: skip
         _stack(confusions, m, stacked, grams)
 
@@ -425,11 +400,9 @@ def _pack_gram(confusions, m, grams):
                 total += confusions[m, a, k] * confusions[m, a, l]
             grams[m, 0, at] = total
             at += 1
-    for rest in range(at, grams.shape[2]):
-        grams[m, 0, rest] = 0.0
 
 
-@inlined
+@nested
 def _unpack_gram(packed, scale, gram):
     """Fill ``gram`` with the symmetric matrix of the upper triangle ``packed[0]``, scaled."""
     at = 0
@@ -439,47 +412,25 @@ def _unpack_gram(packed, scale, gram):
             at += 1
 
 
-@inlined
-def _row_at(array, row, lanes):
-    """Return one row of an array, whose last axis is as long as ``lanes``."""
-    return load(array, np.uint64(row) * np.uint64(len(lanes)), lanes)
-
-
-@inlined
-def _set_row(array, row, value, lanes):
-    store(array, np.uint64(row) * np.uint64(len(lanes)), value)
-
-
 @nested
-def _polynomials(starts, annotators, symbols, rows, polynomials, lanes):
+def _polynomials(starts, annotators, symbols, rows, polynomials):
     """Fill ``polynomials[group, degree − 1, k]`` for degrees 1 and 2.
 
     They are the elementary symmetric polynomials of the group's ``rows[annotator, symbol, k]``.
-    Here and below, rows are in registers if ``lanes`` are given, and in memory if they are None.
     """
-    R, L = np.uint64(rows.shape[1]), rows.shape[2]
+    L = np.uint64(rows.shape[2])
     for group in range(np.uint64(starts.size - 1)):
-        begin, end = np.uint64(starts[group]), np.uint64(starts[group + ONE])
-        if lanes is None:
+        for k in range(L):
+            polynomials[group, ZERO, k] = polynomials[group, ONE, k] = 0.0
+        for at in range(np.uint64(starts[group]), np.uint64(starts[group + ONE])):
+            m, a = np.uint64(annotators[at]), np.uint64(symbols[at])
             for k in range(L):
-                polynomials[group, 0, k] = polynomials[group, 1, k] = 0.0
-            for at in range(begin, end):
-                m, a = np.uint64(annotators[at]), np.uint64(symbols[at])
-                for k in range(L):
-                    polynomials[group, 1, k] += rows[m, a, k] * polynomials[group, 0, k]
-                    polynomials[group, 0, k] += rows[m, a, k]
-        else:
-            one = two = filled(0.0, polynomials, lanes)
-            for at in range(begin, end):
-                row = _row_at(rows, np.uint64(annotators[at]) * R + np.uint64(symbols[at]), lanes)
-                two = plus_scaled(two, times(row, one), 1.0)
-                one = plus_scaled(one, row, 1.0)
-            _set_row(polynomials, TWO * group, one, lanes)
-            _set_row(polynomials, TWO * group + ONE, two, lanes)
+                polynomials[group, ONE, k] += rows[m, a, k] * polynomials[group, ZERO, k]
+                polynomials[group, ZERO, k] += rows[m, a, k]
 
 
 @nested
-def _sum_all(polynomials, sizes, rows, counts, total, lanes):
+def _sum_all(polynomials, sizes, rows, counts, total):
     """Fill ``total[0]`` with Σ over groups of size · (e₁ + e₂ + e₃), polynomials of degrees 1–3.
 
     By Newton's identities e₃ = e₁e₂ + (p₃ − e₁³)/3, where p₃ is the sum of the cubes of the rows.
@@ -489,99 +440,58 @@ def _sum_all(polynomials, sizes, rows, counts, total, lanes):
     M, R, L = rows.shape
     for k in range(L):
         total[0, k] = 0.0
-    if lanes is None:
-        for m in range(M):
-            for a in range(R):
-                for k in range(L):
-                    total[0, k] += counts[m, a] / 3.0 * rows[m, a, k] ** 3
-        for group in range(sizes.size):
+    for m in range(M):
+        for a in range(R):
             for k in range(L):
-                one, two = polynomials[group, 0, k], polynomials[group, 1, k]
-                total[0, k] += sizes[group] * (one + two + one * two - one**3 / 3.0)
-    else:
-        result = filled(0.0, total, lanes)
-        for m in range(M):
-            for a in range(R):
-                row = _row_at(rows, m * R + a, lanes)
-                cube = times(times(row, row), row)
-                result = plus_scaled(result, cube, counts[m, a] / 3.0)
-        for group in range(sizes.size):
-            first = _row_at(polynomials, 2 * group, lanes)
-            second = _row_at(polynomials, 2 * group + 1, lanes)
-            degrees = plus_scaled(first, second, 1.0)
-            degrees = plus_scaled(degrees, times(first, second), 1.0)
-            degrees = plus_scaled(degrees, times(times(first, first), first), -1.0 / 3.0)
-            result = plus_scaled(result, degrees, np.float64(sizes[group]))
-        _set_row(total, 0, result, lanes)
-
-
-@inlined
-def _prefetch_group(polynomials, sizes, group):
-    """Prefetch the polynomials and the size of a group."""
-    for offset in range(0, 16 * polynomials.shape[2], CACHE_LINE):
-        prefetch(polynomials, np.int64(group), offset)
-    prefetch(sizes, np.int64(group), 0)
+                total[0, k] += counts[m, a] / 3.0 * rows[m, a, k] ** 3
+    for group in range(np.uint64(sizes.size)):
+        for k in range(np.uint64(L)):
+            first, second = polynomials[group, ZERO, k], polynomials[group, ONE, k]
+            total[ZERO, k] += sizes[group] * (first + second + first * second - first**3 / 3.0)
 
 
 @nested
-def _sum_others(begin, end, groups, symbols, rows, polynomials, sizes, total, lanes):
-    """Add Σ of size · (1 + e₁ + e₂) over the groups of one annotator, without its own rows.
+def _sum_others(begin, end, groups, symbols, rows, polynomials, sizes, total):
+    """Fill ``total[symbol]`` with Σ of size · (1 + e₁ + e₂) over the groups of one annotator.
 
-    ``rows[symbol, k]`` are the rows of the annotator. ``total[(part, symbol), k]`` sums by its
-    symbol, by SUMS sums that take turns, because an addition waits for the one before it.
+    The polynomials are those without the annotator's own ``rows[symbol, k]``.
     """
-    R, L = np.uint64(rows.shape[0]), rows.shape[1]
-    last = np.uint64(end)
+    L, last = np.uint64(rows.shape[1]), np.uint64(end)
+    for a in range(rows.shape[0]):
+        for k in range(rows.shape[1]):
+            total[a, k] = 0.0
     for at in range(np.uint64(begin), last):
         if at + AHEAD < last:
-            _prefetch_group(polynomials, sizes, groups[at + AHEAD])
+            for k in range(ZERO, TWO * L, CACHE_LINE):
+                prefetch(polynomials, TWO * L * np.uint64(groups[at + AHEAD]) + k)
+            prefetch(sizes, np.uint64(groups[at + AHEAD]))
         group, a = np.uint64(groups[at]), np.uint64(symbols[at])
-        if lanes is None:
-            for k in range(L):
-                one = polynomials[group, 0, k] - rows[a, k]
-                two = polynomials[group, 1, k] - rows[a, k] * one
-                total[a + R * (at & LAST_SUM), k] += sizes[group] * (1.0 + one + two)
-        else:
-            row = _row_at(rows, a, lanes)
-            first = plus_scaled(_row_at(polynomials, TWO * group, lanes), row, -1.0)
-            second = _row_at(polynomials, TWO * group + ONE, lanes)
-            second = plus_scaled(second, times(row, first), -1.0)
-            degrees = plus_scaled(plus_scaled(filled(1.0, total, lanes), first, 1.0), second, 1.0)
-            part = a + R * (at & LAST_SUM)
-            added = plus_scaled(_row_at(total, part, lanes), degrees, np.float64(sizes[group]))
-            _set_row(total, part, added, lanes)
+        for k in range(L):
+            first = polynomials[group, ZERO, k] - rows[a, k]
+            second = polynomials[group, ONE, k] - rows[a, k] * first
+            total[a, k] += sizes[group] * (1.0 + first + second)
 
 
 @nested
-def _replace(begin, end, groups, symbols, old, new, polynomials, sizes, lanes):
+def _replace(begin, end, groups, symbols, old, new, polynomials):
     """Replace the rows of one annotator in the polynomials of its groups."""
-    L = old.shape[1]
-    last = np.uint64(end)
+    L, last = np.uint64(old.shape[1]), np.uint64(end)
     for at in range(np.uint64(begin), last):
         if at + AHEAD < last:
-            _prefetch_group(polynomials, sizes, groups[at + AHEAD])
+            for k in range(ZERO, TWO * L, CACHE_LINE):
+                prefetch(polynomials, TWO * L * np.uint64(groups[at + AHEAD]) + k)
         group, a = np.uint64(groups[at]), np.uint64(symbols[at])
-        if lanes is None:
-            for k in range(L):
-                change = new[a, k] - old[a, k]
-                polynomials[group, 1, k] += change * (polynomials[group, 0, k] - old[a, k])
-                polynomials[group, 0, k] += change
-        else:
-            before = _row_at(old, a, lanes)
-            moved = plus_scaled(_row_at(new, a, lanes), before, -1.0)
-            first = _row_at(polynomials, TWO * group, lanes)
-            others = plus_scaled(first, before, -1.0)
-            second = _row_at(polynomials, TWO * group + ONE, lanes)
-            second = plus_scaled(second, times(moved, others), 1.0)
-            _set_row(polynomials, TWO * group + ONE, second, lanes)
-            _set_row(polynomials, TWO * group, plus_scaled(first, moved, 1.0), lanes)
+        for k in range(L):
+            change = new[a, k] - old[a, k]
+            polynomials[group, ONE, k] += change * (polynomials[group, ZERO, k] - old[a, k])
+            polynomials[group, ZERO, k] += change
 
 
 @kernel
 def sweep_responses(
     starts, annotators, symbols, annotator_starts, patterns, pattern_symbols, sizes, symbol_counts,
     panel_starts, members, panel_zeros, member_starts, panels, member_zeros, panel_sizes,
-    item_counts, n_items, by_pattern, by_panel, lanes, gram_lanes, square_lanes,
+    item_counts, n_items, by_pattern, by_panel,
     confusions, prior, duals, prior_dual, fixed, proximal, inner,
 ):  # fmt: skip
     """Make one sweep directly from responses, with weights n/N; return h_N without its constant.
@@ -594,65 +504,44 @@ def sweep_responses(
     ``symbol_counts[m, a]`` and ``item_counts[m, 0]`` are the numbers of items to which an annotator
     reported a symbol, and to which it responded.
 
-    ``by_pattern`` and ``by_panel`` are buffers for the polynomials, reused in every sweep.
-    ``lanes`` and ``gram_lanes`` are those of rows of ``by_pattern``, of K entries, and of
-    ``by_panel``, of K (K + 1) / 2 entries or more; the others are zero. ``square_lanes`` are
-    ``lanes`` if the symbols are the classes, and otherwise None.
+    ``by_pattern`` and ``by_panel`` are buffers for the polynomials, reused in every sweep: rows of
+    K entries and of K (K + 1) / 2.
     """
-    M, L, scale = confusions.shape[0], by_panel.shape[2], 1.0 / n_items
-    R = confusions.shape[1] if square_lanes is None else len(square_lanes)
-    K = confusions.shape[2] if lanes is None else len(lanes)
-    grams = np.empty((M, 1, L))
+    M, R, K = confusions.shape
+    G, scale = by_panel.shape[2], 1.0 / n_items
+    grams = np.empty((M, 1, G))
     for m in range(M):
         _pack_gram(confusions, m, grams)
-    _polynomials(starts, annotators, symbols, confusions, by_pattern, lanes)
-    _polynomials(panel_starts, members, panel_zeros, grams, by_panel, gram_lanes)
-    reported, packed = np.empty((SUMS * R, K)), np.empty((SUMS, L))
-    old, old_gram = np.empty((R, K)), np.empty((1, L))
+    _polynomials(starts, annotators, symbols, confusions, by_pattern)
+    _polynomials(panel_starts, members, panel_zeros, grams, by_panel)
+    reported, packed = np.empty((R, K)), np.empty((1, G))
+    old, old_gram = np.empty((R, K)), np.empty((1, G))
     target, gram, inverse = np.empty((K, R)), np.empty((K, K)), np.empty((K, K))
     work, flat = np.empty((5, K, R)), np.empty(K * R)
     for m in range(M):
         for a in range(R):
             for k in range(K):
                 old[a, k] = confusions[m, a, k]
-        for at in range(L):
+        for at in range(G):
             old_gram[0, at] = grams[m, 0, at]
-        for a in range(SUMS * R):
-            for k in range(K):
-                reported[a, k] = 0.0
-        for part in range(SUMS):
-            for at in range(L):
-                packed[part, at] = 0.0
         begin, end = annotator_starts[m], annotator_starts[m + 1]
         first, last = member_starts[m], member_starts[m + 1]
-        _sum_others(begin, end, patterns, pattern_symbols, old, by_pattern, sizes, reported, lanes)
-        _sum_others(
-            first, last, panels, member_zeros, old_gram, by_panel, panel_sizes, packed, gram_lanes
-        )
-        for part in range(1, SUMS):
-            for at in range(L):
-                packed[0, at] += packed[part, at]
+        _sum_others(begin, end, patterns, pattern_symbols, old, by_pattern, sizes, reported)
+        _sum_others(first, last, panels, member_zeros, old_gram, by_panel, panel_sizes, packed)
         _unpack_gram(packed, scale, gram)
         for k in range(K):
             for a in range(R):
-                reports = 0.0
-                for part in range(SUMS):
-                    reports += reported[part * R + a, k]
-                target[k, a] = reports * scale
+                target[k, a] = reported[a, k] * scale
         _update_confusion(
             gram, target, prior, confusions[m], duals[m],
-            inverse, work, flat, square_lanes, proximal, inner,
+            inverse, work, flat, proximal, inner,
         )  # fmt: skip
         _pack_gram(confusions, m, grams)
-        _replace(
-            begin, end, patterns, pattern_symbols, old, confusions[m], by_pattern, sizes, lanes
-        )
-        _replace(
-            first, last, panels, member_zeros, old_gram, grams[m], by_panel, panel_sizes, gram_lanes
-        )
+        _replace(begin, end, patterns, pattern_symbols, old, confusions[m], by_pattern)
+        _replace(first, last, panels, member_zeros, old_gram, grams[m], by_panel)
     total = np.empty((1, K))
-    _sum_all(by_pattern, sizes, confusions, symbol_counts, total, lanes)
-    _sum_all(by_panel, panel_sizes, grams, item_counts, packed, gram_lanes)
+    _sum_all(by_pattern, sizes, confusions, symbol_counts, total)
+    _sum_all(by_panel, panel_sizes, grams, item_counts, packed)
     _unpack_gram(packed, scale, gram)
     for k in range(K):
         total[0, k] *= scale

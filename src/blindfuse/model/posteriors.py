@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from blindfuse.kernels import posteriors as kernels
-from blindfuse.kernels.compilation import MIN_COMPILED, lanes_of
 from blindfuse.kernels.threads import map_threads
+from blindfuse.kernels.vectors import padded, padded_length
 from blindfuse.model.anchored_votes import (
     ScoreRule,
     class_votes,
@@ -23,13 +23,15 @@ from blindfuse.model.anchored_votes import (
     score_votes,
 )
 from blindfuse.model.checks import check_shape
-from blindfuse.model.incidence import observed_incidence
-from blindfuse.responses.packing import PackedResponses
+from blindfuse.model.halves import halve
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Floats
 
 MIN_ITEMS_PER_THREAD = 8_000
 """With fewer items per thread, starting the thread costs more than it saves."""
+
+BLOCK_ITEMS = 16_384
+"""Items whose posteriors and likelihoods are held at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,38 +92,22 @@ def vote_posteriors(
 
 def _vote_units(responses: Responses, threads: int | None, rule: ScoreRule | None = None) -> Floats:
     """Return the majority vote ``[item, class]`` in units of 1/720720 vote."""
+    codes = None if responses.is_plain else initial_codes(responses, rule)
+    if codes is not None:
+        units = np.zeros((responses.n_items, responses.n_classes))
+        known = np.flatnonzero(codes >= 0)
+        units[known, codes[known]] = kernels.UNITS_PER_VOTE
+        return units
+    votes = weighted_votes(responses, threads=threads)
     if not responses.is_plain:
-        return _anchored_units(responses, rule)
-    if responses.n_responses < MIN_COMPILED:
-        return _units_of_winners(weighted_votes(responses))
-    units = np.empty((responses.n_items, responses.n_classes))
-    lanes = lanes_of(responses.n_classes)
-    map_threads(
-        lambda begin, end: kernels.vote_posteriors(*responses.by_item, begin, end, lanes, units),
-        responses.n_items,
-        threads,
-        MIN_ITEMS_PER_THREAD,
-    )
-    return units
+        votes = np.round(votes, 9)  # so that ties of sums are ties
+    _map_items(lambda *block: kernels.vote_units(votes, *block), responses.n_items, threads)
+    return votes
 
 
-def _units_of_winners(votes: Floats) -> Floats:
-    """The classes with most votes ``[item, class]`` share the units of an item."""
-    most = votes.max(axis=1, keepdims=True)
-    wins = votes == most
-    share = np.floor(kernels.UNITS_PER_VOTE / wins.sum(axis=1, keepdims=True))
-    return np.where(wins & (most > 0), share, 0.0)
-
-
-def _anchored_units(responses: Responses, rule: ScoreRule | None) -> Floats:
-    """The same for symbols that are not classes; sums of votes are rounded, so that ties are."""
-    codes = initial_codes(responses, rule)
-    if codes is None:
-        return _units_of_winners(np.round(class_votes(responses), 9))
-    units = np.zeros((responses.n_items, responses.n_classes))
-    known = np.flatnonzero(codes >= 0)
-    units[known, codes[known]] = kernels.UNITS_PER_VOTE
-    return units
+def _map_items(work: Callable[[int, int], Any], n_items: int, threads: int | None) -> list[Any]:
+    """Call ``work(first, last)`` on one block of items per thread; results in order."""
+    return map_threads(work, n_items, threads, MIN_ITEMS_PER_THREAD)
 
 
 def count_votes(
@@ -142,13 +128,7 @@ def count_vote_units(
 
     Shares of tied classes are whole numbers of units, so sums over items are exact.
     """
-    if responses.n_responses < MIN_COMPILED:
-        return _count_small(responses, _vote_units(responses, threads, rule))
-    if not responses.is_plain:
-        return count_posteriors(responses, _vote_units(responses, threads, rule), threads)
-    K = responses.n_classes
-    lanes = lanes_of(K)
-    return _sum_over_items(responses, K, threads, kernels.vote_counts, lanes)
+    return count_posteriors(responses, _vote_units(responses, threads, rule), threads)
 
 
 def votes_from_units(units: ExpectedCounts) -> ExpectedCounts:
@@ -159,7 +139,10 @@ def votes_from_units(units: ExpectedCounts) -> ExpectedCounts:
 
 
 def weighted_votes(
-    responses: Responses, weights: Floats | None = None, rule: ScoreRule | None = None
+    responses: Responses,
+    weights: Floats | None = None,
+    rule: ScoreRule | None = None,
+    threads: int | None = None,
 ) -> Floats:
     """Return the sum of ``weights[annotator]`` per item and class, ``[item, class]``.
 
@@ -168,19 +151,16 @@ def weighted_votes(
     """
     if not responses.is_plain:
         return class_votes(responses, weights, rule)
-    N, K = responses.n_items, responses.n_classes
-    if responses.n_responses >= MIN_COMPILED:
-        votes = np.zeros((N, K))
-        given = np.ones(responses.n_annotators) if weights is None else weights
-        factors = np.ascontiguousarray(given, dtype=float)
-        check_shape(factors, "weights", (responses.n_annotators,))
-        kernels.item_votes(*responses.by_item, factors, votes)
-        return votes
-    cells = responses.item_of_response()
-    cells *= K
-    cells += responses.by_item.symbols
-    each = None if weights is None else weights[responses.by_item.codes]
-    return np.bincount(cells, each, minlength=N * K).reshape(N, K).astype(float)
+    given = np.ones(responses.n_annotators) if weights is None else weights
+    factors = np.ascontiguousarray(given, dtype=float)
+    check_shape(factors, "weights", (responses.n_annotators,))
+    votes = np.zeros((responses.n_items, responses.n_classes))
+    _map_items(
+        lambda *block: kernels.item_votes(*responses.by_item, *block, factors, votes),
+        responses.n_items,
+        threads,
+    )
+    return votes
 
 
 def baseline_votes(
@@ -207,10 +187,8 @@ def baseline_votes(
 def most_likely(posteriors: Floats) -> Codes:
     """Return the most probable class of each item, ``[item]``; ties go to the first class."""
     check_shape(posteriors, "posteriors", (len(posteriors), max(1, np.shape(posteriors)[-1])))
-    if len(posteriors) < MIN_COMPILED:
-        return np.asarray(np.argmax(posteriors, axis=1))
-    codes = np.empty(len(posteriors), dtype=np.intp)
-    kernels.argmax_rows(posteriors, codes)
+    rows, codes = np.ascontiguousarray(posteriors, dtype=float), np.empty(len(posteriors), np.intp)
+    _map_items(lambda *block: kernels.argmax_rows(rows, *block, codes), len(rows), None)
     return codes
 
 
@@ -220,11 +198,15 @@ def count_posteriors(
     """Return the expected counts under given posteriors ``[item, class]``."""
     L = np.shape(posteriors)[-1]
     check_shape(posteriors, "posteriors", (responses.n_items, L))
-    if responses.n_responses < MIN_COMPILED:
-        return _count_small(responses, posteriors)
-    lanes = lanes_of(L)
-    inputs = np.ascontiguousarray(posteriors, dtype=float), lanes
-    return _sum_over_items(responses, L, threads, kernels.posterior_counts, *inputs)
+
+    def add_items(first: int, last: int, counts: Floats, totals: Floats) -> float:
+        for begin in range(first, last, BLOCK_ITEMS):
+            end = min(begin + BLOCK_ITEMS, last)
+            rows = padded(posteriors[begin:end])
+            kernels.posterior_counts(*responses.by_item, begin, end, rows, counts, totals)
+        return 0.0
+
+    return _sum_over_items(responses, L, threads, add_items)
 
 
 def compute_posteriors(
@@ -235,20 +217,14 @@ def compute_posteriors(
     P(class k given the responses to item n) ∝ π_k Π_m Γ_m(f_m(n), k).
     """
     _check_parameters(responses, confusions, prior)
-    if responses.n_responses < MIN_COMPILED:
-        posteriors, log_likelihoods = _small_posteriors(responses, confusions, prior)
-        return posteriors, float(log_likelihoods.sum())
     posteriors = np.empty((responses.n_items, len(prior)))
-    model = _floored(confusions), _floored(prior), lanes_of(len(prior)), _long(responses)
-    sums = map_threads(
-        lambda begin, end: kernels.model_posteriors(
-            *responses.by_item, begin, end, *model, posteriors
-        ),
-        responses.n_items,
-        threads,
-        MIN_ITEMS_PER_THREAD,
-    )
-    return posteriors, float(sum(sums))
+    tables = _model_tables(responses, confusions, prior)
+
+    def fill(first: int, last: int) -> float:
+        add_up = np.empty((0, 0, 0)), np.empty(0)
+        return _run_model(responses, first, last, tables, None, posteriors[first:last], *add_up)
+
+    return posteriors, float(sum(_map_items(fill, responses.n_items, threads)))
 
 
 def expected_counts(
@@ -266,87 +242,78 @@ def expected_counts(
     _check_parameters(responses, confusions, prior)
     if sizes is not None:
         check_shape(sizes, "sizes", (responses.n_items,))
-    if responses.n_responses < MIN_COMPILED:
-        posteriors, log_likelihoods = _small_posteriors(responses, confusions, prior)
-        weights = np.ones(responses.n_items) if sizes is None else sizes
-        expected = _count_small(responses, weights[:, None] * posteriors)
-        return replace(expected, log_likelihood=float((weights * log_likelihoods).sum()))
-    L, parameters = len(prior), (_floored(confusions), _floored(prior))
-    if responses.packed is not None:
-        return _packed_expected_counts(responses.packed, *parameters, threads, sizes)
-    model = *parameters, lanes_of(L), _long(responses), sizes
-    return _sum_over_items(responses, L, threads, kernels.model_counts, *model)
+        sizes = np.ascontiguousarray(sizes, dtype=float)
+    halves = halve(responses, len(prior))
+    if halves is not None:
+        model = _floored(confusions), _floored(prior)
+        counts, log_likelihood = halves.expected_counts(*model, threads, sizes)
+        return ExpectedCounts(counts, counts[0].sum(axis=0), log_likelihood)
+    tables, store = _model_tables(responses, confusions, prior), np.empty((0, len(prior)))
+
+    def add_items(first: int, last: int, *sums: Floats) -> float:
+        return _run_model(responses, first, last, tables, sizes, store, *sums)
+
+    return _sum_over_items(responses, len(prior), threads, add_items)
 
 
-def _packed_expected_counts(
-    packed: PackedResponses,
-    confusions: Floats,
-    prior: Floats,
-    threads: int | None,
+def _run_model(
+    responses: Responses,
+    first: int,
+    last: int,
+    tables: tuple[Floats, ...],
     sizes: Floats | None,
-) -> ExpectedCounts:
-    """The same for packed responses: joint probabilities of several annotators are looked up."""
-    tables, divisors = packed.tables(confusions, prior)
-    weights = packed.pattern_weights(sizes)
-    in_pairs, lanes = len(packed.groups) == 2, lanes_of(len(prior))
+    posteriors: Floats,
+    *sums: Floats,
+) -> float:
+    """Store or add up the posteriors of the items ``first … last − 1``; return the log-likelihood.
 
-    def sum_block(begin: int, end: int) -> tuple[Floats, float]:
-        sums = np.zeros_like(tables)
-        if in_pairs:  # blocks end where the patterns of a first code end
-            first, last = np.searchsorted(packed.starts[:-1], (begin, end))
-            block = packed.starts, packed.codes, first, last
-            return sums, kernels.packed_pair_counts(*block, tables, lanes, weights, sums)
-        return sums, kernels.packed_counts(packed.codes, begin, end, tables, lanes, weights, sums)
-
-    blocks = map_threads(sum_block, len(packed.codes), threads, MIN_ITEMS_PER_THREAD)
-    (sums, log_likelihood), *others = blocks
-    for other_sums, other_log_likelihood in others:
-        sums += other_sums
-        log_likelihood += other_log_likelihood
-    if in_pairs:
-        sums *= tables
-    if divisors is not None:
-        log_likelihood += float(sums.sum(axis=1) @ np.log(divisors))
-    return ExpectedCounts(*packed.unpack_counts(sums, confusions.shape[1]), log_likelihood)
+    Likelihoods are kept for a block of items at a time.
+    """
+    log_likelihood, ones = 0.0, np.ones(min(BLOCK_ITEMS, last - first))
+    for begin in range(first, last, BLOCK_ITEMS):
+        end = min(begin + BLOCK_ITEMS, last)
+        weights = ones[: end - begin] if sizes is None else sizes[begin:end]
+        exponents, factors = np.empty((2, end - begin))
+        block = posteriors[begin - first : end - first]
+        kernels.model_posteriors(
+            *responses.by_item, begin, end, *tables, weights, exponents, factors, block, *sums
+        )
+        log_likelihood += float(np.einsum("n,n->", weights, np.log(factors) + exponents))
+    return log_likelihood
 
 
-def _small_posteriors(
+def _model_tables(
     responses: Responses, confusions: Floats, prior: Floats
-) -> tuple[Floats, Floats]:
-    """Return posteriors ``[item, class]`` and log-likelihoods ``[item]`` without a kernel."""
-    matrix, rows = observed_incidence(responses)
-    joint = matrix @ safe_log(confusions.reshape(-1, len(prior))[rows]) + safe_log(prior)
-    best = joint.max(axis=1, keepdims=True)
-    posteriors = np.exp(joint - best)
-    total = posteriors.sum(axis=1, keepdims=True)
-    posteriors /= total
-    return posteriors, (best + np.log(total))[:, 0]
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return confusion matrices and prior for the kernels, and their logarithms.
 
-
-def _count_small(responses: Responses, posteriors: Floats) -> ExpectedCounts:
-    """Return the expected counts without a kernel; sums are in the same order as the kernel's."""
-    matrix, rows = observed_incidence(responses)
-    counts = np.zeros((responses.n_annotators, responses.n_symbols, posteriors.shape[1]))
-    counts.reshape(-1, posteriors.shape[1])[rows] = matrix.T @ posteriors
-    return ExpectedCounts(counts, posteriors.sum(axis=0))
+    If no item has more than MAX_FACTORS responses, the logarithms are never read.
+    """
+    model = padded(_floored(confusions)), padded(_floored(prior))
+    if responses.responses_per_item.max(initial=0) <= kernels.MAX_FACTORS:
+        return *model, *model
+    return *model, padded(safe_log(confusions)), padded(safe_log(prior), -np.inf)
 
 
 def _sum_over_items(
     responses: Responses,
     n_true: int,
     threads: int | None,
-    add_items: Callable[..., float | None],
-    *arguments: Any,
+    add_items: Callable[[int, int, Floats, Floats], float],
 ) -> ExpectedCounts:
-    """Run a kernel that adds items to counts and totals on one block of items per thread."""
-    shape = responses.n_annotators, responses.n_symbols, n_true
+    """Add up counts and totals, on one block of items per thread.
 
-    def sum_block(begin: int, end: int) -> ExpectedCounts:
-        counts, totals = np.zeros(shape), np.zeros(n_true)
-        log_likelihood = add_items(*responses.by_item, begin, end, *arguments, counts, totals)
-        return ExpectedCounts(counts, totals, log_likelihood or 0.0)
+    ``add_items(first, last, counts, totals)`` returns the log-likelihood of the block.
+    """
+    shape = responses.n_annotators, responses.n_symbols, padded_length(n_true)
 
-    return reduce(add, map_threads(sum_block, responses.n_items, threads, MIN_ITEMS_PER_THREAD))
+    def sum_block(first: int, last: int) -> ExpectedCounts:
+        sums = np.zeros(shape), np.zeros(shape[-1])
+        return ExpectedCounts(*sums, add_items(first, last, *sums))
+
+    expected: ExpectedCounts = reduce(add, _map_items(sum_block, responses.n_items, threads))
+    counts = np.ascontiguousarray(expected.counts[..., :n_true])
+    return replace(expected, counts=counts, totals=expected.totals[:n_true].copy())
 
 
 def safe_log(probabilities: Floats) -> Floats:
@@ -364,12 +331,3 @@ def _check_parameters(responses: Responses, confusions: Floats, prior: Floats) -
 def _floored(probabilities: Floats) -> Floats:
     """Probabilities raised to the kernels' minimum, so that no single response is a veto."""
     return np.maximum(probabilities, kernels.MIN_PROBABILITY, order="C")
-
-
-def _long(responses: Responses) -> bool | None:
-    """Return None if no item has more responses than can be multiplied without underflow.
-
-    Kernels are then compiled without the code for such items.
-    """
-    longest = responses.responses_per_item.max(initial=0)
-    return True if longest > kernels.MAX_FACTORS else None

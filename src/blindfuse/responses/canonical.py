@@ -5,17 +5,18 @@ responses, and ties on the order of the classes. Responses in canonical order gi
 however the rows of the input were sorted and whatever its annotators and classes are called.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse.kernels.compilation import MIN_COMPILED
-from blindfuse.kernels.content_order import add_hashes, hash_items, mix, permute_rows
+from blindfuse.kernels.content_order import add_hashes, hash_items, mix
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.rows import Rows, row_starts
-from blindfuse.typing import Array, Codes, Floats
+from blindfuse.responses.rows import Rows
+from blindfuse.typing import Codes
 
 Hashes = NDArray[np.uint64]
 Order = Codes
@@ -64,7 +65,7 @@ def canonicalize(
     classes = np.arange(responses.n_classes)
     if not keep_classes:
         classes = np.lexsort((class_hashes, -responses.responses_per_symbol))
-    table = _permute(responses, items, annotators, classes, threads)
+    table = _permute(responses, items, annotators, classes)
     return CanonicalResponses(table, items, annotators, classes)
 
 
@@ -136,50 +137,22 @@ def _refine(
     return refined
 
 
-def _permute(
-    responses: Responses, items: Order, annotators: Order, classes: Order, threads: int | None
-) -> Responses:
+def _permute(responses: Responses, items: Order, annotators: Order, classes: Order) -> Responses:
     """The responses with items, annotators and classes in these orders.
 
     Symbols are in the order of the classes for plain labels, and keep theirs otherwise.
     """
-    table = responses.by_item
-    starts = row_starts(responses.responses_per_item[items])
-    codes, symbols = np.empty_like(table.codes), np.empty_like(table.symbols)
-    new_codes = np.argsort(annotators).astype(codes.dtype)
-    symbol_order = classes if responses.is_plain else np.arange(responses.n_symbols)
-    new_symbols = np.argsort(symbol_order).astype(symbols.dtype)
-    if responses.n_responses < MIN_COMPILED:
-        rows = np.argsort(items)[responses.item_of_response()]
-        order = np.lexsort((new_codes[table.codes], rows))
-        codes, symbols = new_codes[table.codes[order]], new_symbols[table.symbols[order]]
-    else:
-        map_threads(
-            lambda first, last: permute_rows(
-                *table, items, first, last, new_codes, new_symbols, starts, codes, symbols
-            ),
-            responses.n_items,
-            threads,
-            MIN_ITEMS_PER_THREAD,
-        )
-    return Responses(
+    table = responses.rearranged(
         responses.items[items],
+        np.argsort(items),
         responses.annotators[annotators],
-        Rows(starts, codes, symbols),
-        responses.repeated,
-        classes=responses.classes[classes],
-        symbols=(responses.classes[classes] if responses.is_plain else responses.symbols),
-        anchor=responses.anchor,
-        probabilities=_permute_probabilities(responses, items, new_codes, classes),
+        np.argsort(annotators),
     )
-
-
-def _permute_probabilities(
-    responses: Responses, items: Order, new_codes: Array, classes: Order
-) -> Floats | None:
-    """The probabilities of the responses with items, annotators and classes in other orders."""
-    if responses.probabilities is None:
-        return None
-    rows = np.argsort(items)[responses.item_of_response()]
-    order = np.lexsort((new_codes[responses.by_item.codes], rows))
-    return responses.probabilities[order][:, classes]
+    changes: dict[str, Any] = {"repeated": responses.repeated}
+    if not np.array_equal(classes, np.arange(len(classes))):
+        starts, codes, symbols = table.by_item
+        rows = Rows(starts, codes, np.argsort(classes).astype(symbols.dtype)[symbols])
+        changes |= {"by_item": rows, "classes": responses.classes[classes], "symbols": None}
+        if table.probabilities is not None:
+            changes["probabilities"] = table.probabilities[:, classes]
+    return replace(table, **changes)

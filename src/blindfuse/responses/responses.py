@@ -32,7 +32,6 @@ from blindfuse.responses.inputs import (
     row_description,
 )
 from blindfuse.responses.notes import names_note
-from blindfuse.responses.packing import PackedResponses, pack
 from blindfuse.responses.recoding import concatenate, keep_annotators, recode
 from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.rows import (
@@ -398,11 +397,6 @@ class Responses(AnnotationTable):
         matrix = np.full((self.n_items, self.n_annotators), -1, dtype=self.by_item.symbols.dtype)
         matrix[self.item_of_response(), self.by_item.codes] = self.by_item.symbols
         return matrix
-
-    @cached_property
-    def packed(self) -> PackedResponses | None:
-        """Complete responses, packed for the E-step; None if they are incomplete or too few."""
-        return pack(self.matrix(), self.n_symbols) if self.is_complete else None
 
     # Selection and recoding
 

@@ -132,8 +132,9 @@ class AnnotationTable:
         columns = np.arange(shape[1], dtype=annotator_dtype(shape[1]))
         codes = np.broadcast_to(columns, shape).reshape(-1)
         present = is_present(flat)
-        counts = np.count_nonzero(present.reshape(shape), axis=1)
+        counts = np.full(shape[0], shape[1])
         if not present.all():
+            counts = np.count_nonzero(present.reshape(shape), axis=1)
             codes, flat = codes[present], flat[present]
         rows = Rows(row_starts(counts), codes, flat)
         return cls(items, annotators, rows, remarks=tuple(remarks), **payload)

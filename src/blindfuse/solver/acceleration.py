@@ -4,8 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-from blindfuse.kernels.compilation import MIN_COMPILED
-from blindfuse.kernels.sweeps import normal_equations, project_model
+from blindfuse.kernels.sweeps import project_model
 from blindfuse.solver.factors import Factors
 from blindfuse.typing import Floats
 
@@ -78,13 +77,9 @@ def _weights(changes: Floats, residual: Floats, importance: Floats) -> Floats:
     Δf is ``changes[i, j]``. A ridge penalty, relative to the trace, makes the solution unique.
     Products are computed by einsum, because BLAS would start its threads for such small matrices.
     """
-    if changes.size < MIN_COMPILED:
-        weighted = importance * changes
-        normal = np.einsum("ij,lj->il", weighted, changes)
-        right = np.einsum("ij,j->i", weighted, residual)
-    else:
-        normal, right = np.empty((len(changes), len(changes))), np.empty(len(changes))
-        normal_equations(changes, residual, importance, normal, right)
+    weighted = importance * changes
+    normal = np.einsum("ij,lj->il", weighted, changes)
+    right = np.einsum("ij,j->i", weighted, residual)
     ridge = RIDGE * np.trace(normal) + 1e-300
     return np.asarray(np.linalg.solve(normal + ridge * np.eye(len(normal)), right))
 

@@ -10,17 +10,13 @@ from typing import Protocol
 
 import numpy as np
 
-from blindfuse.kernels.compilation import register_lanes
-from blindfuse.kernels.sweeps import CACHE_LINE, sweep_moments, sweep_responses
+from blindfuse.kernels.sweeps import sweep_moments, sweep_responses
 from blindfuse.moments.moments import Moments
 from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
 from blindfuse.responses.patterns import panels, response_patterns
 from blindfuse.responses.responses import Responses
 from blindfuse.solver.factors import Factors
 from blindfuse.typing import Floats
-
-VECTOR = 4
-"""Floats in a register. A row that fills its registers needs no instructions for the rest."""
 
 
 @dataclass(frozen=True)
@@ -94,15 +90,9 @@ class ResponseProblem:
         self.panels = panels(responses)
         self.symbol_counts = _count_symbols(responses)
         self.item_counts = self.symbol_counts.sum(axis=1, keepdims=True)
-        triangle = K * (K + 1) // 2
-        lanes, gram_lanes = (
-            register_lanes(count, responses.n_responses)
-            for count in (K, -(-triangle // VECTOR) * VECTOR)
-        )
-        self.lanes = lanes, gram_lanes, lanes if responses.n_symbols == K else None
         self.workspace = (
-            _empty_aligned(len(self.patterns), 2, K),
-            _empty_aligned(len(self.panels), 2, len(gram_lanes or range(triangle))),
+            np.empty((len(self.patterns), 2, K)),
+            np.empty((len(self.panels), 2, K * (K + 1) // 2)),
         )
 
     def sweep(self, factors: Factors, settings: Settings) -> float:
@@ -118,7 +108,6 @@ class ResponseProblem:
                 self.item_counts,
                 self.n_items,
                 *self.workspace,
-                *self.lanes,
                 *_state(factors, settings),
             )
         )
@@ -169,11 +158,3 @@ def _state(factors: Factors, settings: Settings) -> tuple[Floats | bool | float,
         settings.proximal,
         settings.inner,
     )
-
-
-def _empty_aligned(*shape: int) -> Floats:
-    """Return an empty array aligned to cache lines, so that its rows span as few as possible."""
-    size = int(np.prod(shape))
-    buffer = np.empty(size + CACHE_LINE // 8)
-    offset = -buffer.ctypes.data % CACHE_LINE // 8
-    return buffer[offset : offset + size].reshape(shape)
