@@ -21,8 +21,8 @@ QUICK_CROWDS = ("barzan", "bird", "dog", "labelme", "rte", "sp", "temp", "web", 
 @pytest.mark.parametrize("setting", [TABLE_1, TABLE_2, FIGURE_3], ids=lambda s: s.name)
 def test_independent_annotators_are_fused_as_well_as_by_the_oracle(setting: Setting) -> None:
     errors = []
-    for seed in range(2):
-        drawn = setting.draw(10_000, seed)
+    for seed, n_items in enumerate((10_000, 10_000, 50_000)):  # the last is sampled
+        drawn = setting.draw(n_items, seed)
         fusion = fuse(drawn.responses)
         assert (fusion.method, fusion.model.dependence) == ("BlindEnsemble + EM", 0.0)
         assert "independent" in fusion.why

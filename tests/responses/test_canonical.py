@@ -74,6 +74,16 @@ def test_a_sample_depends_on_content_and_seed_only(seed: int) -> None:
         sample_by_content(each, 0.2, seed) for each in (table, shuffle(table, seed).responses)
     )
     assert rows_of(one) == rows_of(other)
-    assert 850 < one.n_items < 1150
+    assert one.n_items == 1000
     again = sample_by_content(table, 0.2, seed + 1)
     assert len(np.intersect1d(one.items, again.items)) < 300
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.9])
+def test_a_sample_has_the_same_share_of_equal_items(share: float) -> None:
+    table = simulate(20_000, 4, 2, np.random.default_rng(1), skill=0.3).responses
+    counts = [
+        np.bincount(each.matrix() @ (2 ** np.arange(4)), minlength=16)
+        for each in (table, sample_by_content(table, share, 0).recoded(range(4), range(2)))
+    ]
+    assert np.all(np.abs(counts[1] - share * counts[0]) <= 1)

@@ -37,16 +37,17 @@ class CanonicalNumbers:
     item_hashes: Hashes
 
     def sample(self) -> Numbers:
-        """Return all ratings, or those of items drawn by a hash of their ratings.
+        """Return all ratings, or those of a share of the items, and the same share of equal ones.
 
         About MIN_SAMPLED_RATINGS are drawn, and about MIN_SAMPLED_ITEMS at least.
         """
         table = self.numbers
-        shares = MIN_SAMPLED_RATINGS / table.n_ratings, MIN_SAMPLED_ITEMS / table.n_items
-        if max(shares) >= 1:
+        share = max(MIN_SAMPLED_RATINGS / table.n_ratings, MIN_SAMPLED_ITEMS / table.n_items)
+        if share >= 1:
             return table
-        drawn = (self.item_hashes >> np.uint64(11)) < max(shares) * 2.0**53
-        return table.select_items(np.flatnonzero(drawn))
+        order = np.argsort(self.item_hashes, kind="stable")
+        places = np.arange(0, len(order), 1 / share).astype(np.intp)
+        return table.select_items(np.sort(order[places]))
 
 
 def canonicalize(numbers: Numbers) -> CanonicalNumbers:

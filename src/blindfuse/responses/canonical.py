@@ -70,15 +70,17 @@ def canonicalize(
 
 
 def sample_by_content(responses: Responses, share: float, seed: int) -> Responses:
-    """Return about this share of the items, in canonical order.
+    """Return this share of the items, in canonical order.
 
-    Which ones depends on the responses and the seed, but not on the order of the input.
+    Which ones depends on the responses and the seed, but not on the order of the input. Of equal
+    items, the same share is taken: all or none of them would make annotators look dependent.
     """
     item_hashes, _, _ = _hash_content(responses, not responses.is_plain, None)
     rng = np.random.default_rng(seed)
     factor = rng.integers(2**63, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    drawn = (item_hashes * factor) >> np.uint64(11)  # the lowest bits hardly depend on the seed
-    return canonicalize(responses.select_items(drawn < share * 2.0**53)).responses
+    order = np.argsort(item_hashes * factor, kind="stable")
+    places = np.arange(rng.random() / share, len(order), 1 / share).astype(np.intp)
+    return canonicalize(responses.select_items(np.sort(order[places]))).responses
 
 
 def _hash_content(
