@@ -84,6 +84,6 @@ def test_a_sample_has_the_same_share_of_equal_items(share: float) -> None:
     table = simulate(20_000, 4, 2, np.random.default_rng(1), skill=0.3).responses
     counts = [
         np.bincount(each.matrix() @ (2 ** np.arange(4)), minlength=16)
-        for each in (table, sample_by_content(table, share, 0).recoded(range(4), range(2)))
+        for each in (table, sample_by_content(table, share, 0).recoded(np.arange(4), np.arange(2)))
     ]
     assert np.all(np.abs(counts[1] - share * counts[0]) <= 1)
