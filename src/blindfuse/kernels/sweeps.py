@@ -22,6 +22,7 @@ P_m        ``grams[m]``                        Γ_mᵀ Γ_m
 import numpy as np
 
 from blindfuse.kernels.compilation import inlined, kernel, nested, prefetch
+from blindfuse.kernels.vectors import LANES, filled, load, plus, store, times
 
 INNER_TOLERANCE = 1e-8
 """Squared relative residual at which the inner ADMM of Appendix A stops."""
@@ -30,10 +31,12 @@ MAX_EXTENSION = 20
 """ADMM may take this many times ``inner`` iterations to find a block that is not worse."""
 
 AHEAD = np.uint64(48)
-"""How many groups ahead memory is prefetched. The groups of an annotator are scattered: without
-this, a sweep over five million responses takes three times as long."""
+"""How many groups ahead memory is prefetched: the groups of an annotator are scattered."""
 
-ZERO, ONE, TWO, CACHE_LINE = map(np.uint64, (0, 1, 2, 8))
+SUMS = 4
+"""Sums among which the groups of an annotator take turns, a power of two."""
+
+ZERO, ONE, TWO, EIGHT, LAST_SUM = map(np.uint64, (0, 1, 2, LANES, SUMS - 1))
 """Unsigned numbers: signed indices could be negative, and Numba would check each of them."""
 
 
@@ -417,16 +420,19 @@ def _polynomials(starts, annotators, symbols, rows, polynomials):
     """Fill ``polynomials[group, degree − 1, k]`` for degrees 1 and 2.
 
     They are the elementary symmetric polynomials of the group's ``rows[annotator, symbol, k]``.
+    Here and below, rows end in zeros up to a multiple of LANES.
     """
-    L = np.uint64(rows.shape[2])
+    R, L = np.uint64(rows.shape[1]), np.uint64(rows.shape[2])
     for group in range(np.uint64(starts.size - 1)):
-        for k in range(L):
-            polynomials[group, ZERO, k] = polynomials[group, ONE, k] = 0.0
-        for at in range(np.uint64(starts[group]), np.uint64(starts[group + ONE])):
-            m, a = np.uint64(annotators[at]), np.uint64(symbols[at])
-            for k in range(L):
-                polynomials[group, ONE, k] += rows[m, a, k] * polynomials[group, ZERO, k]
-                polynomials[group, ZERO, k] += rows[m, a, k]
+        for k in range(ZERO, L, EIGHT):
+            one = two = filled(0.0)
+            for at in range(np.uint64(starts[group]), np.uint64(starts[group + ONE])):
+                cell = np.uint64(annotators[at]) * R + np.uint64(symbols[at])
+                row = load(rows, cell * L + k)
+                two = plus(two, times(row, one))
+                one = plus(one, row)
+            store(polynomials, TWO * group * L + k, one)
+            store(polynomials, (TWO * group + ONE) * L + k, two)
 
 
 @nested
@@ -437,54 +443,63 @@ def _sum_all(polynomials, sizes, rows, counts, total):
     Over all groups, a row occurs ``counts[annotator, symbol]`` times, so that no group is taken
     apart into its responses.
     """
-    M, R, L = rows.shape
-    for k in range(L):
-        total[0, k] = 0.0
-    for m in range(M):
-        for a in range(R):
-            for k in range(L):
-                total[0, k] += counts[m, a] / 3.0 * rows[m, a, k] ** 3
-    for group in range(np.uint64(sizes.size)):
-        for k in range(np.uint64(L)):
-            first, second = polynomials[group, ZERO, k], polynomials[group, ONE, k]
-            total[ZERO, k] += sizes[group] * (first + second + first * second - first**3 / 3.0)
+    M, R, _ = rows.shape
+    L, minus_third = np.uint64(rows.shape[2]), filled(-1.0 / 3.0)
+    for k in range(ZERO, L, EIGHT):
+        result = filled(0.0)
+        for m in range(M):
+            for a in range(R):
+                row = load(rows, np.uint64(m * R + a) * L + k)
+                cube = times(times(row, row), row)
+                result = plus(result, times(cube, filled(counts[m, a] / 3.0)))
+        for group in range(np.uint64(sizes.size)):
+            first = load(polynomials, TWO * group * L + k)
+            second = load(polynomials, (TWO * group + ONE) * L + k)
+            cube = times(times(first, first), times(first, minus_third))
+            degrees = plus(plus(first, second), plus(times(first, second), cube))
+            result = plus(result, times(degrees, filled(np.float64(sizes[group]))))
+        store(total, k, result)
 
 
 @nested
-def _sum_others(begin, end, groups, symbols, rows, polynomials, sizes, total):
-    """Fill ``total[symbol]`` with Σ of size · (1 + e₁ + e₂) over the groups of one annotator.
+def _sum_others(begin, end, groups, symbols, negative, polynomials, sizes, total):
+    """Add Σ of size · (1 + e₁ + e₂) over the groups of one annotator, without its own rows.
 
-    The polynomials are those without the annotator's own ``rows[symbol, k]``.
+    ``negative[symbol, k]`` are the annotator's rows times −1. ``total[(part, symbol), k]`` sums by
+    its symbol, by SUMS sums that take turns, because an addition waits for the one before it.
     """
-    L, last = np.uint64(rows.shape[1]), np.uint64(end)
-    for a in range(rows.shape[0]):
-        for k in range(rows.shape[1]):
-            total[a, k] = 0.0
+    R, L = np.uint64(negative.shape[0]), np.uint64(negative.shape[1])
+    last, one = np.uint64(end), filled(1.0)
     for at in range(np.uint64(begin), last):
         if at + AHEAD < last:
-            for k in range(ZERO, TWO * L, CACHE_LINE):
+            for k in range(ZERO, TWO * L, EIGHT):
                 prefetch(polynomials, TWO * L * np.uint64(groups[at + AHEAD]) + k)
             prefetch(sizes, np.uint64(groups[at + AHEAD]))
         group, a = np.uint64(groups[at]), np.uint64(symbols[at])
-        for k in range(L):
-            first = polynomials[group, ZERO, k] - rows[a, k]
-            second = polynomials[group, ONE, k] - rows[a, k] * first
-            total[a, k] += sizes[group] * (1.0 + first + second)
+        size, part = filled(np.float64(sizes[group])), a + R * (at & LAST_SUM)
+        for k in range(ZERO, L, EIGHT):
+            row = load(negative, a * L + k)
+            first = plus(load(polynomials, TWO * group * L + k), row)
+            second = load(polynomials, (TWO * group + ONE) * L + k)
+            degrees = plus(plus(one, first), plus(second, times(row, first)))
+            store(total, part * L + k, plus(load(total, part * L + k), times(size, degrees)))
 
 
 @nested
-def _replace(begin, end, groups, symbols, old, new, polynomials):
-    """Replace the rows of one annotator in the polynomials of its groups."""
-    L, last = np.uint64(old.shape[1]), np.uint64(end)
+def _replace(begin, end, groups, symbols, negative, change, polynomials):
+    """Add the ``change[symbol, k]`` of the rows of one annotator to those of its groups."""
+    L, last = np.uint64(change.shape[1]), np.uint64(end)
     for at in range(np.uint64(begin), last):
         if at + AHEAD < last:
-            for k in range(ZERO, TWO * L, CACHE_LINE):
+            for k in range(ZERO, TWO * L, EIGHT):
                 prefetch(polynomials, TWO * L * np.uint64(groups[at + AHEAD]) + k)
         group, a = np.uint64(groups[at]), np.uint64(symbols[at])
-        for k in range(L):
-            change = new[a, k] - old[a, k]
-            polynomials[group, ONE, k] += change * (polynomials[group, ZERO, k] - old[a, k])
-            polynomials[group, ZERO, k] += change
+        for k in range(ZERO, L, EIGHT):
+            moved, at_first = load(change, a * L + k), TWO * group * L + k
+            first, second = load(polynomials, at_first), load(polynomials, at_first + L)
+            others = plus(first, load(negative, a * L + k))
+            store(polynomials, at_first + L, plus(second, times(moved, others)))
+            store(polynomials, at_first, plus(first, moved))
 
 
 @kernel
@@ -505,44 +520,63 @@ def sweep_responses(
     reported a symbol, and to which it responded.
 
     ``by_pattern`` and ``by_panel`` are buffers for the polynomials, reused in every sweep: rows of
-    K entries and of K (K + 1) / 2.
+    K entries and of K (K + 1) / 2, which end in zeros up to a multiple of LANES.
     """
     M, R, K = confusions.shape
-    G, scale = by_panel.shape[2], 1.0 / n_items
-    grams = np.empty((M, 1, G))
+    L, G, scale = by_pattern.shape[2], by_panel.shape[2], 1.0 / n_items
+    rows, grams = np.zeros((M, R, L)), np.zeros((M, 1, G))
     for m in range(M):
         _pack_gram(confusions, m, grams)
-    _polynomials(starts, annotators, symbols, confusions, by_pattern)
+        for a in range(R):
+            for k in range(K):
+                rows[m, a, k] = confusions[m, a, k]
+    _polynomials(starts, annotators, symbols, rows, by_pattern)
     _polynomials(panel_starts, members, panel_zeros, grams, by_panel)
-    reported, packed = np.empty((R, K)), np.empty((1, G))
-    old, old_gram = np.empty((R, K)), np.empty((1, G))
+    reported, packed = np.empty((SUMS * R, L)), np.empty((SUMS, G))
+    negative, change = np.zeros((R, L)), np.zeros((R, L))
+    negative_gram, gram_change = np.zeros((1, G)), np.zeros((1, G))
     target, gram, inverse = np.empty((K, R)), np.empty((K, K)), np.empty((K, K))
     work, flat = np.empty((5, K, R)), np.empty(K * R)
     for m in range(M):
         for a in range(R):
-            for k in range(K):
-                old[a, k] = confusions[m, a, k]
+            for k in range(L):
+                negative[a, k] = -rows[m, a, k]
         for at in range(G):
-            old_gram[0, at] = grams[m, 0, at]
+            negative_gram[0, at] = -grams[m, 0, at]
         begin, end = annotator_starts[m], annotator_starts[m + 1]
         first, last = member_starts[m], member_starts[m + 1]
-        _sum_others(begin, end, patterns, pattern_symbols, old, by_pattern, sizes, reported)
-        _sum_others(first, last, panels, member_zeros, old_gram, by_panel, panel_sizes, packed)
+        reported[:] = 0.0
+        packed[:] = 0.0
+        _sum_others(begin, end, patterns, pattern_symbols, negative, by_pattern, sizes, reported)
+        _sum_others(first, last, panels, member_zeros, negative_gram, by_panel, panel_sizes, packed)
+        for part in range(1, SUMS):
+            for at in range(G):
+                packed[0, at] += packed[part, at]
         _unpack_gram(packed, scale, gram)
         for k in range(K):
             for a in range(R):
-                target[k, a] = reported[a, k] * scale
+                reports = 0.0
+                for part in range(SUMS):
+                    reports += reported[part * R + a, k]
+                target[k, a] = reports * scale
         _update_confusion(
             gram, target, prior, confusions[m], duals[m],
             inverse, work, flat, proximal, inner,
         )  # fmt: skip
         _pack_gram(confusions, m, grams)
-        _replace(begin, end, patterns, pattern_symbols, old, confusions[m], by_pattern)
-        _replace(first, last, panels, member_zeros, old_gram, grams[m], by_panel)
-    total = np.empty((1, K))
-    _sum_all(by_pattern, sizes, confusions, symbol_counts, total)
+        for a in range(R):
+            for k in range(K):
+                rows[m, a, k] = confusions[m, a, k]
+                change[a, k] = rows[m, a, k] + negative[a, k]
+        for at in range(G):
+            gram_change[0, at] = grams[m, 0, at] + negative_gram[0, at]
+        _replace(begin, end, patterns, pattern_symbols, negative, change, by_pattern)
+        _replace(first, last, panels, member_zeros, negative_gram, gram_change, by_panel)
+    total = np.empty((1, L))
+    _sum_all(by_pattern, sizes, rows, symbol_counts, total)
     _sum_all(by_panel, panel_sizes, grams, item_counts, packed)
     _unpack_gram(packed, scale, gram)
+    right = np.empty(K)
     for k in range(K):
-        total[0, k] *= scale
-    return _update_prior(gram, total[0], prior, prior_dual, proximal, inner, fixed)
+        right[k] = scale * total[0, k]
+    return _update_prior(gram, right, prior, prior_dual, proximal, inner, fixed)

@@ -55,6 +55,14 @@ def padded_length(length: int) -> int:
     return -(-length // LANES) * LANES
 
 
+def aligned_empty(shape: tuple[int, ...]) -> Floats:
+    """Return an uninitialised array whose vectors do not cross cache lines."""
+    size = int(np.prod(shape))
+    entries = np.empty(size + LANES)
+    offset = -(entries.ctypes.data // entries.itemsize) % LANES
+    return entries[offset : offset + size].reshape(shape)
+
+
 def _address(context: Any, builder: ir.IRBuilder, kind: Any, array: Any, at: Any) -> Any:
     if kind.layout != "C" or kind.dtype != types.float64:
         raise TypeError(f"Vectors need contiguous arrays of float64, not {kind}.")

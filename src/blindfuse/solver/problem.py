@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from blindfuse.kernels.sweeps import sweep_moments, sweep_responses
+from blindfuse.kernels.vectors import aligned_empty, padded_length
 from blindfuse.moments.moments import Moments
 from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
 from blindfuse.responses.patterns import panels, response_patterns
@@ -91,8 +92,8 @@ class ResponseProblem:
         self.symbol_counts = _count_symbols(responses)
         self.item_counts = self.symbol_counts.sum(axis=1, keepdims=True)
         self.workspace = (
-            np.empty((len(self.patterns), 2, K)),
-            np.empty((len(self.panels), 2, K * (K + 1) // 2)),
+            aligned_empty((len(self.patterns), 2, padded_length(K))),
+            aligned_empty((len(self.panels), 2, padded_length(K * (K + 1) // 2))),
         )
 
     def sweep(self, factors: Factors, settings: Settings) -> float:
