@@ -11,43 +11,32 @@ if TYPE_CHECKING:
     from blindfuse import Responses
 
 LARGE_ITEMS, SMALL_ITEMS, ANNOTATORS = 6_000, 300, 9
-"""Tables above and below the size from which kernels are compiled per number of classes."""
+"""Tables above and below the size from which more kernels are used."""
 
 
 @click.command(
     epilog="""\b
 Examples:
   blindfuse warmup
-  blindfuse warmup --max-classes 4
   NUMBA_CACHE_DIR=/opt/kernels blindfuse warmup
 """
 )
-@click.option(
-    "--max-classes",
-    type=click.IntRange(2, 32),
-    default=10,
-    show_default=True,
-    metavar="K",
-    help="Compile for large tables of 2 to K classes.",
-)
 @click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
-def command(max_classes: int, quiet: bool) -> None:
+def command(quiet: bool) -> None:
     """Compile what `blindfuse fuse` needs, and keep it on disk, so that no later run compiles.
 
-    Small tables of any number of classes are covered. Large tables have kernels for each number of
-    classes. The machine code is kept in the folder of the package, or in NUMBA_CACHE_DIR if that is
-    set, and works for all users of this machine type who can read the folder.
+    The machine code is kept in the folder of the package, or in NUMBA_CACHE_DIR if that is set, and
+    works for all users of this machine type who can read the folder.
     """
     from blindfuse.cli.screen import Screen
     from blindfuse.kernels import cache
 
     screen, started = Screen(quiet=quiet), perf_counter()
-    with screen.progress(max_classes) as step:
+    with screen.progress() as step:
         step("compiling for small tables")
         _fuse_small_tables()
-        for n_classes in range(2, max_classes + 1):
-            step(f"compiling for {n_classes} classes")
-            _fuse_large_tables(n_classes)
+        step("compiling for large tables")
+        _fuse_large_tables()
     if cache.usage.problem:
         raise BadFile(cache.usage.problem)
     seconds, folders = perf_counter() - started, sorted(map(str, cache.usage.folders))
@@ -72,7 +61,7 @@ def _fuse_small_tables() -> None:
     DawidSkene(tolerance=0.1).fit(_simulate(40, 3, missing=0.0, n_annotators=30))
 
 
-def _fuse_large_tables(n_classes: int) -> None:
+def _fuse_large_tables() -> None:
     """Run what may be used on a large table: incomplete, complete, and read from a file."""
     from io import BytesIO
 
@@ -80,11 +69,10 @@ def _fuse_large_tables(n_classes: int) -> None:
     from blindfuse.cli.tables import as_csv
     from blindfuse.readers.reading import read
 
-    incomplete = _simulate(LARGE_ITEMS, n_classes, missing=0.5)
+    incomplete = _simulate(LARGE_ITEMS, 3, missing=0.5)
     _fuse(incomplete)
-    _fuse(_simulate(LARGE_ITEMS, n_classes, missing=0.0))
-    if n_classes == 2:
-        read(BytesIO(as_csv(response_frame(incomplete))))
+    _fuse(_simulate(LARGE_ITEMS, 3, missing=0.0))
+    read(BytesIO(as_csv(response_frame(incomplete))))
 
 
 def _fuse(responses: "Responses") -> None:
