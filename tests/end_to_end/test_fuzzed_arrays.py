@@ -36,7 +36,7 @@ CODES: dict[str, Any] = {"items": range(3), "annotators": range(2), "classes": r
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (([0, 1, 2], [0, 1], [0, 1, 1]), "must have the same length, but have 3, 2, 3 entries"),
+        (([0, 1, 2], [0, 1], [0, 1, 1]), "must have the same length, but have 3, 2 and 3 entries"),
         (([0, 1], [0, 1], [0] * 10_000), "must have the same length"),
         (([0, 3], [0, 1], [0, 1]), "There is no item 3"),
         (([0, -1], [0, 1], [0, 1]), "There is no item -1"),

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
+from numbers import Integral
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -26,9 +27,10 @@ def thread_count(threads: int | None) -> int:
             if hasattr(os, "sched_getaffinity")
             else os.cpu_count() or 1
         )
-    if threads < 1:
+    if not isinstance(threads, Integral) or threads < 1:
         raise BadParameter(
-            f"threads={threads} must be at least 1. Leave it out to use all available cores."
+            f"threads={threads!r} must be an integer of at least 1. "
+            "Leave it out to use all available cores."
         )
     return threads
 
