@@ -132,7 +132,10 @@ def independent_small() -> Section:
         error, value, low, high = found.T
         doubled = 100 * np.mean(value > 2 * np.maximum(error, 1 / n_items))
         cells = [100 * error.mean(), 100 * value.mean(), doubled]
-        cells += [100 * np.mean((low <= error) & (error <= high)), np.median(high / low)]
+        cells += [
+            100 * np.mean((low <= error) & (error <= high)),
+            np.median(high / np.maximum(low, 1e-9)),
+        ]
         section.rows.append([f"{n_items:,}", *(f"{cell:.3g}" for cell in cells)])
         if n_items >= 200:
             name = f"N = {n_items:,}: tables with more than twice the error, %"
@@ -162,7 +165,12 @@ def hard_families() -> Section:
         stated = found[~np.isnan(found[:, 1])]
         error, value, low, high = stated.T
         covered = 100 * np.mean((low <= error) & (error <= high))
-        cells = [100 * error.mean(), 100 * value.mean(), covered, np.median(high / low)]
+        cells = [
+            100 * error.mean(),
+            100 * value.mean(),
+            covered,
+            np.median(high / np.maximum(low, 1e-9)),
+        ]
         numbers = [str(len(found)), str(len(stated))]
         section.rows.append([family, *numbers, *(f"{cell:.3g}" for cell in cells)])
         name = f"{family}: covered, %"
@@ -171,9 +179,9 @@ def hard_families() -> Section:
 
 
 def class_shares() -> Section:
-    """Class shares of public tables whose items nearly all have a truth."""
+    """Class proportions of public tables whose items nearly all have a truth."""
     section = Section(
-        "Class shares of public tables",
+        "Class proportions of public tables",
         ["table", "off by", "votes off by", "covered %"],
         note="Mean over the classes of |stated − true share|, in points, and the share of classes "
         "whose 80 % interval contains the true share. Tables in which at least 90 % of the items "

@@ -123,6 +123,7 @@ VIEWS = {
     "crowd_kit.labels": View(
         "method", ("agreement %", "explained %", "time of crowd-kit / blindfuse")
     ),
+    "expected_error.class_shares": View("", ("off by", "votes off by", "covered %")),
     "expected_error.posteriors": View("", ("error %", "calibration error")),
     "never_worse.all_tables_with_truth": View(
         "table", ("vote", "fuse", "difference", "limit", "expected", "method")
