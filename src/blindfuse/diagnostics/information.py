@@ -13,7 +13,7 @@ from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Floats
 
-Z = float(ndtri(0.975))
+Z_95 = float(ndtri(0.975))
 """Standard errors of the 95 % interval of α, and of the test for agreement beyond chance."""
 OPPOSED_LEVEL = 0.01
 """Significance level at which pairs of annotators count as opposed."""
@@ -78,7 +78,7 @@ def measure_information(responses: Responses) -> Information | None:
     n_pairs = number * (number - 1) / 2
     mean = float(excess.sum() / n_pairs.sum())
     error = float(np.sqrt(np.sum((excess - mean * n_pairs) ** 2)) / n_pairs.sum())
-    low = mean - Z * error
+    low = mean - Z_95 * error
     opposed = low <= 0 and table.is_plain and _are_opposed(table)
     return Information(_krippendorff(votes[paired]), mean, low, opposed)
 
@@ -135,6 +135,6 @@ def _krippendorff(votes: Floats) -> Interval:
         return Interval(1.0, 1.0, 1.0)
     change = n_i * (differ - observed) / n / expected
     change -= 2 * (n_i * (1 - expected) - votes @ p) / n * observed / expected**2
-    half = Z * float(np.sqrt(np.sum(change**2)))
+    half = Z_95 * float(np.sqrt(np.sum(change**2)))
     alpha = 1 - observed / expected
     return Interval(alpha, alpha - half, min(alpha + half, 1.0))

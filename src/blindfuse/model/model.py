@@ -29,9 +29,8 @@ FORMAT = "blindfuse model"
 class Model:
     """Confusion matrices and class prior, with the names of annotators and classes.
 
-    Its posteriors are those of conditionally independent annotators. A :class:`Fusion` whose method
-    is more than that (a vote, merged groups, the mean of several models) labels new items by
-    :meth:`Fusion.predict`; its saved model gives some of them another label.
+    Its posteriors are those of conditionally independent annotators; :class:`FusedModel` extends it
+    by votes, and is what a :class:`Fusion` saves.
 
     Attributes
     ----------
