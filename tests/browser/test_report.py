@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from blindfuse import Fusion, fuse, report_html, simulate
-from blindfuse.report.names import visible
+from blindfuse.report.blocks import visible
 from tests.support.report_cases import HOSTILE, crowd, digits, hostile
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"

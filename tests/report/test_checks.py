@@ -28,24 +28,24 @@ def test_the_section_has_the_figures_of_the_audit() -> None:
     result = audited()
     page = page_of(result.fusion, audit=result)
     errors, differences, classes, annotators = (
-        {row[0]: row[1:] for row in block.rows}
+        {row["name"]: row for row in block.rows}
         for block in page.sections[-1].blocks
         if isinstance(block, Table)
     )
     expected = {name: one.value for name, one in result.errors.items() if name != "fuse"}
     expected["fused labels"] = result.error.value
-    assert {name: row[0] for name, row in errors.items()} == {
-        name: percent(value) for name, value in expected.items()
-    }
+    assert {name: row["value"] for name, row in errors.items()} == expected
     assert list(errors) == sorted(expected, key=lambda name: expected[name])
     assert set(differences) == set(result.differences)
-    assert {name: row[0] for name, row in classes.items()} == {
-        name: percent(one.value) for name, one in result.class_shares.items()
-    }
+    shares = {name: one.value for name, one in result.class_shares.items()}
+    assert {name: row["value"] for name, row in classes.items()} == shares
     counts, names = result.annotators.n_checked, result.annotators.names.tolist()
-    assert {name: row[0] for name, row in annotators.items()} == {
-        names[m]: str(counts[m]) for m in np.flatnonzero(counts).tolist()
+    assert {name: row["checked"] for name, row in annotators.items()} == {
+        names[m]: counts[m] for m in np.flatnonzero(counts).tolist()
     }
+    for m, name in enumerate(names):
+        if name in annotators:
+            assert annotators[name]["value"] == result.annotators.interval(m).value
 
 
 def test_the_measured_error_comes_first_and_warnings_are_named() -> None:
@@ -66,8 +66,10 @@ def test_gold_labels_and_methods_have_sections() -> None:
     assert page.figures[0] == (percent(check.error.value), "error measured on 60 gold labels")
     assert page.warnings[0].heading == "Gold labels"
     points = find_block(page, "gold", Chart).spec["datasets"]["rows"]
-    assert [point["y"] for point in points] == [one.accuracy.value for one in check.bins]
-    assert find_block(page, "methods", Table).rows == [
+    assert [point["value"] for point in points] == [one.accuracy.value for one in check.bins]
+    table = find_block(page, "methods", Table)
+    shown = [tuple(field.show(row) for field in table.fields) for row in table.rows]
+    assert shown == [
         ("fuse", "50.00\u00a0%", "0.00\u00a0%", "1.00"),
         ("KOS: No.", "–", "–", "0.10"),
     ]

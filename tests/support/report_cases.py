@@ -45,14 +45,10 @@ def find_block(page: Page, section: str, kind: type[Any]) -> Any:
 
 
 def embedded_data(page: str) -> Any:
-    """The data that the page's script reads, with the rows of tables as records."""
+    """The data that the page's script reads."""
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found
-    data = json.loads(found[1])
-    for name in ("annotators", "items"):
-        columns, rows = data[name]["columns"], data[name]["rows"]
-        data[name] = [dict(zip(columns, row, strict=True)) for row in rows]
-    return data
+    return json.loads(found[1])
 
 
 def fusion_of(

@@ -1,16 +1,52 @@
-"""What a page consists of: sections of paragraphs, charts and tables, as dataclasses."""
+"""What a page consists of: sections of paragraphs, charts and tables, and how values are shown."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from blindfuse.report.names import visible
-from blindfuse.result import Paragraph
+from blindfuse.errors import capitalize
+from blindfuse.result import Paragraph, Result, json_rows
 
-MAX_PARAGRAPH_LENGTH = 2_000
-"""Characters of a paragraph that may list names."""
+MAX_NAME_LENGTH, MAX_PARAGRAPH_LENGTH = 120, 2_000
+"""Characters that are shown of a name, and of a paragraph that may list names."""
+MAX_ANNOTATORS, MAX_CLASSES, MAX_ITEMS = 500, 100, 50
+"""Rows of tables: annotators with remarks, then the busiest; the largest classes; and items."""
+
+_VISIBLE = {
+    **{code: 0x2400 + code for code in range(0x20)},  # Unicode's pictures of control characters
+    0x7F: 0x2421,
+    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
+    **dict.fromkeys((0x2028, 0x2029), 0x2424),
+    **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),  # lone surrogates cannot be written as UTF-8
+}
 
 Row = dict[str, Any]
+
+
+class Field(NamedTuple):
+    """A field of rows, as a column of a table and an entry of a chart's tooltip.
+
+    ``format`` is one of those that Python and Vega share, such as ``.1%``; empty for text, and
+    ``#`` for a text that is aligned like a number.
+    """
+
+    name: str
+    title: str
+    format: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The title as the heading of a column."""
+        return capitalize(self.title)
+
+    def show(self, row: Row) -> str:
+        """Return the value in a row as text, and a dash for None."""
+        value = row[self.name]
+        if value is None:
+            return "–"
+        text = str(value) if self.format in ("", "#") else format(value, self.format)
+        return text.replace("%", "\u00a0%") if self.format.endswith("%") else text
 
 
 @dataclass(frozen=True)
@@ -39,6 +75,9 @@ class Key:
     shapes: tuple[str, str] = ("", "")
 
 
+REMARK_KEY = Key("no remarks", "with remarks")
+
+
 @dataclass(frozen=True)
 class Chart:
     """A Vega-Lite specification, and a description for screen readers."""
@@ -51,16 +90,15 @@ class Chart:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts, whose first column names the rows.
+    """A table whose first column names the rows.
 
-    Columns whose heading ends in ``#`` hold numbers and are aligned to the right. A ``folded``
-    table is shown when its heading "Numbers" is opened.
+    A ``folded`` table is shown when its heading "Numbers" is opened.
     """
 
     kind: ClassVar[str] = "table"
     caption: str
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    fields: Sequence[Field]
+    rows: Sequence[Row]
     folded: bool = False
 
 
@@ -89,27 +127,15 @@ class Section:
     name: str
     link: str
     title: str
-    blocks: tuple[Block, ...]
+    blocks: Sequence[Block]
 
 
 @dataclass(frozen=True)
 class Page:
     """Everything that the page shows.
 
-    Attributes
-    ----------
-    kind
-        the kind of result: ``labels``, ``sets``, ``numbers`` or ``clusters``.
-    size, method, why
-        what was fused, by which method and why, as text.
-    figures
-        the numbers at the top, with their descriptions.
-    warnings, paragraphs
-        what is a reason to distrust the result, and what else was measured.
-    notes
-        what the reader of the file detected and skipped.
-    classes
-        the names that class codes in listings stand for.
+    ``figures`` are the numbers at the top with their descriptions, ``warnings`` reasons to distrust
+    the result, and ``notes`` what the reader of the file detected and skipped.
     """
 
     kind: str
@@ -122,7 +148,6 @@ class Page:
     paragraphs: tuple[Paragraph, ...]
     notes: tuple[str, ...]
     sections: tuple[Section, ...]
-    classes: tuple[str, ...] = ()
 
     def blocks(self, kind: type[Any]) -> list[Any]:
         """Return all blocks of one type."""
@@ -146,7 +171,30 @@ def how_many(shown: Sequence[Any], total: int, noun: str, which: str = "") -> st
     """Return a sentence that says which of all rows are shown; empty if all of them are."""
     if len(shown) == total:
         return ""
-    return f" {len(shown):,} of {total:,} {noun}{f': {which}' if which else ''}."
+    return f" Shown are {len(shown):,} of {total:,} {noun}{f': {which}' if which else ''}."
+
+
+def visible(name: object, max_length: int = MAX_NAME_LENGTH) -> str:
+    """Return a name as text, with visible control characters, cut to ``max_length``.
+
+    Direction marks are kept: the page isolates each name in an element of its own.
+    """
+    text = str(name)
+    if not text.strip():
+        return "(empty)"
+    short = text if len(text) <= max_length else f"{text[: max_length - 1]}…"
+    return short.translate(_VISIBLE)
+
+
+def distinct_names(names: Iterable[object], max_length: int = MAX_NAME_LENGTH) -> list[str]:
+    """Return visible names and number those that look alike, since charts identify by name."""
+    seen: Counter[str] = Counter()
+    distinct = []
+    for name in names:
+        text = visible(name, max_length)
+        seen[text] += 1
+        distinct.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
+    return distinct
 
 
 def visible_paragraphs(paragraphs: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
@@ -155,3 +203,24 @@ def visible_paragraphs(paragraphs: Iterable[Paragraph]) -> tuple[Paragraph, ...]
         Paragraph(each.heading, visible(each.text, MAX_PARAGRAPH_LENGTH), each.warning, each.detail)
         for each in paragraphs
     )
+
+
+def annotator_table(
+    fusion: Result, fields: Sequence[Field], order: str, remarks: Mapping[str, str] = {}
+) -> Table:
+    """Return the table of a result's annotators, with the remark that each flag stands for.
+
+    The rows are those of ``annotator_columns``, whose first column has the names; ``name``,
+    ``remark`` and ``flagged`` are added. The second of ``fields`` says how busy an annotator was,
+    and ``order`` which ones come first.
+    """
+    columns = fusion.annotator_columns()
+    kind, rows = next(iter(columns)), json_rows(columns)
+    for name, row in zip(distinct_names(row[kind] for row in rows), rows, strict=True):
+        remark = remarks.get(row.get("flag", ""), "")
+        row |= {"name": name, "remark": remark, "flagged": bool(remark)}
+    busy = fields[1].name
+    kept = sorted(range(len(rows)), key=lambda m: (not rows[m]["flagged"], -rows[m][busy]))
+    listed = [rows[m] for m in sorted(kept[:MAX_ANNOTATORS])]
+    which = "those with remarks and those with most responses"
+    return Table(f"{order}{how_many(listed, len(rows), f'{kind}s', which)}", fields, listed)

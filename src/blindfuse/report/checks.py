@@ -1,4 +1,4 @@
-"""Sections about methods and checks of fused labels: comparison, gold labels and audit."""
+"""What was measured about fused labels: other methods, gold labels and audits."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,20 +11,42 @@ from blindfuse.fusion.compare import Comparison
 from blindfuse.fusion.gold_check import GoldCheck
 from blindfuse.metrics import Interval
 from blindfuse.report.blocks import (
-    Block,
+    Field,
     Paragraphs,
+    Row,
     Section,
     Table,
     Text,
+    distinct_names,
     percent,
     percent_range,
     visible_paragraphs,
 )
-from blindfuse.report.charts import PERCENT, bars, scatter
-from blindfuse.report.names import distinct_names
+from blindfuse.report.charts import bars, points
+from blindfuse.result import Paragraph
 
-MAX_ANNOTATORS, MAX_CLASSES = 50, 40
-"""Annotators with most checked responses and largest classes that an audit lists."""
+MAX_CHECKED = 50
+"""Annotators with most checked responses, and largest classes, that an audit lists."""
+
+INTERVAL = Field("interval", "95 % interval", "#")
+ESTIMATE = Field("value", "estimate", ".1%"), INTERVAL
+
+
+def check_figures(gold: GoldCheck | None, audit: AuditResult | None) -> Iterator[tuple[str, str]]:
+    """Yield measured errors with their descriptions, for the top of the page."""
+    if audit is not None:
+        yield percent(audit.error.value), f"error measured on {audit.n_checked:,} checked items"
+    if gold is not None:
+        yield percent(gold.error.value), f"error measured on {gold.items:,} gold labels"
+
+
+def check_warnings(gold: GoldCheck | None, audit: AuditResult | None) -> Iterator[Paragraph]:
+    """Yield the warnings of an audit, and that the error on gold labels is above the expected."""
+    for each in () if audit is None else audit.paragraphs():
+        if each.warning:
+            yield Paragraph(f"Audit, {each.heading.lower()}", each.text, warning=True)
+    if gold is not None and gold.expected_error < gold.error.low:
+        yield Paragraph("Gold labels", gold.summary(), warning=True)
 
 
 def check_sections(
@@ -41,155 +63,96 @@ def check_sections(
 
 def _method_section(compared: Sequence[Comparison]) -> Section:
     """Errors if there are gold labels, else the share of labels that differ from ``fuse``."""
-    has_errors = any(one.error is not None for one in compared)
-    rows: list[dict[str, Any]] = [
+    rows: list[Row] = [
         {
-            "name": one.method,
-            "value": one.error if has_errors else one.differs,
-            "seconds": one.seconds,
-            "flagged": one.method == "fuse",
+            "name": each.method if each.failed is None else f"{each.method}: {each.failed}",
+            "error": each.error,
+            "differs": each.differs,
+            "seconds": each.seconds,
+            "flagged": each.method == "fuse",
         }
-        for one in compared
-        if one.failed is None
+        for each in compared
     ]
-    rows.sort(key=lambda row: float(row["value"]))
-    title = "error" if has_errors else "labels that differ from fuse"
-    tips = [("name", "method", ""), ("value", title, ".2%"), ("seconds", "seconds", ".2f")]
+    fields = (
+        Field("name", "method"),
+        Field("error", "error", ".2%"),
+        Field("differs", "differs from fuse", ".2%"),
+        Field("seconds", "seconds", ".2f"),
+    )
+    drawn = fields[1 if any(each.error is not None for each in compared) else 2]
+    shown = [{**row, "value": row[drawn.name]} for row in rows if row[drawn.name] is not None]
+    shown.sort(key=lambda row: float(row["value"]))
     caption = (
         "Every method on the same responses. Methods break ties between classes in different "
-        "ways, so the majority vote may differ from labels that follow it."
-    )
-    if has_errors:
-        caption += " The error is measured on the gold labels."
-    table = Table(
-        caption,
-        ("Method", "Error#", "Differs from fuse#", "Seconds#"),
-        [
-            (
-                f"{one.method}: {one.failed}" if one.failed else one.method,
-                percent(one.error, 2),
-                percent(one.differs, 2),
-                "–" if one.seconds is None else f"{one.seconds:.2f}",
-            )
-            for one in compared
-        ],
+        "ways, so the majority vote may differ from labels that follow it. Errors are measured on "
+        "the gold labels, if there are any."
     )
     text = "Comparison of methods; the table below has the numbers."
-    chart = bars("methods", rows, tips, text, title)
-    return Section("methods", "Methods", "Comparison of methods", (chart, table))
+    chart = bars("methods", Table(text, fields, shown), drawn.title)
+    blocks = chart, Table(caption, fields, rows)
+    return Section("methods", "Methods", "Comparison of methods", blocks)
 
 
 def _gold_section(gold: GoldCheck) -> Section:
-    error, vote = gold.error, gold.vote_error
     rows = [
-        {
-            "x": one.confidence,
-            "y": one.accuracy.value,
-            "low": one.accuracy.low,
-            "high": one.accuracy.high,
-            "items": one.items,
-        }
-        for one in gold.bins
+        {"items": each.items, "x": each.confidence, **_interval_row(each.accuracy)}
+        for each in gold.bins
     ]
-    tips = [
-        ("items", "items", ","),
-        ("x", "confidence", PERCENT),
-        ("y", "accuracy", PERCENT),
-        ("low", "95 % interval from", PERCENT),
-        ("high", "to", PERCENT),
-    ]
+    fields = (
+        *(Field("items", "items", ","), Field("x", "confidence", ".1%")),
+        *(Field("value", "accuracy", ".1%"), INTERVAL),
+    )
+    text = "Accuracy of labels against their confidence; the table below has the numbers."
+    axes: dict[str, Any] = {"title": "accuracy", "x": "confidence", "diagonal": True}
     blocks = (
-        Text(
-            f"{percent(error.value)} of the labels are wrong on {gold.items:,} gold items, fused "
-            f"without the gold labels (95 % interval {percent_range(error.low, error.high)}). The "
-            f"expected error was {percent(gold.expected_error)}. The majority vote is wrong on "
-            f"{percent(vote.value)} ({percent_range(vote.low, vote.high)})."
-        ),
-        Text(
-            f"The calibration error is {percent(gold.calibration_error)}: the mean difference "
-            "between confidence and accuracy. Points below the dashed line are overconfident."
-        ),
-        scatter(
-            "calibration",
-            rows,
-            tips,
-            "Accuracy of labels against their confidence; the table below has the numbers.",
-            ("confidence", "accuracy"),
-            diagonal=True,
-        ),
-        Table(
-            "Calibration",
-            ("Items#", "Confidence#", "Accuracy#", "95 % interval#"),
-            [
-                (
-                    *(f"{one.items:,}", percent(one.confidence), percent(one.accuracy.value)),
-                    percent_range(one.accuracy.low, one.accuracy.high),
-                )
-                for one in gold.bins
-            ],
-            folded=True,
-        ),
+        Text(f"{gold.summary()} Points below the dashed line are overconfident."),
+        points("calibration", Table(text, fields, rows), **axes),
+        Table("Calibration", fields, rows, folded=True),
     )
     return Section("gold", "Gold labels", "Check against gold labels", blocks)
 
 
 def _audit_section(audit: AuditResult) -> Section:
     annotators = audit.annotators
+    busiest = np.argsort(-annotators.n_checked, kind="stable")[:MAX_CHECKED].tolist()
     names = distinct_names(annotators.names)
-    most = np.argsort(-annotators.n_checked, kind="stable")[:MAX_ANNOTATORS].tolist()
-    classes = distinct_names(audit.fusion.responses.classes)
-    shares = dict(zip(classes, audit.class_shares.values(), strict=True))
-    largest = sorted(shares, key=lambda name: -shares[name].value)[:MAX_CLASSES]
-    errors = {name: one for name, one in audit.errors.items() if name != FUSION}
-    blocks: list[Block] = [
+    rows = _rows({names[m]: annotators.interval(m) for m in busiest if annotators.n_checked[m]})
+    counts = dict(zip(names, annotators.n_checked.tolist(), strict=True))
+    rows = [{**row, "checked": counts[row["name"]]} for row in rows]
+    name, checked = Field("name", "annotator"), Field("checked", "checked", ",")
+    caption = "Accuracy of the annotators with most checked responses, corrected by the checks."
+    class_names = distinct_names(audit.fusion.responses.classes)
+    shares = dict(zip(class_names, audit.class_shares.values(), strict=True))
+    errors = {method: each for method, each in audit.errors.items() if method != FUSION}
+    errors["fused labels"] = audit.error
+    blocks = (
         Paragraphs(visible_paragraphs(audit.paragraphs())),
-        _estimates(
+        Table(
             "Share of wrong labels among all items.",
-            "Labels of",
-            _by_value({**errors, "fused labels": audit.error}),
+            (Field("name", "labels of"), *ESTIMATE),
+            _rows(errors),
         ),
         Table(
-            "Error of other methods minus that of the fused labels, in points; negative is better. "
-            "Where the interval includes zero, the checks do not decide.",
-            ("Method", "Estimate#", "95 % interval#"),
-            [
-                (
-                    *(name, f"{100 * one.value:+.1f}"),
-                    f"{100 * one.low:+.1f} to {100 * one.high:+.1f}",
-                )
-                for name, one in _by_value(audit.differences).items()
-            ],
+            "Error of other methods minus that of the fused labels; negative is better. Where the "
+            "interval includes zero, the checks do not decide.",
+            (Field("name", "method"), Field("value", "estimate", "+.1%"), INTERVAL),
+            _rows(audit.differences),
         ),
-        _estimates(
+        Table(
             "Class proportions among all items, corrected by the checks.",
-            "Class",
-            {name: shares[name] for name in largest},
+            (Field("name", "class"), *ESTIMATE),
+            _rows(shares)[: -MAX_CHECKED - 1 : -1],
         ),
-    ]
-    checked = [m for m in most if annotators.n_checked[m]]
-    if checked:
-        caption = "Accuracy of the annotators with most checked responses, corrected by the checks."
-        estimates = [annotators.interval(m) for m in checked]
-        rows = [
-            (
-                *(names[m], f"{annotators.n_checked[m]:,}", percent(one.value)),
-                percent_range(one.low, one.high),
-            )
-            for m, one in zip(checked, estimates, strict=True)
-        ]
-        blocks.append(
-            Table(caption, ("Annotator", "Checked#", "Estimate#", "95 % interval#"), rows)
-        )
-    return Section("audit", "Audit", "Audit", tuple(blocks))
+        Table(caption, (name, checked, *ESTIMATE), rows),
+    )
+    return Section("audit", "Audit", "Audit", blocks)
 
 
-def _by_value(estimates: Mapping[Any, Interval]) -> dict[str, Interval]:
-    return {str(name): one for name, one in sorted(estimates.items(), key=lambda x: x[1].value)}
+def _rows(estimates: Mapping[Any, Interval]) -> list[Row]:
+    """The estimates by name, the lowest first."""
+    rows = [{"name": str(name), **_interval_row(each)} for name, each in estimates.items()]
+    return sorted(rows, key=lambda row: float(row["value"]))
 
 
-def _estimates(caption: str, heading: str, estimates: Mapping[str, Interval]) -> Table:
-    rows = [
-        (name, percent(one.value), percent_range(one.low, one.high))
-        for name, one in estimates.items()
-    ]
-    return Table(caption, (heading, "Estimate#", "95 % interval#"), rows)
+def _interval_row(estimate: Interval) -> Row:
+    return {**estimate._asdict(), "interval": percent_range(estimate.low, estimate.high)}

@@ -1,66 +1,53 @@
 """Render the HTML page of a result from its sections, the style sheet and the scripts."""
 
+import json
 import os
 from base64 import b64encode
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import sha256
+from importlib.metadata import version
 from importlib.resources import files
-from typing import Any, TypedDict, Unpack
+from types import ModuleType
+from typing import Any
 
+import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from blindfuse.auditing.audit import AuditResult
-from blindfuse.errors import BadFile, BadParameter
-from blindfuse.files import write_atomically
+from blindfuse.errors import BadFile, BadParameter, capitalize
+from blindfuse.files import cache_folder, write_atomically
 from blindfuse.fusion.compare import Comparison
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.fusion.fuse_clusters import ClusterFusion
 from blindfuse.fusion.gold_check import GoldCheck
 from blindfuse.numbers.number_fusion import NumberFusion
+from blindfuse.report import clusters, labels, numbers, sets
 from blindfuse.report.blocks import (
     MAX_PARAGRAPH_LENGTH,
     Chart,
     Listing,
     Page,
+    visible,
     visible_paragraphs,
 )
-from blindfuse.report.checks import check_sections
-from blindfuse.report.clusters import cluster_figures, cluster_sections
-from blindfuse.report.labels import check_warnings, label_figures, label_sections
-from blindfuse.report.names import distinct_names, visible
-from blindfuse.report.numbers import number_figures, number_sections
-from blindfuse.report.scripts import script_json, table_data, vega_script
-from blindfuse.report.sets import set_figures, set_sections
+from blindfuse.report.checks import check_figures, check_sections, check_warnings
 from blindfuse.result import Result
 from blindfuse.sets.set_fusion import SetFusion
 
-KINDS: dict[type, tuple[str, Any, Any]] = {
-    Fusion: ("labels", label_figures, label_sections),
-    SetFusion: ("sets", set_figures, set_sections),
-    NumberFusion: ("numbers", number_figures, number_sections),
-    ClusterFusion: ("clusters", cluster_figures, cluster_sections),
+KINDS: dict[type, tuple[str, ModuleType]] = {
+    Fusion: ("labels", labels),
+    SetFusion: ("sets", sets),
+    NumberFusion: ("numbers", numbers),
+    ClusterFusion: ("clusters", clusters),
 }
-"""For every kind of result, its name, the figures at the top of its page, and its sections."""
+"""The name of every kind of result, and the module with its ``figures`` and ``sections``."""
 
 MAX_NOTES, MAX_NOTE_LENGTH = 30, 400
 """Notes, and characters of each."""
 
 
-class ReportOptions(TypedDict, total=False):
-    """The options of :func:`report_html`, which describes them."""
-
-    title: str | None
-    notes: Sequence[str]
-    compared: Sequence[Comparison]
-    gold: GoldCheck | None
-    audit: AuditResult | None
-
-
-def write_report(
-    result: Result,
-    path: str | os.PathLike[str],
-    **options: Unpack[ReportOptions],
-) -> None:
+def write_report(result: Result, path: str | os.PathLike[str], **options: Any) -> None:
     """Write :func:`report_html` to a file, atomically; an existing file is replaced."""
     page = report_html(result, **options)
     try:
@@ -72,7 +59,15 @@ def write_report(
         ) from error
 
 
-def report_html(result: Result, **options: Unpack[ReportOptions]) -> str:
+def report_html(
+    result: Result,
+    *,
+    title: str | None = None,
+    notes: Sequence[str] = (),
+    compared: Sequence[Comparison] = (),
+    gold: GoldCheck | None = None,
+    audit: AuditResult | None = None,
+) -> str:
     """Return one self-contained HTML page that loads nothing from the network or from disk.
 
     Parameters
@@ -90,12 +85,11 @@ def report_html(result: Result, **options: Unpack[ReportOptions]) -> str:
     audit
         what ``audit`` returned.
     """
-    return render(gather_page(result, **options))
+    return render(gather_page(result, title, notes, compared, gold, audit))
 
 
 def gather_page(
     result: Result,
-    *,
     title: str | None = None,
     notes: Sequence[str] = (),
     compared: Sequence[Comparison] = (),
@@ -108,8 +102,7 @@ def gather_page(
             f"result= is a {type(result).__name__}, not a fusion. Pass what fuse, fuse_sets, "
             "fuse_numbers or fuse_clusters returned."
         )
-    kind, figures, sections = KINDS[type(result)]
-    checks = (gold, audit) if kind == "labels" else ()
+    kind, module = KINDS[type(result)]
     facts = [each for each in result.paragraphs() if each.heading != "Note"]  # they are notes too
     paragraphs = visible_paragraphs(facts)
     warnings = visible_paragraphs(check_warnings(gold, audit))
@@ -118,26 +111,22 @@ def gather_page(
         kind=kind,
         title=visible(title or f"Fused {kind}"),
         size=result.size,
-        method=f"{result.method[:1].upper()}{result.method[1:]}",
+        method=capitalize(result.method),
         why=visible(result.why, MAX_PARAGRAPH_LENGTH),
-        figures=tuple(figures(result, *checks)),
+        figures=(*check_figures(gold, audit), *module.figures(result)),
         warnings=(*warnings, *(each for each in paragraphs if each.warning)),
         paragraphs=tuple(each for each in paragraphs if not each.warning),
         notes=tuple(visible(note, MAX_NOTE_LENGTH) for note in all_notes),
-        sections=(*sections(result), *check_sections(compared, gold, audit)),
-        classes=tuple(distinct_names(result.responses.classes)) if checks else (),  # type: ignore[attr-defined]
+        sections=(*module.sections(result), *check_sections(compared, gold, audit)),
     )
 
 
 def render(page: Page) -> str:
     """Return the page as HTML; the same contents give the same bytes."""
     listings = page.blocks(Listing)
-    data: dict[str, Any] = {
-        "classes": page.classes,
-        "charts": {chart.name: chart.spec for chart in page.blocks(Chart)},
-    }
+    data: dict[str, Any] = {"charts": {chart.name: chart.spec for chart in page.blocks(Chart)}}
     for listing in listings:
-        data |= {listing.name: table_data(listing.rows), **listing.data}
+        data |= {listing.name: listing.rows, **listing.data}
     names = ("charts.js", "report.js") if listings else ("charts.js",)
     scripts = (vega_script(), *map(_page_file, names))
     environment = Environment(
@@ -155,6 +144,28 @@ def render(page: Page) -> str:
         scripts=scripts,
         policy=_content_security_policy(*scripts),
     )
+
+
+def vega_script() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed, with the interpreter that needs no ``eval``.
+
+    vl-convert takes seconds to bundle them, so the bundle is cached on disk per version.
+    """
+    cached = cache_folder() / f"vega-{version('vl-convert-python')}.js"
+    with suppress(OSError):
+        return cached.read_text(encoding="utf-8")
+    script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    with suppress(OSError):
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(cached, script.encode())
+    return script
+
+
+def script_json(value: Any) -> str:
+    """Return JSON for a script element, without characters that could end the element."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _content_security_policy(*scripts: str) -> str:

@@ -6,50 +6,39 @@ import numpy as np
 
 from blindfuse.errors import BadLabels
 from blindfuse.metrics import krippendorff_alpha
-from blindfuse.report.annotators import REMARK_KEY
 from blindfuse.report.blocks import (
+    MAX_CLASSES,
+    MAX_ITEMS,
+    REMARK_KEY,
     Block,
+    Field,
     Key,
     Section,
     Table,
-    Text,
+    annotator_table,
+    distinct_names,
     how_many,
     percent,
     percent_range,
+    visible,
 )
-from blindfuse.report.charts import PERCENT, bars, scatter
-from blindfuse.report.names import distinct_names, visible
+from blindfuse.report.charts import bars, points
+from blindfuse.result import json_rows
 from blindfuse.sets.annotators import FLAGS
 from blindfuse.sets.set_fusion import SetFusion
 
-MAX_CLASSES = 100
-"""Classes in the table and in the chart: the most common."""
-MAX_ANNOTATORS = 500
-"""Annotators in the table: those with remarks, then those with most responses."""
-MAX_DRAWN = 200
-"""Annotators in the chart."""
-MAX_ITEMS = 50
-"""Items in the table: those with the least probable sets."""
 MAX_RELATED = 20
+"""Pairs of related classes that are listed."""
 CLEAR = 0.9
 """Posterior of a decision from which on it is clear."""
 
 
-def set_sections(fusion: SetFusion) -> Iterator[Section]:
-    """Yield the sections of a fusion of sets."""
-    yield _class_section(fusion)
-    yield _annotator_section(fusion)
-    yield _item_section(fusion)
-
-
-def set_figures(fusion: SetFusion) -> Iterator[tuple[str, str]]:
+def figures(fusion: SetFusion) -> Iterator[tuple[str, str]]:
     """Yield the numbers at the top of the page with their descriptions."""
     if fusion.correct_sets is not None:
         value, low, high = fusion.correct_sets
-        yield (
-            percent(value, 0),
-            f"of the sets are expected to be correct ({percent_range(low, high, 0)})",
-        )
+        interval = percent_range(low, high, 0)
+        yield percent(value, 0), f"of the sets are expected to be correct ({interval})"
     for name, agreement in fusion.agreement.items():
         interval = f"{agreement.low:.2f} to {agreement.high:.2f}"
         yield f"{agreement.value:.2f}", f"agreement, {name} ({interval})"
@@ -58,45 +47,45 @@ def set_figures(fusion: SetFusion) -> Iterator[tuple[str, str]]:
     yield f"{needing:,}", "sets could change with one more response"
 
 
-def _class_section(fusion: SetFusion) -> Section:
+def sections(fusion: SetFusion) -> Iterator[Section]:
+    """Yield the sections of a fusion of sets."""
+    yield Section("classes", "Classes", "Classes", tuple(_class_blocks(fusion)))
+    yield _annotator_section(fusion)
+    yield _item_section(fusion)
+
+
+def _class_blocks(fusion: SetFusion) -> Iterator[Block]:
     table, counts = fusion.responses, fusion.chosen.sum(axis=0)
-    names = distinct_names(table.classes)
-    doubtful = ((fusion.posteriors > 1 - CLEAR) & (fusion.posteriors < CLEAR)).sum(axis=0)
-    order = np.lexsort((-table.responses_per_class, -counts))[:MAX_CLASSES].tolist()
-    rows = [
-        {
-            "name": names[k],
-            "value": float(counts[k] / max(table.n_items, 1)),
-            "mark": float(table.responses_per_class[k] / table.n_responses),
-        }
-        for k in order
-    ]
-    cells = [
-        (
-            *(row["name"], f"{counts[k]:,}", percent(row["value"]), percent(row["mark"])),
-            *(f"{doubtful[k]:,}", _alpha(fusion, k)),
-        )
-        for k, row in zip(order, rows, strict=True)
-    ]
-    tips = [
-        ("name", "class", ""),
-        ("value", "share of items", PERCENT),
-        ("mark", "share of responses", PERCENT),
-    ]
+    doubtful = (fusion.posteriors > 1 - CLEAR) & (fusion.posteriors < CLEAR)
+    order = np.lexsort((-table.responses_per_class, -counts))[:MAX_CLASSES]
+    columns = {
+        "name": np.array(distinct_names(table.classes), dtype=object),
+        "items": counts,
+        "value": counts / max(table.n_items, 1),
+        "mark": table.responses_per_class / table.n_responses,
+        "uncertain": doubtful.sum(axis=0),
+    }
+    rows = json_rows({name: column[order] for name, column in columns.items()})
+    for k, row in zip(order.tolist(), rows, strict=True):
+        row["agreement"] = _alpha(fusion, k)
+    fields = (
+        Field("name", "class"),
+        Field("items", "items", ","),
+        Field("value", "share of items", ".1%"),
+        Field("mark", "share of responses", ".1%"),
+        Field("uncertain", "uncertain items", ","),
+        Field("agreement", "agreement", ".2f"),
+    )
     text = "Share of items with each class, and share of responses that name it."
-    headings = ("Items#", "Share of items#", "Share of responses#", "Uncertain items#")
-    blocks: list[Block] = [
-        bars("classes", rows, tips, text),
-        Key("share of items", "share of responses", ("bar", "line")),
-        Table(
-            f"The most common first.{how_many(rows, table.n_classes, 'classes')} Agreement is "
-            "Krippendorff’s α of the yes/no question about the class.",
-            ("Class", *headings, "Agreement#"),
-            cells,
-        ),
-    ]
+    yield bars("classes", Table(text, fields, rows))
+    yield Key("share of items", "share of responses", ("bar", "line"))
+    caption = (
+        f"The most common first.{how_many(rows, table.n_classes, 'classes')} Agreement is "
+        "Krippendorff’s α of the yes/no question about the class."
+    )
+    yield Table(caption, fields, rows)
     related = [
-        (visible(first), visible(second), f"{correlation:+.2f}")
+        {"name": visible(first), "other": visible(second), "value": correlation}
         for first, second, correlation in fusion.related_classes()[:MAX_RELATED]
     ]
     if related:
@@ -104,83 +93,72 @@ def _class_section(fusion: SetFusion) -> Section:
             "Related classes, which occur together (positive) or avoid each other (negative): "
             "correlation of their posteriors over items."
         )
-        blocks.append(Table(caption, ("Class", "And", "Correlation#"), related))
-    return Section("classes", "Classes", "Classes", tuple(blocks))
+        other = Field("other", "and"), Field("value", "correlation", "+.2f")
+        yield Table(caption, (fields[0], *other), related)
 
 
-def _alpha(fusion: SetFusion, k: int) -> str:
+def _alpha(fusion: SetFusion, k: int) -> float | None:
     try:
-        return f"{krippendorff_alpha(fusion.responses.question(k), resamples=1).value:.2f}"
+        return krippendorff_alpha(fusion.responses.question(k), resamples=1).value
     except BadLabels:
-        return "–"
+        return None
 
 
 def _annotator_section(fusion: SetFusion) -> Section:
-    rated, names = fusion.annotators, distinct_names(fusion.responses.annotators)
-    active = np.flatnonzero(rated.n_responses)
-    busiest = active[np.argsort(-rated.n_responses[active], kind="stable")].tolist()
-    listed = sorted(busiest, key=lambda m: not rated.flags[m])[:MAX_ANNOTATORS]
-    f1 = rated.f1
-    listed.sort(key=lambda m: float(np.nan_to_num(f1[m])))
-    rows = [
-        {
-            "name": names[m],
-            "x": float(rated.recall[m]),
-            "y": float(rated.precision[m]),
-            "responses": int(rated.n_responses[m]),
-            "flagged": bool(rated.flags[m]),
-        }
-        for m in busiest[:MAX_DRAWN]
-        if not np.isnan([rated.recall[m], rated.precision[m]]).any()
-    ]
-    tips = [
-        ("name", "annotator", ""),
-        ("x", "recall", ".0%"),
-        ("y", "precision", ".0%"),
-        ("responses", "responses", ","),
-    ]
-    cells = [
-        (
-            *(names[m], f"{rated.n_responses[m]:,}", f"{rated.mean_size[m]:.1f}"),
-            percent(float(np.nan_to_num(rated.recall[m])), 0),
-            percent_range(rated.recall_low[m], rated.recall_high[m], 0),
-            *(percent(rated.precision[m], 0), percent(f1[m], 0), FLAGS.get(rated.flags[m], "")),
-        )
-        for m in listed
-    ]
-    which = "those with remarks and those with most responses"
-    caption = "The lowest F1 first." + how_many(
-        cells, fusion.responses.n_annotators, "annotators", which
+    fields = (
+        Field("name", "annotator"),
+        Field("responses", "responses", ","),
+        Field("classes_per_response", "classes each", ".1f"),
+        Field("recall", "recall", ".0%"),
+        Field("interval", "95 % interval", "#"),
+        Field("precision", "precision", ".0%"),
+        Field("f1", "F1", ".0%"),
+        Field("remark", "remark"),
     )
-    figures = ("Responses#", "Classes each#", "Recall#", "95 % interval#", "Precision#", "F1#")
-    table = Table(caption, ("Annotator", *figures, "Remark"), cells)
+    table = annotator_table(fusion, fields, "The lowest F1 first.", FLAGS)
+    for row in table.rows:
+        row["interval"] = percent_range(row["recall_low"], row["recall_high"], 0)
+    rows = [
+        {**row, "x": row["recall"], "value": row["precision"]}
+        for row in table.rows
+        if None not in (row["recall"], row["precision"])
+    ]
     text = "Recall and precision of annotators; the table below has the numbers."
-    charts = [scatter("annotators", rows, tips, text, ("recall", "precision"))] if rows else []
-    return Section("annotators", "Annotators", "Annotators", (*charts, REMARK_KEY, table))
+    blocks: list[Block] = [REMARK_KEY, table]
+    if rows:
+        chart = points("annotators", Table(text, fields, rows), "precision", x="recall")
+        blocks.insert(0, chart)
+    return Section("annotators", "Annotators", "Annotators", blocks)
 
 
 def _item_section(fusion: SetFusion) -> Section:
     table, sets = fusion.responses, fusion.sets
     names, classes = distinct_names(table.items), distinct_names(table.classes)
-    order = np.argsort(fusion.confidence, kind="stable")[:MAX_ITEMS]
     shares, counts = table.shares(), table.responses_per_item
     rows = []
-    for n in order.tolist():
+    for n in np.argsort(fusion.confidence, kind="stable")[:MAX_ITEMS].tolist():
         k = int(np.argmin(np.abs(fusion.posteriors[n] - 0.5)))
         votes = np.rint(shares[n] * counts[n]).astype(int)
         named = [f"{classes[j]} {votes[j]}" for j in np.argsort(-votes, kind="stable") if votes[j]]
-        rows.append(
-            (
-                *(names[n], " | ".join(map(visible, sets[n])) or "–"),
-                *(percent(fusion.confidence[n], 0), classes[k]),
-                percent(fusion.posteriors[n, k], 0),
-                f"{', '.join(named) or 'none'} of {counts[n]}",
-            )
-        )
+        row = {
+            "name": names[n],
+            "labels": " | ".join(map(visible, sets[n])) or "–",
+            "probability": float(fusion.confidence[n]),
+            "doubtful": classes[k],
+            "posterior": float(fusion.posteriors[n, k]),
+            "responses": f"{', '.join(named) or 'none'} of {counts[n]}",
+        }
+        rows.append(row)
     caption = (
         f"{len(rows):,} of {table.n_items:,} items, the least probable sets first. The class in "
         "doubt is the one whose posterior is closest to one half."
     )
-    headings = ("Item", "Labels", "Probability#", "Class in doubt", "Its posterior#", "Responses")
-    blocks = (Table(caption, headings, rows),) if rows else (Text("There are no items."),)
-    return Section("items", "Items", "Least certain items", blocks)
+    fields = (
+        Field("name", "item"),
+        Field("labels", "labels"),
+        Field("probability", "probability", ".0%"),
+        Field("doubtful", "class in doubt"),
+        Field("posterior", "its posterior", ".0%"),
+        Field("responses", "responses"),
+    )
+    return Section("items", "Items", "Least certain items", [Table(caption, fields, rows)])

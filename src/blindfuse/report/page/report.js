@@ -15,8 +15,6 @@ function make(tag, attributes = {}, ...children) {
 
 const isolated = (text) => make("bdi", {}, text);
 const percent = (share) => `${(100 * share).toFixed(1)}\u00a0%`;
-const records = ({ columns, rows }) =>
-  rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at]])));
 const soft = (text) => make("span", { class: "soft" }, text);
 const className = (code) => data.classes[code];
 
@@ -85,10 +83,10 @@ class SortableTable {
 
 function interval(row) {
   const bar = make("span", { class: row.remarks.length ? "interval flagged" : "interval", "aria-hidden": "true" });
-  for (const [name, value] of [["--low", row.accuracy_low], ["--high", row.accuracy_high], ["--at", row.accuracy]]) {
+  for (const [name, value] of [["--low", row.low], ["--high", row.high], ["--at", row.value]]) {
     bar.style.setProperty(name, value);
   }
-  const text = make("span", { class: "hidden" }, `${percent(row.accuracy_low)} to ${percent(row.accuracy_high)}`);
+  const text = make("span", { class: "hidden" }, `${percent(row.low)} to ${percent(row.high)}`);
   return make("span", { title: text.textContent }, bar, text);
 }
 
@@ -98,7 +96,7 @@ function drawAnnotator(row) {
   const element = make("tr", { role: "row" },
     cell("", "title", name),
     cell("Responses", "number", row.responses.toLocaleString("en")),
-    cell("Accuracy", "number", percent(row.accuracy)),
+    cell("Accuracy", "number", percent(row.value)),
     cell("", "block", interval(row)),
     cell("Worst class", "block", ...worst),
     cell("", "block", ...row.remarks.map((remark) => make("span", { class: "remark" }, remark))),
@@ -112,7 +110,7 @@ const annotatorValues = {
   remarks: (row) => row.remarks.length,
 };
 
-new SortableTable("annotator", records(data.annotators), {
+new SortableTable("annotator", data.annotators, {
   noun: "annotators",
   draw: drawAnnotator,
   value: (row, key) => (annotatorValues[key] ? annotatorValues[key](row) : row[key]),
@@ -152,14 +150,14 @@ function matrix(row) {
 function details(row) {
   const entries = [
     ["Responses", [row.responses.toLocaleString("en")]],
-    ["Accuracy", [`${percent(row.accuracy)} (95 % interval ${percent(row.accuracy_low)} to ${percent(row.accuracy_high)})`]],
+    ["Accuracy", [`${percent(row.value)} (95 % interval ${percent(row.low)} to ${percent(row.high)})`]],
     ["Worst class", [isolated(className(row.worst_class)), ", most often confused with ", isolated(className(row.confused_with))]],
   ];
   if (row.over_reported !== null) {
     entries.push(["Reported too often", [isolated(className(row.over_reported)), ` (${percent(row.over_reported_by)} of the responses)`]]);
   }
   entries.push(["Coverage", [`${percent(row.coverage)} of the items; ${percent(row.overlap)} with others, ${percent(row.conflict)} in conflict with others`]]);
-  if (row.misfit !== null) entries.push(["Misfit", [`${row.misfit} × sampling noise`]]);
+  if (row.misfit !== null) entries.push(["Misfit", [`${row.misfit.toFixed(2)} × sampling noise`]]);
   if (row.remarks.length) entries.push(["Remarks", [row.remarks.join(", ")]]);
   if (row.partners.length) {
     entries.push(["Errors correlated with", row.partners.flatMap((name, at) => [at ? ", " : "", isolated(name)])]);
@@ -220,12 +218,11 @@ const itemValues = {
   votes: (row) => row.votes.reduce((sum, vote) => sum + vote.count, 0),
 };
 
-const items = records(data.items);
-const labels = new Set(items.map((row) => row.label));
+const labels = new Set(data.items.map((row) => row.label));
 document.querySelector("#item-controls select").append(
   ...[...labels].sort((a, b) => a - b).map((code) => make("option", { value: code }, className(code))));
 
-new SortableTable("item", items, {
+new SortableTable("item", data.items, {
   noun: "items",
   draw: drawItem,
   value: (row, key) => (itemValues[key] ? itemValues[key](row) : row[key]),
