@@ -3,7 +3,7 @@
 import pytest
 
 from blindfuse.cli.options import FORMATS
-from blindfuse.readers.registry import READERS
+from blindfuse.readers.reading import READERS
 from tests.support.cli import refuse, succeed
 
 pytestmark = pytest.mark.usefixtures("folder")

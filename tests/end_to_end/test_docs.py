@@ -12,7 +12,7 @@ import pytest
 
 import blindfuse
 from blindfuse.estimators.registry import METHODS
-from blindfuse.readers.registry import READERS
+from blindfuse.readers.reading import READERS
 from doc_examples import LANGUAGES, blocks, refreshed, run_page
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from blindfuse import BadFile
-from blindfuse.readers.checked import CheckedFile, read_checked
+from blindfuse.readers.gold import CheckedFile, read_checked
 
 HEAD = "item,label,responses,stratum,stratum_size,probability\n"
 

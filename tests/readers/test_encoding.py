@@ -9,7 +9,7 @@ import pytest
 
 from blindfuse import BadLabels, read
 from blindfuse.kernels.hash_codes import factorize_hashes
-from blindfuse.readers import encoding
+from blindfuse.readers import names
 from tests.support.reader_files import (
     LONG,
     WRITERS,
@@ -25,8 +25,8 @@ def test_values_are_hashed_again_when_hashes_collide(monkeypatch: pytest.MonkeyP
         monkeypatch.undo()
         return factorize_hashes(np.zeros_like(hashes))
 
-    monkeypatch.setattr(encoding, "factorize_hashes", colliding)
-    codes, values = encoding.factorize(pl.Series(["a", None, "b", "a"]))
+    monkeypatch.setattr(names, "factorize_hashes", colliding)
+    codes, values = names.factorize(pl.Series(["a", None, "b", "a"]))
     assert codes.tolist() == [0, 1, 2, 0]
     assert values.to_list() == ["a", None, "b"]
 
@@ -34,7 +34,7 @@ def test_values_are_hashed_again_when_hashes_collide(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("distinct", [1, 511, 512, 513, 5_000, 100_000])
 def test_codes_follow_the_order_of_first_appearance(distinct: int) -> None:
     picks = np.random.default_rng(distinct).integers(0, distinct, 3 * distinct)
-    codes, values = encoding.factorize(pl.Series([f"n{pick}" for pick in picks]))
+    codes, values = names.factorize(pl.Series([f"n{pick}" for pick in picks]))
     first = {pick: code for code, pick in enumerate(dict.fromkeys(picks.tolist()))}
     assert codes.tolist() == [first[pick] for pick in picks.tolist()]
     assert values.to_list() == [f"n{pick}" for pick in first]

@@ -58,7 +58,7 @@ def test_empty_labels_are_skipped_and_repeated_rows_merged() -> None:
 @pytest.mark.parametrize(
     ("text", "options", "what"),
     [
-        ("item,label\ni,x\ni,y\n", {}, "several gold labels for the items 'i'"),
+        ("item,label\ni,x\ni,y\n", {}, "several labels for the items 'i'"),
         ("item,label\ni,\n", {}, "no label in column 'label'"),
         ("item,label\ni,x\n", {"label": "lable"}, "did you mean 'label'"),
         ("item,label\ni,x\n", {"item": "itm"}, "did you mean 'item'"),

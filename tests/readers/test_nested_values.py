@@ -26,13 +26,13 @@ MARKED = st.sampled_from(
 )
 
 
-def read_labels(cells: list[str | None]) -> tuple[list[str | None], int, list[str]] | str:
+def read_labels(cells: list[str | None]) -> tuple[list[str | None], list[str]] | str:
     """What the reader makes of a column, or its refusal."""
     try:
-        labels, several, notes = plain_labels("t", pl.Series("label", cells, pl.String), False)
+        labels, notes = plain_labels("t", pl.Series("label", cells, pl.String))
     except BadFile as refusal:
         return str(refusal)
-    return labels.to_list(), several, notes
+    return labels.to_list(), notes
 
 
 @given(st.lists(ORDINARY | MARKED, min_size=1, max_size=8))

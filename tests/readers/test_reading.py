@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from blindfuse import BadParameter, read
-from blindfuse.readers.opening import open_table
-from blindfuse.readers.registry import READERS
-from blindfuse.readers.sources import find_sources
+
+from blindfuse.readers.reading import READERS, open_tables
+
 from blindfuse.responses.detection import ColumnOptions
 from tests.support.reader_files import LONG, assert_refused, stream, write_file
 
@@ -28,7 +28,7 @@ def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
 
 def test_the_last_reader_accepts_any_table() -> None:
     *_, last = READERS.values()
-    tables = [open_table(source) for source in find_sources(stream("a,b\nx,y\n"))]
+    tables = open_tables(stream("a,b\nx,y\n"))
     assert last.recognizes(tables, ColumnOptions())
 
 

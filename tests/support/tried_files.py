@@ -850,19 +850,19 @@ def _rows_that_are_no_items() -> list[TriedFile]:
         refused(
             "MySQL: a table as the terminal shows it",
             [rule, drawn[0], rule, *drawn[1:], rule],
-            "is not a text table",
+            "is not a table of responses",
             name="votes.txt",
         ),
         refused(
             "SQLite: a dump",
             b"PRAGMA foreign_keys=OFF;\nINSERT INTO votes VALUES('q1','ann');\n",
-            "is not a text table",
+            "is not a table of responses",
             name="votes.txt",
         ),
         refused(
             "YAML",
             b"- item: q1\n  annotator: ann\n  label: cat\n",
-            "is not a text table",
+            "is not a table of responses",
             name="votes.yaml",
         ),
         csv(
@@ -1044,13 +1044,22 @@ def _files() -> list[TriedFile]:
             "\n".join(json.dumps(row, indent=2) for row in records).encode(),
         ),
         json_file("JSON object {item: {annotator: label}}", by_item),
-        refused("LLM: JSON in a code fence", b"```\n[]\n```\n", "is not JSON", name="votes.json"),
+        refused(
+            "LLM: JSON in a code fence",
+            b"```\n[]\n```\n",
+            "is not what its name says",
+            name="votes.json",
+        ),
         tried(
             "Excel: Unicode text (UTF-16 with a byte-order mark)",
             "votes.txt",
             as_table(records, "\t").decode().encode("utf-16"),
         ),
-        csv("UTF-16 without a byte-order mark, little endian", LONG.decode().encode("utf-16-le")),
+        refused(
+            "UTF-16 without a byte-order mark",
+            LONG.decode().encode("utf-16-le"),
+            "is not a table of responses",
+        ),
         csv("Excel: CSV UTF-8 with a byte-order mark", b"\xef\xbb\xbf" + LONG),
         refused("Excel: CSV in Windows-1252", LONG.replace(b"cat", b"ch\xe2t"), "0xe2 … UTF-8"),
         *(
@@ -1063,8 +1072,13 @@ def _files() -> list[TriedFile]:
                 ("spaces", " "),
             )
         ),
-        refused("LLM: a Markdown table", markdown.encode(), "is not a text table", name="votes.md"),
-        refused("a web page", b"<!DOCTYPE html><html></html>", "is not a text table"),
+        refused(
+            "LLM: a Markdown table",
+            markdown.encode(),
+            "is not a table of responses",
+            name="votes.md",
+        ),
+        refused("a web page", b"<!DOCTYPE html><html></html>", "is not a table of responses"),
         tried("gzip", "votes.csv.gz", gzip.compress(LONG)),
         tried("bzip2", "votes.csv.bz2", bz2.compress(LONG)),
         tried("xz", "votes.csv.xz", lzma.compress(LONG)),
@@ -1074,11 +1088,11 @@ def _files() -> list[TriedFile]:
         refused(
             "Git LFS: a pointer",
             b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n",
-            "is not a text table",
+            "is not a table of responses",
         ),
-        refused("a binary file", LONG + bytes(9), "is not a text table"),
+        refused("a binary file", LONG + bytes(9), "is not a table of responses"),
         *_json_shapes(by_item),
-        refused("Zstandard", zstandard, "is not a text table", name="votes.csv.zst"),
+        refused("Zstandard", zstandard, "is not a table of responses", name="votes.csv.zst"),
         refused("Excel workbook", workbook, "contains no file … CSV", name="votes.xlsx"),
         refused(
             "LibreOffice: an OpenDocument spreadsheet",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from blindfuse import AuditPlan
     from blindfuse.cli.fuse_options import FusionResult
-    from blindfuse.readers.checked import CheckedFile
+    from blindfuse.readers.gold import CheckedFile
 
 BUDGET = 100
 MAX_ROWS = 10

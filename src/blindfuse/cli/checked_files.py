@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from blindfuse import AuditPlan, AuditResult, Fusion
     from blindfuse.cli.screen import Screen
     from blindfuse.metrics.interval import Interval
-    from blindfuse.readers.checked import CheckedFile
+    from blindfuse.readers.gold import CheckedFile
 
 PROBABILITY_DIGITS = 6
 """Significant digits of inclusion probabilities in files."""
@@ -57,7 +57,7 @@ def tasks_writer(frame: "pl.DataFrame") -> FileWriter:
 
 def read_checked_file(fusion: "Fusion", path: str) -> "CheckedFile":
     """Read a file of checked labels, which are written as the classes of the fusion are."""
-    from blindfuse.readers.checked import read_checked
+    from blindfuse.readers.gold import read_checked
 
     return read_checked(path, fusion.responses.classes)
 

@@ -23,9 +23,9 @@ from blindfuse.errors import BadParameter
 from blindfuse.fusion.fuse import fuse
 from blindfuse.fusion.fuse_stream import FusedStream, fuse_stream
 from blindfuse.fusion.presentation import label_columns
+from blindfuse.readers.encoding import overlap_note, unlabelled_item_note
 from blindfuse.readers.gold import read_gold
 from blindfuse.readers.partitions import Partitions, read_partitions
-from blindfuse.readers.reading import overlap_note, unlabelled_item_note
 from blindfuse.responses.coding import as_names, positions
 from blindfuse.responses.sanity import sanity_notes
 

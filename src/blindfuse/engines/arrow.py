@@ -15,7 +15,7 @@ from blindfuse.engines.symbols import Names, ScoreSums, SymbolOptions
 from blindfuse.errors import BadLabels, list_names, suggest
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
-from blindfuse.readers.encoding import NameForm
+from blindfuse.readers.names import NameForm
 from blindfuse.responses.coding import MAX_CLASSES, as_column, as_names, code_labels, positions
 from blindfuse.responses.numerals import as_floats
 from blindfuse.responses.responses import Responses

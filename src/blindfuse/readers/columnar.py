@@ -15,46 +15,41 @@ from blindfuse.responses.detection import SAMPLE_ROWS
 MIN_BYTES_PER_VALUE = 8
 """Memory per value: text of up to twelve bytes takes 16, and most other types take 8."""
 
-_MAGIC = {
-    b"PAR1": "Parquet",
-    b"ARRO": "Arrow",
-    b"\xff\xff\xff\xff": "Arrow stream",
-    b"FEA1": "Feather",
-}
-_EXTENSIONS = {
-    "parquet": "Parquet",
-    "pq": "Parquet",
-    "feather": "Arrow",
-    "arrow": "Arrow",
-    "ipc": "Arrow",
-}
+_MAGIC = {b"PAR1": "Parquet", b"ARRO": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
 
 
 def columnar_type(source: Source) -> str | None:
     """Return the columnar file type by the first bytes, or None for any other file."""
-    file_type = _MAGIC.get(source.head[:4])
-    if file_type == "Feather":
-        raise BadFile(f"{source.name} is a Feather version 1 file. Save it as Feather version 2.")
-    if file_type is None and source.extension in _EXTENSIONS:
-        raise BadFile(
-            f"{source.name} is not {_EXTENSIONS[source.extension]}, although its name ends in "
-            f".{source.extension}. Save it again."
-        )
-    return file_type
+    return _MAGIC.get(source.head[:4])
 
 
 def open_columnar(source: Source) -> Table:
     """Return the table in a Parquet or Arrow file, with every value as text."""
-    file_type = str(columnar_type(source))
-    with _polars_errors(source, file_type):
+    file_type = _MAGIC[source.head[:4]]
+
+    @contextmanager
+    def polars_errors() -> Iterator[None]:
+        """Raise BadFile where Polars cannot read the file, or panics."""
+        try:
+            yield
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise BadFile(
+                f"{source.name} is a damaged {file_type} file: {reason}. Save it again."
+            ) from None
+
+    with polars_errors():
         frame = _scan(source, file_type)
         columns = frame.collect_schema().names()
         check_columns(source.name, columns)
-        _check_rows(source, frame, len(columns))
+        n_rows = int(frame.select(pl.len()).collect().item())
+        if n_rows > _max_rows(source, len(columns)):
+            unpacked = f"{n_rows:,} rows of {len(columns)} columns, which take more"
+            raise BadFile(too_large_message(source.name, unpacked))
         sample = frame.head(SAMPLE_ROWS).collect()
 
     def load(columns: Sequence[str]) -> pl.DataFrame:
-        with _polars_errors(source, file_type):
+        with polars_errors():
             rows = frame.select(columns).collect()
         return to_text(source.name, rows)
 
@@ -63,38 +58,19 @@ def open_columnar(source: Source) -> Table:
         return frame.select(text_expression(column, schema[column]) for column in columns)
 
     def records() -> Iterator[Record]:
-        with _polars_errors(source, file_type):
+        with polars_errors():
             yield from frame.collect().iter_rows(named=True)
 
     return Table(source, file_type, to_text(source.name, sample), load, records, scan)
 
 
-def _check_rows(source: Source, frame: pl.LazyFrame, n_columns: int) -> None:
-    """Raise BadFile if the file claims far more rows than its size suggests.
+def _max_rows(source: Source, n_columns: int) -> int:
+    """Return the number of rows that a file of this size may claim.
 
     Equal values take almost no space in a file, but MIN_BYTES_PER_VALUE each in memory, and Polars
     aborts the process when memory runs out.
     """
-    n_rows = int(frame.select(pl.len()).collect().item())
-    if n_rows > _max_rows(source, n_columns):
-        unpacked = f"{n_rows:,} rows of {n_columns} columns, which take more"
-        raise BadFile(too_large_message(source.name, unpacked))
-
-
-def _max_rows(source: Source, n_columns: int) -> int:
     return unpacked_limit(source.size) // (MIN_BYTES_PER_VALUE * max(1, n_columns))
-
-
-@contextmanager
-def _polars_errors(source: Source, file_type: str) -> Iterator[None]:
-    """Raise BadFile where Polars cannot read the file, or panics."""
-    try:
-        yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise BadFile(
-            f"{source.name} is a damaged {file_type} file: {reason}. Save it again."
-        ) from None
 
 
 def _scan(source: Source, file_type: str) -> pl.LazyFrame:

@@ -1,66 +1,84 @@
-"""Encode text columns as the integer codes of ``Responses``, without a Python step per row."""
+"""Encode parsed text as tables of labels or of sets, without a Python step per row."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from blindfuse.errors import BadFile, list_names
-from blindfuse.kernels.hash_codes import factorize_hashes
+from blindfuse.errors import BadFile, BadLabels, list_names
 from blindfuse.kernels.threads import thread_count
-from blindfuse.readers.parsed_responses import ParsedResponses
+from blindfuse.readers.names import (
+    Factor,
+    NameForm,
+    code_names,
+    factorize,
+    name_forms,
+    name_notes,
+    plain_name_series,
+    row_name,
+)
+from blindfuse.readers.nested_values import name_of
+from blindfuse.readers.reader import ParsedResponses
 from blindfuse.readers.tables import Table, is_categorical
 from blindfuse.responses.coding import MAX_CLASSES, CodedNames, code_distinct
-from blindfuse.responses.repeats import Repeats
+from blindfuse.responses.notes import count_note
+from blindfuse.responses.repeats import Repeats, repeat_notes
+from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.set_values import compound_texts
-from blindfuse.responses.values import TRIMMED, WHOLE_NUMERAL, LabelOptions, whole_number_note
-from blindfuse.typing import Array, Codes
-
-_ROLES = ("item", "annotator", "label")
-_BLOCK_ROWS = 1 << 18
-
-Factor = tuple[NDArray[np.int32], pl.Series]
-"""``codes[row]``, and ``values[code]``."""
+from blindfuse.responses.sanity import sanity_notes
+from blindfuse.responses.scores import Levels
+from blindfuse.responses.set_coding import code_sets
+from blindfuse.responses.set_values import choose_separator, compound_texts, parse_set
+from blindfuse.responses.values import LabelOptions, LabelRules
+from blindfuse.typing import Array
 
 
-class NameForm(NamedTuple):
-    """Whether all names are whole numbers, and whether some have a decimal point."""
+@dataclass(frozen=True)
+class Encoding:
+    """How parsed responses become a table; see the parameters of ``read``."""
 
-    are_whole: bool = True
-    have_points: bool = False
-
-    @classmethod
-    def of(cls, names: pl.Series) -> "NameForm":
-        """Describe these names; empty names do not count."""
-        if not _are_whole(names.head(100)):  # saves a look at all names
-            return cls(False)
-        return cls(_are_whole(names), bool(names.str.contains(".", literal=True).any()))
-
-    def joined(self, other: "NameForm") -> "NameForm":
-        """Describe the names of two partitions."""
-        return NameForm(self.are_whole and other.are_whole, self.have_points or other.have_points)
-
-    @property
-    def are_floats(self) -> bool:
-        """Whether names are whole numbers, of which some are written as floats."""
-        return self.are_whole and self.have_points
+    labels: LabelOptions
+    repeats: Repeats
+    separator: str | None
+    levels: Levels
 
 
-def name_forms(items: pl.Series, annotators: pl.Series) -> dict[str, NameForm]:
-    """Describe the names of items and of annotators."""
-    return {"item": NameForm.of(items), "annotator": NameForm.of(annotators)}
+class Encoded(NamedTuple):
+    """A table of responses, with notes, gold labels and the questions among the notes."""
+
+    responses: Any
+    notes: list[str]
+    gold: Mapping[str, Any]
+    questions: Sequence[str] = ()
 
 
-def _are_whole(names: pl.Series) -> bool:
-    return bool(names.str.strip_chars(TRIMMED).str.contains(WHOLE_NUMERAL + "|^$").all())
+Encoder = Callable[[Sequence[Table], ParsedResponses, Encoding], Encoded]
+"""A function that makes the table of one kind of response."""
 
 
-def encode(
+# Labels
+
+
+def encode_labels(tables: Sequence[Table], parsed: ParsedResponses, encoding: Encoding) -> Encoded:
+    """Return the labels as ``Responses``."""
+    labels = replace(encoding.labels, abstain=parsed.abstain)
+    responses, notes = to_responses(tables[0], parsed, labels, encoding.repeats)
+    questions = sanity_notes(responses)
+    gold, gold_notes = matching_gold(parsed.gold, labels, responses.classes)
+    notes += [
+        *responses.repeat_notes,
+        *overlap_note(responses),
+        *unlabelled_item_note(responses),
+        *questions,
+        *gold_notes,
+    ]
+    return Encoded(responses, notes, gold, questions)
+
+
+def to_responses(
     table: Table,
     parsed: ParsedResponses,
     options: LabelOptions,
@@ -71,51 +89,28 @@ def encode(
 
     ``forms`` describes the items and annotators of the whole file; by default, those of this table.
     """
-    columns = [parsed.frame[role] for role in _ROLES]
+    columns = [parsed.frame[role] for role in ("item", "annotator", "label")]
     with ThreadPoolExecutor(thread_count(None)) as pool:
         item, annotator, label = pool.map(factorize, columns)
-    labels, class_names, notes = _encode_labels(table, parsed, label, options)
+    labels, classes, notes = _code_labels(table, parsed, label, options)
     if forms is None:
         forms = name_forms(item[1], annotator[1])
         notes = [*notes, *name_notes(forms)]
-    items, item_names = encode_names(table, item, labels, "item", forms)
-    annotators, annotator_names = encode_names(table, annotator, labels, "annotator", forms)
+    items, item_names = code_names(table, item, labels, "item", forms)
+    annotators, annotator_names = code_names(table, annotator, labels, "annotator", forms)
     responses = Responses.from_codes(
         items,
         annotators,
         labels,
         items=item_names,
         annotators=annotator_names,
-        classes=class_names,
+        classes=classes,
         repeats=repeats,
     )
     return responses, notes
 
 
-def factorize(column: pl.Series) -> Factor:
-    """Return codes in order of first appearance, and the value of each code.
-
-    Values are compared by their hash. If two distinct values share a hash, all values are hashed
-    again with another seed.
-    """
-    for seed in count():
-        codes, firsts = factorize_hashes(column.hash(seed).to_numpy())
-        values = column.gather(firsts)
-        if _reproduces(codes, values, column):
-            return codes, values
-    raise AssertionError("the seeds never end")
-
-
-def _reproduces(codes: NDArray[np.int32], values: pl.Series, column: pl.Series) -> bool:
-    """Return whether ``values[codes]`` equals the column; block by block, to save memory."""
-    for start in range(0, len(codes), _BLOCK_ROWS):
-        block = values.gather(codes[start : start + _BLOCK_ROWS])
-        if block.ne_missing(column.slice(start, _BLOCK_ROWS)).any():
-            return False
-    return True
-
-
-def _encode_labels(
+def _code_labels(
     table: Table, parsed: ParsedResponses, label: Factor, options: LabelOptions
 ) -> CodedNames:
     """Return class codes (−1 for missing), the classes, and notes about missing labels."""
@@ -123,11 +118,13 @@ def _encode_labels(
     if len(values) > MAX_CLASSES:
         raise BadFile(_too_many_classes(table, parsed, values))
 
-    def counts() -> list[int]:
-        return [int(one) for one in count_labels(parsed, label)]
+    def counts() -> list[int]:  # rows without annotator do not count
+        annotator = parsed.frame["annotator"]
+        reported = codes[annotator.is_not_null().to_numpy()] if annotator.null_count() else codes
+        return [int(n) for n in np.bincount(reported, minlength=len(values))]
 
     def where(code: int) -> str:
-        return _row(table, int(np.argmax(codes == code)))
+        return row_name(table, int(np.argmax(codes == code)))
 
     coded = code_distinct(values.to_list(), counts, options, where)
     if not len(coded.names):
@@ -137,29 +134,20 @@ def _encode_labels(
     return coded._replace(codes=coded.codes[codes])
 
 
-def count_labels(parsed: ParsedResponses, label: Factor) -> Codes:
-    """Return how often each distinct label was reported; rows without annotator do not count."""
-    codes, values = label
-    annotator = parsed.frame["annotator"]
-    if annotator.null_count():
-        codes = codes[annotator.is_not_null().to_numpy()]
-    return np.bincount(codes, minlength=len(values))
-
-
 def _too_many_classes(table: Table, parsed: ParsedResponses, values: pl.Series) -> str:
     used = set(parsed.columns.values())
     categorical = [
         column.name for column in table.sample if column.name not in used and is_categorical(column)
     ]
     where = parsed.columns["label"]
-    if where not in table.columns:
+    if len(compound_texts(values.drop_nulls().head(MAX_CLASSES).to_list())) > MAX_CLASSES // 2:
+        hint = "They look like several labels per cell: add --multi-label (kind='sets' in Python)."
+    elif where not in table.columns:
         hint = f"Name the columns with labels by annotator=; there are {list_names(categorical)}."
     elif categorical:
         hint = f"Did you mean label={categorical[0]!r}?"
     else:
         hint = "Name the label column with label=."
-    if len(compound_texts(values.drop_nulls().head(MAX_CLASSES).to_list())) > MAX_CLASSES // 2:
-        hint = "They look like several labels per cell: add --multi-label (kind='sets' in Python)."
     examples = list_names(text[:40] for text in values.drop_nulls().head(3))
     return (
         f"{table.name}: {where!r} contains {len(values):,} different labels ({examples}, …), "
@@ -167,53 +155,119 @@ def _too_many_classes(table: Table, parsed: ParsedResponses, values: pl.Series) 
     )
 
 
-def encode_names(
-    table: Table,
-    column: Factor,
-    labels: Array,
-    role: str,
-    forms: Mapping[str, NameForm],
-) -> tuple[Array, Array]:
-    """Return codes (−1 for an empty name) and names. Only missing responses may lack a name."""
-    codes, values = column
-    names = plain_name_series(values, forms[role])
-    if names is not values:
-        code_of_name, names = factorize(names)
-        codes = code_of_name[codes]
-    is_empty = (names.is_null() | (names == "").fill_null(True)).to_numpy()
-    if not is_empty.any():
-        return codes, names.to_numpy()
-    code_of_name = np.where(is_empty, -1, np.cumsum(~is_empty) - 1)
-    nameless = (code_of_name[codes] < 0) & (labels >= 0)
-    if nameless.any():
-        raise BadFile(
-            f"{_row(table, int(np.argmax(nameless)))} has a label but no {role}. "
-            "Fill it in or drop the row."
-        )
-    return code_of_name[codes], names.filter(~is_empty).to_numpy()
+def overlap_note(responses: Responses | ResponseSets) -> list[str]:
+    """Return a note if no item has two responses, as when the item column holds row numbers."""
+    if responses.n_items > 1 and responses.responses_per_item.max(initial=0) <= 1:
+        return ["no item has more than one response: check that the item column is right"]
+    return []
 
 
-def _row(table: Table, at: int) -> str:
-    """Describe a row, for messages; partitions do not know its number."""
-    return f"{table.name}, row {at + 1:,}" if table.row_numbers else f"{table.name}: a row"
+def unlabelled_item_note(responses: Responses) -> list[str]:
+    """Return a note if a few items have no response, as comments and footers of a file would.
+
+    Where more than a tenth have none, that is not a mistake.
+    """
+    unlabelled = responses.items[responses.responses_per_item == 0]
+    if not 0 < 10 * len(unlabelled) <= responses.n_items:
+        return []
+    have = "has" if len(unlabelled) == 1 else "have"
+    return [
+        f"Check the items: {list_names(unlabelled, 3)} {have} no response, and will be labelled by "
+        "the class prior. Delete rows that are not items"
+    ]
 
 
-def plain_name_series(names: pl.Series, form: NameForm | None = None) -> pl.Series:
-    """As ``plain_names``, for many names; the same object is returned if nothing changes."""
-    plain = names.str.strip_chars(TRIMMED)
-    if (form or NameForm.of(names)).are_floats:
-        plain = plain_numbers(plain)
-    return plain if names.ne_missing(plain).any() else names
+def matching_gold(
+    gold: pl.DataFrame | None, options: LabelOptions, classes: Array
+) -> tuple[dict[str, str], list[str]]:
+    """Return the gold labels that came with the responses, and notes about them.
+
+    A column with the name of a gold column may hold something else, such as whether a response was
+    right. It is used only if it has one value per item, and only where that value is a class.
+    """
+    if gold is None:
+        return {}, []
+    column, known = gold.columns[1], set(classes.tolist())
+    matching = replace(options, classes=classes.tolist(), fold_case=True)
+    labels, conflicting = one_label_per_item(gold, matching)
+    if conflicting:
+        items = list_names(conflicting, 3)
+        return {}, [f"{column!r} not used as gold labels: several values for item {items}"]
+    unknown = dict.fromkeys(label for label in labels.values() if label not in known)
+    labels = {item: label for item, label in labels.items() if label in known}
+    return labels, [
+        *count_note(len(labels), f"gold label{{s}} found in {column!r}"),
+        *count_note(
+            len(unknown),
+            f"value{{s}} in {column!r} not used as gold labels, because no annotator reported "
+            f"such a class: {list_names(unknown)}",
+        ),
+    ]
 
 
-def name_notes(forms: Mapping[str, NameForm]) -> list[str]:
-    """Return a note for every role whose names are whole numbers written as floats."""
-    return [whole_number_note(role) for role, form in forms.items() if form.are_floats]
+def one_label_per_item(
+    frame: pl.DataFrame, options: LabelOptions
+) -> tuple[dict[str, str], list[str]]:
+    """Return the label of each item that has one, and the items with several different labels.
+
+    The frame has a column of items and a column of labels.
+    """
+    items, labels = frame.get_columns()
+    values = labels.unique(maintain_order=True)
+    plain = LabelRules(values.to_list(), lambda: [0] * len(values), options).labels
+    converted = labels.replace_strict(values, pl.Series(plain, dtype=pl.String))
+    pairs = pl.DataFrame({"item": plain_name_series(items), "label": converted})
+    pairs = pairs.filter(pl.col("item") != "").drop_nulls().unique(maintain_order=True)
+    conflicting = pairs.filter(pl.col("item").is_duplicated())["item"]
+    return dict(pairs.iter_rows()), conflicting.unique(maintain_order=True).to_list()
 
 
-Text = TypeVar("Text", pl.Series, pl.Expr)
+# Sets
 
 
-def plain_numbers(names: Text) -> Text:
-    """Return whole numbers without a fraction: ``7`` for ``7.0``; other names unchanged."""
-    return names.str.replace(r"^(-?(?:0|[1-9][0-9]*))\.0+$", "$1").str.replace("^-0$", "0")
+def encode_sets(tables: Sequence[Table], parsed: ParsedResponses, encoding: Encoding) -> Encoded:
+    """Return the sets in the parsed cells as ``ResponseSets``."""
+    table, frame, separator = tables[0], parsed.frame, encoding.separator
+
+    def describe(row: int) -> str:
+        return row_name(table, row)
+
+    try:
+        coded = code_sets(frame["label"].to_list(), encoding.labels, separator, describe, name_of)
+    except BadLabels as error:
+        raise BadFile(f"{table.name}: {error}") from None
+    factors = [factorize(frame[role]) for role in ("item", "annotator")]
+    forms = name_forms(*(names for _, names in factors))
+    item, annotator = (
+        CodedNames(*code_names(table, factor, coded.codes, role, forms), [])
+        for factor, role in zip(factors, forms, strict=True)
+    )
+    responses = ResponseSets.from_codes(item, annotator, coded, encoding.repeats)
+    responses = replace(responses, remarks=(*responses.remarks, *name_notes(forms)))
+    gold, gold_notes = _matching_gold_sets(parsed.gold, responses.classes.tolist(), separator)
+    notes = [
+        *responses.remarks,
+        *repeat_notes(responses.repeated, responses.contradictory),
+        *overlap_note(responses),
+        *gold_notes,
+    ]
+    return Encoded(responses, notes, gold)
+
+
+def _matching_gold_sets(
+    gold: pl.DataFrame | None, classes: Sequence[Any], separator: str | None
+) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Return gold sets in the same file, one per item, and a note; other columns are ignored."""
+    if gold is None:
+        return {}, []
+    column, pairs = gold.columns[1], gold.drop_nulls().unique(maintain_order=True)
+    used = choose_separator(pairs[column], separator)
+    sets: dict[str, tuple[str, ...]] = {}
+    for item, text in pairs.iter_rows():
+        members = tuple(str(name_of(one)) for one in parse_set(text, used, set(classes)) or ())
+        if sets.setdefault(item, members) != members or not set(members) <= set(classes):
+            return {}, [
+                f"{column!r} has the name of gold labels, but does not hold one set of known "
+                "classes per item, and is not read"
+            ]
+    return sets, [f"{len(sets):,} gold sets in {column!r} are held fixed"]

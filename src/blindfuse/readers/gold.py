@@ -1,27 +1,28 @@
-"""Gold labels: in a file of their own, or beside the responses."""
+"""Gold labels in a file of their own, and the checked labels of an audit."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names
-from blindfuse.readers.encode_numbers import as_floats
-from blindfuse.readers.encoding import plain_name_series
-from blindfuse.readers.opening import open_table
-from blindfuse.readers.parsed_responses import GoldLabels
-from blindfuse.readers.sources import FileInput, find_sources
-from blindfuse.readers.tables import Table, load_columns
+from blindfuse.readers import label_studio
+from blindfuse.readers.encoding import one_label_per_item
+from blindfuse.readers.names import plain_name_series
+from blindfuse.readers.numbers import as_floats
+from blindfuse.readers.reader import parse
+from blindfuse.readers.reading import open_tables
+from blindfuse.readers.sources import FileInput
+from blindfuse.readers.tables import Table, load_columns, load_records
 from blindfuse.responses.detection import (
+    ColumnOptions,
     detect_column,
     existing_column,
     gold_column,
 )
 from blindfuse.responses.inputs import Names
-from blindfuse.responses.notes import count_note
 from blindfuse.responses.set_values import choose_separator, parse_set
-from blindfuse.responses.values import LabelOptions, LabelRules
-from blindfuse.typing import Array
+from blindfuse.responses.values import LabelOptions
 
 
 def read_gold(
@@ -46,46 +47,47 @@ def read_gold(
         ``cat`` for ``Cat``, and is not treated as missing if it is a class named ``NA`` or the
         like.
     """
-    tables, columns, frame = _load(paths, item, label)
-    gold, conflicting = one_label_per_item(frame, gold_options(classes))
-    name = tables[0].name
-    if conflicting:
-        raise BadFile(
-            f"{name} has several gold labels for the items {list_names(conflicting)}. "
-            "Keep one label per item."
-        )
+    tables = open_tables(paths)
+    frame = _load(tables, item, label)
+    gold = _unique_labels(tables[0].name, frame, classes)
     if not gold:
-        raise BadFile(f"{name} contains no label in column {columns[1]!r}. Fill in some of them.")
+        raise BadFile(
+            f"{tables[0].name} contains no label in column {frame.columns[1]!r}. Fill in some of "
+            "them."
+        )
     return gold
 
 
-def gold_options(classes: Names | None) -> LabelOptions:
-    """Return how gold labels are read: those that are no class take the spelling of one."""
+def _unique_labels(name: str, frame: pl.DataFrame, classes: Names | None) -> dict[str, str]:
+    """Return one label per item; those that are no class take the spelling of one."""
     names = None if classes is None else [str(name) for name in classes]
-    return LabelOptions(names, fold_case=names is not None)
-
-
-def read_gold_texts(path: FileInput) -> dict[str, str]:
-    """Read the cells of gold sets as ``{item: text}``; an empty cell is an empty set."""
-    tables, _, frame = _load(path, None, None)
-    pairs = frame.filter(pl.col("item").is_not_null()).with_columns(pl.col("label").fill_null(""))
-    pairs = pairs.with_columns(item=plain_name_series(pairs["item"])).unique(maintain_order=True)
-    conflicting = pairs.filter(pl.col("item").is_duplicated())["item"]
-    if len(conflicting):
+    options = LabelOptions(names, fold_case=names is not None)
+    labels, conflicting = one_label_per_item(frame, options)
+    if conflicting:
         raise BadFile(
-            f"{tables[0].name} has several gold sets for the items "
-            f"{list_names(conflicting.unique(maintain_order=True))}. Keep one set per item."
+            f"{name} has several labels for the items {list_names(conflicting)}. "
+            "Keep one label per item."
         )
-    return dict(pairs.iter_rows())
+    return labels
 
 
 def read_gold_sets(
     path: FileInput, classes: Iterable[str], separator: str | None
 ) -> dict[str, list[str]]:
     """Read gold sets from a file with the columns item and label; empty cells are empty sets."""
-    texts, known = read_gold_texts(path), set(classes)
-    used = choose_separator(texts.values(), separator)
-    return {item: parse_set(text, used, known) or [] for item, text in texts.items()}
+    tables = open_tables(path)
+    frame = _load(tables, None, None)
+    items, texts = frame.get_columns()
+    pairs = pl.DataFrame({"item": plain_name_series(items), "label": texts.fill_null("")})
+    pairs = pairs.drop_nulls().unique(maintain_order=True)
+    conflicting = pairs.filter(pl.col("item").is_duplicated())["item"]
+    if len(conflicting):
+        raise BadFile(
+            f"{tables[0].name} has several gold sets for the items "
+            f"{list_names(conflicting.unique(maintain_order=True))}. Keep one set per item."
+        )
+    known, used = set(classes), choose_separator(pairs["label"], separator)
+    return {item: parse_set(text, used, known) or [] for item, text in pairs.iter_rows()}
 
 
 def read_gold_numbers(path: FileInput) -> dict[str, float]:
@@ -100,73 +102,130 @@ def read_gold_numbers(path: FileInput) -> dict[str, float]:
     return dict(zip(gold, values.to_list(), strict=True))
 
 
-def _load(
-    paths: FileInput | Iterable[FileInput], item: str | None, label: str | None
-) -> tuple[list[Table], tuple[str, str], pl.DataFrame]:
-    """Return the tables, the columns of items and labels, and both columns of all tables."""
-    tables = [open_table(source) for source in find_sources(paths)]
-    columns = _columns(tables[0], item, label)
-    frame = load_columns(tables, columns)
-    return tables, columns, frame.rename(dict(zip(columns, ("item", "label"), strict=True)))
-
-
-def matching_gold(
-    found: GoldLabels | None, options: LabelOptions, classes: Array
-) -> tuple[dict[str, str], list[str]]:
-    """Return the gold labels that came with the responses, and notes about them.
-
-    A column with the name of a gold column may hold something else, such as whether a response was
-    right. It is used only if it has one value per item, and only where that value is a class.
-    """
-    if found is None:
-        return {}, []
-    frame, column = found
-    matching = replace(options, classes=classes.tolist(), fold_case=True)
-    labels, conflicting = one_label_per_item(frame, matching)
-    if conflicting:
-        items = list_names(conflicting, 3)
-        return {}, [f"{column!r} not used as gold labels: several values for item {items}"]
-    known = set(classes.tolist())
-    gold = {item: label for item, label in labels.items() if label in known}
-    unknown = dict.fromkeys(label for label in labels.values() if label not in known)
-    return gold, [
-        *count_note(len(gold), f"gold label{{s}} found in {column!r}"),
-        *count_note(
-            len(unknown),
-            f"value{{s}} in {column!r} not used as gold labels, because no annotator reported "
-            f"such a class: {list_names(unknown)}",
-        ),
-    ]
-
-
-def _columns(table: Table, item: str | None, label: str | None) -> tuple[str, str]:
-    """Return the item column and the label column."""
+def _load(tables: Sequence[Table], item: str | None, label: str | None) -> pl.DataFrame:
+    """Return the column of the items and that of the labels, with all rows."""
+    table = tables[0]
     taken = [] if item is None else [existing_column(table, item)]
-    named = label or gold_column([table], taken)
-    labels = detect_column("label", table, named, taken)
+    labels = detect_column("label", table, label or gold_column([table], taken), taken)
     if len(table.columns) == 2 and item is None:
         labels = labels or table.columns[1]
-        return next(column for column in table.columns if column != labels), labels
-    items = detect_column("item", table, item, [*filter(None, [labels])])
+        items: str | None = next(column for column in table.columns if column != labels)
+    else:
+        items = detect_column("item", table, item, [labels] if labels else [])
     if items is None or labels is None:
         raise BadFile(
             f"{table.name}: the column names {list_names(table.columns)} do not say which columns "
             "hold the items and the gold labels. Name these two item and label."
         )
-    return items, labels
+    return load_columns(tables, [items, labels])
 
 
-def one_label_per_item(
-    frame: pl.DataFrame, options: LabelOptions
-) -> tuple[dict[str, str], list[str]]:
-    """Return the label of each item that has one, and the items with several different labels."""
-    values = frame["label"].unique(maintain_order=True)
-    labels = LabelRules(values.to_list(), lambda: [0] * len(values), options).labels
-    converted = pl.Series(labels, dtype=pl.String)
-    frame = frame.select(
-        item=plain_name_series(frame["item"]),
-        label=frame["label"].replace_strict(values, converted, return_dtype=pl.String),
+# Checked labels
+
+DESIGN = ("stratum", "stratum_size", "probability")
+"""Columns that say how the items were drawn."""
+N_STRATA = "n_strata"
+"""Column with the number of strata that a plan asked for."""
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """What a file of checked labels contains.
+
+    Attributes
+    ----------
+    labels
+        the labels that are filled in, ``{item: label}``.
+    items, strata, sizes
+        all drawn items, their strata and how many items each stratum has; None if the file does
+        not say how the items were drawn.
+    n_strata
+        how many strata the plan asked for; None if the file does not say.
+    """
+
+    labels: dict[str, str]
+    items: list[str] | None = None
+    strata: list[int] | None = None
+    sizes: list[float] | None = None
+    n_strata: int | None = None
+
+
+def read_checked(path: FileInput, classes: Names | None = None) -> CheckedFile:
+    """Read checked labels: a table with the columns item and label, or a Label Studio export.
+
+    With ``classes``, labels are written as the classes are.
+
+    The columns stratum, stratum_size and probability of a plan say how the items were drawn. With
+    a probability alone, items of the same probability are one stratum.
+    """
+    tables = open_tables(path)
+    columns = tables[0].columns
+    if tables[0].records is not None and "data" in columns:
+        frame = _label_studio_frame(tables)
+    elif {"stratum", "probability"} & set(columns) and "item" in columns:
+        used = [name for name in ("item", "label", *DESIGN, N_STRATA) if name in columns]
+        frame = load_columns(tables, used)
+    else:
+        return CheckedFile(read_gold(path, classes=classes))
+    absent = {name for name in ("label", *DESIGN, N_STRATA) if name not in frame.columns}
+    frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
+    name = tables[0].name
+    labels = _unique_labels(name, frame.select("item", "label"), classes)
+    drawn = frame.unique("item", keep="first", maintain_order=True)
+    numbers = drawn.select(pl.col(*DESIGN, N_STRATA).cast(pl.Float64, strict=False))
+    if all(column.null_count() == len(drawn) for column in numbers.select(DESIGN)):
+        return CheckedFile(labels)
+    if "stratum" in absent:
+        numbers = numbers.with_columns(stratum="probability")
+    if "stratum_size" in absent:
+        size = pl.len().over("stratum") / pl.col("probability")
+        numbers = numbers.with_columns(stratum_size=size)
+    stratum, size, probability = (pl.col(name) for name in DESIGN)
+    has_probability = pl.lit("probability" in absent) | ((probability > 0) & (probability <= 1))
+    valid = stratum.is_not_null() & (size >= 1) & size.is_finite() & has_probability
+    wrong = numbers.select(~valid.fill_null(False)).to_series()
+    if wrong.any():
+        raise BadFile(
+            f"{name} has no valid inclusion probability for the items "
+            f"{list_names(drawn['item'].filter(wrong))}. Restore the columns "
+            f"{list_names(DESIGN)} of the plan, or remove them to use the labels as a list of "
+            "your own."
+        )
+    asked = numbers[N_STRATA].drop_nulls().to_list()
+    strata = numbers["stratum"].rank("dense").cast(pl.Int64) - 1
+    return CheckedFile(
+        labels,
+        drawn["item"].to_list(),
+        strata.to_list(),
+        numbers["stratum_size"].to_list(),
+        int(asked[0]) if asked else None,
     )
-    pairs = frame.filter(pl.col("item") != "").drop_nulls().unique(maintain_order=True)
-    conflicting = pairs.filter(pl.col("item").is_duplicated())["item"]
-    return dict(pairs.iter_rows()), conflicting.unique(maintain_order=True).to_list()
+
+
+def _label_studio_frame(tables: Sequence[Table]) -> pl.DataFrame:
+    """One row per task, with the fields of its data and the label of its annotations."""
+    fields = ("item", *DESIGN, N_STRATA)
+    rows = [
+        {name: None if data.get(name) is None else str(data[name]) for name in fields}
+        for data in (task.get("data") or {} for task in load_records(tables))
+        if data.get("item") is not None
+    ]
+    if not rows:
+        raise BadFile(
+            f"{tables[0].name} has no task with the field 'item'. Import the tasks that "
+            "`blindfuse audit --label-studio` writes, and export them as JSON."
+        )
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(fields, pl.String))
+    labels = pl.DataFrame(_annotations(tables), schema=["item", "label"], orient="row")
+    labels = labels.cast(pl.String).unique(maintain_order=True)
+    return frame.join(labels, on="item", how="left", maintain_order="left")
+
+
+def _annotations(tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
+    """Items and labels of the annotations; tasks without annotations have none."""
+    if not {"annotations", "completions"} & set(tables[0].columns):
+        return
+    parsed = parse(label_studio, tables, ColumnOptions(item="item"))
+    yield from parsed.frame.drop_nulls().select("item", "label").iter_rows()
+    if parsed.gold is not None:
+        yield from parsed.gold.iter_rows()

@@ -5,6 +5,7 @@ Labels come in three forms: one column per question; one column of ``true`` and 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -12,8 +13,7 @@ import polars as pl
 from blindfuse.errors import BadFile
 from blindfuse.readers.json_tables import parse_json
 from blindfuse.readers.nested_values import set_text
-from blindfuse.readers.parsed_responses import ParsedResponses, with_empty_sets
-from blindfuse.readers.questions import question_column
+from blindfuse.readers.reader import ParsedResponses, question_column
 from blindfuse.readers.tables import Table, cell_text, check_columns, load_columns
 from blindfuse.responses.detection import ColumnOptions, existing_column
 from blindfuse.responses.notes import count_note
@@ -38,25 +38,20 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     worker = next((column for column in _WORKERS if column in table.columns), _WORKERS[0])
     item = existing_column(table, options.item or "HITId")
     annotator = existing_column(table, str(options.annotator or worker))
-    given = [column for column in table.columns if column.startswith(_PREFIX)]
-    other = options.label is not None and options.label not in given
-    named = [existing_column(table, str(options.label))] if other else []
+    answers = [column for column in table.columns if column.startswith(_PREFIX)]
+    is_other = options.label is not None and options.label not in answers
+    named = [existing_column(table, str(options.label))] if is_other else []
     marks = [column for column in (_STATUS, _REJECT) if column in table.columns]
-    frame = load_columns(tables, [item, annotator, *given, *named, *marks])
-    kept = frame.filter(pl.all_horizontal(pl.lit(True), *map(_is_accepted, marks)))
-    questions, several = _one_column_per_question(
-        table.name, kept.select(*given, *named), options.all_choices
-    )
-    sample = Table(table.source, table.file_type, questions, questions.select)
+    frame = load_columns(tables, [item, annotator, *answers, *named, *marks])
+    kept = frame.filter(pl.lit(True), *map(_is_accepted, marks))
+    questions = _one_column_per_question(table.name, kept.select(*answers, *named))
+    sample = replace(table, sample=questions)
     label = named[0] if named else question_column(sample, questions.columns, _PREFIX, options)
-    chosen, empty_notes = questions[label], list[str]()
-    if options.all_choices:
-        chosen, empty_notes = with_empty_sets(tables, chosen)
     return ParsedResponses(
-        kept.select(item=pl.col(item), annotator=pl.col(annotator), label=chosen),
+        kept.select(item=pl.col(item), annotator=pl.col(annotator), label=questions[label]),
         {"item": item, "annotator": annotator, "label": label},
-        [*count_note(len(frame) - len(kept), "rejected assignment{s} skipped"), *empty_notes],
-        several=several.get(label, 0),
+        count_note(len(frame) - len(kept), "rejected assignment{s} skipped"),
+        empty_cells_are_sets=True,
     )
 
 
@@ -67,49 +62,30 @@ def _is_accepted(column: str) -> pl.Expr:
     return pl.col(column).fill_null("").str.strip_chars() == ""
 
 
-def _one_column_per_question(
-    name: str, frame: pl.DataFrame, all_choices: bool
-) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return one column per question, and the numbers of responses with several choices.
+def _one_column_per_question(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return one column per question.
 
-    ``Answer.taskAnswers`` is expanded, the columns of the choices of a question are joined, and
-    ``Answer.q.label`` becomes ``Answer.q``.
+    ``Answer.taskAnswers`` is expanded, the columns of the choices of a question become one of JSON
+    lists, and ``Answer.q.label`` becomes ``Answer.q``.
     """
     if _JSON in frame.columns:
         parsed = pl.DataFrame(
             [_parse_answers(name, row, text) for row, text in enumerate(frame[_JSON], 1)],
             infer_schema_length=None,
         )
-        others = frame.drop(_JSON)
-        check_columns(name, [*others.columns, *parsed.columns])
-        frame = pl.concat([others, parsed], how="horizontal")
-    several = {}
+        frame = frame.drop(_JSON)
+        check_columns(name, [*frame.columns, *parsed.columns])
+        frame = pl.concat([frame, parsed], how="horizontal")
     for question, columns in _choice_columns(frame).items():
         ticks = frame.select(pl.col(columns).str.to_lowercase() == "true")
         names = [column.rpartition(".")[2] for column in columns]
-        if all_choices:
-            chosen = pl.Series(question, _ticked_sets(ticks, names), dtype=pl.String)
-            frame = frame.with_columns(chosen).drop(columns)
-            continue
-        choices = [
-            pl.when(ticks[column]).then(pl.lit(choice))
-            for column, choice in zip(columns, names, strict=True)
+        chosen = [
+            set_text([name for name, tick in zip(names, row, strict=True) if tick])
+            for row in ticks.iter_rows()
         ]
-        several[question] = int((ticks.sum_horizontal() > 1).sum())
-        frame = frame.with_columns(pl.coalesce(choices).alias(question)).drop(columns)
-    labels = {one: one.removesuffix(".label") for one in frame.columns if one.endswith(".label")}
-    free = {one: short for one, short in labels.items() if short not in frame.columns}
-    return frame.rename(free), several
-
-
-def _ticked_sets(ticks: pl.DataFrame, names: Sequence[str]) -> list[str | None]:
-    """Return the ticked choices of each row as JSON lists; null if no box has a value."""
-    return [
-        None
-        if all(tick is None for tick in row)
-        else set_text([name for name, tick in zip(names, row, strict=True) if tick])
-        for row in ticks.iter_rows()
-    ]
+        frame = frame.drop(columns).with_columns(pl.Series(question, chosen, pl.String))
+    labels = {column: column.removesuffix(".label") for column in frame.columns}
+    return frame.rename({old: new for old, new in labels.items() if new not in frame.columns})
 
 
 def _choice_columns(frame: pl.DataFrame) -> dict[str, list[str]]:

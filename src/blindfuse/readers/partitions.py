@@ -18,11 +18,16 @@ import polars as pl
 
 from blindfuse.errors import BadFile
 from blindfuse.readers import long
-from blindfuse.readers.encoding import NameForm, encode, name_notes, plain_numbers
-from blindfuse.readers.gold import matching_gold
-from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
-from blindfuse.readers.questions import check_question, several_questions
-from blindfuse.readers.reading import open_tables, several_note, summary, text_label_options
+from blindfuse.readers.encoding import matching_gold, to_responses
+from blindfuse.readers.names import NameForm, name_forms, name_notes, plain_numbers
+from blindfuse.readers.reader import (
+    ParsedResponses,
+    check_question,
+    parse,
+    several_questions,
+    split_path,
+)
+from blindfuse.readers.reading import file_notes, find_reader, open_tables, text_label_options
 from blindfuse.readers.sources import FileInput
 from blindfuse.readers.tables import Table, check_same_columns
 from blindfuse.responses.coding import MAX_CLASSES, code_distinct
@@ -37,7 +42,7 @@ PARTITION_BYTES = 2**28
 """File bytes per partition. Reading a partition takes a few times as much memory."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Partitions:
     """A long table in partitions, each with all responses to its items.
 
@@ -45,33 +50,31 @@ class Partitions:
 
     Attributes
     ----------
+    files
+        the partitions on disk.
     columns
         where the item, the annotator and the label were found.
     notes
         sentences about what was detected, skipped or converted.
-    files
-        the partitions on disk.
-    repeats
-        which response counts if an annotator labelled an item more than once.
     gold
         gold labels in the same file, ``{item: label}``.
     """
 
-    columns: Mapping[str, str]
-    notes: tuple[str, ...]
     files: Sequence[Path]
-    repeats: Repeats
+    columns: Mapping[str, str]
+    notes: Sequence[str]
     gold: Mapping[str, str]
     _tables: Sequence[Table]
     _options: ColumnOptions
     _labels: LabelOptions
+    _repeats: Repeats
     _forms: Mapping[str, NameForm]
     _repeated: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def __call__(self) -> Iterator[Responses]:
         for file, table in zip(self.files, self._tables, strict=True):
-            parsed = long.read([table], self._options)
-            responses, _ = encode(table, parsed, self._labels, self.repeats, self._forms)
+            parsed = parse(long, [table], self._options)
+            responses, _ = to_responses(table, parsed, self._labels, self._repeats, self._forms)
             self._repeated[file] = responses.repeated, responses.contradictory
             yield responses
 
@@ -89,7 +92,7 @@ class Partitions:
     def repeat_notes(self) -> list[str]:
         """Notes about repeated responses in the partitions read so far."""
         counts = self._repeated.values()
-        return repeat_notes(sum(one for one, _ in counts), sum(one for _, one in counts))
+        return repeat_notes(sum(n for n, _ in counts), sum(n for _, n in counts))
 
 
 @contextmanager
@@ -115,46 +118,46 @@ def read_partitions(
     ``PARTITION_BYTES``.
     """
     options = ColumnOptions(item, annotator, label, question)
-    tables, reader = open_tables(paths, format, options)
+    tables = open_tables(paths)
+    reader = find_reader(tables, format, options)
     if reader is not long:
         raise BadFile(
             f"{tables[0].name} is {reader.TITLE}, but only long tables can be read in partitions. "
             "Read it whole, or convert it to a table with the columns item, annotator and label."
         )
-    used = long.columns_of_roles(tables, options)
-    rows = _scan(tables, [column for column in used.values() if column is not None])
-    count = max(
-        1, sum(table.source.size for table in tables) // (partition_bytes or PARTITION_BYTES)
-    )
+    used = long.columns_of_roles(tables, split_path(tables[0], options)[0])
+    size = sum(table.source.size for table in tables)
     with TemporaryDirectory(prefix="blindfuse-") as folder:
-        files = _write_partitions(rows, str(used["item"]), count, Path(folder), tables[0])
+        count = max(1, size // (partition_bytes or PARTITION_BYTES))
+        files = _write_partitions(tables, used, count, Path(folder))
         partitions = [_partition(tables[0], file) for file in files]
-        options = _pin_question(tables[0], partitions, used, options)
-        labels = text_label_options(classes, missing, keep_na, fold_case, abstain=False)
+        if "question" in used:
+            _check_question(partitions, used, question)
+            options = replace(options, question_exists=True)
+        labels = text_label_options(classes, missing, keep_na, fold_case)
         values = _ValueSummary()
         for partition in partitions:
-            values.add(long.read([partition], options))
-        labels, label_notes = values.pin_classes(tables[0], labels)
+            values.add(parse(long, [partition], options))
+        labels, label_notes = values.pin_classes(tables[0].name, labels)
+        gold = pl.concat(values.gold) if values.gold else None
+        pinned, gold_notes = matching_gold(gold, labels, np.array(labels.classes, object))
         all_named = bool(format and item and annotator and label)
         notes = [
-            summary(reader, tables, values.columns, detected=not all_named),
-            *dict.fromkeys(note for table in tables for note in table.notes),
+            *file_notes(reader, tables, values.columns, all_named),
             *values.notes,
-            *several_note(values.several),
             *label_notes,
             *name_notes(values.forms),
+            *gold_notes,
         ]
-        gold, gold_notes = matching_gold(values.gold, labels, np.array(labels.classes, object))
-        notes += gold_notes
         yield Partitions(
-            values.columns,
-            tuple(notes),
             files,
-            repeats,
-            gold,
+            values.columns,
+            notes,
+            pinned,
             partitions,
             options,
             labels,
+            repeats,
             values.forms,
         )
 
@@ -165,48 +168,49 @@ class _ValueSummary:
     def __init__(self) -> None:
         self.columns: dict[str, str] = {}
         self.notes: list[str] = []
-        self.several = 0
         self.forms = {"item": NameForm(), "annotator": NameForm()}
-        self.gold: GoldLabels | None = None
+        self.gold: list[pl.DataFrame] = []
         self._labels: Counter[str | None] = Counter()
 
     def add(self, parsed: ParsedResponses) -> None:
         """Add the responses of a partition."""
         self.columns = parsed.columns
         self.notes = sum_notes([*self.notes, *parsed.notes])
-        self.several += parsed.several
-        for role, form in self.forms.items():
-            self.forms[role] = form.joined(NameForm.of(parsed.frame[role].unique()))
+        forms = name_forms(*(parsed.frame[role].unique() for role in self.forms))
+        self.forms = {role: form.joined(forms[role]) for role, form in self.forms.items()}
         if parsed.gold is not None:
-            pairs = parsed.gold.frame.unique(maintain_order=True)
-            earlier = [] if self.gold is None else [self.gold.frame]
-            self.gold = parsed.gold._replace(frame=pl.concat([*earlier, pairs]))
-        has_annotator = parsed.frame["annotator"].is_not_null()
-        counts = parsed.frame.group_by("label").agg(pl.len())
-        reported = parsed.frame.filter(has_annotator).group_by("label").agg(pl.len())
+            self.gold.append(parsed.gold.unique(maintain_order=True))
         if len(self._labels) <= MAX_CLASSES:
-            self._labels.update(dict.fromkeys(counts["label"].to_list(), 0))
-            self._labels.update(dict(reported.iter_rows()))
+            reported = pl.col("annotator").is_not_null().sum()
+            counts = parsed.frame.group_by("label").agg(reported)
+            self._labels.update(dict(counts.iter_rows()))
 
-    def pin_classes(self, table: Table, options: LabelOptions) -> tuple[LabelOptions, list[str]]:
+    def pin_classes(self, name: str, options: LabelOptions) -> tuple[LabelOptions, list[str]]:
         """Return the options with the classes of all partitions, and notes about labels."""
         if len(self._labels) > MAX_CLASSES:
             raise BadFile(
-                f"{table.name}: {self.columns['label']!r} contains more than {MAX_CLASSES:,} "
+                f"{name}: {self.columns['label']!r} contains more than {MAX_CLASSES:,} "
                 "different labels. Name the label column with label=."
             )
         values = sorted(self._labels, key=str)
         counts = [self._labels[value] for value in values]
-        coded = code_distinct(values, lambda: counts, options, lambda _: table.name)
+        coded = code_distinct(values, lambda: counts, options, lambda _: name)
         if not len(coded.names):
             raise BadFile(
-                f"{table.name} contains no labels, so there is nothing to fuse. "
-                "Check the label column."
+                f"{name} contains no labels, so there is nothing to fuse. Check the label column."
             )
         return replace(options, classes=coded.names.tolist()), coded.notes
 
 
-def _scan(tables: Sequence[Table], columns: Sequence[str]) -> pl.LazyFrame:
+_ALL_COLUMNS = pl.QueryOptFlags(projection_pushdown=False)
+"""Polars would ignore what is left over in a row after the chosen columns."""
+
+
+def _write_partitions(
+    tables: Sequence[Table], used: Mapping[str, str], count: int, folder: Path
+) -> list[Path]:
+    """Write each row to the partition given by a hash of its item, in one pass over the tables."""
+    columns = list(used.values())
     check_same_columns(tables, columns)
     frames = []
     for table in tables:
@@ -217,30 +221,20 @@ def _scan(tables: Sequence[Table], columns: Sequence[str]) -> pl.LazyFrame:
                 "whole."
             )
         frames.append(table.scan(columns))
-    return pl.concat(frames)
-
-
-_ALL_COLUMNS = pl.QueryOptFlags(projection_pushdown=False)
-"""Polars would ignore what is left over in a row after the chosen columns."""
-
-
-def _write_partitions(
-    rows: pl.LazyFrame, item: str, count: int, folder: Path, table: Table
-) -> list[Path]:
-    """Write each row to the partition given by a hash of its item, in one pass over the table."""
-    name = plain_numbers(pl.col(item).str.strip_chars(TRIMMED))  # spellings that may be one item
+    item = pl.col(used["item"]).str.strip_chars(TRIMMED)  # spellings that may be one item
     files = pl.PartitionBy(
         folder,
-        key={"partition": name.hash() % count},
+        key={"partition": plain_numbers(item).hash() % count},
         include_key=False,
         approximate_bytes_per_file=None,
     )
     try:
-        rows.sink_parquet(files, mkdir=True, optimizations=_ALL_COLUMNS)
+        pl.concat(frames).sink_parquet(files, mkdir=True, optimizations=_ALL_COLUMNS)
     except pl.exceptions.PolarsError as error:
         reason = " ".join(str(error).split())[:200]
         raise BadFile(
-            f"{table.name} cannot be read in partitions: {reason}. Correct it, or read it whole."
+            f"{tables[0].name} cannot be read in partitions: {reason}. Correct it, or read it "
+            "whole."
         ) from None
     return sorted(folder.rglob("*.parquet"))
 
@@ -254,25 +248,19 @@ def _partition(table: Table, file: Path) -> Table:
     return replace(table, load=load, records=None, scan=None, row_numbers=False)
 
 
-def _pin_question(
-    table: Table,
-    partitions: Sequence[Table],
-    used: Mapping[str, str | None],
-    options: ColumnOptions,
-) -> ColumnOptions:
-    """Return options that name the question, if there is a column of several questions."""
-    column = used["question"]
-    if column is None:
-        return options
+def _check_question(
+    partitions: Sequence[Table], used: Mapping[str, str], question: str | None
+) -> None:
+    """Raise BadFile unless some partition has the question, or none has several to choose from."""
     questions: dict[str, None] = {}
     several = False
     for partition in partitions:
-        frame = partition.load([str(used["item"]), column])
-        frame = frame.rename({str(used["item"]): "item", column: "question"})
+        frame = partition.load([used["item"], used["question"]])
+        frame.columns = ["item", "question"]
         several = several or long.has_several_questions(frame)
         questions |= dict.fromkeys(frame["question"].drop_nulls().unique().to_list())
-    if options.question is None and several:
-        raise BadFile(several_questions(table.name, sorted(questions)))
-    if options.question is not None:
-        check_question(table.name, options.question, list(questions))
-    return replace(options, question_exists=True)
+    name = partitions[0].name
+    if question is not None:
+        check_question(name, question, list(questions))
+    elif several:
+        raise BadFile(several_questions(name, sorted(questions)))

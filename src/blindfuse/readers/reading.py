@@ -1,33 +1,66 @@
 """``read``: from files to a table of responses, with notes about what was detected and skipped."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, get_args, overload
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, overload
 
-from blindfuse.errors import BadParameter, list_names
+from blindfuse.errors import BadFile, BadParameter, list_names
 from blindfuse.numbers.table import Numbers
-from blindfuse.readers.encode_numbers import encode_numbers, encode_scores, gold_numbers
-from blindfuse.readers.encode_sets import encode_sets, matching_gold_sets
-from blindfuse.readers.encoding import encode
-from blindfuse.readers.gold import matching_gold
-from blindfuse.readers.opening import open_table
-from blindfuse.readers.reader import Reader
-from blindfuse.readers.registry import READERS
-from blindfuse.readers.sources import FileInput, find_sources
+from blindfuse.readers import (
+    argilla,
+    doccano,
+    indicators,
+    judges,
+    label_studio,
+    long,
+    mturk,
+    prodigy,
+    toloka,
+    wide,
+)
+from blindfuse.readers.columnar import columnar_type, open_columnar
+from blindfuse.readers.delimited import open_delimited
+from blindfuse.readers.encoding import Encoder, Encoding, encode_labels, encode_sets
+from blindfuse.readers.json_tables import is_json, open_json
+from blindfuse.readers.numbers import encode_numbers, encode_scores
+from blindfuse.readers.reader import Reader, parse, split_path
+from blindfuse.readers.sources import OTHER_EXTENSIONS, FileInput, Source, as_utf8, find_sources
 from blindfuse.readers.tables import Table
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.inputs import Names, label_options
-from blindfuse.responses.notes import count_note
-from blindfuse.responses.repeats import Repeats, repeat_notes
+from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.scores import MAX_LEVELS, Levels
 from blindfuse.responses.values import LabelOptions
+
+_MODULES: tuple[Reader, ...] = (
+    label_studio,
+    toloka,
+    mturk,
+    prodigy,
+    argilla,
+    doccano,
+    indicators,
+    judges,
+    long,
+    wide,
+)
+
+READERS: dict[str, Reader] = {reader.NAME: reader for reader in _MODULES}
+"""Every format by name, in the order in which they are tried. The last one accepts any table."""
 
 Kind = Literal["labels", "sets", "scores", "numbers"]
 """What the labels of a file are: classes, sets of classes, scores of items that belong to classes,
 or ratings on a numeric scale."""
+
+ENCODERS: dict[Kind, Encoder] = {
+    "labels": encode_labels,
+    "sets": encode_sets,
+    "scores": encode_scores,
+    "numbers": encode_numbers,
+}
+"""How the table of each kind is made of the responses in a file."""
 
 ResponseTable = TypeVar("ResponseTable", Responses, ResponseSets, Numbers, covariant=True)
 
@@ -165,112 +198,73 @@ def read(
     levels
         for scores, as in :meth:`Responses.from_scores`.
     """
-    if kind not in get_args(Kind):
-        raise BadParameter(f"kind={kind!r} must be one of {list_names(get_args(Kind))}.")
+    if kind not in ENCODERS:
+        raise BadParameter(f"kind={kind!r} must be one of {list_names(ENCODERS)}.")
     options = ColumnOptions(item, annotator, label, question, all_choices=kind == "sets")
-    tables, reader = open_tables(paths, format, options)
-    parsed = reader.read(tables, options)
-    abstain = parsed.abstain and kind == "labels"
-    labels = text_label_options(classes, missing, keep_na, fold_case, abstain)
-    responses: Responses | ResponseSets | Numbers
-    gold: Mapping[str, Any]
-    questions: list[str] = []
-    if kind == "labels":
-        responses, notes = encode(tables[0], parsed, labels, repeats)
-        questions = sanity_notes(responses)
-        notes += [
-            *responses.repeat_notes,
-            *overlap_note(responses),
-            *unlabelled_item_note(responses),
-            *questions,
-        ]
-        gold, gold_notes = matching_gold(parsed.gold, labels, responses.classes)
-    elif kind == "sets":
-        responses = encode_sets(tables[0], parsed, labels, separator, repeats)
-        notes = [
-            *responses.remarks,
-            *repeat_notes(responses.repeated, responses.contradictory),
-            *overlap_note(responses),
-        ]
-        gold, gold_notes = matching_gold_sets(parsed, responses.classes.tolist(), separator)
-    elif kind == "scores":
-        responses, notes = encode_scores(tables, parsed, labels, levels, repeats)
-        labels = replace(labels, classes=responses.classes.tolist())
-        gold, gold_notes = matching_gold(parsed.gold, labels, responses.classes)
-    else:
-        responses, notes = encode_numbers(tables, parsed, labels, repeats)
-        gold, gold_notes = gold_numbers(parsed), []
+    tables = open_tables(paths)
+    reader = find_reader(tables, format, options)
+    parsed = parse(reader, tables, options)
+    labels = text_label_options(classes, missing, keep_na, fold_case)
+    encoded = ENCODERS[kind](tables, parsed, Encoding(labels, repeats, separator, levels))
     all_named = bool(format and item and annotator and label)
-    notes = [
-        summary(reader, tables, parsed.columns, detected=not all_named),
-        *dict.fromkeys(note for table in tables for note in table.notes),
-        *parsed.notes,
-        *several_note(parsed.several),
-        *notes,
-        *gold_notes,
-    ]
-    return Read(responses, reader.NAME, parsed.columns, tuple(notes), gold, tuple(questions))
-
-
-def open_tables(
-    paths: FileInput | Iterable[FileInput], format: str | None, options: ColumnOptions
-) -> tuple[list[Table], Reader]:
-    """Open all files and return them with the reader of their format, detected if not given."""
-    if format is not None and format not in READERS:
-        formats = list_names(READERS, len(READERS))
-        raise BadParameter(f"Unknown format {format!r}. Choose one of {formats}.")
-    tables = [open_table(source) for source in find_sources(paths)]
-    if format is not None:
-        return tables, READERS[format]
-    return tables, next(one for one in READERS.values() if one.recognizes(tables, options))
-
-
-def text_label_options(
-    classes: Names | None, missing: Any, keep_na: bool, fold_case: bool, abstain: bool
-) -> LabelOptions:
-    """Return what the user says about labels, with the classes as text."""
-    names = None if classes is None else [str(name) for name in classes]
-    return label_options(names, missing, keep_na, fold_case, abstain)
-
-
-def several_note(several: int) -> list[str]:
-    """Return a note if responses had several labels."""
-    return count_note(
-        several,
-        "response{s} with several labels: only the first is used. Add --multi-label (kind='sets' "
-        "and fuse_sets in Python) to fuse all of them",
+    notes = [*file_notes(reader, tables, parsed.columns, all_named), *parsed.notes, *encoded.notes]
+    return Read(
+        encoded.responses,
+        reader.NAME,
+        parsed.columns,
+        tuple(notes),
+        encoded.gold,
+        tuple(encoded.questions),
     )
 
 
-def overlap_note(responses: Responses | ResponseSets) -> list[str]:
-    """Return a note if no item has two responses, as when the item column holds row numbers."""
-    if responses.n_items > 1 and responses.responses_per_item.max(initial=0) <= 1:
-        return ["no item has more than one response: check that the item column is right"]
-    return []
+def find_reader(tables: Sequence[Table], format: str | None, options: ColumnOptions) -> Reader:
+    """Return the reader of the format, which is detected if it is not named."""
+    if format is None:
+        options, _ = split_path(tables[0], options)
+        return next(reader for reader in READERS.values() if reader.recognizes(tables, options))
+    if format not in READERS:
+        formats = list_names(READERS, len(READERS))
+        raise BadParameter(f"Unknown format {format!r}. Choose one of {formats}.")
+    return READERS[format]
 
 
-def unlabelled_item_note(responses: Responses) -> list[str]:
-    """Return a note if a few items have no response, as comments and footers of a file would.
-
-    Where more than a tenth have none, that is not a mistake.
-    """
-    unlabelled = responses.items[responses.responses_per_item == 0]
-    if not 0 < 10 * len(unlabelled) <= responses.n_items:
-        return []
-    have = "has" if len(unlabelled) == 1 else "have"
-    return [
-        f"Check the items: {list_names(unlabelled, 3)} {have} no response, and will be labelled by "
-        "the class prior. Delete rows that are not items"
-    ]
+def open_tables(paths: FileInput | Iterable[FileInput]) -> list[Table]:
+    """Open all files as tables, by their content: Parquet or Arrow, JSON, or delimited text."""
+    return [_open_table(source) for source in find_sources(paths)]
 
 
-def summary(
-    reader: Reader, tables: Sequence[Table], columns: Mapping[str, str], detected: bool
-) -> str:
-    """Return the first note: the format, the file types and the columns."""
+def _open_table(source: Source) -> Table:
+    if columnar_type(source) is not None:
+        return open_columnar(source)
+    source = as_utf8(source)
+    if is_json(source):
+        return open_json(source)
+    if source.extension in OTHER_EXTENSIONS:
+        raise BadFile(
+            f"{source.name} is not what its name says, .{source.extension}. Rename it or export it "
+            "again."
+        )
+    return open_delimited(source)
+
+
+def text_label_options(
+    classes: Names | None, missing: Any, keep_na: bool, fold_case: bool
+) -> LabelOptions:
+    """Return what the user says about labels, with the classes as text."""
+    names = None if classes is None else [str(name) for name in classes]
+    return label_options(names, missing, keep_na, fold_case)
+
+
+def file_notes(
+    reader: Reader, tables: Sequence[Table], columns: Mapping[str, str], all_named: bool
+) -> list[str]:
+    """Return the note on the format, the file types and the columns, and those of the tables."""
     file_types = ", ".join(dict.fromkeys(table.file_type for table in tables))
-    found = ", ".join(f"{role} = {_quoted(where, tables[0])}" for role, where in columns.items())
-    return f"read as {reader.TITLE} ({file_types}): {found}{' (detected)' if detected else ''}"
+    where = ", ".join(f"{role} = {_quoted(name, tables[0])}" for role, name in columns.items())
+    detected = "" if all_named else " (detected)"
+    notes = dict.fromkeys(note for table in tables for note in table.notes)
+    return [f"read as {reader.TITLE} ({file_types}): {where}{detected}", *notes]
 
 
 def _quoted(where: str, table: Table) -> str:

@@ -80,39 +80,33 @@ def load_responses(
     Empty rows of a spreadsheet mean nothing, but a JSON object without any of the fields may name
     them otherwise.
     """
-    every = _load(tables, columns)
-    filled = _without_empty_rows(every)
-    frame, notes = _without_headers(filled)
+    rows = _load(tables, columns)
+    frame, notes = _without_empty_rows(rows), list[str]()
     if any(table.records is not None for table in tables):
-        fields = list_names(every.columns)
-        notes += count_note(len(every) - len(filled), f"object{{s}} without {fields} skipped")
-    return frame, notes
+        fields = list_names(rows.columns)
+        notes = count_note(len(rows) - len(frame), f"object{{s}} without {fields} skipped")
+    first = frame.columns[0]
+    if not frame[first].is_in([change(first) for change in _SPELLINGS]).any():  # saves a full look
+        return frame, notes
+    kept = frame.remove(
+        pl.col(name).str.strip_chars().str.to_lowercase() == name.lower() for name in frame.columns
+    )
+    return kept, [*count_note(len(frame) - len(kept), "repeated header row{s} skipped"), *notes]
+
+
+_SPELLINGS = (str, str.lower, str.upper, str.title)
 
 
 def _load(tables: Sequence[Table], columns: Sequence[str]) -> pl.DataFrame:
     wanted = list(dict.fromkeys(columns))
     check_same_columns(tables, wanted)
-    frames = [table.load(wanted) for table in tables]
-    return frames[0] if len(frames) == 1 else pl.concat(frames)
+    return pl.concat([table.load(wanted) for table in tables])
 
 
 def _without_empty_rows(frame: pl.DataFrame) -> pl.DataFrame:
     if not all(column.null_count() for column in frame):
         return frame
-    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
-
-
-def _without_headers(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Drop rows that repeat the header, as in files that were joined, and return a note."""
-    first = frame.columns[0]
-    spellings = [spelling(first) for spelling in (str, str.lower, str.upper, str.title)]
-    if not frame[first].is_in(spellings).any():
-        return frame, []
-    is_header = pl.all_horizontal(
-        pl.col(name).str.strip_chars().str.to_lowercase() == name.lower() for name in frame.columns
-    )
-    kept = frame.filter(~is_header.fill_null(False))
-    return kept, count_note(len(frame) - len(kept), "repeated header row{s} skipped")
+    return frame.remove(pl.all_horizontal(pl.all().is_null()))
 
 
 def check_same_columns(tables: Sequence[Table], wanted: Sequence[str]) -> None:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names
-from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses, with_empty_sets
-from blindfuse.readers.questions import question_column
+from blindfuse.readers.reader import ParsedResponses, question_column
 from blindfuse.readers.tables import Table, load_columns
 from blindfuse.responses.detection import ColumnOptions, existing_column
 from blindfuse.responses.notes import count_note
@@ -38,25 +37,15 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     others = [column for column in (_STATUS, golden) if column in table.columns]
     frame = load_columns(tables, [*columns.values(), *others])
     kept = frame.filter(pl.col(_STATUS).is_in(_KEPT_STATUS)) if _STATUS in others else frame
-    skipped = len(frame) - len(kept)
-    parsed = kept.select(**{role: pl.col(column) for role, column in columns.items()})
-    empty_notes: list[str] = []
-    if options.all_choices:
-        labels, empty_notes = with_empty_sets(tables, parsed["label"])
-        parsed = parsed.with_columns(label=labels)
     return ParsedResponses(
-        parsed,
+        kept.select(**{role: pl.col(column) for role, column in columns.items()}),
         columns,
-        [
-            *count_note(skipped, "assignment{s} skipped: neither accepted nor submitted"),
-            *empty_notes,
-        ],
-        gold=_gold(frame, columns["item"], golden) if golden in others else None,
+        count_note(len(frame) - len(kept), "assignment{s} skipped: neither accepted nor submitted"),
+        empty_cells_are_sets=True,
+        gold=frame.select(pl.col(columns["item"]).alias("item"), golden)
+        if golden in others
+        else None,
     )
-
-
-def _gold(frame: pl.DataFrame, item: str, golden: str) -> GoldLabels:
-    return GoldLabels(frame.select(item=pl.col(item), label=pl.col(golden)), golden)
 
 
 def _item_column(table: Table, options: ColumnOptions) -> str:

@@ -1,17 +1,18 @@
 """Wide tables: one row per item, one column per annotator."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from blindfuse.errors import BadFile, BadParameter
 from blindfuse.readers.nested_values import plain_labels
-from blindfuse.readers.parsed_responses import GoldLabels, ParsedResponses
+from blindfuse.readers.reader import ParsedResponses
 from blindfuse.readers.tables import Table, load_responses
 from blindfuse.responses.coding import MAX_CLASSES
 from blindfuse.responses.detection import SAMPLE_ROWS, ColumnOptions, gold_column
+from blindfuse.responses.notes import sum_notes
 from blindfuse.responses.wide_detection import transposed_note, wide_candidates, wide_columns
 
 NAME = "wide"
@@ -74,55 +75,36 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
         raise BadParameter(
             "The labels of a wide table are in its cells: leave out label= and question=."
         )
-    gold = gold_column(tables, options.annotators)
-    named, candidates = wide_candidates(tables[0], options)
-    wanted = [*filter(None, (named, gold)), tables[0].columns[0], *candidates]
+    table, gold = tables[0], gold_column(tables, options.annotators)
+    named, candidates = wide_candidates(table, options)
+    wanted = [*filter(None, (named, gold)), table.columns[0], *candidates]
     frame, header_notes = load_responses(tables, wanted)
-    frame, several = _with_plain_labels(tables[0], frame, candidates, options)
-    found = wide_columns(_LoadedTable(tables[0], frame), options, gold)
-    item, gold = found.item, found.gold
-    items = pl.Series(range(len(frame))).cast(pl.String) if item is None else frame[item]
-    return ParsedResponses(
-        _to_long(frame, items, found.annotators),
-        {
-            "item": "row number" if item is None else item,
-            "annotator": "column name",
-            "label": "cell value",
-        },
-        [*header_notes, *transposed_note(len(found.annotators), len(frame)), *found.notes],
-        several=sum(several.get(name, 0) for name in found.annotators),
-        abstain=True,
-        gold=None
-        if gold is None
-        else GoldLabels(pl.DataFrame({"item": items, "label": frame[gold]}), gold),
+    label_notes: dict[str, list[str]] = {}
+    if len(candidates) > 1 and not options.all_choices:
+        for name in candidates:
+            with suppress(BadFile):  # objects without a clear label: not an annotator
+                labels, label_notes[name] = plain_labels(table.name, frame[name])
+                frame = frame.with_columns(labels)
+    found = wide_columns(_LoadedTable(table, frame), options, gold)
+    items = (
+        pl.int_range(len(frame), eager=True).cast(pl.String)
+        if found.item is None
+        else frame[found.item]
     )
-
-
-def _with_plain_labels(
-    table: Table, frame: pl.DataFrame, columns: Sequence[str], options: ColumnOptions
-) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Replace JSON in cells by the label it contains, and count cells with several labels.
-
-    Columns without a clear label stay as they are, and are no annotators.
-    """
-    several: dict[str, int] = {}
-    if len(columns) < 2:  # may be objects with an item and an annotator of their own
-        return frame, several
-    for name in columns:
-        try:
-            labels, several[name], _ = plain_labels(table.name, frame[name], options.all_choices)
-        except BadFile:
-            continue
-        frame = frame.with_columns(labels.alias(name))
-    return frame, several
-
-
-def _to_long(frame: pl.DataFrame, items: pl.Series, annotators: Sequence[str]) -> pl.DataFrame:
-    annotator_of_row = np.repeat(range(len(annotators)), len(frame))
-    return pl.DataFrame(
-        {
-            "item": pl.concat([items] * len(annotators)),
-            "annotator": pl.Series(annotators).gather(annotator_of_row),
-            "label": pl.concat([frame[name].alias("label") for name in annotators]),
-        }
+    notes = sum_notes(note for name in found.annotators for note in label_notes.get(name, ()))
+    columns = {"item": "row number" if found.item is None else found.item}
+    return ParsedResponses(
+        pl.concat(
+            frame.select(item=items, annotator=pl.lit(name), label=pl.col(name))
+            for name in found.annotators
+        ),
+        {**columns, "annotator": "column name", "label": "cell value"},
+        [
+            *header_notes,
+            *transposed_note(len(found.annotators), len(frame)),
+            *found.notes,
+            *notes,
+        ],
+        abstain=True,
+        gold=None if found.gold is None else pl.DataFrame([items.alias("item"), frame[found.gold]]),
     )

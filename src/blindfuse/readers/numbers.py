@@ -1,81 +1,76 @@
-"""Encode the labels of a file as numbers: ratings, or scores of items that belong to classes."""
+"""Encode parsed text as numbers: ratings, or scores of items that belong to classes."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names
 from blindfuse.numbers.table import Numbers
-from blindfuse.readers.parsed_responses import ParsedResponses
+from blindfuse.readers.encoding import Encoded, Encoding, matching_gold
+from blindfuse.readers.reader import ParsedResponses
 from blindfuse.readers.tables import Table
 from blindfuse.responses.keys import is_null
 from blindfuse.responses.markers import is_failed_verdict, is_missing_marker
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.scores import SCORE_CLASSES, Levels
-from blindfuse.responses.values import (
-    NUMERAL,
-    TRIMMED,
-    LabelOptions,
-    missing_number_note,
-)
+from blindfuse.responses.scores import SCORE_CLASSES
+from blindfuse.responses.values import NUMERAL, TRIMMED, missing_number_note
 
 _DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
 _THOUSANDS = r"^[+-]?\d{1,3},\d{3}$"
 
 
-def encode_numbers(
-    tables: Sequence[Table], parsed: ParsedResponses, options: LabelOptions, repeats: Repeats
-) -> tuple[Numbers, list[str]]:
-    """Return the labels as ratings, and notes about missing and repeated ones."""
-    frame, notes = _with_values(tables, parsed, options)
+def encode_numbers(tables: Sequence[Table], parsed: ParsedResponses, encoding: Encoding) -> Encoded:
+    """Return the labels as ratings."""
+    frame, notes = _with_values(tables, parsed, encoding)
     columns = (frame[column].to_numpy() for column in ("item", "annotator", "value"))
-    combined = "mean" if repeats == "most_frequent" else repeats
+    combined = "mean" if encoding.repeats == "most_frequent" else encoding.repeats
     numbers = Numbers.from_long(*columns, repeats=combined)
     repeated = f"repeated rating{{s}}: the {combined} per item and annotator counts"
     suspects = missing_number_note(frame["value"].drop_nulls().unique())
-    return numbers, [*notes, *suspects, *count_note(numbers.repeated, repeated)]
+    notes = [*notes, *suspects, *count_note(numbers.repeated, repeated)]
+    return Encoded(numbers, notes, _gold_numbers(parsed.gold))
 
 
-def encode_scores(
-    tables: Sequence[Table],
-    parsed: ParsedResponses,
-    options: LabelOptions,
-    levels: Levels,
-    repeats: Repeats,
-) -> tuple[Responses, list[str]]:
-    """Return the labels as responses whose symbols are levels of a score, and notes."""
-    frame, notes = _with_values(tables, parsed, options)
+def encode_scores(tables: Sequence[Table], parsed: ParsedResponses, encoding: Encoding) -> Encoded:
+    """Return the labels as responses whose symbols are levels of a score."""
+    frame, notes = _with_values(tables, parsed, encoding)
     columns = (frame[column].to_list() for column in ("item", "annotator", "value"))
-    classes = list(options.classes or SCORE_CLASSES)
-    responses = Responses.from_scores(*columns, classes=classes, levels=levels, repeats=repeats)
-    return responses, [
-        *notes,
+    responses = Responses.from_scores(
+        *columns,
+        classes=list(encoding.labels.classes or SCORE_CLASSES),
+        levels=encoding.levels,
+        repeats=encoding.repeats,
+    )
+    named = replace(encoding.labels, classes=responses.classes.tolist())
+    gold, gold_notes = matching_gold(parsed.gold, named, responses.classes)
+    notes += [
         f"{responses.n_symbols:,} levels of the score: {list_names(responses.symbols, 12)}. The "
         f"classes, from low to high scores: {list_names(responses.classes)}",
         *responses.remarks,
         *responses.repeat_notes,
+        *gold_notes,
     ]
+    return Encoded(responses, notes, gold)
 
 
-def gold_numbers(parsed: ParsedResponses) -> dict[str, float]:
+def _gold_numbers(gold: pl.DataFrame | None) -> dict[str, float]:
     """Return gold values in the same file; none unless each item has one."""
-    if parsed.gold is None:
+    if gold is None:
         return {}
-    frame = parsed.gold.frame.with_columns(pl.col("label").cast(pl.Float64, strict=False))
-    pairs = frame.drop_nulls().filter(pl.col("label").is_finite()).unique(maintain_order=True)
-    if pairs["item"].is_duplicated().any():
-        return {}
-    return dict(pairs.iter_rows())
+    values = pl.col(gold.columns[1]).cast(pl.Float64, strict=False)
+    pairs = gold.select("item", values).drop_nulls().filter(values.is_finite())
+    pairs = pairs.unique(maintain_order=True)
+    return {} if pairs["item"].is_duplicated().any() else dict(pairs.iter_rows())
 
 
 def _with_values(
-    tables: Sequence[Table], parsed: ParsedResponses, options: LabelOptions
+    tables: Sequence[Table], parsed: ParsedResponses, encoding: Encoding
 ) -> tuple[pl.DataFrame, list[str]]:
     """Return the named responses with their labels as numbers, in the column ``value``."""
     name = list_names((table.name for table in tables), 2) if len(tables) > 1 else tables[0].name
-    missing = [str(one) for one in options.missing if not is_null(one)]
+    missing = [str(marker) for marker in encoding.labels.missing if not is_null(marker)]
     values, notes = _as_numbers(name, parsed.frame["label"], missing)
     frame = parsed.frame.with_columns(value=values)
     for role in ("item", "annotator"):
@@ -85,8 +80,7 @@ def _with_values(
                 f"{name}, row {int(nameless[0]) + 1:,} has a value but no {role}. Fill it in or "
                 "drop the row."
             )
-    is_named = pl.col("item").is_not_null() & pl.col("annotator").is_not_null()
-    return frame.filter(is_named), notes
+    return frame.drop_nulls(["item", "annotator"]), notes
 
 
 def _as_numbers(
@@ -99,13 +93,14 @@ def _as_numbers(
     """
     text = labels.str.strip_chars(TRIMMED)
     values, notes = as_floats(text)
-    numbers = [float(one) for one in missing if NUMERAL.fullmatch(one) and "," not in one]
-    is_named = text.is_in(list(missing)) | values.is_in(numbers)
-    others = text.filter(values.is_null()).drop_nulls().unique()
-    markers = [one for one in others if _is_empty(one)]
-    failed = [one for one in others if is_failed_verdict(one)]
-    is_empty = text.is_null() | text.is_in(markers)
-    is_dropped = (is_named | text.is_in(failed)).fill_null(False) & ~is_empty
+    numbers = [
+        float(marker) for marker in missing if NUMERAL.fullmatch(marker) and "," not in marker
+    ]
+    others = text.filter(values.is_null()).drop_nulls().unique().to_list()
+    failed = [other for other in others if is_failed_verdict(other)]
+    is_empty = text.is_null() | text.is_in([other for other in others if _is_empty(other)])
+    is_named = text.is_in([*missing, *failed]) | values.is_in(numbers)
+    is_dropped = is_named.fill_null(False) & ~is_empty
     wrong = (values.is_null() & ~is_empty & ~is_dropped).arg_true()
     if len(wrong):
         at = int(wrong[0])
@@ -137,10 +132,9 @@ def as_floats(text: pl.Series) -> tuple[pl.Series, list[str]]:
     A comma is a decimal sign if no number has a point, and some comma cannot separate thousands.
     """
     has_comma = text.str.contains(_DECIMAL_COMMA).fill_null(False)
-    has_point = text.str.contains(r"^[+-]?\d*\.\d").fill_null(False)
-    is_decimal = has_comma & ~text.str.contains(_THOUSANDS).fill_null(False)
+    has_point = text.str.contains(r"^[+-]?\d*\.\d").any()
     notes: list[str] = []
-    if is_decimal.any() and not has_point.any():
+    if not has_point and not text.filter(has_comma).str.contains(_THOUSANDS).all():
         text = text.str.replace(",", ".", literal=True)
         notes = count_note(int(has_comma.sum()), "value{s} read with a decimal comma: 2,5 is 2.5")
     values = text.cast(pl.Float64, strict=False)
