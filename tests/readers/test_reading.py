@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 from blindfuse import BadParameter, read
-
 from blindfuse.readers.reading import READERS, open_tables
-
 from blindfuse.responses.detection import ColumnOptions
 from tests.support.reader_files import LONG, assert_refused, stream, write_file
 
