@@ -20,7 +20,6 @@ from blindfuse.readers.tables import Record, Table, load_records
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.notes import count_note
 
-NAME = "argilla"
 TITLE = "Argilla records"
 
 _FLAT = ".responses"

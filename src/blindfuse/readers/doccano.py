@@ -11,7 +11,6 @@ from blindfuse.readers.tables import Table, load_columns
 from blindfuse.responses.detection import ColumnOptions, detect_column, existing_column
 from blindfuse.responses.notes import count_note
 
-NAME = "doccano"
 TITLE = "a doccano export"
 
 _LABELS = ("label", "cats")

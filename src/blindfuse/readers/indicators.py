@@ -13,7 +13,6 @@ from blindfuse.responses.column_names import name_of_role
 from blindfuse.responses.detection import ColumnOptions, detect_column, gold_column, require_column
 from blindfuse.responses.markers import truth_value
 
-NAME = "indicators"
 TITLE = "a table with one column per class"
 
 

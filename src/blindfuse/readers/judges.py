@@ -24,7 +24,6 @@ from blindfuse.responses.detection import (
     require_column,
 )
 
-NAME = "judges"
 TITLE = "judgements by item"
 
 _FIELDS = (

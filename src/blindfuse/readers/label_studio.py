@@ -22,7 +22,6 @@ from blindfuse.readers.tables import Record, Table, load_columns, load_records
 from blindfuse.responses.detection import ColumnOptions, existing_column
 from blindfuse.responses.notes import count_note
 
-NAME = "label-studio"
 TITLE = "a Label Studio export"
 
 _ANNOTATIONS = ("annotations", "completions")

@@ -16,7 +16,6 @@ from blindfuse.responses.detection import (
     long_columns,
 )
 
-NAME = "long"
 TITLE = "a long table"
 
 

@@ -18,7 +18,6 @@ from blindfuse.readers.tables import Table, cell_text, check_columns, load_colum
 from blindfuse.responses.detection import ColumnOptions, existing_column
 from blindfuse.responses.notes import count_note
 
-NAME = "mturk"
 TITLE = "Mechanical Turk results"
 
 _STATUS, _REJECT, _JSON = "AssignmentStatus", "Reject", "Answer.taskAnswers"

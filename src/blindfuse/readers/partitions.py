@@ -27,7 +27,13 @@ from blindfuse.readers.reader import (
     several_questions,
     split_path,
 )
-from blindfuse.readers.reading import file_notes, find_reader, open_tables, text_label_options
+from blindfuse.readers.reading import (
+    READERS,
+    file_notes,
+    find_format,
+    open_tables,
+    text_label_options,
+)
 from blindfuse.readers.sources import FileInput
 from blindfuse.readers.tables import Table, check_same_columns
 from blindfuse.responses.coding import MAX_CLASSES, code_distinct
@@ -119,10 +125,10 @@ def read_partitions(
     """
     options = ColumnOptions(item, annotator, label, question)
     tables = open_tables(paths)
-    reader = find_reader(tables, format, options)
-    if reader is not long:
+    name = find_format(tables, format, options)
+    if READERS[name] is not long:
         raise BadFile(
-            f"{tables[0].name} is {reader.TITLE}, but only long tables can be read in partitions. "
+            f"{tables[0].name} is {READERS[name].TITLE}, but only long tables can be read in partitions. "
             "Read it whole, or convert it to a table with the columns item, annotator and label."
         )
     used = long.columns_of_roles(tables, split_path(tables[0], options)[0])
@@ -143,7 +149,7 @@ def read_partitions(
         pinned, gold_notes = matching_gold(gold, labels, np.array(labels.classes, object))
         all_named = bool(format and item and annotator and label)
         notes = [
-            *file_notes(reader, tables, values.columns, all_named),
+            *file_notes(name, tables, values.columns, all_named),
             *values.notes,
             *label_notes,
             *name_notes(values.forms),

@@ -14,7 +14,6 @@ from blindfuse.readers.tables import Table, load_columns
 from blindfuse.responses.detection import ColumnOptions, existing_column
 from blindfuse.responses.notes import count_note
 
-NAME = "prodigy"
 TITLE = "a Prodigy export"
 
 _SESSIONS = ("_session_id", "_annotator_id")

@@ -58,13 +58,10 @@ class Reader(Protocol):
 
     Attributes
     ----------
-    NAME
-        the value of ``format=`` and ``--format``.
     TITLE
         the format as notes name it, as in "read as a long table".
     """
 
-    NAME: str
     TITLE: str
 
     def recognizes(self, tables: Sequence[Table], options: ColumnOptions) -> bool:

@@ -34,20 +34,18 @@ from blindfuse.responses.responses import Responses
 from blindfuse.responses.scores import MAX_LEVELS, Levels
 from blindfuse.responses.values import LabelOptions
 
-_MODULES: tuple[Reader, ...] = (
-    label_studio,
-    toloka,
-    mturk,
-    prodigy,
-    argilla,
-    doccano,
-    indicators,
-    judges,
-    long,
-    wide,
-)
-
-READERS: dict[str, Reader] = {reader.NAME: reader for reader in _MODULES}
+READERS: dict[str, Reader] = {
+    "label-studio": label_studio,
+    "toloka": toloka,
+    "mturk": mturk,
+    "prodigy": prodigy,
+    "argilla": argilla,
+    "doccano": doccano,
+    "indicators": indicators,
+    "judges": judges,
+    "long": long,
+    "wide": wide,
+}
 """Every format by name, in the order in which they are tried. The last one accepts any table."""
 
 Kind = Literal["labels", "sets", "scores", "numbers"]
@@ -202,15 +200,15 @@ def read(
         raise BadParameter(f"kind={kind!r} must be one of {list_names(ENCODERS)}.")
     options = ColumnOptions(item, annotator, label, question, all_choices=kind == "sets")
     tables = open_tables(paths)
-    reader = find_reader(tables, format, options)
-    parsed = parse(reader, tables, options)
+    name = find_format(tables, format, options)
+    parsed = parse(READERS[name], tables, options)
     labels = text_label_options(classes, missing, keep_na, fold_case)
     encoded = ENCODERS[kind](tables, parsed, Encoding(labels, repeats, separator, levels))
     all_named = bool(format and item and annotator and label)
-    notes = [*file_notes(reader, tables, parsed.columns, all_named), *parsed.notes, *encoded.notes]
+    notes = [*file_notes(name, tables, parsed.columns, all_named), *parsed.notes, *encoded.notes]
     return Read(
         encoded.responses,
-        reader.NAME,
+        name,
         parsed.columns,
         tuple(notes),
         encoded.gold,
@@ -218,15 +216,15 @@ def read(
     )
 
 
-def find_reader(tables: Sequence[Table], format: str | None, options: ColumnOptions) -> Reader:
-    """Return the reader of the format, which is detected if it is not named."""
+def find_format(tables: Sequence[Table], format: str | None, options: ColumnOptions) -> str:
+    """Return the name of the format, which is detected if the user did not name it."""
     if format is None:
         options, _ = split_path(tables[0], options)
-        return next(reader for reader in READERS.values() if reader.recognizes(tables, options))
+        return next(name for name in READERS if READERS[name].recognizes(tables, options))
     if format not in READERS:
         formats = list_names(READERS, len(READERS))
         raise BadParameter(f"Unknown format {format!r}. Choose one of {formats}.")
-    return READERS[format]
+    return format
 
 
 def open_tables(paths: FileInput | Iterable[FileInput]) -> list[Table]:
@@ -257,14 +255,14 @@ def text_label_options(
 
 
 def file_notes(
-    reader: Reader, tables: Sequence[Table], columns: Mapping[str, str], all_named: bool
+    format: str, tables: Sequence[Table], columns: Mapping[str, str], all_named: bool
 ) -> list[str]:
     """Return the note on the format, the file types and the columns, and those of the tables."""
     file_types = ", ".join(dict.fromkeys(table.file_type for table in tables))
     where = ", ".join(f"{role} = {_quoted(name, tables[0])}" for role, name in columns.items())
     detected = "" if all_named else " (detected)"
     notes = dict.fromkeys(note for table in tables for note in table.notes)
-    return [f"read as {reader.TITLE} ({file_types}): {where}{detected}", *notes]
+    return [f"read as {READERS[format].TITLE} ({file_types}): {where}{detected}", *notes]
 
 
 def _quoted(where: str, table: Table) -> str:

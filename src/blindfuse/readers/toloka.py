@@ -10,7 +10,6 @@ from blindfuse.readers.tables import Table, load_columns
 from blindfuse.responses.detection import ColumnOptions, existing_column
 from blindfuse.responses.notes import count_note
 
-NAME = "toloka"
 TITLE = "Toloka results"
 
 _WORKER, _TASK, _STATUS = "ASSIGNMENT:worker_id", "ASSIGNMENT:task_id", "ASSIGNMENT:status"

@@ -15,7 +15,6 @@ from blindfuse.responses.detection import SAMPLE_ROWS, ColumnOptions, gold_colum
 from blindfuse.responses.notes import sum_notes
 from blindfuse.responses.wide_detection import transposed_note, wide_candidates, wide_columns
 
-NAME = "wide"
 TITLE = "a wide table"
 
 
