@@ -128,8 +128,9 @@ def read_partitions(
     name = find_format(tables, format, options)
     if READERS[name] is not long:
         raise BadFile(
-            f"{tables[0].name} is {READERS[name].TITLE}, but only long tables can be read in partitions. "
-            "Read it whole, or convert it to a table with the columns item, annotator and label."
+            f"{tables[0].name} is {READERS[name].TITLE}, but only long tables can be read in "
+            "partitions. Read it whole, or convert it to a table with the columns item, annotator "
+            "and label."
         )
     used = long.columns_of_roles(tables, split_path(tables[0], options)[0])
     size = sum(table.source.size for table in tables)
