@@ -493,5 +493,5 @@ def test_masi_alpha_of_many_distinct_sets_is_close_to_that_of_all(
     drawn = simulate_sets(n_items=300, n_annotators=10, n_classes=12, seed=0)
     table = ResponseSets.from_long(drawn.items, drawn.annotators, drawn.sets)
     exact = masi_alpha(table, resamples=10).value
-    monkeypatch.setattr("blindfuse.metrics.set_agreement.MAX_SETS", 300)
+    monkeypatch.setattr("blindfuse.metrics.agreement.MAX_SETS", 300)
     assert masi_alpha(table, resamples=10).value == pytest.approx(exact, abs=0.03)

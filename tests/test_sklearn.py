@@ -182,7 +182,7 @@ def test_training_labels_choose_the_method_but_do_not_enter_the_fusion(seed: int
     better = gained - lost > 2 * np.sqrt(gained + lost)  # McNemar's test
     assert (classifier.method_ == expected.method) == better
     assert f"{np.mean(~fused):.1%} with {expected.method}" in classifier.why_
-    assert f"{np.mean(~voted):.1%} with the majority vote" in classifier.why_
+    assert f"{np.mean(~voted):.1%} with MajorityVote" in classifier.why_
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -39,7 +39,7 @@ def test_noisy_regressors_count_less_than_in_the_mean() -> None:
     blind = BlindVotingRegressor(columns(8)).fit(X[:800], y[:800])
     voting = VotingRegressor(columns(8)).fit(X[:800], y[:800])
     assert "factor" in blind.method_
-    assert "Out-of-fold RMSE on 800 training items" in blind.why_
+    assert "Out-of-fold mean squared error on 800 training items" in blind.why_
     errors = [np.mean((model.predict(X[800:]) - y[800:]) ** 2) for model in (blind, voting)]
     oracle = 1 / (1 + (noise**-2.0).sum())
     assert errors[0] < 1.25 * oracle < 0.5 * errors[1]

@@ -73,6 +73,7 @@ def test_good_classifiers_get_large_weights(seed: int) -> None:
     probabilities, truth = draw_probabilities(2000, noise, seed)
     pool = fit_opinion_pool(probabilities[:600], truth[:600])
     assert pool.name == "OpinionPool"
+    assert pool.weights is not None
     assert pool.weights[1:3].min() > 3 * pool.weights[3:].max()
     wrong = [
         np.mean(each.argmax(axis=1) != truth[600:])
@@ -186,9 +187,8 @@ def test_the_blind_fusion_is_used_where_it_has_fewer_errors() -> None:
     X = probabilities.reshape(3000, -1)
     members = [(f"m{m}", PairClassifier(2 * m)) for m in range(len(noise))]
     blind = BlindVotingClassifier(members, voting="soft", cv=2).fit(X[:1500], truth[:1500])
-    vote, fused = blind._errors(blind._pool.name), blind._errors(blind.fusion_.method)
-    gained, lost = int(np.sum(vote & ~fused)), int(np.sum(fused & ~vote))
-    better = gained - lost > 2 * np.sqrt(gained + lost)
+    vote, fused = (blind._losses(name) for name in (blind._pool.name, blind.fusion_.method))
+    better = np.sum(vote - fused) > 2 * np.sqrt(np.sum(vote != fused))
     is_vote = blind.fusion_.method == "MajorityVote"
     assert (blind.method_ == blind.fusion_.method) == (better and not is_vote)
 

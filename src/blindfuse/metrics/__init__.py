@@ -1,10 +1,13 @@
 """Errors against a known truth, calibration, and agreement between annotators."""
 
 from blindfuse.metrics.accuracy import (
+    Reliability,
+    calibration_error,
     confusion_error,
     error_rate,
     log_loss,
     prior_error,
+    reliability,
     wilson_interval,
 )
 from blindfuse.metrics.agreement import (
@@ -15,12 +18,12 @@ from blindfuse.metrics.agreement import (
     gwet_ac1,
     gwet_ac2,
     krippendorff_alpha,
+    masi_alpha,
 )
-from blindfuse.metrics.calibration import Reliability, calibration_error, reliability
-from blindfuse.metrics.interval import Interval
-from blindfuse.metrics.set_agreement import masi_alpha
+from blindfuse.metrics.interval import Bootstrap, Interval
 
 __all__ = [
+    "Bootstrap",
     "Interval",
     "Level",
     "Reliability",

@@ -1,14 +1,19 @@
-"""Errors of labels, confusion matrices and priors against a known truth."""
+"""Errors of labels, confidences, confusion matrices and priors against a known truth.
+
+``posteriors[item, class]`` may also be votes or vote shares; ``truth[item]`` are class codes, −1
+where the truth is unknown. Such items are left out.
+"""
+
+from reprlib import repr as short
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from blindfuse.errors import BadParameter
-from blindfuse.metrics.truth import correctness, select_known
+from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.model.model import Model
-from blindfuse.typing import Floats, Integers
-
-_MIN_POSTERIOR = float(np.finfo(np.float64).eps)
+from blindfuse.typing import Codes, Floats, Integers
 
 
 def error_rate(posteriors: Floats, truth: Integers) -> float:
@@ -16,31 +21,56 @@ def error_rate(posteriors: Floats, truth: Integers) -> float:
 
     If c classes tie for the largest posterior of an item and the true class is one of them, the
     item counts as 1/c correct: the expected result of breaking ties at random.
-
-    Parameters
-    ----------
-    posteriors ``[item, class]``
-        posteriors, vote shares or votes: the class with the largest is the label.
-    truth ``[item]``
-        class codes, −1 where the truth is unknown; such items are left out.
     """
-    return float(1 - correctness(*select_known(posteriors, truth)).mean())
+    return float(1 - _correctness(*_select_known(posteriors, truth)).mean())
 
 
 def log_loss(posteriors: Floats, truth: Integers) -> float:
     """Return the mean of −log p, where p is the posterior of the true class.
 
     Posteriors are bounded below by 2⁻⁵², so that a certain and wrong label costs 36, not infinity.
-
-    Parameters
-    ----------
-    posteriors ``[item, class]``
-    truth ``[item]``
-        class codes, −1 where the truth is unknown; such items are left out.
     """
-    known, true = select_known(posteriors, truth)
+    known, true = _select_known(posteriors, truth)
     of_true_class = known[np.arange(len(true)), true]
-    return float(-np.log(np.maximum(of_true_class, _MIN_POSTERIOR)).mean())
+    return float(-np.log(np.maximum(of_true_class, 2.0**-52)).mean())
+
+
+class Reliability(NamedTuple):
+    """Items grouped by the confidence of their label, in the non-empty bins.
+
+    ``items[bin]`` is the number of items, ``confidence[bin]`` the mean of their largest posteriors
+    and ``accuracy[bin]`` the share of correct labels.
+    """
+
+    items: Codes
+    confidence: Floats
+    accuracy: Floats
+
+
+def calibration_error(posteriors: Floats, truth: Integers, bins: int = 15) -> float:
+    """Return the expected calibration error of the labels.
+
+    ECE = Σ_b n_b/n · |accuracy of bin b − mean confidence of bin b|, where the confidence of an
+    item is its largest posterior and bin b contains the items with a confidence in
+    ((b − 1)/bins, b/bins]. Ties count as in :func:`error_rate`.
+
+    Guo et al. (2017), "On Calibration of Modern Neural Networks", Section 2.
+    """
+    items, confidence, accuracy = reliability(posteriors, truth, bins)
+    return float(np.average(np.abs(accuracy - confidence), weights=items))
+
+
+def reliability(posteriors: Floats, truth: Integers, bins: int = 15) -> Reliability:
+    """Return the bins of :func:`calibration_error`, as reliability diagrams show them."""
+    if bins < 1:
+        raise BadParameter(f"bins={bins!r} must be at least 1.")
+    known, true = _select_known(posteriors, truth)
+    confidence = known.max(axis=1)
+    bin_of = np.digitize(confidence, np.linspace(0, 1, bins + 1)[1:-1], right=True)
+    items = np.bincount(bin_of)
+    filled = items > 0
+    sums = (np.bincount(bin_of, values) for values in (confidence, _correctness(known, true)))
+    return Reliability(items[filled], *(total[filled] / items[filled] for total in sums))
 
 
 def wilson_interval(share: float, count: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -72,3 +102,41 @@ def confusion_error(estimate: Model, truth: Model) -> float:
 def prior_error(estimate: Model, truth: Model) -> float:
     """Return ε_π of Section V: ‖π − π̂‖₁."""
     return float(np.abs(estimate.prior - truth.prior).sum())
+
+
+def check_codes(values: ArrayLike) -> Integers:
+    """Return class codes ``[item]`` as an array; refuse anything but integers."""
+    codes = np.asarray(values)
+    if codes.size and codes.dtype.kind not in "iub":
+        raise BadLabels(
+            f"{short(values)} does not contain class codes. Pass one integer per item: the "
+            "position of its label in classes, −1 where there is none."
+        )
+    return codes.astype(np.int64)
+
+
+def _select_known(posteriors: Floats, truth: Integers) -> tuple[Floats, Integers]:
+    """Return posteriors ``[item, class]`` and truth ``[item]`` of the items with known truth."""
+    codes = check_codes(truth)
+    if len(posteriors) != len(codes):
+        raise BadLabels(
+            f"There are posteriors of {len(posteriors):,} items, but the truth of {len(codes):,}. "
+            "Pass one code per item, −1 where the truth is unknown."
+        )
+    known = codes >= 0
+    if not known.any():
+        raise BadLabels("The truth of all items is unknown (−1). Pass at least one true label.")
+    n_classes = posteriors.shape[1]
+    if codes.max() >= n_classes:
+        raise BadLabels(
+            f"The truth has the codes {list_names(np.unique(codes[codes >= n_classes]))}, but "
+            f"there are {n_classes} classes. Pass the positions of the true labels in classes, "
+            "counted from zero."
+        )
+    return posteriors[known], codes[known]
+
+
+def _correctness(posteriors: Floats, truth: Integers) -> Floats:
+    """Return 1/c per item if the true class is among the c classes with the largest posterior."""
+    largest = posteriors == posteriors.max(axis=1, keepdims=True)
+    return np.asarray(largest[np.arange(len(truth)), truth] / largest.sum(axis=1))

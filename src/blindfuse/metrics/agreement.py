@@ -3,34 +3,35 @@
 A coefficient is 1 for perfect agreement, or if all responses are of one class, and 0 at chance
 level. It is a sum over items. Items with the same counts of responses per class therefore share
 one row, and a bootstrap resample is one integer weight per row.
-
-``resamples``, ``confidence`` and ``seed`` are options of the bootstrap interval over items.
 """
 
-from typing import Any, Literal, get_args
+from collections.abc import Callable
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
-from blindfuse.metrics.interval import Interval, bootstrap_interval, chance_corrected
-from blindfuse.metrics.truth import check_codes
+from blindfuse.metrics.accuracy import check_codes
+from blindfuse.metrics.interval import (
+    NO_PAIRS,
+    Bootstrap,
+    Interval,
+    bootstrap_interval,
+    chance_corrected,
+)
 from blindfuse.model.posteriors import weighted_votes
-from blindfuse.responses.coding import smallest_integer_dtype
+from blindfuse.responses.response_sets import as_response_sets
 from blindfuse.responses.responses import Responses, as_responses
-from blindfuse.typing import Array, Floats, Integers
+from blindfuse.typing import Array, Flags, Floats, Integers
 
 Level = Literal["nominal", "ordinal", "interval"]
 
+MAX_SETS = 5000
+"""Distinct sets of which all distances are computed; with more, responses are sampled evenly."""
 
-def cohen_kappa(
-    first: ArrayLike,
-    second: ArrayLike,
-    *,
-    resamples: int = 1000,
-    confidence: float = 0.95,
-    seed: int | None = 0,
-) -> Interval:
+
+def cohen_kappa(first: ArrayLike, second: ArrayLike, **bootstrap: Unpack[Bootstrap]) -> Interval:
     """Return Cohen's κ of two annotators, or of any two sets of labels.
 
     κ = 1 − (1 − Σ_k p_kk) / (1 − Σ_k p_k· p_·k), where p_kl is the share of items with label k in
@@ -64,7 +65,7 @@ def cohen_kappa(
         return chance_corrected((n - np.trace(table)) / n, by_chance)
 
     counts = np.bincount(codes[0] * K + codes[1], minlength=K * K)
-    return bootstrap_interval(kappa, counts, resamples, confidence, seed)
+    return bootstrap_interval(kappa, counts, **bootstrap)
 
 
 def adjusted_rand_index(first: ArrayLike, second: ArrayLike) -> float:
@@ -95,13 +96,7 @@ def adjusted_rand_index(first: ArrayLike, second: ArrayLike) -> float:
     return 1.0 if most == expected else (pairs(joint) - expected) / (most - expected)
 
 
-def fleiss_kappa(
-    responses: Any,
-    *,
-    resamples: int = 1000,
-    confidence: float = 0.95,
-    seed: int | None = 0,
-) -> Interval:
+def fleiss_kappa(responses: Any, **bootstrap: Unpack[Bootstrap]) -> Interval:
     """Return Fleiss' κ, for any number of responses per item.
 
     κ = 1 − D / (1 − Σ_k p_k²), where D is the mean over items of the share of response pairs that
@@ -117,24 +112,11 @@ def fleiss_kappa(
     responses
         Responses, or whatever ``fit`` accepts; items with fewer than two responses are left out.
     """
-    votes, repeats = _distinct_votes(as_responses(responses))
-    disagreement, shares = _mean_difference(votes), votes / votes.sum(axis=1, keepdims=True)
-
-    def kappa(weights: Integers) -> float:
-        n = weights.sum()
-        p = weights @ shares / n
-        return chance_corrected(weights @ disagreement / n, 1 - p @ p)
-
-    return bootstrap_interval(kappa, repeats, resamples, confidence, seed)
+    return _agreement(as_responses(responses), None, lambda p: p @ p, bootstrap, minimum=2)
 
 
 def krippendorff_alpha(
-    responses: Any,
-    level: Level = "nominal",
-    *,
-    resamples: int = 1000,
-    confidence: float = 0.95,
-    seed: int | None = 0,
+    responses: Any, level: Level = "nominal", **bootstrap: Unpack[Bootstrap]
 ) -> Interval:
     """Return Krippendorff's α, for any number of responses per item.
 
@@ -167,16 +149,10 @@ def krippendorff_alpha(
         observed = (weights * n_responses) @ _mean_difference(votes, values) / totals.sum()
         return chance_corrected(observed, _mean_difference(totals, values))
 
-    return bootstrap_interval(alpha, repeats, resamples, confidence, seed)
+    return bootstrap_interval(alpha, repeats, **bootstrap)
 
 
-def gwet_ac1(
-    responses: Any,
-    *,
-    resamples: int = 1000,
-    confidence: float = 0.95,
-    seed: int | None = 0,
-) -> Interval:
+def gwet_ac1(responses: Any, **bootstrap: Unpack[Bootstrap]) -> Interval:
     """Return Gwet's AC1, for any number of responses per item.
 
     AC1 = (p_a − p_e) / (1 − p_e), where p_a is the mean over items of the share of response pairs
@@ -192,16 +168,14 @@ def gwet_ac1(
         Responses, or whatever ``fit`` accepts; items with one response count in p_k only.
     """
     table = as_responses(responses)
-    return _gwet(table, np.eye(table.n_classes), resamples, confidence, seed)
+    K = table.n_classes
+    return _agreement(table, None, lambda p: p @ (1 - p) / max(K - 1, 1), bootstrap)
 
 
 def gwet_ac2(
     responses: Any,
     level: Literal["ordinal", "linear", "quadratic"] = "quadratic",
-    *,
-    resamples: int = 1000,
-    confidence: float = 0.95,
-    seed: int | None = 0,
+    **bootstrap: Unpack[Bootstrap],
 ) -> Interval:
     """Return Gwet's AC2: AC1 with partial agreement of classes that are close to each other.
 
@@ -222,30 +196,71 @@ def gwet_ac2(
     if level not in ("ordinal", "linear", "quadratic"):
         raise BadParameter(f"level={level!r} must be one of 'ordinal', 'linear', 'quadratic'.")
     table = as_responses(responses)
-    return _gwet(table, _agreement_weights(table.classes, level), resamples, confidence, seed)
+    weights = _agreement_weights(table.classes, level)
+    scale = weights.sum() / max(weights.size - len(weights), 1)
+    return _agreement(table, weights, lambda p: scale * (p @ (1 - p)), bootstrap)
 
 
-def _gwet(
-    table: Responses, weights: Floats, resamples: int, confidence: float, seed: int | None
+def masi_alpha(responses: Any, **bootstrap: Unpack[Bootstrap]) -> Interval:
+    """Return Krippendorff's α of sets of classes, with the MASI distance.
+
+    α = 1 − D_o / D_e, where D_o is the mean distance of two responses to the same item, with items
+    weighted by their number of responses, and D_e that of any two responses. The distance of A and
+    B is 1 − J · m: J = |A ∩ B| / |A ∪ B| is Jaccard's index, and m is 1 if the sets are equal, 2/3
+    if one contains the other, 1/3 if they overlap, and 0 otherwise. Two empty sets are equal.
+
+    Passonneau (2006), "Measuring Agreement on Set-valued Items (MASI) for Semantic and Pragmatic
+    Annotation".
+
+    Parameters
+    ----------
+    responses
+        ResponseSets, or a frame of sets; items with fewer than two responses are left out.
+    """
+    table = as_response_sets(responses)
+    item, n = table.item_of_response(), table.responses_per_item
+    paired = np.flatnonzero((n >= 2)[item])
+    if not len(paired):
+        raise BadLabels(NO_PAIRS)
+    items, rows = np.unique(item[paired], return_inverse=True)
+    within = _distances_within(table.members, table.symbols[paired], rows) / (n[items] - 1)
+    has_many = len(np.unique(table.symbols[paired])) > MAX_SETS
+    sample = slice(None, None, 1 + len(paired) // MAX_SETS if has_many else 1)
+    used, symbols = np.unique(table.symbols[paired][sample], return_inverse=True)
+    distances, row_of = _masi_distances(table.members[used]), rows[sample]
+
+    def alpha(weights: Integers) -> float:
+        totals = np.bincount(symbols, weights[row_of], len(used))
+        total = totals.sum()
+        by_chance = totals @ distances @ totals / max(total * (total - 1), 1.0)
+        return chance_corrected(float(weights @ within / (weights @ n[items])), float(by_chance))
+
+    return bootstrap_interval(alpha, np.ones(len(items), dtype=np.int64), **bootstrap)
+
+
+def _agreement(
+    table: Responses,
+    weights: Floats | None,
+    by_chance: Callable[[Floats], Any],
+    bootstrap: Bootstrap,
+    minimum: int = 1,
 ) -> Interval:
-    """AC2 with weights ``[class, class]``."""
-    votes, repeats = _distinct_votes(table, minimum=1)
-    n, K = votes.sum(axis=1), len(weights)
-    paired = n >= 2
-    if not paired.any():
-        raise BadLabels(
-            "No item has two responses. Agreement needs items that several annotators labelled."
-        )
-    shares, agreeing = votes / n[:, None], np.einsum("rk,kl,rl->r", votes, weights, votes) - n
-    agreement = np.where(paired, agreeing / np.maximum(n * (n - 1), 1), 0.0)
+    """Return 1 − (1 − p_a) / (1 − p_e), where ``by_chance(p)`` is p_e for class shares ``p``.
+
+    Items with fewer than ``minimum`` responses do not count in ``p``. Without ``weights[class,
+    class]``, only equal classes agree.
+    """
+    votes, repeats = _distinct_votes(table, minimum)
+    n = votes.sum(axis=1)
+    shares, paired = votes / n[:, None], n >= 2
+    agreeing = (votes * (votes if weights is None else votes @ weights)).sum(axis=1) - n
+    disagreement = np.where(paired, 1 - agreeing / np.maximum(n * (n - 1), 1), 0.0)
 
     def coefficient(counts: Integers) -> float:
-        p = counts @ shares / counts.sum()
-        observed = counts @ agreement / max(float(counts @ paired), 1.0)
-        by_chance = weights.sum() / max(K * (K - 1), 1) * (p @ (1 - p))
-        return chance_corrected(float(1 - observed), float(1 - by_chance))
+        observed = float(counts @ disagreement) / max(float(counts @ paired), 1.0)
+        return chance_corrected(observed, 1 - by_chance(counts @ shares / counts.sum()))
 
-    return bootstrap_interval(coefficient, repeats, resamples, confidence, seed)
+    return bootstrap_interval(coefficient, repeats, **bootstrap)
 
 
 def _agreement_weights(classes: Array, level: str) -> Floats:
@@ -268,17 +283,12 @@ def _distinct_votes(responses: Responses, minimum: int = 2) -> tuple[Floats, Int
     Items with fewer than ``minimum`` responses are left out. The order of the rows does not depend
     on the order of the items.
     """
+    if responses.responses_per_item.max(initial=0) < 2:
+        raise BadLabels(NO_PAIRS)
     votes = weighted_votes(responses)[responses.responses_per_item >= minimum]
-    if not len(votes):
-        raise BadLabels(
-            "No item has two responses. Agreement needs items that several annotators labelled."
-        )
-    # Small integers are sorted by radix: np.unique of the rows takes fifty times as long.
-    small = votes.astype(smallest_integer_dtype(int(votes.max()), np.int16, np.int32))
-    order = np.lexsort(small.T)
-    ordered = small[order]
-    starts = np.flatnonzero(np.append(True, np.any(ordered[1:] != ordered[:-1], axis=1)))
-    return votes[order[starts]], np.diff(starts, append=len(votes))
+    votes = votes[np.lexsort(votes.T)]  # np.unique of the rows takes five times as long
+    starts = np.flatnonzero(np.append(True, np.any(votes[1:] != votes[:-1], axis=1)))
+    return votes[starts], np.diff(starts, append=len(votes))
 
 
 def _mean_difference(votes: Floats, values: Floats | None = None) -> Any:
@@ -310,3 +320,34 @@ def _class_values(level: Level, totals: Floats, numbers: Floats) -> Floats | Non
 def _class_numbers(classes: Array) -> Floats:
     """Return the class names if they are numbers, else the class codes."""
     return (classes if classes.dtype.kind in "iuf" else np.arange(len(classes))).astype(float)
+
+
+def _distances_within(members: Flags, symbols: Integers, rows: Integers) -> Floats:
+    """Sum over ordered pairs of responses to the same item of their distances, ``[item]``.
+
+    ``symbols`` are the sets of the responses, and ``rows`` their items, in ascending order.
+    """
+    total = np.zeros(int(rows[-1]) + 1)
+    for lag in range(1, int(np.bincount(rows).max())):
+        first = np.flatnonzero(rows[lag:] == rows[:-lag])
+        one, other = members[symbols[first]], members[symbols[first + lag]]
+        distance = _masi(
+            (one & other).sum(axis=1).astype(float), one.sum(axis=1), other.sum(axis=1)
+        )
+        total += 2 * np.bincount(rows[first], distance, len(total))
+    return total
+
+
+def _masi_distances(members: Flags) -> Floats:
+    """MASI distances ``[set, set]`` of sets ``[set, class]``."""
+    indicators = members.astype(np.float64)
+    sizes = indicators.sum(axis=1)
+    return _masi(indicators @ indicators.T, sizes[:, None], sizes)
+
+
+def _masi(shared: Floats, first: Any, second: Any) -> Floats:
+    """MASI distances of sets of these sizes that share this many classes."""
+    union, smaller = first + second - shared, np.minimum(first, second)
+    factor = np.select([union == shared, smaller == shared, shared > 0], [1.0, 2 / 3, 1 / 3], 0.0)
+    jaccard = np.divide(shared, union, out=np.ones_like(shared), where=union > 0)
+    return np.asarray(1 - jaccard * factor)

@@ -1,12 +1,14 @@
 """``Interval``: an estimate with its limits, and bootstrap intervals over items."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
 from blindfuse.errors import BadParameter
 from blindfuse.typing import Integers
+
+NO_PAIRS = "No item has two responses. Agreement needs items that several annotators labelled."
 
 
 class Interval(NamedTuple):
@@ -29,18 +31,29 @@ class Interval(NamedTuple):
         return f"{value} {unit} ({low} to {high}{' %' if unit == '%' else ''})"
 
 
+class Bootstrap(TypedDict, total=False):
+    """Options of bootstrap intervals over items.
+
+    ``resamples`` of the items are drawn (1000 unless given otherwise); the interval contains the
+    middle share ``confidence`` (0.95) of their coefficients. ``seed`` is 0; None for another result
+    in each call.
+    """
+
+    resamples: int
+    confidence: float
+    seed: int | None
+
+
 def bootstrap_interval(
     coefficient: Callable[[Integers], float],
     repeats: Integers,
-    resamples: int,
-    confidence: float,
-    seed: int | None,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    seed: int | None = 0,
 ) -> Interval:
     """Return the coefficient of ``repeats[row]`` items per row, with its percentile interval.
 
-    It is the middle share ``confidence`` of the coefficients of ``resamples`` resamples of the
-    items with replacement. They are drawn one at a time, because there may be as many rows as
-    items.
+    Resamples are drawn one at a time, because there may be as many rows as items.
     """
     if resamples < 1:
         raise BadParameter(f"resamples={resamples!r} must be at least 1.")

@@ -8,13 +8,12 @@ from numpy.typing import ArrayLike
 from sklearn.ensemble import VotingClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from blindfuse.fusion.evidence import SIGNIFICANT_Z
 from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.model.posteriors import most_likely, weighted_votes
 from blindfuse.responses.responses import Responses
-from blindfuse.sklearn.opinion_pool import OpinionPool, fit_opinion_pool
+from blindfuse.sklearn.opinion_pool import fit_opinion_pool
 from blindfuse.sklearn.voting import BlindVoting, Predictions
-from blindfuse.typing import Array, Flags, Floats
+from blindfuse.typing import Array, Floats
 
 
 class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc]
@@ -31,16 +30,13 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
        Otherwise they are labelled by the majority vote, and the fused model only breaks ties.
 
     With ``voting="soft"``, the probabilities of the classifiers take the place of the majority
-    vote in step 3, and there ``y`` does decide how much each classifier counts: out of fold, the
-    better of the majority vote and the mean probability is chosen, and a weighted log-opinion pool
-    of all probabilities replaces it where its cross-validated log-loss is smaller by more than two
-    standard errors (``method_`` is ``"OpinionPool"``). Otherwise ``method_`` is ``"SoftVote"`` or
-    ``"MajorityVote"``.
+    vote in step 3: out of fold, the better of the majority vote and the mean probability is chosen,
+    and a log-opinion pool of all probabilities, with weights learned from ``y``, replaces it where
+    its cross-validated log-loss is smaller by more than two standard errors.
 
     ``adapt`` repeats steps 2 and 3 with unlabelled items, of which there are often many when
-    labelled items are few; weights of the classifiers stay those of ``fit``. ``predict`` labels
-    each item on its own, so the result does not depend on the batch; the labels of the items passed
-    to ``adapt``, fused together, are in ``fusion_``.
+    labelled items are few. ``predict`` labels each item on its own, so the result does not depend
+    on the batch.
 
     The fusion improves most on the majority vote if the classifiers differ in accuracy and see
     different features or training items. Classifiers that share all features have correlated
@@ -65,9 +61,10 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
     Attributes
     ----------
     fusion_
-        the :class:`blindfuse.Fusion`, with diagnostics of accuracy and correlated errors.
+        the :class:`blindfuse.Fusion` of the training items, or of those passed to ``adapt``.
     method_, why_
-        the method that labels new items, and the reason for it.
+        the method that labels new items, and the reason for it: the fused model,
+        ``"MajorityVote"``, ``"SoftVote"`` or ``"OpinionPool"``.
     classes_, estimators_, named_estimators_, le_
         as in VotingClassifier.
 
@@ -97,9 +94,8 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
 
     fusion_: Fusion
 
-    # Parameters of VotingClassifier that are fixed here.
-    weights = None
-    flatten_transform = True
+    flatten_transform = True  # a parameter of VotingClassifier that is fixed here
+    _loss_name, _loss_format = "error", ".1%"
 
     def __init__(
         self,
@@ -110,11 +106,8 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self.estimators = estimators
+        super().__init__(estimators, cv=cv, n_jobs=n_jobs, verbose=verbose)
         self.voting = voting
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def predict(self, X: ArrayLike) -> Array:
         """Return labels ``[item]``."""
@@ -125,14 +118,11 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
         """Return posteriors ``[item, class]``; shares of the vote if ``method_`` is a vote."""
         return self._posteriors(self._member_predictions(X), self.method_)
 
-    def _encode_targets(self, y: ArrayLike) -> Array:
-        return np.asarray(self.le_.transform(y))
-
     def _member_predictions(self, X: ArrayLike) -> Predictions:
         """Return class codes ``[item, classifier]``, or probabilities if ``voting="soft"``."""
-        check_is_fitted(self)
         if self.voting == "hard":
-            return np.asarray(self._predict(X))
+            return super()._member_predictions(X)
+        check_is_fitted(self)
         return np.asarray(self._collect_probas(X).transpose(1, 0, 2))
 
     def _collect_probas(self, X: ArrayLike) -> Floats:
@@ -156,13 +146,9 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
         K = len(self.classes_)
         if values.ndim == 1:
             return np.eye(K)[values.astype(np.intp)]
-        shares = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0, posinf=0.0)
-        sums = np.maximum(shares, 0).sum(axis=1, keepdims=True)
-        return np.where(sums > 0, np.maximum(shares, 0) / np.where(sums > 0, sums, 1), 1 / K)
-
-    def _weigh_members(self) -> None:
-        if self.voting == "soft":
-            self._pool: OpinionPool = fit_opinion_pool(self._held_out, self._truth)
+        shares = np.nan_to_num(values.astype(np.float64), posinf=0.0).clip(0)
+        sums = shares.sum(axis=1, keepdims=True)
+        return np.where(sums > 0, shares / np.where(sums > 0, sums, 1), 1 / K)
 
     def _as_responses(self, predictions: Predictions) -> Responses:
         """Return the predicted classes as responses; of probabilities, the most probable ones."""
@@ -180,30 +166,15 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
     def _fused(self, predictions: Predictions) -> Fusion:
         return fuse(self._as_responses(predictions), threads=effective_n_jobs(self.n_jobs))
 
-    def _choose_method(self) -> tuple[str, str]:
-        """Return the method that labels new items, and the reason."""
-        if self.voting == "soft":
-            vote, why_vote, described = self._pool.name, self._pool.why, self._pool.name
-        else:
-            vote, why_vote, described = "MajorityVote", self.fusion_.why, "the majority vote"
-        method, why = self.fusion_.method, self.fusion_.why
-        if method == "MajorityVote":
-            return vote, why_vote
-        vote_errors, fusion_errors = (self._errors(name) for name in (vote, method))
-        gain = vote_errors.astype(float) - fusion_errors
-        significant = gain.sum() > SIGNIFICANT_Z * np.sqrt(np.square(gain).sum())
-        measured = (
-            f"Out-of-fold error on {len(gain):,} training items: {fusion_errors.mean():.1%} with "
-            f"{method}, {vote_errors.mean():.1%} with {described}"
-        )
-        if significant:
-            return method, f"{why} {measured}."
-        below = f"{measured}; the difference is below {SIGNIFICANT_Z:g} standard errors."
-        return vote, f"{why_vote} {below}" if self.voting == "soft" else below
+    def _choose_baseline(self) -> tuple[str, str]:
+        if self.voting == "hard":
+            return "MajorityVote", ""
+        self._pool = fit_opinion_pool(self._held_out, self._truth)
+        return self._pool.name, self._pool.why
 
-    def _errors(self, method: str) -> Flags:
-        """Return whether the method mislabels each training item ``[item]``, out of fold."""
-        return np.asarray(most_likely(self._posteriors(self._held_out, method)) != self._truth)
+    def _losses(self, method: str) -> Floats:
+        labels = most_likely(self._posteriors(self._held_out, method))
+        return np.asarray(labels != self._truth, dtype=np.float64)
 
     def _posteriors(self, predictions: Predictions, method: str) -> Floats:
         """Return posteriors ``[item, class]`` by the fused model or by a vote.

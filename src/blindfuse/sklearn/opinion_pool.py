@@ -21,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 
 from blindfuse.fusion.evidence import SIGNIFICANT_Z
 from blindfuse.typing import Codes, Floats
@@ -38,23 +38,22 @@ FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class OpinionPool:
-    """Votes or weighted probabilities of classifiers, and the reason for the choice."""
+    """Weighted probabilities of classifiers, or a vote without weights, and why."""
 
     vote: Vote
-    weights: Floats
-    is_weighted: bool
+    weights: Floats | None
     why: str
 
     @property
     def name(self) -> str:
         """The name of the method that labels items."""
-        return "OpinionPool" if self.is_weighted else self.vote
+        return self.vote if self.weights is None else "OpinionPool"
 
     def posteriors(self, probabilities: Floats) -> Floats:
         """Posteriors ``[item, class]`` of ``probabilities[item, classifier, class]``."""
-        if not self.is_weighted:
+        if self.weights is None:
             return vote_shares(probabilities, self.vote)
-        return np.asarray(softmax(_scores(_logs(probabilities, self.vote), self.weights), axis=1))
+        return np.exp(_log_posteriors(_logs(probabilities, self.vote), self.weights))
 
 
 def vote_shares(probabilities: Floats, vote: Vote) -> Floats:
@@ -72,40 +71,30 @@ def vote_shares(probabilities: Floats, vote: Vote) -> Floats:
 
 def fit_opinion_pool(probabilities: Floats, truth: Codes) -> OpinionPool:
     """Learn the weights from out-of-fold ``probabilities[item, classifier, class]`` and labels."""
-    vote, vote_error = _better_vote(probabilities, truth)
+    votes: tuple[Vote, Vote] = ("SoftVote", "MajorityVote")
+    wrong = [np.mean(vote_shares(probabilities, v).argmax(axis=1) != truth) for v in votes]
+    vote = votes[int(np.argmin(wrong))]
     n_items, n_classifiers, n_classes = probabilities.shape
-    rng = np.random.default_rng(0)
+    measured = (
+        f"Out of fold, the {'soft' if vote == 'SoftVote' else 'majority'} vote mislabels "
+        f"{min(wrong):.1%} of {n_items:,} training items, the fewest of hard and soft votes"
+    )
     # Two million probabilities tell as much about the weights as more would.
-    used = rng.permutation(n_items)[: max(1, 2_000_000 // (n_classifiers * n_classes))]
+    used = np.random.default_rng(0).permutation(n_items)
+    used = used[: max(1, 2_000_000 // (n_classifiers * n_classes))]
+    if len(used) < 2 * FOLDS:
+        return OpinionPool(vote, None, f"{measured}.")
     logs, labels = _logs(probabilities[used], vote), truth[used]
     ridge, gain = _cross_validate(logs, labels)
-    error = gain.std() / np.sqrt(len(gain)) if len(gain) else 0.0
-    described = "majority vote" if vote == "MajorityVote" else "soft vote"
-    measured = (
-        f"Out of fold, the {described} mislabels {vote_error:.1%} of {n_items:,} training items, "
-        "the fewest of hard and soft votes"
-    )
-    if not len(gain):
-        return OpinionPool(vote, _vote_only(logs), False, f"{measured}.")
+    error = gain.std() / np.sqrt(len(gain))
     compared = (
-        f"weighted probabilities reduce its log-loss by {gain.mean():.4f} "
+        f"{measured}; weighted probabilities reduce its log-loss by {gain.mean():.4f} "
         f"(standard error {error:.4f})"
     )
-    weights = _fit_weights(logs, labels, ridge, _vote_only(logs))
     if gain.mean() > max(SIGNIFICANT_Z * error, 1e-4):  # less is rounding of the optimiser
-        return OpinionPool(vote, weights, True, f"{measured}; {compared}.")
-    why = f"{measured}; {compared}, less than {SIGNIFICANT_Z:g} standard errors."
-    return OpinionPool(vote, _vote_only(logs), False, why)
-
-
-def _better_vote(probabilities: Floats, truth: Codes) -> tuple[Vote, float]:
-    """The vote with fewer errors, and its error; the soft vote if both have as many."""
-    errors: dict[Vote, float] = {
-        vote: float(np.mean(vote_shares(probabilities, vote).argmax(axis=1) != truth))
-        for vote in ("SoftVote", "MajorityVote")
-    }
-    best = min(errors, key=lambda vote: errors[vote])
-    return best, errors[best]
+        weights = _fit_weights(logs, labels, ridge, np.eye(1 + n_classifiers)[0])
+        return OpinionPool(vote, weights, f"{compared}.")
+    return OpinionPool(vote, None, f"{compared}, less than {SIGNIFICANT_Z:g} standard errors.")
 
 
 def _logs(probabilities: Floats, vote: Vote) -> Floats:
@@ -114,37 +103,26 @@ def _logs(probabilities: Floats, vote: Vote) -> Floats:
     return np.asarray(np.log(np.maximum(np.concatenate([first, probabilities], axis=1), FLOOR)))
 
 
-def _scores(logs: Floats, weights: Floats) -> Floats:
-    return np.asarray(np.einsum("nmk,m->nk", logs, weights))
-
-
-def _vote_only(logs: Floats) -> Floats:
-    return np.asarray(np.eye(logs.shape[1])[0])
+def _log_posteriors(logs: Floats, weights: Floats) -> Floats:
+    return np.asarray(log_softmax(np.einsum("nmk,m->nk", logs, weights), axis=1))
 
 
 def _cross_validate(logs: Floats, labels: Codes) -> tuple[float, Floats]:
     """Return the best ridge, and how much its pool reduces each item's log-loss, ``[item]``.
 
-    The pool is compared with the vote, whose weight is learned, too. With fewer items than two per
-    fold, there is nothing to compare.
+    The pool is compared with the vote, whose weight is learned, too.
     """
-    n_items = len(labels)
-    if n_items < 2 * FOLDS:
-        return RIDGES[0], np.empty(0)
-    losses = np.empty((1 + len(RIDGES), n_items))
+    gains = np.empty((len(RIDGES), len(labels)))
+    fold_of = np.arange(len(labels)) % FOLDS
     for fold in range(FOLDS):
-        out = np.arange(n_items) % FOLDS == fold
-        weights = _vote_only(logs)
-        for row, ridge in enumerate((np.inf, *RIDGES)):
-            weights = _fit_weights(logs[~out], labels[~out], ridge, weights)
-            losses[row, out] = _log_losses(logs[out], labels[out], weights)
-    best = 1 + int(np.argmin(losses[1:].mean(axis=1)))
-    return RIDGES[best - 1], losses[0] - losses[best]
-
-
-def _log_losses(logs: Floats, labels: Codes, weights: Floats) -> Floats:
-    scores = log_softmax(_scores(logs, weights), axis=1)
-    return np.asarray(-scores[np.arange(len(labels)), labels])
+        out = np.flatnonzero(fold_of == fold)
+        weights, scores = np.eye(logs.shape[1])[0], []
+        for ridge in (np.inf, *RIDGES):
+            weights = _fit_weights(logs[fold_of != fold], labels[fold_of != fold], ridge, weights)
+            scores.append(_log_posteriors(logs[out], weights)[np.arange(len(out)), labels[out]])
+        gains[:, out] = np.array(scores[1:]) - scores[0]
+    best = int(np.argmax(gains.mean(axis=1)))
+    return RIDGES[best], gains[best]
 
 
 def _fit_weights(logs: Floats, labels: Codes, ridge: float, start: Floats) -> Floats:
@@ -152,21 +130,19 @@ def _fit_weights(logs: Floats, labels: Codes, ridge: float, start: Floats) -> Fl
 
     With an infinite ridge, only the weight of the vote is learned.
     """
+    vote = np.eye(len(start))[0]
     only_vote = np.isinf(ridge)
-    used = logs[:, :1] if only_vote else logs
-    centre = np.eye(used.shape[1])[0]
     # The weight of the vote is drawn towards 1, which bounds it if all labels are right.
-    ridges = np.where(centre > 0, 1e-3, 0.0 if only_vote else ridge)
-    of_label = used[np.arange(len(labels)), :, labels]
+    ridges = np.where(vote > 0, 1e-3, 0.0 if only_vote else ridge)
+    rows = np.arange(len(labels))
+    of_label = logs[rows, :, labels].sum(axis=0)
 
     def loss(weights: Floats) -> tuple[float, Floats]:
-        scores = _scores(used, weights)
-        normalised = log_softmax(scores, axis=1)
-        likelihood = normalised[np.arange(len(labels)), labels].sum()
-        away = weights - centre
-        slope = np.einsum("nmk,nk->m", used, np.exp(normalised)) - of_label.sum(axis=0)
-        return 0.5 * np.sum(ridges * away**2) - likelihood, slope + ridges * away
+        posteriors = _log_posteriors(logs, weights)
+        away = weights - vote
+        slope = np.einsum("nmk,nk->m", logs, np.exp(posteriors)) - of_label
+        value = 0.5 * np.sum(ridges * away**2) - posteriors[rows, labels].sum()
+        return value, slope + ridges * away
 
-    bounds = [(0.0, None)] * len(centre)
-    found = minimize(loss, start[: len(centre)], jac=True, method="L-BFGS-B", bounds=bounds).x
-    return np.concatenate([found, np.zeros(len(start) - len(found))])
+    bounds = [(0.0, 0.0 if only_vote and not m else None) for m in vote]
+    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x)

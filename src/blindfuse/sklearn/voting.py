@@ -5,10 +5,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
+from sklearn.base import is_classifier
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.validation import check_is_fitted
 
-from blindfuse.typing import Array
+from blindfuse.fusion.evidence import SIGNIFICANT_Z
+from blindfuse.typing import Array, Floats
 
 Predictions = Array
 """Predictions ``[item, member]``, or probabilities ``[item, member, class]``."""
@@ -17,17 +20,34 @@ Predictions = Array
 class BlindVoting:
     """Trains members like scikit-learn's voting estimator, and fuses their predictions.
 
-    A subclass derives from a voting estimator, too, and says how predictions are collected, fused
-    and judged by the training targets.
+    A subclass derives from a voting estimator, too, and says how predictions are fused and judged
+    by the training targets.
     """
 
+    le_: Any
+    _predict: Any
     fusion_: Any
     method_: str
     why_: str
-    estimators: list[tuple[str, Any]]
     named_estimators_: dict[str, Any]
-    cv: Any
-    n_jobs: int | None
+
+    _loss_name: str
+    _loss_format: str
+
+    weights = None  # a parameter of scikit-learn's voting estimators that is fixed here
+
+    def __init__(
+        self,
+        estimators: list[tuple[str, Any]],
+        *,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.estimators = estimators
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike, **fit_params: Any) -> Self:
         """Train the members and fuse their out-of-fold predictions.
@@ -35,9 +55,12 @@ class BlindVoting:
         ``sample_weight`` is passed to the members, and so are others with metadata routing.
         """
         super().fit(X, y, **fit_params)  # type: ignore[misc]
-        self._truth = self._encode_targets(y)
+        if is_classifier(self):
+            self._truth = np.asarray(self.le_.transform(y))
+        else:
+            self._truth = np.asarray(y, dtype=np.float64).ravel()
         self._held_out = self._out_of_fold(X, fit_params)
-        self._weigh_members()
+        self._baseline, self._why_baseline = self._choose_baseline()
         return self._fuse(self._held_out)
 
     def adapt(self, X: ArrayLike) -> Self:
@@ -49,6 +72,24 @@ class BlindVoting:
         self.fusion_ = self._fused(predictions)
         self.method_, self.why_ = self._choose_method()
         return self
+
+    def _choose_method(self) -> tuple[str, str]:
+        """Return the fused model if it has significantly smaller losses than the baseline, and why.
+
+        The test is McNemar's where losses are errors.
+        """
+        method, baseline = self.fusion_.method, self._baseline
+        if method in ("MajorityVote", "mean"):
+            return baseline, self._why_baseline or self.fusion_.why
+        losses = {name: self._losses(name) for name in (method, baseline)}
+        gain = losses[baseline] - losses[method]
+        measured = f"Out-of-fold {self._loss_name} on {len(gain):,} training items: " + ", ".join(
+            f"{loss.mean():{self._loss_format}} with {name}" for name, loss in losses.items()
+        )
+        if gain.sum() > SIGNIFICANT_Z * np.sqrt(np.square(gain).sum()):
+            return method, f"{self.fusion_.why} {measured}."
+        below = f"{measured}; the difference is below {SIGNIFICANT_Z:g} standard errors."
+        return baseline, f"{self._why_baseline} {below}".strip()
 
     def _out_of_fold(self, X: ArrayLike, fit_params: dict[str, Any]) -> Predictions:
         """Return the predictions of members that were trained without the item's fold."""
@@ -81,21 +122,21 @@ class BlindVoting:
         """Return what one member predicted, in the form that all members share."""
         return values
 
-    def _weigh_members(self) -> None:
-        """Learn from the training targets how much the out-of-fold predictions count, if at all."""
-
     @property
     def _member_names(self) -> list[str]:
         return [name for name, each in self.named_estimators_.items() if each != "drop"]
 
-    def _encode_targets(self, y: ArrayLike) -> Array:
-        raise NotImplementedError
-
     def _member_predictions(self, X: ArrayLike) -> Predictions:
-        raise NotImplementedError
+        check_is_fitted(self)
+        return np.asarray(self._predict(X))
 
     def _fused(self, predictions: Predictions) -> Any:
         raise NotImplementedError
 
-    def _choose_method(self) -> tuple[str, str]:
+    def _choose_baseline(self) -> tuple[str, str]:
+        """Return what the fused model is compared with, and why if there are several baselines."""
+        raise NotImplementedError
+
+    def _losses(self, method: str) -> Floats:
+        """Return the loss of the method on each training item, out of fold."""
         raise NotImplementedError
