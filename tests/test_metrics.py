@@ -35,14 +35,14 @@ from blindfuse.metrics import (
     reliability,
     wilson_interval,
 )
-from blindfuse.model.posteriors import weighted_votes
-from tests.conftest import Crowds
 from tests.support.multi_label import simulate_sets
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 COEFFICIENTS: dict[str, Callable[..., Interval]] = {
     "cohen": lambda table, **options: cohen_kappa(table[:, 0], table[:, 1], **options),
     "fleiss": fleiss_kappa,
+    "ac1": gwet_ac1,
+    "ac2": gwet_ac2,
     **{
         level: lambda table, level=level, **options: krippendorff_alpha(table, level, **options)
         for level in LEVELS
@@ -138,24 +138,14 @@ def test_calibration_equals_a_plain_loop(seed: int, bins: int) -> None:
     np.testing.assert_allclose(columns, rows)
 
 
-@pytest.mark.parametrize(("wrong", "count"), [(0, 5), (3, 7), (50, 1000), (9, 9)])
+@pytest.mark.parametrize("count", [1, 2, 7, 39, 1000])
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_wilson_interval_equals_that_of_scipy(wrong: int, count: int, confidence: float) -> None:
-    expected = binomtest(wrong, count).proportion_ci(confidence, method="wilson")
-    result = wilson_interval(wrong / count, count, confidence)
-    assert result == pytest.approx((expected.low, expected.high), abs=1e-12)
-
-
-def test_wilson_interval_contains_the_share() -> None:
-    for count in range(1, 40):
-        for wrong in range(count + 1):
-            low, high = wilson_interval(wrong / count, count)
-            assert 0 <= low <= wrong / count <= high <= 1
-
-
-def test_wilson_interval_needs_items() -> None:
-    with pytest.raises(BadParameter, match="count=0"):
-        wilson_interval(0.5, 0)
+def test_wilson_interval_equals_that_of_scipy(count: int, confidence: float) -> None:
+    for wrong in range(0, count + 1, max(1, count // 40)):
+        expected = binomtest(wrong, count).proportion_ci(confidence, method="wilson")
+        low, high = wilson_interval(wrong / count, count, confidence)
+        assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+        assert 0 <= low <= wrong / count <= high <= 1
 
 
 def test_a_bin_contains_its_upper_edge() -> None:
@@ -163,11 +153,6 @@ def test_a_bin_contains_its_upper_edge() -> None:
     posteriors = np.array([[0.4, 0.3, 0.3], [0.5, 0.3, 0.2], [0.6, 0.3, 0.1]])
     result = calibration_error(posteriors, np.array([0, 1, 0]), bins=2)
     assert result == pytest.approx((abs(0.6 - 0.5) + 0.4) / 3)
-
-
-def test_calibration_error_does_not_depend_on_the_order_of_tied_classes() -> None:
-    tied = np.full((10, 2), 0.5)
-    assert calibration_error(tied, np.zeros(10, dtype=int)) == 0
 
 
 def test_posteriors_of_the_true_model_are_calibrated_and_sharper_ones_are_not() -> None:
@@ -259,17 +244,6 @@ def test_responses_may_be_a_table_a_matrix_or_a_frame() -> None:
         assert coefficient(frame) == result
 
 
-@pytest.mark.parametrize("name", COEFFICIENTS)
-def test_intervals_have_their_nominal_coverage(name: str) -> None:
-    rng = np.random.default_rng(0)
-    hits = 0
-    for _ in range(100):
-        table = draw_labels(rng, 200, 4, [0.4, 0.35, 0.25], 0.5, 0.2)
-        result = COEFFICIENTS[name](table, resamples=200)
-        hits += result.low <= 0.5 <= result.high
-    assert 88 <= hits < 100
-
-
 @pytest.mark.parametrize("level", LEVELS)
 def test_intervals_equal_those_of_resampled_items(level: Level) -> None:
     rng = np.random.default_rng(1)
@@ -285,29 +259,6 @@ def test_intervals_grow_with_confidence_and_depend_on_the_seed() -> None:
     wide, narrow = (fleiss_kappa(table, confidence=c) for c in (0.99, 0.5))
     assert wide.low < narrow.low < narrow.value < narrow.high < wide.high
     assert fleiss_kappa(table, seed=3) == fleiss_kappa(table, seed=3) != fleiss_kappa(table, seed=4)
-
-
-@pytest.mark.parametrize("name", ["web", "bird"])
-def test_agreement_in_a_public_dataset(crowds: Crowds, name: str) -> None:
-    responses = crowds[name].responses
-    table = responses.matrix()
-    for level in LEVELS:
-        result = krippendorff_alpha(responses, level, resamples=200)
-        assert result.value == pytest.approx(library_alpha(table, level))
-        assert 0 < result.low < result.value < result.high < 1
-
-
-def test_errors_in_a_public_dataset(crowds: Crowds) -> None:
-    crowd = crowds["web"]
-    votes = weighted_votes(crowd.responses)
-    shares, labels = votes / votes.sum(axis=1, keepdims=True), votes.argmax(axis=1)
-    known = crowd.truth >= 0
-    true = crowd.truth[known]
-    kappa = cohen_kappa(labels, crowd.truth)
-    assert kappa.low < kappa.value < kappa.high
-    assert kappa.value == pytest.approx(sklearn.metrics.cohen_kappa_score(labels[known], true))
-    loss = sklearn.metrics.log_loss(true, shares[known], labels=range(votes.shape[1]))
-    assert log_loss(shares, crowd.truth) == pytest.approx(loss)
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
@@ -368,9 +319,13 @@ def test_what_has_no_agreement_is_refused(name: str) -> None:
             COEFFICIENTS[name](draw_table(0), **options)
 
 
-def test_unknown_levels_and_zero_bins_are_refused() -> None:
+def test_unknown_levels_and_zero_counts_are_refused() -> None:
     with pytest.raises(BadParameter, match="level='ratio' must be one of 'nominal'"):
         krippendorff_alpha(draw_table(0), "ratio")  # type: ignore[arg-type]
+    with pytest.raises(BadParameter, match="level="):
+        gwet_ac2([[0, 1]], "nominal")  # type: ignore[arg-type]
+    with pytest.raises(BadParameter, match="count=0"):
+        wilson_interval(0.5, 0)
     with pytest.raises(BadParameter, match="bins=0"):
         calibration_error(np.eye(2), np.arange(2), bins=0)
 
@@ -433,14 +388,6 @@ def test_gwet_by_loops(seed: int) -> None:
         assert gwet_ac2(table, level).value == pytest.approx(plain_gwet(table, weights))  # type: ignore[arg-type]
     agreement = gwet_ac1(table)
     assert agreement.low <= agreement.value <= agreement.high
-
-
-def test_gwet_refuses_what_it_cannot_compute() -> None:
-    with pytest.raises(BadLabels, match="No item has two responses"):
-        gwet_ac1([[0, -1], [-1, 1]])
-    with pytest.raises(BadParameter, match="level="):
-        gwet_ac2([[0, 1]], "nominal")  # type: ignore[arg-type]
-    assert gwet_ac1([[1, 1], [1, 1]]).value == 1
 
 
 def masi_distance(one: set[int], other: set[int]) -> float:
