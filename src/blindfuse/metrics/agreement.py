@@ -245,7 +245,7 @@ def _agreement(
     bootstrap: Bootstrap,
     minimum: int = 1,
 ) -> Interval:
-    """Return 1 − (1 − p_a) / (1 − p_e), where ``by_chance(p)`` is p_e for class shares ``p``.
+    """Return 1 − (1 − p_a) / (1 − p_e), where ``by_chance(p)`` is p_e for class proportions ``p``.
 
     Items with fewer than ``minimum`` responses do not count in ``p``. Without ``weights[class,
     class]``, only equal classes agree.
