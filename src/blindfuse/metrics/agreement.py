@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.metrics.accuracy import check_codes
 from blindfuse.metrics.interval import (
-    NO_PAIRS,
     Bootstrap,
     Interval,
     bootstrap_interval,
@@ -219,9 +218,8 @@ def masi_alpha(responses: Any, **bootstrap: Unpack[Bootstrap]) -> Interval:
     """
     table = as_response_sets(responses)
     item, n = table.item_of_response(), table.responses_per_item
+    _require_pairs(n)
     paired = np.flatnonzero((n >= 2)[item])
-    if not len(paired):
-        raise BadLabels(NO_PAIRS)
     items, rows = np.unique(item[paired], return_inverse=True)
     within = _distances_within(table.members, table.symbols[paired], rows) / (n[items] - 1)
     has_many = len(np.unique(table.symbols[paired])) > MAX_SETS
@@ -277,14 +275,20 @@ def _agreement_weights(classes: Array, level: str) -> Floats:
     return np.asarray(1 - distance / max(float(distance.max()), 1e-300))
 
 
+def _require_pairs(responses_per_item: Integers) -> None:
+    if responses_per_item.max(initial=0) < 2:
+        raise BadLabels(
+            "No item has two responses. Agreement needs items that several annotators labelled."
+        )
+
+
 def _distinct_votes(responses: Responses, minimum: int = 2) -> tuple[Floats, Integers]:
     """Return the distinct votes ``[row, class]`` of items, and the number of items ``[row]``.
 
     Items with fewer than ``minimum`` responses are left out. The order of the rows does not depend
     on the order of the items.
     """
-    if responses.responses_per_item.max(initial=0) < 2:
-        raise BadLabels(NO_PAIRS)
+    _require_pairs(responses.responses_per_item)
     votes = weighted_votes(responses)[responses.responses_per_item >= minimum]
     votes = votes[np.lexsort(votes.T)]  # np.unique of the rows takes five times as long
     starts = np.flatnonzero(np.append(True, np.any(votes[1:] != votes[:-1], axis=1)))

@@ -8,8 +8,6 @@ import numpy as np
 from blindfuse.errors import BadParameter
 from blindfuse.typing import Integers
 
-NO_PAIRS = "No item has two responses. Agreement needs items that several annotators labelled."
-
 
 class Interval(NamedTuple):
     """An estimate with its interval, ``low`` to ``high``; of 95 % unless said otherwise."""
