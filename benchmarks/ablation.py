@@ -163,18 +163,24 @@ PARTS: dict[str, Rule] = {
 """The rule, and the rule with one part removed or replaced."""
 
 
-def even_pattern(counts: Floats) -> Floats:
-    """Wrong responses go to all other classes alike."""
-    K = counts.shape[1]
-    return np.asarray((1 - np.eye(K)) / (K - 1))
+def one_accuracy(counts: Floats) -> Floats:
+    """The crowd has one accuracy for all classes, and its wrong responses spread evenly."""
+    pooled = counts.sum(axis=0)
+    K, accuracy = len(pooled), (np.trace(pooled) + 0.5) / (pooled.sum() + 1)
+    return np.asarray(np.where(np.eye(K, dtype=bool), accuracy, (1 - accuracy) / (K - 1)))
 
 
 PRIORS: dict[str, dict[str, Any]] = {
     "the learned prior": {},
-    "wrong responses spread evenly": {"_crowd_pattern": even_pattern},
-    "no class effects": {"_effect_step": lambda prior, *_: (0 * prior.class_effects, 1.0)},
-    "strength 10": {"_column_strength": lambda *_: 10.0},
-    "strength 100": {"_column_strength": lambda *_: 100.0},
+    "no skills": {"AnnotatorPrior.skills": lambda self, counts: np.zeros(len(counts))},
+    "one accuracy for all classes": {"_crowd_confusions": one_accuracy},
+    "one accuracy, no skills": {
+        "AnnotatorPrior.skills": lambda self, counts: np.zeros(len(counts)),
+        "_crowd_confusions": one_accuracy,
+    },
+    "all responses count alike": {
+        "AnnotatorPrior.weights": lambda self, counts: np.ones(counts[:, 0].shape)
+    },
 }
 """The prior of confusion matrices, and functions of its module that are replaced."""
 
@@ -188,7 +194,7 @@ def priors() -> Section:
     for name, replaced in PRIORS.items():
         with ExitStack() as stack:
             for target, value in replaced.items():
-                stack.enter_context(patch(f"blindfuse.model.annotator_prior.{target}", value))
+                stack.enter_context(patch(f"blindfuse.model.shrinkage.{target}", value))
             errors = [_prior_errors(table) for table in tables]
         cells = [
             np.mean([e for t, e in zip(tables, errors, strict=True) if t.family == family], axis=0)

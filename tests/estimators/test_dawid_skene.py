@@ -9,8 +9,8 @@ import blindfuse
 from blindfuse import BadParameter, DawidSkene, MajorityVote, simulate
 from blindfuse.estimators.em import EMStart
 from blindfuse.metrics import confusion_error, error_rate
-from blindfuse.model.annotator_prior import learn_annotator_prior
 from blindfuse.model.posteriors import count_votes
+from blindfuse.model.shrinkage import learn_annotator_prior
 from experiments.settings import FIGURE_3, FIGURE_4, TABLE_1, TABLE_2, Setting
 from tests.conftest import Crowds
 from tests.estimators.crowds import crowd
@@ -136,7 +136,7 @@ def test_the_learned_prior_hardly_depends_on_the_start(seed: int) -> None:
     starts: tuple[EMStart, EMStart] = "mv", "blind"
     ends = [DawidSkene(start=start).fit(responses) for start in starts]
     from_votes, one, other = (
-        learn_annotator_prior(counts)[0].spread
+        learn_annotator_prior(counts).spread
         for counts in (
             count_votes(responses).counts,
             *(end.model_.expected_counts(responses).counts for end in ends),

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import gammaln
 
 from blindfuse.kernels.dirichlet import log_rising_factorials
-from blindfuse.model.strengths import MAX_STRENGTH, MIN_STRENGTH
+from blindfuse.model.shrinkage import MAX_STRENGTH, MIN_STRENGTH
 
 
 @pytest.mark.parametrize("strength", [MIN_STRENGTH, 1.0, 37.5, MAX_STRENGTH])

@@ -104,13 +104,3 @@ def test_a_zero_probability_is_floored() -> None:
     contradiction = Responses.from_matrix([[0, 1], [0, 0]])
     np.testing.assert_allclose(model.posteriors(contradiction), [[0.5, 0.5], [1.0, 0.0]], atol=1e-9)
     assert np.isfinite(model.log_likelihood(contradiction))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_entropy_follows_from_the_log_likelihood(seed: int) -> None:
-    simulation = simulate(200, 6, 3, np.random.default_rng(seed), skill=0.3, missing=0.4)
-    responses, model = simulation.responses, simulation.model
-    expected = model.expected_counts(responses).with_entropy(model.confusions, model.prior)
-    posteriors = model.posteriors(responses)
-    assert expected.entropy == pytest.approx(-np.sum(posteriors * np.log(posteriors)))
-    assert (expected + expected).entropy_per_item == pytest.approx(expected.entropy / 200)

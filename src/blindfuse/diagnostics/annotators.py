@@ -1,6 +1,6 @@
 """Accuracy of each annotator with an interval, and flags for adversaries and spammers.
 
-Intervals are those of the hierarchical prior of :mod:`blindfuse.model.annotator_prior`, with the
+Intervals are those of the hierarchical prior of :mod:`blindfuse.model.shrinkage`, with the
 information of the responses reduced by how uncertain it is whether they are correct, and with the
 uncertainty of the prior itself. They are sampling intervals: what all annotators may share is said
 once, by the expected error.
@@ -16,14 +16,9 @@ from blindfuse.errors import list_names
 from blindfuse.kernels.annotator_evidence import MIN_PROBABILITY, add_evidence
 from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.threads import map_threads
-from blindfuse.model.annotator_prior import (
-    MIN_KNOWN,
-    SPREAD_PRIOR,
-    AnnotatorPrior,
-    learn_annotator_prior,
-)
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import MIN_ITEMS_PER_THREAD, count_posteriors, safe_log
+from blindfuse.model.shrinkage import AnnotatorPrior, learn_annotator_prior
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Codes, Flags, Floats, Integers
 
@@ -35,6 +30,10 @@ MIN_GUESSES = 10
 """Responses that do not make a guesser, whatever they are."""
 BLOCK_CELLS = 1_000_000
 """Cells of confusion matrices that are tested at once."""
+MIN_KNOWN = 0.2
+"""Smallest share of the information about skills that counts as known."""
+SPREAD_PRIOR = 2.0
+"""Annotators that the prior of the spread of skills is worth."""
 MIN_COMPLETE = 1e-9
 """Smallest information, for annotators without responses."""
 
@@ -261,7 +260,8 @@ def _variances(model: Model, counts: Floats, evidence: ResponseEvidence, n_items
     """
     reported, share = counts.sum(axis=1), evidence.known_share(counts)[:, None]
     known = float((reported * share).sum() / max(reported.sum(), MIN_COMPLETE))
-    skill, skills = learn_annotator_prior(counts, max(known, MIN_KNOWN))
+    skill = learn_annotator_prior(counts, max(known, MIN_KNOWN))
+    skills = skill.skills(counts)
     recalls = np.einsum("mkk->mk", model.confusions)
     mu = skill.expected_accuracies(skills)
     n = reported * share
@@ -286,17 +286,16 @@ def _skill_variances(
     mean. On average over the crowd both add up to the posterior variance 1 / (I + p), but guessers
     and experts are further away; for these, δ² is what their own responses say, less the noise 1/I.
     Skills were estimated as if all information ``complete`` were observed. The crowd's mean and
-    spread are uncertain as well (Kass and Steffey 1989): B² (1/Σ p r + (α − α₀)² 2/Σ r²).
+    spread are uncertain as well (Kass and Steffey 1989): B² (1/Σ p r + α² 2/Σ r²).
     """
     p = 1 / prior.spread**2
     total = information + p
     r, B = information / total, p / total
-    distance = skills - prior.mean
-    own_distance = distance * (1 + p / np.maximum(complete, MIN_COMPLETE))
+    own_distance = skills * (1 + p / np.maximum(complete, MIN_COMPLETE))
     squared_bias = p**2 * (own_distance**2 - 1 / np.maximum(information, MIN_COMPLETE))
     given_crowd = np.maximum(total, information + squared_bias) / total**2
     of_mean = 1 / np.maximum((p * r).sum(), p)
-    of_spread = 2 * distance**2 / ((r**2).sum() + SPREAD_PRIOR)
+    of_spread = 2 * skills**2 / ((r**2).sum() + SPREAD_PRIOR)
     return np.asarray(given_crowd + B**2 * (of_mean + of_spread))
 
 

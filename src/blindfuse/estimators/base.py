@@ -14,7 +14,7 @@ from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, NotConverg
 from blindfuse.estimators.registry import ESTIMATOR_MODULES, SYMBOL_METHODS
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
-from blindfuse.model.shrinkage import Shrinkage, ShrinkageOption, make_shrinkage
+from blindfuse.model.shrinkage import PseudoCounts, ShrinkageOption, make_shrinkage
 from blindfuse.parameters import (
     Constraint,
     any_of,
@@ -267,7 +267,7 @@ def shrink_model(
     option: ShrinkageOption,
     count_expected: Callable[[], Floats],
     anchor: Anchor = IDENTITY,
-) -> tuple[Model, Shrinkage | None]:
+) -> tuple[Model, PseudoCounts | None]:
     """Shrink the confusion matrices of an estimate; return the model and the prior.
 
     ``count_expected`` returns the expected counts ``[annotator, reported, true]`` under the

@@ -28,8 +28,11 @@ from blindfuse.model.posteriors import (
     safe_log,
     vote_posteriors,
 )
-from blindfuse.model.shrinkage import PseudoCounts, make_shrinkage
-from blindfuse.model.strengths import learn_class_pseudo_count
+from blindfuse.model.shrinkage import (
+    PseudoCounts,
+    learn_class_pseudo_count,
+    make_shrinkage,
+)
 from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.parameters import array_at_least, instance_of, optional
 from blindfuse.responses.anchor import Alphabet
@@ -133,8 +136,7 @@ class DawidSkene(EMEstimator, StreamEstimator):
         self._class_pseudo_count = learn_class_pseudo_count(expected.totals) if is_learned else 0.0
         new = expected.counts[~self._known]
         counts = new if len(new) else expected.counts
-        entropy = expected.entropy_per_item
-        self._shrinkage = make_shrinkage(self.shrinkage, counts, alphabet.anchor, entropy)
+        self._shrinkage = make_shrinkage(self.shrinkage, counts, alphabet.anchor)
 
     @property
     def _initializes_again(self) -> bool:

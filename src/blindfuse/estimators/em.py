@@ -41,8 +41,10 @@ InitialState = Literal["mv", "shares"] | Model
 """The posteriors that EM starts from: hard votes, vote shares, or those of a model."""
 EMStart = InitialState | Literal["spectral", "blind"]
 
-ROUGH_TOLERANCE_FACTOR = 1000.0
+ROUGH_TOLERANCE_FACTOR = 10_000.0
 """Pseudo-counts are learned again once EM has converged to this many times the tolerance."""
+LEARNINGS = 4
+"""How often they are learned again, an iteration apart; they hardly change from then on."""
 
 START_SWEEPS = 200
 """Maximum number of sweeps of BlindEnsemble as a start of EM. Public crowds that need more of them
@@ -84,14 +86,11 @@ def run_em(
     n_responses: float,
     max_iter: int,
     tolerance: float,
-    can_fall: bool = False,
 ) -> EMResult:
     """Alternate M- and E-steps from these expected counts until the log posterior stops rising.
 
     The log posterior is the log-likelihood plus the parameters' log prior. EM stops when it rises
-    by at most ``tolerance`` per response. If it ``can_fall``, because the prior has parameters of
-    its own, such as skills, that maximise another likelihood, EM stops when it changes by at most
-    that. Only the E-step reads the responses.
+    by at most ``tolerance`` per response. Only the E-step reads the responses.
     """
     parameters = m_step(expected)
     log_likelihoods: list[float] = []
@@ -100,8 +99,7 @@ def run_em(
         expected = e_step(parameters)
         log_likelihoods.append(expected.log_likelihood)
         last, log_posterior = log_posterior, expected.log_likelihood + parameters.log_prior
-        rise = log_posterior - last
-        if (abs(rise) if can_fall else rise) <= tolerance * n_responses:
+        if log_posterior - last <= tolerance * n_responses:
             return EMResult(parameters, expected, np.array(log_likelihoods), "converged")
         parameters = m_step(expected)
     return EMResult(parameters, expected, np.array(log_likelihoods), "max_iter")
@@ -256,24 +254,23 @@ class EMEstimator(ModelEstimator):
 
         The M-step is initialized from the votes, if given, or else from the expected counts. If it
         learns pseudo-counts, it is initialized again near convergence, so that the result depends
-        little on the start.
+        little on the start. They are fixed from then on, so that the log posterior rises.
         """
         self._initialize_m_step(annotators, alphabet, votes or expected)
 
         def run(max_iter: int, tolerance: float) -> EMResult:
-            can_fall = self._initializes_again and tolerance > 0
-            steps = e_step, self._m_step
-            return run_em(*steps, expected, n_responses, max_iter, tolerance, can_fall)
+            return run_em(e_step, self._m_step, expected, n_responses, max_iter, tolerance)
 
-        earlier = np.empty(0)
-        if self._initializes_again:
-            rough = run(self.max_iter, ROUGH_TOLERANCE_FACTOR * self.tolerance)
-            expected, earlier = rough.expected, rough.log_likelihoods
-            if rough.stopped == "converged":
-                expected = expected.with_entropy(*rough.parameters.evidence)
+        history, left = [np.empty(0)], self.max_iter
+        for learned in range(LEARNINGS if self._initializes_again else 0):
+            rough = run(1 if learned else left, ROUGH_TOLERANCE_FACTOR * self.tolerance)
+            expected, left = rough.expected, left - len(rough.log_likelihoods)
+            history.append(rough.log_likelihoods)
             self._initialize_m_step(annotators, alphabet, expected)
-        result = run(self.max_iter - len(earlier), self.tolerance)
-        self.log_likelihoods_ = np.concatenate([earlier, result.log_likelihoods])
+            if not left:
+                break
+        result = run(left, self.tolerance)
+        self.log_likelihoods_ = np.concatenate([*history, result.log_likelihoods])
         self.stopped_ = result.stopped
         if result.stopped == "max_iter":
             warn_not_converged(self, self.max_iter)

@@ -21,8 +21,7 @@ from blindfuse.model.posteriors import (
     vote_posteriors,
     weighted_votes,
 )
-from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
-from blindfuse.model.strengths import column_sums
+from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT, column_sums
 from blindfuse.parameters import integer_at_least
 from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses

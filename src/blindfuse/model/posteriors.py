@@ -46,36 +46,18 @@ class ExpectedCounts:
         expected number of items of each class.
     log_likelihood
         log-likelihood of the responses under the model; 0 if the posteriors are not a model's.
-    entropy
-        sum over items of the entropy of the posteriors in nats; 0 if it was not computed.
     """
 
     counts: Floats
     totals: Floats
     log_likelihood: float = 0.0
-    entropy: float = 0.0
 
     def __add__(self, other: "ExpectedCounts") -> "ExpectedCounts":
         return ExpectedCounts(
             self.counts + other.counts,
             self.totals + other.totals,
             self.log_likelihood + other.log_likelihood,
-            self.entropy + other.entropy,
         )
-
-    @property
-    def entropy_per_item(self) -> float:
-        """The mean entropy of the posteriors of an item."""
-        return self.entropy / max(float(self.totals.sum()), 1.0)
-
-    def with_entropy(self, confusions: Floats, prior: Floats) -> "ExpectedCounts":
-        """The same with the entropy, if the posteriors are those of this model.
-
-        The log-likelihood is the expected log-likelihood of responses and classes plus the entropy
-        of the classes (Neal and Hinton 1998).
-        """
-        complete = np.sum(self.counts * safe_log(confusions)) + self.totals @ safe_log(prior)
-        return replace(self, entropy=max(self.log_likelihood - float(complete), 0.0))
 
 
 def vote_posteriors(
