@@ -18,7 +18,7 @@ from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.threads import map_threads
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import MIN_ITEMS_PER_THREAD, count_posteriors, safe_log
-from blindfuse.model.shrinkage import AnnotatorPrior, learn_annotator_prior
+from blindfuse.model.shrinkage import MIN_KNOWN, AnnotatorPrior, learn_annotator_prior
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Codes, Flags, Floats, Integers
 
@@ -30,10 +30,6 @@ MIN_GUESSES = 10
 """Responses that do not make a guesser, whatever they are."""
 BLOCK_CELLS = 1_000_000
 """Cells of confusion matrices that are tested at once."""
-MIN_KNOWN = 0.2
-"""Smallest share of the information about skills that counts as known."""
-SPREAD_PRIOR = 2.0
-"""Annotators that the prior of the spread of skills is worth."""
 MIN_COMPLETE = 1e-9
 """Smallest information, for annotators without responses."""
 
@@ -286,7 +282,7 @@ def _skill_variances(
     mean. On average over the crowd both add up to the posterior variance 1 / (I + p), but guessers
     and experts are further away; for these, δ² is what their own responses say, less the noise 1/I.
     Skills were estimated as if all information ``complete`` were observed. The crowd's mean and
-    spread are uncertain as well (Kass and Steffey 1989): B² (1/Σ p r + α² 2/Σ r²).
+    spread are uncertain as well (Kass and Steffey 1989): B² (1/Σ p r + α² 2/(Σ r² + 2)).
     """
     p = 1 / prior.spread**2
     total = information + p
@@ -295,7 +291,7 @@ def _skill_variances(
     squared_bias = p**2 * (own_distance**2 - 1 / np.maximum(information, MIN_COMPLETE))
     given_crowd = np.maximum(total, information + squared_bias) / total**2
     of_mean = 1 / np.maximum((p * r).sum(), p)
-    of_spread = 2 * skills**2 / ((r**2).sum() + SPREAD_PRIOR)
+    of_spread = 2 * skills**2 / ((r**2).sum() + 2)
     return np.asarray(given_crowd + B**2 * (of_mean + of_spread))
 
 

@@ -48,6 +48,8 @@ LEARNING_STEPS = 3
 """Alternations between the confusion matrix of the crowd, the skills and the strengths."""
 INITIAL_STRENGTH = 10.0
 """s before the first of them."""
+MIN_KNOWN = 0.2
+"""Smallest share of the information about skills that counts as known."""
 EDGE = 1e-6
 """Smallest distance of an expected accuracy from zero and one."""
 
