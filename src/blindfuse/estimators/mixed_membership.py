@@ -24,7 +24,6 @@ from blindfuse.typing import Floats
 
 CONCENTRATION_BOUNDS = 1e-2, 1e2
 """At the lower bound every item has one class; at the upper all items have the same proportions."""
-INITIAL_ATTENTION = 0.8
 MIN_ATTENTION = 1e-12
 """The kernel divides by the probability of attending to an item."""
 
@@ -98,7 +97,7 @@ class MixedMembership(PosteriorEstimator):
     def _initialize(self, responses: Responses) -> None:
         votes = weighted_votes(responses).sum(axis=0) + 1 / responses.n_classes
         self.prior_ = votes / votes.sum()
-        self.attention_ = np.full(responses.n_annotators, INITIAL_ATTENTION)
+        self.attention_ = np.full(responses.n_annotators, 0.8)
         self.guess_probabilities_ = np.tile(self.prior_, (responses.n_annotators, 1))
         self.concentration_ = 1.0
 
