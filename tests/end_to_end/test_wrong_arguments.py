@@ -56,7 +56,7 @@ TAKES_FUSION: dict[str, Callable[[Any], Any]] = {
 )
 @pytest.mark.parametrize("name", TAKES_FUSION)
 def test_a_fusion_is_the_result_of_fuse(name: str, value: Any) -> None:
-    with pytest.raises(BadParameter, match=r"not the result of fuse. Pass fuse\(responses\)"):
+    with pytest.raises(BadParameter, match=r"must be the result of fuse\(responses\)"):
         TAKES_FUSION[name](value)
 
 

@@ -5,13 +5,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from blindfuse.auditing.audit import AuditResult, audit
 from blindfuse.auditing.candidates import FUSION, VOTE
 from blindfuse.auditing.corrections import checked_posteriors, recalibrated
-from blindfuse.auditing.describe import describe_choice
 from blindfuse.auditing.stratified import CONFIDENCE
 from blindfuse.diagnostics.expected_error import ExpectedError, Z
 from blindfuse.metrics.interval import Interval
@@ -21,8 +19,6 @@ from blindfuse.model.recalibration import mean_error
 
 if TYPE_CHECKING:
     from blindfuse.fusion.fuse import Fusion
-
-Floats = NDArray[np.float64]
 
 
 def apply_checks(fusion: "Fusion", checked: Mapping[Any, Any] | AuditResult) -> "Fusion":
@@ -36,7 +32,7 @@ def apply_checks(fusion: "Fusion", checked: Mapping[Any, Any] | AuditResult) -> 
         result = audit(fusion, checked.plan, checked.labels)
     else:
         result = audit(fusion, None, checked)
-    why = describe_choice(result)
+    why = _describe_choice(result)
     if result.better_method is not None:
         fusion = _by_candidate(result, result.better_method)
     model = recalibrated(fusion, result.sample)
@@ -76,3 +72,17 @@ def _expected_error(value: float, measured: Interval, blind: ExpectedError | Non
     low = max(0.0, value - ratio * (measured.value - measured.low))
     high = min(1.0, value + ratio * (measured.high - measured.value))
     return ExpectedError(value, low, high, value if blind is None else blind.if_independent)
+
+
+def _describe_choice(result: AuditResult) -> str:
+    """Why ``fuse`` keeps its method after the checks, or takes a better one."""
+    method, better = result.fusion.method, result.better_method
+    checks = f"{result.n_checked:,} checked items"
+    if not result.is_probability_sample:
+        checks += " of your own list"
+    if better is None:
+        return f"On {checks}, no other method is better beyond chance than {method}."
+    gain = (-result.differences[better]).percent(unit="points")
+    return (
+        f"On {checks}, its error is {gain} below that of {method}, which was selected without them."
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blindfuse.auditing.candidates import FUSION, Candidates, check_fusion, fit_candidates
+from blindfuse.auditing.candidates import FUSION, IS_FUSION, Candidates, fit_candidates
 from blindfuse.auditing.corrections import (
     AuditedAnnotators,
     checked_posteriors,
@@ -15,11 +15,10 @@ from blindfuse.auditing.corrections import (
     recalibrated,
     rogan_gladen,
 )
-from blindfuse.auditing.describe import describe_audit
 from blindfuse.auditing.plan import AuditPlan
 from blindfuse.auditing.sample import CheckedSample, collect_sample
 from blindfuse.auditing.stratified import POWER_OF_GROUPS, intervals_of_shares
-from blindfuse.errors import BadParameter
+from blindfuse.errors import BadParameter, list_names
 from blindfuse.metrics.interval import Interval
 from blindfuse.parameters import instance_of, optional, positive
 from blindfuse.responses.gold import check_gold
@@ -172,7 +171,16 @@ class AuditResult:
 
     def paragraphs(self) -> tuple[Paragraph, ...]:
         """The result as text under headings."""
-        return describe_audit(self)
+        blind, error = self.blind_error, self.error
+        contradicted = blind is not None and not error.low <= blind <= error.high
+        return (
+            Paragraph("Checked", _checked(self), warning=not self.is_probability_sample),
+            Paragraph("Error", _error(self), warning=contradicted),
+            Paragraph("Methods", _methods(self), warning=self.better_method is not None),
+            Paragraph("Class proportions", _classes(self)),
+            Paragraph("Annotators", _annotators(self)),
+            Paragraph("More checks", _more(self)),
+        )
 
     def summary(self) -> str:
         """All paragraphs, one per line."""
@@ -191,15 +199,9 @@ class AuditResult:
 def audit(fusion: "Fusion", plan: AuditPlan | None, checked: Mapping[Any, Any]) -> AuditResult:
     """Measure the error of the labels, of other methods, of classes and of annotators.
 
-    Parameters
-    ----------
-    fusion
-        what ``fuse`` returned, without the checked labels.
-    plan
-        what :func:`plan_audit` returned; None if the checked items are a list of your own. Items of
-        the plan that are not checked are allowed, if their truth had no part in that.
-    checked
-        the correct labels of checked items, ``{item: label}``.
+    ``checked`` are the correct labels of checked items, ``{item: label}``, and ``plan`` is what
+    :func:`plan_audit` returned; None if they are a list of your own. Items of the plan that are not
+    checked are allowed, if their truth had no part in that. The ``fusion`` must be without them.
 
     Examples
     --------
@@ -209,7 +211,7 @@ def audit(fusion: "Fusion", plan: AuditPlan | None, checked: Mapping[Any, Any]) 
     >>> audit(fusion, plan, {item: fusion.labels[item] for item in plan.items}).error.value
     0.0
     """
-    check_fusion(fusion)
+    IS_FUSION.check("fusion", fusion)
     optional(instance_of(AuditPlan, description="an AuditPlan")).check("plan", plan)
     check_gold(checked, "checked labels")
     if not fusion.responses.is_plain:
@@ -223,3 +225,84 @@ def audit(fusion: "Fusion", plan: AuditPlan | None, checked: Mapping[Any, Any]) 
     if candidates is None or candidates.fusion is not fusion:
         candidates = fit_candidates(fusion)
     return AuditResult(fusion, plan, sample, candidates)
+
+
+def _checked(result: AuditResult) -> str:
+    n_items = result.fusion.responses.n_items
+    if not result.is_probability_sample:
+        return (
+            f"{result.n_checked:,} items of your own choice. They are not a random sample of the "
+            f"{n_items:,} items, so all figures are valid for items like those only. Use "
+            "`plan_audit` for figures about all items."
+        )
+    if len(result.sample.items) == n_items:
+        return f"All {n_items:,} items, so the figures are exact."
+    text = f"{result.n_checked:,} of {n_items:,} items, a stratified random sample."
+    skipped = 0 if result.plan is None else len(result.plan) - result.n_checked
+    if not skipped:
+        return text
+    return (
+        f"{text} {skipped:,} items of the plan have no label; if they were skipped because they "
+        "are hard, the error is underestimated."
+    )
+
+
+def _error(result: AuditResult) -> str:
+    text, blind = f"{result.error.percent()} of the labels are wrong.", result.blind_error
+    if blind is None:
+        return f"{text} The responses alone did not say how many."
+    verdict = "which the checks do not contradict"
+    if not result.error.low <= blind <= result.error.high:
+        direction = "low" if blind < result.error.low else "high"
+        verdict = f"which is too {direction}: trust the measured error"
+    return f"{text} The blind estimate was {100 * blind:.1f} %, {verdict}."
+
+
+def _methods(result: AuditResult) -> str:
+    others = (pair for pair in result.errors.items() if pair[0] != FUSION)
+    errors = ", ".join(f"{name} {error.percent()}" for name, error in others)
+    verdict = "None of them is better than the fused labels beyond chance."
+    if result.better_method is not None:
+        gain = -result.differences[result.better_method]
+        verdict = (
+            f"{result.better_method} makes {100 * gain.value:.1f} points fewer errors than the "
+            f"fused labels ({100 * gain.low:.1f} to {100 * gain.high:.1f}): fuse again with the "
+            "checked labels to use it."
+        )
+    return f"Errors of other methods: {errors}. {verdict}"
+
+
+def _classes(result: AuditResult) -> str:
+    shares = sorted(result.class_shares.items(), key=lambda pair: -pair[1].value)
+    listed = ", ".join(f"{name} {share.percent()}" for name, share in shares[:10])
+    hidden = len(shares) - 10
+    more = f" and {hidden:,} more classes" if hidden > 0 else ""
+    text = f"{listed}{more} of all items, corrected by the checks."
+    if result.rogan_gladen:
+        name, share = max(result.rogan_gladen.items(), key=lambda pair: pair[1].value)
+        text += f" Rogan–Gladen: {name} {share.percent()}."
+    return text
+
+
+def _annotators(result: AuditResult) -> str:
+    found = result.annotators
+    checked = np.flatnonzero(found.n_checked)
+    if not len(checked):
+        return "No checked item has a response, so nothing is known about the annotators."
+    worst = checked[np.argsort(found.high[checked], kind="stable")[:3]].tolist()
+    listed = ", ".join(
+        f"{list_names(found.names[[m]])} {found.interval(m).percent()}" for m in worst
+    )
+    return (
+        f"{len(checked):,} of {len(found.names):,} have checked responses. Lowest accuracy: "
+        f"{listed}."
+    )
+
+
+def _more(result: AuditResult) -> str:
+    text = f"The interval of the error is ± {100 * result.error.half_width:.1f} points."
+    costs = (
+        (precision, result.more_checks(precision)) for precision in (0.05, 0.03, 0.02, 0.01, 0.005)
+    )
+    precision, more = next((pair for pair in costs if pair[1]), (0.0, 0))
+    return f"{text} About {more:,} more checks give ± {100 * precision:g} points." if more else text

@@ -2,18 +2,17 @@
 
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from blindfuse.errors import BadParameter, BlindfuseError, NotConverged, RankTooLow
+from blindfuse.errors import BlindfuseError, NotConverged, RankTooLow
 from blindfuse.estimators.base import Estimator
 from blindfuse.estimators.held_out import sample_items
 from blindfuse.estimators.registry import METHODS
 from blindfuse.model.posteriors import most_likely, vote_posteriors, weighted_votes
+from blindfuse.parameters import Constraint
 from blindfuse.responses.coding import positions
-from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Flags, Floats
 
 if TYPE_CHECKING:
@@ -25,16 +24,20 @@ FITTED_METHODS = ("DawidSkene", "OneCoin", "MACE")
 """Methods beside the fusion and the vote: cheap, and different enough to disagree."""
 
 
+IS_FUSION = Constraint(
+    "the result of fuse(responses)",
+    lambda value: hasattr(value, "posteriors") and hasattr(value, "responses"),
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The labels of all candidate methods.
+    """The labels of all candidate methods of a ``fusion``, itself the first.
 
     Attributes
     ----------
-    fusion
-        the fusion whose labels are one of the candidates.
     labels ``{method: [item]}``
-        class codes; the first method is the fusion itself.
+        class codes.
     tied ``[item]``
         whether several classes have most votes, so that the vote is right in proportion.
     error_probability ``[item]``
@@ -51,17 +54,10 @@ class Candidates:
     fitted: dict[str, Estimator]
 
     @property
-    def responses(self) -> Responses:
-        return self.fusion.responses
-
-    @cached_property
     def agree(self) -> Flags:
         """Whether all candidates give the same label, ``[item]``."""
-        first, *others = self.labels.values()
-        same = ~self.tied
-        for labels in others:
-            same = same & (labels == first)
-        return same
+        labels = np.stack(list(self.labels.values()))
+        return np.asarray(~self.tied & (labels == labels[0]).all(axis=0))
 
     def differ(self, method: str, other: str) -> Flags:
         """Whether two methods give different labels, ``[item]``; a tied vote differs from all."""
@@ -73,18 +69,10 @@ class Candidates:
         wrong = np.asarray(self.labels[method][items] != truth, dtype=float)
         if method == VOTE:
             tied = np.flatnonzero(self.tied[items])
-            votes = vote_posteriors(self.responses.select_items(items[tied]))
-            votes[votes.sum(axis=1) == 0] = 1 / self.responses.n_classes
+            votes = vote_posteriors(self.fusion.responses.select_items(items[tied]))
+            votes[votes.sum(axis=1) == 0] = 1 / self.fusion.responses.n_classes
             wrong[tied] = 1 - votes[np.arange(len(tied)), truth[tied]]
         return wrong
-
-
-def check_fusion(value: Any) -> None:
-    """Raise BadParameter if the value is not the result of ``fuse``."""
-    if not hasattr(value, "posteriors") or not hasattr(value, "responses"):
-        raise BadParameter(
-            f"fusion= is a {type(value).__name__}, not the result of fuse. Pass fuse(responses)."
-        )
 
 
 def fit_candidates(fusion: "Fusion", seed: int = 0) -> Candidates:

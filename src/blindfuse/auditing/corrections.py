@@ -19,21 +19,13 @@ if TYPE_CHECKING:
     from blindfuse.fusion.fuse import Fusion
 
 
-PARAMETER_BOUNDS = ((-4.0, 4.0), (0.0, 0.99), (0.0, 0.99))
-"""Bounds of the change of log power, certain and mixed."""
-
-
 @dataclass(frozen=True, eq=False)
 class AuditedAnnotators:
     """Accuracy of the annotators, corrected by the checked labels.
 
-    Attributes
-    ----------
-    names, n_checked ``[annotator]``
-        names, and how many of their responses are to checked items.
-    accuracy, low, high ``[annotator]``
-        share of correct responses among those given, with 95 % intervals. An annotator without a
-        checked response has the accuracy of the fusion's model and the interval 0 to 1.
+    ``n_checked`` of their responses are to checked items. ``accuracy``, ``low`` and ``high`` are
+    shares of correct responses among those given, with 95 % intervals. An annotator without a
+    checked response has the accuracy of the fusion's model and the interval 0 to 1.
     """
 
     names: Array
@@ -81,15 +73,8 @@ def recalibrate(
     """Fit the parameters to checked items by weighted maximum a posteriori.
 
     The prior is exp(−certain − mixed) and a normal distribution of log power around the usual one
-    with standard deviation one: no more than the evidence of one check.
-
-    Parameters
-    ----------
-    posteriors ``[check, class]``
-    truth, weights ``[check]``
-        class codes, and how many items each checked item stands for.
-    usual_power
-        the power without checks.
+    with standard deviation one: no more than the evidence of one check. ``truth`` and ``weights``
+    ``[check]`` are class codes, and how many items each check stands for.
     """
     checks, shares = np.arange(len(truth)), weights / weights.sum() * len(truth)
 
@@ -101,7 +86,8 @@ def recalibrate(
         return float(-shares @ np.log(np.maximum(of_truth, MIN_POSTERIOR)) + prior)
 
     starts = (0.0, 0.0, 0.0), (-1.0, 0.2, 0.2), (1.0, 0.2, 0.0)
-    fits = (minimize(loss, start, bounds=PARAMETER_BOUNDS) for start in starts)
+    bounds = (-4.0, 4.0), (0.0, 0.99), (0.0, 0.99)
+    fits = (minimize(loss, start, bounds=bounds) for start in starts)
     change, certain, mixed = min(fits, key=lambda fit: float(fit.fun)).x.tolist()
     return Recalibration(float(usual_power * np.exp(change)), certain, mixed)
 

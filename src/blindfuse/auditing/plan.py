@@ -1,6 +1,5 @@
 """`plan_audit`: which items to check by hand, as a stratified random sample."""
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from blindfuse.auditing.candidates import Candidates, check_fusion, fit_candidates
+from blindfuse.auditing.candidates import IS_FUSION, Candidates, fit_candidates
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.parameters import integer_at_least
 from blindfuse.responses.coding import as_names, positions
@@ -35,20 +34,14 @@ class AuditPlan:
 
     Attributes
     ----------
-    items ``[check]``
-        names of the items. Check them in this order; you can stop at any time.
-    positions ``[check]``
-        their positions among the items of the fusion.
-    probability ``[check]``
-        inclusion probabilities n_h/N_h.
-    strata ``[check]``
-        the stratum of each item, from 0 (all candidate methods agree with high confidence).
+    items, positions, probability, strata ``[check]``
+        names of the items, to be checked in this order (you can stop at any time), their positions
+        among those of the fusion, inclusion probabilities n_h/N_h, and strata, from 0 (all
+        candidate methods agree with high confidence).
     sizes ``[stratum]``
         N_h: how many items of the fusion are in each stratum.
-    seed
-        the random seed of the sample.
-    n_strata
-        how many strata were asked for; in tiny tables some have no item.
+    seed, n_strata
+        the random seed, and how many strata were asked for; in tiny tables some have no item.
     candidates
         the methods to compare.
     stratum_of_item ``[item]``
@@ -94,7 +87,7 @@ class AuditPlan:
 
 
 def plan_audit(fusion: "Fusion", budget: int = 100, seed: int = 0) -> AuditPlan:
-    """Choose ``budget`` items to check by hand, such that few checks say much about all labels.
+    """Choose ``budget`` items of a fusion to check, such that few checks say much about all labels.
 
     Items are stratified by the probability of an error, averaged over the candidate methods (see
     :class:`Candidates`), separately where all methods agree and where they do not. Checks are
@@ -103,15 +96,6 @@ def plan_audit(fusion: "Fusion", budget: int = 100, seed: int = 0) -> AuditPlan:
     :func:`audit` are valid whatever these probabilities are worth; only their precision depends on
     them. Gold items are known and are not drawn.
 
-    Parameters
-    ----------
-    fusion
-        what ``fuse`` returned.
-    budget
-        number of items to check.
-    seed
-        random seed of the sample.
-
     Examples
     --------
     >>> from blindfuse import fuse, plan_audit
@@ -119,7 +103,7 @@ def plan_audit(fusion: "Fusion", budget: int = 100, seed: int = 0) -> AuditPlan:
     >>> len(plan_audit(fusion, budget=3).items)
     3
     """
-    check_fusion(fusion)
+    IS_FUSION.check("fusion", fusion)
     integer_at_least(1).check("budget", budget)
     integer_at_least(0).check("seed", seed)
     left = _items_to_check(fusion)
@@ -137,7 +121,7 @@ def draw_plan(candidates: Candidates, n_strata: int, budget: int, seed: int) -> 
     sizes = np.bincount(stratum_of_item[stratum_of_item >= 0]).astype(float)
     none = np.empty(0, dtype=np.intp)
     design = none, np.empty(0), none, sizes, int(seed), n_strata
-    items = candidates.responses.items[none]
+    items = candidates.fusion.responses.items[none]
     return _extend(AuditPlan(items, *design, candidates, stratum_of_item), budget)
 
 
@@ -151,7 +135,7 @@ def restore_plan(
 ) -> AuditPlan:
     """Return the plan that drew these items, from the columns of its file.
 
-    ``strata[check]`` is the stratum of each item, ``sizes[check]`` its number of items, and
+    ``strata`` and ``sizes[check]`` are the stratum of each item and its number of items, and
     ``n_strata`` how many were asked for, by default as many as occur. They were fixed when the
     items were drawn, so they are used even if this fusion would give others.
     """
@@ -235,7 +219,7 @@ def _extend(plan: AuditPlan, count: int) -> AuditPlan:
     all_strata = np.concatenate([plan.strata, sequence])
     return replace(
         plan,
-        items=plan.candidates.responses.items[places],
+        items=plan.candidates.fusion.responses.items[places],
         positions=places,
         strata=all_strata,
         probability=(np.bincount(all_strata, minlength=n_strata) / plan.sizes)[all_strata],
@@ -250,17 +234,10 @@ def _allocate(totals: Floats, sizes: Floats, drawn: Codes, count: int) -> tuple[
     Equivalence of Neyman Optimum Allocation for Sampling and Equal Proportions for Apportioning
     the U.S. House of Representatives"), so a plan extended by others is the plan of the sum.
     """
-
-    def priority(stratum: int, n: int) -> tuple[bool, float]:
-        missing = n < min(MIN_CHECKS, int(sizes[stratum]))
-        return not missing, (n if missing else -totals[stratum] / np.sqrt(n * (n + 1)))
-
-    queue = [(priority(h, n), h, n) for h, n in enumerate(drawn.tolist()) if n < sizes[h]]
-    heapq.heapify(queue)
-    checks = np.empty((2, count), dtype=np.intp)
-    for check in range(count):
-        _, stratum, n = heapq.heappop(queue)
-        checks[:, check] = stratum, n
-        if n + 1 < sizes[stratum]:
-            heapq.heappush(queue, (priority(stratum, n + 1), stratum, n + 1))
-    return checks[0], checks[1]
+    left = sizes.astype(np.intp) - drawn
+    strata = np.repeat(np.arange(len(sizes)), left)
+    n = np.arange(left.sum()) - np.repeat(np.cumsum(left) - sizes.astype(np.intp), left)
+    is_missing = n < np.minimum(MIN_CHECKS, sizes)[strata]
+    value = np.where(is_missing, n, -totals[strata] / np.sqrt(np.maximum(n * (n + 1), 1)))
+    order = np.lexsort((strata, value, ~is_missing))[:count]
+    return strata[order], n[order]

@@ -183,7 +183,7 @@ def _strata_of(
 
 def _refuse_others(fusion: "Fusion", plan: AuditPlan, items: Codes) -> None:
     """Raise an error if the plan is for other items, or has not drawn all checked items."""
-    same_items = np.array_equal(plan.candidates.responses.items, fusion.responses.items)
+    same_items = np.array_equal(plan.candidates.fusion.responses.items, fusion.responses.items)
     strata = plan.stratum_of_item
     if not same_items or (strata is not None and np.any((strata < 0) & ~_gold_mask(fusion))):
         raise BadLabels(

@@ -24,7 +24,7 @@ def plan_frame(plan: "AuditPlan", labels: dict[str, str] | None = None) -> "pl.D
     import polars as pl
 
     known = labels or {}
-    responses = plan.candidates.responses.select_items(plan.positions)
+    responses = plan.candidates.fusion.responses.select_items(plan.positions)
     annotators, classes = responses.annotators.tolist(), responses.classes.tolist()
     starts, codes, symbols = (column.tolist() for column in responses.by_item)
     texts = [

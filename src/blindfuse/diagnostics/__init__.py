@@ -11,10 +11,9 @@ items               Which labels could one more response change?
 annotators          How accurate is each annotator? Who is flagged?
 coverage            How many items does each annotator label, with whom, in conflict with whom?
 dependence          Which annotators have correlated errors?
-fit                 Does the model fit the pairwise agreement?
-identifiability     Do the responses determine the model (Lemma 1)?
+fit                 Does the model fit, and do the responses determine it (Lemma 1)?
 ==================  ===============================================================
 
-``pairs`` counts the responses of pairs of annotators for ``dependence`` and ``fit``; ``sampling``
-chooses the items of large tables that are looked at.
+``pairs`` counts the responses of pairs of annotators for ``dependence`` and ``fit``, and chooses
+the items of large tables that are looked at.
 """

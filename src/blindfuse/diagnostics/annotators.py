@@ -7,17 +7,14 @@ once, by the expected error.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv, chdtri, ndtri
 
+from blindfuse.diagnostics.pairs import MAX_SAMPLED
 from blindfuse.errors import list_names
-from blindfuse.kernels.annotator_evidence import MIN_PROBABILITY, add_evidence
-from blindfuse.kernels.compilation import MIN_COMPILED
-from blindfuse.kernels.threads import map_threads
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import MIN_ITEMS_PER_THREAD, count_posteriors, safe_log
+from blindfuse.model.posteriors import count_posteriors, safe_log
 from blindfuse.model.shrinkage import MIN_KNOWN, AnnotatorPrior, learn_annotator_prior
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Codes, Flags, Floats, Integers
@@ -29,9 +26,9 @@ INDEPENDENCE_LEVEL = 0.05
 MIN_GUESSES = 10
 """Responses that do not make a guesser, whatever they are."""
 BLOCK_CELLS = 1_000_000
-"""Cells of confusion matrices that are tested at once."""
+"""Cells of confusion matrices, or responses times classes, that are worked on at once."""
 MIN_COMPLETE = 1e-9
-"""Smallest information, for annotators without responses."""
+"""Smallest information and probability that is divided by."""
 
 FLAGS = {
     "adversary": "worse than chance",
@@ -47,8 +44,6 @@ class Annotators:
 
     Attributes
     ----------
-    n_responses ``[annotator]``
-        number of responses.
     accuracy, low, high ``[annotator]``
         estimated accuracy Σ_k π_k Γ_m(k, k), and its 95 % sampling interval. Where symbols are not
         classes, each symbol counts as the class that it speaks for.
@@ -82,18 +77,9 @@ class Annotators:
     by_labels: bool = False
     roc_area: Floats | None = None
 
-    def flagged(self, flag: str) -> Flags:
-        """Whether each annotator has this flag of ``FLAGS``, ``[annotator]``."""
-        return np.asarray(getattr(self, flag))
-
     def flags_of(self, m: int) -> list[str]:
         """The flags of annotator m, most serious first."""
-        return [flag for flag in FLAGS if self.flagged(flag)[m]]
-
-    @property
-    def has_adversaries(self) -> bool:
-        """Whether some annotator is worse than chance."""
-        return bool(np.any(self.adversary))
+        return [flag for flag in FLAGS if getattr(self, flag)[m]]
 
     def summary(self) -> str:
         """The range of accuracies, and the flagged annotators."""
@@ -107,14 +93,14 @@ class Annotators:
             low, high = np.quantile(self.roc_area[responding], [0.25, 0.75])
             sentences.append(f"Area under the ROC curve: {low:.2f} to {high:.2f} for most.")
         for flag, description in FLAGS.items():
-            if np.any(self.flagged(flag)):
-                names = list_names(self.names[self.flagged(flag)])
-                sentences.append(f"{description.capitalize()}: {names}.")
+            flagged = self.names[getattr(self, flag)]
+            if len(flagged):
+                sentences.append(f"{description.capitalize()}: {list_names(flagged)}.")
         if 2 * np.count_nonzero(self.constant) > np.count_nonzero(responding):
             sentences.append(
                 "Their accuracy is the share of that class, as is normal for labelling functions."
             )
-        if self.has_adversaries:
+        if self.adversary.any():
             sentences.append(
                 "Check whether those worse than chance swapped classes; if most annotators did, "
                 "no method could detect it."
@@ -127,21 +113,23 @@ def rate_annotators(responses: Responses, model: Model, by_labels: bool = False)
 
     ``by_labels`` says that the model describes the fused labels, and did not choose them.
     """
-    K = responses.n_classes
     posteriors = model.posteriors(responses)
-    evidence = _collect_evidence(responses, model, posteriors)
     counts = count_posteriors(responses, posteriors).counts
-    accuracy = model.accuracies
-    low, high = _intervals(accuracy, _variances(model, counts, evidence, responses.n_items))
+    squares = count_posteriors(responses, posteriors**2).counts
+    accuracy, shares = model.accuracies, _known_shares(counts, squares)
+    low, high = _intervals(accuracy, _variances(model, counts, shares, responses.n_items))
     worst_class, confused_with = _worst_confusions(model.confusions)
     reported, true = counts.sum(axis=2), counts.sum(axis=1)
-    totals = np.maximum(reported.sum(axis=1, keepdims=True), 1.0)
+    totals = np.maximum(reported.sum(axis=1), 1.0)
     responding = responses.responses_per_annotator > 0
-    constant = responding & (np.count_nonzero(reported, axis=1) == 1) & (totals[:, 0] > K)
+    constant = (
+        responding & (np.count_nonzero(reported, axis=1) == 1) & (totals > responses.n_classes)
+    )
     # Who always reports one class may abstain elsewhere, and cannot have swapped classes.
     adversary = responding & ~constant & (high < _chance(model))
     below_most = high < accuracy[responding].mean()
-    guesses = _are_guesses(evidence.others, below_most) & (totals[:, 0] > MIN_GUESSES)
+    by_others = _count_by_others(responses, model, posteriors)
+    guesses = _are_guesses(by_others, below_most) & (totals > MIN_GUESSES)
     return Annotators(
         names=responses.annotators,
         classes=responses.classes,
@@ -151,7 +139,7 @@ def rate_annotators(responses: Responses, model: Model, by_labels: bool = False)
         high=high,
         worst_class=worst_class,
         confused_with=confused_with,
-        bias=(reported - true) / totals,
+        bias=(reported - true) / totals[:, None],
         constant=constant,
         spammer=responding & ~constant & ~adversary & guesses,
         adversary=adversary,
@@ -159,63 +147,44 @@ def rate_annotators(responses: Responses, model: Model, by_labels: bool = False)
     )
 
 
-class ResponseEvidence(NamedTuple):
-    """Sums over each annotator's responses; see :func:`add_evidence`.
+def _known_shares(counts: Floats, squares: Floats) -> Floats:
+    """The share ``[annotator]`` of the information in its responses that is observed.
 
-    ``others[m, reported, true]`` counts responses by what all others say about the item;
-    ``unknown[m]`` and ``complete[m]`` are variances of whether a response is correct, given all
-    responses and before the annotator's own.
+    A response of known class has the information d (1 − d) about the logit of the accuracy d. If it
+    is correct with probability w, w (1 − w) of that is missing (Louis 1982). ``counts`` and
+    ``squares`` are sums of posteriors w and w², ``[annotator, reported, true]``.
     """
-
-    others: Floats
-    unknown: Floats
-    complete: Floats
-
-    def known_share(self, counts: Floats) -> Floats:
-        """The share ``[annotator]`` of the information in its responses that is observed.
-
-        A response of known class has the information d (1 − d) about the logit of the accuracy d.
-        If it is correct with probability w, w (1 − w) of that is missing (Louis 1982). Posteriors
-        may be less confident than the model; then d is that of the expected ``counts``.
-        """
-        right, n = np.einsum("mkk->m", counts), counts.sum(axis=(1, 2))
-        by_counts = right * (1 - right / np.maximum(n, 1.0))
-        complete = np.maximum(np.maximum(self.complete, by_counts), MIN_COMPLETE)
-        return np.asarray(np.clip(1 - self.unknown / complete, 0, 1))
+    right, n = np.einsum("mkk->m", counts), counts.sum(axis=(1, 2))
+    complete = np.maximum(right * (1 - right / np.maximum(n, 1.0)), MIN_COMPLETE)
+    return np.asarray(np.clip(1 - (right - np.einsum("mkk->m", squares)) / complete, 0, 1))
 
 
-def _collect_evidence(responses: Responses, model: Model, posteriors: Floats) -> ResponseEvidence:
-    """Collect the evidence under the model's ``posteriors[item, class]``."""
+def _count_by_others(responses: Responses, model: Model, posteriors: Floats) -> Floats:
+    """Responses ``[annotator, reported, true]`` by what all others say of the item.
+
+    That is the posterior w without the annotator's own response f, w_k / Γ_m(f, k), rescaled. Of
+    annotators with more than MAX_SAMPLED responses, about as many are counted.
+    """
     M, K = responses.n_annotators, responses.n_classes
-    if responses.n_responses < MIN_COMPILED:
-        return _collect_small(responses, model, posteriors)
-
-    def add(begin: int, end: int) -> ResponseEvidence:
-        evidence = ResponseEvidence(np.zeros((M, K, K)), np.zeros(M), np.zeros(M))
-        add_evidence(*responses.by_item, begin, end, posteriors, model.confusions, *evidence)
-        return evidence
-
-    blocks = map_threads(add, responses.n_items, None, MIN_ITEMS_PER_THREAD)
-    return ResponseEvidence(*(sum(parts[1:], parts[0]) for parts in zip(*blocks, strict=True)))
-
-
-def _collect_small(responses: Responses, model: Model, posteriors: Floats) -> ResponseEvidence:
-    """The same without a kernel."""
-    M, K = responses.n_annotators, responses.n_classes
-    _, annotators, symbols = responses.by_item
-    items = responses.item_of_response()
-    weights = posteriors[items]
-    left = weights / np.maximum(model.confusions[annotators, symbols], MIN_PROBABILITY)
-    left /= left.sum(axis=1, keepdims=True)
+    starts, annotators, symbols = responses.by_item
+    share = MAX_SAMPLED / np.maximum(responses.responses_per_annotator, 1).astype(np.float32)
+    counted = np.arange(len(annotators))
+    if share.min(initial=1) < 1:
+        drawn = np.random.default_rng(0).random(len(annotators), dtype=np.float32)
+        counted = np.flatnonzero(drawn < share[annotators])
+    items = np.searchsorted(starts, counted, side="right") - 1
+    annotators, symbols = annotators[counted], symbols[counted]
     cells = annotators.astype(np.intp) * K + symbols
-    others = np.empty((M * K, K))
-    for k, column in enumerate(left.T):
-        others[:, k] = np.bincount(cells, column, minlength=M * K)
-    reported = np.take_along_axis(weights, symbols[:, None].astype(np.intp), axis=1)[:, 0]
-    accuracy = np.einsum("rk,rk->r", weights, np.einsum("mkk->mk", model.confusions)[annotators])
-    unknown = np.bincount(annotators, reported * (1 - reported), minlength=M)
-    complete = np.bincount(annotators, accuracy * (1 - accuracy), minlength=M)
-    return ResponseEvidence(others.reshape(M, K, K), unknown.astype(float), complete.astype(float))
+    confusions = np.maximum(model.confusions, 1e-10).reshape(M * K, K)
+    counts = np.zeros((K, M * K))
+    step = max(BLOCK_CELLS, counts.size) // K
+    for begin in range(0, len(cells), step):
+        block = slice(begin, begin + step)
+        left = posteriors[items[block]] / confusions[cells[block]]
+        left /= left.sum(axis=1, keepdims=True)
+        for k, column in enumerate(left.T):
+            counts[k] += np.bincount(cells[block], column, minlength=M * K)
+    return counts.T.reshape(M, K, K)
 
 
 def _intervals(accuracy: Floats, variances: Floats) -> tuple[Floats, Floats]:
@@ -247,14 +216,15 @@ def _worst_confusions(confusions: Floats) -> tuple[Codes, Codes]:
     return worst, columns.argmax(axis=1)
 
 
-def _variances(model: Model, counts: Floats, evidence: ResponseEvidence, n_items: int) -> Floats:
+def _variances(model: Model, counts: Floats, shares: Floats, n_items: int) -> Floats:
     """Variance of each accuracy Σ_k π_k d_k, ``[annotator]``.
 
     Given the skill, d_k = Γ(k, k) varies as a beta distribution with n_k + s responses. The skill
     varies as :func:`_skill_variances` says and moves d_k by s / (n_k + s) μ_k (1 − μ_k). n_k are
-    effective numbers of responses. The class prior adds Σ_k π_k (d_k − accuracy)²/N.
+    numbers of responses times the ``shares[annotator]`` that are known. The class prior adds
+    Σ_k π_k (d_k − accuracy)²/N.
     """
-    reported, share = counts.sum(axis=1), evidence.known_share(counts)[:, None]
+    reported, share = counts.sum(axis=1), shares[:, None]
     known = float((reported * share).sum() / max(reported.sum(), MIN_COMPLETE))
     skill = learn_annotator_prior(counts, max(known, MIN_KNOWN))
     skills = skill.skills(counts)

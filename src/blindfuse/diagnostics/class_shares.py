@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from blindfuse.diagnostics.expected_error import ExpectedError, Z, as_percent
+from blindfuse.diagnostics.pairs import evenly_spaced
 from blindfuse.model.posteriors import weighted_votes
-from blindfuse.model.recalibration import BLOCK_ITEMS, UNCHANGED, Recalibration
+from blindfuse.model.recalibration import UNCHANGED, Recalibration
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Floats
 
@@ -54,20 +55,18 @@ def estimate_class_shares(
 
     The variance of a share is Σ_n p_n (1 − p_n)/N², what the posteriors leave open, plus that of
     errors which go in one direction, plus the square of what the ``recalibration`` moved: making
-    labels less certain moves items from common classes to rare ones.
+    labels less certain moves items from common classes to rare ones. Of large tables, a sample of
+    the items says how much that is.
     """
     votes = weighted_votes(responses).sum(axis=0)
-    N, sums, squares = len(posteriors), 0.0, 0.0
-    for start in range(0, N, BLOCK_ITEMS):
-        block = posteriors[start : start + BLOCK_ITEMS]
-        sums = sums + recalibration.undone(block).sum(axis=0)
-        squares = squares + np.einsum("nk,nk->k", block, block)
-    share = np.asarray(posteriors.mean(axis=0))
+    N, share = len(posteriors), np.asarray(posteriors.mean(axis=0))
     low = high = np.full(len(share), np.nan)
     if expected is not None:
-        noise = (share - squares / N) / N
+        sample = posteriors[evenly_spaced(N)]
+        noise = (sample * (1 - sample)).mean(axis=0) / N
+        moved = (sample - recalibration.undone(sample)).mean(axis=0)
         # No more labels of a class can be wrong than there are, on either side.
         shifted = ONE_DIRECTION * np.minimum(expected.value, np.minimum(share, 1 - share))
-        half = Z * np.sqrt(noise + shifted**2 + (share - sums / N) ** 2)
+        half = Z * np.sqrt(noise + shifted**2 + moved**2)
         low, high = np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
     return ClassShares(responses.classes, share, low, high, votes / max(votes.sum(), 1e-12))

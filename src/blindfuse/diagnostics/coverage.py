@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blindfuse.diagnostics.pairs import MAX_ITEMS
-from blindfuse.diagnostics.sampling import evenly_spaced
+from blindfuse.diagnostics.pairs import MAX_ITEMS, sample_items
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Flags, Floats
@@ -13,20 +12,11 @@ from blindfuse.typing import Flags, Floats
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Shares of all items per annotator, as the ``LFAnalysis`` of snorkel shows them.
+    """Shares of all items, as the ``LFAnalysis`` of snorkel shows them.
 
-    Attributes
-    ----------
-    coverage ``[annotator]``
-        share of the items that the annotator responds to.
-    overlap ``[annotator]``
-        share of the items that the annotator and at least one other respond to.
-    conflict ``[annotator]``
-        share of the items that the annotator and at least one other, who disagrees, respond to.
-    responses_per_item
-        mean number of responses per item.
-    single, disputed
-        share of the items with exactly one response, and with responses that differ.
+    ``coverage``, ``overlap`` and ``conflict`` are those of items ``[annotator]`` that the annotator
+    responds to, that others respond to as well, and that others respond to differently. ``single``
+    and ``disputed`` are those of items with one response, and with responses that differ.
     """
 
     coverage: Floats
@@ -49,23 +39,20 @@ class Coverage:
 
 def measure_coverage(responses: Responses) -> Coverage:
     """Count, for every annotator, the items that others respond to as well, and differently."""
-    if responses.n_items > MAX_ITEMS:
-        responses = responses.select_items(evenly_spaced(responses.n_items, MAX_ITEMS))
-    M, N = responses.n_annotators, responses.n_items
+    responses = sample_items(responses, MAX_ITEMS)
+    M, N = responses.n_annotators, max(responses.n_items, 1)
     votes, items = weighted_votes(responses), responses.item_of_response()
-    totals = votes.sum(axis=1)
+    totals, most = votes.sum(axis=1), votes.max(axis=1)
     annotators, reported = responses.by_item.codes, responses.by_item.symbols
-    agreeing = votes[items, reported]
-    shared, differing = totals[items] > 1, totals[items] > agreeing
 
-    def share(weights: Flags | None = None) -> Floats:
-        return np.bincount(annotators, weights, minlength=M) / max(N, 1)
+    def share(which: Flags) -> Floats:
+        return np.bincount(annotators[which], minlength=M) / N
 
     return Coverage(
-        coverage=share(),
-        overlap=share(shared),
-        conflict=share(differing),
-        responses_per_item=responses.n_responses / max(N, 1),
+        coverage=responses.responses_per_annotator / N,
+        overlap=share((totals > 1)[items]),
+        conflict=share(totals[items] > votes[items, reported]),
+        responses_per_item=responses.n_responses / N,
         single=float(np.mean(totals == 1)),
-        disputed=float(np.mean(totals > votes.max(axis=1))),
+        disputed=float(np.mean(totals > most)),
     )

@@ -1,7 +1,7 @@
 """Pairs and groups of annotators with correlated errors, and the effective number of votes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -14,8 +14,8 @@ from blindfuse.typing import Array, Codes, Flags, Floats
 
 FALSE_DISCOVERY_RATE = 0.05
 """Expected share of false pairs among the dependent pairs (Benjamini and Hochberg 1995)."""
-MIN_TESTED = 3
-"""Annotators that the test needs: the agreement of two says nothing about their errors."""
+
+Groups = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,10 +24,9 @@ class Dependence:
 
     Attributes
     ----------
-    pairs ``[pair, 2]``
-        positions of the annotators of each dependent pair.
-    excess ``[pair]``
-        excess agreement of a dependent pair, (observed − expected)/(1 − expected).
+    pairs ``[pair, 2]``, excess ``[pair]``
+        positions of the annotators of each dependent pair, and its excess agreement,
+        (observed − expected)/(1 − expected).
     groups
         connected components of the dependent pairs, as positions of annotators.
     tested ``[i]``
@@ -43,7 +42,7 @@ class Dependence:
 
     pairs: Codes
     excess: Floats
-    groups: tuple[tuple[int, ...], ...]
+    groups: Groups
     tested: Codes
     excess_matrix: Floats
     correlation: float
@@ -53,22 +52,19 @@ class Dependence:
 
     def summary(self) -> str:
         """The effective number of votes, and the dependent groups."""
-        if self.n_annotators < MIN_TESTED:
-            return f"Not tested: that needs {MIN_TESTED} annotators who share items."
+        if self.n_annotators < 3:
+            return "Not tested: that needs 3 annotators who share items."
         worth = (
             f"{self.n_annotators:,} annotators are worth {self.effective_votes:.1f} independent "
             "votes"
         )
         if not self.groups:
             return f"{worth}; no pair stands out."
+        named = "; ".join(list_names(self.names[list(group)]) for group in self.groups[:5])
         return (
-            f"{worth}. Groups with correlated errors: {self.named_groups()}; consider keeping one "
-            "annotator per group."
+            f"{worth}. Groups with correlated errors: {named}; consider keeping one annotator per "
+            "group."
         )
-
-    def named_groups(self) -> str:
-        """The members of the first groups by name; groups are separated by semicolons."""
-        return name_groups(self.groups, self.names)
 
 
 def find_dependence(pairs: Pairs, names: Array) -> Dependence:
@@ -78,19 +74,29 @@ def find_dependence(pairs: Pairs, names: Array) -> Dependence:
     has the median and the median absolute deviation of the pairs' scores, but is never narrower
     than sampling noise.
     """
-    M, pairs = len(pairs.annotators), pairs.with_common_items(MIN_COMMON_ITEMS)
-    n, p = pairs.n_common, np.clip(pairs.expected_agreement, 1e-6, 1 - 1e-6)
-    scores = _agreement_scores(pairs.agreement, p, n)
-    excess = (pairs.agreement - p) / (1 - p)
+    M, shared = len(pairs.annotators), pairs.n_common >= MIN_COMMON_ITEMS
+    i, j, n = pairs.i[shared], pairs.j[shared], pairs.n_common[shared]
+    p = np.clip(pairs.expected_agreement[shared], 1e-6, 1 - 1e-6)
+    agreement = pairs.agreement[shared]
+    excess = (agreement - p) / (1 - p)
     correlation = float(np.clip(np.average(excess, weights=n), 0, 1)) if len(n) else 0.0
     excess_matrix = np.full((M, M), np.nan)
-    excess_matrix[pairs.i, pairs.j] = excess_matrix[pairs.j, pairs.i] = excess
-    dependent = _is_outlier(scores)
-    i, j = pairs.i[dependent], pairs.j[dependent]
+    excess_matrix[i, j] = excess_matrix[j, i] = excess
+    dependent = _is_outlier(_agreement_scores(agreement, p, n))
+    first, second = pairs.annotators[i], pairs.annotators[j]
+    groups = _connected_groups(first[dependent], second[dependent])
+    if groups:
+        # A model takes annotators who repeat each other for the truth. The independent ones, who
+        # contradict them together, then seem to have correlated errors.
+        closest = agreement >= (agreement.max() + np.median(agreement)) / 2
+        repeating = _connected_groups(first[closest], second[closest])
+        copies = set(chain(*repeating))
+        n_others = max(M - len(copies), 1)
+        groups = repeating if 2 * len(set(chain(*groups)) - copies) >= n_others else groups
     return Dependence(
-        pairs=np.column_stack([pairs.annotators[i], pairs.annotators[j]]),
+        pairs=np.column_stack([first[dependent], second[dependent]]),
         excess=excess[dependent],
-        groups=_closer_groups(pairs, connected_groups(i, j, pairs.annotators)),
+        groups=groups,
         tested=pairs.annotators,
         excess_matrix=excess_matrix,
         correlation=correlation,
@@ -98,25 +104,6 @@ def find_dependence(pairs: Pairs, names: Array) -> Dependence:
         n_annotators=M,
         names=names,
     )
-
-
-def _closer_groups(
-    pairs: Pairs, groups: tuple[tuple[int, ...], ...]
-) -> tuple[tuple[int, ...], ...]:
-    """The groups, or the annotators who agree most closely if the groups are most of the others.
-
-    A model takes annotators who repeat each other for the truth. The independent ones, who
-    contradict them together, then seem to have correlated errors.
-    """
-    if not groups:
-        return groups
-    closest = float(pairs.agreement.max())
-    is_close = pairs.agreement >= (closest + float(np.median(pairs.agreement))) / 2
-    repeating = connected_groups(pairs.i[is_close], pairs.j[is_close], pairs.annotators)
-    grouped = {m for group in groups for m in group}
-    copies = {m for group in repeating for m in group}
-    others = set(pairs.annotators.tolist()) - copies
-    return repeating if 2 * len(grouped - copies) >= max(len(others), 1) else groups
 
 
 def _agreement_scores(agreement: Floats, expected: Floats, n: Floats) -> Floats:
@@ -134,23 +121,6 @@ def _agreement_scores(agreement: Floats, expected: Floats, n: Floats) -> Floats:
     return np.asarray(np.sign(difference) * np.sqrt(np.maximum(deviance, 0)))
 
 
-def connected_groups(i: Codes, j: Codes, annotators: Codes) -> tuple[tuple[int, ...], ...]:
-    """Annotators that the pairs (i, j) connect, as groups of at least two."""
-    M = len(annotators)
-    graph = csr_array((np.ones(len(i)), (i, j)), shape=(M, M))
-    _, component = connected_components(graph, directed=False)
-    return tuple(
-        tuple(sorted(annotators[component == g].tolist()))
-        for g in np.flatnonzero(np.bincount(component, minlength=1) > 1)
-    )
-
-
-def name_groups(groups: Sequence[Sequence[int]], names: Array) -> str:
-    """The members of the first groups by name; groups are separated by semicolons."""
-    shown = groups[:5]
-    return "; ".join(list_names(names[list(group)]) for group in shown)
-
-
 def _is_outlier(scores: Floats) -> Flags:
     """Whether each pair's score is significantly high, ``[pair]``."""
     if len(scores) == 0:
@@ -161,3 +131,12 @@ def _is_outlier(scores: Floats) -> Flags:
     ordered = np.sort(p_values)
     limits = FALSE_DISCOVERY_RATE * np.arange(1, len(ordered) + 1) / len(ordered)
     return np.asarray(p_values <= ordered[ordered <= limits].max(initial=-1.0))
+
+
+def _connected_groups(first: Codes, second: Codes) -> Groups:
+    """The annotators that the pairs connect, as groups of at least two."""
+    M = int(max(first.max(initial=0), second.max(initial=0))) + 1
+    graph = csr_array((np.ones(len(first)), (first, second)), shape=(M, M))
+    _, component = connected_components(graph, directed=False)
+    groups = np.flatnonzero(np.bincount(component, minlength=1) > 1)
+    return tuple(tuple(np.flatnonzero(component == group).tolist()) for group in groups)

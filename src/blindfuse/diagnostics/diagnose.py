@@ -7,8 +7,7 @@ from blindfuse.diagnostics.class_shares import ClassShares, estimate_class_share
 from blindfuse.diagnostics.coverage import Coverage, measure_coverage
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
 from blindfuse.diagnostics.expected_error import ExpectedError
-from blindfuse.diagnostics.fit import Fit, measure_fit
-from blindfuse.diagnostics.identifiability import Identifiability, check_identifiability
+from blindfuse.diagnostics.fit import Fit, Identifiability, check_identifiability, measure_fit
 from blindfuse.diagnostics.information import Information, measure_information
 from blindfuse.diagnostics.items import Items, rate_items
 from blindfuse.diagnostics.pairs import Pairs, count_pairs
@@ -47,65 +46,48 @@ class Diagnostics:
 
     def paragraphs(self) -> tuple[Paragraph, ...]:
         """Every diagnostic that the responses allow, as text under its heading."""
-        annotators, dependence, fit = self.annotators, self.dependence, self.fit
-        rare = len(self.identifiability.rare_classes) > 0
-        found = [
-            Paragraph("Expected error", self._error_text(), warning=self._is_error_high),
-            Paragraph("Classes", self.class_shares.summary(), warning=False),
-            Paragraph("Items", self.items.summary(), warning=False),
-            Paragraph("Annotators", annotators.summary(), warning=annotators.has_adversaries),
-            Paragraph("Coverage", self.coverage.summary(), warning=False, detail=True),
+        agreement, annotators, fit = self.information, self.annotators, self.fit
+        agree = agreement is not None and agreement.is_beyond_chance
+        rows = [Paragraph("Expected error", *self._error_text())]
+        if agreement is not None:
+            rows.append(Paragraph("Agreement", agreement.summary(), warning=not agree))
+        rows.append(Paragraph("Classes", self.class_shares.summary()))
+        coverage = Paragraph("Coverage", self.coverage.summary(), detail=True)
+        if self.expected_error is None and not self.all_gold and not agree:
+            return (*rows, coverage)  # nobody can be rated
+        dependence, identifiability = self.dependence, self.identifiability.summary()
+        rows += [
+            Paragraph("Items", self.items.summary()),
+            Paragraph("Annotators", annotators.summary(), warning=bool(annotators.adversary.any())),
+            coverage,
             Paragraph("Dependence", dependence.summary(), warning=bool(dependence.groups)),
             Paragraph("Fit", fit.summary(), warning=not fit.holds, detail=True),
-            Paragraph(
-                "Identifiability",
-                self.identifiability.summary(),
-                warning=not self.identifiability.holds or rare,
-                detail=True,
-            ),
         ]
-        if self.information is not None:
-            text, beyond = self.information.summary(), self.information.is_beyond_chance
-            found.insert(1, Paragraph("Agreement", text, warning=not beyond))
-        if self._is_uninformative:  # nobody can be rated
-            stated = "Expected error", "Agreement", "Classes", "Coverage"
-            found = [paragraph for paragraph in found if paragraph.heading in stated]
-        return tuple(found)
+        if identifiability:
+            rows.append(Paragraph("Identifiability", identifiability, warning=True))
+        return tuple(rows)
 
-    @property
-    def _is_uninformative(self) -> bool:
-        """Whether nothing in the responses says who is right."""
-        agree = self.information is not None and self.information.is_beyond_chance
-        return self.expected_error is None and not self.all_gold and not agree
-
-    @property
-    def _is_error_high(self) -> bool:
-        if self.all_gold:
-            return False
-        return self.expected_error is None or self.expected_error.value >= 0.2
-
-    def _error_text(self) -> str:
+    def _error_text(self) -> tuple[str, bool]:
+        """The expected error as text, and whether it is a warning."""
+        expected = self.expected_error
         if self.all_gold:
             return (
                 "Every label is a gold label, so there is no fused label that could be wrong. Fuse "
                 "without gold labels to measure the error of the fused labels on them."
-            )
-        if self.expected_error is None:
+            ), False
+        if expected is None:
             return (
                 "Not stated: the responses do not tell. Check 50 items with `blindfuse audit` to "
                 "measure it."
-            )
+            ), True
+        text = f"{expected}."
         if self.n_checked:
-            return (
-                f"{self.expected_error.interval()}, measured on {self.n_checked:,} checked items."
-            )
-        return f"{self.expected_error}."
+            text = f"{expected.interval()}, measured on {self.n_checked:,} checked items."
+        return text, expected.value >= 0.2
 
     def summary(self) -> str:
         """All paragraphs, one per line."""
-        return "\n".join(
-            f"{paragraph.heading}: {paragraph.text}" for paragraph in self.paragraphs()
-        )
+        return "\n".join(f"{each.heading}: {each.text}" for each in self.paragraphs())
 
 
 def diagnose(
@@ -122,17 +104,10 @@ def diagnose(
 ) -> Diagnostics:
     """Compute all diagnostics of these responses under a model and its posteriors.
 
-    Parameters
-    ----------
-    expected
-        the expected error; None if it is not stated.
-    is_gold ``[item]``
-        whether the label is a gold label.
-    n_checked
-        number of checked items that ``expected`` was measured on.
-    items, information, pairs
-        what was measured before: ratings of the items, the agreement, and pairs of annotators
-        compared with a model of conditionally independent ones.
+    ``expected`` is the expected error, None if it is not stated, and ``n_checked`` the number of
+    checked items that it was measured on. ``is_gold[item]`` says whether the label is a gold label.
+    ``items``, ``information`` and ``pairs`` are what was measured before: ratings of the items, the
+    agreement, and pairs of annotators compared with a model of conditionally independent ones.
     """
     shape = responses.n_items, responses.n_classes
     posteriors = check_numbers(posteriors, "posteriors", shape, minimum=0).astype(float)
@@ -145,12 +120,14 @@ def diagnose(
         table, reference = decided if responses.anchor.kind == "none" else (responses, known)
         pairs = count_pairs(table).compare_with(reference)
     rated = rate_annotators(*decided, by_labels=fused.dependence == 1)
+    has_areas = responses.n_classes == 2 and not responses.is_plain
+    roc_areas = known.roc_areas if has_areas else None
     return Diagnostics(
         expected_error=expected,
         information=information or measure_information(responses),
         class_shares=estimate_class_shares(responses, posteriors, expected, fused.recalibration),
         items=items or rate_items(responses, fused, posteriors, is_gold),
-        annotators=replace(rated, roc_area=_roc_areas(responses, known)),
+        annotators=replace(rated, roc_area=roc_areas),
         coverage=measure_coverage(without_abstentions(responses, decided[0])),
         dependence=find_dependence(pairs, responses.annotators),
         fit=measure_fit(pairs, responses.n_annotators),
@@ -158,10 +135,3 @@ def diagnose(
         all_gold=is_gold is not None and bool(is_gold.all()),
         n_checked=n_checked,
     )
-
-
-def _roc_areas(responses: Responses, model: Model) -> Floats | None:
-    """Areas under the ROC curve, for annotators who report more than one of two classes."""
-    if responses.is_plain or responses.n_classes != 2:
-        return None
-    return model.roc_areas

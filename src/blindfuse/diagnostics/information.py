@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
-from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, count_pairs
-from blindfuse.diagnostics.sampling import evenly_spaced
+from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, count_pairs, evenly_spaced
 from blindfuse.metrics.interval import Interval
 from blindfuse.model.anchored_votes import symbol_counts, symbol_votes
 from blindfuse.model.posteriors import weighted_votes

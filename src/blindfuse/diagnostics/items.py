@@ -15,25 +15,22 @@ from blindfuse.typing import Codes, Flags, Floats
 
 GOOD_ANNOTATOR = 0.75
 """Quantile of the annotators' accuracies that a good annotator has."""
-BLOCK_ITEMS = 20_000
-"""Items that are rated at once, so that they stay in the cache."""
+BLOCK_ITEMS = 50_000
+"""Items that are rated at once, by one thread."""
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """Ratings per item.
+    """Ratings ``[item]``.
 
     Attributes
     ----------
-    confidence ``[item]``
-        posterior of the label.
-    margin ``[item]``
-        difference to the posterior of the second most probable class.
-    needs_another_label ``[item]``
-        whether one more response, by a good annotator, could change the label.
-    gain ``[item]``
-        by how much the probability of a correct label is expected to rise with that response.
-    outvoted ``[item]``
+    confidence, margin
+        posterior of the label, and its difference to that of the second most probable class.
+    needs_another_label, gain
+        whether one more response, by a good annotator, could change the label, and by how much the
+        probability of a correct label is expected to rise with it.
+    outvoted
         whether another class has more votes than the label.
     """
 
@@ -64,25 +61,20 @@ class Items:
 
 
 def rate_items(
-    responses: Responses,
-    model: Model,
-    posteriors: Floats,
-    is_gold: Flags | None = None,
+    responses: Responses, model: Model, posteriors: Floats, is_gold: Flags | None = None
 ) -> Items:
     """Rate items by their ``posteriors[item, class]`` and by what a response would change.
 
     Gold labels do not change.
     """
     fused = model if isinstance(model, FusedModel) else FusedModel.of(model)
-    blocks = np.array_split(np.arange(responses.n_items), -(-responses.n_items // BLOCK_ITEMS) or 1)
 
     def rate(begin: int, end: int) -> list[tuple[NDArray[np.generic], ...]]:
-        if len(blocks) == 1:
-            return [_rate_block(responses, fused, posteriors)]
-        each = blocks[begin:end]
-        return [_rate_block(responses.select_items(at), fused, posteriors[at]) for at in each]
+        starts = range(begin, max(end, 1), BLOCK_ITEMS)
+        blocks = [np.arange(start, min(start + BLOCK_ITEMS, end)) for start in starts]
+        return [_rate_block(responses.select_items(at), fused, posteriors[at]) for at in blocks]
 
-    rated = chain.from_iterable(map_threads(rate, len(blocks), None, 1))
+    rated = chain.from_iterable(map_threads(rate, responses.n_items, None, BLOCK_ITEMS))
     items = Items(*(np.concatenate(column) for column in zip(*rated, strict=True)))
     if is_gold is not None:
         items.needs_another_label[is_gold], items.gain[is_gold] = False, 0.0

@@ -269,14 +269,6 @@ def fuse_table(
     return _in_input_order(decision, why, evidence, canonical, table, method)
 
 
-def check_fusion(value: Any) -> None:
-    """Raise BadParameter if the value is not the result of ``fuse``."""
-    if not isinstance(value, Fusion):
-        raise BadParameter(
-            f"fusion= is a {type(value).__name__}, not the result of fuse. Pass fuse(responses)."
-        )
-
-
 def _require_memory(table: Responses) -> None:
     """Raise BadParameter if confusion matrices would take far more memory than the responses."""
     entries = table.n_annotators * table.n_symbols * table.n_classes

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import entr
 
+from blindfuse.auditing.candidates import IS_FUSION
 from blindfuse.diagnostics.items import BLOCK_ITEMS
-from blindfuse.fusion.fuse import Fusion, check_fusion
+from blindfuse.fusion.fuse import Fusion
 from blindfuse.parameters import integer_at_least, optional
 from blindfuse.typing import Array, Codes, Floats
 
@@ -39,7 +40,7 @@ def next_labels(
     posterior p, where q_a = Σ_k p_k Γ_m(a, k). Nobody is asked about the same item twice, or about
     more than ``max_per_annotator`` items.
     """
-    check_fusion(fusion)
+    IS_FUSION.check("fusion", fusion)
     integer_at_least(1).check("budget", budget)
     optional(integer_at_least(1)).check("max_per_annotator", max_per_annotator)
     candidates = _most_informative(fusion)

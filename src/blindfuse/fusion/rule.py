@@ -15,7 +15,7 @@ from blindfuse.diagnostics.expected_error import (
     measure_features,
     share_error,
 )
-from blindfuse.diagnostics.sampling import evenly_spaced
+from blindfuse.diagnostics.pairs import evenly_spaced
 from blindfuse.estimators.base import Estimator
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.mace import MACE

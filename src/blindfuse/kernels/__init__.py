@@ -13,10 +13,8 @@ in parallel.
 - ``moment_counts``: counts of responses, pairs and triples of responses
 - ``sweeps``: one sweep of Algorithm 1
 - ``posteriors``: posteriors of items and expected counts of annotators
-- ``annotator_evidence``: what responses say about each annotator, given posteriors
 - ``glad``: posteriors and parameter steps of GLAD
 - ``mixed_membership``: variational posteriors of the mixed-membership model
 - ``pairs``: responses of pairs of annotators, compared with a model
 - ``ratings``: hashes, centres and the E-step of ratings on a numeric scale
-- ``components``: annotators connected through common items
 """

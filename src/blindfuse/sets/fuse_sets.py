@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from blindfuse.diagnostics.expected_error import ExpectedError
-from blindfuse.diagnostics.sampling import MAX_SAMPLED, evenly_spaced
+from blindfuse.diagnostics.pairs import MAX_SAMPLED, evenly_spaced
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.fusion.fuse import Fusion, fuse, fuse_table
 from blindfuse.kernels.threads import single_threaded_blas
