@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from blindfuse.errors import RankTooLow as RankTooLow
     from blindfuse.estimators.registry import *  # noqa: F403
     from blindfuse.fusion.compare import Comparison as Comparison
+    from blindfuse.fusion.compare import GoldCheck as GoldCheck
+    from blindfuse.fusion.compare import check_on_gold as check_on_gold
     from blindfuse.fusion.compare import compare as compare
     from blindfuse.fusion.fuse import Fusion as Fusion
     from blindfuse.fusion.fuse import fuse as fuse
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
     from blindfuse.fusion.fuse_stream import FusedChunk as FusedChunk
     from blindfuse.fusion.fuse_stream import FusedStream as FusedStream
     from blindfuse.fusion.fuse_stream import fuse_stream as fuse_stream
-    from blindfuse.fusion.gold_check import GoldCheck as GoldCheck
-    from blindfuse.fusion.gold_check import check_on_gold as check_on_gold
     from blindfuse.fusion.next_labels import LabelRequests as LabelRequests
     from blindfuse.fusion.next_labels import next_labels as next_labels
     from blindfuse.model.model import Model as Model
@@ -78,7 +78,7 @@ _MODULES = {
     "FusedChunk": "fusion.fuse_stream",
     "FusedStream": "fusion.fuse_stream",
     "Fusion": "fusion.fuse",
-    "GoldCheck": "fusion.gold_check",
+    "GoldCheck": "fusion.compare",
     "LabelRequests": "fusion.next_labels",
     "Model": "model.model",
     "MomentCounts": "moments.counts",
@@ -96,7 +96,7 @@ _MODULES = {
     "SetFusion": "sets.set_fusion",
     "Simulation": "simulation",
     "audit": "auditing.audit",
-    "check_on_gold": "fusion.gold_check",
+    "check_on_gold": "fusion.compare",
     "compare": "fusion.compare",
     "diagnose": "diagnostics.diagnose",
     "fuse": "fusion.fuse",

@@ -71,8 +71,8 @@ def test_features_are_those_of_loops_over_items(seed: int) -> None:
     responses = crowd(seed, n=150, missing=0.2).responses
     fitted, mace = DawidSkene().fit(responses), MACE().fit(responses)
     labels = fitted.posteriors_.argmax(axis=1)
-    predict = mace.predict_proba, fitted.predict_proba
-    found = measure_features(responses, labels, fitted.posteriors_, predict, 1.5, False)
+    posteriors = fitted.posteriors_, mace.predict_proba(responses), fitted.posteriors_
+    found = measure_features(responses, labels, posteriors, 1.5, False)
     errors = [1 - row[k] for row, k in zip(fitted.posteriors_, labels, strict=True)]
     assert found.independent_error == found.near_error == pytest.approx(np.mean(errors))
     errors = [1 - row[k] for row, k in zip(mace.posteriors_, labels, strict=True)]

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import blindfuse.fusion.fuse_clusters
 from blindfuse import BadLabels, BadParameter, NotIdentifiable, Responses, fuse_clusters
-from blindfuse.fusion.number_of_classes import choose_number_of_classes
+from blindfuse.fusion.fuse_clusters import choose_number_of_classes
 from blindfuse.metrics import adjusted_rand_index
 from blindfuse.model.co_association import spectral_codes
 
@@ -121,7 +121,7 @@ def test_runs_without_common_classes_are_refused() -> None:
 
 
 def test_held_out_predictions_equal_a_plain_loop() -> None:
-    from blindfuse.fusion.number_of_classes import _log_predictions
+    from blindfuse.fusion.fuse_clusters import _log_predictions
 
     rng = np.random.default_rng(0)
     confusions, prior = (

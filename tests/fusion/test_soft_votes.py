@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from blindfuse import Model, Responses, fuse
-from blindfuse.fusion.soft_votes import MIN_WEIGHTED, PSEUDO_ITEMS, confirmed_confidence
+from blindfuse.fusion.evidence import MIN_WEIGHTED, PSEUDO_ITEMS, confirmed_confidence
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -45,8 +45,8 @@ def command(report: Path | None) -> None:
             f"The demo needs {missing.name}. Run: pip install 'blindfuse[sklearn]'."
         ) from missing
     from blindfuse.cli.screen import Screen, table
+    from blindfuse.fusion.compare import check_on_gold
     from blindfuse.fusion.fuse import fuse
-    from blindfuse.fusion.gold_check import check_on_gold
 
     screen = Screen()
     with screen.progress() as step:

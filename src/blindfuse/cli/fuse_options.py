@@ -13,7 +13,7 @@ from blindfuse.errors import BadParameter
 if TYPE_CHECKING:
     from blindfuse.cli.screen import Screen, Step
     from blindfuse.estimators.base import Estimator
-    from blindfuse.fusion.gold_check import GoldCheck
+    from blindfuse.fusion.compare import GoldCheck
     from blindfuse.readers.reading import Kind
 
 FUSE = "fuse"
@@ -124,7 +124,7 @@ class FuseOptions:
 
     def check(self, fusion: Any, gold: Mapping[Any, Any], blind: Any) -> FusionResult:
         """Return the fusion with the error of ``blind`` on gold labels that it was not given."""
-        from blindfuse.fusion.gold_check import check_on_gold
+        from blindfuse.fusion.compare import check_on_gold
 
         return FusionResult(fusion, gold, blind, check_on_gold(blind, gold), self.method == FUSE)
 

@@ -7,7 +7,7 @@ this module. The formula is in docs/method.md.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -21,8 +21,6 @@ from blindfuse.model.implied import implied_model
 from blindfuse.model.posteriors import weighted_votes
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Floats
-
-Predict = Callable[[Responses], Floats]
 
 LEVEL = 0.8
 """Probability that the interval contains the share of wrong labels."""
@@ -95,10 +93,9 @@ class Features:
 
     Attributes
     ----------
-    independent_error
-        mean of 1 − the posterior of the label if annotators are conditionally independent.
-    mace_error, near_error
-        the same under :class:`MACE`, and after one iteration of EM from the vote.
+    independent_error, mace_error, near_error
+        mean of 1 − the posterior of the label if annotators are conditionally independent, under
+        :class:`MACE`, and after one iteration of EM from the vote.
     margin
         mean lead of the class with most votes over the second, as a share of the item's votes.
     misfit
@@ -166,24 +163,22 @@ class Features:
 def measure_features(
     responses: Responses,
     labels: Codes,
-    independent: Floats,
-    predict: tuple[Predict, Predict],
+    posteriors: Sequence[Floats],
     score: float,
     one_sided: bool,
 ) -> Features:
     """Measure the features of labels ``[item]`` of plain responses, all of which have some.
 
-    ``independent[item, class]`` are posteriors under the model; ``predict`` are the functions that
-    return those of MACE and of one EM iteration.
+    ``posteriors[item, class]`` are those of the model, of MACE and of one EM iteration.
     """
-    mace, near = (one(responses) for one in predict)
+    independent, mace, near = (error_at(each, labels) for each in posteriors)
     votes = weighted_votes(responses)
     model = implied_model(responses, np.eye(responses.n_classes)[labels], 1)
     pairs = count_pairs(responses).compare_with(model)
     return Features(
-        independent_error=error_at(independent, labels),
-        mace_error=error_at(mace, labels),
-        near_error=error_at(near, labels),
+        independent,
+        mace,
+        near,
         margin=float(np.mean(vote_margins(votes) / votes.sum(axis=1))),
         misfit=measure_fit(pairs, responses.n_annotators).misfit,
         score=score,

@@ -66,7 +66,7 @@ def measure_fit(pairs: Pairs, n_annotators: int) -> Fit:
     noise = (1 - fitted / (pairs.n_symbols + 1)) * (1 - pairs.squared_norm)
 
     def of_annotators(values: Floats) -> Floats:
-        return np.bincount(pairs.i, values, M) + np.bincount(pairs.j, values, M) + 0.0
+        return np.bincount(pairs.i, values, M).astype(float) + np.bincount(pairs.j, values, M)
 
     by_annotator = np.full(n_annotators, np.nan)
     by_annotator[pairs.annotators] = _ratio(of_annotators(pairs.residual), of_annotators(noise))

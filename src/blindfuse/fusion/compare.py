@@ -1,4 +1,4 @@
-"""`compare`: run every method on the same responses."""
+"""`compare` runs every method on the same responses; `check_on_gold` measures one fusion."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -8,21 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from blindfuse.errors import BlindfuseError, NotConverged, RankTooLow
+from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, NotConverged, RankTooLow
 from blindfuse.estimators.base import Estimator, check_responses
 from blindfuse.estimators.registry import METHODS
 from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.kernels.threads import single_threaded_blas
-from blindfuse.metrics import error_rate
-from blindfuse.model.posteriors import most_likely
-from blindfuse.parameters import Constraint
+from blindfuse.metrics import calibration_error, error_rate, reliability, wilson_interval
+from blindfuse.metrics.interval import Interval
+from blindfuse.model.posteriors import most_likely, vote_posteriors
 from blindfuse.responses.gold import gold_codes
 from blindfuse.typing import Floats
-
-_METHODS = Constraint(
-    "a dictionary {name: function that returns an estimator}",
-    lambda value: isinstance(value, Mapping) and all(map(callable, value.values())),
-)
 
 
 @dataclass(frozen=True)
@@ -55,7 +50,8 @@ def compare(
     ``report`` is called with the name of each method before it runs.
     """
     table = check_responses(responses)
-    _METHODS.check("methods", methods)
+    if not isinstance(methods, Mapping) or not all(map(callable, methods.values())):
+        raise BadParameter("methods= must be a dictionary {name: function that returns a method}.")
     positions, codes = gold_codes(table, truth)
     report("fuse")
     began = perf_counter()
@@ -66,7 +62,7 @@ def compare(
     def error(posteriors: Floats) -> float | None:
         return error_rate(posteriors[positions], codes) if len(positions) else None
 
-    found = [Comparison("fuse", error(fusion.posteriors), 0.0, seconds, None)]
+    rows = [Comparison("fuse", error(fusion.posteriors), 0.0, seconds, None)]
     for name, make in methods.items():
         report(name)
         began = perf_counter()
@@ -76,9 +72,71 @@ def compare(
                 warnings.simplefilter("ignore", RankTooLow)
                 posteriors = make().fit(table).posteriors_
         except BlindfuseError as reason:
-            found.append(Comparison(name, None, None, perf_counter() - began, str(reason)))
+            rows.append(Comparison(name, None, None, perf_counter() - began, str(reason)))
             continue
         seconds = perf_counter() - began
         differs = float(np.mean(most_likely(posteriors) != labels))
-        found.append(Comparison(name, error(posteriors), differs, seconds, None))
-    return found
+        rows.append(Comparison(name, error(posteriors), differs, seconds, None))
+    return rows
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Items of similar confidence: their mean confidence and the share of correct labels."""
+
+    items: int
+    confidence: float
+    accuracy: Interval
+
+
+@dataclass(frozen=True)
+class GoldCheck:
+    """The error of a fusion on ``items`` gold items that it was not given.
+
+    ``error`` and ``vote_error`` are the shares of wrong labels of the fusion and of the majority
+    vote, in which a tie counts in proportion; ``expected_error`` is what the fusion expected.
+    ``bins`` are the reliability diagram that the ``calibration_error`` summarises.
+    """
+
+    items: int
+    error: Interval
+    vote_error: Interval
+    expected_error: float
+    calibration_error: float
+    bins: tuple[Bin, ...]
+
+    def summary(self) -> str:
+        """Return the figures as sentences."""
+        too_low = self.expected_error < self.error.low
+        advice = " The expected error below is too low: trust the measured one." if too_low else ""
+        return (
+            f"{100 * self.error.value:.1f} % of the labels are wrong on {self.items:,} gold items "
+            f"({100 * self.error.low:.1f} to {100 * self.error.high:.1f} %), fused without them; "
+            f"majority vote: {100 * self.vote_error.value:.1f} %. Confidences are off by "
+            f"{100 * self.calibration_error:.1f} points on average.{advice}"
+        )
+
+
+def check_on_gold(blind: Fusion, gold: Mapping[Any, Any]) -> GoldCheck:
+    """Measure a fusion on gold labels ``{item: label}`` that it was not given."""
+    items, codes = gold_codes(blind.responses, gold)
+    if not len(items):
+        raise BadLabels("There are no gold labels to check against. Give at least one.")
+    posteriors = blind.posteriors[items]
+    votes = vote_posteriors(blind.responses.select_items(items))
+    return GoldCheck(
+        items=len(items),
+        error=_interval(error_rate(posteriors, codes), len(items)),
+        vote_error=_interval(error_rate(votes, codes), len(items)),
+        expected_error=float(1 - posteriors.max(axis=1).mean()),
+        calibration_error=calibration_error(posteriors, codes),
+        bins=tuple(
+            Bin(int(count), float(confidence), _interval(accuracy, int(count)))
+            for count, confidence, accuracy in zip(*reliability(posteriors, codes, 10), strict=True)
+        ),
+    )
+
+
+def _interval(share: float, count: int) -> Interval:
+    inside = float(np.clip(share, 0, 1))
+    return Interval(inside, *wilson_interval(inside, count))

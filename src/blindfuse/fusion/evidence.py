@@ -14,7 +14,7 @@ import numpy as np
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
 from blindfuse.diagnostics.fit import Fit, measure_fit
 from blindfuse.diagnostics.information import Information, measure_information
-from blindfuse.diagnostics.pairs import PairCounts, Pairs, count_pairs
+from blindfuse.diagnostics.pairs import Pairs, count_pairs
 from blindfuse.errors import NotIdentifiable
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.em import EMEstimator
@@ -22,7 +22,12 @@ from blindfuse.estimators.held_out import Gain, HeldOut, fit_independent, fit_su
 from blindfuse.estimators.mace import MACE
 from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
 from blindfuse.model.model import Model
-from blindfuse.model.posteriors import ExpectedCounts, count_votes, weighted_votes
+from blindfuse.model.posteriors import (
+    ExpectedCounts,
+    baseline_votes,
+    count_votes,
+    weighted_votes,
+)
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.moments.requirements import counting_is_cheap, require_overlap
 from blindfuse.responses.responses import Responses
@@ -35,6 +40,10 @@ FEW_CLASSES = 0.6
 one who reports only one of them."""
 MIN_ONE_SIDED = 0.5
 """Share of responses by one-sided annotators from which on no confusion matrix is determined."""
+MIN_WEIGHTED = 4
+"""Annotators from which on weights are learned: of fewer, two may confirm each other's errors."""
+PSEUDO_ITEMS = 30.0
+"""Items for which the mean weight counts in that of each annotator."""
 
 
 @dataclass(eq=False)
@@ -150,7 +159,9 @@ class Evidence:
     @cached_property
     def mace(self) -> MACE:
         """:class:`MACE`, fitted to a sample."""
-        return MACE(threads=self.threads).fit(self._sample_in_order)
+        table = self.responses
+        sample = self.sample.recoded(table.annotators, table.classes, table.symbols)
+        return MACE(threads=self.threads).fit(sample)
 
     def fit_dawid_skene(self, **parameters: Any) -> DawidSkene:
         """Fit Dawid–Skene with these parameters, the gold labels and the prior model."""
@@ -164,14 +175,9 @@ class Evidence:
         return method.fit(self.responses, gold=self.gold, votes=votes)
 
     @cached_property
-    def pair_counts(self) -> PairCounts:
-        """Counts of the responses of pairs of annotators."""
-        return count_pairs(self.responses)
-
-    @cached_property
     def pairs(self) -> Pairs:
         """The responses of pairs of annotators, compared with the model."""
-        return self.pair_counts.compare_with(self.fitted.model_)
+        return count_pairs(self.responses).compare_with(self.fitted.model_)
 
     @cached_property
     def dependence(self) -> Dependence:
@@ -210,11 +216,32 @@ class Evidence:
         return sample_items(self.responses, self.seed)
 
     @cached_property
-    def _sample_in_order(self) -> Responses:
-        """The sample with annotators and classes in the order of the whole table."""
-        table = self.responses
-        return self.sample.recoded(table.annotators, table.classes, table.symbols)
-
-    @cached_property
     def _vote_counts(self) -> ExpectedCounts:
         return count_votes(self.responses, self.threads)
+
+
+def confirmed_confidence(responses: Responses) -> Floats | None:
+    """How far the others confirm the probabilities of each annotator: weights with mean one.
+
+    With y_n the class by the soft vote of all others and c the agreement by chance, annotator m
+    claims to be right in excess of chance by mean max_k P_nm(k) − c, and the others confirm
+    mean P_nm(y_n) − c. The weight is the root of the share that is confirmed, so that constant,
+    reversed and overconfident annotators count little. None if there are too few annotators.
+    """
+    M, probabilities = responses.n_annotators, responses.probabilities
+    if probabilities is None or M < MIN_WEIGHTED:
+        return None
+    total, _ = baseline_votes(responses)
+    items, codes = responses.item_of_response(), responses.by_item.codes
+    others = (total[items] - probabilities).argmax(axis=1)
+    confirmed = probabilities[np.arange(len(items)), others]
+    number = np.maximum(np.bincount(codes, minlength=M), 1)
+    claimed = np.bincount(codes, probabilities.max(axis=1), M) / number
+    agreed = np.bincount(codes, confirmed, M) / number
+    mean = [np.bincount(codes, column, M) / number for column in probabilities.T]
+    shares = [np.bincount(codes, others == k, M) / number for k in range(len(mean))]
+    chance = np.einsum("km,km->m", mean, shares)
+    share = np.maximum(agreed - chance, 0) / np.maximum(claimed - chance, 1e-6)
+    weights = np.sqrt(np.where(claimed - chance > 1e-6, share, 0.0))
+    weights = (number * weights + PSEUDO_ITEMS * weights.mean()) / (number + PSEUDO_ITEMS)
+    return weights / weights.mean() if weights.any() else None

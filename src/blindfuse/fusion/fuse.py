@@ -16,14 +16,13 @@ from blindfuse.diagnostics.items import Items, rate_items
 from blindfuse.errors import BadParameter, NotConverged
 from blindfuse.estimators.base import Estimator, check_responses
 from blindfuse.fusion.evidence import Evidence
-from blindfuse.fusion.explain import explain
 from blindfuse.fusion.presentation import (
     annotator_columns,
     describe_size,
     label_columns,
     label_document,
 )
-from blindfuse.fusion.rule import Decision, decide_labels, expect_error
+from blindfuse.fusion.rule import Decision, decide_labels, expect_error, explain
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.implied import implied_model

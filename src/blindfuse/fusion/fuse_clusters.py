@@ -1,40 +1,62 @@
 """``fuse_clusters``: fuse clusterings of the same items, whose clusters have no common names."""
 
 import os
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
-from blindfuse.errors import NotIdentifiable, list_names
+from blindfuse.errors import NotConverged, NotIdentifiable, list_names
 from blindfuse.estimators.dawid_skene import DawidSkene
-from blindfuse.fusion.number_of_classes import NumberOfClasses, choose_number_of_classes
+from blindfuse.fusion.evidence import SIGNIFICANT_Z
 from blindfuse.metrics import adjusted_rand_index
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
 from blindfuse.parameters import integer_at_least
+from blindfuse.responses.anchor import NO_ANCHOR
 from blindfuse.responses.inputs import Names
 from blindfuse.responses.responses import Responses
 from blindfuse.result import Columns, Paragraph, json_rows, sorted_columns, summarize
-from blindfuse.typing import Array, Floats
+from blindfuse.typing import Array, Codes, Floats, Integers
+
+MAX_ITEMS = 4_000
+"""Items that the curve is computed from; a sample of larger tables."""
+MIN_ITEMS_PER_CLASS = 5
+"""Items of a half per class; with fewer, classes describe single items."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberOfClasses:
+    """The chosen number of classes, and the curve that it was chosen by.
+
+    ``candidates`` are the numbers that were tried, and ``prediction`` the mean log probability of a
+    held-out cluster, in nats.
+    """
+
+    best: int
+    candidates: Codes
+    prediction: Floats
+
+    def summary(self) -> str:
+        """Say which K was chosen and why."""
+        first, chosen = (self.prediction[self.candidates == k][0] for k in (1, self.best))
+        return (
+            f"{self.best:,} classes were chosen by held-out prediction: they predict a run's "
+            f"cluster from the other runs better than one class by {chosen - first:.2f} nats, and "
+            f"further classes, up to {self.candidates[-1]:,}, add little."
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterFusion:
     """One class per item, found by several clusterings together.
 
-    Attributes
-    ----------
-    responses
-        the clusterings, as :class:`Responses` with symbols of their own.
-    model
-        the :class:`Model`: the share of every cluster of every run in each class, and the prior.
-    posteriors ``[item, class]``, labels ``[item]``, confidence ``[item]``
-        the result; confidence is the largest posterior.
-    agreement ``[run]``
-        adjusted Rand index of each run and the labels: 1 for the same partition, 0 for chance.
-    number
-        how the number of classes was chosen; None if it was given.
+    ``responses`` are the clusterings, with symbols of their own, and ``model`` has the share of
+    every cluster of every run in each class. ``agreement[run]`` is the adjusted Rand index of each
+    run and the labels: 1 for the same partition, 0 for chance. ``number`` says how the number of
+    classes was chosen; None if it was given.
     """
 
     responses: Responses
@@ -84,7 +106,8 @@ class ClusterFusion:
     def paragraphs(self) -> tuple[Paragraph, ...]:
         """The classes, the runs, and items that are not clear, as text."""
         sizes = np.bincount(most_likely(self.posteriors), minlength=len(self.model.classes))
-        named = ", ".join(f"{name}: {size:,}" for name, size in self._largest(sizes))
+        order = [k for k in np.argsort(-sizes, kind="stable")[:12].tolist() if sizes[k]]
+        named = ", ".join(f"{self.model.classes[k]}: {sizes[k]:,}" for k in order)
         rows = [Paragraph("Class sizes", f"{named}.")]
         if self.number is not None:
             rows.insert(0, Paragraph("Number of classes", self.number.summary()))
@@ -129,10 +152,6 @@ class ClusterFusion:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write what prediction needs to an ``.npz`` file; :meth:`Model.load` reads it."""
         self.model.save(path)
-
-    def _largest(self, sizes: Array) -> list[tuple[Any, int]]:
-        order = np.argsort(-sizes, kind="stable")[:12]
-        return [(self.model.classes[k], int(sizes[k])) for k in order if sizes[k]]
 
     def _describe_runs(self) -> str:
         low, high = np.quantile(self.agreement, [0.25, 0.75])
@@ -181,10 +200,8 @@ def fuse_clusters(
         number of classes, or their names; None to choose the number by held-out prediction.
     missing
         the value of items that a run did not cluster, as of noise in DBSCAN.
-    seed
-        of the sample of items that the number of classes is chosen by.
-    threads
-        maximum number of threads; None for all cores.
+    seed, threads
+        of the sample of items that the number of classes is chosen by; maximum number of threads.
     **options
         those of :meth:`Responses.from_matrix` or :meth:`Responses.from_frame`.
 
@@ -211,22 +228,132 @@ def _read_clusterings(
 ) -> tuple[Responses, NumberOfClasses | None]:
     """Return the clusterings with their classes, and how many were chosen if none are given."""
     is_read = isinstance(data, Responses)
-    if is_read and classes is None and not data.is_plain:
-        return _with_several_runs(data), None
-    given = 2 if classes is None else classes
-    table = Responses.from_clusters(data, classes=given, **({} if is_read else options))
-    _with_several_runs(table)
-    if classes is not None:
+    has_classes = is_read and classes is None and not data.is_plain
+    if has_classes:
+        table = data
+    else:
+        given = 2 if classes is None else classes
+        table = Responses.from_clusters(data, classes=given, **({} if is_read else options))
+    if table.n_annotators < 2:
+        raise NotIdentifiable(
+            f"There is only one clustering, {list_names(table.annotators)}.",
+            "Pass two or more of the same items, one per column.",
+        )
+    if has_classes or classes is not None:
         return table, None
     number = choose_number_of_classes(table, seed)
     return Responses.from_clusters(table, classes=number.best), number
 
 
-def _with_several_runs(responses: Responses) -> Responses:
-    """Return the responses, or raise an error if there is nothing to fuse."""
-    if responses.n_annotators < 2:
+def choose_number_of_classes(responses: Responses, seed: int = 0) -> NumberOfClasses:
+    """Choose the number of classes of clusterings by held-out prediction.
+
+    For every K, a model fitted to half of the items predicts, on the other half, the cluster that
+    each run reports from the clusters that the other runs report. Runs that saw the same features
+    depend on each other beyond any small number of classes, so the prediction improves with every
+    further class, but only a little once K has passed the number of classes. The chosen K is where
+    the curve of what is predicted (nats per cluster) over log K (nats that a class can tell) bends
+    most: the largest vertical distance from the straight line between its ends (Satopää et al.
+    2011, "Finding a 'Kneedle' in a Haystack").
+    """
+    rng = np.random.default_rng(seed)
+    several = np.flatnonzero(responses.responses_per_item >= 2)
+    items = rng.permutation(several)[:MAX_ITEMS]
+    candidates = _candidates(responses, len(items) // 2)
+    if len(candidates) < 2:
         raise NotIdentifiable(
-            f"There is only one clustering, {list_names(responses.annotators)}.",
-            "Pass two or more of the same items, one per column.",
+            f"{len(items):,} items with two or more clusters are too few to choose the number of "
+            "classes.",
+            "Pass the number of classes.",
         )
-    return responses
+    halves = _halve(responses, items, int(candidates[-1]))
+    predicted = np.stack([_predict_held_out(halves, int(k)) for k in candidates])
+    gains = predicted[1:] - predicted[0]
+    errors = gains.std(axis=1) / np.sqrt(gains.shape[1])
+    if not np.any(gains.mean(axis=1) > SIGNIFICANT_Z * errors):
+        raise NotIdentifiable(
+            "The runs agree no more than by chance: no number of classes predicts the clusters of "
+            "one run from those of the others.",
+            "Check that the rows of all runs are the same items; pass the number of classes to "
+            "fuse them anyway.",
+        )
+    curve = predicted.mean(axis=1)
+    rise = (curve - curve[0]) / (curve.max() - curve[0])
+    line = np.log(candidates) / np.log(candidates[-1])
+    allowed = (candidates > 1) & (candidates <= responses.n_symbols)
+    best = int(np.argmax(np.where(allowed, rise - line, -np.inf)))
+    return NumberOfClasses(int(candidates[best]), candidates, curve)
+
+
+def _candidates(responses: Responses, n_items: int) -> Codes:
+    """Every K to try: 1, 2, … up to twice the clusters of the largest run.
+
+    From 12 on, K grows in steps of an eighth.
+    """
+    largest = int(np.count_nonzero(_counts(responses), axis=1).max(initial=0))
+    last = min(2 * largest, n_items // MIN_ITEMS_PER_CLASS)
+    values, k = list[int](), 1
+    while k < last:
+        values.append(k)
+        k += 1 if k < 12 else k // 8
+    return np.array([*values, last] if last >= 2 else [], dtype=np.intp)
+
+
+def _counts(responses: Responses) -> Integers:
+    """Number of items in every cluster of every run, ``[annotator, symbol]``."""
+    M, R = responses.n_annotators, responses.n_symbols
+    cells = responses.by_item.codes.astype(np.int64) * R + responses.by_item.symbols
+    return np.bincount(cells, minlength=M * R).reshape(M, R)
+
+
+def _halve(responses: Responses, items: Codes, n_symbols: int) -> list[Responses]:
+    """The items in two halves, with as many symbols as the largest K needs."""
+    symbols = np.arange(max(n_symbols, responses.n_symbols))
+    halves = [responses.select_items(np.sort(items[part::2])) for part in (0, 1)]
+    return [
+        Responses.from_codes(
+            *(half.item_of_response(), half.by_item.codes, half.by_item.symbols),
+            items=np.arange(half.n_items),
+            annotators=half.annotators,
+            classes=np.arange(2),
+            symbols=symbols,
+            anchor=NO_ANCHOR,
+        )
+        for half in halves
+    ]
+
+
+def _predict_held_out(halves: list[Responses], n_classes: int) -> Floats:
+    """Mean log probability of an item's clusters, each given the others, ``[item]``."""
+    results = []
+    for train, test in (halves, halves[::-1]):
+        confusions, prior = _fit(train, n_classes)
+        floor = 0.5 / train.n_items  # a cluster that the other half does not have
+        results.append(_log_predictions(np.maximum(confusions, floor), prior, test))
+    return np.concatenate(results)
+
+
+def _fit(responses: Responses, n_classes: int) -> tuple[Floats, Floats]:
+    """Confusion matrices and prior; with one class, the shares of the clusters of each run."""
+    if n_classes == 1:
+        counts = _counts(responses)
+        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        return shares[:, :, None], np.ones(1)
+    table = responses.with_anchor(n_classes, responses.anchor)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        model = DawidSkene(max_iter=50, tolerance=1e-5).fit(table).model_
+    return model.confusions, model.prior
+
+
+def _log_predictions(confusions: Floats, prior: Floats, responses: Responses) -> Floats:
+    """log Σ_k P(k | other runs) Γ_m(f_m, k), mean over the runs of each item, ``[item]``."""
+    items, (_, annotators, symbols) = responses.item_of_response(), responses.by_item
+    likelihoods = confusions[annotators, symbols]
+    logs = np.log(likelihoods)
+    joint = np.log(prior) + np.zeros((responses.n_items, len(prior)))
+    np.add.at(joint, items, logs)
+    others = softmax(joint[items] - logs, axis=1)
+    predicted = np.log((others * likelihoods).sum(axis=1))
+    sums = np.bincount(items, predicted, minlength=responses.n_items)
+    return np.asarray(sums / responses.responses_per_item)

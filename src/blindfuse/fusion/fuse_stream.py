@@ -147,8 +147,7 @@ class _Sample:
     """A uniform random sample of items with at most ``max_responses`` responses.
 
     Each item draws a random number and is kept if it is below a threshold, which is halved when the
-    sample is too large. Annotators and classes are those of all chunks. Items that are named in
-    ``always`` are kept, and do not count towards the size.
+    sample is too large. Items that are named in ``always`` are kept, and do not count.
     """
 
     def __init__(

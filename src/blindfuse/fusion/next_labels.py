@@ -6,13 +6,15 @@ import numpy as np
 from scipy.special import entr
 
 from blindfuse.auditing.candidates import IS_FUSION
-from blindfuse.diagnostics.items import BLOCK_ITEMS
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.parameters import integer_at_least, optional
 from blindfuse.typing import Array, Codes, Floats
 
 MAX_CANDIDATES = 20
-"""Annotators considered for every item: the most informative ones on average."""
+"""Annotators considered for every item: those whose response is most informative about an item
+without responses."""
+BLOCK_ITEMS = 20_000
+"""Items that are looked at at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,42 +45,31 @@ def next_labels(
     IS_FUSION.check("fusion", fusion)
     integer_at_least(1).check("budget", budget)
     optional(integer_at_least(1)).check("max_per_annotator", max_per_annotator)
-    candidates = _most_informative(fusion)
+    usual = _information(fusion.model.prior[None], fusion.model.confusions)[0]
+    candidates = np.argsort(-usual, kind="stable")[:MAX_CANDIDATES]
     gains = _gains(fusion, candidates)
     left = np.full(len(candidates), budget if max_per_annotator is None else max_per_annotator)
-    items: list[int] = []
-    annotators: list[int] = []
-    gained: list[float] = []
-    while len(items) < budget:
+    requests: list[tuple[float, int, int]] = []
+    while len(requests) < budget:
         # Take the best candidate of every item; annotators accept their best items up to the limit.
         choice = gains.argmax(axis=1)
         best = gains[np.arange(len(gains)), choice]
-        ranked = np.argsort(-best, kind="stable")[: budget - len(items)]
+        ranked = np.argsort(-best, kind="stable")[: budget - len(requests)]
         ranked = ranked[best[ranked] > 0]
         if not len(ranked):
             break
         for item in ranked.tolist():
             m = choice[item]
             if left[m] > 0:
-                items.append(item)
-                annotators.append(candidates[m])
-                gained.append(best[item])
+                requests.append((best[item], item, candidates[m]))
                 gains[item] = 0.0
                 left[m] -= 1
         gains[:, left == 0] = 0.0
-    order = np.argsort(-np.array(gained), kind="stable")
-    return LabelRequests(
-        fusion.responses.items[np.array(items, dtype=np.intp)[order]],
-        fusion.responses.annotators[np.array(annotators, dtype=np.intp)[order]],
-        np.array(gained)[order],
-    )
-
-
-def _most_informative(fusion: Fusion) -> Codes:
-    """The annotators whose response is most informative about an item without responses."""
-    model = fusion.model
-    information = _information(model.prior[None], model.confusions)[0]
-    return np.argsort(-information, kind="stable")[:MAX_CANDIDATES]
+    rows = np.array(requests, dtype=float).reshape(-1, 3)
+    rows = rows[np.argsort(-rows[:, 0], kind="stable")]
+    items, annotators = rows[:, 1:].T.astype(np.intp)
+    table = fusion.responses
+    return LabelRequests(table.items[items], table.annotators[annotators], rows[:, 0])
 
 
 def _gains(fusion: Fusion, candidates: Codes) -> Floats:

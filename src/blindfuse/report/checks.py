@@ -7,8 +7,7 @@ import numpy as np
 
 from blindfuse.auditing.audit import AuditResult
 from blindfuse.auditing.candidates import FUSION
-from blindfuse.fusion.compare import Comparison
-from blindfuse.fusion.gold_check import GoldCheck
+from blindfuse.fusion.compare import Comparison, GoldCheck
 from blindfuse.metrics import Interval
 from blindfuse.report.blocks import (
     Field,

@@ -17,10 +17,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from blindfuse.auditing.audit import AuditResult
 from blindfuse.errors import BadFile, BadParameter, capitalize
 from blindfuse.files import cache_folder, write_atomically
-from blindfuse.fusion.compare import Comparison
+from blindfuse.fusion.compare import Comparison, GoldCheck
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.fusion.fuse_clusters import ClusterFusion
-from blindfuse.fusion.gold_check import GoldCheck
 from blindfuse.numbers.number_fusion import NumberFusion
 from blindfuse.report import clusters, labels, numbers, sets
 from blindfuse.report.blocks import (
