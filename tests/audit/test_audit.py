@@ -260,7 +260,7 @@ def test_bad_input_is_refused() -> None:
         ({}, "No item was checked"),
         (dict.fromkeys(labels), "No item was checked"),
         ({first: 7}, "not among the classes"),
-        ({"nobody": 0}, "not among the fused items"),
+        ({"nobody": 0}, "not among the items"),
         ({outside: 0}, "not in the plan"),
     ]
     for wrong, message in refused:

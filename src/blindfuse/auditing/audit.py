@@ -33,17 +33,9 @@ if TYPE_CHECKING:
 class AuditResult:
     """Errors, class proportions and annotators, measured on checked labels.
 
-    All intervals have a confidence level of 95 %. For a plan they hold for all items, whatever
-    model gave the labels; for a list of the user's own they hold for items like those.
-
-    Attributes
-    ----------
-    fusion, plan
-        what was audited; the plan is None for a list of the user's own.
-    sample
-        the checked items, with the gold items of the fusion.
-    candidates
-        the labels of the methods that are compared.
+    All intervals have a confidence level of 95 %. For a ``plan`` they hold for all items, whatever
+    model gave the labels; without one, for items like those of the user's own list. The ``sample``
+    are the checked items with the gold items of the fusion, ``candidates`` the methods compared.
     """
 
     fusion: "Fusion" = field(repr=False)
@@ -93,15 +85,14 @@ class AuditResult:
         Intervals are paired: only items on which the two disagree count, and how many there are is
         known.
         """
-        return {name: self._difference(name) for name in self._losses if name != FUSION}
-
-    def _difference(self, method: str) -> Interval:
-        differ = self.candidates.differ(method, FUSION)
-        half = (1 + self._losses[method] - self._losses[FUSION]) / 2
-        counts, reach = self.sample.counts_within(half, differ), float(np.mean(differ))
-        if counts is None:
-            return Interval(0.0, -reach, reach)
-        return Interval(*(reach * (2 * x - 1) + 0.0 for x in intervals_of_shares([counts])[0]))
+        differences = {}
+        for name in [name for name in self._losses if name != FUSION]:
+            differ = self.candidates.differ(name, FUSION)
+            half = (1 + self._losses[name] - self._losses[FUSION]) / 2
+            counts, reach = self.sample.counts_within(half, differ), float(np.mean(differ))
+            share = Interval(0.5, 0, 1) if counts is None else intervals_of_shares([counts])[0]
+            differences[name] = Interval(*(reach * (2 * x - 1) + 0.0 for x in share))
+        return differences
 
     @cached_property
     def better_method(self) -> str | None:

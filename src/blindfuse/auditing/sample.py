@@ -9,7 +9,8 @@ import numpy as np
 from blindfuse.auditing.plan import AuditPlan
 from blindfuse.auditing.stratified import Counts, dispersion_of, merge_unchecked
 from blindfuse.errors import BadLabels, list_names
-from blindfuse.responses.coding import as_names, positions
+from blindfuse.responses.coding import positions
+from blindfuse.responses.gold import gold_codes
 from blindfuse.typing import Codes, Flags, Floats
 
 if TYPE_CHECKING:
@@ -20,18 +21,17 @@ if TYPE_CHECKING:
 class CheckedSample:
     """Items with known labels: simple random samples within strata.
 
-    Gold items are a stratum of their own, of which all are known.
+    Gold items are a stratum of their own, of which all are known; ``n_checked`` does not count
+    them. Every stratum has a checked item.
 
     Attributes
     ----------
-    items ``[check]``, truth ``[check]``, strata ``[check]``
-        positions of the items, class codes and stratum codes; every stratum has a checked item.
+    items, truth, strata ``[check]``
+        positions of the items, class codes and stratum codes.
     sizes ``[stratum]``
         N_h.
     stratum_of_item ``[item]``
         None if only the strata of the checked items are known.
-    n_checked
-        number of checked items, without the gold items.
     scale
         factor of all sizes. Items that were not drawn at random are treated as a sample of a much
         larger population of items like those.
@@ -103,9 +103,17 @@ def collect_sample(
     fusion: "Fusion", plan: AuditPlan | None, checked: Mapping[Any, Any]
 ) -> CheckedSample:
     """Return the checked items of a plan; without a plan, all items count as one stratum."""
-    items, truth = _codes(fusion, checked)
-    known = np.flatnonzero(_gold_mask(fusion))
-    gold_labels = positions(fusion.labels[known], fusion.responses.classes)
+    filled = {item: label for item, label in checked.items() if not _is_missing(label)}
+    items, truth = gold_codes(fusion.responses, filled, "Checked")
+    is_gold = _gold_mask(fusion)
+    known = np.flatnonzero(is_gold)
+    fused = positions(fusion.labels, fusion.responses.classes)
+    conflicting = items[is_gold[items] & (fused[items] != truth)]
+    if len(conflicting):
+        raise BadLabels(
+            f"The items {list_names(fusion.responses.items[conflicting])} have another gold label "
+            "than checked label. Keep one label per item."
+        )
     is_new = ~np.isin(items, known)
     if not is_new.any():
         raise BadLabels(
@@ -117,40 +125,13 @@ def collect_sample(
     is_drawn = plan is not None or len(items) + len(known) == fusion.responses.n_items
     return CheckedSample(
         np.concatenate([items, known]),
-        np.concatenate([truth, gold_labels]),
+        np.concatenate([truth, fused[known]]),
         np.concatenate([strata, np.full(len(known), len(sizes))]),
         np.append(sizes, float(len(known))) if len(known) else sizes,
         stratum_of_item,
         len(items),
         1.0 if is_drawn else 1e6,
     )
-
-
-def _codes(fusion: "Fusion", checked: Mapping[Any, Any]) -> tuple[Codes, Codes]:
-    """Positions and class codes of the checked items; labels that are None count as unchecked."""
-    filled = {item: label for item, label in (checked or {}).items() if not _is_missing(label)}
-    items, labels = as_names(list(filled)), as_names(list(filled.values()))
-    item_at = positions(items, fusion.responses.items)
-    class_at = positions(labels, fusion.responses.classes)
-    if np.any(item_at < 0):
-        raise BadLabels(
-            f"Checked items {list_names(items[item_at < 0])} are not among the fused items. "
-            "Leave them out, or use the names of the responses."
-        )
-    if np.any(class_at < 0):
-        unknown = dict.fromkeys(labels[class_at < 0].tolist())
-        raise BadLabels(
-            f"Checked labels {list_names(unknown)} are not among the classes "
-            f"{list_names(fusion.responses.classes)}. Correct them, or add them to classes=."
-        )
-    differs = fusion.responses.classes[class_at] != fusion.labels[item_at]
-    conflicting = items[_gold_mask(fusion)[item_at] & differs]
-    if len(conflicting):
-        raise BadLabels(
-            f"The items {list_names(conflicting)} have another gold label than checked label. Keep "
-            "one label per item."
-        )
-    return item_at, class_at
 
 
 def _is_missing(label: Any) -> bool:

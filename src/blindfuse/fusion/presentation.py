@@ -1,6 +1,5 @@
 """How fused labels are shown: the tables of items and annotators, and the JSON document."""
 
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,6 +75,10 @@ def label_document(fusion: "Fusion") -> dict[str, Any]:
     """Return the whole result as one JSON object."""
     responses, diagnostics = fusion.responses, fusion.diagnostics
     dependence, information = diagnostics.dependence, diagnostics.information
+    shares = diagnostics.class_shares
+    columns = {name: getattr(shares, name) for name in ("share", "low", "high", "votes")}
+    rows = zip(*(np.ma.masked_invalid(column).tolist() for column in columns.values()), strict=True)
+    named = zip(shares.classes.tolist(), rows, strict=True)
     return {
         "n_items": responses.n_items,
         "n_annotators": responses.n_annotators,
@@ -87,7 +90,7 @@ def label_document(fusion: "Fusion") -> dict[str, Any]:
         "why": fusion.why,
         **expected_error_document(fusion.expected_error),
         "agreement": None if information is None else information.alpha._asdict(),
-        "class_shares": _shares_document(diagnostics),
+        "class_shares": {str(name): dict(zip(columns, row, strict=True)) for name, row in named},
         "effective_votes": dependence.effective_votes,
         "misfit": diagnostics.fit.misfit,
         "gold": None,
@@ -103,21 +106,6 @@ def expected_error_document(expected: ExpectedError | None) -> dict[str, float |
     """Return the expected error and its interval; null if the responses do not tell."""
     names = {"": "value", "_low": "low", "_high": "high", "_if_independent": "if_independent"}
     return {f"expected_error{end}": getattr(expected, name, None) for end, name in names.items()}
-
-
-def _shares_document(diagnostics: Diagnostics) -> dict[str, dict[str, float | None]]:
-    """The share of each class with its 80 % interval, and its share of the votes."""
-    shares = diagnostics.class_shares
-    columns = {
-        "share": shares.share,
-        "low": shares.low,
-        "high": shares.high,
-        "votes": shares.votes,
-    }
-    return {
-        str(name): {key: None if isnan(x[k]) else float(x[k]) for key, x in columns.items()}
-        for k, name in enumerate(shares.classes.tolist())
-    }
 
 
 def _count(number: int, noun: str) -> str:

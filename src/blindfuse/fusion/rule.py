@@ -247,14 +247,24 @@ def explain(decision: Decision, evidence: Evidence) -> str:
 def _reason(decision: Decision, evidence: Evidence) -> str:
     w, weights = decision.model.dependence, decision.model.vote_weights
     if decision.method == SOFT_VOTE:
+        if weights is None:
+            return "Probabilities are averaged."
         return (
-            "Probabilities are averaged."
-            if weights is None
-            else "Probabilities are averaged; each annotator counts as far as the others confirm "
-            f"its confidence (weights {weights.min():.2f} to {weights.max():.2f})."
+            "Probabilities are averaged; each annotator counts as far as the others confirm its "
+            f"confidence (weights {weights.min():.2f} to {weights.max():.2f})."
         )
+    if not evidence.is_informative and evidence.information is None:
+        return (
+            "No item has two responses, so nothing in them says which ones are right; the labels "
+            "are the responses."
+        )
+    if not evidence.is_informative and np.count_nonzero(evidence.votes.sum(axis=0)) == 1:
+        return "All responses are the same, so nothing in them says which ones are right."
     if not evidence.is_informative:
-        return _no_information(evidence)
+        return (
+            "Annotators agree no more than by chance, so the labels are the majority vote and "
+            "nothing in the responses says how many are wrong."
+        )
     if evidence.votes_only:
         return "Errors are correlated in all questions together, so the majority vote is used."
     if np.count_nonzero(evidence.responses.responses_per_annotator) < MIN_MODELLED:
@@ -276,43 +286,23 @@ def _reason(decision: Decision, evidence: Evidence) -> str:
             f"EM learns what each of {evidence.responses.n_symbols:,} symbols means for every "
             "annotator, starting from the mean of the standardised scores."
         )
-    prefix = ""
+    prefix, gain = "", evidence.second_subtype
     if evidence.is_one_sided:
         prefix = (
             f"{100 * evidence.one_sided_share:.0f} % of the responses come from annotators who "
             "report few of the classes, so MACE takes the place of confusion matrices. "
         )
-    return f"{prefix}{_dependence(w, evidence)}"
-
-
-def _dependence(w: float, evidence: Evidence) -> str:
-    """What the held-out responses say about correlated errors."""
-    gain = evidence.second_subtype
     if w == 0:
         return (
-            "Annotators appear conditionally independent: a second subtype per class predicts "
-            f"held-out responses no better ({gain})."
+            f"{prefix}Annotators appear conditionally independent: a second subtype per class "
+            f"predicts held-out responses no better ({gain})."
         )
     better = f"a second subtype per class predicts held-out responses better ({gain})"
     if w == 1:
-        return f"Errors are correlated: {better}, so models only correct close votes."
+        return f"{prefix}Errors are correlated: {better}, so models only correct close votes."
     return (
-        f"Errors may be correlated: {better}, so the model counts {100 * (1 - w):.0f} % and the "
-        f"vote that models may correct {100 * w:.0f} %."
-    )
-
-
-def _no_information(evidence: Evidence) -> str:
-    if evidence.information is None:
-        return (
-            "No item has two responses, so nothing in them says which ones are right; the labels "
-            "are the responses."
-        )
-    if np.count_nonzero(evidence.votes.sum(axis=0)) == 1:
-        return "All responses are the same, so nothing in them says which ones are right."
-    return (
-        "Annotators agree no more than by chance, so the labels are the majority vote and nothing "
-        "in the responses says how many are wrong."
+        f"{prefix}Errors may be correlated: {better}, so the model counts {100 * (1 - w):.0f} % "
+        f"and the vote that models may correct {100 * w:.0f} %."
     )
 
 
@@ -328,9 +318,8 @@ def describe_changes(posteriors: Floats, votes: Floats) -> str:
     if count == 0:
         return "No label differs from the majority vote, apart from ties."
     n_close = int(np.count_nonzero(trailing[changed] <= np.sqrt(votes[changed].sum(axis=1))))
-    if count == 1:
-        which, verb = ("which was close" if n_close else "which was clear"), "differs"
-    else:
-        which = f"{'all' if n_close == count else f'{n_close:,}'} where it was close"
-        verb = "differ"
-    return f"{count:,} of {len(labels):,} labels {verb} from the majority vote, {which}."
+    which = "all" if n_close == count else f"{n_close:,}"
+    return (
+        f"{count:,} of {len(labels):,} labels differ from the majority vote, {which} where it was "
+        "close."
+    )

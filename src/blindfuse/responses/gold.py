@@ -20,7 +20,9 @@ def check_gold(gold: Mapping[Any, Any] | None, what: str = "gold labels") -> Non
         )
 
 
-def gold_codes(responses: Responses, gold: Mapping[Any, Any] | None) -> tuple[Codes, Codes]:
+def gold_codes(
+    responses: Responses, gold: Mapping[Any, Any] | None, kind: str = "Gold"
+) -> tuple[Codes, Codes]:
     """Return the positions of the gold items among the items, and the codes of their classes."""
     check_gold(gold)
     if not gold:  # saves the look-up of all item names
@@ -29,12 +31,13 @@ def gold_codes(responses: Responses, gold: Mapping[Any, Any] | None) -> tuple[Co
     item_at, class_at = positions(items, responses.items), positions(labels, responses.classes)
     if np.any(item_at < 0):
         raise BadLabels(
-            f"Gold items {list_names(items[item_at < 0])} are not among the items. Leave them out."
+            f"{kind} items {list_names(items[item_at < 0])} are not among the items. Leave them "
+            "out."
         )
     if np.any(class_at < 0):
         unknown = dict.fromkeys(labels[class_at < 0].tolist())
         raise BadLabels(
-            f"Gold labels {list_names(unknown)} are not among the classes "
+            f"{kind} labels {list_names(unknown)} are not among the classes "
             f"{list_names(responses.classes)}. Add them to classes=."
         )
     return item_at, class_at

@@ -22,18 +22,10 @@ FLAGS = {
 class RatedSetAnnotators:
     """Estimates per annotator; NaN without responses.
 
-    Attributes
-    ----------
-    names, n_responses, mean_size
-        names, number of responses, and mean number of classes per response.
-    recall, recall_low, recall_high
-        share of the classes that apply which the annotator names, with a 95 % interval.
-    precision
-        share of the named classes that apply; NaN for annotators who name none.
-    false_alarms
-        share of the classes that do not apply which the annotator names.
-    flags
-        a key of FLAGS, or "" without remark.
+    ``recall`` is the share of the classes that apply which the annotator names, with its 95 %
+    interval; ``precision`` the share of the named classes that apply, NaN for annotators who name
+    none; ``false_alarms`` the share of the classes that do not apply which the annotator names.
+    ``mean_size`` is the mean number of classes per response. ``flags`` are keys of FLAGS, or "".
     """
 
     names: Array
@@ -56,14 +48,11 @@ class RatedSetAnnotators:
 
     def summary(self) -> str:
         """Typical recall and precision, and who has a remark."""
-        active = self.n_responses > 0
-        recall, precision = (
-            np.nanquantile(100 * values[active], [0.25, 0.75])
-            for values in (self.recall, self.precision)
-        )
+        shares = 100 * np.stack([self.recall, self.precision])[:, self.n_responses > 0]
+        (low, least), (high, most) = np.nanquantile(shares, [0.25, 0.75], axis=1)
         text = (
-            f"They name {recall[0]:.0f} to {recall[1]:.0f} % of the classes that apply (recall), "
-            f"and {precision[0]:.0f} to {precision[1]:.0f} % of those they name apply (precision), "
+            f"They name {low:.0f} to {high:.0f} % of the classes that apply (recall), "
+            f"and {least:.0f} to {most:.0f} % of those they name apply (precision), "
             "for half of the annotators (interquartile range)."
         )
         remarks = (

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
+from blindfuse.diagnostics.pairs import evenly_spaced
 from blindfuse.estimators.held_out import Gain
 from blindfuse.fusion.evidence import SIGNIFICANT_Z
 from blindfuse.model.posteriors import safe_log
@@ -29,8 +30,6 @@ EPSILON = 1e-9
 """Probabilities are kept this far from 0 and 1, so that log odds are finite."""
 MAX_RANK = 16
 """Principal components; more would add parameters to classes that have few positive items."""
-MAX_FITTED = 20_000
-"""Items that the correction is fitted to, evenly spaced; the others are corrected as well."""
 FOLDS = 5
 
 
@@ -69,6 +68,19 @@ class ClassDependence:
     gain: Gain | None
     correction: PriorCorrection | None
     active: Codes
+
+    def summary(self) -> str:
+        """Whether the other classes of an item are used, and why."""
+        if self.gain is None:
+            return "Too few responses per item show whether classes occur together."
+        if self.correction is None:
+            return (
+                f"Classes that occur together predict held-out responses no better ({self.gain})."
+            )
+        return (
+            "Each class is corrected by the other classes of the item, because that predicts "
+            f"held-out responses better ({self.gain})."
+        )
 
 
 class LeaveOneOut:
@@ -132,8 +144,7 @@ def measure_class_dependence(
 
 def fit_correction(evidence: Floats, prior: Floats) -> PriorCorrection:
     """Fit the correction to log likelihood ratios ``[item, class]`` and the ``prior[class]``."""
-    step = 1 + len(evidence) // MAX_FITTED
-    sample = evidence[::step]
+    sample = evidence[evenly_spaced(len(evidence))]
     base = logit(prior.clip(EPSILON, 1 - EPSILON))
     posteriors = expit(sample + base)
     means, loadings = _principal_components(posteriors)

@@ -52,15 +52,11 @@ def fuse_sets(
 
     Parameters
     ----------
-    items, annotators, sets
+    items, annotators, sets, classes
         three columns with one row per response, see :meth:`ResponseSets.from_long`; or
         ResponseSets, or a frame, alone. An empty set is a response; None is missing.
-    classes
-        all classes, in your order, for three columns; by default those that occur, sorted.
-    gold
-        known sets of some items, ``{item: set}``, which are held fixed.
-    seed, threads
-        as in :func:`fuse`.
+    gold, seed, threads
+        known sets of some items, ``{item: set}``, which are held fixed; as in :func:`fuse`.
 
     Examples
     --------

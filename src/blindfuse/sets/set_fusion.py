@@ -29,10 +29,6 @@ from blindfuse.typing import Array, Flags, Floats
 
 MIN_POSTERIOR = 0.5
 """Posterior above which a class belongs to the set."""
-SEPARATOR = "|"
-"""What separates the classes of an item in files."""
-MAX_BOOTSTRAPPED = 2000
-"""Items up to which agreement has 1,000 bootstrap resamples; 100 above."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,29 +37,21 @@ class SetFusion:
 
     Attributes
     ----------
-    responses
-        the :class:`ResponseSets` that were fused.
-    posteriors ``[item, class]``
-        probability that the class belongs to the item.
-    chosen ``[item, class]``
-        whether it belongs to the fused set; ``sets`` names the classes.
+    posteriors, chosen ``[item, class]``
+        probability that the class belongs to the item, and whether it belongs to the fused set;
+        ``sets`` names the classes.
     confidence ``[item]``
         probability that the whole set is correct, if errors in its classes are independent.
-    expected_error
-        the expected share of wrong yes/no decisions, with its interval; None if the responses do
-        not tell.
-    correct_sets
-        the expected share of correct whole sets, with its interval; None as well.
-    annotators
-        recall, precision and remarks, see :class:`RatedSetAnnotators`.
+    expected_error, correct_sets
+        the expected shares of wrong yes/no decisions and of correct whole sets, with their
+        intervals; None if the responses do not tell.
     questions
         the :class:`Fusion` of each class, with the annotators' confusion matrices for "yes" and
         "no"; None where no response, or every one, contains the class. A single entry, for all
         classes together, if every response contains one class.
-    dependence
-        whether classes that occur together were used.
-    shared
-        what all classes together say about the annotators; None for single choices.
+    dependence, shared
+        whether classes that occur together were used, and what all classes together say about the
+        annotators; None for single choices.
     """
 
     responses: ResponseSets
@@ -95,45 +83,31 @@ class SetFusion:
     @property
     def method(self) -> str:
         """How the classes were fused."""
-        single = self.responses.are_single
-        questions = [one for one in self.questions if one is not None]
-        if single and questions:
-            return questions[0].method
+        if self.shared is None and self.questions[0] is not None:
+            return self.questions[0].method
         related = ", related classes" if self.dependence.correction is not None else ""
         return f"one question per class{related}"
 
     @property
     def why(self) -> str:
         """Why it was done so, in three sentences."""
-        questions = [one for one in self.questions if one is not None]
+        questions = [question for question in self.questions if question is not None]
         if self.shared is None:
             return questions[0].why
         if not questions:
             return "All responses agree about every class."
         if self.shared.is_dependent:
-            sharing = (
+            return (
                 "All classes together show correlated errors: a second subtype per class predicts "
                 f"held-out responses better ({self.shared.pooled.evidence.second_subtype}), so "
-                "every class is decided by its majority."
+                f"every class is decided by its majority. {self._describe_changes()}"
             )
-            return f"{sharing} {self._describe_changes()}"
-        methods = Counter(one.method for one in questions)
+        methods = Counter(question.method for question in questions)
         by_method = ", ".join(f"{name} ({count:,})" for name, count in methods.most_common())
         return (
             f"Methods and numbers of classes: {by_method}; an annotator's rates in all classes "
             f"together count as {self.shared.strength:,.4g} responses in each class. "
-            f"{self._describe_dependence()} {self._describe_changes()}"
-        )
-
-    def _describe_dependence(self) -> str:
-        gain = self.dependence.gain
-        if gain is None:
-            return "Too few responses per item show whether classes occur together."
-        if self.dependence.correction is None:
-            return f"Classes that occur together predict held-out responses no better ({gain})."
-        return (
-            "Each class is corrected by the other classes of the item, because that predicts "
-            f"held-out responses better ({gain})."
+            f"{self.dependence.summary()} {self._describe_changes()}"
         )
 
     def _describe_changes(self) -> str:
@@ -146,11 +120,9 @@ class SetFusion:
     @cached_property
     def needs_another_label(self) -> Flags:
         """Whether one more response could change the set ``[item]``."""
-        found = np.zeros(len(self.items), dtype=bool)
-        for question in self.questions:
-            if question is not None:
-                found |= question.item_ratings.needs_another_label
-        return found
+        questions = [question for question in self.questions if question is not None]
+        needing = [question.item_ratings.needs_another_label for question in questions]
+        return np.asarray(np.any([np.zeros(len(self.items), dtype=bool), *needing], axis=0))
 
     @property
     def size(self) -> str:
@@ -171,36 +143,33 @@ class SetFusion:
         """Coefficients of agreement by name; empty if no item has two responses."""
         if self.responses.responses_per_item.max(initial=0) < 2:
             return {}
-        resamples = 1000 if len(self.items) <= MAX_BOOTSTRAPPED else 100
+        resamples = 1000 if len(self.items) <= 2000 else 100
         return {"Krippendorff’s α (MASI)": masi_alpha(self.responses, resamples=resamples)}
 
     def paragraphs(self) -> tuple[Paragraph, ...]:
         """How far the sets can be trusted, and the annotators, as text."""
         sizes = self.chosen.sum(axis=1)
         paragraphs = [
-            *(
-                Paragraph(
-                    "Agreement",
-                    f"{value.value:.2f} (95 % interval {value.low:.2f} to {value.high:.2f}) is "
-                    f"{name}: 1 is perfect, 0 is chance; sets that overlap count as partly equal.",
-                )
-                for name, value in self.agreement.items()
-            ),
             Paragraph(
-                "Sets",
-                f"{sizes.mean():.1f} classes per item on average; {int((sizes == 0).sum()):,} sets "
-                f"are empty. {self._describe_errors()} One more response could change "
-                f"{int(np.count_nonzero(self.needs_another_label)):,} sets.",
-            ),
-            Paragraph("Annotators", self.annotators.summary()),
-        ]
-        related = self.related_classes()[:3]
-        if related:
-            listed = "; ".join(
-                f"{list_names([one, other])} ({'together' if value > 0 else 'apart'})"
-                for one, other, value in related
+                "Agreement",
+                f"{value.value:.2f} (95 % interval {value.low:.2f} to {value.high:.2f}) is {name}: "
+                "1 is perfect, 0 is chance; sets that overlap count as partly equal.",
             )
-            text = f"Classes that occur together or avoid each other: {listed}."
+            for name, value in self.agreement.items()
+        ]
+        text = (
+            f"{sizes.mean():.1f} classes per item on average; {int((sizes == 0).sum()):,} sets are "
+            f"empty. {self._describe_errors()} One more response could change "
+            f"{int(np.count_nonzero(self.needs_another_label)):,} sets."
+        )
+        paragraphs.append(Paragraph("Sets", text))
+        paragraphs.append(Paragraph("Annotators", self.annotators.summary()))
+        related = "; ".join(
+            f"{list_names([first, second])} ({'together' if value > 0 else 'apart'})"
+            for first, second, value in self.related_classes()[:3]
+        )
+        if related:
+            text = f"Classes that occur together or avoid each other: {related}."
             paragraphs.append(Paragraph("Related", text))
         return tuple(paragraphs)
 
@@ -223,16 +192,12 @@ class SetFusion:
         active = self.dependence.active
         names = self.classes[active].tolist()
         with np.errstate(invalid="ignore", divide="ignore"):
-            found = np.atleast_2d(np.corrcoef(self.posteriors[:, active].T))
-        correlation = np.nan_to_num(found)
-        first, second = np.triu_indices(len(active), 1)
-        values = correlation[first, second]
-        order = np.argsort(-np.abs(values), kind="stable")
-        return [
-            (names[first[at]], names[second[at]], float(values[at]))
-            for at in order.tolist()
-            if abs(values[at]) >= 0.2
+            values = np.triu(np.nan_to_num(np.corrcoef(self.posteriors[:, active].T)), 1)
+        first, second = np.nonzero(np.abs(values) >= 0.2)
+        pairs = [
+            (names[i], names[j], float(values[i, j])) for i, j in zip(first, second, strict=True)
         ]
+        return sorted(pairs, key=lambda pair: -abs(pair[2]))
 
     def summary(self) -> str:
         """What was fused, how and why, and how far to trust it."""
@@ -251,9 +216,9 @@ class SetFusion:
     def _join(self, members: tuple[Any, ...]) -> str:
         """Classes as ``a|b``, or as a JSON list if a class contains the separator."""
         names = list(map(str, members))
-        if any(SEPARATOR in str(name) for name in self.classes.tolist()):
+        if any("|" in str(name) for name in self.classes.tolist()):
             return json.dumps(names, ensure_ascii=False)
-        return SEPARATOR.join(names)
+        return "|".join(names)
 
     def annotator_columns(self) -> Columns:
         """One row per annotator, the lowest F1 first, by column."""
