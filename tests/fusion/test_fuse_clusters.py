@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import blindfuse.fusion.fuse_clusters
 from blindfuse import BadLabels, BadParameter, NotIdentifiable, Responses, fuse_clusters
-from blindfuse.fusion.fuse_clusters import choose_number_of_classes
+from blindfuse.fusion.fuse_clusters import _log_predictions, choose_number_of_classes
 from blindfuse.metrics import adjusted_rand_index
 from blindfuse.model.co_association import spectral_codes
 
@@ -58,6 +58,10 @@ def test_docstring_examples() -> None:
 def test_true_classes_are_found(seed: int) -> None:
     runs, truth = draw_runs(900, 2 + seed % 4, seed, n_runs=25)
     fusion = fuse_clusters(runs, 2 + seed % 4)
+    rng = np.random.default_rng(seed)
+    order, columns = rng.permutation(900), rng.permutation(25)
+    renamed = fuse_clusters((runs * 7 + np.arange(25))[order][:, columns], 2 + seed % 4)
+    assert adjusted_rand_score(fusion.labels[order], renamed.labels) > 0.95
     single = np.mean([adjusted_rand_score(truth, run) for run in runs.T])
     assert adjusted_rand_score(truth, fusion.labels) > single + 0.2
     np.testing.assert_allclose(fusion.posteriors.sum(axis=1), 1)
@@ -76,27 +80,12 @@ def test_fused_classes_are_better_than_single_runs_of_kmeans(
     assert fused > np.mean(scores) + 0.05
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_names_order_and_renumbering_do_not_matter(seed: int) -> None:
-    runs, _ = draw_runs(400, 3, seed, n_runs=20, noise=0.1)
-    expected = fuse_clusters(runs, 3).labels
-    rng = np.random.default_rng(seed)
-    order, columns = rng.permutation(400), rng.permutation(20)
-    renamed = (runs * 7 + np.arange(20))[order][:, columns]
-    assert adjusted_rand_score(expected[order], fuse_clusters(renamed, 3).labels) > 0.98
-
-
 @pytest.mark.parametrize(("n_classes", "seed"), [(2, 0), (3, 1), (4, 2), (6, 3)])
 def test_the_number_of_classes_is_chosen(n_classes: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     truth = rng.integers(n_classes, size=1200)
-    runs = np.stack(
-        [
-            np.where(rng.random(1200) < 0.15, rng.integers(n_classes, size=1200), truth)
-            for _ in range(12)
-        ],
-        axis=1,
-    )
+    guesses = rng.integers(n_classes, size=(1200, 12))
+    runs = np.where(rng.random((1200, 12)) < 0.15, guesses, truth[:, None])
     fusion = fuse_clusters(runs)
     assert fusion.number is not None
     assert fusion.number.best == len(fusion.model.classes) == n_classes
@@ -121,13 +110,9 @@ def test_runs_without_common_classes_are_refused() -> None:
 
 
 def test_held_out_predictions_equal_a_plain_loop() -> None:
-    from blindfuse.fusion.fuse_clusters import _log_predictions
-
     rng = np.random.default_rng(0)
-    confusions, prior = (
-        rng.dirichlet(np.ones(4), size=(5, 2)).transpose(0, 2, 1),
-        np.array([0.3, 0.7]),
-    )
+    confusions = rng.dirichlet(np.ones(4), size=(5, 2)).transpose(0, 2, 1)
+    prior = np.array([0.3, 0.7])
     runs = rng.integers(4, size=(30, 5))
     runs[3, 2] = -1
     responses = Responses.from_clusters(runs, classes=2)
@@ -167,15 +152,11 @@ def test_agreement_is_the_adjusted_rand_index_of_each_run() -> None:
     fusion = fuse_clusters(runs, 3)
     expected = [adjusted_rand_score(fusion.labels, run) for run in runs.T]
     np.testing.assert_allclose(fusion.agreement, expected)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_adjusted_rand_index_equals_that_of_scikit_learn(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    n, K = rng.integers(1, 60), rng.integers(1, 6, size=2)
-    one, other = rng.integers(K[0], size=n), rng.integers(K[1], size=n)
-    assert adjusted_rand_index(one, other) == pytest.approx(adjusted_rand_score(one, other))
-    assert adjusted_rand_index(one, -one) == pytest.approx(1)
+    rng = np.random.default_rng(0)
+    for n in range(1, 12):
+        one, other = rng.integers(3, size=(2, n))
+        assert adjusted_rand_index(one, other) == pytest.approx(adjusted_rand_score(one, other))
+        assert adjusted_rand_index(one, -one) == pytest.approx(1)
 
 
 def test_spectral_start_does_not_form_a_matrix_of_items() -> None:
@@ -200,11 +181,6 @@ def test_bad_clusterings_are_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         fuse_clusters(runs, classes)
-
-
-def test_a_number_of_classes_must_be_given_to_the_table() -> None:
-    with pytest.raises(BadParameter, match="fuse_clusters chooses it"):
-        Responses.from_clusters([[0, 1], [1, 0]], classes=None)  # type: ignore[arg-type]
 
 
 def test_a_class_that_no_item_belongs_to_is_named() -> None:

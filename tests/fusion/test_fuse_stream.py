@@ -88,25 +88,18 @@ def test_chunks_come_from_a_function_one_at_a_time() -> None:
         (iter([[[0, 1, 1]]]), "twice"),
         ([[[0, 1, 1]], [["x", "y", "y"]]], "another type"),
         ([np.full((3, 3), -1)], "no label"),
+        (
+            [
+                Responses.from_long(["i", "i", "j"], ["a", "b", "a"], ["x", "y", "x"]),
+                Responses.from_long(["j", "k", "k"], ["b", "a", "b"], ["x", "y", "x"]),
+            ],
+            "'j' are in several chunks",
+        ),
     ],
 )
 def test_bad_chunks_are_refused(chunks: Any, message: str) -> None:
     with pytest.raises((BadLabels, BadParameter), match=message):
         fuse_stream(chunks)
-
-
-def test_an_item_in_two_chunks_is_named() -> None:
-    chunks = [
-        Responses.from_long(["i", "i", "j"], ["a", "b", "a"], ["x", "y", "x"]),
-        Responses.from_long(["j", "k", "k"], ["b", "a", "b"], ["x", "y", "x"]),
-    ]
-    with pytest.raises(BadLabels, match="'j' are in several chunks"):
-        fuse_stream(chunks)
-
-
-def test_a_sample_needs_a_label() -> None:
-    with pytest.raises(BadParameter, match="max_responses=0"):
-        fuse_stream([[[0, 1, 1]]], max_responses=0)
 
 
 def test_gold_labels_are_held_fixed_and_are_in_the_sample() -> None:
@@ -139,7 +132,9 @@ def test_gold_labels_of_a_sample_of_all_give_the_labels_of_one_fusion() -> None:
     np.testing.assert_array_equal(posteriors[list(gold)], np.eye(2)[list(gold.values())])
 
 
-def test_gold_labels_of_unknown_items_and_gold_lists_are_refused() -> None:
+def test_bad_options_are_refused() -> None:
+    with pytest.raises(BadParameter, match="max_responses=0"):
+        fuse_stream([[[0, 1, 1]]], max_responses=0)
     with pytest.raises(BadLabels, match="not among the items"):
         fuse_stream([[[0, 0, 1], [1, 1, 0]]], gold={9: 1})
     with pytest.raises(BadParameter, match="dictionary"):

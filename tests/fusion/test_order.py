@@ -11,12 +11,6 @@ from tests.support.fusion_cases import independent, pairs_of
 from tests.support.shuffling import shuffle
 
 QUICK = ("barzan", "bird", "rte", "temp", "ws_youtube", "zc_in")
-SLOW = (
-    *("adult", "api_audiomnist", "api_digit", "api_expw", "api_ferplus", "api_shop", "api_yelp"),
-    *("cf_amt_weather", "dog", "fact_eval", "judges_toxicity", "judges_triviaqa", "labelme"),
-    *("millionaire", "product", "shape_conflict", "shape_edges", "sp", "trec", "web", "ws_hausa"),
-    "zc_us",
-)
 
 
 def assert_order_does_not_matter(responses: Responses, seeds: range) -> None:
@@ -66,9 +60,3 @@ def test_two_responses_per_item(seed: int) -> None:
 @pytest.mark.parametrize("name", QUICK)
 def test_public_crowds(crowds: Crowds, name: str) -> None:
     assert_order_does_not_matter(crowds[name].responses, range(1))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*QUICK, *SLOW])
-def test_five_orders_of_public_crowds(crowds: Crowds, name: str) -> None:
-    assert_order_does_not_matter(crowds[name].responses, range(3, 8))

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from blindfuse import Model, Responses, fuse
 from blindfuse.fusion.evidence import MIN_WEIGHTED, PSEUDO_ITEMS, confirmed_confidence
@@ -17,21 +18,19 @@ def classifiers(seed: int, M: int = 8, K: int = 3, N: int = 1500) -> tuple[Float
     truth = rng.integers(K, size=N)
     signal = rng.uniform(0.5, 1.5, size=M)
     seen = np.eye(K)[truth][:, None] * signal[:, None] + rng.normal(0, 1, size=(N, M, K)) * 0.8
-    logits = 1.5 * seen
-    probabilities = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
-    return probabilities, truth
+    return softmax(1.5 * seen, axis=2), truth
 
 
 def break_one(array: Floats, kind: str) -> Floats:
-    """The same with a broken first annotator."""
+    """The same with a broken first annotator, who is certain."""
+    N, _, K = array.shape
+    reported = {
+        "constant": np.zeros(N, dtype=int),
+        "reversed": (array[:, 0].argmax(axis=1) + 1) % K,
+        "random": np.random.default_rng(123).integers(K, size=N),
+    }
     broken = array.copy()
-    if kind == "constant":
-        broken[:, 0] = np.eye(array.shape[2])[0]
-    elif kind == "reversed":
-        broken[:, 0] = np.roll(np.eye(array.shape[2])[array[:, 0].argmax(axis=1)], 1, axis=1)
-    else:
-        rng = np.random.default_rng(123)
-        broken[:, 0] = np.eye(array.shape[2])[rng.integers(array.shape[2], size=len(array))]
+    broken[:, 0] = np.eye(K)[reported[kind]]
     return broken
 
 

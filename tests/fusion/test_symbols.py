@@ -65,24 +65,6 @@ def test_diagnostics_rate_judges_by_their_own_symbols() -> None:
     assert not rated.adversary.any()
 
 
-def test_the_order_of_items_and_annotators_does_not_matter() -> None:
-    drawn = simulate_scores(500, 6, 6, 2, np.random.default_rng(1), missing=0.2)
-    table = drawn.responses
-    rng = np.random.default_rng(0)
-    items, annotators = rng.permutation(500), rng.permutation(6)
-    mixed = table.select_items(items).recoded(
-        table.annotators[annotators], table.classes, table.symbols
-    )
-    np.testing.assert_allclose(fuse(mixed).posteriors, fuse(table).posteriors[items], atol=1e-9)
-
-
-def test_gold_labels_are_held_fixed() -> None:
-    drawn = simulate_scores(300, 5, 6, 2, np.random.default_rng(0))
-    gold = {item: 1 - int(drawn.truth[item]) for item in range(10)}
-    fusion = fuse(drawn.responses, gold=gold)
-    assert fusion.labels[:10].tolist() == list(gold.values())
-
-
 @pytest.mark.parametrize("n_judges", [2, 5])
 def test_random_scores_get_the_standardised_means(n_judges: int) -> None:
     scores = np.random.default_rng(0).integers(11, size=(80, n_judges)).astype(float)

@@ -48,8 +48,6 @@ class Fusion:
 
     Attributes
     ----------
-    responses
-        what was fused.
     labels ``[item]``, posteriors ``[item, class]``
         in the order of ``responses.items`` and ``responses.classes``; the label is the class of the
         largest posterior.
@@ -64,12 +62,9 @@ class Fusion:
         log-likelihoods of EM; empty if no model was fitted.
     evidence, annotator_at ``[annotator]``
         what the rule computed, in canonical order, and the positions of its annotators here.
-    is_gold ``[item]``
-        whether the label is a gold label; None if there are no gold labels.
-    n_checked
-        number of checked items on which the expected error was measured; 0 if it was estimated.
-    threads
-        maximum number of threads for prediction.
+    is_gold ``[item]``, n_checked
+        whether the label is a gold label, None if there are none; and the number of checked items
+        on which the expected error was measured, 0 if it was estimated.
     """
 
     responses: Responses

@@ -1,7 +1,7 @@
 """`fuse_stream`: fuse more than fits into memory. Learn from a sample, then label all items."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,16 +32,9 @@ class FusedChunk:
 class FusedStream:
     """The fusion of a sample, and the labels of all items, chunk by chunk.
 
-    Iterating reads the chunks again; only one chunk is in memory at a time.
-
-    Attributes
-    ----------
-    fusion
-        the fusion of the sample, with its model, method and diagnostics.
-    n_items, n_responses
-        of all chunks.
-    gold
-        gold labels of some items, ``{item: label}``, which are held fixed.
+    Iterating reads the chunks again; only one chunk is in memory at a time. ``fusion`` is that of
+    the sample, with its model, method and diagnostics; ``n_items`` and ``n_responses`` are those of
+    all chunks. ``gold`` labels, ``{item: label}``, are held fixed.
     """
 
     fusion: Fusion
@@ -111,26 +104,21 @@ def fuse_stream(
     """
     optional(integer_at_least(0)).check("seed", seed)
     again = _repeatable(chunks)
+    integer_at_least(1).check("max_responses", max_responses)
     check_gold(gold)
-    sample = _Sample(max_responses, np.random.default_rng(seed), list(gold or ()))
-    for chunk in again():
-        sample.add(as_responses(chunk))
-    fusion = fuse(sample.responses(), gold=gold, seed=seed, **options)
-    return FusedStream(fusion, sample.n_items, sample.n_responses, again, gold or {})
+    rng, always = np.random.default_rng(seed), as_names(list(gold or ()))
+    sample, n_items, n_responses = _sample(again(), max_responses, rng, always)
+    fusion = fuse(sample, gold=gold, seed=seed, **options)
+    return FusedStream(fusion, n_items, n_responses, again, gold or {})
 
 
 def _repeatable(chunks: Chunks) -> Callable[[], Iterable[Any]]:
     if callable(chunks):
         return chunks
-    if isinstance(chunks, Iterator):
+    if isinstance(chunks, Iterator) or not isinstance(chunks, Iterable):
         raise BadParameter(
-            "Chunks are read twice, but an iterator can be read only once. "
-            "Pass a list, or a function that returns them again."
-        )
-    if not isinstance(chunks, Iterable):
-        raise BadParameter(
-            f"chunks= is a {type(chunks).__name__}. Pass a list of chunks, or a function that "
-            "returns one."
+            f"Chunks are read twice, but chunks= is a {type(chunks).__name__}. Pass a list, or a "
+            "function that returns them again."
         )
     return lambda: chunks
 
@@ -143,58 +131,38 @@ def _numbered_on(chunk: Responses, n_before: int) -> Responses:
     return chunk.with_rows(items, chunk.by_item)
 
 
-class _Sample:
-    """A uniform random sample of items with at most ``max_responses`` responses.
+def _sample(
+    chunks: Iterable[Any], max_responses: int, rng: np.random.Generator, always: Array
+) -> tuple[Responses, int, int]:
+    """A uniform random sample of the items, and the numbers of items and responses of all chunks.
 
-    Each item draws a random number and is kept if it is below a threshold, which is halved when the
-    sample is too large. Items that are named in ``always`` are kept, and do not count.
+    Each item draws a random number and is kept if it is below a threshold, which is halved while
+    the sample has more than ``max_responses`` responses. Items that are named in ``always`` are
+    kept, and do not count.
     """
-
-    def __init__(
-        self, max_responses: int, rng: np.random.Generator, always: Sequence[Any] = ()
-    ) -> None:
-        integer_at_least(1).check("max_responses", max_responses)
-        self.max_responses, self.rng = max_responses, rng
-        self.always = as_names(always)
-        self.n_items = self.n_responses = 0
-        self.threshold = 1.0
-        self.kept: list[tuple[Responses, Floats]] = []
-
-    def add(self, chunk: Responses) -> None:
-        chunk = _numbered_on(chunk, self.n_items)
-        self.n_items += chunk.n_items
-        self.n_responses += chunk.n_responses
-        drawn = self.rng.random(chunk.n_items)
-        if len(self.always):
-            places = positions(self.always, chunk.items)
+    kept: list[tuple[Responses, Floats]] = []
+    n_items, n_responses, threshold = 0, 0, 1.0
+    for chunk in chunks:
+        table = _numbered_on(as_responses(chunk), n_items)
+        n_items, n_responses = n_items + table.n_items, n_responses + table.n_responses
+        drawn = rng.random(table.n_items)
+        if len(always):
+            places = positions(always, table.items)
             drawn[places[places >= 0]] = -1.0
-        self.kept.append((chunk, drawn))
-        self._thin()
-        while self._size() > self.max_responses:
-            self.threshold /= 2
-            self._thin()
-
-    def _size(self) -> int:
-        """The number of responses to items that were drawn."""
-        return sum(int(table.responses_per_item[drawn >= 0].sum()) for table, drawn in self.kept)
-
-    def _thin(self) -> None:
-        """Drop items whose random number is not below the threshold."""
-        if self.threshold < 1:
-            below = [(table, drawn, drawn < self.threshold) for table, drawn in self.kept]
-            self.kept = [(table.select_items(low), drawn[low]) for table, drawn, low in below]
-
-    def responses(self) -> Responses:
-        if not self.kept:
-            raise BadLabels("There are no chunks, so there is nothing to fuse.")
-        (first, _), *others = self.kept
-        names = [name for table, _ in self.kept for name in table.items.tolist()]
-        twice = [name for name, times in Counter(names).items() if times > 1]
-        if twice:
-            raise BadLabels(
-                f"Items {list_names(twice)} are in several chunks. All responses to an item must "
-                "be in one chunk: sort by item, or give items different names."
-            )
-        joined = first.concatenated(*(table for table, _ in others))
-        items = np.fromiter(names, dtype=object, count=len(names))
-        return joined.with_rows(items, joined.by_item)
+        kept.append((table.select_items(drawn < threshold), drawn[drawn < threshold]))
+        while sum(t.responses_per_item[low >= 0].sum() for t, low in kept) > max_responses:
+            threshold /= 2
+            kept = [(t.select_items(low < threshold), low[low < threshold]) for t, low in kept]
+    if not kept:
+        raise BadLabels("There are no chunks, so there is nothing to fuse.")
+    (first, _), *others = kept
+    names = [name for table, _ in kept for name in table.items.tolist()]
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise BadLabels(
+            f"Items {list_names(twice)} are in several chunks. All responses to an item must be in "
+            "one chunk: sort by item, or give items different names."
+        )
+    joined = first.concatenated(*(table for table, _ in others))
+    items = np.fromiter(names, dtype=object, count=len(names))
+    return joined.with_rows(items, joined.by_item), n_items, n_responses
