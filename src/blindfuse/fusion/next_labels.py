@@ -13,8 +13,6 @@ from blindfuse.typing import Array, Codes, Floats
 MAX_CANDIDATES = 20
 """Annotators considered for every item: those whose response is most informative about an item
 without responses."""
-BLOCK_ITEMS = 20_000
-"""Items that are looked at at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +74,9 @@ def _gains(fusion: Fusion, candidates: Codes) -> Floats:
     """Expected information gain ``[item, candidate]``; zero where there is a response already."""
     responses, confusions = fusion.responses, fusion.model.confusions[candidates]
     gains = np.empty((responses.n_items, len(candidates)))
-    for begin in range(0, responses.n_items, BLOCK_ITEMS):
-        cut = slice(begin, begin + BLOCK_ITEMS)
+    step = 1 + 10_000_000 // confusions[:, :, 0].size  # blocks of 80 MB
+    for begin in range(0, responses.n_items, step):
+        cut = slice(begin, begin + step)
         gains[cut] = _information(fusion.posteriors[cut], confusions)
     place = np.full(responses.n_annotators, -1)
     place[candidates] = np.arange(len(candidates))

@@ -8,8 +8,8 @@ other classes of the item:
 
 where q_nj = P(y_nj = 1) by the responses about class j alone, and v are the leading principal
 components of q. Class k itself is left out, so that no response counts twice. b and u maximise
-the likelihood of the responses about class k given those about the others, with a Gaussian prior
-on u whose variance per component is learned from all classes by Laplace's approximation.
+the likelihood of the responses about class k given those about the others, with a standard normal
+prior on u.
 """
 
 from dataclasses import dataclass
@@ -148,19 +148,11 @@ def fit_correction(evidence: Floats, prior: Floats) -> PriorCorrection:
     base = logit(prior.clip(EPSILON, 1 - EPSILON))
     posteriors = expit(sample + base)
     means, loadings = _principal_components(posteriors)
-    n_classes, rank = loadings.shape
-    intercepts, weights = base.copy(), np.zeros((n_classes, rank))
-    variances = np.ones(rank)
-    for _ in range(6):  # prior variances change little after a few updates
-        spread = np.zeros(rank)
-        for k in range(n_classes):
-            features = _features(posteriors, means, loadings, k)
-            start = np.append(intercepts[k], weights[k])
-            found, covariance = _fit_class(features, sample[:, k], start, variances)
-            intercepts[k], weights[k] = found[0], found[1:]
-            spread += weights[k] ** 2 + np.diagonal(covariance)[1:]
-        variances = np.maximum(spread / n_classes, 1e-6)
-    return PriorCorrection(means, loadings, intercepts, weights)
+    fits = [
+        _fit_class(_features(posteriors, means, loadings, k), sample[:, k], base[k])
+        for k in range(len(base))
+    ]
+    return PriorCorrection(means, loadings, *(np.array(part) for part in zip(*fits, strict=True)))
 
 
 def _principal_components(posteriors: Floats) -> tuple[Floats, Floats]:
@@ -181,15 +173,10 @@ def _features(posteriors: Floats, means: Floats, loadings: Floats, k: int) -> Fl
     return np.asarray(others @ loadings)
 
 
-def _fit_class(
-    features: Floats, evidence: Floats, start: Floats, variances: Floats
-) -> tuple[Floats, Floats]:
-    """Maximise Σ_n log(1 + σ(η_n)(exp(e_n) − 1)) − ½ Σ_r u_r² / τ_r²; return (b, u), covariance.
-
-    The covariance is that of known classes, whose curvature is positive.
-    """
+def _fit_class(features: Floats, evidence: Floats, base: float) -> tuple[float, Floats]:
+    """Maximise Σ_n log(1 + σ(η_n)(exp(e_n) − 1)) − ½ Σ_r u_r²; return b and u."""
     design = np.column_stack([np.ones(len(features)), features])
-    penalty = np.append(1e-6, 1 / variances)
+    penalty = np.append(1e-6, np.ones(features.shape[1]))
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
         eta = design @ parameters
@@ -197,10 +184,9 @@ def _fit_class(
         gradient = penalty * parameters - design.T @ (expit(eta + evidence) - expit(eta))
         return float(penalty @ parameters**2 / 2 - likelihoods.sum()), gradient
 
+    start = np.append(base, np.zeros(features.shape[1]))
     found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"ftol": 1e-12}).x
-    prior = expit(design @ found)
-    curvature = (design * (prior * (1 - prior))[:, None]).T @ design + np.diag(penalty)
-    return found, np.linalg.inv(curvature)
+    return float(found[0]), found[1:]
 
 
 def content_order(evidence: Floats) -> Codes:
