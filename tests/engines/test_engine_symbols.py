@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
+import polars as pl
 import pytest
 
 from blindfuse import BlindEnsemble, BlindfuseError, DawidSkene, MajorityVote, OneCoin, Responses
 from blindfuse.engines import fitting, symbols
-from blindfuse.engines.symbols import SymbolOptions
+from blindfuse.engines.symbols import SymbolOptions, add_up_scores
 from blindfuse.metrics import adjusted_rand_index
 from blindfuse.simulation import simulate, simulate_scores
 from tests.engines.test_engines import split
@@ -150,7 +150,7 @@ BAD_OPTIONS: dict[str, tuple[Any, str]] = {
     "two options": ({"scores": True, "abstentions": True}, "exclude each other"),
     "an anchor without classes": ({"anchor": "none"}, "needs classes="),
     "another anchor": ({"anchor": "some", "classes": 2}, "must be a matrix or 'none'"),
-    "a number of classes": ({"classes": 3}, "is a number, but labels are classes"),
+    "a number of classes": ({"classes": 3}, "is not a list"),
     "a method of classes": ({"abstentions": True, "method": OneCoin()}, "needs annotators who"),
     "a vote": ({"scores": True, "method": MajorityVote()}, "cannot be fitted"),
     "edges": ({"scores": True, "levels": [2, 1]}, "ascend"),
@@ -178,14 +178,14 @@ def test_scores_must_be_numbers(engine: Engine) -> None:
 
 def test_too_many_different_scores_need_edges(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(symbols, "MAX_SCORES", 3)
-    scores, names = np.arange(4.0), pa.array(["a"] * 4)
-    options = SymbolOptions(scores=True)
-    assert options.sum_scores(names, scores).is_full
-    two, more = (options.sum_scores(names[:2], part) for part in (scores[:2], scores[2:]))
-    assert (two + two).of == {("a", 0.0): (2, 0.0), ("a", 1.0): (2, 2.0)}
-    with pytest.raises(BlindfuseError, match="Pass the edges"):
-        options.score_alphabet(two + more, np.array(["a"]))
+    rows = pl.DataFrame({"annotator": ["a"] * 4, "score": np.arange(4.0)})
+    judge, options = np.array(["a"]), SymbolOptions(scores=True)
+    parts = [options.count_scores(part) for part in (rows[:2], rows[2:])]
+    assert add_up_scores(parts[0], parts[0]).rows() == [("a", 0.0, 0.0, 2), ("a", 1.0, 2.0, 2)]
+    for sums in (options.count_scores(rows), add_up_scores(*parts)):
+        with pytest.raises(BlindfuseError, match="Pass the edges"):
+            options.score_alphabet(sums, judge)
     by_level = SymbolOptions(scores=True, levels=[2.0])
-    sums = by_level.sum_scores(names, scores)
-    assert sums.of == {("a", 0.0): (2, 1.0), ("a", 1.0): (2, 5.0)}
-    assert by_level.score_alphabet(sums, np.array(["a"])).anchor.values is not None
+    sums = by_level.count_scores(rows)
+    assert sums.rows() == [("a", 0.0, 1.0, 2), ("a", 1.0, 5.0, 2)]
+    assert by_level.score_alphabet(sums, judge).anchor.values == pytest.approx([0.5, 2.5])

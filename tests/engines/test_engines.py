@@ -23,6 +23,7 @@ from blindfuse import (
 )
 from blindfuse.engines import fitting
 from blindfuse.engines.arrow import Columns
+from blindfuse.engines.symbols import SymbolOptions
 from blindfuse.model.posteriors import count_votes
 from blindfuse.moments.moment_statistics import MomentStatistics
 from tests.support.engine_cases import Engine, kill_one_worker
@@ -77,7 +78,7 @@ def test_counts_models_and_labels_equal_those_of_one_machine(
 ) -> None:
     frame = labels_frame(seed=n_partitions, density=density)
     table = engine.table(split(frame, n_partitions))
-    with fitting.open_partitions(table, COLUMNS) as partitions:
+    with fitting.open_partitions(table, COLUMNS, SymbolOptions()) as partitions:
         assert_same_counts(fitting.count_moments(partitions), frame)
     fitted = engine.module.fit(table)
     alone = BlindEnsemble(moments="counts") if density == 1 else DawidSkene(start="blind")

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from blindfuse.engines.symbols import Names, ScoreSums, SymbolOptions
+from blindfuse.engines.symbols import Names, SymbolOptions, add_up_scores
 from blindfuse.errors import BadLabels, list_names, suggest
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
@@ -39,142 +38,155 @@ class Columns(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ColumnSummary:
-    """Row count, null counts and distinct values of some rows; the sum describes all of them.
+class NameColumn:
+    """How many names of a column are null, and how numbers among them are written."""
 
-    ``item_form`` and ``annotator_form`` say how numbers among the names are written.
+    nulls: int
+    form: NameForm
+
+    @classmethod
+    def of(cls, names: pl.Series) -> "NameColumn":
+        """Describe trimmed names; other types than text are no numerals."""
+        is_text = names.dtype == pl.String
+        form = NameForm.of(names) if is_text else NameForm(names.null_count() == len(names))
+        return cls(names.null_count(), form)
+
+    def __add__(self, other: "NameColumn") -> "NameColumn":
+        return NameColumn(self.nulls + other.nulls, self.form.joined(other.form))
+
+    def check(self, column: str, kind: str) -> None:
+        """Raise an error if a name is missing, or if one number may have two names."""
+        if self.nulls:
+            raise BadLabels(
+                f"{self.nulls:,} rows have no {kind}: column {column!r} is null there. "
+                "Fill in the missing values or drop those rows."
+            )
+        if self.form.are_floats:
+            raise BadLabels(
+                f"The {kind}s in column {column!r} are whole numbers as text, some written as 7.0. "
+                "Cast the column to integers first."
+            )
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """Row count, nulls and distinct values of some rows; the sum describes all of them.
+
+    ``labels`` are distinct labels, or counts and sums of scores.
     """
 
     rows: int
-    without_item: int
-    without_annotator: int
+    item: NameColumn
+    annotator: NameColumn
     annotators: frozenset[Any]
-    labels: frozenset[Any]
-    scores: ScoreSums
-    item_form: NameForm
-    annotator_form: NameForm
+    labels: Any
 
     @classmethod
     def of(cls, rows: pa.Table, options: SymbolOptions) -> "ColumnSummary":
         """Summarize the columns item, annotator and label."""
-        items, annotators, labels = rows.columns
-        items, annotators = trim_names(items), trim_names(annotators)
-        sums = ScoreSums({})
+        frame = read_rows(rows)
+        items, annotators, labels = frame
         if options.scores:
-            sums = options.sum_scores(annotators, as_scores(labels))
-        return cls(
-            rows=len(items),
-            without_item=_count_nulls(items),
-            without_annotator=_count_nulls(annotators),
-            annotators=_distinct_values(annotators),
-            labels=frozenset() if options.scores else _distinct_values(labels),
-            scores=sums,
-            item_form=_name_form(items),
-            annotator_form=_name_form(annotators),
-        )
+            scored = frame.with_columns(score=pl.Series(as_scores(labels), nan_to_null=True))
+            values: Any = options.count_scores(scored)
+        else:
+            values = _distinct_values(labels)
+        columns = NameColumn.of(items), NameColumn.of(annotators)
+        return cls(len(frame), *columns, _distinct_values(annotators), values)
 
     def __add__(self, other: "ColumnSummary") -> "ColumnSummary":
         labels = self.labels
-        if len(labels) <= MAX_CLASSES:  # more are rejected anyway, so do not send them
+        if isinstance(labels, pl.DataFrame):
+            labels = add_up_scores(labels, other.labels)
+        elif len(labels) <= MAX_CLASSES:  # more are rejected anyway, so do not send them
             labels = labels | other.labels
         return ColumnSummary(
             self.rows + other.rows,
-            self.without_item + other.without_item,
-            self.without_annotator + other.without_annotator,
+            self.item + other.item,
+            self.annotator + other.annotator,
             self.annotators | other.annotators,
             labels,
-            self.scores + other.scores,
-            self.item_form.joined(other.item_form),
-            self.annotator_form.joined(other.annotator_form),
         )
 
     def names(self, columns: Columns, options: SymbolOptions) -> Names:
         """Return the annotators, sorted, and the classes: as given, otherwise sorted."""
-        _reject_nulls(self.without_item, columns.item, "item")
-        _reject_nulls(self.without_annotator, columns.annotator, "annotator")
-        _reject_floats(self.item_form, columns.item, "item")
-        _reject_floats(self.annotator_form, columns.annotator, "annotator")
-        annotators = as_names(_sort_annotators(self.annotators, columns.annotator))
+        self.item.check(columns.item, "item")
+        self.annotator.check(columns.annotator, "annotator")
+        annotators = as_names(sorted(self.annotators, key=lambda name: (str(type(name)), name)))
         if options.scores:
-            return Names(annotators, options.score_alphabet(self.scores, annotators))
-        labels = sorted(self.labels, key=str)
-        if len(labels) > MAX_CLASSES:
-            raise BadLabels(
-                f"Column {columns.label!r} holds more than {MAX_CLASSES:,} different labels "
-                f"({list_names(labels[:3])}, …). Is this the label column?"
-            )
+            return Names(annotators, options.score_alphabet(self.labels, annotators))
+        labels = as_column(sorted(self.labels, key=str))
         location = f"column {columns.label!r}"
-        given = LabelOptions(options.reported_classes)
-        coded = code_labels(as_column(labels), given, lambda _: location)
+        coded = code_labels(labels, LabelOptions(options.reported_classes), lambda _: location)
         return Names(annotators, options.alphabet(coded.names), options.abstentions)
 
 
-def as_scores(column: pa.Array) -> Floats:
+def read_rows(rows: pa.Table) -> pl.DataFrame:
+    """Return the columns item, annotator and label without categories and NaN.
+
+    Names lose outer white space; those that consist of nothing else become null.
+    """
+    frame = pl.DataFrame(pl.from_arrow(rows))
+    text = cs.string() & cs.by_name("item", "annotator")
+    return frame.with_columns(
+        cs.categorical().cast(pl.String), cs.float().fill_nan(None)
+    ).with_columns(text.str.strip_chars(TRIMMED).replace("", None))
+
+
+def as_scores(column: pl.Series) -> Floats:
     """Return the numbers of a column of scores; null is NaN."""
-    values = _plain_array(column)
-    if pa.types.is_boolean(values.type):
+    if column.dtype == pl.Boolean:
         raise BadLabels("Scores must be numbers, not booleans. Read them as classes instead.")
-    return as_floats(as_column(values.to_pylist()), lambda row: f"row {row} of a partition")
-
-
-def trim_names(column: pa.Array) -> pa.Array:
-    """Return names without outer white space; names that consist of nothing else become null."""
-    array = _plain_array(column)
-    if not _is_text(array):
-        return array
-    trimmed = pc.utf8_trim(array, TRIMMED)
-    return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, trimmed.type), trimmed)
+    return as_floats(as_column(column.to_list()), lambda row: f"row {row} of a partition")
 
 
 def encode(rows: pa.Table, names: Names) -> pa.Table:
-    """Return the rows with codes of annotators and labels, and trimmed names of items."""
-    items, annotators, labels = rows.columns
-    codes = _encode(trim_names(annotators), names.annotators, lambda values: values, "Annotators")
-    symbols = _encode_labels(labels, codes, names).astype(np.int16)
-    return pa.table({"item": trim_names(items), "annotator": codes, "label": symbols})
-
-
-def _encode_labels(
-    column: pa.Array, annotators: NDArray[np.int32], names: Names
-) -> NDArray[np.int32]:
-    """Return each label's symbol code, −1 if it is missing.
+    """Return the rows with codes of annotators and labels, and trimmed names of items.
 
     Labels are converted as those of :meth:`blindfuse.Responses.from_long`, and scores as those of
-    :meth:`blindfuse.Responses.from_scores`.
+    :meth:`blindfuse.Responses.from_scores`; −1 is a missing label.
     """
-    if names.scale is not None:
-        codes = names.scale.codes(annotators.astype(np.intp), names.annotators, as_scores(column))
-        return codes.astype(np.int32)
-    options = LabelOptions(names.reported.tolist())
-    return _encode(
-        column,
-        names.reported,
-        lambda values: LabelRules(values, lambda: [0] * len(values), options).labels,
-        "Labels",
+    items, annotators, labels = read_rows(rows)
+    codes = _encode(annotators, names.annotators, "Annotators")
+    if names.scale is None:
+        symbols = _encode(labels, names.alphabet.symbols, "Labels", _convert_labels)
+    else:
+        symbols = names.scale.codes(codes, names.annotators, as_scores(labels))
+    item_type = rows.schema.field("item").type
+    item_type = item_type.value_type if pa.types.is_dictionary(item_type) else item_type
+    return pa.table(
+        {
+            "item": items.to_arrow().cast(item_type),
+            "annotator": codes.astype(np.int32),
+            "label": symbols.astype(np.int16),
+        }
     )
 
 
+def _convert_labels(labels: list[Any], names: Array) -> list[Any]:
+    options = LabelOptions(names.tolist())
+    return LabelRules(labels, lambda: [0] * len(labels), options).labels
+
+
 def _encode(
-    column: pa.Array,
+    column: pl.Series,
     names: Array,
-    convert: Callable[[list[Any]], list[Any]],
     kind: str,
-) -> NDArray[np.int32]:
+    convert: Callable[[list[Any], Array], list[Any]] = lambda values, _: values,
+) -> Array:
     """Return each converted value's position in ``names``, −1 for null; refuse other values."""
-    encoded = _plain_array(column).dictionary_encode()
-    distinct = encoded.dictionary.to_pylist()
-    values = convert(distinct)
-    codes = np.append(positions(as_column(values), names), -1)
-    indices = pc.fill_null(encoded.indices, len(distinct)).to_numpy(zero_copy_only=False)
-    used = np.unique(indices[indices < len(distinct)])
-    unknown = [at for at in used.tolist() if codes[at] < 0 and values[at] is not None]
+    distinct = column.drop_nulls().unique(maintain_order=True)
+    values = convert(distinct.to_list(), names)
+    codes = positions(as_column(values), names)
+    unknown = [at for at in np.flatnonzero(codes < 0) if values[at] is not None]
     if unknown:
         raise BadLabels(
-            f"{kind} {list_names(distinct[at] for at in unknown)} are not in the model, which has "
-            f"{list_names(names)}. "
+            f"{kind} {list_names(distinct[int(at)] for at in unknown)} are not in the model, which "
+            f"has {list_names(names)}. "
             "Drop those rows, or fit a model on a table that contains them."
         )
-    return np.asarray(codes[indices], dtype=np.int32)
+    encoded = column.replace_strict(distinct, codes, default=-1, return_dtype=pl.Int64)
+    return encoded.to_numpy()
 
 
 def group_by_item(rows: pa.Table, names: Names) -> tuple[pa.Array, Responses]:
@@ -184,17 +196,18 @@ def group_by_item(rows: pa.Table, names: Names) -> tuple[pa.Array, Responses]:
     more than once, the most frequent label counts, because rows of a distributed table have no
     order.
     """
-    items, annotators, labels = rows.columns
-    encoded = _plain_array(items).dictionary_encode()
-    _reject_nulls(encoded.null_count, "item", "item")
+    items, annotators, labels = (column.combine_chunks() for column in rows.columns)
+    if pa.types.is_dictionary(items.type):
+        items = items.dictionary_decode()  # a categorical column may hold items of other partitions
+    encoded = items.dictionary_encode()
+    NameColumn(encoded.null_count, NameForm()).check("item", "item")
     responses = Responses.from_codes(
-        encoded.indices.to_numpy(zero_copy_only=False),
+        encoded.indices.to_numpy(),
         annotators.to_numpy(),
         labels.to_numpy(),
         items=np.arange(len(encoded.dictionary)),
         annotators=names.annotators,
-        classes=names.alphabet.classes,
-        **names.symbol_arguments(),
+        **names.alphabet._asdict(),
     )
     if names.abstentions:
         responses = fill_missing(responses, np.arange(responses.n_annotators))
@@ -225,54 +238,6 @@ def label_items(rows: pa.Table, names: Names, model: Model, rule: Rule) -> pa.Ta
     )
 
 
-def _is_text(array: pa.Array) -> bool:
-    return bool(pa.types.is_string(array.type) or pa.types.is_large_string(array.type))
-
-
-def _plain_array(column: Any) -> pa.Array:
-    """Return one array of plain values: chunks combined and dictionaries decoded."""
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-
-
-def _count_nulls(column: pa.Array) -> int:
-    return int(pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0)
-
-
-def _distinct_values(column: pa.Array) -> frozenset[Any]:
+def _distinct_values(column: pl.Series) -> frozenset[Any]:
     """Return the values that occur, without null."""
-    return frozenset(pc.unique(_plain_array(column).drop_null()).to_pylist())
-
-
-def _reject_nulls(count: int, column: str, kind: str) -> None:
-    if count:
-        raise BadLabels(
-            f"{count:,} rows have no {kind}: column {column!r} is null there. "
-            "Fill in the missing values or drop those rows."
-        )
-
-
-def _name_form(names: pa.Array) -> NameForm:
-    """How trimmed names are written; other types than text are no numerals."""
-    if _is_text(names):
-        return NameForm.of(pl.Series(pl.from_arrow(names)))
-    return NameForm(names.null_count == len(names))
-
-
-def _reject_floats(form: NameForm, column: str, kind: str) -> None:
-    if form.are_floats:
-        raise BadLabels(
-            f"The {kind}s in column {column!r} are whole numbers as text, some written as 7.0. "
-            "Cast the column to integers first."
-        )
-
-
-def _sort_annotators(annotators: frozenset[Any], column: str) -> list[Any]:
-    try:
-        return sorted(annotators)
-    except TypeError:
-        raise BadLabels(
-            f"Column {column!r} mixes types: "
-            f"{list_names({type(name): name for name in annotators}.values())}. "
-            "Convert all of its values to strings."
-        ) from None
+    return frozenset(column.drop_nulls().unique().to_list())

@@ -1,8 +1,8 @@
 """Dask DataFrames: how Dask maps over partitions, which are pandas DataFrames, and sums results."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
@@ -31,21 +31,18 @@ class DaskTable:
         self._table, self._columns = table, columns
 
     def sum_rows(self, function: Callable[[pa.Table], Any]) -> Any:
-        mapped = [
-            delayed(_apply_to_rows)(function, frame, self._columns)
-            for frame in self._table.to_delayed()
-        ]
-        return _tree_sum(mapped)
+        shared, rows = delayed(function), delayed(_to_arrow)
+        frames = self._table.to_delayed()
+        return _tree_sum([shared(rows(frame, self._columns)) for frame in frames])
 
     @contextmanager
     def partitions(self, names: Names) -> Iterator[MapSum]:
-        shared = delayed(names)
+        shared, rows = delayed(partial(to_responses, names=names)), delayed(_to_arrow)
         frames = self._shuffled_by_item(names).to_delayed()
-        kept = dask.persist(*(delayed(_to_responses)(frame, shared) for frame in frames))
+        kept = dask.persist(*(shared(rows(frame)) for frame in frames))
 
         def map_sum(function: Callable[[Responses], Any]) -> Any:
-            shared = delayed(function)
-            return _tree_sum([delayed(_apply)(shared, partition) for partition in kept])
+            return _tree_sum(list(map(delayed(function), kept)))
 
         yield map_sum
 
@@ -61,11 +58,11 @@ class DaskTable:
         return coded.shuffle(on="item", ignore_index=True)
 
 
-def _tree_sum(results: Sequence[Delayed]) -> Any:
+def _tree_sum(results: list[Delayed]) -> Any:
     """Return the sum of the results, merged on the workers, ``FAN_IN`` at a time."""
     while len(results) > 1:
         results = [
-            delayed(_sum)(list(results[start : start + FAN_IN]))
+            delayed(reduce)(add, results[start : start + FAN_IN])
             for start in range(0, len(results), FAN_IN)
         ]
     return results[0].compute()
@@ -74,28 +71,12 @@ def _tree_sum(results: Sequence[Delayed]) -> Any:
 # Functions that run on the workers.
 
 
-def _sum(results: list[Any]) -> Any:
-    return reduce(add, results)
-
-
-def _apply(function: Callable[[Any], Any], partition: Any) -> Any:
-    return function(partition)
-
-
-def _apply_to_rows(function: Callable[[Any], Any], frame: pd.DataFrame, columns: Columns) -> Any:
-    return function(_to_arrow(frame, columns))
-
-
 def _encode(frame: pd.DataFrame, columns: Columns, names: Names) -> pd.DataFrame:
     coded = encode(_to_arrow(frame, columns), names).to_pandas()
     items = frame[columns.item].reset_index(drop=True)
     if items.dtype == object or isinstance(items.dtype, pd.StringDtype):
         items = coded["item"].astype(items.dtype)  # trimmed
     return coded.assign(item=items)
-
-
-def _to_responses(frame: pd.DataFrame, names: Names) -> Responses:
-    return to_responses(_to_arrow(frame), names)
 
 
 def _label_items(

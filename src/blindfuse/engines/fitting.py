@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import partial
-from operator import add
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from blindfuse.engines.arrow import Columns, ColumnSummary
@@ -29,31 +29,20 @@ from blindfuse.moments.moment_statistics import MomentStatistics
 from blindfuse.moments.requirements import MAX_AUTO_MOMENT_BYTES, moment_bytes, require_memory
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.scores import MAX_LEVELS, Levels
-from blindfuse.typing import Floats
+from blindfuse.typing import Floats, Integers
 
 SAMPLE_ITEMS = 50_000
 """Approximate maximum number of items that the driver collects to initialize EM."""
 
 
-class Additive(Protocol):
-    """A result that can be summed in any order."""
-
-    def __add__(self, other: Any, /) -> Any: ...
-
-
-Result = TypeVar("Result", bound=Additive)
-
-
-class MapSum(Protocol):
-    """Σ function(partition), computed on the workers and merged in a tree."""
-
-    def __call__(self, function: Callable[[Responses], Result], /) -> Result: ...
+MapSum = Callable[[Callable[[Responses], Any]], Any]
+"""Σ function(partition), computed on the workers and merged in a tree."""
 
 
 class DistributedTable(Protocol):
     """What an engine does with its tables: it maps functions over partitions and sums results."""
 
-    def sum_rows(self, function: Callable[[pa.Table], Result]) -> Any:
+    def sum_rows(self, function: Callable[[pa.Table], Any]) -> Any:
         """Return Σ function(rows), for rows with the columns item, annotator and label.
 
         None if there are no rows.
@@ -74,23 +63,13 @@ class Partitions:
     map_sum: MapSum
 
 
-@dataclass(frozen=True)
-class TableSize:
-    """Numbers of items, responses and repeated labels; sizes of disjoint sets of items add up."""
+class TableSize(NamedTuple):
+    """Numbers of items, responses, repeated labels and contradictory pairs."""
 
     n_items: int
     n_responses: int
     repeated: int
     contradictory: int
-
-    @classmethod
-    def of(cls, partition: Responses) -> "TableSize":
-        """Return the size of a partition."""
-        repeated, contradictory = partition.repeated, partition.contradictory
-        return cls(partition.n_items, partition.n_responses, repeated, contradictory)
-
-    def __add__(self, other: "TableSize") -> "TableSize":
-        return TableSize(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -172,10 +151,9 @@ def fit(
         with the fitted ``model``.
     """
     columns = Columns(item, annotator, label)
-    with open_partitions(
-        table, columns, SymbolOptions(classes, scores, levels, abstentions, anchor)
-    ) as opened:
-        return fit_partitions(opened, method)
+    options = SymbolOptions(classes, scores, levels, abstentions, anchor)
+    with open_partitions(table, columns, options) as partitions:
+        return _fit_partitions(partitions, method)
 
 
 def predict(
@@ -199,11 +177,8 @@ def predict(
 
 
 @contextmanager
-def open_partitions(
-    table: Any, columns: Columns, options: SymbolOptions | None = None
-) -> Iterator[Partitions]:
+def open_partitions(table: Any, columns: Columns, options: SymbolOptions) -> Iterator[Partitions]:
     """Yield the names and the partitions of a table, which stay on the workers until the end."""
-    options = (options or SymbolOptions()).check()
     opened = _open_table(table, columns)
     summary = opened.sum_rows(partial(ColumnSummary.of, options=options))
     if summary is None or not summary.rows:
@@ -229,32 +204,32 @@ def _open_table(table: Any, columns: Columns) -> DistributedTable:
     return engine(table, columns)
 
 
-def fit_partitions(partitions: Partitions, method: ModelEstimator | None = None) -> FitResult:
+def _fit_partitions(partitions: Partitions, method: ModelEstimator | None) -> FitResult:
     """Fit the method, by default BlindEnsemble where its moments are small and EM elsewhere."""
     names = partitions.names
     require_two_classes(names.alphabet.classes)
-    size = partitions.map_sum(TableSize.of)
+    size = TableSize(*partitions.map_sum(_size).tolist())
     if not size.n_responses:
         raise BadLabels("The table contains no labels. Check how missing responses are marked.")
     method = method or _default_method(names, size)
     if not names.fitted.is_plain:
         method._require_symbol_support(names.fitted)
+    method._check_parameters()
     if isinstance(method, BlindEnsemble):
-        model = fit_blind_ensemble(partitions, method, size)
+        model = _fit_blind_ensemble(partitions, method, size)
     elif isinstance(method, EMEstimator):
-        model = fit_em(partitions, method, size)
+        model = _fit_em(partitions, method, size)
     else:
         raise BadParameter(
             f"method={method!r} cannot be fitted to a distributed table. "
             "Pass BlindEnsemble or an EM method such as DawidSkene, or leave it out."
         )
     method.model_ = model.with_scale(names.scale)
-    return FitResult(method.model_, method, *astuple(size))
+    return FitResult(method.model_, method, *size)
 
 
-def fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble, size: TableSize) -> Model:
+def _fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble, size: TableSize) -> Model:
     """Run Algorithm 1 on summed counts: one pass counts moments, another is for shrinkage."""
-    method._check_parameters()
     names = partitions.names
     if names.fitted.anchor.kind == "none":
         raise BadParameter(
@@ -275,31 +250,29 @@ def fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble, size: Tabl
 
 def count_moments(partitions: Partitions, rule: ScoreRule | None = None) -> MomentStatistics:
     """Count all votes and moments; the counts equal those of one machine exactly."""
-    return partitions.map_sum(partial(MomentStatistics.from_responses, threads=1, rule=rule))
+    counts: MomentStatistics = partitions.map_sum(
+        partial(MomentStatistics.from_responses, threads=1, rule=rule)
+    )
+    return counts
 
 
-def fit_em(partitions: Partitions, method: EMEstimator, size: TableSize) -> Model:
-    """Run EM with one pass over the partitions per iteration.
-
-    A start that must itself be fitted is fitted to a sample of items, the only items that leave
-    their workers.
-    """
-    method._check_parameters()
+def _fit_em(partitions: Partitions, method: EMEstimator, size: TableSize) -> Model:
+    """Run EM with one pass over the partitions per iteration."""
+    names, fitted = partitions.names, partitions.names.fitted
     start = _resolve_start(partitions, method, size)
 
     def e_step(parameters: EMParameters) -> ExpectedCounts:
-        return partitions.map_sum(partial(_e_step, evidence=parameters.evidence))
+        counts: ExpectedCounts = partitions.map_sum(partial(_e_step, evidence=parameters.evidence))
+        return counts
 
     def run(rule: ScoreRule | None) -> Model:
         initial = partitions.map_sum(partial(initial_counts, start=start, rule=rule, threads=1))
-        names = partitions.names
-        return method._run_em(e_step, initial, size.n_responses, names.annotators, names.fitted)
+        return method._run_em(e_step, initial, size.n_responses, names.annotators, fitted)
 
     rules: list[ScoreRule | None] = [None]
-    if not isinstance(start, Model) and partitions.names.fitted.anchor.kind == "order":
-        rules = method._score_rules(
-            _draw_sample(partitions, size), start, _score_rule(partitions, size)
-        )
+    if not isinstance(start, Model) and fitted.anchor.kind == "order":
+        sample, rule = _draw_sample(partitions, size), _score_rule(partitions, size)
+        rules = method._score_rules(sample, start, rule)
     return method._run_from_rules(run, rules)
 
 
@@ -314,16 +287,13 @@ def _default_method(names: Names, size: TableSize) -> ModelEstimator:
 
 
 def _resolve_start(partitions: Partitions, method: EMEstimator, size: TableSize) -> InitialState:
-    """Return the start of EM; one that must be fitted is fitted to a sample of items.
-
-    Items are sampled by the hash of their names, so the sample does not depend on the partitions.
-    """
-    fitted = partitions.names.fitted
-    if isinstance(method.start, Model):
-        return method.start
-    if method.start == "mv" or method.start == "shares":
+    """Return the start of EM; one that must be fitted is fitted to a sample of items."""
+    fitted, start = partitions.names.fitted, method.start
+    if isinstance(start, Model):
+        return start
+    if start == "mv" or start == "shares":
         if fitted.anchor.kind != "none":
-            return method.start
+            return start
         # Where a clustering puts one item says nothing without the others.
         return DawidSkene().fit(_draw_sample(partitions, size)).model_
     sample = _draw_sample(partitions, size)
@@ -334,9 +304,14 @@ def _resolve_start(partitions: Partitions, method: EMEstimator, size: TableSize)
 
 
 def _draw_sample(partitions: Partitions, size: TableSize) -> Responses:
-    """Return the responses to a sample of items, in an order that depends on them only."""
+    """Return the responses to a sample of items, the only ones that leave their workers.
+
+    Items are sampled by the hash of their names, so neither the sample nor its order depends on the
+    partitions.
+    """
     share = min(1.0, SAMPLE_ITEMS / size.n_items)
-    return partitions.map_sum(partial(_sample, share=share)).to_responses()
+    sample: EMStatistics = partitions.map_sum(partial(_sample, share=share))
+    return sample.to_responses()
 
 
 def _score_rule(partitions: Partitions, size: TableSize) -> ScoreRule | None:
@@ -348,6 +323,11 @@ def _score_rule(partitions: Partitions, size: TableSize) -> ScoreRule | None:
 
 
 # Functions of one partition. The engine runs partitions in parallel, so each uses one thread.
+
+
+def _size(partition: Responses) -> Integers:
+    sizes = partition.n_items, partition.n_responses, partition.repeated, partition.contradictory
+    return np.array(sizes)
 
 
 def _e_step(partition: Responses, evidence: tuple[Floats, Floats]) -> ExpectedCounts:
