@@ -7,7 +7,6 @@ the raw format; with the pinned hash, they are the original files, byte by byte.
 import csv
 import gzip
 import hashlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,65 +35,34 @@ def shared_tables(name: str) -> tuple[Rows, Rows]:
     return found[0], found[1]
 
 
-def join_columns(rows: Rows, columns: str, separator: str, header: str = "") -> list[str]:
-    return [
-        *filter(None, [header]),
-        *(separator.join(row[c] for c in columns.split()) for row in rows),
-    ]
-
-
-def item_first_tabs(name: str) -> list[list[str]]:
-    labels, truth = shared_tables(name)
-    if name == "dog":  # its true labels are repeated for every response
-        true = {row["item"]: row for row in truth}
-        truth = [true[row["item"]] for row in labels]
-    return [
-        join_columns(labels, "item annotator label", "\t"),
-        join_columns(truth, "item label", "\t"),
-    ]
-
-
-def item_first_commas(name: str) -> list[list[str]]:
-    labels, truth = shared_tables(name)
-    headers = {"product": ("question,worker,answer", "question,truth")}
-    labels_header, truth_header = headers.get(name, ("item,worker,label", "item,truth"))
-    return [
-        join_columns(labels, "item annotator label", ",", labels_header),
-        join_columns(truth, "item label", ",", truth_header),
-    ]
-
-
-def annotator_first(name: str) -> list[list[str]]:
-    labels, truth = shared_tables(name)
-    return [
-        join_columns(labels, "annotator item label", "\t"),
-        join_columns(truth, "item label", "\t"),
-    ]
-
-
-def truth_in_row(name: str) -> list[list[str]]:
+def raw_texts(name: str) -> list[list[str]]:
+    """Write the shared tables as the lines of the raw files."""
     labels, truth = shared_tables(name)
     true = {row["item"]: row["label"] for row in truth}
+    if name == "sp":  # annotators first, and true labels beside the responses
+        order = ("annotator", "item", "label")
+        return [[",".join([*(row[c] for c in order), true[row["item"]]]) for row in labels]]
+    if name == "labelme":
+        cells = [["-1"] * 59 for _ in truth]
+        for row in labels:
+            cells[int(row["item"])][int(row["annotator"])] = row["label"]
+        return [[" ".join(row) for row in cells], list(true.values())]
+    if name == "dog":  # its true labels are repeated for every response
+        truth = [{"item": row["item"], "label": true[row["item"]]} for row in labels]
+    headers = {
+        "product": (["question,worker,answer"], ["question,truth"]),
+        "fact_eval": (["item,worker,label"], ["item,truth"]),
+    }
+    separator = "," if name in headers else "\t"
+    first = ("annotator", "item") if name == "barzan" else ("item", "annotator")
+    columns = ((labels, (*first, "label")), (truth, ("item", "label")))
     return [
-        [f"{row['annotator']},{row['item']},{row['label']},{true[row['item']]}" for row in labels]
+        [*header, *(separator.join(row[column] for column in names) for row in rows)]
+        for header, (rows, names) in zip(headers.get(name, ([], [])), columns, strict=True)
     ]
 
 
-def matrix(name: str) -> list[list[str]]:
-    labels, truth = shared_tables(name)
-    cells = [["-1"] * 59 for _ in truth]
-    for row in labels:
-        cells[int(row["item"])][int(row["annotator"])] = row["label"]
-    return [[" ".join(row) for row in cells], [row["label"] for row in truth]]
-
-
-RAW_TEXTS: dict[str, Callable[[str], list[list[str]]]] = {
-    **dict.fromkeys(("bird", "trec", "rte", "web", "dog"), item_first_tabs),
-    **dict.fromkeys(("fact_eval", "product"), item_first_commas),
-    "barzan": annotator_first,
-    "sp": truth_in_row,
-    "labelme": matrix,
-}
+RAW = ("bird", "trec", "rte", "web", "dog", "fact_eval", "product", "barzan", "sp", "labelme")
 
 
 def bytes_with_pinned_hash(lines: list[str], file: PinnedFile) -> bytes:
@@ -107,9 +75,9 @@ def bytes_with_pinned_hash(lines: list[str], file: PinnedFile) -> bytes:
     raise AssertionError(f"{file.path} cannot be written with its pinned hash")
 
 
-@pytest.mark.parametrize("name", RAW_TEXTS)
+@pytest.mark.parametrize("name", RAW)
 def test_pinned_files_give_the_shared_tables(server: Server, name: str) -> None:
-    for lines, file in zip(RAW_TEXTS[name](name), pinned_files()[name], strict=True):
+    for lines, file in zip(raw_texts(name), pinned_files()[name], strict=True):
         server.put(file, bytes_with_pinned_hash(lines, file))
     converted, shared = load(name), load(name, SHARED)
     assert len(server.requested) == len(pinned_files()[name])

@@ -2,14 +2,14 @@
 
 import hashlib
 import sys
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from blindfuse import BlindfuseError, DownloadFailed
+from blindfuse import BlindfuseError
 from blindfuse.datasets import downloading, load_features
 from blindfuse.datasets.downloading import PinnedFile
 from blindfuse.datasets.features import poker_classes, poker_hands
@@ -51,44 +51,30 @@ def test_generated_poker_hands_are_uniform() -> None:
     assert np.bincount(cards.ravel() - 14).std() < 100  # the 52 cards are about equally frequent
 
 
-@pytest.mark.parametrize(("name", "shape"), [("connect4", (67_557, 42)), ("dota2", (102_944, 116))])
-def test_a_uci_dataset_of_another_shape_is_refused(
+@pytest.mark.parametrize(
+    ("name", "cells", "targets", "features", "classes"),
+    [
+        ("connect4", ["b", "o", "x"], ["win"], [0, 1, 2], {2}),
+        ("dota2", [-1, 0, 1], [-1], [-1, 0, 1], {0}),
+    ],
+)
+def test_datasets_of_uci_are_converted(
     server: Server,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
-    shape: tuple[int, int],
-    tmp_path: Path,
+    cells: list[Any],
+    targets: list[Any],
+    features: list[int],
+    classes: set[int],
 ) -> None:
-    class Frame:
-        def __init__(self, values: Any) -> None:
-            self.values = np.asarray(values)
-
-        def to_numpy(self, dtype: Any = None) -> Any:
-            return self.values.astype(dtype) if dtype else self.values
-
-    class DatasetNotFoundError(Exception):
-        pass
-
-    board = ["b", "o", "x"] if name == "connect4" else [-1, 0, 1]
-    outcome = ["win"] if name == "connect4" else [-1]
     fake: Any = ModuleType("ucimlrepo")
-    fake.DatasetNotFoundError = DatasetNotFoundError
-
-    def fetch(rows: int) -> Any:
-        cells = np.resize(np.array(board), (rows, shape[1]))
-        data = SimpleNamespace(features=Frame(cells), targets=Frame(np.resize(outcome, (rows, 1))))
-        return lambda id: SimpleNamespace(data=data)
-
+    fake.DatasetNotFoundError = KeyError
+    data = SimpleNamespace(features=pd.DataFrame([cells] * 4), targets=pd.DataFrame(targets * 4))
+    fake.fetch_ucirepo = lambda id: SimpleNamespace(data=data)
     monkeypatch.setitem(sys.modules, "ucimlrepo", fake)
-    fake.fetch_ucirepo = fetch(3)
-    with pytest.raises(DownloadFailed, match="its source has changed"):
-        load_features(name)
-    assert not any(path.is_file() for path in tmp_path.rglob("*"))
-    fake.fetch_ucirepo = fetch(shape[0])
-    features, classes = load_features(name)
-    assert features.shape == shape
-    assert features[0, :3].tolist() == ([0, 1, 2] if name == "connect4" else [-1, 0, 1])
-    assert set(classes.tolist()) == ({2} if name == "connect4" else {0})
+    found = load_features(name)
+    assert found[0].tolist() == [features] * 4
+    assert set(found[1].tolist()) == classes
 
 
 def test_a_missing_package_is_named_with_the_command_to_install_it(

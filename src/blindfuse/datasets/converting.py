@@ -60,14 +60,6 @@ def _adult(raw: list[Path]) -> Tables:
     return Tables([(*pair, label) for pair, label in labels.items()], truth)
 
 
-def _snow(raw: list[Path]) -> Tables:
-    """Convert a file of Snow et al. (2008): one row per response, with the true label."""
-    with raw[0].open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
-    labels = [(row["orig_id"], row["!amt_worker_ids"], row["response"]) for row in rows]
-    return Tables(labels, list({row["orig_id"]: row["gold"] for row in rows}.items()))
-
-
 def _matrix(raw: list[Path]) -> Tables:
     """Convert a matrix ``[item, annotator]``, −1 for missing, and one true label per line."""
     labels = [
@@ -112,6 +104,6 @@ CONVERTERS: dict[str, Converter] = {
     "barzan": _columns("\t", labels=(1, 0, 2)),
     "judges_toxicity": _judges,
     "labelme": _matrix,
-    "temp": _snow,
+    "temp": _columns("\t", skip=1, labels=(2, 1, 3), truth=(2, 4)),
 }
 """The converter of each crowd dataset. It takes the raw files in the order of ``sources.csv``."""

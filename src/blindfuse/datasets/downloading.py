@@ -4,15 +4,12 @@ import csv
 import gzip
 import logging
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from errno import EDQUOT, ENOSPC
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
@@ -43,12 +40,12 @@ class PinnedFile:
 @cache
 def pinned_files() -> dict[str, list[PinnedFile]]:
     """Return the raw files of every dataset, as listed in ``sources.csv``."""
-    found: dict[str, list[PinnedFile]] = {}
+    by_dataset: dict[str, list[PinnedFile]] = {}
     table = files("blindfuse.datasets") / "sources.csv"
     for row in csv.DictReader(table.read_text().splitlines()):
         file = PinnedFile(**{**row, "bytes": int(row["bytes"])})  # type: ignore[arg-type]
-        found.setdefault(file.dataset, []).append(file)
-    return found
+        by_dataset.setdefault(file.dataset, []).append(file)
+    return by_dataset
 
 
 def cached_crowd(name: str) -> Path:
@@ -58,63 +55,58 @@ def cached_crowd(name: str) -> Path:
 
 def fetch_crowd(name: str) -> Path:
     """Return the cache folder of a crowd dataset, downloaded and converted if necessary."""
-    cached = cached_crowd(name)
-    if cached.is_dir():
-        return cached
-    if name not in CONVERTERS:
-        raise BadParameter(f"There is no dataset {name!r}: {suggest(name, sorted(CONVERTERS))}")
-    with _working_folder(
-        name, f"crowd/{name}/labels.csv.gz and crowd/{name}/truth.csv.gz"
-    ) as folder:
-        tables = CONVERTERS[name](_download(pinned_files()[name], folder))
-        ready = folder / "ready"
+
+    def convert(raw: list[Path], ready: Path) -> None:
+        tables = CONVERTERS[name](raw)
         ready.mkdir()
         _write(ready / "labels.csv.gz", ("item", "annotator", "label"), tables.labels)
         _write(ready / "truth.csv.gz", ("item", "label"), tables.truth)
-        _move_to_cache(ready, cached)
-    return cached
+
+    layout = f"crowd/{name}/labels.csv.gz and crowd/{name}/truth.csv.gz"
+    return _fetch(name, cached_crowd(name), CONVERTERS, convert, layout)
 
 
 def fetch_features(name: str) -> Path:
     """Return the cached file of a feature dataset, downloaded or generated if necessary."""
-    cached = cache_folder() / "data" / "uci" / f"{name}.npz"
-    if cached.is_file():
-        return cached
-    if name not in FEATURES:
-        raise BadParameter(
-            f"There is no feature dataset {name!r}: {suggest(name, sorted(FEATURES))}"
-        )
-    with _working_folder(name, f"uci/{name}.npz") as folder:
-        table = FEATURES[name](_download(pinned_files().get(name, []), folder))
-        ready = folder / f"{name}.npz"
+
+    def convert(raw: list[Path], ready: Path) -> None:
+        table = FEATURES[name](raw)
         np.savez_compressed(ready, X=table.features, y=table.classes)
-        _move_to_cache(ready, cached)
-    return cached
+
+    cached = cache_folder() / "data" / "uci" / f"{name}.npz"
+    return _fetch(name, cached, FEATURES, convert, f"uci/{name}.npz")
 
 
-@contextmanager
-def _working_folder(name: str, layout: str) -> Iterator[Path]:
-    """Yield a temporary folder, and turn failures into ``DownloadFailed`` with the next step."""
-    root = cache_folder() / "data"
+def _fetch(
+    name: str,
+    cached: Path,
+    datasets: Mapping[str, object],
+    convert: Callable[[list[Path], Path], None],
+    layout: str,
+) -> Path:
+    """Return the place of a dataset in the cache; make it in a temporary folder if necessary."""
+    if cached.exists():
+        return cached
+    if name not in datasets:
+        raise BadParameter(f"There is no dataset {name!r}: {suggest(name, sorted(datasets))}")
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=".fetching-", dir=root) as folder:
-            yield Path(folder)
-    except (DownloadFailed, ImportError, OSError) as error:
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".fetching-", dir=cached.parents[1]) as folder:
+            ready = Path(folder) / cached.name
+            convert(_download(pinned_files().get(name, []), Path(folder) / "raw"), ready)
+            try:
+                os.replace(ready, cached)
+            except OSError:
+                if not cached.exists():  # else another process was faster
+                    raise
+    except (ImportError, OSError, ValueError) as error:  # ValueError: pooch, for a wrong hash
         raise DownloadFailed(
-            f"The dataset {name!r} cannot be loaded: {_reason_and_step(error)} Or put the dataset "
-            f"into a folder as {layout}, and name the folder by BLINDFUSE_DATA or --data."
+            f"The dataset {name!r} cannot be loaded: {error}. Check the network, the disk (set "
+            "BLINDFUSE_CACHE to use another folder) and pip install 'blindfuse[datasets]', and try "
+            f"again. Or put the dataset into a folder as {layout}, and name the folder by "
+            "BLINDFUSE_DATA or --data."
         ) from error
-
-
-def _reason_and_step(error: DownloadFailed | ImportError | OSError) -> str:
-    if isinstance(error, DownloadFailed):
-        return str(error)
-    if isinstance(error, ImportError):
-        return f"{error}. Install the missing package: pip install 'blindfuse[datasets]'."
-    is_full = error.errno in (ENOSPC, EDQUOT)
-    step = "Free disk space, or set BLINDFUSE_CACHE to another folder." if is_full else "Try again."
-    return f"{error.strerror or error}. {step}"
+    return cached
 
 
 def _download(wanted: Sequence[PinnedFile], folder: Path) -> list[Path]:
@@ -122,35 +114,18 @@ def _download(wanted: Sequence[PinnedFile], folder: Path) -> list[Path]:
     import pooch
 
     pooch.get_logger().setLevel(logging.WARNING)
-    named = {f"{place:02}-{Path(file.path).name}": file for place, file in enumerate(wanted)}
-    store = pooch.create(
-        folder,
-        base_url="",
-        registry={name: f"sha256:{file.sha256}" for name, file in named.items()},
-        urls={name: file.url for name, file in named.items()},
-    )
-    return [_fetch(store, name, file) for name, file in named.items()]
-
-
-def _fetch(store: Any, name: str, file: PinnedFile) -> Path:
-    """Fetch one file, and turn failures into ``DownloadFailed`` with the next step."""
-    import pooch
-    import requests
-
-    source = f"{file.path} of {file.repository} at {file.commit[:7]}"
-    try:
-        return Path(store.fetch(name, downloader=pooch.HTTPDownloader(timeout=30)))
-    except requests.HTTPError as error:
-        status = getattr(error.response, "status_code", "an error")
-        reason = f"the server returned {status} for {source}. Try again later."
-        raise DownloadFailed(reason) from error
-    except requests.RequestException as error:
-        kind = type(error).__name__
-        reason = f"the connection failed for {source} ({kind}). Check the network and try again."
-        raise DownloadFailed(reason) from error
-    except ValueError as error:
-        reason = f"{source} does not have the pinned SHA-256: it is damaged or was changed."
-        raise DownloadFailed(f"{reason} Try again.") from error
+    return [
+        Path(
+            pooch.retrieve(
+                file.url,
+                known_hash=f"sha256:{file.sha256}",
+                fname=f"{place:02}-{Path(file.path).name}",
+                path=folder,
+                downloader=pooch.HTTPDownloader(timeout=30),
+            )
+        )
+        for place, file in enumerate(wanted)
+    ]
 
 
 def _write(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -158,13 +133,3 @@ def _write(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> 
         writer = csv.writer(file)
         writer.writerow(header)
         writer.writerows(rows)
-
-
-def _move_to_cache(ready: Path, cached: Path) -> None:
-    """Rename to the place in the cache, unless another process was faster."""
-    cached.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.replace(ready, cached)
-    except OSError:
-        if not cached.exists():
-            raise

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.errors import DownloadFailed
 from blindfuse.typing import Array
 
 
@@ -16,7 +15,7 @@ class Features(NamedTuple):
     """``features[item, feature]`` and ``classes[item]``."""
 
     features: Array
-    classes: NDArray[np.int64]
+    classes: Array
 
 
 def _magic(raw: list[Path]) -> Features:
@@ -31,31 +30,27 @@ def _mnist(_: list[Path]) -> Features:
     from sklearn.datasets import fetch_openml
 
     data = fetch_openml("mnist_784", version=1, as_frame=False)
-    return _check_shape(
-        "mnist", (70_000, 784), data.data.astype(np.uint8), data.target.astype(np.int64)
-    )
+    return Features(data.data.astype(np.uint8), data.target.astype(np.int64))
 
 
 def _covtype(_: list[Path]) -> Features:
     from sklearn.datasets import fetch_covtype
 
     data = fetch_covtype()
-    return _check_shape(
-        "covtype", (581_012, 54), data.data.astype(np.int16), data.target.astype(np.int64)
-    )
+    return Features(data.data.astype(np.int16), data.target.astype(np.int64))
 
 
 def _connect4(_: list[Path]) -> Features:
     data = _fetch_uci(26)
     board = np.searchsorted(["b", "o", "x"], data.features.to_numpy(dtype=str)).astype(np.uint8)
     outcome = np.searchsorted(["draw", "loss", "win"], data.targets.to_numpy(dtype=str).ravel())
-    return _check_shape("connect4", (67_557, 42), board, outcome)
+    return Features(board, outcome.astype(np.int64))
 
 
 def _dota2(_: list[Path]) -> Features:
     data = _fetch_uci(367)
     won = data.targets.to_numpy().ravel() > 0
-    return _check_shape("dota2", (102_944, 116), data.features.to_numpy(), won)
+    return Features(data.features.to_numpy(), won.astype(np.int64))
 
 
 def _fetch_uci(number: int) -> Any:
@@ -64,16 +59,7 @@ def _fetch_uci(number: int) -> Any:
     try:
         return fetch_ucirepo(id=number).data
     except DatasetNotFoundError as error:
-        raise DownloadFailed(f"UCI reports: {error}.") from error
-
-
-def _check_shape(name: str, shape: tuple[int, int], features: Array, classes: Array) -> Features:
-    if features.shape != shape:
-        raise DownloadFailed(
-            f"{name!r} has {features.shape[0]:,} rows and {features.shape[1]:,} features instead "
-            f"of {shape[0]:,} and {shape[1]:,}: its source has changed."
-        )
-    return Features(features, classes.astype(np.int64))
+        raise OSError(f"UCI reports: {error}") from error
 
 
 def poker_hands(n_hands: int = 1_000_000, seed: int = 0) -> Features:
@@ -83,9 +69,8 @@ def poker_hands(n_hands: int = 1_000_000, seed: int = 0) -> Features:
     rank of each card in turn, counted from 1.
     """
     rng = np.random.default_rng(seed)
-    n_blocks = n_hands // 1000
-    blocks = [rng.random((1000, 52)).argpartition(5) for _ in range(n_blocks)]
-    cards = np.concatenate([block[:, :5] for block in blocks])
+    blocks = [rng.random((1000, 52)).argpartition(5)[:, :5] for _ in range(n_hands // 1000)]
+    cards = np.concatenate(blocks)
     hands = np.empty((len(cards), 10), dtype=np.uint8)
     hands[:, 0::2], hands[:, 1::2] = cards // 13 + 1, cards % 13 + 1
     return Features(hands, poker_classes(hands))
@@ -94,23 +79,17 @@ def poker_hands(n_hands: int = 1_000_000, seed: int = 0) -> Features:
 def poker_classes(hands: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Return the rank of each hand, from 0 (nothing) to 9 (royal flush)."""
     suits, ranks = hands[:, 0::2], np.sort(hands[:, 1::2], axis=1)
-    same = np.sort((ranks[:, :, None] == ranks[:, None, :]).sum(axis=2), axis=1)
+    same = (ranks[:, :, None] == ranks[:, None, :]).sum(axis=2)
     pairs, threes, fours = ((same == count).sum(axis=1) // count for count in (2, 3, 4))
     flush = (suits == suits[:, :1]).all(axis=1)
     high = (ranks == (1, 10, 11, 12, 13)).all(axis=1)
     straight = high | (np.diff(ranks.astype(int), axis=1) == 1).all(axis=1)
-    hand_ranks = [
-        (flush & high, 9),
-        (flush & straight, 8),
-        (fours == 1, 7),
-        ((threes == 1) & (pairs == 1), 6),
-        (flush, 5),
-        (straight, 4),
-        (threes == 1, 3),
-        (pairs == 2, 2),
-        (pairs == 1, 1),
+    full_house = (threes == 1) & (pairs == 1)
+    matches = [
+        *(flush & high, flush & straight, fours == 1, full_house, flush, straight),
+        *(threes == 1, pairs == 2, pairs == 1),
     ]
-    return np.select([matches for matches, _ in hand_ranks], [rank for _, rank in hand_ranks])
+    return np.select(matches, range(9, 0, -1))
 
 
 FEATURES: dict[str, Callable[[list[Path]], Features]] = {

@@ -35,17 +35,13 @@ class Crowd:
 
 def load(name: str, folder: Folder = None) -> Crowd:
     """Load a crowd dataset; every column is read as text."""
-    root = _local_folder(folder)
-    path = _crowd_in_folder(root, name) if root else fetch_crowd(name)
-    rows = _rows(path / "labels.csv.gz")
-    responses = Responses.from_long(
-        [row["item"] for row in rows],
-        [row["annotator"] for row in rows],
-        [row["label"] for row in rows],
-    )
+    path = _in_folder(folder, "crowd", name) or fetch_crowd(name)
+    labels, truth = _rows(path / "labels.csv.gz"), _rows(path / "truth.csv.gz")
+    columns = ([row[column] for row in labels] for column in ("item", "annotator", "label"))
+    responses = Responses.from_long(*columns)
     code_of = {label: code for code, label in enumerate(responses.classes)}
-    truth = {row["item"]: code_of[row["label"]] for row in _rows(path / "truth.csv.gz")}
-    codes = [truth.get(item, -1) for item in responses.items]
+    true_codes = {row["item"]: code_of[row["label"]] for row in truth}
+    codes = [true_codes.get(item, -1) for item in responses.items]
     return Crowd(name, responses, np.array(codes, dtype=np.intp))
 
 
@@ -53,33 +49,24 @@ def load_features(
     name: str, folder: Folder = None
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Load a feature dataset: ``features[item, feature]`` and ``classes[item]``."""
-    root = _local_folder(folder)
-    path = root / "uci" / f"{name}.npz" if root else fetch_features(name)
-    if not path.is_file():
-        available = sorted(path.stem for path in path.parent.glob("*.npz"))
-        raise BadParameter(_not_in_folder(f"feature dataset {name!r}", path.parent, available))
+    path = _in_folder(folder, "uci", f"{name}.npz") or fetch_features(name)
     with np.load(path, allow_pickle=False) as stored:
         return stored["X"].astype(np.float32), stored["y"].astype(np.int64)
 
 
-def _local_folder(folder: Folder) -> Path | None:
+def _in_folder(folder: Folder, kind: str, name: str) -> Path | None:
+    """Return the place of a dataset in the user's folder; None if there is no such folder."""
     named = folder or os.environ.get("BLINDFUSE_DATA")
-    return Path(named) if named else None
-
-
-def _crowd_in_folder(root: Path, name: str) -> Path:
-    path = root / "crowd" / name
-    if not all((path / file).is_file() for file in ("labels.csv.gz", "truth.csv.gz")):
-        available = sorted(file.parent.name for file in path.parent.glob("*/labels.csv.gz"))
-        raise BadParameter(_not_in_folder(f"dataset {name!r}", path.parent, available))
+    if not named:
+        return None
+    path = Path(named) / kind / name
+    if not path.exists():
+        available = sorted(place.stem for place in path.parent.glob("*"))
+        raise BadParameter(
+            f"There is no dataset {path.stem!r} in {path.parent}, only "
+            f"{list_names(available, 20) or 'none'}. Pass another folder, or set BLINDFUSE_DATA."
+        )
     return path
-
-
-def _not_in_folder(dataset: str, folder: Path, available: list[str]) -> str:
-    return (
-        f"There is no {dataset} in {folder}, only {list_names(available, 20) or 'none'}. "
-        "Pass another folder, or set BLINDFUSE_DATA."
-    )
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
