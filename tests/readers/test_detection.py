@@ -44,11 +44,6 @@ def test_ids_are_preferred_to_texts_and_classes_to_free_text() -> None:
     assert found.columns == {"item": "task_id", "annotator": "worker", "label": "verdict"}
 
 
-def test_an_id_column_is_not_detected_as_label() -> None:
-    text = "response_id,question_id,worker_id,answer\nr1,q,a,x\nr1,q,b,y\n"
-    assert read(stream(text)).columns["label"] == "answer"
-
-
 def test_ambiguous_columns_are_refused_with_the_candidates() -> None:
     text = "id,model,judge,verdict\ni,m,j,x\ni,m,k,x\n"
     assert_refused(lambda: read(stream(text)), "annotator", "'model', 'judge'", "annotator='model'")

@@ -65,27 +65,10 @@ def test_empty_labels_keep_their_item_and_are_counted() -> None:
     assert has_note(found, "2 empty labels treated as missing")
 
 
-def test_the_most_frequent_the_first_or_the_last_response_counts() -> None:
-    text = "item,annotator,label\ni,a,x\nj,a,y\ni,a,y\n"
-    last, first = (read(stream(text), repeats=one) for one in ("last", "first"))
-    tied = read(stream(text))
-    assert labels_by_name(last.responses)["i", "a"] == "y"
-    assert labels_by_name(first.responses)["i", "a"] == "x"
-    assert has_note(first, "1 repeated response:")
-    assert ("i", "a") not in labels_by_name(tied.responses)
-    assert has_note(tied, "1 contradictory response treated as missing")
-    assert has_note(tied, "--repeats")
-
-
 def test_repeated_responses_can_be_refused() -> None:
     assert_refused(
         lambda: read(stream(LONG + "007,ann,x\n"), repeats="error"), "'007'", kind=BadLabels
     )
-
-
-def test_an_item_column_of_row_numbers_is_noted() -> None:
-    found = read(stream("id,worker,label\n1,a,x\n2,b,x\n3,a,y\n"))
-    assert has_note(found, "check that the item column is right")
 
 
 def test_files_without_labels_are_refused() -> None:

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from blindfuse import BadFile, fuse, read, read_gold
@@ -38,16 +37,6 @@ def test_a_json_object_maps_items_to_labels() -> None:
     assert read_gold(stream('{"007": "cat", "1e5": "dog", "ü": "cat"}')) == dict(PAIRS)
     with pytest.raises(BadFile, match="looks like the annotator"):
         read(stream('{"007": "cat", "1e5": "dog", "ü": "cat"}'))
-
-
-def test_every_file_type_is_read(tmp_path: Path) -> None:
-    frame = pl.DataFrame(PAIRS, schema=["item", "gold"], orient="row")
-    frame.write_csv(tmp_path / "gold.csv")
-    frame.write_csv(tmp_path / "gold.tsv", separator="\t")
-    frame.write_ndjson(tmp_path / "gold.jsonl")
-    frame.write_parquet(tmp_path / "gold.parquet")
-    for path in tmp_path.iterdir():
-        assert read_gold(path) == dict(PAIRS), path
 
 
 def test_empty_labels_are_skipped_and_repeated_rows_merged() -> None:
@@ -114,12 +103,6 @@ def test_gold_labels_belong_to_the_question_that_is_read() -> None:
     )
     assert read(stream(text), question="size").gold == {"i": "small", "j": "big"}
     assert read(stream(text), question="colour").gold == {"i": "red", "j": "red"}
-
-
-def test_the_gold_column_of_a_wide_table_is_read() -> None:
-    assert read(stream("id,gold,ann,bob\n007,x,x,y\n8,,y,x\n")).gold == {"007": "x"}
-    assert read(stream("truth,ann,bob\nx,x,y\ny,y,x\n")).gold == {"0": "x", "1": "y"}
-    assert not read(stream("id,ann,bob\n1,x,y\n")).gold
 
 
 def test_a_gold_column_that_only_some_files_have_is_skipped(tmp_path: Path) -> None:

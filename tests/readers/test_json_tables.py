@@ -33,10 +33,3 @@ def test_unpaired_surrogates_are_refused(key: str, late: bool, in_lines: bool) -
     text = "\n".join(map(json.dumps, rows)) if in_lines else json.dumps(rows)
     with pytest.raises(BadFile, match="surrogates not allowed"):
         read(io.BytesIO(text.encode()))
-
-
-def test_paired_surrogates_are_one_character() -> None:
-    rows = [{"item": "\U0001f600", "annotator": "a", "label": label} for label in "xy"]
-    text = "\n".join(map(json.dumps, rows))
-    assert "\\ud83d\\ude00" in text
-    assert read(io.BytesIO(text.encode())).responses.items.tolist() == ["\U0001f600"]

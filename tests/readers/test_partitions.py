@@ -9,17 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blindfuse import BadFile, BlindfuseError, Responses, read
+from blindfuse import BlindfuseError, Responses, read
 from blindfuse.readers.partitions import read_partitions
 from tests.support.long_tables import shuffled_votes, write_table
-
-
-def cells(responses: Responses) -> dict[tuple[str, str], str]:
-    """Return the responses as ``{(item, annotator): label}``."""
-    items = responses.items[responses.item_of_response()]
-    annotators = responses.annotators[responses.by_item.codes]
-    labels = responses.classes[responses.by_item.symbols]
-    return {(i, a): k for i, a, k in zip(items, annotators, labels, strict=True)}
+from tests.support.reader_files import labels_by_name
 
 
 @pytest.mark.parametrize("extension", ["csv", "tsv", "parquet", "arrow"])
@@ -38,37 +31,10 @@ def test_partitions_hold_the_same_responses(tmp_path: Path, extension: str) -> N
             assert not folder.exists()
             joined: dict[tuple[str, str], str] = {}
             for table in tables:
-                assert not joined.keys() & cells(table).keys()
-                assert not {i for i, _ in joined} & {i for i, _ in cells(table)}
-                joined |= cells(table)
-            assert joined == cells(whole.responses)
-
-
-def test_several_files_are_one_table(tmp_path: Path) -> None:
-    frame = shuffled_votes()
-    paths = [write_table(frame[start::3], tmp_path / f"{start}.csv") for start in range(3)]
-    with read_partitions(paths, partition_bytes=20_000) as partitions:
-        joined = {cell: label for table in partitions() for cell, label in cells(table).items()}
-    assert joined.keys() == cells(read(paths).responses).keys()
-
-
-@pytest.mark.parametrize("name", ["votes.csv.gz", "votes.json"])
-def test_files_that_cannot_be_scanned_are_refused(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    if name.endswith("gz"):
-        shuffled_votes().write_csv(path, compression="gzip")
-    else:
-        path.write_bytes(shuffled_votes().write_ndjson().encode())
-    with pytest.raises(BadFile, match="cannot be read in partitions"), read_partitions(path):
-        pass
-
-
-def test_rows_that_are_too_long_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
-    path.write_text("item,annotator,label\n" + "i,a,x\n" * 50 + "i,a,x,y,z\n" + "j,b,y\n" * 50)
-    message = r"votes\.csv cannot be read in partitions"
-    with pytest.raises(BadFile, match=message), read_partitions(path):
-        pass
+                part = labels_by_name(table)
+                assert not {item for item, _ in joined} & {item for item, _ in part}
+                joined |= part
+            assert joined == labels_by_name(whole.responses)
 
 
 # Names and labels that the rules of values join, drop or keep apart.
@@ -105,15 +71,15 @@ def test_any_values_are_read_alike_in_partitions(
             return
         with read_partitions(path, partition_bytes=20, **options) as partitions:
             tables = list(partitions())
-    joined = {cell: label for table in tables for cell, label in cells(table).items()}
-    assert joined == cells(whole.responses)
+    joined = {cell: label for table in tables for cell, label in labels_by_name(table).items()}
+    assert joined == labels_by_name(whole.responses)
     assert sum(len(table.items) for table in tables) == whole.responses.n_items
     assert all(table.classes.tolist() == whole.responses.classes.tolist() for table in tables)
     checks = ("Check", "no item has more")
     expected = [note for note in whole.notes if not note.startswith(checks)]
     assert [*partitions.notes, *partitions.repeat_notes] == expected
     long = Responses.from_long(*(frame[name].to_list() for name in schema), **options)
-    assert cells(long) == cells(whole.responses)
+    assert labels_by_name(long) == labels_by_name(whole.responses)
 
 
 def test_gold_labels_are_those_of_the_whole_file(tmp_path: Path) -> None:

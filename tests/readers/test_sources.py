@@ -76,21 +76,14 @@ def test_empty_files_are_refused(tmp_path: Path, content: bytes) -> None:
     assert_refused(lambda: read(write_file(tmp_path, "a.csv", content)), "a.csv is empty")
 
 
-def test_truncated_and_damaged_gzip_data_are_refused(tmp_path: Path) -> None:
-    packed = gzip.compress(LONG.encode() * 1000)
-    truncated = write_file(tmp_path, "a.csv.gz", packed[:-20])
-    assert_refused(lambda: read(truncated), "a.csv.gz is damaged or locked gzip")
-    damaged = write_file(tmp_path, "b.csv.gz", packed[:30] + b"\x00\xff\x00" + packed[33:])
-    assert_refused(lambda: read(damaged), "b.csv.gz is damaged or locked gzip")
-
-
 def test_decompression_bombs_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 1 << 20)
     zeros = b"0" * (1 << 24)
-    assert_refused(lambda: read(stream(gzip.compress(zeros))), "200 times its size")
-    assert_refused(lambda: read(stream(as_archive({"a.csv": zeros}))), "200 times its size")
     members = {f"{n}.csv": b"0" * (1 << 19) for n in range(40)}
-    assert_refused(lambda: read(stream(as_archive(members))), "200 times its size")
+    for compress in (gzip.compress, bz2.compress, lzma.compress):
+        assert_refused(lambda: read(stream(compress(zeros))), "200 times its size")  # noqa: B023
+    for archive in ({"a.csv": zeros}, members):
+        assert_refused(lambda: read(stream(as_archive(archive))), "200 times its")  # noqa: B023
 
 
 def test_gzip_members_of_an_archive_share_its_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,12 +115,6 @@ def test_damaged_and_locked_archives_are_refused(tmp_path: Path) -> None:
     assert_refused(lambda: read(stream(bytes(locked))), "damaged or locked zip")
 
 
-def test_an_archive_whose_directory_points_before_its_start_is_refused() -> None:
-    whole = as_archive({"a.csv": WIDE})
-    with pytest.raises(BadFile, match="damaged or locked zip"):
-        read(io.BytesIO(whole[:4] + whole[60:]))
-
-
 def test_archives_within_archives_are_refused() -> None:
     inner = as_archive({"a.csv": WIDE})
     with pytest.raises(BadFile, match=r"b\.csv is an archive within an archive"):
@@ -144,12 +131,6 @@ def test_compressed_files_are_read_and_damaged_ones_refused(compress: Any) -> No
     wrong[len(data) // 2] ^= 0xFF
     with contextlib.suppress(BadFile):
         assert read(stream(bytes(wrong))).responses.n_items == 2
-
-
-def test_bombs_of_every_compression_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 10_000)
-    for compress in (gzip.compress, bz2.compress, lzma.compress):
-        assert_refused(lambda: read(stream(compress(b"a,b\n" * 10**6))), "200 times")  # noqa: B023
 
 
 def test_pipes_links_and_home_folders_are_read(

@@ -47,10 +47,6 @@ def test_items_without_an_id_are_named_by_row_number() -> None:
     }
 
 
-def test_an_unnamed_first_column_names_the_items() -> None:
-    assert read(stream(",ann,bob\ni7,x,y\ni8,y,y\n")).responses.items.tolist() == ["i7", "i8"]
-
-
 def test_columns_of_texts_and_gold_labels_are_skipped() -> None:
     text = "id,text,gold,ann,bob\n007,long text,x,x,y\n8,other text,y,NaN,y\n"
     found = read(stream(text))
