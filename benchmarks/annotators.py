@@ -14,8 +14,8 @@ from blindfuse import DawidSkene, Fusion, OneCoin, Responses, fuse
 from blindfuse.datasets import Crowd, load
 from blindfuse.diagnostics.annotators import Annotators
 from blindfuse.metrics import error_rate
-from blindfuse.model.implied import implied_model
 from blindfuse.model.posteriors import weighted_votes
+from blindfuse.model.shrinkage import implied_model
 from children import in_child, process_memory
 from experiments.hard_to_rate import KINDS, hard_crowd
 from experiments.skilled_crowds import (

@@ -19,8 +19,8 @@ from blindfuse.diagnostics.expected_error import (
 )
 from blindfuse.diagnostics.fit import measure_fit
 from blindfuse.diagnostics.pairs import count_pairs
-from blindfuse.model.implied import implied_model
 from blindfuse.model.posteriors import weighted_votes
+from blindfuse.model.shrinkage import implied_model
 from tests.support.diagnostics_cases import crowd
 
 RELATION = Relation(-0.3, (0.5, 0.2, -0.4, 0.1), 0.6)

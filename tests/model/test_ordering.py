@@ -3,7 +3,7 @@
 import numpy as np
 
 from blindfuse import Responses, simulate
-from blindfuse.model.ordering import CanonicalOrder
+from blindfuse.model.alignment import CanonicalOrder
 from blindfuse.model.posteriors import count_votes
 
 

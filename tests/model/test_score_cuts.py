@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from blindfuse import Responses, fuse
-from blindfuse.model.score_cuts import kmeans_cuts, unequal_cuts
+from blindfuse.model.anchored_votes import kmeans_cuts, unequal_cuts
 
 
 def drawn(seed: int, n: int, share: float, gap: float) -> tuple[np.ndarray, np.ndarray]:

@@ -12,9 +12,8 @@ from blindfuse.diagnostics.information import Information, measure_information
 from blindfuse.diagnostics.items import Items, rate_items
 from blindfuse.diagnostics.pairs import Pairs, count_pairs
 from blindfuse.model.checks import check_numbers
-from blindfuse.model.decisions import decide
 from blindfuse.model.fused_model import FusedModel
-from blindfuse.model.model import Model
+from blindfuse.model.model import Model, decide
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.symbols import without_abstentions
 from blindfuse.result import Paragraph

@@ -17,8 +17,8 @@ from scipy.special import expit, logit, ndtri
 
 from blindfuse.diagnostics.fit import measure_fit
 from blindfuse.diagnostics.pairs import count_pairs
-from blindfuse.model.implied import implied_model
 from blindfuse.model.posteriors import weighted_votes
+from blindfuse.model.shrinkage import implied_model
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Floats
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.pairs import add_pair_counts, add_pair_counts_by_bits
-from blindfuse.model.incidence import incidence
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Floats
@@ -108,7 +108,9 @@ def count_pairs(responses: Responses) -> PairCounts:
         table = table.select_annotators(counted)
     M = table.n_annotators
     if table.n_responses < MIN_COMPILED:
-        matrix = incidence(table)
+        starts, annotators, symbols = table.by_item
+        cells = annotators.astype(np.intp) * R + symbols
+        matrix = csr_array((np.ones(len(cells)), cells, starts), shape=(table.n_items, M * R))
         counts = np.triu((matrix.T @ matrix).toarray().astype(np.int32), 1)
     else:
         counts = np.zeros((M * R, M * R), dtype=np.int32)

@@ -19,7 +19,7 @@ from blindfuse.estimators.base import (
 )
 from blindfuse.estimators.baselines.spectral import Spectral
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
-from blindfuse.model.anchored_votes import ScoreRule
+from blindfuse.model.anchored_votes import MIN_RATIO, ScoreRule
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
     ExpectedCounts,
@@ -29,7 +29,6 @@ from blindfuse.model.posteriors import (
     safe_log,
     weighted_votes,
 )
-from blindfuse.model.score_cuts import MIN_RATIO
 from blindfuse.model.shrinkage import vote_confusions
 from blindfuse.parameters import any_of, instance_of, one_of
 from blindfuse.responses.anchor import Alphabet

@@ -23,18 +23,15 @@ if TYPE_CHECKING:
         SpectralMetaLearner,
         TriangularEstimation,
     )
-    from blindfuse.estimators.baselines.weighted_votes import Wawa, ZeroBasedSkill
     from blindfuse.estimators.baselines.with_truth import Oracle, SingleBest
-    from blindfuse.estimators.bayesian_dawid_skene import BayesianDawidSkene
     from blindfuse.estimators.blind_ensemble import BlindEnsemble
-    from blindfuse.estimators.dawid_skene import DawidSkene
+    from blindfuse.estimators.dawid_skene import BayesianDawidSkene, DawidSkene
     from blindfuse.estimators.glad import GLAD
     from blindfuse.estimators.latent_subtypes import LatentSubtypes
-    from blindfuse.estimators.mace import MACE
     from blindfuse.estimators.mixed_membership import MixedMembership
-    from blindfuse.estimators.one_coin import OneCoin
+    from blindfuse.estimators.one_skill import MACE, OneCoin
     from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
-    from blindfuse.estimators.voting import MajorityVote
+    from blindfuse.estimators.voting import MajorityVote, Wawa, ZeroBasedSkill
 
 __all__ = [
     "GLAD",
@@ -102,8 +99,8 @@ _TWO_CLASSES = f"two classes and {_OVERLAP}"
 
 ENTRIES = (
     Method("MajorityVote", "voting", _ONE_PASS, symbols=True),
-    Method("Wawa", "baselines.weighted_votes", "two passes over the responses"),
-    Method("ZeroBasedSkill", "baselines.weighted_votes", f"{_ONE_PASS} per iteration"),
+    Method("Wawa", "voting", "two passes over the responses"),
+    Method("ZeroBasedSkill", "voting", f"{_ONE_PASS} per iteration"),
     Method("BlindEnsemble", "blind_ensemble", _MOMENTS, _OVERLAP, symbols=True),
     Method("DawidSkene", "dawid_skene", _EM, symbols=True),
     Method(
@@ -124,9 +121,9 @@ ENTRIES = (
         {"start": "spectral"},
     ),
     Method("Spectral", "baselines.spectral", "responses × classes³", _OVERLAP),
-    Method("OneCoin", "one_coin", _EM),
+    Method("OneCoin", "one_skill", _EM),
     Method("OrdinalDawidSkene", "ordinal_dawid_skene", _EM, "ordered classes"),
-    Method("BayesianDawidSkene", "bayesian_dawid_skene", _EM, symbols=True),
+    Method("BayesianDawidSkene", "dawid_skene", _EM, symbols=True),
     Method(
         "LatentSubtypes",
         "latent_subtypes",
@@ -135,7 +132,7 @@ ENTRIES = (
     ),
     Method("MixedMembership", "mixed_membership", _EM),
     Method("GLAD", "glad", _EM),
-    Method("MACE", "mace", _EM),
+    Method("MACE", "one_skill", _EM),
     Method("MMSR", "baselines.mmsr", _PAIRS, _OVERLAP),
     Method("KOS", "baselines.kos", _EM),
     Method("KOS", "baselines.kos", _EM, "ordered classes", ", ordered", {"ordered": True}),

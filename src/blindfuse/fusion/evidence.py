@@ -19,7 +19,7 @@ from blindfuse.errors import NotIdentifiable
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.estimators.em import EMEstimator
 from blindfuse.estimators.held_out import Gain, HeldOut, fit_independent, fit_subtypes, sample_items
-from blindfuse.estimators.mace import MACE
+from blindfuse.estimators.one_skill import MACE
 from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (

@@ -25,9 +25,9 @@ from blindfuse.fusion.presentation import (
 from blindfuse.fusion.rule import Decision, decide_labels, expect_error, explain
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.model.fused_model import FusedModel
-from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
+from blindfuse.model.shrinkage import implied_model
 from blindfuse.parameters import instance_of, integer_at_least, one_of, optional
 from blindfuse.responses.canonical import CanonicalResponses, canonicalize
 from blindfuse.responses.coding import positions

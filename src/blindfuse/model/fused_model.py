@@ -20,10 +20,10 @@ import numpy as np
 from scipy.special import softmax
 
 from blindfuse.model.anchored_votes import ScoreRule
-from blindfuse.model.implied import implied_model
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import baseline_votes, vote_posteriors
 from blindfuse.model.recalibration import UNCHANGED, Recalibration
+from blindfuse.model.shrinkage import implied_model
 from blindfuse.responses.coding import positions
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Codes, Flags, Floats

@@ -23,8 +23,10 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, gammaln, logit, polygamma
 
 from blindfuse.kernels.dirichlet import log_rising_factorials
-from blindfuse.model.posteriors import safe_log
+from blindfuse.model.model import Model
+from blindfuse.model.posteriors import count_posteriors, safe_log
 from blindfuse.responses.anchor import IDENTITY, Anchor
+from blindfuse.responses.responses import Responses
 from blindfuse.typing import Floats
 
 ShrinkageOption = Literal["learned"] | float | None
@@ -90,6 +92,15 @@ def make_shrinkage(
     else:
         strength = float(option or 0.0)
     return PseudoCounts(strength * centres)
+
+
+def implied_model(responses: Responses, posteriors: Floats, threads: int | None) -> Model:
+    """The model that posteriors ``[item, class]`` imply, with learned shrinkage."""
+    counts = count_posteriors(responses, posteriors, threads)
+    shrinkage = make_shrinkage("learned", counts.counts, responses.anchor)
+    prior = counts.totals / counts.totals.sum()
+    names = responses.annotators, responses.classes, None, responses.symbols
+    return Model(shrinkage.shrink(counts.counts), prior, *names)
 
 
 @dataclass(frozen=True, eq=False)

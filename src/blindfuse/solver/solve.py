@@ -10,9 +10,8 @@ import numpy as np
 
 from blindfuse.errors import NotConverged
 from blindfuse.kernels.threads import thread_count
-from blindfuse.model.alignment import Alignment, find_alignment
+from blindfuse.model.alignment import Alignment, CanonicalOrder, find_alignment
 from blindfuse.model.model import Model
-from blindfuse.model.ordering import CanonicalOrder
 from blindfuse.model.posteriors import ExpectedCounts, count_votes
 from blindfuse.model.shrinkage import vote_confusions
 from blindfuse.moments.counts import MomentCounts

@@ -10,8 +10,8 @@ from scipy.optimize import linear_sum_assignment
 
 from blindfuse.errors import RankTooLow
 from blindfuse.estimators.base import ModelEstimator, Seed, ShrinkageStrength, shrink_model
+from blindfuse.model.alignment import CanonicalOrder
 from blindfuse.model.model import Model
-from blindfuse.model.ordering import CanonicalOrder
 from blindfuse.model.posteriors import (
     ExpectedCounts,
     count_posteriors,
