@@ -3,8 +3,6 @@
 import errno
 import logging
 import os
-import pickle
-import random
 import shutil
 import subprocess
 import sys
@@ -30,97 +28,64 @@ def double(numbers: Any) -> Any:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The only cache folder, which is empty; messages are logged again."""
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
-    monkeypatch.setattr(kernel_cache, "_folders", lambda source_folder: [tmp_path])
-    kernel_cache._log_once.cache_clear()
+    """The only cache folder, which is empty; messages are logged and sources read again."""
+    monkeypatch.setattr(kernel_cache, "_folders", lambda: [tmp_path])
+    for cached in (kernel_cache._log_once, kernel_cache._stamp):
+        cached.cache_clear()
     yield tmp_path
-    kernel_cache._log_once.cache_clear()
+    for cached in (kernel_cache._log_once, kernel_cache._stamp):
+        cached.cache_clear()
 
 
-def compilations(function: Callable[..., Any] = double) -> int:
+def compilations() -> int:
     """Call a new dispatcher of a function, check the result, and count what it compiled."""
-    dispatcher: Any = kernel(function)
+    dispatcher: Any = kernel(double)
     assert dispatcher(np.arange(5)).tolist() == [0, 2, 4, 6, 8]
     return sum(dispatcher.stats.cache_misses.values())
 
 
-def test_machine_code_is_kept(folder: Path) -> None:
-    assert compilations() == 1
-    assert compilations() == 0
-    assert len(files(folder)) == 1
+def test_machine_code_is_kept_and_compiling_is_logged_once(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "blindfuse"):
+        assert [compilations(), compilations()] == [1, 0]
+        [path] = folder.iterdir()
+        path.unlink()
+        assert compilations() == 1
+    assert caplog.messages == [kernel_cache.COMPILING]
 
 
-def files(folder: Path) -> list[Path]:
-    return list(folder.glob("*.kernel"))
-
-
-def zeros(content: bytes, rng: random.Random) -> bytes:
-    return bytes(len(content))
-
-
-def truncated(content: bytes, rng: random.Random) -> bytes:
-    return content[: rng.randrange(len(content))]
-
-
-def one_bit(content: bytes, rng: random.Random) -> bytes:
-    at = rng.randrange(len(content))
-    return content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1 :]
-
-
-def random_bytes(content: bytes, rng: random.Random) -> bytes:
-    return rng.randbytes(len(content))
-
-
-def empty(content: bytes, rng: random.Random) -> bytes:
-    return b""
-
-
-@pytest.mark.parametrize("damage", [zeros, truncated, one_bit, random_bytes, empty])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        lambda content: bytes(len(content)),
+        lambda content: b"",
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:12] + np.random.default_rng(0).bytes(len(content)),
+        lambda content: content[:12] + b"\x80\x04N.",  # a valid pickle of something else
+    ],
+    ids=["zeros", "empty", "truncated", "random", "another object"],
+)
 def test_a_damaged_file_is_compiled_again_and_replaced(
-    folder: Path, damage: Callable[[bytes, random.Random], bytes], seed: int
+    folder: Path, damaged: Callable[[bytes], bytes]
 ) -> None:
     compilations()
-    [path] = files(folder)
-    path.write_bytes(damage(path.read_bytes(), random.Random(seed)))
-    assert compilations() == 1
-    assert compilations() == 0
-
-
-def test_a_file_that_is_right_but_cannot_be_rebuilt_is_compiled_again(folder: Path) -> None:
-    compilations()
-    [path] = files(folder)
-    content = pickle.dumps(("not", "a", "compile result"))
-    path.write_bytes(kernel_cache.KernelCache(double)._digest(content) + content)
-    assert compilations() == 1
+    [path] = folder.iterdir()
+    path.write_bytes(damaged(path.read_bytes()))
+    assert [compilations(), compilations()] == [1, 0]
 
 
 def test_files_of_other_sources_or_of_another_numba_are_compiled_again(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compilations()
-    for version in ("0.0.1", "0.0.2"):
-        with monkeypatch.context() as patched:
-            patched.setattr(numba, "__version__", version)
-            kernel_cache._sources.cache_clear()
-            assert compilations() == 1
-            assert compilations() == 0
-    kernel_cache._sources.cache_clear()
-    assert len(files(folder)) == 1  # a new version replaces the old file
-
-
-def test_a_change_of_another_kernel_module_is_noticed(
     folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Kernels are compiled into each other, so the sources of all of them count."""
     sources = tmp_path_factory.mktemp("kernels")
-    monkeypatch.setattr(kernel_cache, "__file__", str(sources / "cache.py"))
-    for text in ("one", "two"):
+    monkeypatch.setattr(kernel_cache, "SOURCES", sources)
+    for text, version in (("one", "0.0.1"), ("two", "0.0.1"), ("two", "0.0.2")):
         (sources / "other.py").write_text(text)
-        kernel_cache._sources.cache_clear()
-        assert (compilations(), compilations()) == (1, 0)
-    kernel_cache._sources.cache_clear()
+        monkeypatch.setattr(numba, "__version__", version)
+        kernel_cache._stamp.cache_clear()
+        assert [compilations(), compilations()] == [1, 0]
+    assert len(list(folder.iterdir())) == 1  # a new version replaces the old file
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])
@@ -132,25 +97,39 @@ def test_a_folder_that_cannot_be_written_is_reported_once(
 
     monkeypatch.setattr(kernel_cache, "write_atomically", refuse)
     with caplog.at_level(logging.WARNING, "blindfuse"):
-        assert compilations() == 1
-        assert compilations() == 1
+        assert [compilations(), compilations()] == [1, 1]
     [message] = caplog.messages
     assert os.strerror(code) in message
     assert "Set NUMBA_CACHE_DIR" in message
 
 
-def test_compiling_is_logged_once(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "blindfuse"):
-        compilations()
-        files(folder)[0].unlink()
-        compilations()
-    assert caplog.messages == [kernel_cache.COMPILING]
-
-
 def test_without_a_home_folder_only_the_package_is_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     monkeypatch.setenv("BLINDFUSE_CACHE", "~/.cache")
-    assert kernel_cache._folders(Path("/package")) == [Path("/package/__pycache__")]
+    assert kernel_cache._folders() == [kernel_cache.SOURCES / "__pycache__"]
+
+
+def test_processes_that_compile_at_once_keep_every_signature(tmp_path: Path) -> None:
+    program = (
+        "import sys, numpy as np\n"
+        "from blindfuse.kernels import cache\n"
+        "from blindfuse.kernels.sorting import count_rows\n"
+        "rows = np.array([0, 2, 2], sys.argv[1])\n"
+        "assert count_rows(rows, 3).tolist() == [1, 0, 2]\n"
+        "print(cache.usage.compiled)"
+    )
+    types = ["int8", "int16"] * 2
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+
+    def start(dtype: str) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-c", program, dtype]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+    for compiled in (None, "0\n"):
+        processes = [start(dtype) for dtype in types]
+        output = [process.communicate()[0] for process in processes]
+        assert all(process.returncode == 0 for process in processes)
+        assert compiled is None or output == [compiled] * len(types)
 
 
 def interpreter_for_everyone() -> str:
@@ -168,64 +147,35 @@ def interpreter_for_everyone() -> str:
     pytest.skip("no Python of this version can be run by the user nobody")
 
 
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that every user may enter, unlike tmp_path, which the next run of pytest closes."""
-    with tempfile.TemporaryDirectory() as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
-
-
-@pytest.fixture
-def container(open_folder: Path) -> Iterator[Callable[..., "subprocess.CompletedProcess[str]"]]:
-    """Run Python with a package that root installed, as nobody without HOME, or as root."""
-    python, package = interpreter_for_everyone(), open_folder / "site" / "blindfuse"
-    shutil.copytree(
-        Path(blindfuse.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
-    )
-    (open_folder / "votes.csv").write_text(
-        "item,annotator,label\n"
-        + "".join(f"{i},{a},{(i + (i * a) % 3 % 2) % 2}\n" for i in range(60) for a in range(4))
-    )
-    libraries = Path(np.__file__).parents[1]
-
-    def run(*arguments: str, user: str = "nobody") -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [python, "-m", "blindfuse", *arguments],
-            user=user,
-            extra_groups=[],
-            cwd=open_folder,
-            env={"PYTHONPATH": f"{package.parent}:{libraries}"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    yield run
-    assert sorted(path.name for path in open_folder.iterdir()) == ["site", "votes.csv"]
-
-
-FUSE = ["fuse", "votes.csv", "--method", "majority-vote", "-o", "-"]
-
-
-def test_a_user_without_home_runs_a_package_that_root_installed(
-    container: Callable[..., "subprocess.CompletedProcess[str]"],
-) -> None:
-    process = container(*FUSE)
-    assert process.returncode == 0, process.stderr
-    assert process.stdout.startswith("item,label")
-    notes = [line for line in process.stderr.splitlines() if "Compiled kernels" in line]
-    assert len(notes) == 1
-    assert "Permission denied" in notes[0]
-    assert container(*FUSE, user="root").returncode == 0  # as an image would at build time
-    again = container(*FUSE)
-    assert (again.returncode, "Compiled kernels" in again.stderr) == (0, False)
-
-
 @pytest.mark.slow
-def test_the_default_method_runs_without_a_cache(
-    container: Callable[..., "subprocess.CompletedProcess[str]"],
-) -> None:
-    process = container("fuse", "votes.csv")
-    assert process.returncode == 0, process.stderr
-    assert process.stderr.count("Compiled kernels") == 1
+def test_a_user_without_home_runs_a_package_that_root_installed() -> None:
+    python, libraries = interpreter_for_everyone(), Path(np.__file__).parents[1]
+    with tempfile.TemporaryDirectory() as name:  # nobody may not enter tmp_path
+        folder, package = Path(name), Path(name) / "site" / "blindfuse"
+        folder.chmod(0o755)
+        without_code = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(Path(blindfuse.__file__).parent, package, ignore=without_code)
+        rows = (f"{i},{a},{(i + (i * a) % 3 % 2) % 2}\n" for i in range(60) for a in range(4))
+        (folder / "votes.csv").write_text("item,annotator,label\n" + "".join(rows))
+
+        def fuse(user: str) -> str:
+            process = subprocess.run(
+                [python, "-m", "blindfuse", "fuse", "votes.csv", "-o", "-"],
+                user=user,
+                extra_groups=[],
+                cwd=folder,
+                env={"PYTHONPATH": f"{package.parent}:{libraries}"},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert process.returncode == 0, process.stderr
+            assert process.stdout.startswith("item,label")
+            return process.stderr
+
+        notes = [line for line in fuse("nobody").splitlines() if "Compiled kernels" in line]
+        assert len(notes) == 1
+        assert "Permission denied" in notes[0]
+        fuse("root")  # as an image would at build time
+        assert "Compiled kernels" not in fuse("nobody")
+        assert sorted(path.name for path in folder.iterdir()) == ["site", "votes.csv"]

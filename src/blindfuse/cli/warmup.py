@@ -39,14 +39,9 @@ def command(quiet: bool) -> None:
         _fuse_large_tables()
     if cache.usage.problem:
         raise BadFile(cache.usage.problem)
-    seconds, folders = perf_counter() - started, sorted(map(str, cache.usage.folders))
-    if not cache.usage.compiled:
-        screen.show(f"All {cache.usage.loaded:,} kernels were compiled already.")
-    else:
-        screen.show(
-            f"Compiled {cache.usage.compiled:,} kernels in {seconds:.0f} s, and kept them in "
-            f"{', '.join(folders)}."
-        )
+    count = f"Compiled {cache.usage.compiled:,}" if cache.usage.compiled else "Found all"
+    seconds = perf_counter() - started
+    screen.show(f"{count} kernels in {seconds:.0f} s; they are kept in {cache.usage.folder}.")
 
 
 def _fuse_small_tables() -> None:

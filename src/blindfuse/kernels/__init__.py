@@ -5,7 +5,6 @@ in parallel.
 
 - ``compilation``: decorators that compile kernels, and instructions that Numba does not offer
 - ``cache``: machine code of kernels on disk
-- ``compile_lock``: processes that wait for each other's kernels
 - ``vectors``: one row of class probabilities, in registers or in memory
 - ``threads``: splits loops among threads
 - ``sorting``: sorts responses into rows by counting

@@ -1,17 +1,18 @@
-"""Machine code of kernels on disk: it may be read-only, full or damaged, and fusing still works.
+"""Machine code of kernels on disk, so that only the first run on a machine compiles.
 
-Numba's own cache raises errors where no folder is writable, where a file is damaged and where the
-disk is full. This one reads from every folder it knows, read-only ones included, and writes to the
-first that accepts a file. A file that does not match its checksum counts as absent, so that the
-kernel is compiled again. The logger ``blindfuse`` reports what could not be kept, once.
+It is Numba's cache without its index: one that several processes write at the same time can name
+the wrong file (numba#4807), and a truncated file is an error (numba#10434). Here each signature has
+a file of its own, and a file that cannot be used, or that belongs to another source, Numba or
+Python, counts as absent. Where no folder is writable, every run compiles.
 """
 
 import hashlib
 import logging
 import os
 import pickle
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,6 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from blindfuse.files import cache_folder, write_atomically
-from blindfuse.kernels import compile_lock
 
 logger = logging.getLogger("blindfuse")
 
@@ -32,17 +32,16 @@ NOT_KEPT = (
     "Compiled kernels cannot be kept ({reason}), so every run compiles them again. Set "
     "NUMBA_CACHE_DIR to a folder that is writable and has space."
 )
-
-_DIGEST_BYTES = 32
+SOURCES = Path(__file__).parent
+"""The folder of all kernels. They are compiled into each other, so each depends on all sources."""
 
 
 @dataclass
 class CacheUsage:
-    """What this process compiled, what it loaded, where it was kept, and why it was not."""
+    """What this process compiled, the folder of the last kernel, and why one was not kept."""
 
     compiled: int = 0
-    loaded: int = 0
-    folders: set[Path] = field(default_factory=set)
+    folder: Path | None = None
     problem: str = ""
 
 
@@ -53,56 +52,34 @@ class KernelCache(NullCache):
     """The machine code of one kernel, one file per signature and processor."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-        self._source = Path(function.__code__.co_filename)
+        self._name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the machine code for a signature, or None if it has to be compiled.
-
-        If another process compiles it at this moment, wait for it.
-        """
+        """Return the machine code for a signature, or None if it has to be compiled."""
         target_context.refresh()
-        name = self._file_name(sig, target_context.codegen())
-        found = self._find(name, target_context)
-        if found is None and compile_lock.acquire(self._lock_folder, name):
-            found = self._find(name, target_context)
-        if found is None:
-            _log_once(logging.INFO, COMPILING)
-            return None
-        compile_lock.release(self._lock_folder, name)
-        usage.loaded += 1
-        return found
-
-    def _find(self, name: str, target_context: Any) -> Any:
-        """Return the machine code in the first folder that has it; None if no folder has."""
-        for folder in _folders(self._source.parent):
+        name, stamp = self._file_name(sig, target_context.codegen()), _stamp()
+        for folder in _folders():
             try:
-                reduced = self._read(folder / name)
-                if reduced is not None:
+                content = (folder / name).read_bytes()
+                if content.startswith(stamp):
+                    reduced = pickle.loads(content[len(stamp) :])
+                    usage.folder = folder
                     return CompileResult._rebuild(target_context, *reduced)
             except Exception:  # unpickling and LLVM have no common base error
                 continue
+        _log_once(logging.INFO, COMPILING)
         return None
-
-    @property
-    def _lock_folder(self) -> Path:
-        return _shared_folder(self._source.parent)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the machine code of a signature in the first folder that accepts it."""
         usage.compiled += 1
-        name = self._file_name(sig, data.codegen)
-        self._save(name, data)
-        compile_lock.release(self._lock_folder, name)
-
-    def _save(self, name: str, data: Any) -> None:
-        content = dumps(data._reduce())
+        name, content = self._file_name(sig, data.codegen), _stamp() + dumps(data._reduce())
         problems = []
-        for folder in _folders(self._source.parent):
+        for folder in _folders():
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                write_atomically(folder / name, self._digest(content) + content)
-                usage.folders.add(folder)
+                write_atomically(folder / name, content)
+                usage.folder = folder
                 return
             except OSError as error:
                 problems.append(error.strerror or str(error))
@@ -110,63 +87,30 @@ class KernelCache(NullCache):
         _log_once(logging.WARNING, usage.problem)
 
     def _file_name(self, sig: Any, codegen: Any) -> str:
-        key = repr((sig, codegen.magic_tuple())).encode()
-        short = hashlib.blake2b(key, digest_size=12).hexdigest()
-        return f"{self._source.stem}.{self._function.__qualname__}.{short}.kernel"
-
-    def _read(self, path: Path) -> Any:
-        data = self._content(path)
-        return None if data is None else pickle.loads(data)
-
-    def _content(self, path: Path) -> bytes | None:
-        """Return the content of a file; None if it is absent, unreadable, damaged or outdated."""
-        try:
-            content = path.read_bytes()
-        except OSError:
-            return None
-        digest, data = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-        return data if digest == self._digest(data) else None
-
-    def _digest(self, data: bytes) -> bytes:
-        """Return a checksum of the data, the sources and the version of Numba."""
-        state = hashlib.blake2b(_sources(self._source), digest_size=_DIGEST_BYTES)
-        state.update(data)
-        return state.digest()
+        return f"{self._name}.{_digest(repr((sig, codegen.magic_tuple())).encode()).hex()}.kernel"
 
 
-def _shared_folder(source_folder: Path) -> Path:
-    """Return the first folder in which processes can wait for each other's kernels."""
-    folders = _folders(source_folder)
-    return next(filter(compile_lock.is_available, folders), folders[0])
-
-
-def _folders(source_folder: Path) -> list[Path]:
+def _folders() -> list[Path]:
     """Return the folders to read from and to write to, in this order.
 
     NUMBA_CACHE_DIR replaces the others, so that a test or a benchmark can start without a cache.
     """
-    chosen = getattr(config, "CACHE_DIR", "")
-    if chosen:
-        return [Path(chosen).absolute() / _unique_name(source_folder)]
-    folders = [source_folder / "__pycache__", cache_folder() / _unique_name(source_folder)]
+    name = f"kernels-{_digest(os.fsencode(SOURCES)).hex()}"
+    if getattr(config, "CACHE_DIR", ""):
+        return [Path(config.CACHE_DIR).absolute() / name]
+    folders = [SOURCES / "__pycache__", cache_folder() / name]
     return [folder for folder in folders if folder.is_absolute()]  # no "~" without a home folder
 
 
-def _unique_name(folder: Path) -> str:
-    digest = hashlib.blake2b(os.fsencode(folder), digest_size=8).hexdigest()
-    return f"{folder.name}-{digest}"
-
-
 @cache
-def _sources(source: Path) -> bytes:
-    """Return a hash of a module and of all kernels, because kernels are compiled into each other.
+def _stamp() -> bytes:
+    """Return a hash of all that machine code depends on; its files begin with it."""
+    sources = (path.read_bytes() for path in sorted(SOURCES.glob("*.py")))
+    return _digest(b"".join([numba.__version__.encode(), sys.version.encode(), *sources]))
 
-    It includes the version of Numba, whose files another version cannot read.
-    """
-    state = hashlib.blake2b(numba.__version__.encode())
-    for path in [source, *sorted(Path(__file__).parent.glob("*.py"))]:
-        state.update(path.read_bytes())
-    return state.digest()
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=12).digest()
 
 
 @cache
