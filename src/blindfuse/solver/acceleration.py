@@ -4,7 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-from blindfuse.kernels.sweeps import project_model
+from blindfuse.kernels.admm import project_model
 from blindfuse.solver.factors import Factors
 from blindfuse.typing import Floats
 

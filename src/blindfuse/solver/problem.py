@@ -2,7 +2,7 @@
 
 A sweep solves (23) for every Γ_m in turn and then (22) for π. Both are quadratic programs with a
 Gram matrix and a right-hand side; the two forms differ only in how they compute these sums. The
-solution by ADMM, (31)–(33) and (36)–(38), is in :mod:`blindfuse.kernels.sweeps`.
+solution by ADMM, (31)–(33) and (36)–(38), is in :mod:`blindfuse.kernels.admm`.
 """
 
 from dataclasses import dataclass
@@ -10,11 +10,10 @@ from typing import Protocol
 
 import numpy as np
 
-from blindfuse.kernels.sweeps import sweep_moments, sweep_responses
-from blindfuse.kernels.vectors import aligned_empty, padded_length
+from blindfuse.kernels.sweeps import Groups, sweep_moments, sweep_responses
 from blindfuse.moments.moments import Moments
 from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
-from blindfuse.responses.patterns import panels, response_patterns
+from blindfuse.responses.patterns import Patterns, panels, response_patterns
 from blindfuse.responses.responses import Responses
 from blindfuse.solver.factors import Factors
 from blindfuse.typing import Floats
@@ -87,31 +86,20 @@ class ResponseProblem:
     def __init__(self, responses: Responses) -> None:
         K = responses.n_classes
         self.n_items: float = responses.n_items
-        self.patterns = response_patterns(responses)
-        self.panels = panels(responses)
-        self.symbol_counts = _count_symbols(responses)
-        self.item_counts = self.symbol_counts.sum(axis=1, keepdims=True)
-        self.workspace = (
-            aligned_empty((len(self.patterns), 2, padded_length(K))),
-            aligned_empty((len(self.panels), 2, padded_length(K * (K + 1) // 2))),
-        )
+        counts = _count_symbols(responses)
+        item_counts = counts.sum(axis=1, keepdims=True)
+        self.patterns = _groups(response_patterns(responses), counts, K)
+        self.panels = _groups(panels(responses), item_counts, K * (K + 1) // 2)
 
     def sweep(self, factors: Factors, settings: Settings) -> float:
-        return float(
-            sweep_responses(
-                *self.patterns.by_pattern,
-                *self.patterns.by_annotator,
-                self.patterns.sizes,
-                self.symbol_counts,
-                *self.panels.by_pattern,
-                *self.panels.by_annotator,
-                self.panels.sizes,
-                self.item_counts,
-                self.n_items,
-                *self.workspace,
-                *_state(factors, settings),
-            )
-        )
+        state = _state(factors, settings)
+        return float(sweep_responses(self.patterns, self.panels, self.n_items, *state))
+
+
+def _groups(patterns: Patterns, counts: Floats, length: int) -> Groups:
+    """Return patterns or panels with rows of this length as the kernel takes them."""
+    buffer = np.empty((len(patterns), 2, length))
+    return Groups(patterns.by_pattern, patterns.by_annotator, patterns.sizes, counts, buffer)
 
 
 def _count_symbols(responses: Responses) -> Floats:
