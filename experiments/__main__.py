@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from blindfuse import BadParameter, BlindfuseError
-from blindfuse.cli.system import describe_system_error
+from blindfuse.cli.main import describe_system_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

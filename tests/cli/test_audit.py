@@ -129,11 +129,17 @@ def test_files_of_another_fusion_are_used_as_they_are() -> None:
     [
         (["--budget", "0"], "--budget 0 must be an integer of at least 1"),
         (["--budget", "301"], "--budget 301 is too large"),
-        (["--more", "5"], "pass it with --checked"),
-        (["--report", "a.html"], "--report needs checked labels"),
+        (["--more", "5"], "--more needs --checked"),
+        (["--report", "a.html"], "--report needs --checked"),
         (["--checked", "to_check.csv"], "has no labels"),
-        (["--checked", "to_check.csv", "--budget", "5"], "--budget makes a new plan"),
-        (["--checked", "to_check.csv", "--label-studio", "t.json"], "--label-studio writes items"),
+        (
+            ["--checked", "to_check.csv", "--budget", "5"],
+            "--checked and --budget exclude each other",
+        ),
+        (
+            ["--checked", "to_check.csv", "--label-studio", "t.json"],
+            "--checked and --label-studio exclude",
+        ),
         (["--checked", "to_check.csv", "--more", "0"], "--more 0 must be"),
         (["--checked", "to_check.csv", "--more", "271"], "270 items are left"),
         (["--gold", "truth.csv"], "Every item has a gold label"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import blindfuse
-from blindfuse.cli import fused_files
+from blindfuse.cli import fusing
 from tests.support.cli import refuse, succeed
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -23,7 +23,7 @@ def test_the_demo_shows_estimated_and_true_figures_and_writes_a_report(
         return "page"
 
     monkeypatch.setattr(blindfuse, "report_html", report_html, raising=False)
-    monkeypatch.setattr(fused_files, "MAX_RESPONSES_FAST_METHODS", 0)
+    monkeypatch.setattr(fusing, "MAX_RESPONSES_FAST_METHODS", 0)
     text = succeed("demo", "--report", "demo.html").stdout
     assert Path("demo.html").read_text() == "page"
     fusion, error = arguments["fusion"], arguments["gold"].error.value

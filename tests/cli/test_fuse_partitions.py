@@ -19,7 +19,7 @@ def votes(tmp_path: Path) -> Path:
 @pytest.fixture
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pretend that no file fits into memory."""
-    monkeypatch.setattr("blindfuse.cli.input_options.MEMORY_PER_FILE_BYTE", 10**12)
+    monkeypatch.setattr("blindfuse.cli.options.MEMORY_PER_FILE_BYTE", 10**12)
 
 
 def read_output(path: Path) -> pl.DataFrame:
@@ -69,7 +69,7 @@ def test_an_unsupported_option_is_refused_with_the_reason_for_partitions(
     refused = run("fuse", votes, "--report", report)
     assert refused.exit_code == 2
     message = " ".join(refused.output.split())
-    assert "GB of memory are free. Pass --whole to read them at once." in message
+    assert "GB of memory are free; --whole reads them at once" in message
     succeed("fuse", votes, "--report", report, "--whole")
     assert report.exists()
 

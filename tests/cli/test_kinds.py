@@ -11,8 +11,8 @@ import pytest
 
 import blindfuse
 from blindfuse.cli.fuse import EXCLUDED
-from blindfuse.cli.fuse_options import KINDS, LABELS
-from blindfuse.cli.tables import data_frame
+from blindfuse.cli.fusing import KINDS, LABELS
+from blindfuse.cli.outputs import data_frame
 from blindfuse.readers.reading import Kind
 from blindfuse.result import Result
 from blindfuse.simulation import simulate_scores
@@ -173,14 +173,12 @@ VALUES = {
     "checked": ["votes.csv"],
     "classes": ["a,b"],
     "separator": [";"],
-    "report": ["r.html"],
 }
 """The values of the options that take one."""
 
 
 def option(name: str) -> list[str]:
-    dashed = "--json" if name == "as_json" else f"--{name.replace('_', '-')}"
-    return [dashed, *VALUES.get(name, [])]
+    return [f"--{name.replace('_', '-')}", *VALUES.get(name, [])]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +195,7 @@ def test_the_exclusions_name_options_of_the_command() -> None:
     names = {parameter.name for parameter in blindfuse_fuse().params}
     assert set(chain(EXCLUDED, *EXCLUDED.values(), KINDS)) <= names
     assert set(LABELS.options) <= names
-    assert "--separator is for --multi-label" in refuse("fuse", "votes.csv", "--separator", ";")
+    assert "--separator needs --multi-label" in refuse("fuse", "votes.csv", "--separator", ";")
 
 
 def blindfuse_fuse() -> Any:

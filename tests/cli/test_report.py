@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import blindfuse
-from blindfuse.cli import fused_files
+from blindfuse.cli import fusing
 from blindfuse.estimators.registry import METHODS
 from tests.support.cli import read_votes, succeed, write_gold
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 @pytest.mark.parametrize(
     ("all_up_to", "fast_up_to", "compared"),
-    [(-1, 0, ["fuse", *fused_files.FAST_METHODS]), (-1, -1, []), (0, 0, ["fuse", *METHODS])],
+    [(-1, 0, ["fuse", *fusing.FAST_METHODS]), (-1, -1, []), (0, 0, ["fuse", *METHODS])],
 )
 def test_a_report_compares_the_methods_that_are_fast_enough(
     monkeypatch: pytest.MonkeyPatch, all_up_to: int, fast_up_to: int, compared: list[str]
@@ -28,8 +28,8 @@ def test_a_report_compares_the_methods_that_are_fast_enough(
         return "x"
 
     monkeypatch.setattr(blindfuse, "report_html", report_html, raising=False)
-    monkeypatch.setattr(fused_files, "MAX_RESPONSES_ALL_METHODS", n_responses + all_up_to)
-    monkeypatch.setattr(fused_files, "MAX_RESPONSES_FAST_METHODS", n_responses + fast_up_to)
+    monkeypatch.setattr(fusing, "MAX_RESPONSES_ALL_METHODS", n_responses + all_up_to)
+    monkeypatch.setattr(fusing, "MAX_RESPONSES_FAST_METHODS", n_responses + fast_up_to)
     gold = write_gold()
     succeed("fuse", "votes.csv", "--report", "r.html", "--gold", "gold.csv")
     assert [row.method for row in arguments["compared"]] == compared

@@ -1,6 +1,5 @@
 """Limits of the system: an error of one line, and no file is left half written."""
 
-import math
 import os
 import resource
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from blindfuse.cli.system import describe_system_error, free_memory
+from blindfuse.cli.options import free_memory
 
 ROOT = Path(__file__).parents[2]
 FULL_DEVICE = Path("/dev/full")
@@ -100,12 +99,6 @@ def test_a_full_standard_output(votes: Path, tmp_path: Path, options: list[str])
     assert "No space left on device. Free some space" in refusal(process)
 
 
-def test_names_that_are_too_long(votes: Path, tmp_path: Path) -> None:
-    long = "x" * 300 + ".csv"
-    for command in (["fuse", long], ["fuse", str(votes), "-o", long]):
-        assert "Choose a shorter name." in refusal(run(*command, folder=tmp_path))
-
-
 def test_a_memory_limit_too_low_for_the_responses(tmp_path: Path) -> None:
     """A matrix of ten billion simulated responses does not fit."""
     limit = (resource.RLIMIT_AS, 4 * 10**9)
@@ -117,33 +110,7 @@ def test_a_memory_limit_too_low_for_the_responses(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_messages_of_libraries_that_run_out_of_memory() -> None:
-    try:
-        try:
-            raise OSError("libx.so: failed to map segment from shared object")
-        except OSError as first:
-            raise ImportError("libx cannot be loaded") from first
-    except ImportError as error:
-        assert "Not enough memory" in str(describe_system_error(error))  # noqa: PT017
-    assert describe_system_error(FileNotFoundError(2, "No such file", "report.html")) is None
-    assert describe_system_error(ImportError("no module")) is None
-    assert describe_system_error(RuntimeError("a bug")) is None
-
-
 def test_memory_that_can_be_reclaimed_is_free() -> None:
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    free, available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), free_memory()
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    assert 0.5 * free < free_memory() <= total
-
-
-def test_all_memory_is_free_if_the_system_does_not_report_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def missing(self: Path) -> str:
-        raise FileNotFoundError
-
-    monkeypatch.setattr(Path, "read_text", missing)
-    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    assert free_memory() == total
-    monkeypatch.setattr(os, "sysconf_names", {})
-    assert free_memory() == math.inf
+    assert available is None or 0.5 * free < available <= total

@@ -149,15 +149,10 @@ def test_a_signal_leaves_no_file(number: int, code: int, many_votes: Path, tmp_p
 
 WRITING = """
 import os, signal, sys
-from pathlib import Path
-from blindfuse.cli import tables
+from blindfuse.cli import outputs
 from blindfuse.cli.main import main
 
-def stop(path, writers):
-    path.write_text("half")
-    os.kill(os.getpid(), signal.SIGTERM)
-
-tables.write_buffered = stop
+outputs.table_bytes = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
 sys.argv = "blindfuse fuse votes.csv -q --force -o fused.csv --model m.npz".split()
 main()
 """
@@ -170,28 +165,8 @@ def test_a_signal_while_files_are_written_leaves_no_partial_file(folder: Path) -
     assert (folder / "fused.csv").read_text() == "old"
 
 
-@pytest.mark.parametrize(
-    ("command", "code"),
-    [
-        *((f"fuse votes.csv{options}", 2) for options in ("", " --json", " -o -")),
-        *((command, 2) for command in ("simulate", "methods", "--help", "fuse --help")),
-        ("--version", 2),
-        ("fuse votes.csv -q -o fused.csv", 0),
-        ("simulate -o simulated.csv", 0),
-    ],
-)
-@pytest.mark.usefixtures("folder")
-def test_a_closed_standard_output(command: str, code: int) -> None:
-    shell = ["sh", "-c", '"$@" >&-', "sh", *BLINDFUSE, *command.split()]
-    process = subprocess.run(shell, stderr=subprocess.PIPE, text=True, check=False)
-    assert process.returncode == code, process.stderr
-    lines = [line for line in process.stderr.splitlines() if not line.startswith("·")]
-    closed = "blindfuse: Bad file descriptor. Standard output is closed; redirect it to a file"
-    assert [line.startswith(closed) for line in lines] == [True] * (code == 2)
-
-
-@pytest.mark.parametrize("closed", [">&- 2>&-", "2>&-", "<&-", "<&- >&- 2>&-"])
-def test_other_closed_streams_do_not_matter(closed: str, folder: Path) -> None:
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_closed_streams_do_not_matter(closed: str, folder: Path) -> None:
     for command, code in (
         (["fuse", "votes.csv", "-q", "-o", "fused.csv"], 0),
         (["fuse", "nothing.csv"], 2),

@@ -4,10 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from blindfuse.cli.fuse_options import FuseOptions
-from blindfuse.cli.input_options import InputOptions
-from blindfuse.cli.options import with_fuse_options, with_input_options, with_output_options
-from blindfuse.cli.output_options import OutputOptions
+from blindfuse.cli.fusing import FuseOptions, with_fuse_options
+from blindfuse.cli.options import (
+    InputOptions,
+    OutputOptions,
+    with_input_options,
+    with_output_options,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -37,18 +40,17 @@ def command(inputs: InputOptions, options: FuseOptions, output: OutputOptions) -
     Annotators with correlated errors have the same group number. Files and --json also have the
     coverage, overlap and conflict of each annotator.
     """
-    from blindfuse.cli.tables import data_frame
     from blindfuse.result import json_rows
 
     with output.screen.progress() as step:
-        found = inputs.read(output.screen, step)
-        fusion = options.fuse(found, output.screen, step).fusion
+        data = inputs.read(output.screen, step)
+        fusion = options.fuse(data, output.screen, step).fusion
     columns = fusion.annotator_columns()
-    frame = data_frame(columns)
+    rows = json_rows(columns)
     output.write(
-        frame,
-        text=lambda: _summarize(fusion, frame.to_dicts()),
-        document=lambda: {"method": fusion.method, "annotators": json_rows(columns)},
+        columns,
+        text=lambda: _summarize(fusion, rows),
+        document=lambda: {"method": fusion.method, "annotators": rows},
     )
 
 
@@ -71,18 +73,18 @@ def _summarize(fusion: "Fusion", rows: list[dict[str, Any]]) -> "list[Renderable
     return parts
 
 
-def _row(one: dict[str, Any]) -> list[object]:
+def _row(row: dict[str, Any]) -> list[object]:
     from blindfuse.cli.screen import text
     from blindfuse.diagnostics.annotators import FLAGS
 
-    remarks = [FLAGS[one["flag"]]] if one["flag"] else []
-    if one["dependent_group"]:
-        remarks.append(f"dependent group {one['dependent_group']}")
+    remarks = [FLAGS[row["flag"]]] if row["flag"] else []
+    if row["dependent_group"]:
+        remarks.append(f"dependent group {row['dependent_group']}")
     return [
-        one["annotator"],
-        f"{one['responses']:,}",
-        text(f"{100 * one['accuracy']:.1f} %", "red" if one["flag"] else ""),
-        f"{100 * one['accuracy_low']:.0f}–{100 * one['accuracy_high']:.0f}",
-        f"{one['worst_class']} → {one['confused_with']}",
+        row["annotator"],
+        f"{row['responses']:,}",
+        text(f"{100 * row['accuracy']:.1f} %", "red" if row["flag"] else ""),
+        f"{100 * row['accuracy_low']:.0f}–{100 * row['accuracy_high']:.0f}",
+        f"{row['worst_class']} → {row['confused_with']}",
         text(", ".join(remarks), "yellow"),
     ]

@@ -1,29 +1,33 @@
 """``blindfuse audit``: choose items to check, and measure the error on the checked ones."""
 
+import json
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from blindfuse.cli.fuse_options import FuseOptions
-from blindfuse.cli.input_options import InputOptions
+from blindfuse.cli.fusing import FuseOptions, report_writer, with_fuse_options
 from blindfuse.cli.options import (
     EXISTING_FILE,
+    InputOptions,
+    OutputOptions,
+    refuse_combinations,
     report_option,
-    with_fuse_options,
     with_input_options,
     with_output_options,
 )
-from blindfuse.cli.output_files import FileWriter, OutputFile, is_stdout
-from blindfuse.cli.output_options import OutputOptions
+from blindfuse.cli.outputs import FileWriter, OutputFile, is_stdout
+from blindfuse.errors import BadFile, BadLabels, list_names
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from blindfuse import AuditPlan
-    from blindfuse.cli.fuse_options import FusionResult
+    from blindfuse import AuditPlan, AuditResult, Fusion
+    from blindfuse.cli.screen import Screen
     from blindfuse.readers.gold import CheckedFile
+    from blindfuse.result import Columns
 
 BUDGET = 100
 MAX_ROWS = 10
@@ -85,60 +89,41 @@ def command(
     A table of items and labels that were not drawn by this command is accepted too; its figures
     are valid for items like those.
     """
-    _refuse_contradictions(budget, checked, more, label_studio, report)
+    planning = checked is None or more is not None
+    excluded = {"checked": ("budget",) if planning else ("budget", "label_studio")}
+    needed = {"more": "checked", "report": "checked"}
+    refuse_combinations({**excluded, "more": ("report",)}, needed)
     screen = output.screen
     with screen.progress() as step:
         data = inputs.read(screen, step)
         fused = replace(options, abstentions=False).fuse(data, screen, step)
-        if checked is None or more is not None:
-            step("choosing items")
-            plan, labels = _plan(fused, options, budget, checked, more)
-        else:
+        fusion = fused.fusion
+        if checked is not None and more is None:
             step("measuring errors")
-            _evaluate(inputs, data.notes, fused, output, checked, report)
-            return
-    _write_plan(plan, labels, output, label_studio)
-
-
-def _refuse_contradictions(
-    budget: int | None,
-    checked: str | None,
-    more: int | None,
-    label_studio: Path | None,
-    report: Path | None,
-) -> None:
-    """Raise an error for options that do not go together."""
-    if more is not None and checked is None:
-        raise click.UsageError("--more adds to a file of items: pass it with --checked.")
-    if budget is not None and checked is not None:
-        raise click.UsageError(
-            "--budget makes a new plan and --checked uses an old one. Leave one of them out; "
-            "--more adds items to the old plan."
-        )
-    planning = checked is None or more is not None
-    if report is not None and planning:
-        raise click.UsageError("--report needs checked labels: pass --checked without --more.")
-    if label_studio is not None and not planning:
-        raise click.UsageError("--label-studio writes items to check: pass --budget or --more.")
+            result = audit_file(fusion, checked, screen)
+            writers = {}
+            if report is not None:
+                writers[report] = report_writer(inputs.title, data.notes, fused, result)
+        else:
+            step("choosing items")
+            plan, labels = _plan(fusion, options.seed, budget, checked, more)
+    if planning:
+        _write_plan(plan, labels, output, label_studio)
+    else:
+        _write_estimates(result, output, writers)
 
 
 def _plan(
-    fused: "FusionResult",
-    options: FuseOptions,
-    budget: int | None,
-    checked: str | None,
-    more: int | None,
+    fusion: "Fusion", seed: int, budget: int | None, checked: str | None, more: int | None
 ) -> "tuple[AuditPlan, dict[str, str]]":
     """Return a new plan, or an old one with more items and the labels that it has already."""
     from blindfuse import plan_audit
-    from blindfuse.cli.checked_files import plan_of_file, read_checked_file
-    from blindfuse.errors import BadFile
 
     if checked is None or more is None:
-        default = min(BUDGET, fused.fusion.responses.n_items)
-        return plan_audit(fused.fusion, default if budget is None else budget, options.seed), {}
-    file: CheckedFile = read_checked_file(fused.fusion, checked)
-    plan = plan_of_file(fused.fusion, file, options.seed)
+        default = min(BUDGET, fusion.responses.n_items)
+        return plan_audit(fusion, default if budget is None else budget, seed), {}
+    file = _read_checked_file(fusion, checked)
+    plan = _plan_of_file(fusion, file, seed)
     if plan is None:
         raise BadFile(
             f"{checked} does not say how its items were drawn, so no items can be added. Make a "
@@ -150,18 +135,23 @@ def _plan(
 def _write_plan(
     plan: "AuditPlan", labels: dict[str, str], output: OutputOptions, label_studio: Path | None
 ) -> None:
-    from blindfuse.cli.checked_files import plan_frame, tasks_writer
-    from blindfuse.cli.tables import as_rows
+    from blindfuse.result import json_rows
 
-    frame = plan_frame(plan, labels)
-    other_files: dict[Path, FileWriter] = {}
+    columns = _plan_columns(plan, labels)
+    rows = json_rows(columns)
+    writers: dict[Path, FileWriter] = {}
     if label_studio is not None:
-        other_files[label_studio] = tasks_writer(frame)
+        tasks = [
+            {"data": {name: value for name, value in row.items() if name != "label"}}
+            for row in rows
+        ]
+        text = json.dumps(tasks, ensure_ascii=False, indent=1)
+        writers[label_studio] = lambda path: path.write_text(text, encoding="utf-8")
     output.write(
-        frame,
-        text=lambda: _plan_text(plan, frame.select("item", "stratum", "probability").rows()),
-        document=lambda: {"items": as_rows(frame)},
-        other_files=other_files,
+        columns,
+        text=lambda: _plan_text(plan, rows),
+        document=lambda: {"items": rows},
+        other_files=writers,
     )
     if output.as_json:
         return
@@ -173,50 +163,126 @@ def _write_plan(
         output.screen.note("No file was written; add `-o to_check.csv`.")
 
 
-def _plan_text(plan: "AuditPlan", rows: list[tuple[str, int, float]]) -> "list[RenderableType]":
+def _plan_text(plan: "AuditPlan", rows: list[dict[str, Any]]) -> "list[RenderableType]":
     from blindfuse.cli.screen import table
 
     columns = ("item", "stratum", "probability")
-    shown = [(item, stratum, f"{p:.4g}") for item, stratum, p in rows[:MAX_ROWS]]
+    shown = [(row["item"], row["stratum"], f"{row['probability']:.4g}") for row in rows[:MAX_ROWS]]
     blocks: list[RenderableType] = [
         f"{len(plan):,} of {int(plan.sizes.sum()):,} items to check, from {len(plan.sizes):,} "
         f"{'stratum' if len(plan.sizes) == 1 else 'strata'}.",
         "",
-        table(columns, shown, right=["stratum", "probability"]),
+        table(columns, shown, right=columns[1:]),
     ]
     if len(rows) > MAX_ROWS:
         blocks += ["", f"{len(rows) - MAX_ROWS:,} more items."]
     return blocks
 
 
-def _evaluate(
-    inputs: InputOptions,
-    notes: Any,
-    fused: "FusionResult",
-    output: OutputOptions,
-    checked: str,
-    report: Path | None,
-) -> None:
-    from blindfuse.cli.checked_files import audit_file, estimates_frame
-    from blindfuse.cli.fused_files import report_writer
-    from blindfuse.cli.screen import paragraph_table
-    from blindfuse.cli.tables import as_rows
+def _plan_columns(plan: "AuditPlan", labels: dict[str, str]) -> "Columns":
+    """Return one row per item to check, in the order of the plan, with labels given so far."""
+    import numpy as np
 
-    result = audit_file(fused.fusion, checked, output.screen)
-    frame = estimates_frame(result)
-    other_files: dict[Path, FileWriter] = {}
-    if report is not None:
-        other_files[report] = report_writer(inputs.title, notes, fused, result)
+    responses = plan.candidates.fusion.responses.select_items(plan.positions)
+    annotators, classes = responses.annotators.tolist(), responses.classes.tolist()
+    starts, codes, symbols = (column.tolist() for column in responses.by_item)
+    texts = [
+        "; ".join(f"{annotators[codes[r]]}: {classes[symbols[r]]}" for r in range(begin, end))
+        for begin, end in pairwise(starts)
+    ]
+    items = [str(item) for item in plan.items.tolist()]
+    probabilities = [float(f"{p:.6g}") for p in plan.probability.tolist()]
+    return {
+        "item": np.array(items, dtype=object),
+        "label": np.array([labels.get(item) for item in items], dtype=object),
+        "responses": np.array(texts, dtype=object),
+        "stratum": plan.strata + 1,
+        "stratum_size": plan.sizes[plan.strata].astype(int),
+        "probability": np.array(probabilities),
+        "n_strata": np.full(len(plan), plan.n_strata),
+    }
+
+
+def _read_checked_file(fusion: "Fusion", path: str) -> "CheckedFile":
+    """Read a file of checked labels, which are written as the classes of the fusion are."""
+    from blindfuse.readers.gold import read_checked
+
+    return read_checked(path, fusion.responses.classes)
+
+
+def _plan_of_file(fusion: "Fusion", checked: "CheckedFile", seed: int = 0) -> "AuditPlan | None":
+    """Return the plan in a file of checked labels; None for a list of the user's own."""
+    from blindfuse.auditing.plan import restore_plan
+
+    if checked.items is None or checked.strata is None or checked.sizes is None:
+        return None
+    design = checked.items, checked.strata, checked.sizes, checked.n_strata
+    return restore_plan(fusion, *design, seed)
+
+
+def audit_file(fusion: "Fusion", path: str, screen: "Screen") -> "AuditResult":
+    """Audit a fusion with the labels in a file."""
+    from blindfuse import audit
+
+    checked = _read_checked_file(fusion, path)
+    if not checked.labels:
+        raise BadLabels(f"{path} has no labels. Fill in its column label, at least in some rows.")
+    plan, labels = _plan_of_file(fusion, checked), checked.labels
+    if plan is None:
+        responded = set(fusion.responses.items.tolist())
+        unknown = [item for item in labels if item not in responded]
+        if 0 < len(unknown) < len(labels):
+            labels = {item: label for item, label in labels.items() if item in responded}
+            screen.note(
+                f"{len(unknown):,} checked items without responses were skipped: "
+                f"{list_names(unknown)}"
+            )
+    elif plan.stratum_of_item is None:
+        screen.note(
+            f"The strata in {path} are not those of this fusion. They are used as they are, and "
+            "the intervals stay valid."
+        )
+    return audit(fusion, plan, labels)
+
+
+def _write_estimates(
+    result: "AuditResult", output: OutputOptions, writers: dict[Path, FileWriter]
+) -> None:
+    from blindfuse.cli.screen import paragraph_table
+    from blindfuse.result import json_rows
+
+    columns = _estimate_columns(result)
     output.write(
-        frame,
-        text=lambda: [paragraph_table((one.heading, one.text) for one in result.paragraphs())],
+        columns,
+        text=lambda: [paragraph_table((each.heading, each.text) for each in result.paragraphs())],
         document=lambda: {
             "n_checked": result.n_checked,
             "n_items": result.fusion.responses.n_items,
             "is_probability_sample": result.is_probability_sample,
             "blind_error": result.blind_error,
             "better_method": result.better_method,
-            "estimates": as_rows(frame),
+            "estimates": json_rows(columns),
         },
-        other_files=other_files,
+        other_files=writers,
     )
+
+
+def _estimate_columns(result: "AuditResult") -> "Columns":
+    """Return one row per estimate of an audit."""
+    import numpy as np
+
+    rated = result.annotators
+    groups: dict[str, Any] = {
+        "error": result.errors,
+        "error minus that of fuse": result.differences,
+        "class proportion": result.class_shares,
+        "class proportion, Rogan-Gladen": result.rogan_gladen,
+        "annotator accuracy": {
+            name: rated.interval(m) for m, name in enumerate(rated.names.tolist())
+        },
+    }
+    names = [(quantity, str(name)) for quantity, estimates in groups.items() for name in estimates]
+    values = [each for estimates in groups.values() for each in estimates.values()]
+    texts = np.array(names, dtype=object).T
+    columns = zip(("value", "low", "high"), np.array(values, dtype=float).T, strict=True)
+    return {"quantity": texts[0], "name": texts[1], **dict(columns)}

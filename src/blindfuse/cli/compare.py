@@ -1,17 +1,21 @@
 """``blindfuse compare``: compare all methods on the same responses."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
-from blindfuse.cli.fuse_options import FUSE
-from blindfuse.cli.input_options import InputOptions, read_gold_for
-from blindfuse.cli.options import EXISTING_FILE, Method, with_input_options, with_output_options
-from blindfuse.cli.output_options import OutputOptions
+from blindfuse.cli.fusing import FUSE, Method, read_gold_for
+from blindfuse.cli.options import (
+    EXISTING_FILE,
+    InputOptions,
+    OutputOptions,
+    with_input_options,
+    with_output_options,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.table import Table
 
     from blindfuse import Comparison
 
@@ -50,11 +54,11 @@ def command(
     each method on them and marks the lowest; no method uses them. The table also shows the share
     of items that a method labels differently from fuse.
     """
-    import polars as pl
+    import numpy as np
 
-    from blindfuse.cli.tables import as_rows
+    from blindfuse import compare
     from blindfuse.estimators.registry import METHODS
-    from blindfuse.fusion.compare import compare
+    from blindfuse.result import json_rows
 
     screen = output.screen
     with screen.progress() as step:
@@ -63,44 +67,37 @@ def command(
     methods = {name: METHODS[name] for name in method or METHODS if name != FUSE}
     with screen.progress(len(methods) + 1) as step:
         rows = compare(data.responses, gold, methods, report=step)
-    ranked = sorted(rows, key=_rank) if gold else rows
-    frame = pl.DataFrame(ranked)
+    if gold:  # ties keep the order of the registry, and methods that failed come last
+        rows.sort(key=lambda row: 1.0 if row.error is None else row.error)
+    texts = ("method", "failed")
+    columns = {
+        name: np.array([getattr(row, name) for row in rows], object if name in texts else float)
+        for name in ("method", "error", "differs", "seconds", "failed")
+    }
     output.write(
-        frame,
-        text=lambda: _text(ranked, len(gold)),
-        document=lambda: {"n_gold_items": len(gold), "methods": as_rows(frame)},
+        columns,
+        text=lambda: _text(rows, len(gold)),
+        document=lambda: {"n_gold_items": len(gold), "methods": json_rows(columns)},
     )
 
 
-def _text(rows: "list[Comparison]", n_gold: int) -> "list[RenderableType]":
-    from blindfuse.cli.screen import text
-
-    blocks: list[RenderableType] = [_table(rows)]
-    if n_gold:
-        blocks += ["", f"Errors on {n_gold:,} gold labels, which no method used."]
-    failed = [row for row in rows if row.failed]
-    return blocks + [text(f"{row.method} was not run: {row.failed}", "dim") for row in failed]
-
-
-def _rank(row: "Comparison") -> float:
-    """Errors in ascending order; ties keep the order of the registry, failed methods come last."""
-    return 1.0 if row.error is None else row.error
-
-
-def _table(rows: "list[Comparison]") -> "Table":
+def _text(rows: "list[Comparison]", n_gold: int) -> "Iterator[RenderableType]":
     from blindfuse.cli.screen import table, text
 
     lowest = min((row.error for row in rows if row.error is not None), default=None)
-    columns = ["method", "error", "", "differs from fuse", "seconds"]
+    names = ["method", *(["error", ""] if n_gold else []), "differs from fuse", "seconds"]
     cells = []
     for row in rows:
         is_best = lowest is not None and row.error == lowest
+        errors = [_percent(row.error), "best" if is_best else ""] if n_gold else []
         name = text(row.method, "bold green" if is_best else "")
-        shares = _percent(row.error), "best" if is_best else "", _percent(row.differs)
-        cells.append([name, *shares, f"{row.seconds or 0:.2f}"])
-    if lowest is None:
-        columns, cells = columns[:1] + columns[3:], [row[:1] + row[3:] for row in cells]
-    return table(columns, cells, right=("error", "differs from fuse", "seconds"))
+        cells.append([name, *errors, _percent(row.differs), f"{row.seconds or 0:.2f}"])
+    yield table(names, cells, right=("error", "differs from fuse", "seconds"))
+    if n_gold:
+        yield f"\nErrors on {n_gold:,} gold labels, which no method used."
+    for row in rows:
+        if row.failed:
+            yield text(f"{row.method} was not run: {row.failed}", "dim")
 
 
 def _percent(share: float | None) -> str:

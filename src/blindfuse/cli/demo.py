@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from blindfuse.cli.fuse_options import FusionResult
-from blindfuse.cli.fused_files import report_writer, summary_table
+from blindfuse.cli.fusing import FusionResult, report_writer, summary_table
 from blindfuse.cli.options import force_option, report_option
-from blindfuse.cli.output_files import write_all
+from blindfuse.cli.outputs import write_all
 from blindfuse.errors import BadParameter
 
 if TYPE_CHECKING:
@@ -44,9 +43,8 @@ def command(report: Path | None) -> None:
         raise BadParameter(
             f"The demo needs {missing.name}. Run: pip install 'blindfuse[sklearn]'."
         ) from missing
+    from blindfuse import check_on_gold, fuse
     from blindfuse.cli.screen import Screen, table
-    from blindfuse.fusion.compare import check_on_gold
-    from blindfuse.fusion.fuse import fuse
 
     screen = Screen()
     with screen.progress() as step:
@@ -57,7 +55,7 @@ def command(report: Path | None) -> None:
         labels = crowd.responses.classes[crowd.truth]
         truth = dict(zip(crowd.responses.items.tolist(), labels.tolist(), strict=True))
         check = check_on_gold(fusion, truth)
-        fused = FusionResult(fusion, truth, fusion, check, True)
+        fused = FusionResult(fusion, truth, fusion, check)
         if report is not None:
             step("comparing methods for the report")
             write_all({report: report_writer(TITLE, (), fused)})

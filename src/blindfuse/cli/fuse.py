@@ -1,24 +1,26 @@
 """``blindfuse fuse``: fuse responses into one label, set or number per item."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
-from blindfuse.cli.fuse_options import KINDS, LABELS, FuseOptions
-from blindfuse.cli.fused_files import FusedFiles
-from blindfuse.cli.input_options import InputOptions
+from blindfuse.cli.fusing import (
+    KINDS,
+    LABELS,
+    FusedFiles,
+    FuseOptions,
+    with_fuse_options,
+    with_other_files,
+    write_result,
+)
 from blindfuse.cli.options import (
     EXISTING_FILE,
-    refuse_excluded,
-    report_option,
-    with_fuse_options,
+    InputOptions,
+    OutputOptions,
+    refuse_combinations,
     with_input_options,
     with_output_options,
 )
-from blindfuse.cli.output_files import OutputFile
-from blindfuse.cli.output_options import OutputOptions
-from blindfuse.errors import BadFile, BadParameter
 
 _ONE_LABEL = ("method", "ordered", "prior_model", "model", "checked", "partitioned")
 EXCLUDED = {
@@ -26,7 +28,7 @@ EXCLUDED = {
     "multi_label": ("scores", "abstentions", *_ONE_LABEL),
     "scores": ("abstentions", "separator", "partitioned"),
     "abstentions": ("separator", "partitioned"),
-    "partitioned": ("checked", "report", "prior_model", "as_json"),
+    "partitioned": ("checked",),
 }
 """The options that an option cannot be used with."""
 
@@ -48,13 +50,7 @@ Examples:
 """
 )
 @with_output_options("one row per item")
-@report_option
-@click.option(
-    "--annotators", type=OutputFile(), help="Write one row per annotator, in a format of -o."
-)
-@click.option(
-    "--model", type=OutputFile(("npz",)), help="Save the model for `blindfuse predict`: .npz."
-)
+@with_other_files
 @click.option(
     "--checked",
     type=EXISTING_FILE,
@@ -98,9 +94,7 @@ def command(
     inputs: InputOptions,
     options: FuseOptions,
     output: OutputOptions,
-    report: Path | None,
-    annotators: Path | None,
-    model: Path | None,
+    other_files: FusedFiles,
     checked: str | None,
     partitioned: bool | None,
     **kinds: bool,
@@ -137,32 +131,25 @@ def command(
     temporary files, the model is estimated from a sample of the items, and the labels are written
     one partition after another, so the order of the items changes.
     """
-    refuse_excluded(EXCLUDED)
+    refuse_combinations(EXCLUDED, needed={"separator": "multi_label"})
     kinds["abstentions"] = options.abstentions
-    if options.separator is not None and not kinds["multi_label"]:
-        raise BadParameter("--separator is for --multi-label. Add that, or leave it out.")
     kind = next((KINDS[name] for name, is_given in kinds.items() if is_given), LABELS)
-    files = FusedFiles(output, report, annotators, model)
     must_be_whole = checked is not None or any(kinds.values()) or partitioned is not None
     reason = None if must_be_whole else inputs.reason_to_partition()
     if partitioned or reason:
-        from blindfuse.cli.fuse_partitions import fuse_partitions
+        from blindfuse.cli.partitions import fuse_partitions
 
-        try:
-            fuse_partitions(inputs, options, files)
-        except (BadFile, BadParameter) as refusal:
-            if reason is None:
-                raise
-            raise type(refusal)(f"{refusal} {reason}") from refusal
+        output.screen.note(*filter(None, [reason]))
+        fuse_partitions(inputs, options, output, other_files)
         return
     with output.screen.progress() as step:
         data = inputs.read(output.screen, step, kind=kind.reads, separator=options.separator)
         fused = options.fuse(data, output.screen, step, kind)
         if checked is not None:
             from blindfuse.auditing.apply_checks import apply_checks
-            from blindfuse.cli.checked_files import audit_file
+            from blindfuse.cli.audit import audit_file
 
             audit = audit_file(fused.fusion, checked, output.screen)
             fused = replace(fused, fusion=apply_checks(fused.fusion, audit))
-        others = files.others(fused, inputs.title, data.notes, step)
-    files.write(fused, data.notes, others, f"No {kind.results} were written; add `-o fused.csv`.")
+        writers = other_files.writers(fused, output, inputs.title, data.notes, step)
+    write_result(fused, output, data.notes, writers, kind.results)

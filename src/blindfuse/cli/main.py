@@ -11,8 +11,10 @@ Exit codes:
 - 1: a bug, with a traceback.
 """
 
+import errno
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -22,8 +24,7 @@ from typing import Any, NoReturn
 import click
 
 from blindfuse import __version__
-from blindfuse.cli.signals import EXIT_INTERRUPTED, handle_signals, lost
-from blindfuse.cli.system import describe_system_error
+from blindfuse.cli.outputs import REMEDY
 from blindfuse.errors import BlindfuseError, suggest
 
 COMMANDS = {
@@ -42,7 +43,7 @@ COMMANDS = {
 }
 """Every command with its short help, which is shown without importing the command."""
 
-EXIT_INVALID, EXIT_BROKEN_PIPE = 2, 141
+EXIT_INVALID, EXIT_INTERRUPTED, EXIT_BROKEN_PIPE, EXIT_TERMINATED = 2, 130, 141, 143
 
 
 class Commands(click.Group):
@@ -80,7 +81,7 @@ class Commands(click.Group):
         except BrokenPipeError:
             _drop_output()
             raise click.exceptions.Exit(EXIT_BROKEN_PIPE) from None
-        except (OSError, MemoryError, ImportError, RuntimeError) as error:
+        except (OSError, MemoryError) as error:
             message = describe_system_error(error)
             if message is None:
                 raise
@@ -103,29 +104,17 @@ class Commands(click.Group):
             _drop_output()
             click.echo(f"blindfuse: {describe_system_error(error) or error}", err=True)
             sys.exit(EXIT_INVALID)
-        except RuntimeError:
-            if lost:
-                sys.exit(lost[0])
-            raise
         sys.exit(code or 0)
 
 
-def _open_closed_streams() -> None:
-    """Open standard output and error if the caller closed them; otherwise files take their place.
-
-    Writing to a closed standard output remains an error, but only if a command writes to it.
-    """
-    if sys.stdin is None:
-        sys.stdin = _open_null(os.O_RDONLY, "r")
-    if sys.stdout is None:
-        sys.stdout = _open_null(os.O_RDONLY, "w")
-    if sys.stderr is None:
-        sys.stderr = _open_null(os.O_WRONLY, "w")
-
-
-def _open_null(flags: int, mode: str) -> Any:
-    """Open the null device at the first free descriptor, which is that of the closed stream."""
-    return open(os.open(os.devnull, flags), mode, encoding="utf-8", closefd=False)
+def describe_system_error(error: OSError | MemoryError) -> str | None:
+    """Return a message for an error that the system caused; None if the error is a bug."""
+    if isinstance(error, MemoryError):
+        return "Not enough memory. Free some, raise the limit, or fuse fewer items."
+    if error.errno in (None, errno.ENOENT):
+        return None
+    path = "" if error.filename is None else f": {os.fsdecode(error.filename)}"
+    return f"{error.strerror}{path}. {REMEDY}"
 
 
 def _drop_output() -> None:
@@ -171,10 +160,18 @@ def blindfuse() -> None:
     """Fuse the responses of many annotators, classifiers or LLM judges without ground truth."""
 
 
+def _terminate(number: int, frame: object) -> NoReturn:
+    """End with an exception, so that temporary files are removed."""
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(EXIT_TERMINATED)
+
+
 def main() -> NoReturn:
     """Run the command line interface."""
-    _open_closed_streams()
-    handle_signals()
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # files would take the place of a closed stream
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115
+    signal.signal(signal.SIGTERM, _terminate)
     for stream in (sys.stdout, sys.stderr):  # names may not be encodable in this terminal
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     blindfuse.main(prog_name="blindfuse")

@@ -2,7 +2,7 @@
 
 import click
 
-from blindfuse.cli.fuse_options import FUSE
+from blindfuse.cli.fusing import FUSE
 from blindfuse.cli.options import json_option
 
 
@@ -30,8 +30,8 @@ def command(as_json: bool) -> None:
 
 def _rows() -> list[dict[str, str | None]]:
     """Return name, description, needs and cost of every method."""
+    from blindfuse import fuse
     from blindfuse.estimators.registry import METHODS
-    from blindfuse.fusion.fuse import fuse
 
     rows: list[dict[str, str | None]] = [
         {"method": FUSE, "description": _first_paragraph(fuse), "needs": None, "cost": None}

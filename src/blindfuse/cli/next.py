@@ -1,13 +1,16 @@
 """``blindfuse next``: choose which items to label next, and by whom."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from blindfuse.cli.fuse_options import FuseOptions
-from blindfuse.cli.input_options import InputOptions
-from blindfuse.cli.options import with_fuse_options, with_input_options, with_output_options
-from blindfuse.cli.output_options import OutputOptions
+from blindfuse.cli.fusing import FuseOptions, with_fuse_options
+from blindfuse.cli.options import (
+    InputOptions,
+    OutputOptions,
+    with_input_options,
+    with_output_options,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -49,34 +52,26 @@ def command(
     The gain of a response is the expected decrease of the entropy of the item's label, in nats.
     The requests are sorted by gain, the largest first, with at most one per item.
     """
-    import polars as pl
-
     from blindfuse import next_labels
-    from blindfuse.cli.tables import as_rows
+    from blindfuse.result import json_rows
 
     with output.screen.progress() as step:
         data = inputs.read(output.screen, step)
         fusion = options.fuse(data, output.screen, step).fusion
-        requests = next_labels(fusion, budget, max_per_annotator=max_per_annotator)
-    frame = pl.DataFrame(
-        {"item": requests.items, "annotator": requests.annotators, "gain": requests.gains},
-        schema={"item": pl.String, "annotator": pl.String, "gain": pl.Float64},
-    )
-    output.write(
-        frame,
-        text=lambda: _text(frame.rows(), budget),
-        document=lambda: {"requests": as_rows(frame)},
-    )
+        asked = next_labels(fusion, budget, max_per_annotator=max_per_annotator)
+    columns = {"item": asked.items, "annotator": asked.annotators, "gain": asked.gains}
+    rows = json_rows(columns)
+    output.write(columns, text=lambda: _text(rows, budget), document=lambda: {"requests": rows})
 
 
-def _text(requests: list[tuple[str, str, float]], budget: int) -> "list[RenderableType]":
+def _text(requests: list[dict[str, Any]], budget: int) -> "list[RenderableType]":
     from blindfuse.cli.screen import table
 
     if not requests:
         return [
             "No request would be informative: every informative annotator has labelled every item."
         ]
-    rows = [(item, annotator, f"{gain:.3f}") for item, annotator, gain in requests[:MAX_ROWS]]
+    rows = [(row["item"], row["annotator"], f"{row['gain']:.3f}") for row in requests[:MAX_ROWS]]
     blocks: list[RenderableType] = [table(("item", "annotator", "gain"), rows, right=["gain"])]
     if len(requests) > MAX_ROWS:
         more = f"{len(requests) - MAX_ROWS:,} more with smaller gains; add `-o requests.csv`."

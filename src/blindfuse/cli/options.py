@@ -1,19 +1,38 @@
-"""Options that several commands share; each decorator adds one group of them as one object."""
+"""Options that several commands share: a group of them is a dataclass whose fields declare them."""
 
 import csv
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import fields
-from functools import wraps
-from typing import Any
+from dataclasses import dataclass, fields
+from functools import cached_property, wraps
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from blindfuse.cli.fuse_options import FUSE, FuseOptions
-from blindfuse.cli.input_options import InputOptions
-from blindfuse.cli.output_files import OutputFile, refuse_overwriting
-from blindfuse.cli.output_options import OutputOptions
+import blindfuse
+from blindfuse.cli.outputs import (
+    CELLS,
+    FileWriter,
+    OutputFile,
+    file_extension,
+    is_stdout,
+    refuse_overwriting,
+    table_bytes,
+    table_writer,
+    write_all,
+)
 from blindfuse.errors import BadParameter
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from blindfuse.cli.screen import Screen, Step
+    from blindfuse.readers.reading import Kind
+    from blindfuse.responses.repeats import Repeats
+    from blindfuse.result import Columns
 
 Command = Callable[..., Any]
 
@@ -22,11 +41,11 @@ FORMATS = (
     *("indicators", "judges", "long", "wide"),
 )
 """The formats of ``blindfuse.read``, listed here so that ``--help`` need not import it."""
-
 REPEATS = ("most_frequent", "last", "first", "error")
 """The values of ``repeats=`` of ``blindfuse.read``, listed here for the same reason."""
-
 EXISTING_FILE = click.Path(exists=True, dir_okay=False)
+MEMORY_PER_FILE_BYTE = 4
+"""Bytes of memory needed per byte of a file while it is read and fused."""
 
 
 class Classes(click.ParamType[tuple[str, ...]]):
@@ -35,23 +54,39 @@ class Classes(click.ParamType[tuple[str, ...]]):
     name = "A,B,…"
 
     def convert(self, value: Any, *_: Any) -> tuple[str, ...]:
-        if isinstance(value, tuple):
-            return value
         names = next(csv.reader([value], skipinitialspace=True), [])
         return tuple(name.strip() for name in names)
 
 
-class Method(click.ParamType[str]):
-    """A method name; case, spaces, hyphens, commas and underscores are ignored."""
+def takes(
+    name: str, group: type[Any], options: Sequence[Callable[[Command], Command]]
+) -> Callable[[Command], Command]:
+    """Give a command a group of options, whose values it receives as one object ``group(…)``."""
 
-    name = "NAME"
+    def probe() -> None: ...
 
-    def convert(self, value: Any, *_: Any) -> str:
-        if value.casefold() == FUSE:
-            return FUSE
-        from blindfuse.estimators.registry import find_method
+    for option in options:
+        option(probe)
+    names = {parameter.name for parameter in probe.__click_params__}  # type: ignore[attr-defined]
+    names |= {each.name for each in fields(group)}
 
-        return find_method(value)
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def wrapped(**given: Any) -> Any:
+            values = {option: given.pop(option) for option in names & given.keys()}
+            return command(**{name: group(**values)}, **given)
+
+        decorated: Command = wrapped
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+def _joined(context: click.Context, parameter: click.Parameter, lists: Any) -> tuple[str, ...]:
+    """Join the values of an option that may be repeated, and lists several names each time."""
+    return tuple(chain.from_iterable(lists))
 
 
 seed_option = click.option(
@@ -67,6 +102,11 @@ threads_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as one JSON document."
 )
+report_option = click.option(
+    "--report", type=OutputFile(("html", "htm")), help="Write an HTML report: .html."
+)
+
+
 force_option = click.option(
     "--force",
     is_flag=True,
@@ -77,26 +117,12 @@ force_option = click.option(
 )
 
 
-report_option = click.option(
-    "--report", type=OutputFile(("html", "htm")), help="Write an HTML report: .html."
-)
-
-
-def _add_options(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def _joined(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Return the names of an option that may be repeated, and lists several names each time."""
-    return tuple(name for names in lists for name in names)
-
-
-def refuse_excluded(excluded: Mapping[str, Collection[str]]) -> None:
-    """Raise an error if options were given that exclude each other."""
+def refuse_combinations(
+    excluded: Mapping[str, Collection[str]], needed: Mapping[str, str] | None = None
+) -> None:
+    """Raise an error if options exclude each other, or if one is given without one it needs."""
     context = click.get_current_context()
-    options = {str(one.name): max(one.opts, key=len) for one in context.command.params}
+    options = {str(each.name): max(each.opts, key=len) for each in context.command.params}
     given = {
         name
         for name in options
@@ -109,159 +135,211 @@ def refuse_excluded(excluded: Mapping[str, Collection[str]]) -> None:
                 raise BadParameter(
                     f"{options[name]} and {options[other]} exclude each other. Leave one out."
                 )
+    for name, other in (needed or {}).items():
+        if name in given and other not in given:
+            raise BadParameter(f"{options[name]} needs {options[other]}. Add that.")
 
 
-def _other_inputs() -> list[str]:
-    """Return the files that options of this command name, such as gold labels."""
-    context = click.get_current_context()
-    names = [one.name for one in context.command.params if isinstance(one.type, click.Path)]
-    return [str(context.params[name]) for name in names if context.params.get(name or "")]
+@dataclass(frozen=True)
+class OutputOptions:
+    """Where a command writes its result: as a table, a JSON document or text."""
 
+    path: Path | None
+    spreadsheet: bool
+    as_json: bool
+    quiet: bool
 
-def _as_object(command: Command, name: str, kind: type[Any]) -> Command:
-    """Pass the options that are fields of a dataclass to a command as one object."""
-    names = {field.name for field in fields(kind)}
+    def __post_init__(self) -> None:
+        if self.as_json and is_stdout(self.path):
+            raise BadParameter(
+                "--json and -o - both write to standard output. Leave one of them out."
+            )
+        is_text = self.path is None or is_stdout(self.path) or file_extension(self.path) in CELLS
+        if self.spreadsheet and not is_text:
+            raise BadParameter("--spreadsheet is for .csv and .tsv files. Leave it out.")
 
-    @wraps(command)
-    def wrapped(**given: Any) -> Any:
-        values = {option: given.pop(option) for option in names & given.keys()}
-        return command(**{name: kind(**values)}, **given)
+    @cached_property
+    def screen(self) -> "Screen":
+        """The screen for text, notes and progress."""
+        from blindfuse.cli.screen import Screen
 
-    return wrapped
+        return Screen(quiet=self.quiet, data_on_stdout=self.as_json or is_stdout(self.path))
 
+    def write(
+        self,
+        columns: "Columns",
+        text: "Callable[[], Iterable[RenderableType]]",
+        document: Callable[[], Mapping[str, Any]],
+        other_files: Mapping[Path, FileWriter] | None = None,
+    ) -> None:
+        """Write the table and the other files, then print the JSON document or the text."""
+        from blindfuse.cli.screen import write_json, write_stdout
 
-def with_input_options(command: Command) -> Command:
-    """Pass the files to read and their options to a command as ``inputs``."""
-    as_object = _as_object(command, "inputs", InputOptions)
-
-    @wraps(command)
-    def wrapped(files: Any, classes: Any, missing: Any, **others: Any) -> Any:
-        refuse_overwriting([*files, *_other_inputs()])
-        lists = {"classes": _joined(classes) or None, "missing": _joined(missing)}
-        return as_object(files=files, **lists, **others)
-
-    return _add_options(
-        wrapped,
-        [
-            click.argument("files", nargs=-1, required=True, metavar="FILE…"),
-            click.option("--item", metavar="COLUMN", help="Column of items.  [default: detected]"),
-            click.option(
-                "--annotator",
-                metavar="COLUMN",
-                multiple=True,
-                help="Column of annotators; in a wide table, repeat it for each column to read.  "
-                "[default: detected]",
-            ),
-            click.option(
-                "--label", metavar="COLUMN", help="Column of labels.  [default: detected]"
-            ),
-            click.option(
-                "--question", metavar="NAME", help="Question to read, if the file has several."
-            ),
-            click.option(
-                "--format",
-                type=click.Choice(FORMATS),
-                metavar="NAME",
-                help=f"File format: {', '.join(FORMATS)}.  [default: detected]",
-            ),
-            click.option(
-                "--classes",
-                type=Classes(),
-                multiple=True,
-                help="All classes, in your order.  [default: the labels in the file, sorted]",
-            ),
-            click.option(
-                "--missing",
-                type=Classes(),
-                multiple=True,
-                help="Labels treated as missing, in addition to empty labels, NA, null and the "
-                "like, and failed verdicts such as error.",
-            ),
-            click.option(
-                "--keep-na",
-                is_flag=True,
-                help="Read NA, null, error and the like as classes.",
-            ),
-            click.option(
-                "--fold-case",
-                is_flag=True,
-                help="Read labels that differ only by case, Unicode form or punctuation as one "
-                "class.",
-            ),
-            click.option(
-                "--repeats",
-                type=click.Choice(REPEATS),
-                default=REPEATS[0],
-                show_default=True,
-                help="The response that counts if an annotator labelled an item more than once; "
-                "error refuses the file.",
-            ),
-        ],
-    )
-
-
-def with_fuse_options(command: Command) -> Command:
-    """Pass the options of ``blindfuse.fuse`` to a command as ``options``."""
-    return _add_options(
-        _as_object(command, "options", FuseOptions),
-        [
-            click.option(
-                "--gold",
-                type=EXISTING_FILE,
-                metavar="FILE",
-                help="Gold labels, which are held fixed: a table with the columns item and label.",
-            ),
-            click.option(
-                "--no-gold", is_flag=True, help="Ignore gold labels in the files of responses."
-            ),
-            click.option(
-                "--method",
-                type=Method(),
-                default=FUSE,
-                show_default=True,
-                help="A method listed by `blindfuse methods`; fuse selects one for the data.",
-            ),
-            click.option("--ordered", is_flag=True, help="The classes are ordered, like grades."),
-            click.option(
-                "--prior-model",
-                type=EXISTING_FILE,
-                metavar="MODEL",
-                help="A saved model of the same annotators, used as a prior.",
-            ),
-            seed_option,
-            threads_option,
-        ],
-    )
+        outputs = dict(other_files or {})
+        if self.path is not None and not is_stdout(self.path):
+            outputs[self.path] = table_writer([columns], self.path, self.spreadsheet)
+        write_all(outputs)
+        if is_stdout(self.path):
+            write_stdout(table_bytes(columns, "csv", self.spreadsheet))
+        if self.as_json:
+            write_json(document())
+        else:
+            self.screen.show(*text())
+            self.screen.note_written(*outputs)
 
 
 def with_output_options(rows: str) -> Callable[[Command], Command]:
-    """Pass ``-o``, ``--spreadsheet``, ``--json`` and ``--quiet`` to a command as ``output``.
+    """Give a command ``-o`` and its like as ``output``; ``rows`` says what the rows are."""
+    path = click.option(
+        "-o",
+        "--output",
+        "path",
+        type=OutputFile(stdout=True),
+        help=f"Write {rows}: .csv, .tsv, .jsonl (or these with .gz) or .parquet; - is standard "
+        "output.",
+    )
+    spreadsheet = click.option(
+        "--spreadsheet",
+        is_flag=True,
+        help="Write cells that begin with =, +, - or @ as text ('=…), so that a spreadsheet does "
+        "not run them as formulas.",
+    )
+    quiet = click.option("-q", "--quiet", is_flag=True, help="Print only data and errors.")
+    options = takes("output", OutputOptions, [path, spreadsheet, json_option, quiet])
+    return lambda command: options(force_option(command))
 
-    ``rows`` says in the help what the rows of the table are.
-    """
 
-    def decorate(command: Command) -> Command:
-        return _add_options(
-            _as_object(command, "output", OutputOptions),
-            [
-                click.option(
-                    "-o",
-                    "--output",
-                    "path",
-                    type=OutputFile(stdout=True),
-                    help=f"Write {rows}: .csv, .tsv, .jsonl (or these with .gz) or .parquet; "
-                    "- is standard output.",
-                ),
-                click.option(
-                    "--spreadsheet",
-                    is_flag=True,
-                    help="Write cells that begin with =, +, - or @ as text ('=…), so that a "
-                    "spreadsheet does not run them as formulas.",
-                ),
-                json_option,
-                click.option("-q", "--quiet", is_flag=True, help="Print only data and errors."),
-                force_option,
-            ],
+@dataclass(frozen=True)
+class InputOptions:
+    """The files of responses that a command reads; other options are those of ``read``."""
+
+    files: Sequence[str]
+    annotator: Sequence[str]
+    classes: Sequence[str]
+    question: str | None
+    format: str | None
+    item: str | None
+    label: str | None
+    missing: Sequence[str]
+    keep_na: bool
+    fold_case: bool
+    repeats: "Repeats"
+
+    def __post_init__(self) -> None:
+        context = click.get_current_context()
+        paths = (each for each in context.command.params if isinstance(each.type, click.Path))
+        others = (context.params.get(str(each.name)) for each in paths)
+        refuse_overwriting([*self.files, *filter(None, others)])
+
+    def read(
+        self,
+        screen: "Screen",
+        step: "Step",
+        classes: Sequence[Any] | None = None,
+        *,
+        kind: "Kind" = "labels",
+        are_known: bool = False,
+        **options: Any,
+    ) -> "blindfuse.Read[Any]":
+        """Read the responses and print the notes; ``classes`` apply unless the user named some.
+
+        Where ``are_known``, as those of a model and as numbers of clusters, it need not be asked
+        whether they are classes. Other options are those of ``blindfuse.read``.
+        """
+        step(f"reading {self.title}")
+        data = blindfuse.read(self.files, kind=kind, **options, **self.reading_options(classes))
+        left_out = data.questions if are_known else ()
+        screen.note(*(note for note in data.notes if note not in left_out))
+        return data
+
+    def reading_options(self, classes: Sequence[Any] | None = None) -> dict[str, Any]:
+        """Return the keyword arguments of ``blindfuse.read`` and ``read_partitions``."""
+        options = {each.name: getattr(self, each.name) for each in fields(self)}
+        del options["files"]
+        columns = self.annotator if len(self.annotator) > 1 else next(iter(self.annotator), None)
+        return {**options, "annotator": columns, "classes": self.classes or classes}
+
+    def reason_to_partition(self) -> str | None:
+        """Return why the files are read in partitions; None if they fit into memory."""
+        files = [Path(file) for file in self.files]
+        size = sum(file.stat().st_size for file in files if file.is_file())
+        free = free_memory()
+        if free is None or size * MEMORY_PER_FILE_BYTE <= free:
+            return None
+        return (
+            f"{size / 1e9:,.1f} GB are read in partitions, because only {free / 1e9:,.1f} GB of "
+            "memory are free; --whole reads them at once"
         )
 
-    return decorate
+    @property
+    def title(self) -> str:
+        """A short name for the files."""
+        names = [os.fsencode(Path(file).name).decode("utf-8", "replace") for file in self.files]
+        first, *others = ("standard input" if name == "-" else name for name in names)
+        return f"{first} and {len(others):,} more" if others else first
+
+
+def free_memory() -> float | None:
+    """Return the bytes of memory that are available; None where Linux does not report them."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        sizes = dict(line.split(":", 1) for line in lines)
+        return float(sizes["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError):
+        return None
+
+
+with_input_options = takes(
+    "inputs",
+    InputOptions,
+    [
+        click.argument("files", nargs=-1, required=True, metavar="FILE…"),
+        click.option("--item", metavar="COLUMN", help="Column of items.  [default: detected]"),
+        click.option(
+            "--annotator",
+            metavar="COLUMN",
+            multiple=True,
+            help="Column of annotators; in a wide table, repeat it for each column to read.  "
+            "[default: detected]",
+        ),
+        click.option("--label", metavar="COLUMN", help="Column of labels.  [default: detected]"),
+        click.option("--question", metavar="NAME", help="Question to read, if there are several."),
+        click.option(
+            "--format",
+            type=click.Choice(FORMATS),
+            metavar="NAME",
+            help=f"File format: {', '.join(FORMATS)}.  [default: detected]",
+        ),
+        click.option(
+            "--classes",
+            type=Classes(),
+            multiple=True,
+            callback=_joined,
+            help="All classes, in your order.  [default: the labels in the file, sorted]",
+        ),
+        click.option(
+            "--missing",
+            type=Classes(),
+            multiple=True,
+            callback=_joined,
+            help="Labels treated as missing, in addition to empty labels, NA, null and the like, "
+            "and failed verdicts such as error.",
+        ),
+        click.option(
+            "--keep-na", is_flag=True, help="Read NA, null, error and the like as classes."
+        ),
+        click.option(
+            "--fold-case",
+            is_flag=True,
+            help="Read labels that differ only by case, Unicode form or punctuation as one class.",
+        ),
+        click.option(
+            "--repeats",
+            type=click.Choice(REPEATS),
+            default=REPEATS[0],
+            show_default=True,
+            help="The response that counts if an annotator labelled an item more than once; error "
+            "refuses the file.",
+        ),
+    ],
+)

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from blindfuse.cli.fuse_options import load_text_model
-from blindfuse.cli.input_options import InputOptions
+from blindfuse.cli.fusing import load_text_model
 from blindfuse.cli.options import (
     EXISTING_FILE,
+    InputOptions,
+    OutputOptions,
     threads_option,
     with_input_options,
     with_output_options,
 )
-from blindfuse.cli.output_options import OutputOptions
 
 if TYPE_CHECKING:
     import blindfuse
@@ -39,7 +39,6 @@ def command(
     `blindfuse fuse` would have labelled it. The output has the columns of `blindfuse fuse`.
     """
     from blindfuse.cli.screen import paragraph_table
-    from blindfuse.cli.tables import data_frame
     from blindfuse.diagnostics.items import rate_items
     from blindfuse.fusion.presentation import expected_error_document, label_columns
     from blindfuse.result import json_rows
@@ -55,7 +54,7 @@ def command(
     columns = label_columns(responses.items, labels, posteriors, model.classes, items)
     labelled = f"{responses.n_items:,} items from {responses.n_responses:,} responses."
     output.write(
-        data_frame(columns),
+        columns,
         text=lambda: [paragraph_table([("Labelled", labelled), ("Items", items.summary())])],
         document=lambda: {
             "classes": model.classes.tolist(),

@@ -10,7 +10,6 @@ import logging
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from threading import Timer
 from typing import Any
 
 import click
@@ -20,16 +19,12 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
 )
 from rich.table import Table
 from rich.text import Text
-
-PROGRESS_DELAY = 1.0
-"""Seconds of work before progress is shown."""
 
 Step = Callable[[str], None]
 """A function that is called with a description when the next step of the work starts."""
@@ -90,20 +85,11 @@ class Screen:
         if self.quiet or not self._stderr.is_terminal:
             yield lambda step: None
             return
-        columns: list[ProgressColumn] = [SpinnerColumn(), TextColumn("{task.description}")]
-        if steps is not None:
-            columns += [BarColumn(), MofNCompleteColumn()]
-        progress = Progress(*columns, TimeElapsedColumn(), console=self._stderr, transient=True)
-        task = progress.add_task("", total=steps, completed=-1)
-        start = Timer(PROGRESS_DELAY, progress.start)
-        start.daemon = True
-        start.start()
-        try:
+        bar = [BarColumn(), MofNCompleteColumn()] if steps is not None else []
+        columns = SpinnerColumn(), TextColumn("{task.description}"), *bar, TimeElapsedColumn()
+        with Progress(*columns, console=self._stderr, transient=True) as progress:
+            task = progress.add_task("", total=steps, completed=-1)
             yield lambda step: progress.update(task, description=printable(step), advance=1)
-        finally:
-            start.cancel()
-            start.join()
-            progress.stop()
 
 
 class _NoteHandler(logging.Handler):

@@ -1,5 +1,7 @@
 """``blindfuse warmup``: compile the kernels before the first run, for instance in an image."""
 
+import warnings
+from io import BytesIO
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -33,10 +35,9 @@ def command(quiet: bool) -> None:
 
     screen, started = Screen(quiet=quiet), perf_counter()
     with screen.progress() as step:
-        step("compiling for small tables")
-        _fuse_small_tables()
-        step("compiling for large tables")
-        _fuse_large_tables()
+        for size, run in (("small", _fuse_small_tables), ("large", _fuse_large_tables)):
+            step(f"compiling for {size} tables")
+            run()
     if cache.usage.problem:
         raise BadFile(cache.usage.problem)
     count = f"Compiled {cache.usage.compiled:,}" if cache.usage.compiled else "Found all"
@@ -46,55 +47,44 @@ def command(quiet: bool) -> None:
 
 def _fuse_small_tables() -> None:
     """Run what may be used on a table that is too small for kernels of its own."""
-    from blindfuse.estimators.blind_ensemble import BlindEnsemble
-    from blindfuse.estimators.dawid_skene import DawidSkene
+    from blindfuse import BlindEnsemble, DawidSkene
 
-    responses = _simulate(SMALL_ITEMS, 3, missing=0.4)
+    responses = _simulate(SMALL_ITEMS, missing=0.4)
     _fuse(responses)
     BlindEnsemble(moments="labels", tolerance=0.1).fit(responses)
     BlindEnsemble(moments="counts", tolerance=0.1).fit(responses)
-    DawidSkene(tolerance=0.1).fit(_simulate(40, 3, missing=0.0, n_annotators=30))
+    DawidSkene(tolerance=0.1).fit(_simulate(40, missing=0.0, n_annotators=30))
 
 
 def _fuse_large_tables() -> None:
     """Run what may be used on a large table: incomplete, complete, and read from a file."""
-    from io import BytesIO
+    from blindfuse import read
+    from blindfuse.cli.outputs import table_bytes
+    from blindfuse.cli.simulate import response_columns
 
-    from blindfuse.cli.simulate import response_frame
-    from blindfuse.cli.tables import as_csv
-    from blindfuse.readers.reading import read
-
-    incomplete = _simulate(LARGE_ITEMS, 3, missing=0.5)
+    incomplete = _simulate(LARGE_ITEMS, missing=0.5)
     _fuse(incomplete)
-    _fuse(_simulate(LARGE_ITEMS, 3, missing=0.0))
-    read(BytesIO(as_csv(response_frame(incomplete))))
+    _fuse(_simulate(LARGE_ITEMS, missing=0.0))
+    read(BytesIO(table_bytes(response_columns(incomplete), "csv")))
 
 
 def _fuse(responses: "Responses") -> None:
-    """Fuse the responses, by the method for correlated errors too, and compute the diagnostics."""
-    import warnings
-
-    from blindfuse.errors import NotConverged
-    from blindfuse.estimators.latent_subtypes import LatentSubtypes
-    from blindfuse.estimators.mixed_membership import MixedMembership
-    from blindfuse.estimators.voting import MajorityVote
-    from blindfuse.fusion.fuse import fuse
+    """Fuse the responses, by methods for correlated errors too, and compute the diagnostics."""
+    from blindfuse import LatentSubtypes, MajorityVote, MixedMembership, NotConverged, fuse
 
     fuse(responses).diagnostics.summary()
+    MajorityVote().fit(responses)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         for subtypes in (2, 3):
             LatentSubtypes(subtypes=subtypes, max_iter=2).fit(responses)
         MixedMembership(max_iter=2).fit(responses)
-        MajorityVote().fit(responses)
 
 
-def _simulate(
-    n_items: int, n_classes: int, missing: float, n_annotators: int = ANNOTATORS
-) -> "Responses":
+def _simulate(n_items: int, missing: float, n_annotators: int = ANNOTATORS) -> "Responses":
     import numpy as np
 
-    from blindfuse.simulation import simulate
+    from blindfuse import simulate
 
     rng = np.random.default_rng(0)
-    return simulate(n_items, n_annotators, n_classes, rng, skill=0.5, missing=missing).responses
+    return simulate(n_items, n_annotators, 3, rng, skill=0.5, missing=missing).responses

@@ -1,23 +1,23 @@
 """``blindfuse fuse --partitioned``: files that are larger than memory."""
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-import polars as pl
-
-from blindfuse.cli.fuse_options import FuseOptions, FusionResult
-from blindfuse.cli.fused_files import FusedFiles, summary_table
-from blindfuse.cli.input_options import InputOptions, gold_with_responses
-from blindfuse.cli.output_files import (
+from blindfuse.cli.fusing import (
+    FusedFiles,
+    FuseOptions,
+    FusionResult,
+    gold_with_responses,
+    summary_table,
+)
+from blindfuse.cli.options import InputOptions, OutputOptions
+from blindfuse.cli.outputs import (
     COMPRESSIBLE,
-    FileWriter,
     file_extension,
     is_stdout,
+    table_writer,
     write_all,
 )
 from blindfuse.cli.screen import Screen, Step
-from blindfuse.cli.tables import data_frame, text_writer
 from blindfuse.diagnostics.items import rate_items
 from blindfuse.errors import BadParameter
 from blindfuse.fusion.fuse import fuse
@@ -28,18 +28,15 @@ from blindfuse.readers.gold import read_gold
 from blindfuse.readers.partitions import Partitions, read_partitions
 from blindfuse.responses.coding import as_names, positions
 from blindfuse.responses.sanity import sanity_notes
+from blindfuse.result import Columns
 
 
-def fuse_partitions(inputs: InputOptions, options: FuseOptions, files: FusedFiles) -> None:
+def fuse_partitions(
+    inputs: InputOptions, options: FuseOptions, output: OutputOptions, files: FusedFiles
+) -> None:
     """Estimate the model from a sample of the items, then label and write each partition."""
-    _refuse_unsupported(options, files)
-    screen, target = files.output.screen, files.output.path
-    fitting: dict[str, Any] = {
-        "seed": options.seed,
-        "ordered": options.ordered,
-        "threads": options.threads,
-        "method": options.estimator(),
-    }
+    _refuse_unsupported(options, output, files)
+    screen, fitting = output.screen, options.arguments()
     with screen.progress() as step:
         step(f"partitioning the items of {inputs.title}")
         with read_partitions(inputs.files, **inputs.reading_options()) as partitions:
@@ -55,12 +52,11 @@ def fuse_partitions(inputs: InputOptions, options: FuseOptions, files: FusedFile
                 *unlabelled_item_note(sample),
                 *sanity_notes(sample),
             )
-            outputs: dict[Path, FileWriter] = {}
-            if target is not None:
-                frames = _label_frames(stream, n_partitions, step)
-                outputs[target] = text_writer(frames, target, files.output.spreadsheet)
-            result = FusionResult(stream.fusion, stream.gold, stream.fusion)
-            outputs |= files.others(result, inputs.title, (), step)
+            result = FusionResult(stream.fusion, stream.gold)
+            outputs = files.writers(result, output, inputs.title, (), step)
+            if output.path is not None:
+                tables = _label_columns(stream, n_partitions, step)
+                outputs[output.path] = table_writer(tables, output.path, output.spreadsheet)
             write_all(outputs)
         if stream.gold:
             step("fusing without the gold labels to measure the error on them")
@@ -74,13 +70,12 @@ def fuse_partitions(inputs: InputOptions, options: FuseOptions, files: FusedFile
     screen.note_written(*outputs)
 
 
-def _refuse_unsupported(options: FuseOptions, files: FusedFiles) -> None:
+def _refuse_unsupported(options: FuseOptions, output: OutputOptions, files: FusedFiles) -> None:
     """Raise an error for options that need all responses at once."""
-    output = files.output
     if files.report or options.prior_model or output.as_json or is_stdout(output.path):
         raise BadParameter(
             "--report, --prior-model, --json and -o - cannot be used with partitions. Leave them "
-            "out."
+            "out, or pass --whole."
         )
     if output.path is not None and (
         file_extension(output.path) not in COMPRESSIBLE or output.path.suffix == ".gz"
@@ -100,7 +95,7 @@ def _read_gold(partitions: Partitions, options: FuseOptions, screen: Screen) -> 
     return gold_with_responses(gold, partitions.items_among(gold), options.gold, screen)
 
 
-def _label_frames(stream: FusedStream, n_partitions: int, step: Step) -> Iterator[pl.DataFrame]:
+def _label_columns(stream: FusedStream, n_partitions: int, step: Step) -> Iterator[Columns]:
     """Yield the table of the items of one partition after another."""
     gold = as_names(list(stream.gold))
     for number, chunk in enumerate(stream, 1):
@@ -108,4 +103,4 @@ def _label_frames(stream: FusedStream, n_partitions: int, step: Step) -> Iterato
         items, classes = chunk.responses.items, chunk.responses.classes
         is_gold = positions(items, gold) >= 0
         rated = rate_items(chunk.responses, stream.fusion.model, chunk.posteriors, is_gold)
-        yield data_frame(label_columns(items, chunk.labels, chunk.posteriors, classes, rated))
+        yield label_columns(items, chunk.labels, chunk.posteriors, classes, rated)

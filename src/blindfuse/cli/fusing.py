@@ -1,0 +1,373 @@
+"""What commands fuse, and what they write of the result: files, a JSON document and a summary."""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import blindfuse
+from blindfuse.cli.options import (
+    EXISTING_FILE,
+    OutputOptions,
+    report_option,
+    seed_option,
+    takes,
+    threads_option,
+)
+from blindfuse.cli.outputs import FileWriter, OutputFile, table_writer
+from blindfuse.errors import BadFile, BadParameter, capitalize, list_names
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from blindfuse import AuditResult, Comparison, GoldCheck
+    from blindfuse.cli.screen import Screen, Step
+    from blindfuse.estimators.base import Estimator
+    from blindfuse.readers.reading import Kind
+
+FUSE = "fuse"
+"""The value of --method for which ``blindfuse.fuse`` selects the method."""
+MAX_RESPONSES_ALL_METHODS, MAX_RESPONSES_FAST_METHODS = 50_000, 1_000_000
+"""Numbers of responses up to which the report compares all methods, or only the fast ones."""
+FAST_METHODS = (
+    *("MajorityVote", "Wawa", "DawidSkene", "OneCoin"),
+    *("BayesianDawidSkene", "LatentSubtypes", "MACE"),
+)
+
+
+class Method(click.ParamType[str]):
+    """A method name; case, spaces, hyphens, commas and underscores are ignored."""
+
+    name = "NAME"
+
+    def convert(self, value: Any, *_: Any) -> str:
+        if value.casefold() == FUSE:
+            return FUSE
+        from blindfuse.estimators.registry import find_method
+
+        return find_method(value)
+
+
+@dataclass(frozen=True)
+class FusedKind:
+    """How responses of a kind are fused, and what the results are called.
+
+    ``reads`` is the ``kind`` of ``blindfuse.read``, ``function`` the name of the function that
+    fuses them, and ``options`` those that it takes besides ``gold``.
+    """
+
+    reads: "Kind"
+    results: str
+    function: str
+    options: tuple[str, ...] = ()
+
+
+LABELS = FusedKind(
+    *("labels", "labels", "fuse"),
+    options=("ordered", "abstentions", "prior_model", "method", "seed", "threads"),
+)
+KINDS = {
+    "numbers": FusedKind("numbers", "estimates", "fuse_numbers"),
+    "multi_label": FusedKind("sets", "sets", "fuse_sets", ("seed", "threads")),
+    "scores": replace(LABELS, reads="scores"),
+    "abstentions": LABELS,
+}
+"""The kinds of responses by the option of ``blindfuse fuse``."""
+
+
+@dataclass(frozen=True)
+class FusionResult:
+    """A fusion (:class:`blindfuse.result.Result`) with the gold labels ``{item: label}`` it used.
+
+    ``blind`` is what ``blindfuse.fuse`` gives without the gold labels, None if another method was
+    used, and ``gold_check`` the error without them.
+    """
+
+    fusion: Any
+    gold: Mapping[Any, Any]
+    blind: Any = None
+    gold_check: "GoldCheck | None" = None
+
+
+@dataclass(frozen=True)
+class FuseOptions:
+    """The options of ``blindfuse.fuse``; ``gold`` and ``prior_model`` are paths."""
+
+    gold: str | None
+    no_gold: bool
+    method: str
+    ordered: bool
+    prior_model: str | None
+    seed: int
+    threads: int | None
+    abstentions: bool = False
+    separator: str | None = None
+
+    def fuse(
+        self, data: "blindfuse.Read[Any]", screen: "Screen", step: "Step", kind: FusedKind = LABELS
+    ) -> FusionResult:
+        """Fuse the responses; labels with gold labels a second time without, for the error."""
+        gold = self._gold(data, kind, screen)
+        options = self.arguments()
+        taken = {name: options[name] for name in kind.options}
+        function = getattr(blindfuse, kind.function)
+        step("fusing the responses")
+        with _warnings_as_notes(screen):
+            fusion = function(data.responses, gold=gold, **taken)
+            if kind.function != LABELS.function:
+                return FusionResult(fusion, gold)
+            if gold:
+                step("fusing without the gold labels to measure the error on them")
+            return self.check(fusion, gold, function(data.responses, **taken) if gold else fusion)
+
+    def check(self, fusion: Any, gold: Mapping[Any, Any], blind: Any) -> FusionResult:
+        """Return the fusion with the error of ``blind`` on gold labels that it was not given."""
+        check = blindfuse.check_on_gold(blind, gold) if gold else None
+        return FusionResult(fusion, gold, blind if self.method == FUSE else None, check)
+
+    def _gold(
+        self, data: "blindfuse.Read[Any]", kind: FusedKind, screen: "Screen"
+    ) -> Mapping[Any, Any]:
+        """Return the gold labels of --gold, or else those in the files."""
+        if self.no_gold:
+            return {}
+        if self.gold is not None:
+            return read_gold_for(data, self.gold, screen, kind.reads, self.separator)
+        items = set(data.responses.items.tolist())
+        return {item: label for item, label in data.gold.items() if item in items}
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments of ``blindfuse.fuse``, but for the gold labels."""
+        prior_model = None if self.prior_model is None else load_text_model(self.prior_model)
+        return {
+            "ordered": self.ordered,
+            "abstentions": self.abstentions,
+            "prior_model": prior_model,
+            "method": self._estimator(prior_model),
+            "seed": self.seed,
+            "threads": self.threads,
+        }
+
+    def _estimator(self, prior_model: "blindfuse.Model | None") -> "Estimator | None":
+        """Return the method of --method with its parameters; None for the rule of fuse."""
+        if self.method == FUSE:
+            return None
+        from blindfuse.estimators.registry import METHODS
+
+        method = METHODS[self.method]()
+        options = {"seed": self.seed, "ordered": self.ordered, "prior_model": prior_model}
+        given = {name: value for name, value in options.items() if value}
+        accepted = method.get_params()
+        for name in ("ordered", "prior_model"):
+            if name in given and name not in accepted:
+                raise BadParameter(
+                    f"{self.method} does not use {name}=. Leave one of the two options out."
+                )
+        return method.set_params(**{name: given[name] for name in given if name in accepted})
+
+
+with_fuse_options = takes(
+    "options",
+    FuseOptions,
+    [
+        click.option(
+            "--gold",
+            type=EXISTING_FILE,
+            metavar="FILE",
+            help="Gold labels, which are held fixed: a table with the columns item and label.",
+        ),
+        click.option(
+            "--no-gold", is_flag=True, help="Ignore gold labels in the files of responses."
+        ),
+        click.option(
+            "--method",
+            type=Method(),
+            default=FUSE,
+            show_default=True,
+            help="A method listed by `blindfuse methods`; fuse selects one for the data.",
+        ),
+        click.option("--ordered", is_flag=True, help="The classes are ordered, like grades."),
+        click.option(
+            "--prior-model",
+            type=EXISTING_FILE,
+            metavar="MODEL",
+            help="A saved model of the same annotators, used as a prior.",
+        ),
+        seed_option,
+        threads_option,
+    ],
+)
+
+
+def load_text_model(path: str) -> "blindfuse.Model":
+    """Load a model and convert its names to text, because names read from files are text."""
+    return blindfuse.Model.load(path).with_text_names()
+
+
+@contextmanager
+def _warnings_as_notes(screen: "Screen") -> Iterator[None]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    screen.note(*dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def read_gold_for(
+    data: "blindfuse.Read[Any]",
+    path: str,
+    screen: "Screen",
+    kind: "Kind" = "labels",
+    separator: str | None = None,
+) -> dict[str, Any]:
+    """Read gold labels from a file; items without responses are left out, with a note."""
+    from blindfuse.readers.gold import read_gold, read_gold_numbers, read_gold_sets
+
+    gold: dict[str, Any]
+    if kind == "numbers":
+        gold = read_gold_numbers(path)
+    elif kind == "sets":
+        gold = read_gold_sets(path, data.responses.classes, separator)
+    else:
+        gold = read_gold(path, classes=data.responses.classes)
+    return gold_with_responses(gold, set(data.responses.items.tolist()), path, screen)
+
+
+def gold_with_responses(
+    gold: dict[str, Any], items: set[str], path: str, screen: "Screen"
+) -> dict[str, Any]:
+    """Return the gold labels of the items that have responses; a note names the others."""
+    unknown = [item for item in gold if item not in items]
+    if len(unknown) == len(gold):
+        raise BadFile(
+            f"No item in {path} has responses: {path} names {list_names(unknown, 3)}. Use the same "
+            "names as in the responses."
+        )
+    if unknown:
+        screen.note(
+            f"{len(unknown):,} gold items without responses were skipped: {list_names(unknown)}"
+        )
+    return {item: label for item, label in gold.items() if item in items}
+
+
+@dataclass(frozen=True)
+class FusedFiles:
+    """The files that a result is written to besides the table of -o."""
+
+    report: Path | None
+    annotators: Path | None
+    model: Path | None
+
+    def writers(
+        self,
+        fused: FusionResult,
+        output: OutputOptions,
+        title: str,
+        notes: Sequence[str],
+        step: "Step",
+    ) -> dict[Path, FileWriter]:
+        """Return what writes the annotators, the model and the report, where asked for."""
+        writers: dict[Path, FileWriter] = {}
+        if self.annotators is not None:
+            columns = fused.fusion.annotator_columns()
+            writers[self.annotators] = table_writer([columns], self.annotators, output.spreadsheet)
+        if self.model is not None:
+            writers[self.model] = fused.fusion.save
+        if self.report is not None:
+            step("writing the report")
+            writers[self.report] = report_writer(title, notes, fused)
+        return writers
+
+
+with_other_files = takes(
+    "other_files",
+    FusedFiles,
+    [
+        report_option,
+        click.option(
+            "--annotators",
+            "--runs",
+            "annotators",
+            type=OutputFile(),
+            help="Write one row per annotator, or per run of clusterings, in a format of -o.",
+        ),
+        click.option(
+            "--model",
+            type=OutputFile(("npz",)),
+            help="Save the model for `blindfuse predict`: .npz.",
+        ),
+    ],
+)
+
+
+def write_result(
+    fused: FusionResult,
+    output: OutputOptions,
+    notes: Sequence[str],
+    writers: Mapping[Path, FileWriter],
+    results: str,
+) -> None:
+    """Write all files, then print the JSON document or the summary."""
+    output.write(
+        fused.fusion.item_columns(),
+        text=lambda: [summary_table(fused)],
+        document=lambda: _json_document(fused, notes),
+        other_files=writers,
+    )
+    if output.path is None and not output.as_json:
+        output.screen.note(f"No {results} were written; add `-o fused.csv`.")
+
+
+def summary_table(fused: FusionResult) -> "Table":
+    """Return what was fused and how, the error on gold labels, and what matters besides."""
+    from blindfuse.cli.screen import paragraph_table
+
+    result, check = fused.fusion, fused.gold_check
+    rows = [("Fused", result.size), ("Method", f"{capitalize(result.method)}. {result.why}")]
+    if check is not None:
+        rows.append(("Gold labels", check.summary()))
+    paragraphs = (each for each in result.paragraphs() if each.warning or not each.detail)
+    return paragraph_table([*rows, *((each.heading, each.text) for each in paragraphs)])
+
+
+def _json_document(fused: FusionResult, notes: Sequence[str]) -> dict[str, Any]:
+    """The whole result as one JSON object, with the notes of reading and the error on gold."""
+    document: dict[str, Any] = fused.fusion.to_json()
+    document["notes"] = list(dict.fromkeys([*notes, *document["notes"]]))
+    check = fused.gold_check
+    if check is not None:
+        document["gold"] = {
+            "items": check.items,
+            "error": check.error.value,
+            "vote_error": check.vote_error.value,
+            "calibration_error": check.calibration_error,
+        }
+    return document
+
+
+def report_writer(
+    title: str, notes: Sequence[str], fused: FusionResult, audit: "AuditResult | None" = None
+) -> FileWriter:
+    """Return a function that writes the report of a result, for labels with other methods."""
+    compared, gold = _compare(fused), fused.gold_check
+    page = blindfuse.report_html(
+        fused.fusion, title=title, notes=notes, compared=compared, gold=gold, audit=audit
+    )
+    return lambda path: path.write_text(page, encoding="utf-8")
+
+
+def _compare(fused: FusionResult) -> "list[Comparison]":
+    """Compare the methods for labels that are fast enough for this number of responses."""
+    from blindfuse.estimators.registry import METHODS
+
+    if not isinstance(fused.fusion, blindfuse.Fusion):
+        return []
+    responses = fused.fusion.responses
+    if responses.n_responses > MAX_RESPONSES_FAST_METHODS:
+        return []
+    compare_all = responses.n_responses <= MAX_RESPONSES_ALL_METHODS
+    methods = {name: METHODS[name] for name in (METHODS if compare_all else FAST_METHODS)}
+    return blindfuse.compare(responses, fused.gold, methods, fused=fused.blind)
