@@ -56,6 +56,13 @@ def case(about: str, rows: Any, responses: str | None, *notes: str, **options: A
     return Case(about, content, expected, notes, gold, columns, options)
 
 
+OTHER_STRUCTURES: list[dict[str, Any]] = [
+    {"id": 1, "data": {}, "annotations": [3]},
+    {"id": 1, "data": None, "annotations": []},
+    {"id": 1, "data": {}, "annotations": [{"result": [{"type": "choices"}]}]},
+]
+
+
 def choice(label: str, question: str = "sentiment") -> dict[str, Any]:
     return label_studio_choice(label, question)
 
@@ -139,11 +146,7 @@ LABEL_STUDIO = [
     ),
     *(
         case(f"another structure: {task}", [task], None, "structure of an export from Label Studio")
-        for task in (
-            {"id": 1, "data": {}, "annotations": [3]},
-            {"id": 1, "data": None, "annotations": []},
-            {"id": 1, "data": {}, "annotations": [{"result": [{"type": "choices"}]}]},
-        )
+        for task in OTHER_STRUCTURES
     ),
 ]
 

@@ -96,8 +96,9 @@ def _folders() -> list[Path]:
     NUMBA_CACHE_DIR replaces the others, so that a test or a benchmark can start without a cache.
     """
     name = f"kernels-{_digest(os.fsencode(SOURCES)).hex()}"
-    if getattr(config, "CACHE_DIR", ""):
-        return [Path(config.CACHE_DIR).absolute() / name]
+    chosen: str = getattr(config, "CACHE_DIR", "")
+    if chosen:
+        return [Path(chosen).absolute() / name]
     folders = [SOURCES / "__pycache__", cache_folder() / name]
     return [folder for folder in folders if folder.is_absolute()]  # no "~" without a home folder
 
