@@ -154,7 +154,6 @@ def test_a_frame_read_as_a_matrix_keeps_its_types(library: Library) -> None:
 CATEGORICALS: dict[str, Callable[[list[Any]], Any]] = {
     "pandas": lambda values: pd.DataFrame({"a": pd.Categorical(values)}),
     "polars": lambda values: pl.DataFrame({"a": pl.Series(values, dtype=pl.Categorical)}),
-    "polars enum": lambda values: pl.DataFrame({"a": pl.Series(values, dtype=pl.Enum(["y", "x"]))}),
     "polars lazy": lambda values: pl.LazyFrame({"a": pl.Series(values, dtype=pl.Categorical)}),
     "pyarrow": lambda values: pa.table({"a": pa.array(values).dictionary_encode()}),
 }
@@ -173,6 +172,33 @@ def test_categorical_integers_stay_integers(library: str, values: list[Any]) -> 
     responses = Responses.from_wide(CATEGORICALS[library](values))
     assert responses.classes.tolist() == [9, 10]
     assert responses.matrix()[:2].tolist() == [[1], [0]]
+
+
+GRADES = [" poor", "fair", "good", "unused"]
+ORDERED: dict[str, Callable[[list[Any]], Any]] = {
+    "pandas": lambda values: pd.Series(pd.Categorical(values, GRADES, ordered=True)),
+    "polars": lambda values: pl.Series(values, dtype=pl.Enum(GRADES)),
+}
+
+
+@pytest.mark.parametrize("series", ORDERED.values(), ids=ORDERED.keys())
+@pytest.mark.parametrize("seed", range(3))
+def test_ordered_categories_give_their_order(series: Callable[[list[Any]], Any], seed: int) -> None:
+    labels = [[None, *GRADES][k] for k in np.random.default_rng(seed).integers(0, 4, 60)]
+    library = pd.DataFrame if isinstance(series([]), pd.Series) else pl.DataFrame
+    columns = {"item": [*range(20)] * 3, "annotator": [*"abc"] * 20, "label": series(labels)}
+    wide = {"a": series(labels[:30]), "b": series(labels[30:])}
+    for responses in (
+        Responses.from_long(*columns.values()),
+        Responses.from_frame(library(columns)),
+        Responses.from_wide(library(wide)),
+    ):
+        assert responses.classes.tolist() == ["poor", "fair", "good"]
+    wide["a"] = pl.Series(labels[:30], dtype=pl.Enum(GRADES))
+    wide["b"] = pl.Series(labels[30:], dtype=pl.Enum(GRADES[::-1]))
+    assert Responses.from_wide(pl.DataFrame(wide)).classes.tolist() == ["fair", "good", "poor"]
+    listed = Responses.from_frame(library(columns), classes=["good", "fair", "poor"])
+    assert listed.classes.tolist() == ["good", "fair", "poor"]
 
 
 @every_library

@@ -399,7 +399,7 @@ def test_items_and_annotators_without_responses_are_kept_and_noted() -> None:
 
 
 def test_notes_list_at_most_five_names() -> None:
-    (note,) = Responses.from_matrix(np.append(np.full(20, -1), 0)[:, None]).notes
+    (note,) = Responses.from_matrix(np.append(np.full(20, -1), 5)[:, None]).notes
     assert note.startswith("20 items")
     assert "0, 1, 2, 3, 4 and 15 more" in note
 

@@ -3,6 +3,7 @@
 import shlex
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,12 +89,17 @@ def test_numbers_that_do_not_occur_are_noted_other_than_the_default() -> None:
     assert convert([0, 1], missing=[-1])[1] == ""
 
 
-def test_signs_of_a_matrix_are_noted_where_minus_one_is_missing() -> None:
-    signs = [[1, -1, 1], [-1, 1, 1]]
-    assert "2 labels treated as missing: -1 (pass" in "; ".join(Responses.from_matrix(signs).notes)
-    kept = Responses.from_matrix(signs, None, classes=[-1, 1])
-    assert kept.n_responses == 6
-    assert Responses.from_matrix([[1, -1, 0], [0, 1, 1]]).notes == ()
+@pytest.mark.parametrize("others", [[1], [0, 1]])
+def test_minus_one_may_be_a_class_of_a_matrix(others: list[int]) -> None:
+    classes = [-1, *others]
+    signs = np.random.default_rng(0).choice(classes, (8, 3))
+    note = f"{(signs < 0).sum()} labels treated as missing: -1 (pass missing=None and classes="
+    assert f"{note}{classes} if it is a class)" in Responses.from_matrix(signs).notes
+    kept = Responses.from_matrix(signs, None, classes=classes)
+    assert kept.n_responses == signs.size
+    assert not kept.notes
+    for without_doubt in ([[1, -1, 2], [0, 1, 1]], [[1, 0, 0], [0, 1, 1]]):
+        assert not Responses.from_matrix(without_doubt).notes
 
 
 @pytest.mark.parametrize("code", ["77", "88", "98", "-8", "-99", "255", "65535"])

@@ -207,7 +207,7 @@ def code_distinct(
         _check_class_count(as_names([value for value in values if not is_null(value)]))
     rules = LabelRules(values, counts, options)
     _reject_invalid_labels(rules.labels, named, where)
-    names = _sorted_classes(rules.labels) if named is None else named
+    names = _sorted_classes(rules.labels, options.order) if named is None else named
     code_of = {name_key(name): code for code, name in enumerate(names.tolist())}
     code_of[None] = -1
     codes = [code_of.get(name_key(label), -2) for label in rules.labels]
@@ -353,12 +353,20 @@ def _reject_invalid_labels(
         raise BadLabels(f"Label {list_names([value])} ({where(at)}) {rule}.")
 
 
-def _sorted_classes(labels: Sequence[Any]) -> Array:
-    """Return the distinct labels, sorted: by value if all are numbers, so that 10 follows 9."""
+def _sorted_classes(labels: Sequence[Any], order: Sequence[Any]) -> Array:
+    """Return the distinct labels in this order, if it lists all of them, or else sorted.
+
+    Numbers are sorted by value, so that 10 follows 9.
+    """
     keys = dict.fromkeys(name_key(label) for label in labels if label is not None)
     values = [key_value(key) for key in keys]
     if not values:
         return np.empty(0, dtype=object)
+    place_of = {
+        name_key(trim(name) if isinstance(name, str) else name): at for at, name in enumerate(order)
+    }
+    if keys.keys() <= place_of.keys():
+        return _check_class_count(as_names(sorted(values, key=lambda v: place_of[name_key(v)])))
     try:
         ordered = _sort_texts(values) if isinstance(values[0], str) else sorted(values)
     except TypeError:

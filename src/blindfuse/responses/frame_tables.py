@@ -18,12 +18,16 @@ from blindfuse.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class LongTable:
-    """Columns of items, annotators and responses, with one row per response."""
+    """Columns of items, annotators and responses, with one row per response.
+
+    ``order`` are the categories of a column of ordered categories.
+    """
 
     items: Values
     annotators: Values
     values: Values
     notes: Sequence[str] = ()
+    order: Sequence[Any] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +38,7 @@ class WideTable:
     items: Names | None = None
     annotators: Names | None = None
     notes: Sequence[str] = ()
+    order: Sequence[Any] = ()
 
     def long(self) -> LongTable:
         """Return one row per cell. Items that occur twice are one item."""
@@ -46,6 +51,7 @@ class WideTable:
             np.tile(annotators, n_items),
             self.matrix.reshape(-1),
             self.notes,
+            self.order,
         )
 
 
@@ -91,7 +97,8 @@ def _long_table(frame: Any, sample: frames.FrameSample, named: ColumnOptions) ->
     gold = gold_column([sample], list(columns.values()))
     notes = [*_detection_note(columns, named), *_gold_note(gold)]
     items, annotators, values = frames.columns(frame, list(columns.values()))
-    return LongTable(items, annotators, values, notes)
+    order = frames.category_order(frame, [columns["label"]])
+    return LongTable(items, annotators, values, notes, order)
 
 
 def _wide_table(
@@ -103,7 +110,8 @@ def _wide_table(
     else:
         items, *columns = frames.columns(frame, [item, *annotators])
         items = as_plain_names(items)
-    return WideTable(stack_columns(columns), items, annotators, notes)
+    order = frames.category_order(frame, annotators)
+    return WideTable(stack_columns(columns), items, annotators, notes, order)
 
 
 def _refuse_questions(table: frames.FrameSample, columns: Mapping[str, str]) -> None:

@@ -151,6 +151,26 @@ def values(data: Any) -> Any:
     return _values(series) if isinstance(series, nw.Series) else data
 
 
+def category_order(frame: Any, names: Sequence[str]) -> tuple[Any, ...]:
+    """Return the categories that columns of ordered categories share, in order; else nothing."""
+    schema = _table(frame).collect_schema()
+    orders = sorted((_categories(schema[name]) for name in names), key=len)
+    shared = orders[-1] if orders else ()
+    is_shared = all([each for each in shared if each in order] == [*order] for order in orders)
+    return shared if is_shared else ()
+
+
+def series_order(data: Any) -> tuple[Any, ...]:
+    """Return the ordered categories of a Series; nothing for other data."""
+    series = nw.from_native(data, series_only=True, pass_through=True)
+    return _categories(series.dtype) if isinstance(series, nw.Series) else ()
+
+
+def _categories(dtype: Any) -> tuple[Any, ...]:
+    """The categories of an Enum, which an ordered Categorical of pandas is, too."""
+    return tuple(dtype.categories) if isinstance(dtype, nw.Enum) else ()
+
+
 def _native(data: Any) -> Any:
     try:
         return nw.from_native(data, pass_through=True)

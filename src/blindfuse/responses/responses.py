@@ -1,7 +1,7 @@
 """``Responses``: the symbols that annotators reported for items, as integer codes with names."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -136,6 +136,7 @@ class Responses(AnnotationTable):
     def _from_wide(cls, table: WideTable, options: LabelOptions) -> "Responses":
         n_items, n_annotators = table.matrix.shape
         names = names_or_numbers(table.annotators, n_annotators, "annotators")
+        options = replace(options, order=table.order)
         coded = code_labels(table.matrix.reshape(-1), options, cell_description(names))
         codes = coded.codes.reshape(table.matrix.shape)
         notes = matrix_notes(codes, len(coded.names), names)
@@ -169,7 +170,8 @@ class Responses(AnnotationTable):
         Parameters
         ----------
         classes
-            the classes, in the order you want; by default the labels that occur, sorted.
+            the classes, in the order you want; by default the labels that occur, in the order of
+            an ordered Categorical or Enum, or else sorted.
         missing
             a value, or a list of values, that is treated as missing, too.
         keep_na
@@ -182,13 +184,14 @@ class Responses(AnnotationTable):
             ``"error"`` raises an error.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        return cls._from_long(LongTable(items, annotators, labels), options, repeats)
+        table = LongTable(items, annotators, labels, order=frames.series_order(labels))
+        return cls._from_long(table, options, repeats)
 
     @classmethod
     def _from_long(cls, table: LongTable, options: LabelOptions, repeats: str) -> "Responses":
         labels = as_column(frames.values(table.values))
         item, annotator = code_columns(table.items, table.annotators, labels, "labels")
-        coded = code_labels(labels, options, row_description)
+        coded = code_labels(labels, replace(options, order=table.order), row_description)
         notes = *table.notes, *coded.notes, *item.notes, *annotator.notes
         return cls.collect(item, annotator, coded.codes, repeats, notes, classes=coded.names)
 

@@ -62,6 +62,8 @@ class LabelOptions:
         punctuation are one label.
     abstain
         whether −1 is missing where all labels are whole numbers, other than only −1 and 1.
+    order
+        the order of the classes if all of them are listed; otherwise they are sorted.
     """
 
     classes: Sequence[Any] | None = None
@@ -69,6 +71,7 @@ class LabelOptions:
     keep_na: bool = False
     fold_case: bool = False
     abstain: bool = False
+    order: Sequence[Any] = ()
 
 
 class LabelRules:
@@ -161,9 +164,12 @@ class LabelRules:
         if absent or absent_numbers:
             names = list_names([*absent, *absent_numbers])
             self.notes.append(f"no label is {names}, given as missing")
-        if -1 in markers and self._distinct() == [1]:
+        kept = self._distinct()
+        if -1 in markers and set(kept) <= {0, 1}:
+            classes = [-1, *sorted(kept)]
+            remedy = f"pass missing=None and classes={classes} if it is a class"
             self.notes += count_note(
-                self._count(dropped), f"label{{s}} treated as missing: -1{_LIST_SIGNS}"
+                self._count(dropped), f"label{{s}} treated as missing: -1 ({remedy})"
             )
 
     def _note_suspects(self, suspects: Sequence[Any]) -> None:
@@ -276,7 +282,6 @@ class LabelRules:
 
 
 _KEEP_NA = " (pass --keep-na, or keep_na=True in Python, if they are classes)"
-_LIST_SIGNS = " (pass missing=None and classes=[-1, 1] if it is a class)"
 _LIST_CLASSES = " (list all classes with --classes, or classes= in Python, if it is a class)"
 
 
