@@ -33,20 +33,20 @@ def test_crowd_quantiles_equal_numpys() -> None:
     np.testing.assert_array_equal(scale.edges[0], expected)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_judges_on_very_different_scales_get_levels_of_their_own(seed: int) -> None:
-    """Multiplying a judge's scores changes no label, and levels of the crowd would lose most."""
-    factors = (1, 100, 1, 100)
-    scores, truth = judged(seed, factors=factors)
-    mixed = Responses.from_scores(scores, classes=[0, 1])
-    assert mixed.anchor.scale is not None
-    assert mixed.anchor.scale.annotators is not None
-    assert any("different scales" in note for note in mixed.notes)
-    found = error(fuse(mixed).labels, truth)
-    rescaled = fuse(Responses.from_scores(scores / np.array(factors), classes=[0, 1]))
-    assert found <= error(rescaled.labels, truth) + 0.01
-    per_level = np.array([np.bincount(column, minlength=11) for column in mixed.matrix().T])
-    np.testing.assert_allclose(per_level, 600 / 11, atol=1)
+def test_judges_on_very_different_scales_get_levels_of_their_own() -> None:
+    """Multiplying a judge's scores costs nothing, and levels of the crowd would lose most."""
+    factors, excess = (1, 100, 1, 100), []
+    for seed in range(8):
+        scores, truth = judged(seed, factors=factors)
+        mixed = Responses.from_scores(scores, classes=[0, 1])
+        assert mixed.anchor.scale is not None
+        assert mixed.anchor.scale.annotators is not None
+        assert any("different scales" in note for note in mixed.notes)
+        per_level = np.array([np.bincount(column, minlength=11) for column in mixed.matrix().T])
+        np.testing.assert_allclose(per_level, 600 / 11, atol=1)
+        rescaled = Responses.from_scores(scores / np.array(factors), classes=[0, 1])
+        excess.append(error(fuse(mixed).labels, truth) - error(fuse(rescaled).labels, truth))
+    assert np.mean(excess) < 0.005
 
 
 def test_judges_of_different_strictness_share_levels() -> None:

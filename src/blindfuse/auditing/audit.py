@@ -211,7 +211,7 @@ def audit(fusion: "Fusion", plan: AuditPlan | None, checked: Mapping[Any, Any]) 
             f"{fusion.responses.n_symbols:,} symbols. Pass the checked labels to fuse as gold=, "
             "or fuse with abstentions=False if missing responses are the only symbols."
         )
-    sample = collect_sample(fusion, plan, checked)
+    sample = collect_sample(fusion, plan, checked or {})
     candidates = None if plan is None else plan.candidates
     if candidates is None or candidates.fusion is not fusion:
         candidates = fit_candidates(fusion)

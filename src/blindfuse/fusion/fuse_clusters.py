@@ -267,8 +267,8 @@ def choose_number_of_classes(responses: Responses, seed: int = 0) -> NumberOfCla
             "Pass the number of classes.",
         )
     halves = _halve(responses, items, int(candidates[-1]))
-    predicted = np.stack([_predict_held_out(halves, int(k)) for k in candidates])
-    gains = predicted[1:] - predicted[0]
+    predicted, alone = np.stack([_predict_held_out(halves, int(k)) for k in candidates[1:]], axis=1)
+    gains = predicted - alone
     errors = gains.std(axis=1) / np.sqrt(gains.shape[1])
     if not np.any(gains.mean(axis=1) > SIGNIFICANT_Z * errors):
         raise NotIdentifiable(
@@ -277,7 +277,7 @@ def choose_number_of_classes(responses: Responses, seed: int = 0) -> NumberOfCla
             "Check that the rows of all runs are the same items; pass the number of classes to "
             "fuse them anyway.",
         )
-    curve = predicted.mean(axis=1)
+    curve = np.concatenate([alone[:1], predicted]).mean(axis=1)
     rise = (curve - curve[0]) / (curve.max() - curve[0])
     line = np.log(candidates) / np.log(candidates[-1])
     allowed = (candidates > 1) & (candidates <= responses.n_symbols)
@@ -324,26 +324,27 @@ def _halve(responses: Responses, items: Codes, n_symbols: int) -> list[Responses
 
 
 def _predict_held_out(halves: list[Responses], n_classes: int) -> Floats:
-    """Mean log probability of an item's clusters, each given the others, ``[item]``."""
+    """Mean log probability of an item's clusters, ``[given others or alone, item]``.
+
+    Alone, a cluster has the share Γ_m π of the same model, so that what the others add is
+    dependence between runs and not another shrinkage.
+    """
     results = []
     for train, test in (halves, halves[::-1]):
-        confusions, prior = _fit(train, n_classes)
+        table = train.with_anchor(n_classes, train.anchor)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)
+            model = DawidSkene(max_iter=50, tolerance=1e-5).fit(table).model_
         floor = 0.5 / train.n_items  # a cluster that the other half does not have
-        results.append(_log_predictions(np.maximum(confusions, floor), prior, test))
-    return np.concatenate(results)
-
-
-def _fit(responses: Responses, n_classes: int) -> tuple[Floats, Floats]:
-    """Confusion matrices and prior; with one class, the shares of the clusters of each run."""
-    if n_classes == 1:
-        counts = _counts(responses)
-        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        return shares[:, :, None], np.ones(1)
-    table = responses.with_anchor(n_classes, responses.anchor)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConverged)
-        model = DawidSkene(max_iter=50, tolerance=1e-5).fit(table).model_
-    return model.confusions, model.prior
+        confusions = np.maximum(model.confusions, floor)
+        shares = (confusions @ model.prior)[:, :, None]
+        results.append(
+            [
+                _log_predictions(confusions, model.prior, test),
+                _log_predictions(shares, np.ones(1), test),
+            ]
+        )
+    return np.concatenate(results, axis=1)
 
 
 def _log_predictions(confusions: Floats, prior: Floats, responses: Responses) -> Floats:
