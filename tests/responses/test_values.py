@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 
 from blindfuse import Responses
 from blindfuse.responses.markers import FAILED_VERDICTS, MISSING_MARKERS
+from blindfuse.responses.numerals import missing_number_note
 from blindfuse.responses.spellings import fold
-from blindfuse.responses.values import (
-    TRIMMED,
-    LabelOptions,
-    LabelRules,
-    missing_number_note,
-    plain_names,
-)
+from blindfuse.responses.values import TRIMMED, LabelOptions, LabelRules, plain_names
 
 
 def convert(values: list[Any], **options: Any) -> tuple[list[Any], str]:
@@ -26,25 +21,26 @@ def convert(values: list[Any], **options: Any) -> tuple[list[Any], str]:
     return rules.labels, "; ".join(rules.notes)
 
 
-# White space
-
-
 @pytest.mark.parametrize("space", TRIMMED)
 def test_outer_white_space_is_removed_and_noted(space: str) -> None:
     labels, notes = convert([f"cat{space}", f"{space}cat", "cat", f"big{space}dog"])
     assert labels == ["cat", "cat", "cat", f"big{space}dog"]
     assert "2 labels trimmed" in notes
     assert plain_names([f"{space}q1{space}{space}", "q1"]) == ["q1", "q1"]
-
-
-def test_a_given_class_keeps_its_white_space() -> None:
-    assert convert(["cat ", "cat"], classes=["cat ", "cat"])[0] == ["cat ", "cat"]
+    assert convert([f"cat{space}", "cat"], classes=[f"cat{space}", "cat"])[0][0] != "cat"
 
 
 # Missing markers
 
+MISSING = [
+    *MISSING_MARKERS,
+    *FAILED_VERDICTS,
+    *(word.replace("_", " ").title() for word in FAILED_VERDICTS),
+    *("#ERROR", "#REF!", "#BEZUG!", "#SPILL!", "#NV", "####", "Err:502"),
+]
 
-@pytest.mark.parametrize("marker", sorted(MISSING_MARKERS))
+
+@pytest.mark.parametrize("marker", sorted(MISSING))
 def test_markers_are_missing_unless_they_are_classes(marker: str) -> None:
     labels, notes = convert(["a", "b", marker, f" {marker}"])
     assert labels == ["a", "b", None, None]
@@ -52,41 +48,72 @@ def test_markers_are_missing_unless_they_are_classes(marker: str) -> None:
     assert "--keep-na" in notes
     assert convert(["a", marker], keep_na=True) == (["a", marker], "")
     assert convert(["a", marker], classes=["a", marker])[0] == ["a", marker]
+    assert convert([marker, "a"], classes=["a"])[0] == [None, "a"]
 
 
-@pytest.mark.parametrize("word", ["none", "no", "nil", "", "Nancy", "-", "?"])
-def test_other_words_are_not_markers(word: str) -> None:
-    assert convert(["a", "b", word])[0] == ["a", "b", word or None]
+def test_failed_verdicts_beside_one_class_are_classes() -> None:
+    assert convert(["no error", "error"]) == (["no error", "error"], "")
 
 
-def test_the_users_markers_are_missing_too() -> None:
-    labels, notes = convert(["a", "b", "?", "NA"], missing=["?"])
-    assert labels == ["a", "b", None, None]
-    assert "1 label treated as missing: '?'" in notes
-    assert convert([0, 1, 9], missing=[9]) == ([0, 1, None], "")
+SUSPECTS = [
+    *("failed", "none", "refused", "abstain", "n.a", "to_do", "no_answer", "?", "-", "\u2014"),
+    *("...", "_", "''", "(NA)", "NA.", "Null", "<none>", "[error]", "HTTP 429", "unknown"),
+    *("Not sure", "I cannot answer", "I'm sorry, but I can\u2019t help with that."),
+    *("As an AI language model, I do not judge", "N/A - cannot judge", "Error: 429"),
+    *("TimeoutError('x')", "-1", "-99", "999"),
+]
+
+
+@pytest.mark.parametrize("word", SUSPECTS)
+def test_what_may_mark_missing_responses_is_a_class_with_a_note(word: str) -> None:
+    labels, notes = convert(["A", "B", word])
+    assert labels == ["A", "B", word]
+    assert f"read as classes: {word!r}" in notes
+    assert f"--missing {word} " in notes or f"--missing {shlex.quote(word)} " in notes
+    assert convert(["A", "B", word], missing=[word])[0] == ["A", "B", None]
+    assert convert(["A", "B", word], classes=["A", "B", word])[1] == ""
+
+
+@pytest.mark.parametrize("code", ["-1", "-8", "-99", "77", "98", "255", "65535"])
+def test_codes_of_missing_responses_beside_small_numbers_are_noted(code: str) -> None:
+    labels, notes = convert(["1", "2", "3", code])
+    assert labels[-1] == code
+    assert f"--missing {code}" in notes
+    assert convert(["70", "80", code])[1] == ""
+    assert convert(["cat", "dog", "5", code])[1] == ""
 
 
 @pytest.mark.parametrize(
-    ("marker", "label"), [("1", "1.0"), ("1.0", "1"), ("-9", "-9.0"), ("1,0", "1"), (" 9 ", "9")]
+    "labels",
+    [
+        *(["no", "Nancy", "nilly"], ["<", "=", ">"], ["+", "-"], ["A+", "A", "A-"], ["C", "C++"]),
+        *(
+            ["valid", "invalid"],
+            ["cat", "dog", "7"],
+            [str(n) for n in range(120)],
+            ["#1", "#2", "A"],
+        ),
+    ],
 )
-def test_a_number_that_marks_missing_labels_is_found_in_any_spelling(
-    marker: str, label: str
-) -> None:
-    labels, notes = convert(["2", "3", label], missing=[marker])
-    assert labels == ["2", "3", None]
-    assert f"1 label treated as missing: {label!r}" in notes
+def test_ordinary_classes_are_not_noted(labels: list[str]) -> None:
+    assert convert(labels) == (labels, "")
 
 
-def test_markers_that_do_not_occur_are_noted() -> None:
-    notes = convert(["cat", "dog"], missing=["CAT", "zebra"])[1]
-    assert notes == "no label is 'CAT', 'zebra', given as missing"
-    assert convert([0, 1], missing=[-1])[1] == ""
-    assert "no label is" not in convert(["a", "b", "?"], missing=["?"])[1]
-
-
-def test_numbers_that_do_not_occur_are_noted_other_than_the_default() -> None:
-    assert convert([0, 1], missing=[5])[1] == "no label is 5, given as missing"
-    assert convert([0, 1], missing=[-1])[1] == ""
+@pytest.mark.parametrize(
+    ("marker", "label"),
+    [
+        *(("?", "?"), ("1", "1.0"), ("1.0", "1"), ("-9", "-9.0"), ("1,0", "1"), (" 9 ", "9")),
+        *((9, 9), (9.0, 9), (-1, -1), (True, True), ("a, b", "a, b")),
+    ],
+)
+def test_what_the_user_calls_missing_is_missing_and_else_reported(marker: Any, label: Any) -> None:
+    labels, notes = convert([2, "3", label, "NA"], missing=[marker])
+    assert labels == [2, "3", None, None]
+    assert (f"1 label treated as missing: {label!r}" in notes) == isinstance(label, str)
+    assert "no label is" not in notes
+    notes = convert([2, "3"], missing=[marker, "zebra"])[1]
+    names = "'zebra'" if marker == -1 else f"{marker!r}, 'zebra'"  # −1 is the default of matrices
+    assert notes == f"no label is {names}, given as missing"
 
 
 @pytest.mark.parametrize("others", [[1], [0, 1]])
@@ -102,46 +129,10 @@ def test_minus_one_may_be_a_class_of_a_matrix(others: list[int]) -> None:
         assert not Responses.from_matrix(without_doubt).notes
 
 
-@pytest.mark.parametrize("code", ["77", "88", "98", "-8", "-99", "255", "65535"])
-def test_numbers_of_surveys_and_unsigned_numbers_are_noted(code: str) -> None:
-    labels, notes = convert(["1", "2", "3", code])
-    assert labels[-1] == code
-    assert f"--missing {code}" in notes
-    assert convert(["70", "80", code])[1] == ""
-
-
 @pytest.mark.parametrize("null", [None, float("nan"), "", "  "])
 def test_nulls_are_missing_even_if_markers_are_kept(null: Any) -> None:
-    assert convert(["a", null], keep_na=True) == (
-        ["a", None],
-        "1 empty label treated as missing",
-    )
-
-
-# Failed verdicts
-
-
-@pytest.mark.parametrize("word", sorted(FAILED_VERDICTS))
-def test_failed_verdicts_are_missing_unless_they_are_classes(word: str) -> None:
-    for spelling in (word, word.upper(), word.title(), word.replace("_", " ")):
-        labels, notes = convert(["A", "B", spelling])
-        assert labels == ["A", "B", None]
-        assert "--keep-na" in notes
-        assert convert(["A", "B", spelling], keep_na=True)[0] == ["A", "B", spelling]
-        assert convert(["A", "B", spelling], classes=["A", "B", spelling])[0][2] == spelling
-        assert convert(["no error", spelling]) == (["no error", spelling], "")
-        assert convert([spelling, "A"], classes=["A"])[0] == [None, "A"]
-
-
-@pytest.mark.parametrize(
-    "word", ["failed", "none", "refused", "abstain", "n.a", "to_do", "no_answer", "-inf"]
-)
-def test_words_that_are_often_classes_are_kept_with_a_note(word: str) -> None:
-    labels, notes = convert(["A", "B", word])
-    assert labels == ["A", "B", word]
-    assert f"--missing {word}" in notes or f"--missing {shlex.quote(word)}" in notes
-    assert convert(["A", "B", word], missing=[word])[0] == ["A", "B", None]
-    assert convert(["valid", word]) == (["valid", word], "")
+    expected = ["a", None], "1 empty label treated as missing"
+    assert convert(["a", null], keep_na=True) == expected
 
 
 # Numbers
@@ -172,14 +163,11 @@ def test_numbers_of_equal_value_are_one_label_if_all_labels_are_numbers(
     assert ("read as numbers" in notes) == (changed > 0)
 
 
-def test_numbers_beside_text_are_kept_apart_with_a_note() -> None:
-    assert "kept apart" in convert(["1", "1.0", "other"])[1]
-    assert convert(["1", "2.0", "other"])[1] == ""
-
-
-def test_numbers_take_the_spelling_of_the_given_classes() -> None:
-    assert convert(["1", "1.0", "2"], classes=["1.0", "2.0"])[0] == ["1.0", "1.0", "2.0"]
-    assert convert(["1.0"], classes=["1", "2"])[0] == ["1"]
+@given(st.integers(-9, 99), st.sampled_from(["{}", "{}.0", "{:.6e}", "{:.18e}"]))
+def test_whole_numbers_of_any_program_are_one_class(number: int, form: str) -> None:
+    written = form.format(float(number) if "e" in form else number)
+    assert convert(["200", str(number), written])[0] == ["200", str(number), str(number)]
+    assert convert([str(number), written], classes=[written, "200"])[0] == [written, written]
 
 
 @pytest.mark.parametrize(
@@ -207,12 +195,42 @@ def test_minus_one_abstains_beside_other_whole_numbers() -> None:
     assert convert(["-1", "0"])[0] == ["-1", "0"]
 
 
-# Case and Unicode form
+@pytest.mark.parametrize(
+    ("ratings", "codes"),
+    [
+        ([1, 2, 3, 4, 5, -1], "-1"),
+        ([0.5, 3.5, 7.25, -1, -9], "-9, -1"),
+        ([1, 2, 3, 999], "999"),
+        ([1, 5, 10, 99, float("nan")], "99"),
+        *(([-2, -1, 0, 1, 2], None), ([-0.5, 0.5, -1, 1], None), ([90, 95, 99, 100], None)),
+        *(([60, 77, 88], None), ([-1, 1], None), ([], None)),
+    ],
+)
+def test_ratings_that_may_mark_missing_ones_are_noted(
+    ratings: list[float], codes: str | None
+) -> None:
+    notes = missing_number_note(ratings)
+    assert [note.split(".")[0] for note in notes] == [f"read as numbers: {codes}"] * bool(codes)
+
+
+# Case, Unicode form, and what stands around a label
+
+WORDS = st.text(alphabet="abcdefgh", min_size=1, max_size=6)
+FORMS = [
+    *("{}.", "**{}**", "`{}`", '"{}"', "({})", "[[{}]]", "«{}»", "„{}“", "「{}」", "{}\u200b!"),
+    *("<b>{}</b>", "<answer>{}</answer>", "{}</s>", "{}<|im_end|>", "### {}", "Label: {}"),
+    *("Final answer: {}", "The correct label is: **{}**.", "The answer is {}", "Verdict - {}"),
+    *("__label__{}", "LABEL_{}"),
+]
+"""What programs and language models write around a label, and folding removes."""
 
 
 @pytest.mark.parametrize(
     "spellings",
-    [["Cat", "cat", "CAT"], ["caf\u00e9", "cafe\u0301"], ["ＡＢ", "AB"], ["a  b", "a b"]],
+    [
+        *(["Cat", "cat", "CAT"], ["caf\u00e9", "cafe\u0301"], ["ＡＢ", "AB"], ["a  b", "a b"]),
+        *(["1", "1.0"], ["a-b", "a_b", "a\u2011b"]),
+    ],
 )
 def test_spellings_are_kept_apart_with_a_note_or_joined(spellings: list[str]) -> None:
     labels, notes = convert([*spellings, "dog"])
@@ -224,15 +242,43 @@ def test_spellings_are_kept_apart_with_a_note_or_joined(spellings: list[str]) ->
     assert convert(spellings[:1], classes=[spellings[1]], fold_case=True)[0] == [spellings[1]]
 
 
+@given(WORDS, st.sampled_from(FORMS), st.booleans())
+def test_what_stands_around_a_word_does_not_change_its_key(
+    word: str, form: str, upper: bool
+) -> None:
+    written = form.format(word.upper() if upper else word)
+    assert fold(written) == fold(word)
+    assert fold(form.format(f"not {word}")) != fold(word)
+    labels, notes = convert([word, written, "zz"], fold_case=True, classes=[word, "zz"])
+    assert labels == [word, word, "zz"]
+    assert "--fold-case" in convert([word, written, "zz"])[1]
+    assert "most frequent spelling" in notes
+
+
+def test_a_spelling_without_decoration_is_preferred_to_a_more_frequent_one() -> None:
+    values = ["**Yes.**", "yes", "Label: yes", "no"]
+    rules = LabelRules(values, lambda: [9, 1, 5, 1], LabelOptions(fold_case=True))
+    assert rules.labels == ["yes", "yes", "yes", "no"]
+    rules = LabelRules(["Yes", "yes"], lambda: [9, 1], LabelOptions(fold_case=True))
+    assert rules.labels == ["Yes", "Yes"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("-1", "1"), ("+1", "1"), ("1-2", "12"), ("A+", "A"), ("1.5", "15"), ("A>B", "B>A")],
+)
+def test_signs_and_digits_are_not_decoration(one: str, other: str) -> None:
+    assert fold(one) != fold(other)
+
+
 # Partitions and callers
 
-
-words = st.sampled_from(
+CELLS = st.sampled_from(
     ["1", "1.0", "2", "cat", "Cat", " cat", "NA", "", "error", "invalid", "none", "-1", "dog", None]
 )
 
 
-@given(st.lists(words, min_size=1, unique=True), st.booleans(), st.booleans(), st.booleans())
+@given(st.lists(CELLS, min_size=1, unique=True), st.booleans(), st.booleans(), st.booleans())
 def test_with_the_classes_given_each_value_can_be_converted_alone(
     values: list[Any], keep_na: bool, fold_case: bool, abstain: bool
 ) -> None:
@@ -257,158 +303,3 @@ def test_lists_matrices_and_frames_follow_the_rules() -> None:
     assert any("7.0 and 7 are one item" in note for note in numbered.notes)
     kept = Responses.from_long([1, 2, 3], [1, 1, 1], ["NA", "x", "?"], keep_na=True, missing="?")
     assert kept.classes.tolist() == ["NA", "x"]
-
-
-# What programs, surveys and language models write
-
-WORDS = st.text(alphabet="abcdefgh", min_size=1, max_size=6)
-DECORATIONS = [
-    "{}.",
-    "**{}**",
-    "`{}`",
-    '"{}"',
-    "({})",
-    "[[{}]]",
-    "\u201c{}\u201d",
-    "Label: {}",
-    "Final answer: {}",
-    "The correct label is: **{}**.",
-    "{}\u200b!",
-]
-
-
-@given(WORDS, st.sampled_from(DECORATIONS), st.booleans())
-def test_what_stands_around_a_word_does_not_change_its_key(
-    word: str, decoration: str, upper: bool
-) -> None:
-    written = decoration.format(word.upper() if upper else word)
-    assert fold(written) == fold(word)
-    labels, notes = convert([word, written, "zz"], fold_case=True, classes=[word, "zz"])
-    assert labels == [word, word, "zz"]
-    assert "--fold-case" in convert([word, written, "zz"])[1]
-    assert "most frequent spelling" in notes
-
-
-def test_a_spelling_without_decoration_is_preferred_to_a_more_frequent_one() -> None:
-    values = ["**Yes.**", "yes", "Label: yes", "no"]
-    rules = LabelRules(values, lambda: [9, 1, 5, 1], LabelOptions(fold_case=True))
-    assert rules.labels == ["yes", "yes", "yes", "no"]
-    rules = LabelRules(["Yes", "yes"], lambda: [9, 1], LabelOptions(fold_case=True))
-    assert rules.labels == ["Yes", "Yes"]
-
-
-@given(WORDS, WORDS, st.sampled_from("-_ \u2011\u2013\u00a0"))
-def test_dashes_underscores_and_spaces_between_words_are_alike(a: str, b: str, sign: str) -> None:
-    assert fold(f"{a}{sign}{b}") == fold(f"{a} {b}")
-
-
-@pytest.mark.parametrize(
-    ("one", "other"), [("-1", "1"), ("+1", "1"), ("1-2", "12"), ("A+", "A"), ("1.5", "15")]
-)
-def test_signs_and_digits_are_not_decoration(one: str, other: str) -> None:
-    assert fold(one) != fold(other)
-
-
-@given(st.integers(-9, 99), st.sampled_from(["{}", "{}.0", "{:.6e}", "{:.18e}"]))
-def test_whole_numbers_of_any_program_are_one_class(number: int, form: str) -> None:
-    written = form.format(float(number) if "e" in form else number)
-    assert convert(["200", str(number), written])[0] == ["200", str(number), str(number)]
-
-
-@pytest.mark.parametrize("written", ["01", "+1", "1e0", "1E+00", "1.", "1,000000", "100%", "100 %"])
-def test_numbers_of_equal_value_that_are_kept_apart_are_noted(written: str) -> None:
-    labels, notes = convert(["1", written, "2"])
-    assert labels == ["1", written, "2"]
-    assert "numbers of equal value kept apart" in notes
-    assert f"'{written}'" in notes
-    assert "kept apart" not in convert(["01", "02", "10"])[1]
-
-
-def test_numbers_that_differ_by_rounding_are_noted_and_others_are_not() -> None:
-    assert "'0.3', '0.30000000000000004'" in convert(["0.3", "0.30000000000000004", "0.1"])[1]
-    assert convert(["0.3", "0.31", "3.1"])[1] == ""
-    assert "kept apart" not in convert(["1", "1,000"])[1]
-
-
-@pytest.mark.parametrize(
-    "mark", ["\u2014", "...", "_", "''", "(NA)", "NA.", "Null", "<none>", "[error]", "HTTP 429"]
-)
-def test_punctuation_and_marks_in_other_spellings_are_classes_with_a_note(mark: str) -> None:
-    labels, notes = convert(["A", "B", mark])
-    assert labels == ["A", "B", mark]
-    assert f"read as classes: {mark!r}" in notes or "--missing" in notes
-
-
-@pytest.mark.parametrize("labels", [["<", "=", ">"], ["+", "-"], ["A+", "A", "A-"], ["C", "C++"]])
-def test_signs_that_are_classes_are_not_noted(labels: list[str]) -> None:
-    assert convert(labels) == (labels, "")
-
-
-@pytest.mark.parametrize("code", ["-1", "-99", "999", "-1.0"])
-def test_codes_beside_words_are_noted_and_other_numbers_are_not(code: str) -> None:
-    assert f"--missing {code}" in convert(["cat", "dog", code])[1]
-    assert convert(["cat", "dog", "5", code])[1] == ""
-    assert convert(["cat", "dog", "7"])[1] == ""
-
-
-@pytest.mark.parametrize(
-    "error", ["#ERROR", "#REF!", "#BEZUG!", "#SPILL!", "#NV", "####", "Err:502"]
-)
-def test_errors_of_spreadsheets_are_missing(error: str) -> None:
-    labels, notes = convert(["A", "B", error])
-    assert labels == ["A", "B", None]
-    assert "--keep-na" in notes
-    assert convert(["A", "B", "#1", "##"])[0] == ["A", "B", "#1", "##"]
-
-
-@pytest.mark.parametrize("code", ["-1", "-9", "-99", "99", "999"])
-def test_codes_of_missing_responses_are_classes_with_a_note(code: str) -> None:
-    labels, notes = convert(["1", "2", code])
-    assert labels == ["1", "2", code]
-    assert f"--missing {code}" in notes
-    assert convert(["1", "2", code], classes=["1", "2", code])[1] == ""
-    assert convert([str(n) for n in range(120)])[1] == ""
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "I cannot answer",
-        "I'm sorry, but I can\u2019t help with that.",
-        "As an AI language model, I do not judge",
-        "N/A - cannot judge",
-        "Error: 429",
-        "TimeoutError('x')",
-        "unknown",
-        "Not sure",
-    ],
-)
-def test_refusals_are_classes_with_a_note(sentence: str) -> None:
-    labels, notes = convert(["yes", "no", sentence])
-    assert labels == ["yes", "no", sentence]
-    assert "If they mark missing responses, pass --missing" in notes
-    assert convert(["yes", "no", sentence], missing=[sentence])[0] == ["yes", "no", None]
-
-
-# Ratings that may mark missing ones
-
-
-@pytest.mark.parametrize(
-    ("ratings", "codes"),
-    [
-        ([1, 2, 3, 4, 5, -1], "-1"),
-        ([0.5, 3.5, 7.25, -1, -9], "-9, -1"),
-        ([1, 2, 3, 999], "999"),
-        ([1, 5, 10, 99, float("nan")], "99"),
-    ],
-)
-def test_ratings_that_may_mark_missing_ones_are_noted(ratings: list[float], codes: str) -> None:
-    (note,) = missing_number_note(ratings)
-    assert note.startswith(f"read as numbers: {codes}.")
-
-
-@pytest.mark.parametrize(
-    "ratings", [[-2, -1, 0, 1, 2], [-0.5, 0.5, -1, 1], [90, 95, 99, 100], [60, 77, 88], [-1, 1], []]
-)
-def test_ratings_within_the_scale_are_not_noted(ratings: list[float]) -> None:
-    assert missing_number_note(ratings) == []

@@ -255,12 +255,12 @@ def _values() -> list[TriedFile]:
         kept(
             "long CSV with 1, 1.0 and a label that is text",
             {**mixed, ("q00", "joe"): "other"},
-            "numbers of equal value kept apart … '1', '1.0'",
+            "'1', '1.0' … --fold-case",
         ),
         csv(
             "European CSV with 1, 1.0 and 1,0",
             as_table(long_rows(commas), ";"),
-            "read as numbers, so that 1,0 and 1 are one class",
+            as_number,
             cells=NUMBERS,
         ),
         csv(
@@ -322,9 +322,7 @@ def _values() -> list[TriedFile]:
         *_repeats(),
         *_judges(),
         *_spellings(),
-        *_similar_labels(),
         *_numbers_as_text(),
-        *_notations(),
         *_unusual_markers(),
         *_verdicts(),
     ]
@@ -334,10 +332,6 @@ def _spellings() -> list[TriedFile]:
     """Verdicts as language models write them, and truth values of several programs."""
     marks = ["{}", "**{}**", "{}.", "`{}`"]
     marked = {cell: marks[n % 4].format(label) for n, (cell, label) in enumerate(LABELS.items())}
-    mixed = {
-        cell: [["0", "1"], ["FALSE", "TRUE"]][n % 2][label == "cat"]
-        for n, (cell, label) in enumerate(LABELS.items())
-    }
     fences = ["```json\n{}\n```", "{}"]
     fenced = [
         {**row, "verdict": fences[n % 2].format(json.dumps({"verdict": row["verdict"]}))}
@@ -362,38 +356,11 @@ def _spellings() -> list[TriedFile]:
             fenced,
             "Markdown fence … their field 'verdict' is read",
         ),
-        kept(
-            "spreadsheets and programs: TRUE and FALSE beside 1 and 0",
-            mixed,
-            "labels that may mean the same",
-        ),
         refused(
             "CSV with comments above the header",
             b"# exported by a tool\n# 2024\n" + as_table(long_rows()),
             "lines above the header",
         ),
-    ]
-
-
-def _similar_labels() -> list[TriedFile]:
-    """Labels with reasons and scales beside them, and labels that lost their encoding."""
-    accented = changed(LABELS, lambda n, label: label.replace("a", "á").replace("o", "ó"))
-    misread = changed(
-        accented, lambda n, label: label if n % 3 else label.encode().decode("latin-1")
-    )
-    stripped = changed(accented, lambda n, label: label if n % 3 else LABELS[list(LABELS)[n]])
-    lost = changed(accented, lambda n, label: label if n % 3 else label.replace("á", "\ufffd"))
-    reasons = changed(LABELS, lambda n, label: label if n % 3 else f"{label}, because it is")
-    return [
-        json_lines(
-            "judges: labels with and without a reason",
-            reasons,
-            "labels that may mean the same",
-            cells=reasons,
-        ),
-        kept("UTF-8 of some annotators read as Latin-1", misread, "have damaged characters"),
-        kept("labels without their accents", stripped, "labels that may mean the same"),
-        kept("labels in which characters were lost", lost, "have damaged characters"),
     ]
 
 
@@ -488,20 +455,6 @@ def _verdicts() -> list[TriedFile]:
             "invisible characters … --fold-case",
             cells=hidden,
         ),
-    ]
-
-
-def _notations() -> list[TriedFile]:
-    """Labels in two notations, one of them for every other response."""
-
-    def mixed(source: str, other: Callable[[str], str], words: str, plain: str = "{}") -> TriedFile:
-        cells = changed(NUMBERS, lambda n, label: other(label) if n % 2 else plain.format(label))
-        return csv(source, as_table(long_rows(cells), ";"), words, cells=cells)
-
-    kept_apart = "numbers of equal value kept apart, because they are written in several ways"
-    return [
-        mixed("R and SAS: .5 beside 0.5", ".{}".format, kept_apart, "0.{}"),
-        mixed("Excel: 50% beside 0.5", "{}0%".format, kept_apart, "0.{}"),
     ]
 
 
@@ -632,7 +585,7 @@ def _rows_between() -> list[TriedFile]:
         csv(
             "long CSV with the responses of two runs, without a column that says which",
             [*long_rows(), *long_rows(other_run)],
-            "Check the items: annotators labelled an item 2.0 times on average",
+            "contradictory responses treated as missing … --item",
             cells={cell: label for cell, label in LABELS.items() if label == "cat"},
         ),
         csv(
@@ -738,7 +691,6 @@ def _tables() -> list[TriedFile]:
         *_separators(),
         *_suspicious(),
         *_columns_of_classes(),
-        *_columns_of_questions(),
         *_rows_that_are_no_items(),
     ]
 
@@ -751,23 +703,13 @@ def _columns_of_classes() -> list[TriedFile]:
         {"item": i, "annotator": a, **{k: int(k == label) for k in CLASSES}}
         for (i, a), label in LABELS.items()
     ]
-    products = {
-        (item, f"{a}_{k}"): str(int(LABELS[item, a] == k)) for item, a in LABELS for k in CLASSES
-    }
     table = pd.Series(counts).unstack()
     grouped = [
         {"item": item, "label": k, "count": own.count(k)}
         for item, own in votes.items()
         for k in sorted({*own})
     ]
-    write = "write one row per response"
     return [
-        csv(
-            "pandas: numbers of votes, one column per class",
-            table.to_csv(index_label="item").encode(),
-            f"as in columns with the counts or shares of votes … {write}",
-            cells=counts,
-        ),
         refused(
             "pandas: value_counts, one row per item and class",
             grouped,
@@ -779,48 +721,17 @@ def _columns_of_classes() -> list[TriedFile]:
             "no column with labels … one column per annotator",
             name="wide.csv",
         ),
+        csv("Chatbot Arena: a column winner", long_rows(names="question_id judge winner")),
         csv("one column of 0 and 1 per class", one_hot),
         csv(
             "pandas: get_dummies",
             pd.get_dummies(FRAME, columns=["label"]).to_csv(index=False).encode(),
         ),
-        csv(
-            "one column of 0 and 1 per annotator and class",
-            pd.Series(products).unstack().to_csv(index_label="item").encode(),
-            "or of one class each",
-            cells=products,
-        ),
     ]
-
-
-def _columns_of_questions() -> list[TriedFile]:
-    """A column per annotator and question."""
-    sizes = {cell: ("big", "small")[int(cell[0][1:]) % 2] for cell in LABELS}
-    both = {
-        (item, f"{who}_{question}"): ("no", "yes")[cells[item, who] in ("cat", "big")]
-        for question, cells in (("cat", LABELS), ("big", sizes))
-        for item, who in LABELS
-    }
-    return [
-        csv(
-            "one column per annotator and question",
-            pd.Series(both).unstack().to_csv(index_label="item").encode(),
-            "one annotator and one class or question per column … --annotator",
-            cells=both,
-        ),
-        csv("Chatbot Arena: a column winner", long_rows(names="question_id judge winner")),
-    ]
-
-
-def with_second_row(content: bytes, row: bytes) -> bytes:
-    """Insert a row below the header."""
-    header, *others = content.splitlines()
-    return b"\n".join([header, row, *others])
 
 
 def _rows_that_are_no_items() -> list[TriedFile]:
     """Totals, comments and footers below a table, and tables that are drawn or turned."""
-    totals = {**LABELS, **{("Total", a): "40" for a in ANNOTATORS}}
     lines = text(long_rows()).decode().splitlines()
     drawn = [f"| {' | '.join(line.split(','))} |" for line in lines]
     rule = "+------+-----------+-------+"
@@ -830,18 +741,6 @@ def _rows_that_are_no_items() -> list[TriedFile]:
         for a in ANNOTATORS
     ]
     return [
-        csv(
-            "Excel: a row of totals",
-            wide(item=ITEMS) + b"Total,40,40,40\r\n",
-            "'Total' has labels that no other item has … Delete the row",
-            cells=totals,
-        ),
-        csv(
-            "databases: types below the header",
-            with_second_row(text(long_rows()), b"string,string,string"),
-            "'string' has labels that no other item has … second header",
-            cells={**LABELS, ("string", "string"): "string"},
-        ),
         csv(
             "a comment between the rows",
             [*lines[:50], "# second batch", *lines[50:]],
@@ -988,7 +887,6 @@ def _suspicious() -> list[TriedFile]:
         for n, (cell, k) in enumerate(LABELS.items())
     }
     leaked = {**LABELS, **{(item, "sys"): _vote(item) for item in ITEMS}}
-    odd = {**LABELS, **{(item, "odd"): "emu" for item in ITEMS}}
     scores = {cell: f"{n % 30}" for n, cell in enumerate(LABELS)}
     cased = {
         (item, who.title() if n % 2 else who): label
@@ -1004,7 +902,6 @@ def _suspicious() -> list[TriedFile]:
         ),
         kept("labels that are sentences", sentences, "classes are sentences … --label"),
         kept("labels that are numbers", scores, "classes are numbers … --label"),
-        kept("an annotator who agrees with nobody", odd, "nobody agrees with 'odd' … --annotator"),
         kept(
             "an annotator who is the vote of the others",
             leaked,

@@ -23,11 +23,10 @@ from blindfuse.responses.inputs import (
     names_or_numbers,
     row_description,
 )
-from blindfuse.responses.numerals import as_floats
+from blindfuse.responses.numerals import as_floats, missing_number_note
 from blindfuse.responses.repeats import NumberRepeats
 from blindfuse.responses.rows import Rows, read_only, row_of_entry
 from blindfuse.responses.table import AnnotationTable
-from blindfuse.responses.values import missing_number_note
 from blindfuse.typing import Codes, Floats, Integers
 
 Result = TypeVar("Result")

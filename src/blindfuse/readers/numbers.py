@@ -13,9 +13,10 @@ from blindfuse.readers.tables import Table
 from blindfuse.responses.keys import is_null
 from blindfuse.responses.markers import is_failed_verdict, is_missing_marker
 from blindfuse.responses.notes import count_note
+from blindfuse.responses.numerals import NUMERAL, missing_number_note
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.scores import SCORE_CLASSES
-from blindfuse.responses.values import NUMERAL, TRIMMED, missing_number_note
+from blindfuse.responses.values import TRIMMED
 
 _DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
 _THOUSANDS = r"^[+-]?\d{1,3},\d{3}$"

@@ -1,14 +1,44 @@
-"""Conversion of a column of numbers to floats, with errors that say where other values are."""
+"""Numbers: how they are written as text, and columns of them as floats."""
 
+import re
+from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from blindfuse.errors import BadLabels, list_names
+from blindfuse.responses.keys import is_null
+from blindfuse.responses.markers import MISSING_CODES
 from blindfuse.typing import Array, Floats
+
+NUMERAL = re.compile(r"-?(?:(?:0|[1-9]\d*)(?:\.\d+|,0|,00)?|\d\.\d{6,}e[+-]0\d)")
+"""A number in decimal notation. Leading zeros and exponents mean text: ``007``, ``1e5``, other than
+in the long form of C and NumPy, ``1.000000e+00``. A comma is a decimal sign only in whole numbers
+such as ``1,0``: ``1,000`` may be a thousand, and ``1,2`` two labels."""
+
+WHOLE_NUMERAL = r"^-?(?:0|[1-9][0-9]*)(?:\.0+)?$"
+"""A whole number, which a program may have written as a float: ``7``, ``7.0``."""
 
 MAX_MAGNITUDE = 1e100
 """Larger numbers are refused, because sums of their squares would overflow."""
+
+
+def plain_numeral(text: str) -> str:
+    """Return the shortest spelling of a numeral: ``1`` for ``1.0`` and ``1,0``."""
+    point = f"{Decimal(text):f}" if "e" in text else text.replace(",", ".")
+    short = point.rstrip("0").rstrip(".") if "." in point else text
+    return "0" if short == "-0" else short
+
+
+def is_numeral(label: Any) -> bool:
+    """Return whether this is the text of a number in decimal notation."""
+    return isinstance(label, str) and NUMERAL.fullmatch(label) is not None
+
+
+def plain_if_numeral(text: str) -> str:
+    """Return a number in its shortest spelling, and another text as it is."""
+    return plain_numeral(text) if NUMERAL.fullmatch(text) else text
 
 
 def as_floats(column: Array, describe: Any) -> Floats:
@@ -21,7 +51,7 @@ def as_floats(column: Array, describe: Any) -> Floats:
     else:
         numbers = np.array([_as_float(value) for value in column.tolist()], dtype=np.float64)
         for place in np.flatnonzero(np.isnan(numbers)).tolist():
-            if not _is_missing(column[place]):
+            if isinstance(column[place], str) or not is_null(column[place]):
                 raise BadLabels(
                     f"{list_names([column[place]])} ({describe(place)}) is not a number. Correct "
                     "it, use NaN for a missing rating, or fuse the values as classes with fuse."
@@ -43,10 +73,19 @@ def _as_float(value: Any) -> float:
         return np.nan
 
 
-def _is_missing(value: Any) -> bool:
-    if isinstance(value, str):
-        return False
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # pandas' NA
-        return True
+def missing_number_note(numbers: Iterable[float]) -> list[str]:
+    """Return a note about ratings that may mark missing ones: −1 or 99 beside 1, 2, …, 5."""
+    distinct = {number for number in numbers if number == number}
+    others = distinct - MISSING_CODES
+    if len(others) < 2:
+        return []
+    low, high = min(others), max(others)
+    codes = sorted(
+        int(code) for code in distinct & MISSING_CODES if code < 0 <= low or code > 2 * high > 0
+    )
+    if not codes:
+        return []
+    return [
+        f"read as numbers: {list_names(codes)}. If they mark missing ratings, pass --missing "
+        f"{codes[0]} (NaN in place of them in Python)"
+    ]

@@ -99,6 +99,6 @@ def repeat_notes(repeated: int, contradictory: int, noun: str = "response") -> l
             contradictory,
             "contradictory response{s} treated as missing, because an annotator labelled the item "
             "more than once and no label is the most frequent. Pass repeats='last' or 'first' "
-            "(--repeats) to keep one",
+            "(--repeats) to keep one, or item= (--item) if another column names the items",
         ),
     ]

@@ -13,10 +13,9 @@ from blindfuse.responses.coding import as_column, check_classes
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.frame_tables import LongTable, read_cells
 from blindfuse.responses.inputs import code_columns, row_description
-from blindfuse.responses.numerals import as_floats
+from blindfuse.responses.numerals import as_floats, missing_number_note
 from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.score_scale import ScoreScale
-from blindfuse.responses.values import missing_number_note
 from blindfuse.typing import Array, Codes, Flags, Floats
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -22,7 +21,13 @@ from blindfuse.responses.markers import (
     is_suspect,
 )
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.spellings import fold, is_bare, likeness_note
+from blindfuse.responses.numerals import (
+    WHOLE_NUMERAL,
+    is_numeral,
+    plain_if_numeral,
+    plain_numeral,
+)
+from blindfuse.responses.spellings import fold, is_bare
 
 TRIMMED = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -30,19 +35,6 @@ TRIMMED = (
 )
 """White space and invisible characters, such as the byte-order mark: removed around names and
 labels."""
-
-NUMERAL = re.compile(r"-?(?:(?:0|[1-9]\d*)(?:\.\d+|,0|,00)?|\d\.\d{6,}e[+-]0\d)")
-"""A number in decimal notation. Leading zeros and exponents mean text: ``007``, ``1e5``, other than
-in the long form of C and NumPy, ``1.000000e+00``. A comma is a decimal sign only in whole numbers
-such as ``1,0``: ``1,000`` may be a thousand, and ``1,2`` two labels."""
-
-LOOSE_NUMERAL = re.compile(
-    r"[+-]?(?:\d+(?:\.\d*|,(?!\d{3}(?!\d))\d*)?|[.,]\d+)(?:[eE][+-]?\d{1,3})?(?: ?%)?"
-)
-"""As ``NUMERAL``, with leading zeros, any sign, any exponent, a decimal comma and percent."""
-
-WHOLE_NUMERAL = r"^-?(?:0|[1-9][0-9]*)(?:\.0+)?$"
-"""A whole number, which a program may have written as a float: ``7``, ``7.0``."""
 
 
 @dataclass(frozen=True)
@@ -95,10 +87,12 @@ class LabelRules:
         self._counts = cache(counts)
         self._given = {name_key(name): name for name in options.classes or ()}
         self._trim()
-        self._drop_missing()
+        self._drop_empty()
+        self._drop_given_markers()
+        if not options.keep_na:
+            self._drop_known_markers()
         self._join_numerals()
-        self._note_equal_numbers()
-        self._drop_abstentions()
+        self._drop_codes()
         self._join_variants()
 
     def _is_given(self, label: Any) -> bool:
@@ -136,13 +130,29 @@ class LabelRules:
         trimmed = self._count(place for place in changed if self.labels[place])
         self.notes += count_note(trimmed, "label{s} trimmed of outer white space")
 
-    def _drop_missing(self) -> None:
+    def _drop_empty(self) -> None:
         nulls = [place for place, label in enumerate(self.labels) if label is None]
-        empty = self._replace(lambda label: None if _is_empty(label) else label)
+        empty = self._replace(lambda label: None if _is_text(label) and not label else label)
         self.notes += count_note(self._count([*nulls, *empty]), "empty label{s} treated as missing")
-        self._drop_markers([one for one in self.options.missing if not is_null(one)])
-        if self.options.keep_na:
-            return
+
+    def _drop_given_markers(self) -> None:
+        """Drop the labels that the user calls missing, and report those that do not occur."""
+        given = {_marker_key(one): one for one in self.options.missing if not is_null(one)}
+        before = list(self.labels)
+        dropped = self._replace(lambda label: None if _marker_key(label) in given else label)
+        occurring = {_marker_key(before[place]) for place in dropped}
+        absent = [marker for key, marker in given.items() if key not in {*occurring, _MINUS_ONE}]
+        if absent:
+            self.notes.append(f"no label is {list_names(absent)}, given as missing")
+        self._note_dropped(before, [place for place in dropped if _is_text(before[place])], "")
+        remaining = self._distinct()
+        if _MINUS_ONE in occurring and set(remaining) <= {0, 1}:
+            classes = [-1, *sorted(remaining)]
+            remedy = f" (pass missing=None and classes={classes} if it is a class)"
+            self._note_dropped(before, dropped, remedy)
+
+    def _drop_known_markers(self) -> None:
+        """Drop what programs write for missing values and failed verdicts, or report suspects."""
         self._drop(is_missing_marker, _KEEP_NA)
         others = [label for label in self._distinct() if not is_suspect(label)]
         if len(others) < 2 and not self._given:
@@ -150,27 +160,16 @@ class LabelRules:
         self._drop(is_failed_verdict, _KEEP_NA)
         self._note_suspects([label for label in self._distinct() if is_suspect(label)])
 
-    def _drop_markers(self, markers: Sequence[Any]) -> None:
-        """Drop the labels that the user calls missing, and report texts that are no label."""
-        texts = [trim(one) for one in markers if isinstance(one, str)]
-        present = {_plain(label) for label in self._distinct() if isinstance(label, str)}
-        absent = dict.fromkeys(text for text in texts if _plain(text) not in present)
-        plain = {_plain(text) for text in texts}
-        self._drop(lambda label: isinstance(label, str) and _plain(label) in plain, "")
-        keys, reported = {name_key(one) for one in markers}, set(map(name_key, self._distinct()))
-        dropped = self._replace(lambda label: None if name_key(label) in keys else label)
-        numbers = [one for one in markers if not isinstance(one, str) and one != -1]
-        absent_numbers = [one for one in numbers if name_key(one) not in reported]
-        if absent or absent_numbers:
-            names = list_names([*absent, *absent_numbers])
-            self.notes.append(f"no label is {names}, given as missing")
-        kept = self._distinct()
-        if -1 in markers and set(kept) <= {0, 1}:
-            classes = [-1, *sorted(kept)]
-            remedy = f"pass missing=None and classes={classes} if it is a class"
-            self.notes += count_note(
-                self._count(dropped), f"label{{s}} treated as missing: -1 ({remedy})"
-            )
+    def _drop(self, is_missing: Callable[[Any], bool], remedy: str) -> None:
+        before = list(self.labels)
+        dropped = self._replace(lambda label: None if is_missing(label) else label)
+        self._note_dropped(before, dropped, remedy)
+
+    def _note_dropped(self, before: Sequence[Any], dropped: Sequence[int], remedy: str) -> None:
+        words = list_names(sorted({before[place] for place in dropped}, key=str))
+        self.notes += count_note(
+            self._count(dropped), f"label{{s}} treated as missing: {words}{remedy}"
+        )
 
     def _note_suspects(self, suspects: Sequence[Any]) -> None:
         """Add a note about classes that may mark missing responses."""
@@ -184,74 +183,40 @@ class LabelRules:
             f"--missing {option} (missing={ordered[0]!r} in Python)"
         )
 
-    def _drop(self, is_missing: Callable[[Any], bool], remedy: str) -> None:
-        before = list(self.labels)
-        dropped = self._replace(lambda label: None if is_missing(label) else label)
-        words = list_names(sorted({before[place] for place in dropped}, key=str))
-        self.notes += count_note(
-            self._count(dropped), f"label{{s}} treated as missing: {words}{remedy}"
-        )
-
     def _join_numerals(self) -> None:
         """Write numbers of equal value alike, if all labels are numbers in decimal notation."""
-        alphabet = self._alphabet()
-        numerals = [label for label in alphabet if _is_numeral(label)]
-        if len(numerals) < len(alphabet):
+        if not all(map(is_numeral, list(self._given.values()) or self._distinct())):
             return
         given = {plain_numeral(name): name for name in self._given.values()}
 
         def plain(label: Any) -> Any:
-            text = plain_numeral(label) if _is_numeral(label) else label
+            text = plain_numeral(label) if is_numeral(label) else label
             return given.get(text, text)
 
-        one = "1,0" if any("," in numeral for numeral in numerals) else "1.0"
-        changed = self._replace(plain)
         self.notes += count_note(
-            self._count(changed), f"label{{s}} read as numbers, so that {one} and 1 are one class"
+            self._count(self._replace(plain)),
+            "label{s} read as numbers, so that 1.0 and 1 are one class",
         )
 
-    def _note_equal_numbers(self) -> None:
-        """Add a note about numbers of equal value that are different classes."""
-        texts = [label for label in self._distinct() if isinstance(label, str)]
-        numbers = [label for label in texts if LOOSE_NUMERAL.fullmatch(label)]
-        alike = _groups(numbers, _rounded_value)
-        if alike:
-            are_numbers = len(numbers) == len(texts)
-            reason = "they are written in several ways" if are_numbers else "other labels are text"
-            self.notes.append(
-                f"numbers of equal value kept apart, because {reason}: {list_names(alike[0])}. "
-                "Write them alike if they are one class"
-            )
+    def _drop_codes(self) -> None:
+        """Drop −1 where it marks abstentions, or report numbers that may mark missing responses.
 
-    def _drop_abstentions(self) -> None:
-        """Drop −1 where it marks abstentions, or report numbers that may mark missing responses."""
+        They may, beside words and beside whole numbers from 0 to 19.
+        """
         labels = self._distinct()
         numbers = [_whole_number(label) for label in (*labels, *self._given.values())]
-        if None in numbers:
-            self._note_codes_among_texts([label for label in labels if isinstance(label, str)])
-            return
-        if set(numbers) <= {-1, 1}:
-            return
-        if self.options.abstain:
+        if self.options.abstain and None not in numbers and not set(numbers) <= {-1, 1}:
             self._drop(lambda label: _whole_number(label) == -1, _LIST_CLASSES)
         codes = [label for label in self._distinct() if _whole_number(label) in MISSING_CODES]
-        others = {number for number in numbers if number not in MISSING_CODES}
-        if len(others) > 1 and others <= set(range(20)):
-            self._note_suspects(codes)
-
-    def _note_codes_among_texts(self, texts: Sequence[str]) -> None:
-        """Add a note about numbers that may mark missing responses, where all others are words."""
-        numbers = [text for text in texts if LOOSE_NUMERAL.fullmatch(text)]
-        codes = [text for text in numbers if _rounded_value(text) in MISSING_CODES]
-        if len(codes) == len(numbers) and len(texts) > len(codes) + 1:
+        others = [label for label in labels if _whole_number(label) not in MISSING_CODES]
+        are_words = not any(map(_is_number, others))
+        if len(others) > 1 and (are_words or {*map(_whole_number, others)} <= {*range(20)}):
             self._note_suspects(codes)
 
     def _join_variants(self) -> None:
         """Join spellings that differ by case, Unicode form or punctuation, or report them."""
         labels = (*self._given.values(), *self._distinct())
-        texts = dict.fromkeys(label for label in labels if isinstance(label, str))
-        if not self._given:
-            self.notes += likeness_note(texts)
+        texts = dict.fromkeys(filter(_is_text, labels))
         groups = _groups(texts, fold)
         if not groups:
             return
@@ -290,42 +255,13 @@ def trim(text: str) -> str:
     return text.strip(TRIMMED)
 
 
-def plain_numeral(text: str) -> str:
-    """Return the shortest spelling of a numeral: ``1`` for ``1.0`` and ``1,0``."""
-    point = f"{Decimal(text):f}" if "e" in text else text.replace(",", ".")
-    short = point.rstrip("0").rstrip(".") if "." in point else text
-    return "0" if short == "-0" else short
-
-
-def _plain(label: str) -> str:
-    """Return a label as it is, or a number in its shortest spelling."""
-    return plain_numeral(label) if NUMERAL.fullmatch(label) else label
-
-
 def plain_names(names: Sequence[str]) -> list[str]:
     """Return trimmed names; where all are whole numbers, ``7.0`` becomes ``7``."""
     trimmed = [trim(name) for name in names]
-    if any("." in name for name in trimmed) and all(map(_IS_WHOLE, filter(None, trimmed))):
+    is_whole = re.compile(WHOLE_NUMERAL).match
+    if any("." in name for name in trimmed) and all(map(is_whole, filter(None, trimmed))):
         return [plain_numeral(name) for name in trimmed]
     return trimmed
-
-
-def missing_number_note(numbers: Iterable[float]) -> list[str]:
-    """Return a note about ratings that may mark missing ones: −1 or 99 beside 1, 2, …, 5."""
-    distinct = {number for number in numbers if number == number}
-    others = distinct - MISSING_CODES
-    if len(others) < 2:
-        return []
-    low, high = min(others), max(others)
-    codes = sorted(
-        int(code) for code in distinct & MISSING_CODES if code < 0 <= low or code > 2 * high > 0
-    )
-    if not codes:
-        return []
-    return [
-        f"read as numbers: {list_names(codes)}. If they mark missing ratings, pass --missing "
-        f"{codes[0]} (NaN in place of them in Python)"
-    ]
 
 
 def whole_number_note(role: str) -> str:
@@ -333,21 +269,20 @@ def whole_number_note(role: str) -> str:
     return f"{role}s are whole numbers, so that 7.0 and 7 are one {role}"
 
 
-_IS_WHOLE = re.compile(WHOLE_NUMERAL).match
+def _is_text(label: Any) -> bool:
+    return isinstance(label, str)
 
 
-def _rounded_value(numeral: str) -> float:
-    """Return the value of a loose numeral, without what arithmetic adds, as in 0.30000000000004."""
-    number = float(numeral.rstrip(" %").replace(",", "."))
-    return round(number / 100 if numeral.endswith("%") else number, 6)
+def _marker_key(label: Any) -> Any:
+    """Return a key that is equal for texts that differ by outer space or as numbers do."""
+    return name_key(plain_if_numeral(trim(label)) if isinstance(label, str) else label)
 
 
-def _is_empty(label: Any) -> bool:
-    return isinstance(label, str) and not label
+_MINUS_ONE = name_key(-1)
 
 
-def _is_numeral(label: Any) -> bool:
-    return isinstance(label, str) and NUMERAL.fullmatch(label) is not None
+def _is_number(label: Any) -> bool:
+    return is_numeral(label) or not isinstance(label, str)
 
 
 def _whole_number(label: Any) -> int | None:

@@ -18,7 +18,8 @@ from blindfuse.responses.detection import (
 )
 from blindfuse.responses.markers import is_missing_marker
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.values import NUMERAL, plain_numeral, trim
+from blindfuse.responses.numerals import plain_if_numeral
+from blindfuse.responses.values import trim
 
 _Column = TypeVar("_Column")
 
@@ -244,7 +245,7 @@ def _label_counts(values: Mapping[str, int] | None) -> Counter[str] | None:
     for value, count in values.items():
         text = trim(value)
         if text and not is_missing_marker(text):
-            counts[plain_numeral(text) if NUMERAL.fullmatch(text) else text.casefold()] += count
+            counts[plain_if_numeral(text).casefold()] += count
     return counts
 
 
