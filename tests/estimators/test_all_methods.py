@@ -2,7 +2,9 @@
 
 import doctest
 import inspect
+import warnings
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -270,6 +272,14 @@ def test_reaching_max_iter_warns_where_convergence_is_reported(method: type[Esti
     with pytest.warns(NotConverged, match=rf"{method.__name__} did not converge in 1 iterations"):
         fitted.fit(responses)
     assert fitted.stopped_ == "max_iter"  # type: ignore[attr-defined]
+
+
+def test_fusing_in_threads_does_not_warn() -> None:
+    """The fit of one EM iteration in ``fuse`` never converges, and is meant not to."""
+    tables = [crowd(seed, n=300).responses for seed in range(8)]
+    with warnings.catch_warnings(), ThreadPoolExecutor(4) as pool:
+        warnings.simplefilter("error")
+        assert len(list(pool.map(blindfuse.fuse, tables))) == 8
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)

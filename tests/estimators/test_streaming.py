@@ -175,12 +175,26 @@ def test_merging_equals_learning_from_all_batches(method: Any) -> None:
         np.testing.assert_allclose(left.model_.confusions, one.model_.confusions, atol=1e-3)
 
 
-def test_a_warm_restart_takes_fewer_sweeps() -> None:
-    responses = simulate(20_000, 8, 4, np.random.default_rng(0)).responses
-    learner = BlindEnsemble().partial_fit(responses.select_items(np.arange(18_000)))
-    cold = learner.trace_.sweeps  # type: ignore[union-attr]
-    learner.partial_fit(responses.select_items(np.arange(18_000, 20_000)))
-    assert learner.trace_.sweeps < 0.8 * cold  # type: ignore[union-attr]
+@pytest.mark.parametrize("method", METHODS)
+def test_an_estimator_is_not_merged_with_itself(method: Any) -> None:
+    learner = method().partial_fit([[0, 0, 1], [1, 1, 1], [0, 1, 0]])
+    with pytest.raises(BadParameter, match="count twice"):
+        learner.merge(learner)
+    assert learner.batches_ == 1
+
+
+@pytest.mark.parametrize("method", [*METHODS, partial(DawidSkene, start="blind")])
+def test_the_model_depends_on_the_batches_and_not_on_their_order(method: Any) -> None:
+    for seed in range(3):
+        responses = simulate(3000, 6, 3, np.random.default_rng(seed), missing=0.2).responses
+        batches = split_items(responses, 3)
+        one, other = method(), method()
+        for batch in batches:
+            one.partial_fit(batch)
+        for batch in reversed(batches):
+            other.partial_fit(batch)
+        np.testing.assert_allclose(one.model_.confusions, other.model_.confusions, atol=1e-6)
+        np.testing.assert_allclose(one.model_.prior, other.model_.prior, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", METHODS)

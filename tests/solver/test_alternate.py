@@ -11,7 +11,7 @@ from blindfuse.solver.alternate import alternate
 from blindfuse.solver.factors import Factors
 from blindfuse.solver.problem import MomentProblem, Settings
 from blindfuse.solver.solve import Options
-from tests.solver.cases import Floats, both_problems, crowd, random_factors, solve_without_warning
+from tests.solver.cases import Floats, both_problems, crowd, random_factors, solve_seeded
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.5])
@@ -57,9 +57,9 @@ def test_without_a_tolerance_sweeps_stop_within_noise_of_the_minimum(
     """N h_N is a sum of about one half per moment, so 0.1 is small against the noise of one."""
     responses = crowd(seed, n=2000, missing=missing)
     options = Options(tolerance=1e-9, max_sweeps=5000, moments="counts")
-    minimum = solve_without_warning(responses, options).trace.objective.min()
+    minimum = solve_seeded(responses, options).trace.objective.min()
     for moments in ("counts", "labels"):
-        solution = solve_without_warning(responses, Options(moments=moments))
+        solution = solve_seeded(responses, Options(moments=moments))
         sample = MomentCounts.count(responses).moments()
         objective = sample.objective(solution.confusions, solution.prior)
         assert 2000 * (objective - minimum) < 0.1

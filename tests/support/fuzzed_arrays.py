@@ -211,7 +211,7 @@ def _load(name: str, path: Path) -> Any:
     if name == "Model":
         return Model.load(path).posteriors(TABLE)
     method: Any = DawidSkene(max_iter=2) if name == "DawidSkene" else BlindEnsemble(max_sweeps=2)
-    return method.load_state(path).partial_fit(TABLE).merge(method)
+    return method.load_state(path).merge(type(method)().partial_fit(TABLE))
 
 
 def _names(table: Responses) -> list[Array]:

@@ -1,13 +1,12 @@
 """The methods that an audit compares, and how uncertain they are together about each label."""
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from blindfuse.errors import BlindfuseError, NotConverged, RankTooLow
-from blindfuse.estimators.base import Estimator
+from blindfuse.errors import BlindfuseError
+from blindfuse.estimators.base import Estimator, without_warnings
 from blindfuse.estimators.held_out import sample_items
 from blindfuse.estimators.registry import METHODS
 from blindfuse.model.posteriors import most_likely, vote_posteriors, weighted_votes
@@ -95,9 +94,7 @@ def fit_candidates(fusion: "Fusion", seed: int = 0) -> Candidates:
     sample = sample_items(responses, seed)
     for name in FITTED_METHODS:
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", NotConverged)
-                warnings.simplefilter("ignore", RankTooLow)
+            with without_warnings():
                 method = METHODS[name](threads=fusion.threads).fit(sample)
                 posteriors = method.predict_proba(responses)
         except BlindfuseError:

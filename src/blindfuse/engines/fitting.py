@@ -224,7 +224,8 @@ def _fit_partitions(partitions: Partitions, method: ModelEstimator | None) -> Fi
             f"method={method!r} cannot be fitted to a distributed table. "
             "Pass BlindEnsemble or an EM method such as DawidSkene, or leave it out."
         )
-    method.model_ = model.with_scale(names.scale)
+    method._set_model(model.with_scale(names.scale))
+    method._warn_unless_converged()
     return FitResult(method.model_, method, *size)
 
 
@@ -238,7 +239,7 @@ def _fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble, size: Tab
         )
     require_memory(len(names.annotators), len(names.fitted.symbols))
     statistics = count_moments(partitions, _score_rule(partitions, size))
-    estimate = method._solve_statistics(statistics).model
+    estimate = method._solve_statistics(statistics)
     model, method.shrinkage_ = shrink_model(
         estimate,
         method.shrinkage,

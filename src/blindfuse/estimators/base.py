@@ -1,12 +1,12 @@
 """The interface of every method: parameters, checks, fitting and prediction."""
 
-import inspect
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
-from functools import wraps
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -39,9 +39,21 @@ ClassPrior = Annotated[
     any_of(one_of("estimated", "uniform"), probabilities()),
 ]
 
+_warns: ContextVar[bool] = ContextVar("warns", default=True)
+
 
 class NotFitted(BlindfuseError):
     """A method was asked for a result that only ``fit`` provides."""
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Let methods that are fitted within this context, in this thread, not warn."""
+    token = _warns.set(False)
+    try:
+        yield
+    finally:
+        _warns.reset(token)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -50,34 +62,46 @@ class Estimator(ABC):
 
     A subclass with parameters is a dataclass whose fields are annotated with the type and the rule
     for the value: ``max_iter: Annotated[int, integer_at_least(1)] = 100``.
+
+    Attributes
+    ----------
+    labels_ ``[item]``, posteriors_ ``[item, class]``
+        the result for the items that were fitted.
+    annotators_, classes_, symbols_
+        the names that ``fit`` has seen.
     """
 
     labels_: Array = field(init=False)
     posteriors_: Floats = field(init=False)
+    annotators_: Array = field(init=False)
+    classes_: Array = field(init=False)
+    symbols_: Array = field(init=False)
 
-    _fitted_attribute: ClassVar[str] = "posteriors_"
-    """The attribute that prediction needs."""
-
-    def __init_subclass__(cls, **extra: Any) -> None:
-        super().__init_subclass__(**extra)
-        if "fit" in vars(cls):
-            cls.fit = _refuse_truth(vars(cls)["fit"])  # type: ignore[method-assign]
-
-    @abstractmethod
-    def fit(self, responses: Any) -> Self:
-        """Estimate the parameters of the annotators and label the items."""
+    def fit(self, responses: Any, y: None = None) -> Self:
+        """Estimate the parameters of the annotators and label the items; ``y`` must be None."""
+        self._fit(self._check_input(responses, y))
+        self._warn_unless_converged()
+        return self
 
     @abstractmethod
-    def predict(self, responses: Any) -> Array:
-        """Return the labels ``[item]`` of new items, from annotators that ``fit`` has seen."""
+    def _fit(self, table: Responses) -> None:
+        """Fit a table that was checked, and store the results."""
 
     @abstractmethod
-    def predict_proba(self, responses: Any) -> Floats:
-        """Return posteriors ``[item, class]`` of new items, from annotators seen by ``fit``."""
+    def _posteriors(self, table: Responses) -> Floats:
+        """Return posteriors ``[item, class]`` of responses in the codes of ``fit``."""
 
     def fit_predict(self, responses: Any, y: None = None) -> Array:
         """Fit the method and return the labels of the items, ``[item]``; ``y`` must be None."""
-        return self.fit(responses, y=y).labels_  # type: ignore[call-arg]
+        return self.fit(responses, y=y).labels_
+
+    def predict(self, responses: Any) -> Array:
+        """Return the labels ``[item]`` of new items, from annotators that ``fit`` has seen."""
+        return self._name_labels(self.predict_proba(responses))
+
+    def predict_proba(self, responses: Any) -> Floats:
+        """Return posteriors ``[item, class]`` of new items, from annotators seen by ``fit``."""
+        return self._posteriors(self._recode(responses))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; ``deep`` exists for scikit-learn and has no effect."""
@@ -107,8 +131,13 @@ class Estimator(ABC):
         for name, constraint in self._constraints().items():
             constraint.check(name, getattr(self, name))
 
-    def _check_input(self, data: Any) -> Responses:
+    def _check_input(self, data: Any, y: Any = None) -> Responses:
         """Check the parameters, and return the data as Responses that can be fitted."""
+        if y is not None:
+            raise BadParameter(
+                f"{type(self).__name__} does not learn from true labels, but y was given. Leave y "
+                "out; fuse(responses, gold={item: label}) uses known labels."
+            )
         self._check_parameters()
         responses = check_responses(data)
         if not responses.is_plain:
@@ -124,68 +153,17 @@ class Estimator(ABC):
             raise BadParameter(
                 f"{method} needs annotators who report classes, but these report "
                 f"{len(alphabet.symbols):,} symbols (anchor {alphabet.anchor.kind!r}). Use "
-                f"{list_names([one for one in SYMBOL_METHODS if one != 'Oracle'], 10)}."
+                f"{list_names([other for other in SYMBOL_METHODS if other != 'Oracle'], 10)}."
             )
-
-    def __repr__(self) -> str:
-        defaults = {parameter.name: parameter.default for parameter in fields(self)}
-        changed = ", ".join(
-            f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if not _equals(value, defaults[name])
-        )
-        return f"{type(self).__name__}({changed})"
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, self._fitted_attribute):
+        if not hasattr(self, "classes_"):
             raise NotFitted(f"This {type(self).__name__} is not fitted yet. Call fit first.")
 
-
-def _refuse_truth(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Let ``fit`` accept ``y=None``, as scikit-learn calls it, and refuse any other ``y``."""
-    takes_gold = "gold" in inspect.signature(fit).parameters
-
-    @wraps(fit)
-    def checked(self: Estimator, responses: Any, *args: Any, y: Any = None, **options: Any) -> Any:
-        if args and not takes_gold:
-            y, *args = args  # type: ignore[assignment]
-        if y is not None:
-            raise BadParameter(
-                f"{type(self).__name__} does not learn from true labels, but y was given. Leave y "
-                "out; fuse(responses, gold={item: label}) uses known labels."
-            )
-        return fit(self, responses, *args, **options)
-
-    return checked
-
-
-class PosteriorEstimator(Estimator):
-    """A method without a :class:`Model`, which computes posteriors in its own way.
-
-    Attributes
-    ----------
-    annotators_, classes_, symbols_
-        the names that ``fit`` has seen.
-    """
-
-    annotators_: Array
-    classes_: Array
-    symbols_: Array
-
-    def _remember_names(self, responses: Responses) -> None:
-        """Store the names of the annotators, classes and symbols that ``fit`` has seen."""
-        self.annotators_, self.classes_ = responses.annotators, responses.classes
-        self.symbols_ = responses.symbols
-
-    @abstractmethod
-    def _posteriors(self, responses: Responses) -> Floats:
-        """Return posteriors ``[item, class]`` of responses in the codes of ``fit``."""
-
-    def predict(self, responses: Any) -> Array:
-        return self._name_labels(self.predict_proba(responses))
-
-    def predict_proba(self, responses: Any) -> Floats:
-        return self._posteriors(self._recode(responses))
+    def _remember_names(self, names: Responses | Model) -> None:
+        """Store the names of the annotators, classes and symbols."""
+        self.annotators_, self.classes_ = names.annotators, names.classes
+        self.symbols_ = names.symbols
 
     def _recode(self, responses: Any) -> Responses:
         """Return responses in the codes of ``fit``."""
@@ -197,6 +175,33 @@ class PosteriorEstimator(Estimator):
         """Return the most probable class per item; ties go to the first class."""
         return np.asarray(self.classes_[most_likely(posteriors)])
 
+    def _store_posteriors(self, posteriors: Floats) -> None:
+        """Store the posteriors and labels of the items that were fitted."""
+        self.posteriors_, self.labels_ = posteriors, self._name_labels(posteriors)
+
+    def _warn_unless_converged(self) -> None:
+        """Warn the caller of ``fit`` or ``partial_fit`` if the method stopped at its maximum."""
+        for name, unit in (("max_iter", "iterations"), ("max_sweeps", "sweeps")):
+            if name in getattr(self, "stopped_", ""):
+                self._warn(
+                    f"did not converge in {getattr(self, name):,} {unit}. "
+                    f"The result is usable; raise {name} or tolerance to converge.",
+                    NotConverged,
+                )
+
+    def _warn(self, message: str, category: type[Warning]) -> None:
+        if _warns.get():
+            warnings.warn(f"{type(self).__name__} {message}", category, stacklevel=4)
+
+    def __repr__(self) -> str:
+        defaults = {parameter.name: parameter.default for parameter in fields(self)}
+        changed = ", ".join(
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if not _equals(value, defaults[name])
+        )
+        return f"{type(self).__name__}({changed})"
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ModelEstimator(Estimator):
@@ -205,23 +210,18 @@ class ModelEstimator(Estimator):
     rule: CombinationRule = "map"
     threads: Threads = None
 
-    _fitted_attribute = "model_"
-
-    def predict(self, responses: Any) -> Array:
-        posteriors = self.predict_proba(responses)
-        return self.model_.name_labels(posteriors)
-
-    def predict_proba(self, responses: Any) -> Floats:
-        self._check_fitted()
-        table = as_responses(responses, classes=self.model_.classes)
+    def _posteriors(self, table: Responses) -> Floats:
         return self.model_.posteriors(table, self.rule, self.threads)
 
-    def _store(self, model: Model, responses: Responses) -> Self:
+    def _set_model(self, model: Model) -> None:
+        """Store a fitted model."""
+        self.model_: Model = model
+        self._remember_names(model)
+
+    def _store(self, model: Model, table: Responses) -> None:
         """Store a fitted model, and the posteriors and labels of the items it was fitted to."""
-        self.model_: Model = model.with_scale(responses.anchor.scale)
-        self.posteriors_ = model.posteriors(responses, self.rule, self.threads)
-        self.labels_ = model.name_labels(self.posteriors_)
-        return self
+        self._set_model(model.with_scale(table.anchor.scale))
+        self._store_posteriors(self._posteriors(table))
 
     def __repr__(self) -> str:
         fitted = f"\n  fitted {self.model_!r}" if hasattr(self, "model_") else ""
@@ -284,16 +284,6 @@ def shrink_model(
     confusions = shrinkage.shrink(counts)
     names = estimate.annotators, estimate.classes, None, estimate.symbols
     return Model(confusions, estimate.prior, *names), shrinkage
-
-
-def warn_not_converged(method: Estimator, max_iter: int) -> None:
-    """Warn the caller of ``fit`` that the method stopped at ``max_iter``."""
-    warnings.warn(
-        f"{type(method).__name__} did not converge in {max_iter} iterations. "
-        "The result is usable; raise max_iter or tolerance to converge.",
-        NotConverged,
-        stacklevel=4,
-    )
 
 
 def _equals(value: Any, default: Any) -> bool:

@@ -1,8 +1,8 @@
 """The paper's method: joint moment matching, then a MAP or ML combiner."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Self, get_args
+from dataclasses import dataclass, field, fields
+from typing import Annotated, get_args
 
 import numpy as np
 
@@ -14,10 +14,9 @@ from blindfuse.estimators.base import (
     Seed,
     ShrinkageStrength,
     fixed_prior,
-    require_two_classes,
     shrink_model,
 )
-from blindfuse.estimators.streaming import Arrays, StreamEstimator
+from blindfuse.estimators.streaming import StreamEstimator
 from blindfuse.model.alignment import Alignment
 from blindfuse.model.model import Model
 from blindfuse.moments.moment_statistics import MomentStatistics
@@ -35,7 +34,6 @@ from blindfuse.solver.solve import (
     MomentsFrom,
     Options,
     Start,
-    WarmStart,
     Weights,
     solve,
     solve_counts,
@@ -139,16 +137,9 @@ class BlindEnsemble(StreamEstimator):
     stopped_: str = field(init=False)
 
     _statistics_class = MomentStatistics
-    _solver_state_axes: ClassVar[dict[str, str]] = {
-        "estimated": "mrk",
-        "duals": "mkr",
-        "prior_dual": "k",
-    }
 
-    def fit(self, responses: Any) -> Self:
-        """Estimate every annotator's confusion matrix and the prior, then label the items."""
-        table = self._check_input(responses)
-        return self._store(self._fit_model(table), table)
+    def _fit(self, table: Responses) -> None:
+        self._store(self._fit_model(table), table)
 
     def _fit_model(self, table: Responses) -> Model:
         """Estimate the model without labelling the items, and store how the solver stopped."""
@@ -172,56 +163,28 @@ class BlindEnsemble(StreamEstimator):
         )
         return model
 
-    def _solve_statistics(
-        self, statistics: MomentStatistics, start: Start | WarmStart | None = None
-    ) -> WarmStart:
-        """Estimate Γ and π from counts alone, before shrinkage; return them as a warm start."""
-        classes, symbols, _ = statistics.alphabet
-        require_two_classes(classes)
+    def _solve_statistics(self, statistics: MomentStatistics) -> Model:
+        """Estimate Γ and π from counts alone, before shrinkage."""
         if self.groups is not None or self.moments == "labels":
             raise BadParameter(
                 "Batches and distributed tables are fitted from the counts of all annotators. "
                 "Leave out groups= and moments='labels'."
             )
-        options = self._solver_options(len(classes))
-        options = replace(options, start=start or options.start)
-        rng = np.random.default_rng(self.seed)
-        annotators = statistics.annotators
-        names = annotators, statistics.alphabet
+        classes, symbols, _ = statistics.alphabet
+        names = statistics.annotators, statistics.alphabet
+        options, rng = self._solver_options(len(classes)), np.random.default_rng(self.seed)
         solution = solve_counts(statistics.moments, statistics.votes, *names, options, rng)
         self.trace_, self.stopped_ = solution.trace, solution.trace.stopped
-        model = Model(solution.confusions, solution.prior, annotators, classes, None, symbols)
-        return WarmStart(model, solution.duals, solution.prior_dual)
+        parameters = solution.confusions, solution.prior
+        return Model(*parameters, statistics.annotators, classes, None, symbols)
 
-    def _refit(self, statistics: MomentStatistics, last: Model | None) -> tuple[Model, Arrays]:
-        solution = self._solve_statistics(statistics, self._warm_start(statistics))
-        estimate = solution.model
+    def _refit(self, statistics: MomentStatistics) -> Model:
+        estimate = self._solve_statistics(statistics)
         n_responses = statistics.moments.singles.sum(axis=1)
         expected = n_responses[:, None, None] * estimate.prior * estimate.confusions
         anchor = statistics.alphabet.anchor
         model, self.shrinkage_ = shrink_model(estimate, self.shrinkage, lambda: expected, anchor)
-        return model, {
-            "estimated": estimate.confusions,
-            "duals": solution.duals,
-            "prior_dual": solution.prior_dual,
-        }
-
-    def _warm_start(self, statistics: MomentStatistics) -> WarmStart | None:
-        """Return the last solution, with zero multipliers for new annotators.
-
-        Return None if there are new classes or symbols: a prior of zero in the last solution stays
-        there in the solver.
-        """
-        if not hasattr(self, "batches_"):
-            return None
-        last, state = self.model_, self._solver_state
-        if len(last.symbols) < len(statistics.alphabet.symbols):
-            return None
-        names = last.annotators, last.classes, None, last.symbols
-        model = Model(state["estimated"], last.prior, *names)
-        new = len(statistics.annotators) - len(last.annotators)
-        duals = np.concatenate([state["duals"], np.zeros((new, *state["duals"].shape[1:]))])
-        return WarmStart(model, duals, state["prior_dual"])
+        return model
 
     def _solver_options(self, n_classes: int) -> Options:
         if self.weights == "equal" and self.moments == "labels":
@@ -229,19 +192,8 @@ class BlindEnsemble(StreamEstimator):
                 "weights='equal' needs the moments, which moments='labels' does not form. "
                 "Pass moments='counts' or weights='counts'."
             )
-        return Options(
-            start=self.start,
-            restarts=self.restarts,
-            prior=fixed_prior("prior", self.prior, n_classes),
-            weights=self.weights,
-            moments=self.moments,
-            acceleration=self.acceleration,
-            alignment=self.alignment,
-            max_sweeps=self.max_sweeps,
-            tolerance=self.tolerance,
-            proximal=self.proximal,
-            inner=self.inner,
-        )
+        options = {option.name: getattr(self, option.name) for option in fields(Options)}
+        return Options(**options | {"prior": fixed_prior("prior", self.prior, n_classes)})
 
 
 def _as_groups(

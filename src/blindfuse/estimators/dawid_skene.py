@@ -7,12 +7,7 @@ import numpy as np
 from scipy.special import digamma
 
 from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import (
-    ClassPrior,
-    NonNegative,
-    ShrinkageStrength,
-    require_two_classes,
-)
+from blindfuse.estimators.base import ClassPrior, NonNegative, ShrinkageStrength
 from blindfuse.estimators.em import (
     EMEstimator,
     EMParameters,
@@ -20,20 +15,10 @@ from blindfuse.estimators.em import (
     initial_counts,
     make_e_step,
 )
-from blindfuse.estimators.streaming import Arrays, StreamEstimator
+from blindfuse.estimators.streaming import StreamEstimator
 from blindfuse.model.model import Model, weigh_confusions
-from blindfuse.model.posteriors import (
-    ExpectedCounts,
-    count_posteriors,
-    expected_counts,
-    safe_log,
-    vote_posteriors,
-)
-from blindfuse.model.shrinkage import (
-    PseudoCounts,
-    learn_class_pseudo_count,
-    make_shrinkage,
-)
+from blindfuse.model.posteriors import ExpectedCounts, safe_log
+from blindfuse.model.shrinkage import PseudoCounts, learn_class_pseudo_count, make_shrinkage
 from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.parameters import array_at_least, instance_of, optional, positive
 from blindfuse.responses.anchor import Alphabet
@@ -103,41 +88,40 @@ class DawidSkene(EMEstimator, StreamEstimator):
 
     _statistics_class = EMStatistics
 
-    def _refit(self, statistics: EMStatistics, last: Model | None) -> tuple[Model, Arrays]:
-        require_two_classes(statistics.alphabet.classes)
+    def _refit(self, statistics: EMStatistics) -> Model:
         if self.weights is not None:
             raise BadParameter(
                 "weights= cannot be used with batches, whose annotators may differ. "
                 "Leave weights= out, or call fit on the whole table."
             )
-        patterns, sizes = statistics.patterns, statistics.sizes
-        names = statistics.annotators, statistics.alphabet
-        votes = count_posteriors(patterns, vote_posteriors(patterns) * sizes[:, None], self.threads)
-        if last is None:
+        patterns, sizes, threads = statistics.patterns, statistics.sizes, self.threads
+        if self.start in ("spectral", "blind") or not patterns.is_plain:
             table = statistics.to_responses()
-            expected = initial_counts(table, self._resolve_start(table), None, self.threads)
+            expected = initial_counts(table, self._resolve_start(table), None, threads)
         else:
-            start = _extend_model(last, *names)
-            expected = expected_counts(patterns, start.confusions, start.prior, self.threads, sizes)
-        e_step = make_e_step(patterns, self.threads, sizes=sizes)
-        return self._run_em(e_step, expected, statistics.n_responses, *names, votes), {}
+            expected = initial_counts(patterns, self._resolve_start(patterns), None, threads, sizes)
+        e_step = make_e_step(patterns, threads, sizes=sizes)
+        names = statistics.annotators, statistics.alphabet
+        return self._run_em(e_step, expected, statistics.n_responses, *names)
 
     def _initialize_m_step(
         self, annotators: Array, alphabet: Alphabet, expected: ExpectedCounts
     ) -> None:
-        """Set the priors: the earlier model for annotators that it has, else shrinkage."""
-        self._known = np.zeros(len(annotators), dtype=bool)
-        if self.prior_model is not None:
-            self._known = positions(annotators, self.prior_model.annotators) >= 0
-            names = annotators, alphabet.classes, alphabet.symbols
-            earlier = self.prior_model.for_annotators(*names)
-            own = self.prior_count * earlier.confusions[self._known]
-            self._earlier = PseudoCounts(own + self.pseudo_count)
+        """Set the prior of each annotator: the earlier model, if that has them, else shrinkage."""
         is_learned = isinstance(self.shrinkage, str)
         self._class_pseudo_count = learn_class_pseudo_count(expected.totals) if is_learned else 0.0
-        new = expected.counts[~self._known]
-        counts = new if len(new) else expected.counts
-        self._shrinkage = make_shrinkage(self.shrinkage, counts, alphabet.anchor)
+        known = np.zeros(len(annotators), dtype=bool)
+        if self.prior_model is not None:
+            known = positions(annotators, self.prior_model.annotators) >= 0
+        new = expected.counts if known.all() else expected.counts[~known]
+        pseudo_counts = make_shrinkage(self.shrinkage, new, alphabet.anchor).pseudo_counts
+        if self.prior_model is not None and known.any():
+            names = annotators, alphabet.classes, alphabet.symbols
+            earlier = self.prior_count * self.prior_model.for_annotators(*names).confusions
+            if not known.all():
+                earlier[~known] = pseudo_counts
+            pseudo_counts = earlier
+        self._prior = PseudoCounts(pseudo_counts + self.pseudo_count)
 
     @property
     def _initializes_again(self) -> bool:
@@ -146,7 +130,8 @@ class DawidSkene(EMEstimator, StreamEstimator):
     def _m_step(self, expected: ExpectedCounts) -> EMParameters:
         """Γ_m from expected counts and its prior; an empty column without a prior is uniform."""
         prior = estimate_prior(expected.totals + self._class_pseudo_count, self.class_prior)
-        confusions, log_prior = self._shrunk(expected.counts)
+        confusions = self._prior.shrink(expected.counts)
+        log_prior = self._prior.log_density(confusions)
         log_prior += self._class_pseudo_count * float(safe_log(prior).sum())
         if self.weights is None:
             return EMParameters(confusions, prior, (confusions, prior), log_prior)
@@ -157,19 +142,6 @@ class DawidSkene(EMEstimator, StreamEstimator):
             )
         evidence = weigh_confusions(confusions, self.weights)
         return EMParameters(confusions, prior, (evidence, prior), log_prior, self.weights)
-
-    def _shrunk(self, counts: Floats) -> tuple[Floats, float]:
-        """Confusion matrices from the counts, and their log density under the priors."""
-        if not self._known.any():
-            confusions = self._shrinkage.shrink(counts + self.pseudo_count)
-            return confusions, self._shrinkage.log_density(confusions)
-        confusions, log_prior = np.empty_like(counts), 0.0
-        for rows, shrinkage in ((self._known, self._earlier), (~self._known, self._shrinkage)):
-            if rows.any():
-                extra = 0.0 if rows is self._known else self.pseudo_count
-                confusions[rows] = shrinkage.shrink(counts[rows] + extra)
-                log_prior += shrinkage.log_density(confusions[rows])
-        return confusions, log_prior
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -229,36 +201,3 @@ class BayesianDawidSkene(EMEstimator):
                 np.exp(digamma(class_alpha) - digamma(class_alpha.sum())),
             ),
         )
-
-
-def _extend_model(last: Model, annotators: Array, alphabet: Alphabet) -> Model:
-    """Return the last model with new annotators, classes and symbols.
-
-    New annotators get the mean confusion matrix. A new class gets a prior of 1/K², and annotators
-    report it correctly with probability 1/2 plus an even share of the rest. A new symbol that is
-    not a class has probability 1/R² for every class.
-    """
-    classes = alphabet.classes
-    if not alphabet.is_plain:
-        return _add_symbols(last, annotators, alphabet)
-    K, new = len(last.classes), len(classes) - len(last.classes)
-    if not new:
-        return last.for_annotators(annotators, classes)
-    known = last.for_annotators(annotators, last.classes)
-    confusions = np.zeros((len(annotators), K + new, K + new))
-    confusions[:, :K, :K] = known.confusions
-    confusions[:, :, K:] = 0.5 / (K + new)
-    confusions[:, range(K, K + new), range(K, K + new)] += 0.5
-    probability = 1 / (K + new) ** 2
-    prior = np.concatenate([last.prior * (1 - new * probability), np.full(new, probability)])
-    return Model(confusions, prior, annotators, classes)
-
-
-def _add_symbols(last: Model, annotators: Array, alphabet: Alphabet) -> Model:
-    """Return the last model for these annotators and symbols, some of which may be new."""
-    classes, symbols, _ = alphabet
-    known = last.for_annotators(annotators, classes, last.symbols)
-    old = positions(symbols, last.symbols)
-    confusions = np.where((old < 0)[None, :, None], 1 / len(symbols) ** 2, known.confusions[:, old])
-    confusions /= confusions.sum(axis=1, keepdims=True)
-    return Model(confusions, known.prior, annotators, classes, symbols=symbols)

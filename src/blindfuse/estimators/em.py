@@ -1,6 +1,5 @@
 """Expectation maximisation: the algorithm, its starts, and the base class of EM methods."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,14 +7,12 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from blindfuse.errors import NotConverged
 from blindfuse.estimators.base import (
     ClassPrior,
     Iterations,
     ModelEstimator,
     NonNegative,
     fixed_prior,
-    warn_not_converged,
 )
 from blindfuse.estimators.baselines.spectral import Spectral
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
@@ -27,6 +24,7 @@ from blindfuse.model.posteriors import (
     count_votes,
     expected_counts,
     safe_log,
+    vote_posteriors,
     weighted_votes,
 )
 from blindfuse.model.shrinkage import vote_confusions
@@ -178,19 +176,29 @@ class EMEstimator(ModelEstimator):
     def _m_step(self, expected: ExpectedCounts) -> EMParameters:
         """Return the parameters that fit the expected counts best."""
 
-    def fit(
+    def fit(  # type: ignore[override]  # gold labels come second, as users pass them
         self,
         responses: Any,
         gold: Mapping[Any, Any] | None = None,
         *,
         votes: ExpectedCounts | None = None,
+        y: None = None,
     ) -> Self:
         """Alternate E- and M-steps from the start until the log posterior stops rising.
 
         ``gold`` maps items to their known labels, which are held fixed. ``votes`` are the
         :func:`~blindfuse.model.posteriors.count_votes` of the responses, if the caller has them.
         """
-        table = self._check_input(responses)
+        self._fit(self._check_input(responses, y), gold, votes)
+        self._warn_unless_converged()
+        return self
+
+    def _fit(
+        self,
+        table: Responses,
+        gold: Mapping[Any, Any] | None = None,
+        votes: ExpectedCounts | None = None,
+    ) -> None:
         unlabelled, gold_counts, is_gold, truth = _split_gold(table, gold, self.threads)
         start = self._resolve_start(table)
         e_step = make_e_step(unlabelled, self.threads, gold_counts)
@@ -208,7 +216,6 @@ class EMEstimator(ModelEstimator):
         self._store(self._run_from_rules(run, self._score_rules(table, start)), table)
         self.posteriors_[is_gold] = np.eye(table.n_classes)[truth]
         self.labels_[is_gold] = table.classes[truth]
-        return self
 
     def _score_rules(
         self, table: Responses, start: InitialState, rule: ScoreRule | None = None
@@ -247,15 +254,14 @@ class EMEstimator(ModelEstimator):
         n_responses: float,
         annotators: Array,
         alphabet: Alphabet,
-        votes: ExpectedCounts | None = None,
     ) -> Model:
         """Run EM from these expected counts, store its history, and return the model.
 
-        The M-step is initialized from the votes, if given, or else from the expected counts. If it
-        learns pseudo-counts, it is initialized again near convergence, so that the result depends
-        little on the start. They are fixed from then on, so that the log posterior rises.
+        The M-step is initialized from the expected counts. If it learns pseudo-counts, it is
+        initialized again near convergence, so that the result depends little on the start. They are
+        fixed from then on, so that the log posterior rises.
         """
-        self._initialize_m_step(annotators, alphabet, votes or expected)
+        self._initialize_m_step(annotators, alphabet, expected)
 
         def run(max_iter: int, tolerance: float) -> EMResult:
             return run_em(e_step, self._m_step, expected, n_responses, max_iter, tolerance)
@@ -271,8 +277,6 @@ class EMEstimator(ModelEstimator):
         result = run(left, self.tolerance)
         self.log_likelihoods_ = np.concatenate([*history, result.log_likelihoods])
         self.stopped_ = result.stopped
-        if result.stopped == "max_iter":
-            warn_not_converged(self, self.max_iter)
         confusions, prior, _, _, weights = result.parameters
         return Model(confusions, prior, annotators, alphabet.classes, weights, alphabet.symbols)
 
@@ -283,28 +287,41 @@ class EMEstimator(ModelEstimator):
         ``table`` is a sample, ``votes`` are the votes of all items.
         """
         if self.start == "spectral":
-            return Spectral(threads=self.threads).fit(table).model_
+            method = Spectral(threads=self.threads)
+            method._fit(table)
+            return method.model_
         if self.start == "blind":
             return _fit_blind_start(table, votes, self.threads)
         return self.start
 
 
 def initial_counts(
-    responses: Responses, start: InitialState, rule: ScoreRule | None, threads: int | None
+    responses: Responses,
+    start: InitialState,
+    rule: ScoreRule | None,
+    threads: int | None,
+    sizes: Floats | None = None,
 ) -> ExpectedCounts:
     """Return the expected counts that EM starts from; counts of other items can be added.
 
-    A partition of scores needs the ``rule`` of the whole table.
+    A partition of scores needs the ``rule`` of the whole table. ``sizes[item]`` is the number of
+    times that each item counts.
     """
-    if start == "mv":
+    if isinstance(start, Model):
+        names = responses.annotators, responses.classes, responses.symbols
+        model = start.for_annotators(*names)
+        return expected_counts(responses, model.weighted_confusions, model.prior, threads, sizes)
+    if start == "mv" and sizes is None:
         return count_votes(responses, threads, rule)
-    if start == "shares":
+    if start == "mv":
+        posteriors = vote_posteriors(responses, threads, rule)
+    else:
         votes = weighted_votes(responses, rule=rule)
         total = votes.sum(axis=1, keepdims=True)
-        shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
-        return count_posteriors(responses, shares, threads)
-    names = responses.annotators, responses.classes, responses.symbols
-    return start.for_annotators(*names).expected_counts(responses, threads)
+        posteriors = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
+    if sizes is not None:
+        posteriors = posteriors * sizes[:, None]
+    return count_posteriors(responses, posteriors, threads)
 
 
 def _fit_blind_start(
@@ -318,9 +335,7 @@ def _fit_blind_start(
     missing from a sample of items but occurs among all items. Where symbols are not classes, no
     symbol stands for a class, and the model is taken as it is.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConverged)
-        model = BlindEnsemble(max_sweeps=START_SWEEPS, threads=threads)._fit_model(responses)
+    model = BlindEnsemble(max_sweeps=START_SWEEPS, threads=threads)._fit_model(responses)
     if not responses.is_plain:
         return model
     most_reported = model.confusions.argmax(axis=1)

@@ -8,12 +8,11 @@ import numpy as np
 
 from blindfuse.estimators.base import (
     ClassPrior,
+    Estimator,
     Iterations,
     NonNegative,
-    PosteriorEstimator,
     Threads,
     fixed_prior,
-    warn_not_converged,
 )
 from blindfuse.kernels.glad import glad_posteriors, glad_step
 from blindfuse.kernels.threads import map_threads
@@ -28,7 +27,7 @@ PRIOR_MEAN = 1.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GLAD(PosteriorEstimator):
+class GLAD(Estimator):
     """One skill per annotator and one difficulty per item, fitted by EM (Whitehill et al. 2009).
 
     A response is correct with probability σ(α_m β_n), and otherwise any of the other classes with
@@ -65,12 +64,18 @@ class GLAD(PosteriorEstimator):
     tolerance: NonNegative = 1e-6
     threads: Threads = None
 
-    def fit(self, responses: Any, gold: Mapping[Any, Any] | None = None) -> Self:
+    def fit(  # type: ignore[override]  # gold labels come second, as users pass them
+        self, responses: Any, gold: Mapping[Any, Any] | None = None, y: None = None
+    ) -> Self:
         """Alternate E- and M-steps until the log posterior stops rising.
 
         ``gold`` maps items to their known labels, which are held fixed.
         """
-        table = self._check_input(responses)
+        self._fit(self._check_input(responses, y), gold)
+        self._warn_unless_converged()
+        return self
+
+    def _fit(self, table: Responses, gold: Mapping[Any, Any] | None = None) -> None:
         prior = fixed_prior("class_prior", self.class_prior, table.n_classes)
         known = np.full(table.n_items, -1)
         positions, truth = gold_codes(table, gold)
@@ -81,12 +86,9 @@ class GLAD(PosteriorEstimator):
         result = self._run_em(table, known, fit_skills=True, fit_prior=prior is None)
         self.log_posteriors_ = np.array(result.log_posteriors)
         self.stopped_ = "converged" if result.converged else "max_iter"
-        if not result.converged:
-            warn_not_converged(self, self.max_iter)
         result = self._run_em(table, known)
-        self.posteriors_, self.difficulties_ = result.posteriors, np.exp(-result.log_clarities)
-        self.labels_ = self._name_labels(self.posteriors_)
-        return self
+        self.difficulties_ = np.exp(-result.log_clarities)
+        self._store_posteriors(result.posteriors)
 
     def _posteriors(self, responses: Responses) -> Floats:
         return self._run_em(responses, np.full(responses.n_items, -1)).posteriors

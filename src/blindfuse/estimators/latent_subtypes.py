@@ -1,17 +1,11 @@
 """Dawid–Skene with latent subtypes: several groups of items per class, as in EBCC."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated
 
 import numpy as np
 
-from blindfuse.estimators.base import (
-    Iterations,
-    NonNegative,
-    PosteriorEstimator,
-    Threads,
-    warn_not_converged,
-)
+from blindfuse.estimators.base import Estimator, Iterations, NonNegative, Threads
 from blindfuse.estimators.em import EMParameters, make_e_step, plain_parameters, run_em
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
@@ -29,7 +23,7 @@ from blindfuse.typing import Codes, Floats
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LatentSubtypes(PosteriorEstimator):
+class LatentSubtypes(Estimator):
     """Dawid–Skene with several latent subtypes of items per class, such as clear and ambiguous.
 
     Dawid–Skene takes annotators as conditionally independent given the class. Where some items are
@@ -74,8 +68,7 @@ class LatentSubtypes(PosteriorEstimator):
     tolerance: NonNegative = 1e-6
     threads: Threads = None
 
-    def fit(self, responses: Any) -> Self:
-        table = self._check_input(responses)
+    def _fit(self, table: Responses) -> None:
         start = _initial_posteriors(table, self.subtypes, self.threads)
         distinct, pattern_of = group_identical_items(table)
         result = run_em(
@@ -87,8 +80,6 @@ class LatentSubtypes(PosteriorEstimator):
             self.tolerance,
         )
         self.log_likelihoods_, self.stopped_ = result.log_likelihoods, result.stopped
-        if result.stopped == "max_iter":
-            warn_not_converged(self, self.max_iter)
         self.subtype_confusions_, self.subtype_prior_, *_ = result.parameters
         pooled = np.tensordot(table.responses_per_annotator, self.subtype_confusions_, axes=1)
         self.class_of_subtype_ = pooled.argmax(axis=0)
@@ -96,9 +87,7 @@ class LatentSubtypes(PosteriorEstimator):
             self.class_of_subtype_ = self._anchored_classes(table, start)
         self._remember_names(table)
         self.model_ = self._average_subtypes()
-        self.posteriors_ = self._posteriors(distinct)[pattern_of]
-        self.labels_ = self._name_labels(self.posteriors_)
-        return self
+        self._store_posteriors(self._posteriors(distinct)[pattern_of])
 
     def _m_step(self, expected: ExpectedCounts) -> EMParameters:
         """Γ_m(a, l) ∝ expected counts plus pseudo-counts in proportion to the pooled counts."""

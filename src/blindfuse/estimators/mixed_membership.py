@@ -1,19 +1,13 @@
 """Mixed membership: an item belongs to several classes in proportions of its own."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
-from blindfuse.estimators.base import (
-    Iterations,
-    NonNegative,
-    PosteriorEstimator,
-    Threads,
-    warn_not_converged,
-)
+from blindfuse.estimators.base import Estimator, Iterations, NonNegative, Threads
 from blindfuse.kernels.mixed_membership import membership_posteriors
 from blindfuse.kernels.threads import map_threads
 from blindfuse.model.posteriors import MIN_ITEMS_PER_THREAD, weighted_votes
@@ -29,7 +23,7 @@ MIN_ATTENTION = 1e-12
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MixedMembership(PosteriorEstimator):
+class MixedMembership(Estimator):
     """A mixed-membership model: each item has its own Dirichlet-distributed class proportions.
 
     Item n has proportions q_n ~ Dirichlet(s π). Annotator m attends to the item with probability
@@ -70,8 +64,7 @@ class MixedMembership(PosteriorEstimator):
     tolerance: NonNegative = 1e-5
     threads: Threads = None
 
-    def fit(self, responses: Any) -> Self:
-        table = self._check_input(responses)
+    def _fit(self, table: Responses) -> None:
         self._remember_names(table)
         self._initialize(table)
         distinct, pattern_of = group_identical_items(table)
@@ -87,12 +80,8 @@ class MixedMembership(PosteriorEstimator):
                 self.stopped_ = "converged"
                 break
             self._m_step(expected, table)
-        else:
-            warn_not_converged(self, self.max_iter)
         self.log_likelihoods_ = np.array(bounds)
-        self.posteriors_ = expected.proportions()[pattern_of]
-        self.labels_ = self._name_labels(self.posteriors_)
-        return self
+        self._store_posteriors(expected.proportions()[pattern_of])
 
     def _initialize(self, responses: Responses) -> None:
         votes = weighted_votes(responses).sum(axis=0) + 1 / responses.n_classes

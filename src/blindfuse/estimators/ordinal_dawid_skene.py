@@ -81,11 +81,11 @@ class OrdinalDawidSkene(EMEstimator):
         evidence = np.exp(np.tensordot(posterior, self._log_types, axes=1)), prior
         return EMParameters(confusions, prior, evidence, log_prior)
 
-    def _store(self, model: Model, responses: Responses) -> "OrdinalDawidSkene":
+    def _store(self, model: Model, table: Responses) -> None:
         position = np.arange(len(model.classes))
         shift = np.einsum("mak,a->mk", model.confusions, position) - position
         self.biases_ = shift @ model.prior
-        return super()._store(model, responses)
+        super()._store(model, table)
 
 
 def type_confusions(n_classes: int) -> Floats:

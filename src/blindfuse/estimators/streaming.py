@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
-from blindfuse.estimators.base import ModelEstimator
-from blindfuse.model.checks import check_numbers
+from blindfuse.estimators.base import ModelEstimator, require_two_classes
 from blindfuse.model.model import Model
 from blindfuse.model.saving import damaged_file_error, load_arrays, save_arrays
 from blindfuse.parameters import optional, positive
@@ -18,8 +17,6 @@ from blindfuse.responses.inputs import Names
 from blindfuse.responses.responses import Responses, as_responses
 from blindfuse.responses.score_scale import ScoreScale
 from blindfuse.typing import Array
-
-Arrays = dict[str, Array]
 
 
 class StreamEstimator(ModelEstimator):
@@ -36,19 +33,12 @@ class StreamEstimator(ModelEstimator):
     statistics_: Any
     batches_: int
     _classes: Array | None
-    _solver_state: Arrays
 
     _statistics_class: ClassVar[Any]
-    _solver_state_axes: ClassVar[dict[str, str]] = {}
-    """Arrays that the next warm start needs, with their axes: ``m`` annotators, ``r`` symbols and
-    ``k`` classes."""
 
     @abstractmethod
-    def _refit(self, statistics: Any, last: Model | None) -> tuple[Model, Arrays]:
-        """Fit the statistics, starting at the last model.
-
-        Return the model and the arrays that the next warm start needs.
-        """
+    def _refit(self, statistics: Any) -> Model:
+        """Fit the statistics of all batches; the model depends on nothing else."""
 
     def partial_fit(
         self,
@@ -92,15 +82,24 @@ class StreamEstimator(ModelEstimator):
             earlier = self.statistics_ if discount == 1.0 else self.statistics_.discounted(discount)
             statistics = earlier + statistics
         self._update(statistics, n_batches + 1, fixed)
-        return self._store(self.model_, table)
+        self._store(self.model_, table)
+        self._warn_unless_converged()
+        return self
 
     def merge(self, other: Self) -> Self:
         """Add everything that another estimator has learned from other batches."""
+        if other is self:
+            raise BadParameter(
+                "An estimator cannot be merged with itself: its batches would count twice. "
+                "Pass one that learned from other batches."
+            )
         self._check_parameters()
         self._check_has_batches()
         other._check_has_batches()
         statistics = self.statistics_ + other.statistics_
-        return self._update(statistics, self.batches_ + other.batches_, self._classes)
+        self._update(statistics, self.batches_ + other.batches_, self._classes)
+        self._warn_unless_converged()
+        return self
 
     def save_state(self, path: str | os.PathLike[str]) -> None:
         """Write everything learned, without the parameters; an existing file is replaced whole."""
@@ -115,13 +114,8 @@ class StreamEstimator(ModelEstimator):
             "batches": self.batches_,
             **({} if anchor.scale is None else anchor.scale.header()),
         }
-        arrays = {
-            **self.statistics_.arrays(),
-            **anchor.arrays(),
-            "confusions": self.model_.confusions,
-            "prior": self.model_.prior,
-            **self._solver_state,
-        }
+        model = {"confusions": self.model_.confusions, "prior": self.model_.prior}
+        arrays = {**self.statistics_.arrays(), **anchor.arrays(), **model}
         save_arrays(path, self._format(), header, arrays)
 
     def load_state(self, path: str | os.PathLike[str]) -> Self:
@@ -129,12 +123,10 @@ class StreamEstimator(ModelEstimator):
         header, arrays = load_arrays(path, self._format())
         try:
             annotators, alphabet = as_names(header["annotators"]), _saved_alphabet(header, arrays)
-            classes, symbols, _ = alphabet
-            parameters = arrays.pop("confusions"), arrays.pop("prior")
-            scale = alphabet.anchor.scale
-            model = Model(*parameters, annotators, classes, None, symbols, scale)
+            classes, symbols, anchor = alphabet
+            parameters = arrays["confusions"], arrays["prior"]
+            model = Model(*parameters, annotators, classes, None, symbols, anchor.scale)
             statistics = self._statistics_class.from_arrays(annotators, alphabet, arrays)
-            solver_state = self._check_solver_state(arrays, *model.confusions.shape)
             batches, fixed = int(header["batches"]), classes if header["fixed"] else None
             if batches < 1:
                 raise damaged_file_error(path, self._format())
@@ -143,28 +135,15 @@ class StreamEstimator(ModelEstimator):
                 raise
             raise damaged_file_error(path, self._format()) from reason
         self.statistics_, self.batches_, self._classes = statistics, batches, fixed
-        self.model_, self._solver_state = model, solver_state
+        self._set_model(model)
         return self
 
-    @classmethod
-    def _check_solver_state(
-        cls, arrays: Arrays, n_annotators: int, n_symbols: int, n_classes: int
-    ) -> Arrays:
-        """Return the arrays that the next warm start needs, after checking them."""
-        sizes = {"m": n_annotators, "r": n_symbols, "k": n_classes}
-        return {
-            name: check_numbers(arrays[name], name, tuple(sizes[axis] for axis in axes))
-            for name, axes in cls._solver_state_axes.items()
-        }
-
-    def _update(self, statistics: Any, batches: int, classes: Array | None) -> Self:
+    def _update(self, statistics: Any, batches: int, classes: Array | None) -> None:
         """Refit the model to these statistics; nothing changes unless that succeeds."""
-        last = self.model_ if hasattr(self, "batches_") else None
-        model, solver_state = self._refit(statistics, last)
+        require_two_classes(statistics.alphabet.classes)
+        model = self._refit(statistics)
         self.statistics_, self.batches_, self._classes = statistics, batches, classes
-        self.model_ = model.with_scale(statistics.alphabet.anchor.scale)
-        self._solver_state = solver_state
-        return self
+        self._set_model(model.with_scale(statistics.alphabet.anchor.scale))
 
     def _check_has_batches(self) -> None:
         if not hasattr(self, "batches_"):
@@ -177,15 +156,13 @@ class StreamEstimator(ModelEstimator):
         return f"blindfuse state of {cls.__name__}"
 
 
-def _saved_alphabet(header: dict[str, Any], arrays: Arrays) -> Alphabet:
-    """Return the alphabet of a saved state, and remove its arrays."""
+def _saved_alphabet(header: dict[str, Any], arrays: dict[str, Array]) -> Alphabet:
+    """Return the alphabet of a saved state."""
     classes, kind = as_names(header["classes"]), header.get("anchor", "identity")
-    matrix, values = arrays.pop("anchor_matrix", None), arrays.pop("anchor_values", None)
     if kind == "identity":
         return Alphabet.plain(classes)
-    symbols = as_names(header["symbols"])
-    anchor = Anchor(kind, matrix, values, ScoreScale.from_saved(header, arrays))
-    arrays.pop("scale_edges", None)
+    symbols, scale = as_names(header["symbols"]), ScoreScale.from_saved(header, arrays)
+    anchor = Anchor(kind, arrays.get("anchor_matrix"), arrays.get("anchor_values"), scale)
     check_alphabet(Alphabet(classes, symbols, anchor), np.zeros(len(symbols)))
     return Alphabet(classes, symbols, anchor)
 

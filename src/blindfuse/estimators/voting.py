@@ -1,11 +1,11 @@
 """Votes, weighted by agreement with the vote (Wawa, zero-based skill), and how ties are broken."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 
-from blindfuse.estimators.base import Iterations, NonNegative, PosteriorEstimator
+from blindfuse.estimators.base import Estimator, Iterations, NonNegative
 from blindfuse.model.anchored_votes import symbol_votes
 from blindfuse.model.posteriors import most_likely, vote_posteriors, weighted_votes
 from blindfuse.parameters import integer_at_least
@@ -13,7 +13,7 @@ from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Codes, Flags, Floats
 
 
-class VotingEstimator(PosteriorEstimator):
+class VotingEstimator(Estimator):
     """A vote in which each annotator has a weight.
 
     Attributes
@@ -35,7 +35,7 @@ class VotingEstimator(PosteriorEstimator):
     ties_: Flags
     agreement_: Floats
 
-    def _store(self, responses: Responses, weights: Floats) -> Self:
+    def _store(self, responses: Responses, weights: Floats) -> None:
         """Store these weights, and the result of the vote with them."""
         self._remember_names(responses)
         self.prior_ = _response_shares(responses)
@@ -44,7 +44,6 @@ class VotingEstimator(PosteriorEstimator):
         self.posteriors_ = self._posteriors(responses)
         self.ties_ = np.count_nonzero(_winners(self.posteriors_), axis=1) > 1
         self.labels_ = self.classes_[self._winning_codes(responses, self.posteriors_)]
-        return self
 
     def predict(self, responses: Any) -> Array:
         table = self._recode(responses)
@@ -86,9 +85,8 @@ class MajorityVote(VotingEstimator):
     (['a', 'b', 'a'], [False, False, True])
     """
 
-    def fit(self, responses: Any) -> Self:
-        table = self._check_input(responses)
-        return self._store(table, np.ones(table.n_annotators))
+    def _fit(self, table: Responses) -> None:
+        self._store(table, np.ones(table.n_annotators))
 
 
 class Wawa(VotingEstimator):
@@ -104,11 +102,10 @@ class Wawa(VotingEstimator):
     (['a', 'b', 'b'], [1.0, 1.0, 0.33])
     """
 
-    def fit(self, responses: Any) -> Self:
-        table = self._check_input(responses)
+    def _fit(self, table: Responses) -> None:
         self._store(table, np.ones(table.n_annotators))
         codes = self._winning_codes(table, self.posteriors_)
-        return self._store(table, agreement_with(table, codes))
+        self._store(table, agreement_with(table, codes))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -135,8 +132,7 @@ class ZeroBasedSkill(VotingEstimator):
     halve_every: Annotated[int, integer_at_least(1)] = 20
     tolerance: NonNegative = 1e-5
 
-    def fit(self, responses: Any) -> Self:
-        table = self._check_input(responses)
+    def _fit(self, table: Responses) -> None:
         weights = np.full(table.n_annotators, 1 / table.n_classes)
         for iteration in range(self.max_iter):
             self._store(table, weights)
@@ -146,7 +142,7 @@ class ZeroBasedSkill(VotingEstimator):
             weights = weights + step
             if np.abs(step).max() <= self.tolerance:
                 break
-        return self._store(table, weights)
+        self._store(table, weights)
 
 
 def _agreement(responses: Responses) -> Floats:

@@ -1,6 +1,5 @@
 """`compare` runs every method on the same responses; `check_on_gold` measures one fusion."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
@@ -8,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, NotConverged, RankTooLow
-from blindfuse.estimators.base import Estimator, check_responses
+from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
+from blindfuse.estimators.base import Estimator, check_responses, without_warnings
 from blindfuse.estimators.registry import METHODS
 from blindfuse.fusion.fuse import Fusion, fuse
 from blindfuse.kernels.threads import single_threaded_blas
@@ -67,9 +66,7 @@ def compare(
         report(name)
         began = perf_counter()
         try:
-            with single_threaded_blas(), warnings.catch_warnings():
-                warnings.simplefilter("ignore", NotConverged)
-                warnings.simplefilter("ignore", RankTooLow)
+            with single_threaded_blas(), without_warnings():
                 posteriors = make().fit(table).posteriors_
         except BlindfuseError as reason:
             rows.append(Comparison(name, None, None, perf_counter() - began, str(reason)))

@@ -1,7 +1,6 @@
 """`fuse`: the call that most users make. It fuses responses, and says how and why."""
 
 import os
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,8 +12,8 @@ import numpy as np
 from blindfuse.diagnostics.diagnose import Diagnostics, diagnose
 from blindfuse.diagnostics.expected_error import ExpectedError
 from blindfuse.diagnostics.items import Items, rate_items
-from blindfuse.errors import BadParameter, NotConverged
-from blindfuse.estimators.base import Estimator, check_responses
+from blindfuse.errors import BadParameter
+from blindfuse.estimators.base import Estimator, check_responses, without_warnings
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.fusion.presentation import (
     annotator_columns,
@@ -252,8 +251,7 @@ def fuse_table(
     """Fuse a table by the rule, or by a requested method; ``options`` are those of Evidence."""
     _require_memory(table)
     canonical = canonicalize(table, keep_classes=keep_classes, threads=options.get("threads"))
-    with single_threaded_blas(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConverged)
+    with single_threaded_blas(), without_warnings():
         evidence = Evidence(canonical.responses, **options)
         if method is None:
             decision = decide_labels(evidence)
@@ -280,7 +278,8 @@ def _use_method(method: Estimator, evidence: Evidence) -> Decision:
     if "threads" in method.get_params():
         method.set_params(threads=evidence.threads)
     takes_gold = "gold" in signature(method.fit).parameters
-    fitted = method.fit(responses, **({"gold": evidence.gold} if takes_gold else {}))
+    options: dict[str, Any] = {"gold": evidence.gold} if takes_gold else {}
+    fitted = method.fit(responses, **options)
     model = getattr(fitted, "model_", None)
     if model is None:
         labels = np.eye(responses.n_classes)[most_likely(fitted.posteriors_)]

@@ -1,14 +1,14 @@
 """``fuse_clusters``: fuse clusterings of the same items, whose clusters have no common names."""
 
 import os
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 
-from blindfuse.errors import NotConverged, NotIdentifiable, list_names
+from blindfuse.errors import NotIdentifiable, list_names
+from blindfuse.estimators.base import without_warnings
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.fusion.evidence import SIGNIFICANT_Z
 from blindfuse.metrics import adjusted_rand_index
@@ -332,8 +332,7 @@ def _predict_held_out(halves: list[Responses], n_classes: int) -> Floats:
     results = []
     for train, test in (halves, halves[::-1]):
         table = train.with_anchor(n_classes, train.anchor)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotConverged)
+        with without_warnings():
             model = DawidSkene(max_iter=50, tolerance=1e-5).fit(table).model_
         floor = 0.5 / train.n_items  # a cluster that the other half does not have
         confusions = np.maximum(model.confusions, floor)

@@ -64,11 +64,9 @@ class EMStatistics:
         return self._merge(both, np.concatenate([self.sizes, other.sizes]))
 
     def to_responses(self) -> Responses:
-        """Return one row per item again, in the order of the patterns.
-
-        The statistics must not have been discounted.
-        """
-        pattern_of_item = np.repeat(np.arange(len(self.sizes)), np.rint(self.sizes).astype(np.intp))
+        """Return one row per item again, in the order of the patterns; discounted ones round up."""
+        numbers = np.ceil(np.round(self.sizes, 6)).astype(np.intp)
+        pattern_of_item = np.repeat(np.arange(len(numbers)), numbers)
         return self.patterns.select_items(pattern_of_item)
 
     def discounted(self, factor: float) -> "EMStatistics":

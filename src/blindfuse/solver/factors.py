@@ -22,19 +22,10 @@ class Factors:
     n_symbols: int
 
     @classmethod
-    def pack(
-        cls,
-        confusions: Floats,
-        prior: Floats,
-        duals: Floats | None = None,
-        prior_dual: Floats | None = None,
-    ) -> "Factors":
-        """Copy these arrays into the two vectors; the multipliers are zero if not given."""
+    def pack(cls, confusions: Floats, prior: Floats) -> "Factors":
+        """Copy these arrays into a vector, with multipliers of zero."""
         values = np.concatenate([confusions.ravel(), prior])
-        multipliers = np.zeros_like(values)
-        if duals is not None and prior_dual is not None:
-            multipliers = np.concatenate([duals.ravel(), prior_dual])
-        return cls(values, multipliers, len(prior), confusions.shape[1])
+        return cls(values, np.zeros_like(values), len(prior), confusions.shape[1])
 
     def copy(self) -> "Factors":
         sizes = self.n_classes, self.n_symbols

@@ -1,6 +1,5 @@
 """Algorithm 1: estimate confusion matrices and prior from responses or from their counts."""
 
-import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -8,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-from blindfuse.errors import NotConverged
 from blindfuse.kernels.threads import thread_count
 from blindfuse.model.alignment import Alignment, CanonicalOrder, find_alignment
 from blindfuse.model.model import Model
@@ -45,7 +43,7 @@ class Options:
     ----------
     start
         ``"mv"`` (confusion matrices against the majority vote), ``"random"`` (step 2 of Algorithm
-        1), a model, or where an earlier solution ended.
+        1), or a model.
     restarts
         number of random starts; the solution with the lowest objective is kept.
     prior ``[class]``
@@ -67,7 +65,7 @@ class Options:
         see :class:`~blindfuse.solver.problem.Settings`.
     """
 
-    start: "Start | WarmStart" = "mv"
+    start: Start = "mv"
     restarts: int = 10
     prior: Floats | None = None
     weights: Weights = "counts"
@@ -82,25 +80,11 @@ class Options:
 
 @dataclass(frozen=True)
 class Solution:
-    """Estimates with aligned classes, their dual variables, and the trace of the solver.
-
-    ``duals[annotator, true, reported]`` and ``prior_dual[true]`` are those of :class:`Factors`.
-    """
+    """Estimates with aligned classes, and the trace of the solver."""
 
     confusions: Floats
     prior: Floats
-    duals: Floats
-    prior_dual: Floats
     trace: Trace
-
-
-@dataclass(frozen=True)
-class WarmStart:
-    """The model and dual variables of an earlier solution, to continue from."""
-
-    model: Model
-    duals: Floats
-    prior_dual: Floats
 
 
 def solve(
@@ -156,26 +140,13 @@ def _solve_from(
         for start in starts
     ]
     factors, trace = min(runs, key=lambda run: run[1].objective.min())
-    if not trace.converged:
-        warnings.warn(
-            f"{trace!r}. The result is usable; increase max_sweeps or tolerance to converge.",
-            NotConverged,
-            stacklevel=4,
-        )
     confusions, prior = order.undo(factors.confusions, factors.prior, n_annotators)
-    duals, prior_dual = order.undo(factors.duals.swapaxes(1, 2), factors.prior_dual, n_annotators)
-    duals = duals.swapaxes(1, 2)
     columns = np.arange(len(prior))
     # A known prior with unequal entries already identifies the classes.
     if options.prior is None or np.ptp(options.prior) == 0:
         columns = find_alignment(confusions, prior, options.alignment, anchor)
-    return Solution(
-        confusions[:, :, columns],
-        prior[columns] if options.prior is None else options.prior,
-        duals[:, columns],
-        prior_dual[columns],
-        trace,
-    )
+    prior = prior[columns] if options.prior is None else options.prior
+    return Solution(confusions[:, :, columns], prior, trace)
 
 
 def solve_groups(
@@ -232,11 +203,6 @@ def _starts(
     """Return the factors to start from, in canonical order."""
     counts, totals = order.apply(votes.counts, votes.totals)
     start = options.start
-    multipliers: tuple[Floats, ...] = ()
-    if isinstance(start, WarmStart):
-        duals, prior_dual = order.apply(start.duals.swapaxes(1, 2), start.prior_dual)
-        multipliers = duals.swapaxes(1, 2), prior_dual
-        start = start.model
     if start == "random":
         starts = [random_start(counts.shape, rng) for _ in range(options.restarts)]
     elif start == "mv":
@@ -246,4 +212,4 @@ def _starts(
         starts = [order.apply(model.confusions, model.prior)]
     if options.prior is not None:
         starts = [(confusions, options.prior[order.classes]) for confusions, _ in starts]
-    return [Factors.pack(*start, *multipliers) for start in starts]
+    return [Factors.pack(*start) for start in starts]

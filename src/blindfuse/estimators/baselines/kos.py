@@ -1,13 +1,13 @@
 """KOS: message passing between items and annotators (Karger, Oh and Shah 2011)."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import log_expit, softmax
 
-from blindfuse.estimators.base import Iterations, PosteriorEstimator, Seed
+from blindfuse.estimators.base import Estimator, Iterations, Seed
 from blindfuse.estimators.baselines.two_class import gram_matrix, leading_eigenpair, to_signs
 from blindfuse.parameters import one_of
 from blindfuse.responses.responses import Responses
@@ -17,7 +17,7 @@ Variant = Literal["messages", "svd"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KOS(PosteriorEstimator):
+class KOS(Estimator):
     """Message passing between items and annotators (Karger, Oh and Shah 2011).
 
     With responses as signs A_ij, items and annotators exchange the messages
@@ -54,8 +54,7 @@ class KOS(PosteriorEstimator):
     n_iter: Iterations = 20
     seed: Seed = 0
 
-    def fit(self, responses: Any) -> Self:
-        table = self._check_input(responses)
+    def _fit(self, table: Responses) -> None:
         rng = np.random.default_rng(self.seed)
         results = [
             _leading_singular_vector(signs)
@@ -68,9 +67,7 @@ class KOS(PosteriorEstimator):
         self._offsets = [result.offset for result in results]
         scores = np.column_stack([result.scores for result in results])
         self._scale = np.sqrt(np.mean(scores**2)) or 1.0
-        self.posteriors_ = self._scores_to_posteriors(scores)
-        self.labels_ = self._name_labels(self.posteriors_)
-        return self
+        self._store_posteriors(self._scores_to_posteriors(scores))
 
     def _posteriors(self, responses: Responses) -> Floats:
         """Return posteriors by the weights, which include the messages of the items of ``fit``."""

@@ -1,7 +1,7 @@
 """M-MSR: skills from the agreement of pairs, without extremes (Ma and Olshevsky 2020)."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -48,8 +48,7 @@ class MMSR(VotingEstimator):
     max_iter: Iterations = 200
     tolerance: NonNegative = 1e-6
 
-    def fit(self, responses: Any) -> Self:
-        table = self._check_input(responses)
+    def _fit(self, table: Responses) -> None:
         products, common = _skill_products(table)
         require_three_overlapping(common, "MMSR")
         signs = _skill_signs(products * common)
@@ -57,7 +56,7 @@ class MMSR(VotingEstimator):
         self.skills_ = signs * sizes
         K = table.n_classes
         accuracy = np.maximum(((K - 1) * self.skills_ + 1) / K, MIN_SKILL)
-        return self._store(table, np.log((K - 1) * accuracy / (1 - accuracy)))
+        self._store(table, np.log((K - 1) * accuracy / (1 - accuracy)))
 
     def _skill_sizes(self, products: Floats, is_partner: Flags) -> Floats:
         """Return |s| that fits the trimmed products of pairs; 1/2 without partners."""

@@ -1,9 +1,8 @@
 """The spectral method: confusion matrices from three groups of annotators (Zhang et al. 2014)."""
 
-import warnings
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import Annotated, Any, Self
+from typing import Annotated
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -76,8 +75,7 @@ class Spectral(ModelEstimator):
     restarts: Annotated[int, integer_at_least(1)] = 20
     seed: Seed = 0
 
-    def fit(self, responses: Any) -> Self:
-        table = self._check_input(responses)
+    def _fit(self, table: Responses) -> None:
         require_overlap(table)
         votes = count_votes(table, self.threads)
         self.fallback_ = None
@@ -87,13 +85,13 @@ class Spectral(ModelEstimator):
         except _RankDeficient as reason:
             self.fallback_ = f"{reason} Confusion matrices against the majority vote were used."
             if np.count_nonzero(table.responses_per_symbol) > 1:  # else a low rank is no surprise
-                warnings.warn(f"Spectral: {self.fallback_}", RankTooLow, stacklevel=3)
+                self._warn(f"cannot decompose the moments. {self.fallback_}", RankTooLow)
             confusions, prior = _vote_model(votes)
         estimate = Model(confusions, prior, table.annotators, table.classes)
         model, self.shrinkage_ = shrink_model(
             estimate, self.shrinkage, lambda: estimate.expected_counts(table, self.threads).counts
         )
-        return self._store(model, table)
+        self._store(model, table)
 
     def _decompose(self, responses: Responses, groups: list[Codes]) -> tuple[Floats, Floats]:
         """Return Γ_m and π from the moments of three groups of annotators."""

@@ -1,7 +1,6 @@
 """Two-class methods: responses as signs, products of pairs, and eigenvectors."""
 
 from dataclasses import dataclass
-from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -31,8 +30,7 @@ class EigenRatio(VotingEstimator):
     (2013), "Aggregating Crowdsourced Binary Ratings".
     """
 
-    def fit(self, responses: Any) -> Self:
-        table = self._check_input(responses)
+    def _fit(self, table: Responses) -> None:
         signs = binary_signs(table, "EigenRatio")
         means, common = mean_pair_products(signs)
         require_three_overlapping(common, "EigenRatio")
@@ -40,7 +38,7 @@ class EigenRatio(VotingEstimator):
         _, overlap = leading_eigenpair((common > 0).astype(float))
         is_used = np.abs(overlap) >= 1e-9
         weights = np.divide(skill, overlap, out=np.zeros_like(skill), where=is_used)
-        return self._store(table, orient_to_majority(signs, weights))
+        self._store(table, orient_to_majority(signs, weights))
 
 
 class TriangularEstimation(VotingEstimator):
@@ -58,8 +56,7 @@ class TriangularEstimation(VotingEstimator):
         θ: 1 for always correct, 0 for guessing, below 0 for an adversary.
     """
 
-    def fit(self, responses: Any) -> Self:
-        table = self._check_input(responses)
+    def _fit(self, table: Responses) -> None:
         signs = binary_signs(table, "TriangularEstimation")
         means, common = mean_pair_products(signs)
         require_three_overlapping(common, "TriangularEstimation")
@@ -67,7 +64,7 @@ class TriangularEstimation(VotingEstimator):
         np.fill_diagonal(common, 0.0)
         sizes = np.array([_skill_size(k, means, common) for k in range(table.n_annotators)])
         self.skills_ = np.clip(sizes * _skill_signs(sizes, means), -MAX_SKILL, MAX_SKILL)
-        return self._store(table, np.log((1 + self.skills_) / (1 - self.skills_)))
+        self._store(table, np.log((1 + self.skills_) / (1 - self.skills_)))
 
 
 def _skill_size(k: int, means: Floats, common: Floats) -> float:
@@ -119,8 +116,7 @@ class SpectralMetaLearner(ModelEstimator):
 
     rule: CombinationRule = "ml"
 
-    def fit(self, responses: Any) -> Self:
-        table = self._check_input(responses)
+    def _fit(self, table: Responses) -> None:
         signs = binary_signs(table, "SpectralMetaLearner")
         means, common = mean_pair_products(signs)
         require_three_overlapping(common, "SpectralMetaLearner")
@@ -138,7 +134,7 @@ class SpectralMetaLearner(ModelEstimator):
             accuracies[:] = MAX_SKILL
         confusions = np.array([[[tn, 1 - tp], [1 - tn, tp]] for tn, tp in accuracies])
         prior = np.array([1 - self.imbalance_, 1 + self.imbalance_]) / 2
-        return self._store(Model(confusions, prior, table.annotators, table.classes), table)
+        self._store(Model(confusions, prior, table.annotators, table.classes), table)
 
 
 def _fit_rank_one(covariance: Floats) -> tuple[float, Floats]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 
 from blindfuse.errors import BadParameter
-from blindfuse.estimators.base import ModelEstimator, PosteriorEstimator
+from blindfuse.estimators.base import Estimator, ModelEstimator
 from blindfuse.estimators.voting import agreement_with
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors
@@ -43,23 +43,23 @@ class Oracle(ModelEstimator):
     model: Annotated[Model | None, optional(instance_of(Model, description="a Model"))] = None
     truth: Truth = None
 
-    def fit(self, responses: Any) -> Self:
-        table = self._check_input(responses)
+    def _fit(self, table: Responses) -> None:
         if (self.model is None) == (self.truth is None):
             raise BadParameter("Oracle needs either model= or truth=, not both. Pass one of them.")
         if self.model is not None:
             names = table.annotators, table.classes, table.symbols
-            return self._store(self.model.for_annotators(*names), table)
+            self._store(self.model.for_annotators(*names), table)
+            return
         positions, codes = gold_codes(table, self.truth)
         one_hot = np.eye(table.n_classes)[codes]
         counted = count_posteriors(table.select_items(positions), one_hot, self.threads)
         confusions, prior = normalize_columns(counted.counts), counted.totals / counted.totals.sum()
         named = table.annotators, table.classes, None, table.symbols
-        return self._store(Model(confusions, prior, *named), table)
+        self._store(Model(confusions, prior, *named), table)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SingleBest(PosteriorEstimator):
+class SingleBest(Estimator):
     """The responses of the most accurate annotator by the true labels, for evaluation only.
 
     An item that the best annotator did not label gets the response of the next best one.
@@ -77,17 +77,14 @@ class SingleBest(PosteriorEstimator):
 
     truth: Truth = None
 
-    def fit(self, responses: Any) -> Self:
-        table = self._check_input(responses)
+    def _fit(self, table: Responses) -> None:
         if not self.truth:
             raise BadParameter("SingleBest needs the true labels. Pass truth={item: label, …}.")
         positions, codes = gold_codes(table, self.truth)
         self.accuracies_ = agreement_with(table.select_items(positions), codes)
         self._remember_names(table)
         self._prior = table.responses_per_symbol / table.n_responses
-        self.posteriors_ = self._posteriors(table)
-        self.labels_ = self._name_labels(self.posteriors_)
-        return self
+        self._store_posteriors(self._posteriors(table))
 
     def _posteriors(self, responses: Responses) -> Floats:
         """Return 1 for the best response of each item; the class proportions without responses."""
