@@ -17,10 +17,9 @@ from blindfuse.responses.scores import (
     MAX_LEVELS,
     SCORE_CLASSES,
     Levels,
-    ScoreTable,
     check_edges,
     ordered_classes,
-    score_symbols,
+    score_levels,
 )
 from blindfuse.responses.symbols import NO_RESPONSE, with_no_response
 from blindfuse.typing import Array
@@ -130,9 +129,9 @@ class SymbolOptions:
         scores = sums["total"] / sums["count"] if by_level else sums["key"]
         order = np.lexsort((scores, codes))
         columns = codes[order], scores.to_numpy()[order], sums["count"].to_numpy()[order]
-        symbols = score_symbols(ScoreTable(*columns, annotators), self.levels)
+        symbols, anchor, _ = score_levels(*columns, annotators, self.levels)
         classes = ordered_classes(SCORE_CLASSES if self.classes is None else self.classes)
-        return Alphabet(classes, np.asarray(check_classes(symbols.symbols)), symbols.anchor)
+        return Alphabet(classes, np.asarray(check_classes(symbols)), anchor)
 
 
 def add_up_scores(*sums: pl.DataFrame) -> pl.DataFrame:

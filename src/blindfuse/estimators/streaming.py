@@ -4,8 +4,6 @@ import os
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
 from blindfuse.estimators.base import ModelEstimator, require_two_classes
 from blindfuse.model.model import Model
@@ -163,7 +161,7 @@ def _saved_alphabet(header: dict[str, Any], arrays: dict[str, Array]) -> Alphabe
         return Alphabet.plain(classes)
     symbols, scale = as_names(header["symbols"]), ScoreScale.from_saved(header, arrays)
     anchor = Anchor(kind, arrays.get("anchor_matrix"), arrays.get("anchor_values"), scale)
-    check_alphabet(Alphabet(classes, symbols, anchor), np.zeros(len(symbols)))
+    check_alphabet(Alphabet(classes, symbols, anchor))
     return Alphabet(classes, symbols, anchor)
 
 

@@ -5,21 +5,17 @@ naming the classes (Assumption 2) takes extra information: which symbols speak f
 That is the anchor.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from blindfuse.errors import BadLabels, list_names
-from blindfuse.responses.coding import MAX_CLASSES, check_classes, positions, union
+from blindfuse.responses.coding import check_classes, positions, union
 from blindfuse.responses.score_scale import ScoreScale
 from blindfuse.typing import Array, Codes, Floats
 
 Kind = Literal["identity", "order", "matrix", "none"]
-
-MAX_SYMBOLS = MAX_CLASSES
-"""More symbols than this mean that the wrong column was chosen, or that scores need bins."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +48,12 @@ class Anchor:
     def by_order(cls, values: Any, scale: ScoreScale | None = None) -> "Anchor":
         """Return the anchor of scores with these values ``[symbol]``."""
         return cls("order", values=np.ascontiguousarray(values, dtype=float), scale=scale)
+
+    def symbols_of(self, annotators: Codes, names: Array, scores: Floats) -> Codes:
+        """Return the symbol of each score of ``names[annotators]``; −1 if it is missing."""
+        if self.scale is not None:
+            return self.scale.codes(annotators, names, scores)
+        return np.where(np.isnan(scores), -1, np.searchsorted(np.asarray(self.values), scores))
 
     def reindexed(self, symbol_at: Codes, class_at: Codes) -> "Anchor":
         """Return the anchor of the symbols and classes at these positions.
@@ -111,10 +113,8 @@ class Alphabet(NamedTuple):
             )
         if self.is_plain:
             return Alphabet.plain(union(self.classes, other.classes, "classes"))
-        same = len(self.classes) == len(other.classes) and not np.any(
-            positions(self.classes, other.classes) < 0
-        )
-        if not same:
+        K, class_at = len(self.classes), positions(self.classes, other.classes)
+        if np.any(class_at < 0) or len(other.classes) != K:
             raise BadLabels(
                 f"Responses in the classes {list_names(self.classes)} and "
                 f"{list_names(other.classes)} cannot be joined. Pass the same classes= to both."
@@ -124,46 +124,26 @@ class Alphabet(NamedTuple):
                 "Scores that were divided into levels at different edges cannot be joined. Pass "
                 "the edges of the first table to the others: levels=first.anchor.scale."
             )
-        symbols = check_symbols(_all_names(self.symbols, other.symbols))
-        own = self.anchor.reindexed(positions(symbols, self.symbols), np.arange(len(self.classes)))
-        theirs = other.anchor.reindexed(
-            positions(symbols, other.symbols), positions(self.classes, other.classes)
-        )
-        if own.matrix is not None and theirs.matrix is not None:
-            known = positions(symbols, self.symbols)[:, None] >= 0
-            return Alphabet(
-                self.classes, symbols, Anchor.by_matrix(np.where(known, own.matrix, theirs.matrix))
-            )
-        if own.values is not None and theirs.values is not None:
-            values = np.where(np.isnan(own.values), theirs.values, own.values)
+        new = other.symbols[positions(other.symbols, self.symbols) < 0]
+        symbols = check_classes([*self.symbols.tolist(), *new.tolist()])
+        symbol_at = positions(symbols, self.symbols)
+        mine = self.anchor.reindexed(symbol_at, np.arange(K))
+        theirs = other.anchor.reindexed(positions(symbols, other.symbols), class_at)
+        if mine.matrix is not None and theirs.matrix is not None:
+            matrix = np.where(symbol_at[:, None] >= 0, mine.matrix, theirs.matrix)
+            return Alphabet(self.classes, symbols, Anchor.by_matrix(matrix))
+        if mine.values is not None and theirs.values is not None:
+            values = np.where(np.isnan(mine.values), theirs.values, mine.values)
             order = np.argsort(values, kind="stable")
             anchor = Anchor.by_order(values[order], self.anchor.scale)
             return Alphabet(self.classes, symbols[order], anchor)
         return Alphabet(self.classes, symbols, self.anchor)
 
 
-def _all_names(names: Array, more: Array) -> list[Any]:
-    new = more[positions(more, names) < 0]
-    return [*names.tolist(), *new.tolist()]
-
-
-def check_symbols(symbols: Sequence[Any] | Array) -> Array:
-    """Return the names of symbols as an array; raise BadLabels if they are invalid or too many."""
-    if len(symbols) > MAX_SYMBOLS:
-        raise BadLabels(
-            f"There are {len(symbols):,} symbols, more than the limit of {MAX_SYMBOLS:,}. "
-            "Use fewer levels= for scores, or check the column."
-        )
-    return check_classes(symbols)
-
-
-def check_alphabet(alphabet: Alphabet, reported: Array) -> None:
-    """Raise BadLabels unless the anchor fits; ``reported[symbol]`` counts the responses.
-
-    There must be a symbol for every class, by number and by the anchor.
-    """
+def check_alphabet(alphabet: Alphabet) -> None:
+    """Raise BadLabels unless there is a symbol for every class, by number and by the anchor."""
     classes, symbols, anchor = alphabet
-    R, K = len(symbols), len(classes)
+    shape = R, K = len(symbols), len(classes)
     if anchor.kind == "identity":
         if symbols is not classes and not np.array_equal(positions(symbols, classes), np.arange(K)):
             raise BadLabels(
@@ -178,35 +158,20 @@ def check_alphabet(alphabet: Alphabet, reported: Array) -> None:
             "must be able to report at least as many symbols as there are classes: pass fewer "
             "classes."
         )
-    if anchor.kind == "matrix":
-        _check_matrix(anchor.matrix, alphabet)
-    if anchor.kind == "order":
-        values = anchor.values
-        if values is None or values.shape != (R,) or np.any(np.isinf(values)):
-            raise BadLabels(
-                f"The order of {R:,} symbols needs one finite value for each. "
-                "Create the table with Responses.from_scores."
-            )
-        unknown = np.isnan(values) & (reported > 0)
-        if unknown.any():
-            raise BadLabels(
-                f"The order has no value for the symbols {list_names(symbols[unknown])}, which "
-                "were reported. Create the table with Responses.from_scores."
-            )
-
-
-def _check_matrix(matrix: Floats | None, alphabet: Alphabet) -> None:
-    R, K = len(alphabet.symbols), len(alphabet.classes)
-    if matrix is None or matrix.shape != (R, K):
+    if anchor.kind == "order" and np.shape(anchor.values) != (R,):  # type: ignore[arg-type]
+        raise BadLabels(f"The order of {R:,} symbols needs one value for each.")
+    if anchor.kind != "matrix":
+        return
+    if anchor.matrix is None or anchor.matrix.shape != shape:
         raise BadLabels(
-            f"The anchor must be a matrix [symbol, class] of shape {(R, K)}, not "
-            f"{None if matrix is None else matrix.shape}. Pass one row per symbol."
+            f"The anchor must be a matrix [symbol, class] of shape {shape}, not "
+            f"{np.shape(anchor.matrix)}. Pass one row per symbol."  # type: ignore[arg-type]
         )
-    if not np.all(np.isfinite(matrix)) or np.any(matrix < 0):
+    if not np.all(np.isfinite(anchor.matrix)) or np.any(anchor.matrix < 0):
         raise BadLabels("The anchor contains negative or infinite votes. Pass shares from 0 to 1.")
-    empty = ~np.any(matrix > 0, axis=0)
-    if empty.any():
+    if not anchor.matrix.any(axis=0).all():
+        empty = classes[~anchor.matrix.any(axis=0)]
         raise BadLabels(
-            f"No symbol speaks for the classes {list_names(alphabet.classes[empty])}, so they "
-            "cannot be named. Give each of them a symbol in the anchor, or leave them out."
+            f"No symbol speaks for the classes {list_names(empty)}, so they cannot be named. Give "
+            "each of them a symbol in the anchor, or leave them out."
         )

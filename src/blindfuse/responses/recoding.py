@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from blindfuse.errors import BadLabels, list_names
-from blindfuse.responses.anchor import Alphabet, check_symbols
+from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.coding import as_names, check_classes, positions, union
-from blindfuse.responses.rows import Rows, row_of_entry, row_starts
-from blindfuse.typing import Array, Codes, Floats
+from blindfuse.responses.rows import Rows, row_starts
+from blindfuse.typing import Array, Codes
 
 if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses
@@ -27,36 +27,58 @@ def recode(
     The table itself is returned if its codes are those of the names already.
     """
     symbols = classes if symbols is None else symbols
-    given, own = (annotators, classes, symbols), (table.annotators, table.classes, table.symbols)
-    if all(one is other for one, other in zip(given, own, strict=True)):
+    if annotators is table.annotators and classes is table.classes and symbols is table.symbols:
         return table
     plain = symbols is classes and table.alphabet.is_plain
     annotators, classes = as_names(annotators), check_classes(classes)
-    symbols = classes if plain else check_symbols(symbols)
+    symbols = classes if plain else check_classes(symbols)
     annotator_at = positions(table.annotators, annotators)
     class_at = positions(table.classes, classes)
     symbol_at = class_at if plain else positions(table.symbols, symbols)
-    found = (annotator_at, annotators), (class_at, classes), (symbol_at, symbols)
-    if all(np.array_equal(places, np.arange(len(names))) for places, names in found):
+    places = (annotator_at, annotators), (class_at, classes), (symbol_at, symbols)
+    if all(np.array_equal(at, np.arange(len(names))) for at, names in places):
         return table
     lost = _lost_names(table.annotators, annotator_at, table.by_item.codes)
     _reject_unknown(lost, annotators, "annotator")
     lost = _lost_names(table.symbols, symbol_at, table.by_item.symbols)
     _reject_unknown(lost, symbols, "class" if plain else "symbol")
-    sources = np.full(len(annotators), -1)
-    sources[annotator_at[annotator_at >= 0]] = np.flatnonzero(annotator_at >= 0)
     alphabet = Alphabet.plain(classes)
     if not table.alphabet.is_plain:
         _reject_unknown(table.classes[class_at < 0], classes, "class")
         old = positions(symbols, table.symbols), positions(classes, table.classes)
         alphabet = Alphabet(classes, symbols, table.anchor.reindexed(*old))
-    return _with_codes(table, sources, annotators, symbol_at, alphabet)
+    return _with_codes(table, annotators, annotator_at, alphabet, symbol_at)
 
 
 def keep_annotators(table: "Responses", places: Codes) -> "Responses":
     """Return the responses of the annotators at these positions, in this order."""
-    symbol_at = np.arange(len(table.symbols))
-    return _with_codes(table, places, table.annotators[places], symbol_at, table.alphabet)
+    annotator_at = np.full(table.n_annotators, -1)
+    annotator_at[places] = np.arange(len(places))
+    symbol_at = np.arange(table.n_symbols)
+    return _with_codes(table, table.annotators[places], annotator_at, table.alphabet, symbol_at)
+
+
+def _with_codes(
+    table: "Responses", annotators: Array, annotator_at: Codes, alphabet: Alphabet, symbol_at: Codes
+) -> "Responses":
+    """Return the responses with annotators and symbols at other positions.
+
+    Responses of annotators at position −1 are left out.
+    """
+    is_kept = annotator_at[table.codes] >= 0
+    table = table if is_kept.all() else table.select_responses(is_kept)
+    moved = table.rearranged(table.items, np.arange(table.n_items), annotators, annotator_at)
+    starts, codes, symbols = moved.by_item
+    probabilities = moved.probabilities
+    if probabilities is not None:
+        class_at = positions(alphabet.classes, table.classes)
+        probabilities = np.where(class_at >= 0, probabilities[:, class_at], 0.0)
+    return replace(
+        moved,
+        by_item=Rows(starts, codes, symbol_at[symbols]),
+        probabilities=probabilities,
+        **alphabet._asdict(),
+    )
 
 
 def concatenate(tables: Sequence["Responses"]) -> "Responses":
@@ -68,7 +90,8 @@ def concatenate(tables: Sequence["Responses"]) -> "Responses":
     names = annotators, alphabet.classes, alphabet.symbols
     recoded = [recode(table, *names) for table in tables]
     rows = [table.by_item for table in recoded]
-    counts = np.concatenate([np.diff(table.starts) for table in rows])
+    given = [table.probabilities for table in recoded if table.probabilities is not None]
+    counts = np.concatenate([table.responses_per_item for table in recoded])
     return type(tables[0])(
         np.arange(len(counts)),
         annotators,
@@ -77,48 +100,9 @@ def concatenate(tables: Sequence["Responses"]) -> "Responses":
             np.concatenate([table.codes for table in rows]),
             np.concatenate([table.symbols for table in rows]),
         ),
-        classes=alphabet.classes,
-        symbols=alphabet.symbols,
-        anchor=alphabet.anchor,
-        probabilities=_joined_probabilities(recoded),
-    )
-
-
-def _joined_probabilities(tables: Sequence["Responses"]) -> Floats | None:
-    """Probabilities of all tables, if all have some."""
-    found = [table.probabilities for table in tables if table.probabilities is not None]
-    return np.concatenate(found) if len(found) == len(tables) else None
-
-
-def _with_codes(
-    table: "Responses",
-    sources: Codes,
-    annotators: Array,
-    symbol_at: Codes,
-    alphabet: Alphabet,
-) -> "Responses":
-    """Return the responses with other annotators and symbols.
-
-    ``sources[new annotator]`` is the position of an annotator in the table, or −1, and
-    ``symbol_at[symbol]`` the new position of a symbol.
-    """
-    code_of = np.full(len(table.annotators), -1)
-    code_of[sources[sources >= 0]] = np.flatnonzero(sources >= 0)
-    codes = code_of[table.by_item.codes]
-    kept = codes >= 0
-    items, codes = row_of_entry(table.by_item.starts)[kept], codes[kept]
-    symbols = symbol_at[table.by_item.symbols[kept]]
-    recoded = table.from_codes(
-        *(items, codes, symbols),
-        items=table.items,
-        annotators=annotators,
+        probabilities=np.concatenate(given) if len(given) == len(tables) else None,
         **alphabet._asdict(),
     )
-    if table.probabilities is None:
-        return recoded
-    class_at = positions(alphabet.classes, table.classes)
-    probabilities = np.where(class_at >= 0, table.probabilities[kept][:, class_at], 0.0)
-    return replace(recoded, probabilities=probabilities[np.lexsort((codes, items))])
 
 
 def _lost_names(names: Array, places: Codes, codes: Array) -> Array:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses import frames
-from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor, check_alphabet, check_symbols
+from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor, check_alphabet
 from blindfuse.responses.coding import CodedNames, as_column, as_names, check_classes, code_labels
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.frame_tables import (
@@ -106,7 +106,7 @@ class Responses(AnnotationTable):
         object.__setattr__(self, "symbols", symbols)
         super().__post_init__()
         if symbols is not classes or not self.is_plain:
-            check_alphabet(self.alphabet, self.responses_per_symbol)
+            check_alphabet(self.alphabet)
         if self.is_plain:  # one array, so that plain labels are recognised without a comparison
             object.__setattr__(self, "symbols", classes)
 
@@ -341,7 +341,7 @@ class Responses(AnnotationTable):
         class_names = check_classes(classes)
         symbol_names = class_names
         if symbols is not None and symbols is not classes:
-            symbol_names = check_symbols(symbols)
+            symbol_names = check_classes(symbols)
         columns = {"item": item_codes, "annotator": annotator_codes, "symbol": symbol_codes}
         codes = {kind: as_codes(column, f"{kind}_codes") for kind, column in columns.items()}
         check_equal_lengths({f"{kind}_codes": column for kind, column in codes.items()})

@@ -89,9 +89,6 @@ def sort_and_deduplicate(
     the same row and code keep their original order. Returns the rows, how many responses there were
     beyond the first per row and code, and how many pairs were dropped as contradictory.
     """
-    if _ascend_strictly(rows, codes):
-        counts = np.bincount(rows, minlength=shape[0])
-        return Rows(row_starts(counts), codes, symbols.copy()), 0, 0
     sorted_rows = sort_by_row_and_code(rows, codes, symbols, shape)
     *arrays, repeated, contradictory = resolve_repeats(*sorted_rows, repeats)
     return Rows(*arrays), repeated, contradictory
@@ -102,6 +99,8 @@ def sort_by_row_and_code(
 ) -> tuple[Array, Array, Array]:
     """Sort responses into rows, by code within a row, stably: :class:`Rows` with repeats."""
     n_rows, n_codes = shape
+    if _ascend_strictly(rows, codes):
+        return row_starts(np.bincount(rows, minlength=n_rows)), codes, symbols.copy()
     if len(rows) >= MIN_COMPILED:
         counts = _count_blocks(rows, n_rows)
         longest = int(reduce(np.add, counts.values()).max())

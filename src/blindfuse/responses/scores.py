@@ -1,22 +1,22 @@
-"""Responses that are scores on a scale: levels of the score are symbols, with an order."""
+"""Scores on a scale: their levels are symbols, in an order that says which class they speak for."""
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses import frames
-from blindfuse.responses.anchor import MAX_SYMBOLS, Anchor
-from blindfuse.responses.coding import as_column, check_classes
+from blindfuse.responses.anchor import Anchor
+from blindfuse.responses.coding import MAX_CLASSES, as_column, check_classes
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.frame_tables import LongTable, read_cells
 from blindfuse.responses.inputs import code_columns, row_description
 from blindfuse.responses.numerals import as_floats, missing_number_note
 from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.score_scale import ScoreScale
-from blindfuse.typing import Array, Codes, Flags, Floats
+from blindfuse.typing import Array, Codes, Floats, Integers
 
 if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses
@@ -36,207 +36,6 @@ MIN_SCORES_PER_LEVEL = 2
 MIN_SPREAD_RATIO = 4.0
 """Ratio of the widest and the narrowest annotator's spread at or above which scales differ, as
 those from 1 to 5 and from 0 to 20 do. Judges on one scale differ less, however strict they are."""
-
-
-class ScoreTable(NamedTuple):
-    """Scores ``[row]`` of annotators (by code), each of which was given ``counts[row]`` times."""
-
-    annotators: Codes
-    scores: Floats
-    counts: NDArray[np.int64]
-    names: Array
-
-    @classmethod
-    def of(cls, annotators: Codes, scores: Floats, names: Array) -> "ScoreTable":
-        """Return the table of one score per row, without those that are missing."""
-        present = ~np.isnan(scores)
-        ones = np.ones(np.count_nonzero(present), dtype=np.int64)
-        return cls(annotators[present], scores[present], ones, names)
-
-
-class ScoreSymbols(NamedTuple):
-    """Names and values ``[symbol]`` of levels, their scale, and remarks about it.
-
-    Without a scale, every score that occurs is a symbol of its own.
-    """
-
-    symbols: list[Any]
-    values: Floats
-    scale: ScoreScale | None
-    remarks: list[str]
-
-    @property
-    def anchor(self) -> Anchor:
-        """The order of the levels."""
-        return Anchor.by_order(self.values, self.scale)
-
-    def codes(self, annotators: Codes, names: Array, scores: Floats) -> Codes:
-        """Return the level of each score, ``[response]``; −1 if it is missing."""
-        if self.scale is not None:
-            return self.scale.codes(annotators, names, scores)
-        return np.where(np.isnan(scores), -1, np.searchsorted(self.values, scores))
-
-
-def score_symbols(table: ScoreTable, levels: Levels) -> ScoreSymbols:
-    """Divide scores into at most ``levels`` symbols, or into those of a given scale.
-
-    Where at most ``levels`` values occur, each is a symbol of its own. Otherwise the levels have
-    about equal numbers of scores: of the crowd's, or of each annotator's own where spreads differ
-    plainly and the crowd's levels would leave an annotator fewer than two thirds of its own.
-    """
-    distinct = np.unique(table.scores)
-    if not len(distinct):
-        raise BadLabels("There are no scores, so there is nothing to fuse. Check the input.")
-    if isinstance(levels, ScoreScale):
-        return _symbols_of_scale(table, levels, [])
-    if levels is not None and np.ndim(levels) > 0:
-        scale = ScoreScale(check_edges(levels)[None])
-        return _symbols_of_scale(table, scale, _coarse_annotators(table, scale))
-    n_levels = MAX_LEVELS if levels is None else check_levels(levels, "levels", 2)
-    if len(distinct) == 1:
-        raise BadLabels(
-            f"Every score is {distinct[0]:g}, so scores say nothing about the classes. Check "
-            "the column with the scores."
-        )
-    if len(distinct) <= n_levels:
-        return ScoreSymbols([_plain_number(value) for value in distinct], distinct, None, [])
-    crowd = ScoreScale(_crowd_edges(table, n_levels)[None])
-    own = ScoreScale(_own_edges(table, n_levels), table.names)
-    kept = _effective_levels(table, crowd), _effective_levels(table, own)
-    n_scores = np.bincount(table.annotators, table.counts, minlength=len(table.names))
-    enough = n_scores >= MIN_SCORES_PER_LEVEL * n_levels
-    lost = enough & (kept[0] < MIN_LEVEL_SHARE * kept[1])
-    if not lost.any() or _spread_ratio(table, enough) < MIN_SPREAD_RATIO:
-        return _symbols_of_scale(table, crowd, [])
-    note = (
-        "annotators use different scales: levels of the whole crowd would leave "
-        f"{list_names(table.names[lost])} fewer than two thirds of their own, so the levels of "
-        "every annotator have about equal numbers of its own scores"
-    )
-    return _symbols_of_scale(table, own, [note])
-
-
-def _symbols_of_scale(table: ScoreTable, scale: ScoreScale, remarks: list[str]) -> ScoreSymbols:
-    """Levels named by their edges; the value of a level is the mean of its scores.
-
-    Where annotators have edges of their own, levels are numbered, and the number is the value.
-    """
-    R = scale.n_levels
-    if scale.annotators is not None:
-        names = [f"level {level} of {R}" for level in range(1, R + 1)]
-        return ScoreSymbols(names, np.arange(R, dtype=float), scale, remarks)
-    codes = scale.codes(table.annotators, table.names, table.scores)
-    counts = np.bincount(codes, table.counts, minlength=R)
-    sums = np.bincount(codes, table.counts * table.scores, minlength=R)
-    values = np.divide(sums, counts, out=np.full(R, np.nan), where=counts > 0)
-    return ScoreSymbols(_level_names(scale.edges[0]), values, scale, remarks)
-
-
-def _level_names(edges: Floats) -> list[str]:
-    texts = [f"{edge:.6g}" for edge in edges]
-    if len(set(texts)) < len(texts):
-        texts = [repr(float(edge)) for edge in edges]
-    between = [f"{low} to {high}" for low, high in pairwise(texts)]
-    return [f"below {texts[0]}", *between, f"{texts[-1]} or more"]
-
-
-def _crowd_edges(table: ScoreTable, n_levels: int) -> Floats:
-    """Edges of levels with about equal numbers of scores; no level is empty.
-
-    Edges are scores that occur. A level that a frequent score would leave empty is dropped.
-    """
-    order = np.argsort(table.scores, kind="stable")
-    scores = table.scores[order]
-    edges = np.unique(_quantiles(scores, table.counts[order], n_levels))
-    edges = edges[edges > scores[0]]
-    return np.asarray(edges if len(edges) else scores[-1:])
-
-
-def _own_edges(table: ScoreTable, n_levels: int) -> Floats:
-    """Edges ``[annotator, level]`` between about equal numbers of each annotator's own scores."""
-    order = np.lexsort((table.scores, table.annotators))
-    scores, counts = table.scores[order], table.counts[order]
-    bounds = np.searchsorted(table.annotators[order], np.arange(len(table.names) + 1))
-    edges = np.zeros((len(table.names), n_levels - 1))
-    for m, (begin, end) in enumerate(pairwise(bounds)):
-        if end > begin:
-            edges[m] = _quantiles(scores[begin:end], counts[begin:end], n_levels)
-    return edges
-
-
-def _quantiles(scores: Floats, counts: NDArray[np.int64], n_levels: int) -> Floats:
-    """The scores, of those that are given in order, above which the next level begins."""
-    ends = np.cumsum(counts)
-    ranks = np.ceil((ends[-1] - 1) * (np.arange(1, n_levels) / n_levels))
-    return np.asarray(scores[np.searchsorted(ends, ranks, side="right")])
-
-
-def _spread_ratio(table: ScoreTable, enough: Flags) -> float:
-    """Ratio of the largest and the smallest spread of annotators with ``enough`` scores.
-
-    The spread is the difference of the first and the last decile; constant scores have none.
-    """
-    deciles = _own_edges(table, 10)[enough]
-    spreads = deciles[:, -1] - deciles[:, 0]
-    spreads = spreads[spreads > 0]
-    return float(spreads.max() / spreads.min()) if len(spreads) else 1.0
-
-
-def _effective_levels(table: ScoreTable, scale: ScoreScale) -> Floats:
-    """The number of levels that each annotator uses, ``[annotator]``: exp of their entropy."""
-    M, R = len(table.names), scale.n_levels
-    cells = table.annotators * R + scale.codes(table.annotators, table.names, table.scores)
-    used = np.bincount(cells, table.counts, minlength=M * R).reshape(M, R)
-    shares = used / np.maximum(used.sum(axis=1, keepdims=True), 1)
-    return np.asarray(np.exp(-np.sum(shares * np.log(np.maximum(shares, 1e-300)), axis=1)))
-
-
-def check_edges(edges: Any) -> Floats:
-    """Return edges between levels as numbers; raise BadParameter unless they ascend."""
-    array = as_floats(as_column(edges).copy(), lambda at: f"edge {at}")
-    if not len(array) or np.any(np.isnan(array)) or np.any(np.diff(array) <= 0):
-        raise BadParameter(
-            "levels= must be a number of levels, or edges between levels that ascend. "
-            f"Pass e.g. levels=11 or levels=[2.5, 5, 7.5], not {list_names(np.ravel(array))}."
-        )
-    if len(array) >= MAX_SYMBOLS:
-        raise BadParameter(
-            f"levels= has {len(array):,} edges; at most {MAX_SYMBOLS - 1:,} allowed."
-        )
-    return array
-
-
-def check_levels(levels: Any, name: str, minimum: int) -> int:
-    """Return a number of levels; raise BadParameter unless it is whole and in range."""
-    is_whole = isinstance(levels, int | np.integer) and not isinstance(levels, bool)
-    if not is_whole or not minimum <= levels <= MAX_SYMBOLS:
-        raise BadParameter(
-            f"{name}={levels!r} must be a whole number from {minimum} to {MAX_SYMBOLS:,}."
-        )
-    return int(levels)
-
-
-def _plain_number(value: float) -> int | float:
-    return int(value) if value == int(value) and abs(value) < 2**53 else float(value)
-
-
-def _coarse_annotators(table: ScoreTable, scale: ScoreScale) -> list[str]:
-    """Return a remark about annotators whose different scores all fall into one level."""
-    codes = scale.codes(table.annotators, table.names, table.scores)
-    extremes = np.full((4, len(table.names)), np.nan)
-    for row, (reduce, column) in enumerate(
-        [(np.fmin, codes), (np.fmax, codes), (np.fmin, table.scores), (np.fmax, table.scores)]
-    ):
-        reduce.at(extremes[row], table.annotators, column.astype(float))
-    low, high, lowest, highest = extremes
-    coarse = (low == high) & (lowest < highest)
-    if not coarse.any():
-        return []
-    return [
-        f"all scores of {list_names(table.names[coarse])} are in one of the {scale.n_levels:,} "
-        "levels, because they use a scale of their own: pass levels= as a number, and levels are "
-        "made for each annotator"
-    ]
 
 
 def read_scores(
@@ -262,20 +61,144 @@ def read_scores(
     if column.dtype.kind == "b":
         raise BadLabels("Scores must be numbers, not booleans. Read them as classes instead.")
     numbers = as_floats(column, row_description)
-    found = score_symbols(ScoreTable.of(annotator.codes, numbers, annotator.names), levels)
+    given = ~np.isnan(numbers)
+    rows = annotator.codes[given], numbers[given], np.ones(np.count_nonzero(given), dtype=np.int64)
+    symbols, anchor, remarks = score_levels(*rows, annotator.names, levels)
     missing = missing_number_note(np.unique(numbers).tolist())
     return table.from_codes(
         item.codes,
         annotator.codes,
-        found.codes(annotator.codes, annotator.names, numbers),
+        anchor.symbols_of(annotator.codes, annotator.names, numbers),
         items=item.names,
         annotators=annotator.names,
         classes=ordered_classes(classes),
         repeats=repeats,
-        remarks=(*long.notes, *item.notes, *annotator.notes, *missing, *found.remarks),
-        symbols=found.symbols,
-        anchor=found.anchor,
+        remarks=(*long.notes, *item.notes, *annotator.notes, *missing, *remarks),
+        symbols=symbols,
+        anchor=anchor,
     )
+
+
+def score_levels(
+    annotators: Codes, scores: Floats, counts: Integers, names: Array, levels: Levels
+) -> tuple[list[Any], Anchor, list[str]]:
+    """Divide scores into at most ``levels`` symbols, or into those of a given scale.
+
+    Annotator ``names[annotators[row]]`` gave ``scores[row]`` as often as ``counts[row]`` says.
+    Returns the symbols, their anchor and remarks about the scale.
+
+    Where at most ``levels`` values occur, each is a symbol of its own. Otherwise the levels have
+    about equal numbers of scores: of the crowd's, or of each annotator's own where spreads differ
+    plainly and the crowd's levels would leave an annotator fewer than two thirds of its own.
+    """
+    distinct = np.unique(scores)
+    if not len(distinct):
+        raise BadLabels("There are no scores, so there is nothing to fuse. Check the input.")
+    remarks: list[str] = []
+    if isinstance(levels, ScoreScale):
+        scale = levels
+    elif levels is not None and np.ndim(levels):
+        scale = ScoreScale(check_edges(levels)[None])
+    else:
+        n_levels = MAX_LEVELS if levels is None else check_levels(levels, "levels", 2)
+        if len(distinct) == 1:
+            raise BadLabels(
+                f"Every score is {distinct[0]:g}, so scores say nothing about the classes. Check "
+                "the column with the scores."
+            )
+        if len(distinct) <= n_levels:
+            return [_plain_number(value) for value in distinct], Anchor.by_order(distinct), []
+        scale, remarks = _find_scale(annotators, scores, counts, names, n_levels)
+    R = scale.n_levels
+    if scale.annotators is not None:  # a level has another mean score for each annotator
+        symbols = [f"level {level} of {R}" for level in range(1, R + 1)]
+        return symbols, Anchor.by_order(np.arange(R), scale), remarks
+    codes = scale.codes(annotators, names, scores)
+    n, sums = np.bincount(codes, counts, R), np.bincount(codes, counts * scores, R)
+    means = np.divide(sums, n, out=np.full(R, np.nan), where=n > 0)
+    return _level_names(scale.edges[0]), Anchor.by_order(means, scale), remarks
+
+
+def _find_scale(
+    annotators: Codes, scores: Floats, counts: Integers, names: Array, n_levels: int
+) -> tuple[ScoreScale, list[str]]:
+    """Return the levels of the crowd, or those of each annotator with a remark that says why."""
+
+    def effective_levels(scale: ScoreScale) -> Floats:
+        """Return the number of levels that each annotator uses: exp of their entropy."""
+        R = scale.n_levels
+        cells = annotators * R + scale.codes(annotators, names, scores)
+        used = np.bincount(cells, counts, len(names) * R).reshape(len(names), R)
+        shares = used / np.maximum(used.sum(axis=1, keepdims=True), 1)
+        return np.asarray(np.exp(-np.sum(shares * np.log(np.maximum(shares, 1e-300)), axis=1)))
+
+    (edges,) = _quantiles(np.zeros_like(annotators), 1, scores, counts, n_levels)
+    edges = np.unique(edges[edges > scores.min()])  # no level is empty
+    crowd = ScoreScale((edges if len(edges) else scores.max(keepdims=True))[None])
+    own = ScoreScale(_quantiles(annotators, len(names), scores, counts, n_levels), names)
+    n_scores = np.bincount(annotators, counts, len(names))
+    enough = n_scores >= MIN_SCORES_PER_LEVEL * n_levels
+    lost = enough & (effective_levels(crowd) < MIN_LEVEL_SHARE * effective_levels(own))
+    deciles = _quantiles(annotators, len(names), scores, counts, 10)[enough]
+    spreads = deciles[:, -1] - deciles[:, 0]
+    spreads = spreads[spreads > 0]
+    if not lost.any() or not len(spreads) or spreads.max() < MIN_SPREAD_RATIO * spreads.min():
+        return crowd, []
+    return own, [
+        "annotators use different scales: levels of the whole crowd would leave "
+        f"{list_names(names[lost])} fewer than two thirds of their own, so the levels of "
+        "every annotator have about equal numbers of its own scores"
+    ]
+
+
+def _quantiles(
+    groups: Codes, n_groups: int, scores: Floats, counts: Integers, n_levels: int
+) -> Floats:
+    """Return the scores of each group at which the next level begins, ``[group, level − 1]``."""
+    order = np.lexsort((scores, groups))
+    scores, counts = scores[order], counts[order]
+    bounds = np.searchsorted(groups[order], np.arange(n_groups + 1))
+    edges = np.zeros((n_groups, n_levels - 1))
+    for row, (begin, end) in zip(edges, pairwise(bounds), strict=True):
+        if end > begin:
+            ends = np.cumsum(counts[begin:end])
+            ranks = np.ceil((ends[-1] - 1) * (np.arange(1, n_levels) / n_levels))
+            row[:] = scores[begin:end][np.searchsorted(ends, ranks, side="right")]
+    return edges
+
+
+def _level_names(edges: Floats) -> list[str]:
+    texts = [f"{edge:.6g}" for edge in edges]
+    if len(set(texts)) < len(texts):
+        texts = [repr(float(edge)) for edge in edges]
+    between = [f"{low} to {high}" for low, high in pairwise(texts)]
+    return [f"below {texts[0]}", *between, f"{texts[-1]} or more"]
+
+
+def _plain_number(value: float) -> int | float:
+    return int(value) if value == int(value) and abs(value) < 2**53 else float(value)
+
+
+def check_edges(edges: Any) -> Floats:
+    """Return edges between levels as numbers; raise BadParameter unless they ascend."""
+    array = as_floats(as_column(edges).copy(), lambda at: f"edge {at}")
+    if not len(array) or np.any(np.isnan(array)) or np.any(np.diff(array) <= 0):
+        raise BadParameter(
+            "levels= must be a number of levels, or edges between levels that ascend. "
+            f"Pass e.g. levels=11 or levels=[2.5, 5, 7.5], not {list_names(np.ravel(array))}."
+        )
+    check_levels(len(array) + 1, "levels", 2)
+    return array
+
+
+def check_levels(levels: Any, name: str, minimum: int) -> int:
+    """Return a number of levels; raise BadParameter unless it is whole and in range."""
+    is_whole = isinstance(levels, int | np.integer) and not isinstance(levels, bool)
+    if not is_whole or not minimum <= levels <= MAX_CLASSES:
+        raise BadParameter(
+            f"{name}={levels!r} must be a whole number from {minimum} to {MAX_CLASSES:,}."
+        )
+    return int(levels)
 
 
 def ordered_classes(classes: Any) -> Array:
