@@ -140,9 +140,6 @@ def misfit_weight(evidence: Evidence) -> float:
 
 PARTS: dict[str, Rule] = {
     "the rule": whole_rule,
-    "without ties where no class has a majority": patched(
-        "model.fused_model.tie_without_majority", lambda votes: votes
-    ),
     "q without one EM iteration": without_one_iteration,
     "q without EM": without_em,
     "reach 0": with_reach(0.0),

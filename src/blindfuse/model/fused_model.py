@@ -128,10 +128,8 @@ class FusedModel(Model):
         """Return b ``[item, class]``, given the votes, their number ``[item]`` and q."""
         n = np.maximum(number, 1.0)[:, None]
         effective = n / (1 + (n - 1) * self.correlation)
-        counted = votes if mean is None else tie_without_majority(votes)
-        if self.preference is not None:
-            counted = counted + TIE_BREAK * self.preference
-        leads = counted / np.sqrt(effective)
+        preferred = votes if self.preference is None else votes + TIE_BREAK * self.preference
+        leads = preferred / np.sqrt(effective)
         if mean is not None:
             leads = leads + self.reach * mean
         return np.asarray(softmax(STEEPNESS * leads, axis=1))
@@ -235,14 +233,3 @@ def vote_preference(votes: Floats) -> Floats:
     """Return the shares of all votes ``[class]``; of equal ones, the first is preferred."""
     totals = votes.sum(axis=0)
     return np.asarray(totals / max(totals.sum(), 1.0) - 1e-6 * np.arange(len(totals)))
-
-
-def tie_without_majority(votes: Floats) -> Floats:
-    """Return the ``votes[item, class]``, with close classes tied where none has a majority.
-
-    A class is close if it is at most one vote behind the leader: four annotators who vote 2 : 1 : 1
-    have no majority to overrule.
-    """
-    largest = votes.max(axis=1, keepdims=True)
-    has_majority = largest > votes.sum(axis=1, keepdims=True) / 2
-    return np.where(~has_majority & (votes >= largest - 1), largest, votes)
