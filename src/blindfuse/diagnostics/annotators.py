@@ -166,13 +166,13 @@ def _count_by_others(responses: Responses, model: Model, posteriors: Floats) -> 
     annotators with more than MAX_SAMPLED responses, about as many are counted.
     """
     M, K = responses.n_annotators, responses.n_classes
-    starts, annotators, symbols = responses.by_item
-    share = MAX_SAMPLED / np.maximum(responses.responses_per_annotator, 1).astype(np.float32)
-    counted = np.arange(len(annotators))
-    if share.min(initial=1) < 1:
-        drawn = np.random.default_rng(0).random(len(annotators), dtype=np.float32)
-        counted = np.flatnonzero(drawn < share[annotators])
-    items = np.searchsorted(starts, counted, side="right") - 1
+    rng = np.random.default_rng(0)
+    share = np.minimum(MAX_SAMPLED / np.maximum(responses.responses_per_annotator, 1), 1)
+    items = np.flatnonzero(rng.random(responses.n_items) < share.max())
+    sample = responses.select_items(items)
+    annotators, symbols = sample.by_item.codes, sample.by_item.symbols
+    counted = rng.random(len(annotators)) < (share / share.max())[annotators]
+    items = items[sample.item_of_response()[counted]]
     annotators, symbols = annotators[counted], symbols[counted]
     cells = annotators.astype(np.intp) * K + symbols
     confusions = np.maximum(model.confusions, 1e-10).reshape(M * K, K)

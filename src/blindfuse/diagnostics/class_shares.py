@@ -58,7 +58,9 @@ def estimate_class_shares(
     labels less certain moves items from common classes to rare ones. Of large tables, a sample of
     the items says how much that is.
     """
-    votes = weighted_votes(responses).sum(axis=0)
+    votes = np.asarray(responses.responses_per_symbol, dtype=float)
+    if not responses.is_plain:
+        votes = weighted_votes(responses).sum(axis=0)
     N, share = len(posteriors), np.asarray(posteriors.mean(axis=0))
     low = high = np.full(len(share), np.nan)
     if expected is not None:

@@ -16,7 +16,7 @@ from blindfuse.typing import Codes, Flags, Floats
 GOOD_ANNOTATOR = 0.75
 """Quantile of the annotators' accuracies that a good annotator has."""
 BLOCK_ITEMS = 50_000
-"""Items that are rated at once, by one thread."""
+"""Items that are rated at once, by one thread, so that they stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +68,16 @@ def rate_items(
     Gold labels do not change.
     """
     fused = model if isinstance(model, FusedModel) else FusedModel.of(model)
+    (by_model, mean), (votes, number) = fused.parts(responses), fused.votes(responses)
+
+    def rate_block(at: slice) -> tuple[NDArray[np.generic], ...]:
+        e = None if by_model is None else by_model[at]
+        q = None if mean is None else mean[at]
+        return _rate_block(fused, posteriors[at], e, q, votes[at], number[at])
 
     def rate(begin: int, end: int) -> list[tuple[NDArray[np.generic], ...]]:
         starts = range(begin, max(end, 1), BLOCK_ITEMS)
-        blocks = [np.arange(start, min(start + BLOCK_ITEMS, end)) for start in starts]
-        return [_rate_block(responses.select_items(at), fused, posteriors[at]) for at in blocks]
+        return [rate_block(slice(start, min(start + BLOCK_ITEMS, end))) for start in starts]
 
     rated = chain.from_iterable(map_threads(rate, responses.n_items, None, BLOCK_ITEMS))
     items = Items(*(np.concatenate(column) for column in zip(*rated, strict=True)))
@@ -82,7 +87,12 @@ def rate_items(
 
 
 def _rate_block(
-    responses: Responses, model: FusedModel, posteriors: Floats
+    model: FusedModel,
+    posteriors: Floats,
+    by_model: Floats | None,
+    mean: Floats | None,
+    votes: Floats,
+    number: Floats,
 ) -> tuple[NDArray[np.generic], ...]:
     """The fields of :class:`Items` for a block of items.
 
@@ -99,8 +109,6 @@ def _rate_block(
     second = posteriors[items, rival]
     accuracy = min(float(np.quantile(model.accuracies, GOOD_ANNOTATOR)), 0.95)
     wrong = (1 - accuracy) / max(K - 1, 1)
-    by_model, mean = model.parts(responses, threads=1)
-    votes, number = model.votes(responses)
     lead = np.zeros(n_items)
     if by_model is not None:
         of_rival = by_model[items, rival]

@@ -310,13 +310,14 @@ def describe_changes(posteriors: Floats, votes: Floats) -> str:
 
     It is close if the lead is at most √n of n votes.
     """
-    labels, items = most_likely(posteriors), np.arange(len(posteriors))
-    trailing = votes[items, most_likely(votes)] - votes[items, labels]
-    changed = trailing > 0
-    count = int(np.count_nonzero(changed))
+    labels, winners = most_likely(posteriors), most_likely(votes)
+    items = np.flatnonzero(labels != winners)
+    trailing = votes[items, winners[items]] - votes[items, labels[items]]
+    items, trailing = items[trailing > 0], trailing[trailing > 0]
+    count = len(items)
     if count == 0:
         return "No label differs from the majority vote, apart from ties."
-    n_close = int(np.count_nonzero(trailing[changed] <= np.sqrt(votes[changed].sum(axis=1))))
+    n_close = int(np.count_nonzero(trailing <= np.sqrt(votes[items].sum(axis=1))))
     which = "all" if n_close == count else f"{n_close:,}"
     return (
         f"{count:,} of {len(labels):,} labels differ from the majority vote, {which} where it was "
