@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from blindfuse import BlindfuseError, Fusion, NotConverged, fuse, plan_audit, simulate
 from blindfuse.auditing.audit import AuditResult
 from blindfuse.auditing.candidates import FUSION, VOTE, Candidates
-from blindfuse.auditing.corrections import correct_annotators, rogan_gladen
+from blindfuse.auditing.corrections import correct_annotators
 from blindfuse.auditing.plan import draw_plan
 from blindfuse.auditing.sample import CheckedSample
 from blindfuse.auditing.stratified import POWER_OF_GROUPS, Counts, intervals_of_shares
@@ -131,10 +131,6 @@ def measure_intervals(crowd: Crowd, budget: int) -> dict[str, list[Measured]]:
             found = _differences(crowd, samples, losses, method, FUSION)
             difference = float(np.mean(losses[method] - losses[FUSION]))
             measured["differences"].append(_measure(found, difference))
-    if crowd.fusion.responses.n_classes == 2:
-        both = [rogan_gladen(one, labels, 1) for one in samples]
-        known = [one for one in both if one is not None]
-        measured["Rogan–Gladen"] = [_measure(known, float(np.mean(truth == 1)))] if known else []
     return measured
 
 
@@ -176,7 +172,7 @@ def intervals() -> Section:
         f"Audits: coverage and width of 95 % intervals, {AUDITS} simulated audits",
         [
             *("crowd", "checks", "error %", "covers error %", "errors of methods %"),
-            *("differences %", "classes %", "Rogan–Gladen %", "annotators %"),
+            *("differences %", "classes %", "annotators %"),
             *("width / Wilson, error", "classes"),
         ],
     )
@@ -201,7 +197,7 @@ def intervals() -> Section:
                     fmean(each.width for each in one) / fmean(each.wilson_width for each in one)
                 )
             loss = crowd.candidates.labels[FUSION] != crowd.truth
-            columns = ("fused", "errors", "differences", "classes", "Rogan–Gladen", "annotators")
+            columns = ("fused", "errors", "differences", "classes", "annotators")
             section.rows.append(
                 [
                     *(crowd.name, str(budget), f"{100 * loss.mean():.1f}"),

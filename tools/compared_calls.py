@@ -35,7 +35,7 @@ NUMBERS = """items values low high standard_errors method annotators.bias annota
     annotators.noise why notes summary()"""
 CLUSTERS = "labels posteriors confidence agreement model.confusions summary()"
 FITTED = "labels_ posteriors_ model_.confusions model_.prior"
-AUDIT = "error errors differences class_shares better_method rogan_gladen posteriors summary()"
+AUDIT = "error errors differences class_shares better_method posteriors summary()"
 TABLE = "items annotators classes symbols responses_per_item notes"
 COMMANDS = """fuse {long} -o {out} --annotators {also} | fuse {long} --json | annotators {long}
     fuse {long} --ordered --gold {truth} -o {out} | fuse {long} --abstentions -o {out}

@@ -105,22 +105,6 @@ def test_differences_are_paired() -> None:
         assert difference.value == pytest.approx(losses[positions] @ weights / 800, abs=0.03)
 
 
-def test_rogan_gladen_by_hand() -> None:
-    result, drawn = checked(2)
-    assert result.plan is not None
-    w, positions = 1 / result.plan.probability, result.plan.positions
-    label, truth = result.fusion.labels[positions] == 1, drawn.truth[positions] == 1
-    sensitivity = w[truth & label].sum() / w[truth].sum()
-    specificity = w[~truth & ~label].sum() / w[~truth].sum()
-    apparent = np.mean(result.fusion.labels == 1)
-    expected = (apparent + specificity - 1) / (sensitivity + specificity - 1)
-    found = result.rogan_gladen
-    assert found[1].value == pytest.approx(expected)
-    assert found[0].value == pytest.approx(1 - expected)
-    assert found[0].high == pytest.approx(1 - found[1].low)
-    assert checked(3)[0].rogan_gladen == {}
-
-
 @pytest.mark.parametrize("budget", [30, 100])
 def test_intervals_cover_the_truth(budget: int) -> None:
     covered: dict[str, list[bool]] = {"error": [], "vote": [], "class": [], "difference": []}
@@ -167,7 +151,7 @@ def test_small_tables_and_budgets(n_items: int, budget: int, n_classes: int) -> 
     fusion = fuse(Responses.from_matrix(drawn.responses.matrix(), classes=range(n_classes)))
     plan = plan_audit(fusion, budget)
     result = audit(fusion, plan, labels_of(plan, drawn))
-    shares = {**result.errors, **result.class_shares, **result.rogan_gladen}
+    shares = {**result.errors, **result.class_shares}
     for share in shares.values():
         assert 0 <= share.low <= share.value <= share.high <= 1
     for difference in result.differences.values():
@@ -189,7 +173,6 @@ def test_checks_of_one_kind_leave_a_possible_error() -> None:
     one_class = audit(fusion, plan, dict.fromkeys(plan.items.tolist(), 0))
     share = one_class.class_shares[0]
     assert share.low < share.value <= share.high <= 1
-    assert one_class.rogan_gladen == {}
 
 
 def test_unchecked_items_of_a_plan_are_allowed() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from blindfuse import Responses
-from blindfuse.diagnostics.coverage import measure_coverage
+from blindfuse.diagnostics.coverage import count_groups, measure_coverage
 from tests.support.diagnostics_cases import crowd
 
 
@@ -39,3 +39,19 @@ def test_the_summary_says_how_many_items_are_disputed() -> None:
         "1.8 responses per item; on 25 % of the items annotators disagree, and 25 % have only one "
         "response."
     )
+
+
+@pytest.mark.parametrize("link", [None, 3, 700])
+def test_groups_of_annotators_that_no_item_links(link: int | None) -> None:
+    """Of 45,000 items every third one is in the sample; the others can link annotators as well."""
+    matrix = np.random.default_rng(0).integers(3, size=(45_000, 7))
+    matrix[:20_000, :3] = matrix[20_000:, 3:] = matrix[:, 6] = matrix[40_000:] = -1
+    if link is not None:
+        matrix[link, :6] = 1
+    found = measure_coverage(Responses.from_matrix(matrix, classes=range(3)))
+    assert found.n_groups == (2 if link is None else 1)
+    assert ("2 groups" in found.summary()) == (link is None)
+
+
+def test_annotators_without_responses_are_no_group() -> None:
+    assert count_groups(Responses.from_matrix([[-1, -1]], classes=[0, 1])) == 0

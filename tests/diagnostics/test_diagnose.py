@@ -75,8 +75,7 @@ def test_paragraphs_warn_of_what_speaks_against_the_labels() -> None:
     adversary = np.arange(6) == 0
     assert warnings(annotators=replace(found.annotators, adversary=adversary)) == ["Annotators"]
     assert warnings(fit=replace(found.fit, misfit=9.0)) == ["Fit"]
-    rare = replace(found.identifiability, rare_classes=np.array([2]))
-    assert warnings(identifiability=rare) == ["Identifiability"]
+    assert warnings(coverage=replace(found.coverage, n_groups=2)) == ["Coverage"]
     assert warnings(dependence=replace(found.dependence, groups=((0, 1),))) == ["Dependence"]
 
 

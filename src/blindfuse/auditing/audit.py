@@ -13,7 +13,6 @@ from blindfuse.auditing.corrections import (
     checked_posteriors,
     correct_annotators,
     recalibrated,
-    rogan_gladen,
 )
 from blindfuse.auditing.plan import AuditPlan
 from blindfuse.auditing.sample import CheckedSample, collect_sample
@@ -122,18 +121,6 @@ class AuditResult:
             name: Interval(float(np.clip(share.value / total, share.low, share.high)), *share[1:])
             for name, share in zip(names, shares, strict=True)
         }
-
-    @cached_property
-    def rogan_gladen(self) -> dict[Any, Interval]:
-        """The proportions of two classes from the labels' sensitivity and specificity.
-
-        Empty for other numbers of classes, and where the checked items do not determine them.
-        """
-        classes, labels = self.fusion.responses.classes.tolist(), self.candidates.labels[FUSION]
-        if len(classes) != 2:
-            return {}
-        shares = {name: rogan_gladen(self.sample, labels, k) for k, name in enumerate(classes)}
-        return {name: share for name, share in shares.items() if share is not None}
 
     @cached_property
     def posteriors(self) -> Floats:
@@ -268,11 +255,7 @@ def _classes(result: AuditResult) -> str:
     listed = ", ".join(f"{name} {share.percent()}" for name, share in shares[:10])
     hidden = len(shares) - 10
     more = f" and {hidden:,} more classes" if hidden > 0 else ""
-    text = f"{listed}{more} of all items, corrected by the checks."
-    if result.rogan_gladen:
-        name, share = max(result.rogan_gladen.items(), key=lambda pair: pair[1].value)
-        text += f" Rogan–Gladen: {name} {share.percent()}."
-    return text
+    return f"{listed}{more} of all items, corrected by the checks."
 
 
 def _annotators(result: AuditResult) -> str:

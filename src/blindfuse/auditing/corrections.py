@@ -1,14 +1,13 @@
-"""What checked labels say about posteriors, annotators and class proportions."""
+"""What checked labels say about posteriors and annotators."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import ndtri
 
 from blindfuse.auditing.sample import CheckedSample
-from blindfuse.auditing.stratified import CONFIDENCE, stratified_interval
+from blindfuse.auditing.stratified import stratified_interval
 from blindfuse.metrics.interval import Interval
 from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.recalibration import MIN_POSTERIOR, Recalibration
@@ -127,42 +126,3 @@ def correct_annotators(fusion: "Fusion", sample: CheckedSample) -> AuditedAnnota
         (right * n_effective)[some], n_effective[some], np.maximum(sizes, n_effective)[some]
     )
     return AuditedAnnotators(responses.annotators, n_checked, accuracy, low, high)
-
-
-def rogan_gladen(sample: CheckedSample, labels: Codes, positive: int) -> Interval | None:
-    """The share of class ``positive`` of two, from the sensitivity and specificity of the labels.
-
-    (F + specificity − 1)/J with J = sensitivity + specificity − 1, where F is the share of items
-    labelled positive. The interval is that of the delta method with the variance within strata,
-    to which one more wrong label is added so that it is never zero, cut to [0, 1]. None where the
-    labels carry no information, or where one class was never checked.
-
-    Rogan and Gladen (1978), "Estimating prevalence from the results of a screening test".
-    """
-    weights, is_positive = sample.weights, sample.truth == positive
-    labelled = labels[sample.items] == positive
-    if is_positive.all() or not is_positive.any():
-        return None
-    rates = [
-        np.average(labelled[is_positive == x], weights=weights[is_positive == x]) for x in (1, 0)
-    ]
-    information = float(rates[0] - rates[1])
-    if information <= 0:
-        return None
-    share = float(np.mean(labels == positive))
-    value = float(np.clip((share - rates[1]) / information, 0.0, 1.0))
-    residuals = (labelled - np.where(is_positive, *rates)) / information
-    n, counts = sample.n_checked, np.bincount(sample.strata)
-    squares = np.bincount(sample.strata, residuals**2)
-    means = np.bincount(sample.strata, residuals) / counts
-    # A stratum of one check has the variance of all of them.
-    within = np.where(
-        counts > 1, (squares - counts * means**2) / np.maximum(counts - 1, 1), residuals.var()
-    )
-    shares = sample.sizes / sample.sizes.sum()
-    left = np.maximum(1 - counts / (sample.scale * sample.sizes), 0.0)
-    variance = float(np.sum(shares**2 * left * within / counts))
-    if np.any(left > 0):
-        variance += 1 / (n * information) ** 2
-    reach = float(ndtri(0.5 + CONFIDENCE / 2) * np.sqrt(variance))
-    return Interval(value, max(0.0, value - reach), min(1.0, value + reach))

@@ -276,7 +276,6 @@ def _estimate_columns(result: "AuditResult") -> "Columns":
         "error": result.errors,
         "error minus that of fuse": result.differences,
         "class proportion": result.class_shares,
-        "class proportion, Rogan-Gladen": result.rogan_gladen,
         "annotator accuracy": {
             name: rated.interval(m) for m, name in enumerate(rated.names.tolist())
         },

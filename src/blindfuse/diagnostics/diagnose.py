@@ -7,7 +7,7 @@ from blindfuse.diagnostics.class_shares import ClassShares, estimate_class_share
 from blindfuse.diagnostics.coverage import Coverage, measure_coverage
 from blindfuse.diagnostics.dependence import Dependence, find_dependence
 from blindfuse.diagnostics.expected_error import ExpectedError
-from blindfuse.diagnostics.fit import Fit, Identifiability, check_identifiability, measure_fit
+from blindfuse.diagnostics.fit import Fit, measure_fit
 from blindfuse.diagnostics.information import Information, measure_information
 from blindfuse.diagnostics.items import Items, rate_items
 from blindfuse.diagnostics.pairs import Pairs, count_pairs
@@ -39,7 +39,6 @@ class Diagnostics:
     coverage: Coverage
     dependence: Dependence
     fit: Fit
-    identifiability: Identifiability
     all_gold: bool = False
     n_checked: int = 0
 
@@ -51,10 +50,11 @@ class Diagnostics:
         if agreement is not None:
             rows.append(Paragraph("Agreement", agreement.summary(), warning=not agree))
         rows.append(Paragraph("Classes", self.class_shares.summary()))
-        coverage = Paragraph("Coverage", self.coverage.summary(), detail=True)
+        separate = self.coverage.n_groups > 1
+        coverage = Paragraph("Coverage", self.coverage.summary(), warning=separate, detail=True)
         if self.expected_error is None and not self.all_gold and not agree:
             return (*rows, coverage)  # nobody can be rated
-        dependence, identifiability = self.dependence, self.identifiability.summary()
+        dependence = self.dependence
         rows += [
             Paragraph("Items", self.items.summary()),
             Paragraph("Annotators", annotators.summary(), warning=bool(annotators.adversary.any())),
@@ -62,8 +62,6 @@ class Diagnostics:
             Paragraph("Dependence", dependence.summary(), warning=bool(dependence.groups)),
             Paragraph("Fit", fit.summary(), warning=not fit.holds, detail=True),
         ]
-        if identifiability:
-            rows.append(Paragraph("Identifiability", identifiability, warning=True))
         return tuple(rows)
 
     def _error_text(self) -> tuple[str, bool]:
@@ -130,7 +128,6 @@ def diagnose(
         coverage=measure_coverage(without_abstentions(responses, decided[0])),
         dependence=find_dependence(pairs, responses.annotators),
         fit=measure_fit(pairs, responses.n_annotators),
-        identifiability=check_identifiability(responses, known),
         all_gold=is_gold is not None and bool(is_gold.all()),
         n_checked=n_checked,
     )

@@ -1,23 +1,14 @@
-"""Whether the model fits the pairwise agreement, and whether the responses determine it."""
+"""Whether the model fits the pairwise agreement."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from blindfuse.diagnostics.pairs import Pairs, sample_items
-from blindfuse.errors import list_names
-from blindfuse.model.model import Model
-from blindfuse.responses.responses import Responses
-from blindfuse.typing import Array, Floats
+from blindfuse.diagnostics.pairs import Pairs
+from blindfuse.typing import Floats
 
 MISFIT_Z = 3.0
 """Standard errors by which the misfit must exceed one to count against the model."""
-RANK_TOLERANCE = 0.05
-"""Singular values of Γ_m below this count as zero."""
-MIN_ITEMS_PER_CLASS = 30
-"""Expected items that a class needs for its columns of the confusion matrices to be estimated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,68 +68,3 @@ def measure_fit(pairs: Pairs, n_annotators: int) -> Fit:
 def _ratio(residual: Floats, noise: Floats) -> Floats:
     """residual / noise; one where there is no noise."""
     return np.divide(residual, noise, out=np.ones(np.shape(noise)), where=noise > 1e-9)
-
-
-@dataclass(frozen=True, eq=False)
-class Identifiability:
-    """Lemma 1: three annotators whose confusion matrices have full rank, and who share items.
-
-    ``n_full_rank`` of ``n_annotators`` with responses distinguish all classes; they fall into
-    ``n_components`` groups that share no item. ``rare_classes`` have fewer than
-    ``MIN_ITEMS_PER_CLASS`` expected items.
-    """
-
-    n_full_rank: int
-    n_components: int
-    rare_classes: Array
-    n_annotators: int
-
-    @property
-    def holds(self) -> bool:
-        """Whether the conditions of Lemma 1 are met."""
-        return self.n_full_rank >= 3 and self.n_components == 1
-
-    def summary(self) -> str:
-        """Which conditions are not met, and which classes are too rare; empty if all is well."""
-        sentences = []
-        if self.n_full_rank < 3:
-            sentences.append(
-                f"{self.n_full_rank:,} of {self.n_annotators:,} annotators distinguish all "
-                "classes; the model needs at least three."
-            )
-        if self.n_components > 1:
-            sentences.append(
-                f"Annotators fall into {self.n_components:,} groups that share no items: compare "
-                "accuracies only within a group."
-            )
-        if len(self.rare_classes):
-            sentences.append(
-                f"Fewer than {MIN_ITEMS_PER_CLASS} expected items, so confusions are uncertain: "
-                f"{list_names(self.rare_classes)}."
-            )
-        return " ".join(sentences)
-
-
-def check_identifiability(responses: Responses, model: Model) -> Identifiability:
-    """Check ranks of the confusion matrices, shared items and rare classes."""
-    ranks = np.linalg.matrix_rank(model.confusions, tol=RANK_TOLERANCE)
-    responding = responses.responses_per_annotator > 0
-    sample = sample_items(responses)
-    components = _count_components(sample)  # what connects all annotators of a sample suffices
-    if components > 1 and sample.n_items < responses.n_items:
-        components = _count_components(responses)
-    return Identifiability(
-        n_full_rank=int(np.count_nonzero((ranks == responses.n_classes) & responding)),
-        n_components=components - int(np.count_nonzero(~responding)),
-        rare_classes=responses.classes[model.prior * responses.n_items < MIN_ITEMS_PER_CLASS],
-        n_annotators=int(np.count_nonzero(responding)),
-    )
-
-
-def _count_components(responses: Responses) -> int:
-    """The number of groups of annotators that no item links; each without responses is one."""
-    M, size = responses.n_annotators, responses.n_annotators + responses.n_items
-    ends = responses.by_item.codes, responses.item_of_response() + M
-    links = coo_array((np.ones(len(ends[0])), ends), shape=(size, size))
-    number, _ = connected_components(links, directed=False)
-    return int(number - np.count_nonzero(responses.responses_per_item == 0))
