@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from blindfuse import Numbers, fuse_numbers, simulate_numbers
-from blindfuse.numbers.factor_em import fit_factor
+from blindfuse.numbers.factor_model import fit_factor
 from blindfuse.numbers.leave_one_out import (
     centred_ranks,
     leave_out,

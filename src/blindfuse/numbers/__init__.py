@@ -6,8 +6,7 @@
 - ``leave_one_out``: each rating against the others of its item
 - ``scales``: annotators on other scales, and ratings standardised per annotator
 - ``estimate``: the methods, what they return, and the noise of a rating by value
-- ``annotator_fit``: bias, scale and noise of annotators, shrunk towards the crowd
-- ``factor_em``: EM of the one-factor model, by statistics that add up; ``one_factor``: on streams
+- ``factor_model``: the one-factor model and its EM; ``one_factor``: on streams
 - ``copying``: annotators whose errors are correlated
 - ``fuse_numbers``: the call that users make
 """

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from blindfuse.errors import list_names
-from blindfuse.numbers.annotator_fit import regress
 from blindfuse.numbers.estimate import Estimate
+from blindfuse.numbers.factor_model import regress
 from blindfuse.numbers.table import Numbers
 from blindfuse.typing import Array, Codes, Floats, Integers
 

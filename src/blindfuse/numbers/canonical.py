@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.ratings import hash_annotators, hash_items
 from blindfuse.numbers.table import Numbers
 from blindfuse.typing import Codes
 
@@ -47,7 +46,7 @@ class CanonicalNumbers:
             return table
         order = np.argsort(self.item_hashes, kind="stable")
         places = np.arange(0, len(order), 1 / share).astype(np.intp)
-        return table.select_items(np.sort(order[places]))
+        return table.select_items(np.sort(order[places[places < len(order)]]))
 
 
 def canonicalize(numbers: Numbers) -> CanonicalNumbers:
@@ -57,14 +56,15 @@ def canonicalize(numbers: Numbers) -> CanonicalNumbers:
     Only items or annotators that could be exchanged without any change of the table keep the order
     of the input, and so do all in a table of more than MAX_REORDERED ratings.
     """
+    bits = (numbers.values + 0.0).view(np.uint64)  # −0 becomes 0
     annotator_hashes = numbers.ratings_per_annotator.astype(np.uint64)
-    item_hashes = _hash_items(numbers, annotator_hashes)
+    item_hashes = _hash_items(numbers, bits, annotator_hashes)
     if numbers.n_ratings > MAX_REORDERED:
         order = np.arange(numbers.n_items), np.arange(numbers.n_annotators)
         return CanonicalNumbers(numbers, *order, item_hashes)
-    annotator_hashes = _refine(numbers, item_hashes, annotator_hashes)
-    item_hashes = _hash_items(numbers, annotator_hashes)
-    annotator_hashes = _refine(numbers, item_hashes, annotator_hashes)
+    annotator_hashes = _refine(numbers, bits, item_hashes, annotator_hashes)
+    item_hashes = _hash_items(numbers, bits, annotator_hashes)
+    annotator_hashes = _refine(numbers, bits, item_hashes, annotator_hashes)
     items = np.argsort(item_hashes, kind="stable")
     annotators = np.lexsort((annotator_hashes, -numbers.ratings_per_annotator))
     table = numbers.rearranged(
@@ -76,15 +76,28 @@ def canonicalize(numbers: Numbers) -> CanonicalNumbers:
     return CanonicalNumbers(table, items, annotators, item_hashes[items])
 
 
-def _hash_items(numbers: Numbers, annotator_hashes: Hashes) -> Hashes:
-    """Hashes of the items, from their ratings and the hashes of the annotators."""
-    hashes = np.empty(numbers.n_items, np.uint64)
-    numbers.map_items(lambda *block: hash_items(*numbers.by_item, annotator_hashes, *block, hashes))
-    return hashes
+def _hash_items(numbers: Numbers, bits: Hashes, annotator_hashes: Hashes) -> Hashes:
+    """Hashes of the items, from their ratings and the hashes of the annotators.
+
+    Sums of integers that wrap around do not depend on the order of their terms.
+    """
+    terms = _mix(bits + _mix(annotator_hashes + np.uint64(1))[numbers.codes])
+    running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms)])
+    return np.asarray(running[numbers.starts[1:]] - running[numbers.starts[:-1]])
 
 
-def _refine(numbers: Numbers, item_hashes: Hashes, annotator_hashes: Hashes) -> Hashes:
+def _refine(
+    numbers: Numbers, bits: Hashes, item_hashes: Hashes, annotator_hashes: Hashes
+) -> Hashes:
     """Hashes of the annotators that also depend on the items that they rated."""
     refined = annotator_hashes.copy()
-    hash_annotators(*numbers.by_item, item_hashes, refined)
+    terms = _mix(bits + _mix(item_hashes + np.uint64(2))[numbers.item_of_rating()])
+    np.add.at(refined, numbers.codes, terms)
     return refined
+
+
+def _mix(words: Hashes) -> Hashes:
+    """Return 64-bit integers in which every bit depends on all bits of another (SplitMix64)."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

@@ -1,6 +1,6 @@
 """Annotators whose errors are correlated, as those of annotators who copy from each other."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from blindfuse.errors import list_names
 from blindfuse.kernels.ratings import add_pair_moments, add_pair_residuals
-from blindfuse.numbers.factor_em import fit_factor
+from blindfuse.numbers.factor_model import fit_factor
 from blindfuse.numbers.leave_one_out import centred_ranks
 from blindfuse.numbers.table import Numbers
 from blindfuse.responses.rows import Rows
@@ -52,6 +52,14 @@ class CopiedRatings:
     identical: Floats
     n_tested: int
     groups: Groups = ()
+
+    def at(self, order: Codes) -> "CopiedRatings":
+        """Return the same pairs of annotators that move to the positions ``order[annotator]``."""
+        names = self.names[np.argsort(order)]
+        groups = sorted(tuple(sorted(order[list(group)].tolist())) for group in self.groups)
+        return replace(
+            self, names=names, pairs=np.sort(order[self.pairs], axis=1), groups=tuple(groups)
+        )
 
     def summary(self) -> str:
         """The dependent pairs, and what to do."""

@@ -6,12 +6,11 @@ from functools import partial
 
 import numpy as np
 
-from blindfuse.kernels.ratings import row_centres
-from blindfuse.numbers.annotator_fit import AnnotatorFit
-from blindfuse.numbers.factor_em import (
+from blindfuse.numbers.factor_model import (
+    AnnotatorFit,
     FactorFit,
     crowd_scale,
-    error_variances_of,
+    error_variances,
     fit_factor,
     posteriors,
 )
@@ -48,14 +47,13 @@ class Estimate:
 
 def mean(table: Numbers) -> Estimate:
     """Estimate each item by the mean of its ratings."""
-    return _without_model(table, partial(item_means, unrated=_mean(table.values)), efficiency=1.0)
+    return _without_model(table, Numbers.item_means, efficiency=1.0)
 
 
 def median(table: Numbers) -> Estimate:
     """Estimate each item by the median of its ratings, which one outlier does not change much."""
-    centre = partial(item_medians, unrated=_mean(table.values))
     # Of many normal ratings, the mean has 2/π of the variance of the median.
-    return _without_model(table, centre, efficiency=2 / np.pi)
+    return _without_model(table, Numbers.item_medians, efficiency=2 / np.pi)
 
 
 def one_factor(table: Numbers, fitted: FactorFit | None = None) -> Estimate:
@@ -63,53 +61,34 @@ def one_factor(table: Numbers, fitted: FactorFit | None = None) -> Estimate:
     fitted = fitted or fit_factor(table)
     fit, z = fitted.annotators, fitted.z
     location, unit = crowd_scale(fit, table.ratings_per_annotator)
-    values, variances = location + unit * z, unit**2 * error_variances_of(table, fitted)
+    variances = unit**2 * error_variances(table, fitted)
     predict = partial(_factor_means, fit=fit, location=location, unit=unit)
-    return Estimate(values, variances, z, fitted.v, location, unit, predict)
+    return Estimate(location + unit * z, variances, z, fitted.v, location, unit, predict)
 
 
 def _factor_means(new: Numbers, fit: AnnotatorFit, location: float, unit: float) -> Floats:
     return np.asarray(location + unit * posteriors(new, fit)[0])
 
 
-def item_means(table: Numbers, unrated: float) -> Floats:
-    """Return the mean rating ``[item]``; ``unrated`` for items without a rating."""
-    n = table.ratings_per_item
-    sums = np.bincount(table.item_of_rating(), table.values, minlength=table.n_items)
-    return np.where(n > 0, sums / np.maximum(n, 1), unrated)
-
-
-def item_medians(table: Numbers, unrated: float) -> Floats:
-    """Return the median rating ``[item]``; ``unrated`` for items without a rating."""
-    centres = np.full(table.n_items, unrated)
-    row_centres(table.starts, table.values, 0.5, centres)
-    return centres
-
-
-def _without_model(
-    table: Numbers, predict: Callable[[Numbers], Floats], efficiency: float
-) -> Estimate:
+def _without_model(table: Numbers, centres: Callable[..., Floats], efficiency: float) -> Estimate:
     """The estimates of a mean or median: n ratings with the noise s² leave the variance s²/n.
 
     With the variance V of the truth, that of the estimates minus that of their errors, an estimate
     y with error variance e has the posterior mean √V (y − mean) / (V + e) and variance e/(V + e).
     """
+    predict = partial(centres, unrated=float(table.values.mean()))
     values, n = predict(table), table.ratings_per_item
     noise = local_noise(table, values)
     variances = noise / np.maximum(n * np.where(n > 2, efficiency, 1.0), 1.0)
     variances = np.where(n > 0, variances, noise + values.var())
-    total, location = float(values.var()), _mean(values)
-    truth = max(total - _mean(variances), 0.01 * total)
+    total, location = float(values.var()), float(values.mean())
+    truth = max(total - float(variances.mean()), 0.01 * total)
     if not truth > 0:
         z, v = np.zeros(len(values)), np.ones(len(values))
         return Estimate(values, variances, z, v, location, 0.0, predict)
     z = np.sqrt(truth) * (values - location) / (truth + variances)
     v = variances / (truth + variances)
     return Estimate(values, variances, z, v, location, float(np.sqrt(truth)), predict)
-
-
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if len(values) else 0.0
 
 
 def local_noise(table: Numbers, values: Floats) -> Floats:
@@ -120,19 +99,13 @@ def local_noise(table: Numbers, values: Floats) -> Floats:
     ratings. Items near the end of a scale, where all give the same rating, so share the noise of
     the values that they might have. Without an item with two ratings it is the variance of all.
     """
-    n = table.ratings_per_item
-    freedom = np.maximum(n - 1, 0).astype(np.float64)
-    item = table.item_of_rating()
-    deviations = np.square(table.values - item_means(table, 0.0)[item])
-    squares = np.bincount(item, deviations, minlength=table.n_items)
     order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    total = np.concatenate([[0.0], np.cumsum(squares[order])])
-    count = np.concatenate([[0.0], np.cumsum(freedom[order])])
+    ordered, freedom = values[order], np.maximum(table.ratings_per_item - 1, 0)[order]
+    total = np.concatenate([[0.0], np.cumsum(table.squared_deviations()[order])])
+    count = np.concatenate([[0.0], np.cumsum(freedom)])
     if not count[-1]:
-        return np.full(len(values), float(table.values.var()) if table.n_ratings else 0.0)
-    pooled = total[-1] / count[-1]
-    noise = np.full(len(values), pooled)
+        return np.full(len(values), float(table.values.var()))
+    noise = np.full(len(values), total[-1] / count[-1])
     for _ in range(5):  # from one window for all items to windows that agree with their noise
         half = INTERVAL_Z * np.sqrt(noise)
         first = np.searchsorted(ordered, ordered - half, side="left")

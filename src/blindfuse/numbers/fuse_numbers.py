@@ -11,7 +11,7 @@ from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.numbers.annotators import rate_annotators
 from blindfuse.numbers.calibration import MIN_FOR_SLOPE, Calibration, calibrate, gold_values
 from blindfuse.numbers.canonical import CanonicalNumbers, canonicalize
-from blindfuse.numbers.copying import CopiedRatings, find_copies, merge_groups
+from blindfuse.numbers.copying import CopiedRatings, Groups, find_copies, merge_groups
 from blindfuse.numbers.estimate import (
     INTERVAL_Z,
     Estimate,
@@ -30,7 +30,7 @@ from blindfuse.numbers.rule import (
     choose_method,
     gather_evidence,
 )
-from blindfuse.numbers.scales import Standardizer
+from blindfuse.numbers.scales import Standardizer, scale_notes
 from blindfuse.numbers.table import Numbers, check_numbers
 from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold
@@ -49,37 +49,29 @@ class FittedNumbers:
     """A method fitted to ratings in canonical order, in units of (x − origin) / unit.
 
     Copies are merged first (``groups``), then ratings are standardised (``standardizer``).
-    ``ratios[annotator]`` are those of :class:`~blindfuse.numbers.rule.Evidence`.
+    ``copies`` are those of the canonical ratings; None if there are too many pairs to test at once.
     """
 
     canonical: CanonicalNumbers
     origin: float
     unit: float
     copies: CopiedRatings | None
-    groups: tuple[tuple[int, ...], ...]
     standardizer: Standardizer | None
-    ratios: Floats
     estimate: Estimate
 
-    def groups_in_input_order(self) -> list[list[int]]:
-        """Positions of merged annotators in the user's table."""
-        place = self.canonical.annotators
-        return sorted(sorted(place[list(group)].tolist()) for group in self.groups)
-
-    def ratios_in_input_order(self) -> Floats:
-        """How much larger the ratings of annotators on another scale are than those of others."""
-        ratios = np.empty_like(self.ratios)
-        ratios[self.canonical.annotators] = self.ratios
-        return ratios
+    @property
+    def groups(self) -> Groups:
+        return self.copies.groups if self.copies else ()
 
     def copies_in_input_order(self) -> CopiedRatings:
         """Correlated pairs, with positions in the user's table."""
         copies = self.copies or find_copies(self.canonical.numbers)
-        names = np.empty_like(copies.names)
-        names[self.canonical.annotators] = copies.names
-        pairs = np.sort(self.canonical.annotators[copies.pairs], axis=1)
-        groups = tuple(map(tuple, self.groups_in_input_order()))
-        return replace(copies, names=names, pairs=pairs, groups=groups)
+        return copies.at(self.canonical.annotators)
+
+    def prepare(self, scaled: Numbers) -> Numbers:
+        """Return scaled ratings with copies merged, and standardised if the method needs it."""
+        merged = merge_groups(scaled, self.groups)
+        return merged if self.standardizer is None else self.standardizer.apply(merged)
 
     def predict(self, new: Numbers, calibration: Calibration | None) -> Floats:
         """Estimates of new items by the same annotators, on the user's scale."""
@@ -92,8 +84,8 @@ class FittedNumbers:
                 f"{list_names(names)}. Fuse all ratings again, or leave these out."
             )
         table = new.rearranged(new.items, np.arange(new.n_items), names, places)
-        table = _prepare(_scaled(table, self.origin, self.unit), self.groups, self.standardizer)
-        values = self.origin + self.unit * self.estimate.predict(table)
+        working = self.prepare(_scaled(table, self.origin, self.unit))
+        values = self.origin + self.unit * self.estimate.predict(working)
         return values if calibration is None else calibration.apply(values)
 
 
@@ -140,12 +132,11 @@ def fuse_numbers(
     check_gold(gold, "gold values")
     gold_at, known = gold_values(table, gold or {})
     with single_threaded_blas():
-        fitted, choice = _fit(table, method)
-        estimates, variances = _in_input_order(
-            fitted, choice.is_independent or len(known) >= MIN_FOR_SLOPE
-        )
-        place, working = fitted.canonical.annotators, fitted.canonical.numbers
-        rated = rate_annotators(table, working, fitted.estimate, fitted.unit, place)
+        fitted, choice, notes = _fit(table, method)
+        order, working = fitted.canonical.annotators, fitted.canonical.numbers
+        rated = rate_annotators(table, working, fitted.estimate, fitted.unit, order)
+        is_checked = choice.is_independent or len(known) >= MIN_FOR_SLOPE
+        estimates, variances = _in_input_order(fitted, is_checked)
         calibration = None
         if len(known):
             calibration = calibrate(estimates[gold_at], variances[gold_at], known)
@@ -156,48 +147,52 @@ def fuse_numbers(
     half = INTERVAL_Z * errors
     return NumberFusion(
         *(table, estimates, estimates - half, estimates + half, errors),
-        *(rated, choice, calibration, fitted),
+        *(rated, choice, calibration, notes, fitted),
     )
 
 
-def _fit(table: Numbers, method: str) -> tuple[FittedNumbers, MethodChoice]:
-    """Scale the ratings in canonical order, merge copies, choose a method and apply it."""
+def _fit(table: Numbers, method: str) -> tuple[FittedNumbers, MethodChoice, list[str]]:
+    """Scale the ratings in canonical order, merge copies, choose a method and apply it.
+
+    Notes say which annotators were merged or rate on another scale.
+    """
     raw = canonicalize(table)
-    sample = raw.sample()
-    origin, unit = _location_and_spread(sample.values)
+    origin, unit = _location_and_spread(raw.sample().values)
     canonical = replace(raw, numbers=_scaled(raw.numbers, origin, unit))
-    copies, groups = _find_groups(canonical.numbers)
-    merged = merge_groups(canonical.numbers, groups)
+    copies = find_copies(canonical.numbers) if _has_few_pairs(table) else None
+    merged = merge_groups(canonical.numbers, copies.groups if copies else ())
     evidence = gather_evidence(merged, replace(canonical, numbers=merged).sample(), origin / unit)
-    choice, fitted = choose_method(evidence), evidence.fitted
-    distant = evidence.ratios != 1
+    choice, factor, distant = choose_method(evidence), evidence.fitted, evidence.ratios != 1
     if method != "auto":
-        choice, fitted = choice._replace(method=method, why="You named it."), None
+        choice, factor = choice._replace(method=method, why="You named it."), None
         distant = np.zeros_like(distant)
     standardizer = None
     if choice.method == STANDARDIZED:
         standardizer = Standardizer.of(merged)
     elif distant.any():
         standardizer = Standardizer.of(merged).restricted_to(distant)
-    working = _prepare(merged, (), standardizer)
-    if choice.method == FACTOR:
-        estimate = one_factor(working, fitted)
-    else:
-        estimate = METHODS[choice.method](working)
-    parts = canonical, origin, unit, copies, groups, standardizer, evidence.ratios, estimate
-    return FittedNumbers(*parts), choice
+    working = merged if standardizer is None else standardizer.apply(merged)
+    is_fitted = choice.method == FACTOR and factor is not None
+    estimate = one_factor(working, factor) if is_fitted else METHODS[choice.method](working)
+    fitted = FittedNumbers(canonical, origin, unit, copies, standardizer, estimate)
+    ratios = np.empty_like(evidence.ratios)
+    ratios[canonical.annotators] = evidence.ratios
+    merged_names = [
+        f"Annotators {list_names(table.annotators[list(group)])} give nearly the same ratings; "
+        "they count as one annotator"
+        for group in (copies.at(canonical.annotators).groups if copies else ())
+    ]
+    return fitted, choice, [*scale_notes(table, ratios), *merged_names]
+
+
+def _has_few_pairs(table: Numbers) -> bool:
+    """Whether testing all pairs of annotators takes no longer than the fusion itself."""
+    n_pairs = int((table.ratings_per_item.astype(np.int64) ** 2).sum())
+    return n_pairs <= 2_000_000 and table.n_items > 1
 
 
 def _scaled(table: Numbers, origin: float, unit: float) -> Numbers:
     return table.with_values((table.values - origin) / unit)
-
-
-def _prepare(
-    table: Numbers, groups: tuple[tuple[int, ...], ...], standardizer: Standardizer | None
-) -> Numbers:
-    """Return scaled ratings with copies merged, and standardised if the method needs it."""
-    merged = merge_groups(table, groups)
-    return merged if standardizer is None else standardizer.apply(merged)
 
 
 def _location_and_spread(values: Floats) -> tuple[float, float]:
@@ -211,15 +206,6 @@ def _location_and_spread(values: Floats) -> tuple[float, float]:
     return origin, (typical if typical > 1e-6 * largest else largest) or 1.0
 
 
-def _find_groups(table: Numbers) -> tuple[CopiedRatings | None, tuple[tuple[int, ...], ...]]:
-    """Copies and their groups, where testing them takes no longer than the fusion itself."""
-    n_pairs = int((table.ratings_per_item.astype(np.int64) ** 2).sum())
-    if n_pairs > 2_000_000 or table.n_items < 2:
-        return None, ()
-    copies = find_copies(table)
-    return copies, copies.groups
-
-
 def _in_input_order(fitted: FittedNumbers, is_independent: bool) -> tuple[Floats, Floats]:
     """Estimates and variances of the items, on the user's scale and in the user's order.
 
@@ -228,7 +214,7 @@ def _in_input_order(fitted: FittedNumbers, is_independent: bool) -> tuple[Floats
     estimate, items = fitted.estimate, fitted.canonical.items
     variances = estimate.variances
     if not is_independent:
-        working = _prepare(fitted.canonical.numbers, fitted.groups, fitted.standardizer)
+        working = fitted.prepare(fitted.canonical.numbers)
         variances = variances + local_noise(working, estimate.values)
     result = np.empty((2, len(items)))
     result[:, items] = fitted.origin + fitted.unit * estimate.values, fitted.unit**2 * variances

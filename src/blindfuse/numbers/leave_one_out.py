@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from blindfuse.numbers.annotator_fit import AnnotatorFit
-from blindfuse.numbers.factor_em import fit_factor
+from blindfuse.numbers.factor_model import AnnotatorFit, fit_factor
 from blindfuse.numbers.table import Numbers
-from blindfuse.typing import Array, Codes, Floats
+from blindfuse.typing import Array, Floats
 
 CLIPPED_SHARE = 0.05
 """Share of an annotator's ratings at each end that is moved to the next rating, so that gross
@@ -59,14 +58,14 @@ def rest_correlations(table: Numbers, rests: Mapping[str, Floats]) -> dict[str, 
 def rest_means(table: Numbers) -> Floats:
     """Return the mean ``[rating]`` of the other ratings of the item."""
     item, n = table.item_of_rating(), table.ratings_per_item
-    sums = np.bincount(item, table.values, minlength=table.n_items)
+    sums = np.bincount(item, table.values, table.n_items)
     return np.asarray((sums[item] - table.values) / np.maximum(n[item] - 1, 1))
 
 
 def rest_medians(table: Numbers) -> Floats:
     """Return the median ``[rating]`` of the other ratings of the item; 0 if there is none."""
     item = table.item_of_rating()
-    order = _order_within(item, table.values)
+    order = np.lexsort((table.values, item))
     ordered, start = table.values[order], table.starts[:-1][item]
     n, place = table.ratings_per_item[item], np.arange(table.n_ratings) - start
     lower, upper = np.maximum(n - 2, 0) // 2, np.maximum(n - 1, 0) // 2
@@ -129,7 +128,7 @@ def _standardize_within(groups: Array, values: Floats) -> Floats:
     The highest and the lowest CLIPPED_SHARE, and at least one each, are moved to the next value.
     Groups of fewer than five are set to 0.
     """
-    order = _order_within(groups, values)
+    order = np.lexsort((values, groups))
     group, x = groups[order], values[order]
     count = np.bincount(groups)
     size, start = count[group], (np.cumsum(count) - count)[group]
@@ -145,21 +144,9 @@ def _standardize_within(groups: Array, values: Floats) -> Floats:
 
 def centred_ranks(table: Numbers) -> Floats:
     """Return the rank of each rating among the annotator's, from −½ to ½, with ties averaged."""
-    order = _order_within(table.codes, table.values)
-    group, x = table.codes[order], table.values[order]
-    new = np.ones(len(x), dtype=bool)
-    new[1:] = (group[1:] != group[:-1]) | (x[1:] != x[:-1])
-    firsts = np.flatnonzero(new)
-    lengths = np.diff(np.append(firsts, len(x)))
-    ranks = np.repeat(firsts + (lengths - 1) / 2, lengths)
-    count = table.ratings_per_annotator
-    centred = np.empty(len(x))
-    centred[order] = (ranks - (np.cumsum(count) - count)[group] + 0.5) / count[group] - 0.5
-    return centred
-
-
-def _order_within(groups: Array, values: Floats) -> Codes:
-    """The order by group, then by value; 16-bit groups are sorted by radix."""
-    order = np.argsort(values, kind="stable")
-    small = groups.astype(np.uint16) if groups.max(initial=0) < 2**16 else groups
-    return np.asarray(order[np.argsort(small[order], kind="stable")])
+    _, values = np.unique(table.values, return_inverse=True)
+    keys = table.codes.astype(np.int64) * table.n_ratings + values
+    _, distinct, ties = np.unique(keys, return_inverse=True, return_counts=True)
+    middle = (np.cumsum(ties) - ties / 2)[distinct]
+    n = table.ratings_per_annotator
+    return np.asarray((middle - (np.cumsum(n) - n)[table.codes]) / n[table.codes] - 0.5)

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blindfuse.errors import list_names
 from blindfuse.metrics import Interval
 from blindfuse.numbers.agreement import interval_alpha, intraclass_correlation
 from blindfuse.numbers.annotators import RatedAnnotators
 from blindfuse.numbers.calibration import Calibration
 from blindfuse.numbers.copying import CopiedRatings
 from blindfuse.numbers.rule import MethodChoice
-from blindfuse.numbers.scales import scale_notes
 from blindfuse.numbers.table import Numbers, as_numbers
 from blindfuse.result import (
     Columns,
@@ -27,9 +25,6 @@ from blindfuse.typing import Array, Floats
 
 if TYPE_CHECKING:
     from blindfuse.numbers.fuse_numbers import FittedNumbers
-
-MAX_BOOTSTRAPPED = 20_000
-"""Items up to which agreement has 1,000 bootstrap resamples; 100 above."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +57,7 @@ class NumberFusion:
     annotators: RatedAnnotators
     choice: MethodChoice = field(repr=False)
     calibration: Calibration | None = field(repr=False)
+    _notes: list[str] = field(repr=False)
     _fitted: "FittedNumbers" = field(repr=False)
 
     @property
@@ -87,14 +83,8 @@ class NumberFusion:
     @property
     def notes(self) -> tuple[str, ...]:
         """Facts about the ratings that limit what the estimates mean."""
-        merged = [
-            f"Annotators {list_names(self.numbers.annotators[list(group)])} give nearly the same "
-            "ratings; they count as one annotator"
-            for group in self._fitted.groups_in_input_order()
-        ]
-        scales = scale_notes(self.numbers, self._fitted.ratios_in_input_order())
-        notes = *self.numbers.notes, *scales, *merged, self._uncertainty_note()
-        return tuple(note for note in notes if note)
+        uncertainty = self._uncertainty_note()
+        return (*self.numbers.notes, *self._notes, *([uncertainty] if uncertainty else []))
 
     def _uncertainty_note(self) -> str | None:
         if self.numbers.n_ratings == 1:
@@ -132,7 +122,7 @@ class NumberFusion:
         n_items = int(np.count_nonzero(self.numbers.ratings_per_item >= 2))
         if n_items < 2:
             return {}
-        resamples = 1000 if n_items <= MAX_BOOTSTRAPPED else 100
+        resamples = 1000 if n_items <= 20_000 else 100  # of more items, they would take seconds
         return {
             "Intraclass correlation ICC(1)": intraclass_correlation(self.numbers),
             "Krippendorff’s α (interval)": interval_alpha(self.numbers, resamples=resamples),

@@ -4,16 +4,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from blindfuse.errors import BadParameter
-from blindfuse.numbers.annotator_fit import AnnotatorFit
-from blindfuse.numbers.canonical import canonicalize
-from blindfuse.numbers.factor_em import (
-    FactorStatistics,
+from blindfuse.numbers.factor_model import (
+    AnnotatorFit,
     crowd_scale,
-    e_step,
     fit_factor,
-    maximize,
+    item_sums,
+    m_step,
     posteriors,
+    rating_sums,
+    standardize,
 )
 from blindfuse.numbers.table import Numbers, check_numbers
 from blindfuse.parameters import optional, positive
@@ -39,8 +38,6 @@ class OneFactor:
         names, b and a in units of the ratings, and the standard deviation s.
     values_ ``[item]``
         estimates of the items of the last batch, on the scale that the annotators share.
-    statistics_
-        :class:`~blindfuse.numbers.factor_em.FactorStatistics` of all batches.
     batches_
         number of batches learned from.
 
@@ -53,25 +50,24 @@ class OneFactor:
     0.1
     """
 
-    statistics_: FactorStatistics
+    annotators_: Array
     batches_: int
     values_: Floats
     _fit: AnnotatorFit
+    _sums: Floats  # of z with mean 0 and variance 1 over _n_items
+    _n_items: float
     _origin: float
     _unit: float
 
     def fit(self, numbers: Any) -> Self:
         """Estimate the annotators and the items; forget earlier batches."""
         table = check_numbers(numbers)
-        canonical = canonicalize(table)
-        self._origin = float(canonical.numbers.values.mean())
-        self._unit = float(canonical.numbers.values.std()) or 1.0
-        fitted = fit_factor(self._scaled(canonical.numbers)).annotators
-        self._fit = fitted.at(np.argsort(canonical.annotators))
-        self.statistics_ = e_step(self._scaled(table), self._fit)[2].normalized()
-        self.batches_ = 1
-        self.values_ = self.predict(table)
-        return self
+        self._origin = float(table.values.mean())
+        self._unit = float(table.values.std()) or 1.0
+        self.annotators_, self.batches_ = table.annotators, 0
+        working = self._scaled(table)
+        self._fit, z, v = fit_factor(working)
+        return self._learn(table, rating_sums(working, z, v), item_sums(z, v))
 
     def partial_fit(self, numbers: Any, *, forget: float | None = None) -> Self:
         """Learn from a batch of new items, in addition to all earlier batches.
@@ -85,39 +81,29 @@ class OneFactor:
         table = check_numbers(numbers)
         working, fit = self._aligned(table)
         factor = 1.0 if forget is None else 0.5 ** (table.n_items / forget)
-        earlier = self.statistics_.discounted(factor)
+        earlier = np.zeros((working.n_annotators, 6))
+        earlier[: len(self.annotators_)] = factor * self._sums
+        earlier_items = factor * self._n_items * np.array([1.0, 0.0, 1.0])
         for _ in range(3):
-            statistics = earlier + e_step(working, fit)[2]
-            fit = maximize(statistics, fit)
-        self.statistics_, self._fit = statistics.normalized(), fit
+            z, v = posteriors(working, fit)
+            sums = earlier + rating_sums(working, z, v)
+            of_items = earlier_items + item_sums(z, v)
+            fit = m_step(standardize(sums, of_items), fit)
+        self.annotators_, self._fit = working.annotators, fit
+        return self._learn(table, sums, of_items)
+
+    def _learn(self, table: Numbers, sums: Floats, of_items: Floats) -> Self:
+        """Keep the statistics of all batches, and estimate the items of the last one."""
+        self._sums, self._n_items = standardize(sums, of_items), float(of_items[0])
         self.batches_ += 1
         self.values_ = self.predict(table)
-        return self
-
-    def merge(self, other: "OneFactor") -> Self:
-        """Add everything that another estimator has learned from other batches."""
-        for model in (self, other):
-            if not hasattr(model, "batches_"):
-                raise BadParameter("An estimator has learned from no batch yet. Call fit first.")
-        factor = other._unit / self._unit
-        shift = (other._origin - self._origin) / self._unit
-        earlier = self.annotators_
-        self.statistics_ = self.statistics_ + other.statistics_.rescaled(factor, shift)
-        self._fit = self._fit.at(positions(self.annotators_, earlier))
-        for _ in range(3):
-            self._fit = maximize(self.statistics_, self._fit)
-        self.batches_ += other.batches_
         return self
 
     def predict(self, numbers: Any) -> Floats:
         """Return the estimates ``[item]`` of items; unknown annotators are like the crowd."""
         z, _ = posteriors(*self._aligned(check_numbers(numbers)))
-        location, scale = crowd_scale(self._fit, self.statistics_.sums[:, 0])
+        location, scale = crowd_scale(self._fit, self._sums[:, 0])
         return self._origin + self._unit * (location + scale * z)
-
-    @property
-    def annotators_(self) -> Array:
-        return self.statistics_.annotators
 
     @property
     def bias_(self) -> Floats:
@@ -132,7 +118,7 @@ class OneFactor:
         return np.asarray(self._unit * np.sqrt(self._fit.noise))
 
     def _aligned(self, table: Numbers) -> tuple[Numbers, AnnotatorFit]:
-        """Scaled ratings by known and new annotators, and the fit of all of them."""
+        """Scaled ratings by known annotators, followed by new ones, and the fit of all of them."""
         names = union(self.annotators_, table.annotators, "annotators")
         places = positions(table.annotators, names)
         aligned = table.rearranged(table.items, np.arange(table.n_items), names, places)

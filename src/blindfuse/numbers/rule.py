@@ -17,8 +17,7 @@ import numpy as np
 from blindfuse.kernels.ratings import add_pair_residuals
 from blindfuse.metrics import Interval
 from blindfuse.numbers.agreement import intraclass_correlation
-from blindfuse.numbers.annotator_fit import AnnotatorFit
-from blindfuse.numbers.factor_em import TOLERANCE, FactorFit, fit_factor
+from blindfuse.numbers.factor_model import TOLERANCE, AnnotatorFit, FactorFit, fit_factor
 from blindfuse.numbers.leave_one_out import (
     LeftOut,
     RestCorrelation,
@@ -182,7 +181,7 @@ def _pair_deviation(table: Numbers, fit: AnnotatorFit) -> float:
     variance 2 + 6/c if errors are independent and normal. Only the 300 annotators with most ratings
     are paired, because all pairs of more would take longer than the fusion.
     """
-    n, _, x, _ = table.power_sums.T  # the sums decide between equally busy annotators
+    n, x, _ = table.power_sums.T  # the sums decide between equally busy annotators
     kept = np.sort(np.lexsort((x, -n))[:300])
     place = np.full(table.n_annotators, -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))

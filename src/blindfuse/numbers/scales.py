@@ -31,7 +31,7 @@ class Standardizer:
         of the annotator's deviation, so that an annotator on any other scale has the same
         standardised ratings.
         """
-        n, _, x, xx = table.power_sums.T
+        n, x, xx = table.power_sums.T
         safe = np.maximum(n, 1)
         means = x / safe
         deviations = np.sqrt(np.maximum(xx / safe - means**2, 0.0))

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from blindfuse.errors import BadLabels, BadParameter
-from blindfuse.kernels.ratings import add_powers, ranges
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_column
@@ -134,16 +133,17 @@ class Numbers(AnnotationTable):
 
     @cached_property
     def power_sums(self) -> Floats:
-        """n, n, Σx and Σx² per annotator, ``[annotator, 4]``."""
-        sums = np.zeros((self.n_annotators, 4))
-        add_powers(self.codes, self.values, sums)
-        return read_only(sums)
+        """n, Σx and Σx² per annotator, ``[annotator, 3]``."""
+        powers = (np.ones(self.n_ratings), self.values, self.values**2)
+        sums = [np.bincount(self.codes, power, self.n_annotators) for power in powers]
+        return read_only(np.column_stack(sums))
 
     @cached_property
     def ranges(self) -> tuple[Floats, Floats]:
         """The lowest and the highest rating by each annotator; (∞, −∞) without ratings."""
         low, high = (np.full(self.n_annotators, bound) for bound in (np.inf, -np.inf))
-        ranges(self.codes, self.values, low, high)
+        np.minimum.at(low, self.codes, self.values)
+        np.maximum.at(high, self.codes, self.values)
         return low, high
 
     def item_of_rating(self) -> Codes:
@@ -154,12 +154,32 @@ class Numbers(AnnotationTable):
     def _item_of_rating(self) -> Codes:
         return read_only(row_of_entry(self.starts))
 
+    def item_means(self, unrated: float = 0.0) -> Floats:
+        """Return the mean rating ``[item]``; ``unrated`` for items without a rating."""
+        n = self.ratings_per_item
+        sums = np.bincount(self.item_of_rating(), self.values, self.n_items)
+        return np.where(n > 0, sums / np.maximum(n, 1), unrated)
+
+    def item_medians(self, unrated: float = 0.0) -> Floats:
+        """Return the median rating ``[item]``; ``unrated`` for items without a rating."""
+        ordered = self.values[np.lexsort((self.values, self.item_of_rating()))]
+        rated = np.flatnonzero(self.ratings_per_item)
+        first, n = self.starts[rated], self.ratings_per_item[rated]
+        medians = np.full(self.n_items, unrated)
+        medians[rated] = (ordered[first + (n - 1) // 2] + ordered[first + n // 2]) / 2
+        return medians
+
+    def squared_deviations(self) -> Floats:
+        """Return Σ (x − mean)² over the ratings of each item, ``[item]``."""
+        item = self.item_of_rating()
+        deviations = np.square(self.values - self.item_means()[item])
+        return np.asarray(np.bincount(item, deviations, self.n_items), dtype=np.float64)
+
     def spreads(self) -> Floats:
         """Return the standard deviation of the ratings of each item; NaN for fewer than two."""
-        item, n = self.item_of_rating(), self.ratings_per_item
-        means = np.bincount(item, self.values, self.n_items) / np.maximum(n, 1)
-        squares = np.bincount(item, np.square(self.values - means[item]), self.n_items)
-        return np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan)
+        n = self.ratings_per_item
+        variances = self.squared_deviations() / np.maximum(n - 1, 1)
+        return np.where(n > 1, np.sqrt(variances), np.nan)
 
     def matrix(self) -> Floats:
         """Return the ratings ``[item, annotator]``, NaN where there is none."""
