@@ -21,6 +21,8 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SPACE = re.compile(r"\s*")
 _TASK_LISTS = {"annotations", "completions", "predictions"}
 """Fields of a task of Label Studio."""
+_LOG = {"eval", "samples"}
+"""Fields of a log of Inspect."""
 
 
 def is_json(source: Source) -> bool:
@@ -118,7 +120,7 @@ def _find_objects(document: Any) -> list[Any]:
     """
     if isinstance(document, list):
         return document
-    if "data" in document and _TASK_LISTS & document.keys():
+    if ("data" in document and _TASK_LISTS & document.keys()) or document.keys() >= _LOG:
         return [document]
     values = list(document.values())
     lists = [value for value in values if _is_list_of_objects(value)]
