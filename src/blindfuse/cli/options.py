@@ -38,7 +38,7 @@ Command = Callable[..., Any]
 
 FORMATS = (
     *("label-studio", "toloka", "mturk", "prodigy", "argilla", "doccano"),
-    *("indicators", "judges", "long", "wide"),
+    *("promptfoo", "inspect", "lm-eval", "langfuse", "indicators", "judges", "long", "wide"),
 )
 """The formats of ``blindfuse.read``, listed here so that ``--help`` need not import it."""
 REPEATS = ("most_frequent", "last", "first", "error")
