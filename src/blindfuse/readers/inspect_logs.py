@@ -1,7 +1,7 @@
 """Logs of Inspect: JSON, or ``.eval`` through the package inspect_ai.
 
 Annotators are the scorers of each log. If every log has one scorer, they are the models, and labels
-are what the models answered.
+are their responses.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Samples of lm-evaluation-harness: ``samples_TASK_DATE.jsonl``, one folder per model.
 
-Annotators are the models, or the runs; labels are what they answered.
+Annotators are the models, or the runs; labels are their answers.
 """
 
 from collections.abc import Sequence
