@@ -53,7 +53,7 @@ def _value(score: Record, label: str) -> Any:
 
 
 _VERDICTS = {"C": "correct", "I": "incorrect", "P": "partial", "N": None}
-"""What Inspect's scorers write; N is no answer."""
+"""What Inspect's scorers write; N marks a missing one."""
 
 
 def _only(target: Any) -> Any:
