@@ -38,9 +38,13 @@ class Paragraph:
 class Result(Protocol):
     """A fusion of labels, sets, numbers or clusterings.
 
-    ``size`` is a sentence that says what was fused. ``paragraphs`` say how far the result can be
+    ``kind`` is the plural of what an item gets, and names the module of the report; ``size`` is a
+    sentence that says what was fused. ``paragraphs`` say how far the result can be
     trusted, and ``item_columns`` and ``annotator_columns`` are the tables that files have.
     """
+
+    @property
+    def kind(self) -> str: ...
 
     @property
     def items(self) -> Array: ...

@@ -32,7 +32,7 @@ def test_a_plan_is_that_of_plan_audit() -> None:
     assert frame["label"].null_count() == 40
     assert frame["responses"][0].count(": ") >= 1
     assert "40 of 300 items to check, from 6 strata" in result.stdout
-    assert "30 more items" in result.stdout
+    assert "20 more rows" in result.stdout
     assert "Fill in the column label" in result.stderr
     assert "add `-o to_check.csv`" in succeed("audit", "votes.csv").stderr
 

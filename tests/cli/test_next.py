@@ -20,7 +20,7 @@ def test_requests_are_those_of_next_labels() -> None:
     assert frame["item"].to_list() == expected.items.tolist()
     assert frame["annotator"].to_list() == expected.annotators.tolist()
     np.testing.assert_allclose(frame["gain"], expected.gains, atol=5.1e-7)
-    assert "10 more with smaller gains" in result.stdout
+    assert "10 more rows" in result.stdout
     assert "--budget 0 must be an integer of at least 1" in refuse(
         "next", "votes.csv", "--budget", "0"
     )

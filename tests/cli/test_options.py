@@ -1,9 +1,12 @@
 """Values of options that several commands share."""
 
+from typing import get_args
+
 import pytest
 
-from blindfuse.cli.options import FORMATS
+from blindfuse.cli.fuse import command
 from blindfuse.readers.reading import READERS
+from blindfuse.responses.repeats import Repeats
 from tests.support.cli import refuse, succeed
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -16,5 +19,7 @@ def test_classes_keep_the_users_order_and_may_be_unreported() -> None:
     assert "'dog'" in refuse("fuse", "votes.csv", "--classes", "cat,cow")
 
 
-def test_formats_are_those_of_the_readers() -> None:
-    assert tuple(READERS) == FORMATS
+def test_choices_are_those_of_the_package() -> None:
+    choices = {each.name: getattr(each.type, "choices", None) for each in command.params}
+    assert choices["format"] == tuple(READERS)
+    assert choices["repeats"] == get_args(Repeats)

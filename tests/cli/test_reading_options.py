@@ -1,14 +1,11 @@
 """Options about labels and repeated responses, and what the commands say about the input."""
 
 from pathlib import Path
-from typing import get_args
 
 import polars as pl
 import pytest
 
-from blindfuse.cli.options import REPEATS
 from blindfuse.readers import partitions
-from blindfuse.responses.repeats import Repeats
 from tests.support.cli import refuse, run, succeed
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -30,10 +27,6 @@ def labels(*options: str) -> tuple[dict[str, str], str]:
 
 def change_votes(**columns: pl.Expr) -> None:
     pl.read_csv("votes.csv", infer_schema=False).with_columns(**columns).write_csv("votes.csv")
-
-
-def test_the_values_of_repeats_are_those_of_the_package() -> None:
-    assert get_args(Repeats) == REPEATS
 
 
 @BOTH_WAYS

@@ -13,6 +13,7 @@ from blindfuse import Fusion, Model, Responses, check_on_gold, compare, fuse, si
 from blindfuse.fusion.evidence import Evidence
 from blindfuse.model.fused_model import FusedModel
 from blindfuse.report.blocks import Page
+from blindfuse.report.checks import Checks
 from blindfuse.report.rendering import gather_page
 from experiments.trained_classifiers import train_and_label
 
@@ -33,9 +34,9 @@ HOSTILE = (
 """Names that would do harm or break the page if they were not treated as text."""
 
 
-def page_of(result: Any, **options: Any) -> Page:
+def page_of(result: Any, **checks: Any) -> Page:
     """The contents of the page of a result."""
-    return gather_page(result, title="A title", **options)
+    return gather_page(result, "A title", (), Checks(**checks))
 
 
 def find_block(page: Page, section: str, kind: type[Any]) -> Any:

@@ -1,24 +1,15 @@
 """``blindfuse annotators``: estimated accuracy of every annotator."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from blindfuse.cli.fusing import FuseOptions, with_fuse_options
-from blindfuse.cli.options import (
-    InputOptions,
-    OutputOptions,
-    with_input_options,
-    with_output_options,
-)
+from blindfuse.cli.fusing import FuseOptions
+from blindfuse.cli.options import InputOptions, OutputOptions, takes
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from blindfuse import Fusion
-
-MAX_ROWS = 40
-"""Annotators in the table on the terminal; a file has all."""
 
 
 @click.command(
@@ -29,14 +20,12 @@ Examples:
   blindfuse annotators votes.csv --json | jq '.annotators[] | select(.flag)'
 """
 )
-@with_output_options("one row per annotator")
-@with_input_options
-@with_fuse_options
+@takes(output=OutputOptions, inputs=InputOptions, options=FuseOptions)
 def command(inputs: InputOptions, options: FuseOptions, output: OutputOptions) -> None:
     """Rate the annotators in FILE… without gold labels.
 
-    The least accurate annotators come first. The table has the estimated accuracy with a 95 %
-    interval, the class with the lowest recall and what it is confused with, and remarks.
+    The table has one row per annotator, the least accurate first: the estimated accuracy with a
+    95 % interval, the class with the lowest recall and what it is confused with, and remarks.
     Annotators with correlated errors have the same group number. Files and --json also have the
     coverage, overlap and conflict of each annotator.
     """
@@ -49,42 +38,34 @@ def command(inputs: InputOptions, options: FuseOptions, output: OutputOptions) -
     rows = json_rows(columns)
     output.write(
         columns,
-        text=lambda: _summarize(fusion, rows),
+        text=lambda: _describe(fusion, rows),
         document=lambda: {"method": fusion.method, "annotators": rows},
     )
 
 
-def _summarize(fusion: "Fusion", rows: list[dict[str, Any]]) -> "list[RenderableType]":
-    from blindfuse.cli.screen import table, text
-
-    figures = "responses", "accuracy", "95 %"
-    columns = "annotator", *figures, "worst class → reported", "remarks"
-    diagnostics = fusion.diagnostics
-    parts: list[RenderableType] = [
-        table(columns, map(_row, rows[:MAX_ROWS]), right=figures),
-        "",
-        text(diagnostics.annotators.summary()),
-        text(diagnostics.coverage.summary()),
-        text(diagnostics.dependence.summary()),
-    ]
-    if len(rows) > MAX_ROWS:
-        more = len(rows) - MAX_ROWS
-        parts.append(f"The {more:,} most accurate are not shown; add -o annotators.csv.")
-    return parts
-
-
-def _row(row: dict[str, Any]) -> list[object]:
-    from blindfuse.cli.screen import text
+def _describe(fusion: "Fusion", rows: list[dict[str, Any]]) -> Iterator[Any]:
+    from blindfuse.cli.screen import preview, text
     from blindfuse.diagnostics.annotators import FLAGS
 
-    remarks = [FLAGS[row["flag"]]] if row["flag"] else []
-    if row["dependent_group"]:
-        remarks.append(f"dependent group {row['dependent_group']}")
-    return [
-        row["annotator"],
-        f"{row['responses']:,}",
-        text(f"{100 * row['accuracy']:.1f} %", "red" if row["flag"] else ""),
-        f"{100 * row['accuracy_low']:.0f}–{100 * row['accuracy_high']:.0f}",
-        f"{row['worst_class']} → {row['confused_with']}",
-        text(", ".join(remarks), "yellow"),
-    ]
+    figures = "responses", "accuracy", "95 %"
+    cells = []
+    for row in rows:
+        group = row["dependent_group"]
+        remarks = FLAGS.get(row["flag"], ""), f"dependent group {group}" if group else ""
+        low, high = (f"{100 * row[end]:.0f}" for end in ("accuracy_low", "accuracy_high"))
+        cells.append(
+            (
+                row["annotator"],
+                f"{row['responses']:,}",
+                text(f"{100 * row['accuracy']:.1f} %", "red" if row["flag"] else ""),
+                f"{low}–{high}",
+                f"{row['worst_class']} → {row['confused_with']}",
+                text(", ".join(filter(None, remarks)), "yellow"),
+            )
+        )
+    columns = "annotator", *figures, "worst class → reported", "remarks"
+    yield from preview(columns, cells, right=figures)
+    yield ""
+    diagnostics = fusion.diagnostics
+    for each in (diagnostics.annotators, diagnostics.coverage, diagnostics.dependence):
+        yield text(each.summary())

@@ -1,6 +1,7 @@
 """``blindfuse audit``: choose items to check, and measure the error on the checked ones."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -8,30 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from blindfuse.cli.fusing import FuseOptions, report_writer, with_fuse_options
+from blindfuse.cli.fusing import FuseOptions, report_writer
 from blindfuse.cli.options import (
     EXISTING_FILE,
     InputOptions,
     OutputOptions,
     refuse_combinations,
     report_option,
-    with_input_options,
-    with_output_options,
+    takes,
 )
 from blindfuse.cli.outputs import FileWriter, OutputFile, is_stdout
 from blindfuse.errors import BadFile, BadLabels, list_names
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from blindfuse import AuditPlan, AuditResult, Fusion
     from blindfuse.cli.screen import Screen
     from blindfuse.readers.gold import CheckedFile
     from blindfuse.result import Columns
 
 BUDGET = 100
-MAX_ROWS = 10
-"""Maximum number of items printed; a file has all."""
 
 
 @click.command(
@@ -43,7 +39,7 @@ Examples:
   blindfuse audit votes.csv --budget 100 --label-studio tasks.json
 """
 )
-@with_output_options("one row per item to check (with --checked, one row per estimate)")
+@takes(output=OutputOptions)
 @click.option(
     "--budget",
     type=int,
@@ -63,9 +59,8 @@ Examples:
 @click.option(
     "--label-studio", type=OutputFile(("json",)), help="Write tasks for Label Studio: .json."
 )
-@report_option
-@with_input_options
-@with_fuse_options
+@report_option()
+@takes(inputs=InputOptions, options=FuseOptions)
 def command(
     inputs: InputOptions,
     options: FuseOptions,
@@ -78,7 +73,8 @@ def command(
 ) -> None:
     """Choose items in FILE… to check by hand, or measure errors on the checked ones.
 
-    First, choose items with --budget and write them with -o. They are a stratified random sample:
+    First, choose items with --budget and write a row for each with -o. They are a stratified random
+    sample:
     uncertain items are drawn more often, and every item has a chance. Fill in the column label.
     Check the items in the order of the file; you can stop at any time.
 
@@ -149,7 +145,7 @@ def _write_plan(
         writers[label_studio] = lambda path: path.write_text(text, encoding="utf-8")
     output.write(
         columns,
-        text=lambda: _plan_text(plan, rows),
+        text=lambda: _describe(plan, rows),
         document=lambda: {"items": rows},
         other_files=writers,
     )
@@ -163,20 +159,17 @@ def _write_plan(
         output.screen.note("No file was written; add `-o to_check.csv`.")
 
 
-def _plan_text(plan: "AuditPlan", rows: list[dict[str, Any]]) -> "list[RenderableType]":
-    from blindfuse.cli.screen import table
+def _describe(plan: "AuditPlan", rows: list[dict[str, Any]]) -> Iterator[Any]:
+    from blindfuse.cli.screen import preview
 
-    columns = ("item", "stratum", "probability")
-    shown = [(row["item"], row["stratum"], f"{row['probability']:.4g}") for row in rows[:MAX_ROWS]]
-    blocks: list[RenderableType] = [
-        f"{len(plan):,} of {int(plan.sizes.sum()):,} items to check, from {len(plan.sizes):,} "
-        f"{'stratum' if len(plan.sizes) == 1 else 'strata'}.",
-        "",
-        table(columns, shown, right=columns[1:]),
-    ]
-    if len(rows) > MAX_ROWS:
-        blocks += ["", f"{len(rows) - MAX_ROWS:,} more items."]
-    return blocks
+    n_strata = len(plan.sizes)
+    yield (
+        f"{len(plan):,} of {int(plan.sizes.sum()):,} items to check, from {n_strata:,} "
+        f"{'stratum' if n_strata == 1 else 'strata'}.\n"
+    )
+    cells = [(row["item"], row["stratum"], f"{row['probability']:.4g}") for row in rows]
+    figures = "stratum", "probability"
+    yield from preview(("item", *figures), cells, right=figures)
 
 
 def _plan_columns(plan: "AuditPlan", labels: dict[str, str]) -> "Columns":

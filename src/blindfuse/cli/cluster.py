@@ -5,15 +5,8 @@ from typing import Any
 
 import click
 
-from blindfuse.cli.fusing import FusedFiles, FusionResult, with_other_files, write_result
-from blindfuse.cli.options import (
-    InputOptions,
-    OutputOptions,
-    seed_option,
-    threads_option,
-    with_input_options,
-    with_output_options,
-)
+from blindfuse.cli.fusing import FusedFiles, fuse_files
+from blindfuse.cli.options import InputOptions, OutputOptions, seed_option, takes, threads_option
 
 
 @click.command(
@@ -23,17 +16,11 @@ Examples:
   blindfuse cluster runs.csv --runs runs_rated.csv
 """
 )
-@with_other_files
-@with_output_options("one row per item")
-@with_input_options
-@seed_option
-@threads_option
+@takes(other_files=FusedFiles, output=OutputOptions, inputs=InputOptions)
+@seed_option()
+@threads_option()
 def command(
-    inputs: InputOptions,
-    output: OutputOptions,
-    other_files: FusedFiles,
-    seed: int,
-    threads: int | None,
+    inputs: InputOptions, output: OutputOptions, other_files: FusedFiles, **options: Any
 ) -> None:
     """Fuse the clusterings in FILE… into one class per item.
 
@@ -47,10 +34,10 @@ def command(
     names: Any = inputs.classes or None
     if names is not None and len(names) == 1 and names[0].isdecimal():
         names = int(names[0])
-    with output.screen.progress() as step:
-        data = replace(inputs, classes=()).read(output.screen, step, are_known=True)
-        step(f"fusing {data.responses.n_annotators:,} clusterings")
-        fusion = fuse_clusters(data.responses, names, seed=seed, threads=threads)
-        fused = FusionResult(fusion, {})
-        writers = other_files.writers(fused, output, inputs.title, data.notes, step)
-    write_result(fused, output, data.notes, writers, "labels")
+    fuse_files(
+        replace(inputs, classes=()),
+        output,
+        other_files,
+        lambda data, step: fuse_clusters(data.responses, names, **options),
+        are_known=True,
+    )

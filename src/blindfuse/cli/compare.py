@@ -1,22 +1,14 @@
 """``blindfuse compare``: compare all methods on the same responses."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from blindfuse.cli.fusing import FUSE, Method, read_gold_for
-from blindfuse.cli.options import (
-    EXISTING_FILE,
-    InputOptions,
-    OutputOptions,
-    with_input_options,
-    with_output_options,
-)
+from blindfuse.cli.options import EXISTING_FILE, InputOptions, OutputOptions, takes
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from blindfuse import Comparison
 
 
@@ -28,8 +20,7 @@ Examples:
   blindfuse compare votes.csv --method dawid-skene --method glad
 """
 )
-@with_output_options("one row per method")
-@with_input_options
+@takes(output=OutputOptions, inputs=InputOptions)
 @click.option(
     "--truth",
     type=EXISTING_FILE,
@@ -76,12 +67,12 @@ def command(
     }
     output.write(
         columns,
-        text=lambda: _text(rows, len(gold)),
+        text=lambda: _describe(rows, len(gold)),
         document=lambda: {"n_gold_items": len(gold), "methods": json_rows(columns)},
     )
 
 
-def _text(rows: "list[Comparison]", n_gold: int) -> "Iterator[RenderableType]":
+def _describe(rows: "list[Comparison]", n_gold: int) -> Iterator[Any]:
     from blindfuse.cli.screen import table, text
 
     lowest = min((row.error for row in rows if row.error is not None), default=None)

@@ -23,7 +23,7 @@ Examples:
     metavar="FOLDER",
     help="Folder with crowd/NAME/labels.csv.gz and crowd/NAME/truth.csv.gz.",
 )
-@json_option
+@json_option("as_json")
 def command(data: str | None, as_json: bool) -> None:
     """List public crowdsourcing datasets with true labels.
 

@@ -28,8 +28,8 @@ Examples:
   blindfuse demo --report report.html
 """
 )
-@report_option
-@force_option
+@report_option()
+@force_option(expose_value=False)
 def command(report: Path | None) -> None:
     """Fuse the labels of 30 weak classifiers and 6 guessers for 569 breast tumours.
 

@@ -1,6 +1,7 @@
 """``blindfuse fuse``: fuse responses into one label, set or number per item."""
 
 from dataclasses import replace
+from typing import Any
 
 import click
 
@@ -9,17 +10,15 @@ from blindfuse.cli.fusing import (
     LABELS,
     FusedFiles,
     FuseOptions,
-    with_fuse_options,
-    with_other_files,
-    write_result,
+    FusionResult,
+    fuse_files,
 )
 from blindfuse.cli.options import (
     EXISTING_FILE,
     InputOptions,
     OutputOptions,
     refuse_combinations,
-    with_input_options,
-    with_output_options,
+    takes,
 )
 
 _ONE_LABEL = ("method", "ordered", "prior_model", "model", "checked", "partitioned")
@@ -49,8 +48,7 @@ Examples:
   zcat votes.csv.gz | blindfuse fuse - -o - > fused.csv
 """
 )
-@with_output_options("one row per item")
-@with_other_files
+@takes(output=OutputOptions, other_files=FusedFiles)
 @click.option(
     "--checked",
     type=EXISTING_FILE,
@@ -88,8 +86,7 @@ Examples:
     help="What separates classes in a cell, with --multi-label.  [default: the first of | ; , that "
     "occurs]",
 )
-@with_input_options
-@with_fuse_options
+@takes(inputs=InputOptions, options=FuseOptions)
 def command(
     inputs: InputOptions,
     options: FuseOptions,
@@ -142,14 +139,15 @@ def command(
         output.screen.note(*filter(None, [reason]))
         fuse_partitions(inputs, options, output, other_files)
         return
-    with output.screen.progress() as step:
-        data = inputs.read(output.screen, step, kind=kind.reads, separator=options.separator)
-        fused = options.fuse(data, output.screen, step, kind)
-        if checked is not None:
-            from blindfuse.auditing.apply_checks import apply_checks
-            from blindfuse.cli.audit import audit_file
 
-            audit = audit_file(fused.fusion, checked, output.screen)
-            fused = replace(fused, fusion=apply_checks(fused.fusion, audit))
-        writers = other_files.writers(fused, output, inputs.title, data.notes, step)
-    write_result(fused, output, data.notes, writers, kind.results)
+    def fuse(data: Any, step: Any) -> FusionResult:
+        fused = options.fuse(data, output.screen, step, kind)
+        if checked is None:
+            return fused
+        from blindfuse.auditing.apply_checks import apply_checks
+        from blindfuse.cli.audit import audit_file
+
+        audit = audit_file(fused.fusion, checked, output.screen)
+        return replace(fused, fusion=apply_checks(fused.fusion, audit))
+
+    fuse_files(inputs, output, other_files, fuse, kind=kind.reads, separator=options.separator)

@@ -1,8 +1,6 @@
 """What commands fuse, and what they write of the result: files, a JSON document and a summary."""
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +10,11 @@ import click
 import blindfuse
 from blindfuse.cli.options import (
     EXISTING_FILE,
+    InputOptions,
     OutputOptions,
+    option,
     report_option,
     seed_option,
-    takes,
     threads_option,
 )
 from blindfuse.cli.outputs import FileWriter, OutputFile, table_writer
@@ -54,25 +53,24 @@ class Method(click.ParamType[str]):
 
 @dataclass(frozen=True)
 class FusedKind:
-    """How responses of a kind are fused, and what the results are called.
+    """How responses of a kind are fused.
 
     ``reads`` is the ``kind`` of ``blindfuse.read``, ``function`` the name of the function that
     fuses them, and ``options`` those that it takes besides ``gold``.
     """
 
     reads: "Kind"
-    results: str
     function: str
     options: tuple[str, ...] = ()
 
 
 LABELS = FusedKind(
-    *("labels", "labels", "fuse"),
+    *("labels", "fuse"),
     options=("ordered", "abstentions", "prior_model", "method", "seed", "threads"),
 )
 KINDS = {
-    "numbers": FusedKind("numbers", "estimates", "fuse_numbers"),
-    "multi_label": FusedKind("sets", "sets", "fuse_sets", ("seed", "threads")),
+    "numbers": FusedKind("numbers", "fuse_numbers"),
+    "multi_label": FusedKind("sets", "fuse_sets", ("seed", "threads")),
     "scores": replace(LABELS, reads="scores"),
     "abstentions": LABELS,
 }
@@ -97,13 +95,31 @@ class FusionResult:
 class FuseOptions:
     """The options of ``blindfuse.fuse``; ``gold`` and ``prior_model`` are paths."""
 
-    gold: str | None
-    no_gold: bool
-    method: str
-    ordered: bool
-    prior_model: str | None
-    seed: int
-    threads: int | None
+    gold: str | None = option(
+        "--gold",
+        type=EXISTING_FILE,
+        metavar="FILE",
+        help="Gold labels, which are held fixed: a table with the columns item and label.",
+    )
+    no_gold: bool = option(
+        "--no-gold", is_flag=True, help="Ignore gold labels in the files of responses."
+    )
+    method: str = option(
+        "--method",
+        type=Method(),
+        default=FUSE,
+        show_default=True,
+        help="A method listed by `blindfuse methods`; fuse selects one for the data.",
+    )
+    ordered: bool = option("--ordered", is_flag=True, help="The classes are ordered, like grades.")
+    prior_model: str | None = option(
+        "--prior-model",
+        type=EXISTING_FILE,
+        metavar="MODEL",
+        help="A saved model of the same annotators, used as a prior.",
+    )
+    seed: int = option(kind=seed_option)
+    threads: int | None = option(kind=threads_option)
     abstentions: bool = False
     separator: str | None = None
 
@@ -116,13 +132,12 @@ class FuseOptions:
         taken = {name: options[name] for name in kind.options}
         function = getattr(blindfuse, kind.function)
         step("fusing the responses")
-        with _warnings_as_notes(screen):
-            fusion = function(data.responses, gold=gold, **taken)
-            if kind.function != LABELS.function:
-                return FusionResult(fusion, gold)
-            if gold:
-                step("fusing without the gold labels to measure the error on them")
-            return self.check(fusion, gold, function(data.responses, **taken) if gold else fusion)
+        fusion = function(data.responses, gold=gold, **taken)
+        if kind.function != LABELS.function:
+            return FusionResult(fusion, gold)
+        if gold:
+            step("fusing without the gold labels to measure the error on them")
+        return self.check(fusion, gold, function(data.responses, **taken) if gold else fusion)
 
     def check(self, fusion: Any, gold: Mapping[Any, Any], blind: Any) -> FusionResult:
         """Return the fusion with the error of ``blind`` on gold labels that it was not given."""
@@ -170,50 +185,9 @@ class FuseOptions:
         return method.set_params(**{name: given[name] for name in given if name in accepted})
 
 
-with_fuse_options = takes(
-    "options",
-    FuseOptions,
-    [
-        click.option(
-            "--gold",
-            type=EXISTING_FILE,
-            metavar="FILE",
-            help="Gold labels, which are held fixed: a table with the columns item and label.",
-        ),
-        click.option(
-            "--no-gold", is_flag=True, help="Ignore gold labels in the files of responses."
-        ),
-        click.option(
-            "--method",
-            type=Method(),
-            default=FUSE,
-            show_default=True,
-            help="A method listed by `blindfuse methods`; fuse selects one for the data.",
-        ),
-        click.option("--ordered", is_flag=True, help="The classes are ordered, like grades."),
-        click.option(
-            "--prior-model",
-            type=EXISTING_FILE,
-            metavar="MODEL",
-            help="A saved model of the same annotators, used as a prior.",
-        ),
-        seed_option,
-        threads_option,
-    ],
-)
-
-
 def load_text_model(path: str) -> "blindfuse.Model":
     """Load a model and convert its names to text, because names read from files are text."""
     return blindfuse.Model.load(path).with_text_names()
-
-
-@contextmanager
-def _warnings_as_notes(screen: "Screen") -> Iterator[None]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield
-    screen.note(*dict.fromkeys(str(warning.message) for warning in caught))
 
 
 def read_gold_for(
@@ -257,9 +231,18 @@ def gold_with_responses(
 class FusedFiles:
     """The files that a result is written to besides the table of -o."""
 
-    report: Path | None
-    annotators: Path | None
-    model: Path | None
+    report: Path | None = option(kind=report_option)
+    annotators: Path | None = option(
+        "--annotators",
+        "--runs",
+        type=OutputFile(),
+        help="Write one row per annotator, or per run of clusterings, in a format of -o.",
+    )
+    model: Path | None = option(
+        "--model",
+        type=OutputFile(("npz",)),
+        help="Save the model for `blindfuse predict`: .npz.",
+    )
 
     def writers(
         self,
@@ -275,6 +258,10 @@ class FusedFiles:
             columns = fused.fusion.annotator_columns()
             writers[self.annotators] = table_writer([columns], self.annotators, output.spreadsheet)
         if self.model is not None:
+            if not hasattr(fused.fusion, "save"):
+                raise BadParameter(
+                    f"A fusion of {fused.fusion.kind} has no model to save. Leave out model=."
+                )
             writers[self.model] = fused.fusion.save
         if self.report is not None:
             step("writing the report")
@@ -282,43 +269,32 @@ class FusedFiles:
         return writers
 
 
-with_other_files = takes(
-    "other_files",
-    FusedFiles,
-    [
-        report_option,
-        click.option(
-            "--annotators",
-            "--runs",
-            "annotators",
-            type=OutputFile(),
-            help="Write one row per annotator, or per run of clusterings, in a format of -o.",
-        ),
-        click.option(
-            "--model",
-            type=OutputFile(("npz",)),
-            help="Save the model for `blindfuse predict`: .npz.",
-        ),
-    ],
-)
-
-
-def write_result(
-    fused: FusionResult,
+def fuse_files(
+    inputs: InputOptions,
     output: OutputOptions,
-    notes: Sequence[str],
-    writers: Mapping[Path, FileWriter],
-    results: str,
+    files: FusedFiles,
+    fuse: "Callable[[blindfuse.Read[Any], Step], Any]",
+    **reading: Any,
 ) -> None:
-    """Write all files, then print the JSON document or the summary."""
+    """Read the files, fuse their responses, and write and print the result.
+
+    ``fuse`` returns a result, or a :class:`FusionResult` with gold labels. Other options are those
+    of :meth:`InputOptions.read`.
+    """
+    with output.screen.progress() as step:
+        data = inputs.read(output.screen, step, **reading)
+        step("fusing the responses")
+        fusion = fuse(data, step)
+        fused = fusion if isinstance(fusion, FusionResult) else FusionResult(fusion, {})
+        writers = files.writers(fused, output, inputs.title, data.notes, step)
     output.write(
         fused.fusion.item_columns(),
         text=lambda: [summary_table(fused)],
-        document=lambda: _json_document(fused, notes),
+        document=lambda: _json_document(fused, data.notes),
         other_files=writers,
     )
     if output.path is None and not output.as_json:
-        output.screen.note(f"No {results} were written; add `-o fused.csv`.")
+        output.screen.note(f"No {fused.fusion.kind} were written; add `-o fused.csv`.")
 
 
 def summary_table(fused: FusionResult) -> "Table":

@@ -13,7 +13,7 @@ Examples:
   blindfuse fuse votes.csv --method dawid-skene
 """
 )
-@json_option
+@json_option("as_json")
 def command(as_json: bool) -> None:
     """List the methods that --method accepts, with their requirements and costs.
 

@@ -1,22 +1,12 @@
 """``blindfuse next``: choose which items to label next, and by whom."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
-from blindfuse.cli.fusing import FuseOptions, with_fuse_options
-from blindfuse.cli.options import (
-    InputOptions,
-    OutputOptions,
-    with_input_options,
-    with_output_options,
-)
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-MAX_ROWS = 20
-"""Maximum number of requests printed; a file has all."""
+from blindfuse.cli.fusing import FuseOptions
+from blindfuse.cli.options import InputOptions, OutputOptions, takes
 
 
 @click.command(
@@ -26,8 +16,7 @@ Examples:
   blindfuse next votes.csv --budget 100 --max-per-annotator 10
 """
 )
-@with_output_options("one row per request")
-@with_input_options
+@takes(output=OutputOptions, inputs=InputOptions, options=FuseOptions)
 @click.option(
     "--budget",
     type=int,
@@ -39,7 +28,6 @@ Examples:
 @click.option(
     "--max-per-annotator", type=int, metavar="N", help="Maximum number of requests per annotator."
 )
-@with_fuse_options
 def command(
     inputs: InputOptions,
     options: FuseOptions,
@@ -50,7 +38,7 @@ def command(
     """Choose the N most informative responses to request for the items in FILE…
 
     The gain of a response is the expected decrease of the entropy of the item's label, in nats.
-    The requests are sorted by gain, the largest first, with at most one per item.
+    The table has one row per request, the largest gain first, with at most one per item.
     """
     from blindfuse import next_labels
     from blindfuse.result import json_rows
@@ -61,21 +49,16 @@ def command(
         asked = next_labels(fusion, budget, max_per_annotator=max_per_annotator)
     columns = {"item": asked.items, "annotator": asked.annotators, "gain": asked.gains}
     rows = json_rows(columns)
-    output.write(columns, text=lambda: _text(rows, budget), document=lambda: {"requests": rows})
+    output.write(columns, text=lambda: _describe(rows, budget), document=lambda: {"requests": rows})
 
 
-def _text(requests: list[dict[str, Any]], budget: int) -> "list[RenderableType]":
-    from blindfuse.cli.screen import table
+def _describe(requests: list[dict[str, Any]], budget: int) -> Iterator[Any]:
+    from blindfuse.cli.screen import preview
 
     if not requests:
-        return [
-            "No request would be informative: every informative annotator has labelled every item."
-        ]
-    rows = [(row["item"], row["annotator"], f"{row['gain']:.3f}") for row in requests[:MAX_ROWS]]
-    blocks: list[RenderableType] = [table(("item", "annotator", "gain"), rows, right=["gain"])]
-    if len(requests) > MAX_ROWS:
-        more = f"{len(requests) - MAX_ROWS:,} more with smaller gains; add `-o requests.csv`."
-        blocks += ["", more]
+        yield "No request would be informative: all informative annotators labelled every item."
+        return
+    rows = [(row["item"], row["annotator"], f"{row['gain']:.3f}") for row in requests]
+    yield from preview(("item", "annotator", "gain"), rows, right=["gain"])
     if len(requests) < budget:
-        blocks += ["", f"Only {len(requests):,} requests would be informative."]
-    return blocks
+        yield f"\nOnly {len(requests):,} requests would be informative."

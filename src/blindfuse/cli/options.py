@@ -1,10 +1,10 @@
-"""Options that several commands share: a group of them is a dataclass whose fields declare them."""
+"""Options that several commands share: a group is a dataclass whose fields declare them."""
 
 import csv
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property, wraps
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial, wraps
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,8 +27,6 @@ from blindfuse.cli.outputs import (
 from blindfuse.errors import BadParameter
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from blindfuse.cli.screen import Screen, Step
     from blindfuse.readers.reading import Kind
     from blindfuse.responses.repeats import Repeats
@@ -41,15 +39,13 @@ FORMATS = (
     *("promptfoo", "inspect", "lm-eval", "langfuse", "indicators", "judges", "long", "wide"),
 )
 """The formats of ``blindfuse.read``, listed here so that ``--help`` need not import it."""
-REPEATS = ("most_frequent", "last", "first", "error")
-"""The values of ``repeats=`` of ``blindfuse.read``, listed here for the same reason."""
 EXISTING_FILE = click.Path(exists=True, dir_okay=False)
 MEMORY_PER_FILE_BYTE = 4
 """Bytes of memory needed per byte of a file while it is read and fused."""
 
 
-class Classes(click.ParamType[tuple[str, ...]]):
-    """Class names separated by commas; a name that contains a comma is quoted."""
+class Names(click.ParamType[tuple[str, ...]]):
+    """Names separated by commas; a name that contains a comma is quoted."""
 
     name = "A,B,…"
 
@@ -58,27 +54,30 @@ class Classes(click.ParamType[tuple[str, ...]]):
         return tuple(name.strip() for name in names)
 
 
-def takes(
-    name: str, group: type[Any], options: Sequence[Callable[[Command], Command]]
-) -> Callable[[Command], Command]:
-    """Give a command a group of options, whose values it receives as one object ``group(…)``."""
+def option(*names: str, kind: Callable[..., Any] = click.option, **settings: Any) -> Any:
+    """Declare a field of a group as the option with these names; ``kind`` may have settings."""
+    return field(metadata={"option": partial(kind, *names, **settings)})
 
-    def probe() -> None: ...
 
-    for option in options:
-        option(probe)
-    names = {parameter.name for parameter in probe.__click_params__}  # type: ignore[attr-defined]
-    names |= {each.name for each in fields(group)}
+def takes(**groups: type[Any]) -> Callable[[Command], Command]:
+    """Give a command groups of options, and the values of each group as one object.
+
+    A group is a dataclass whose fields declare them by :func:`option`.
+    """
 
     def decorate(command: Command) -> Command:
         @wraps(command)
         def wrapped(**given: Any) -> Any:
-            values = {option: given.pop(option) for option in names & given.keys()}
-            return command(**{name: group(**values)}, **given)
+            for name, group in groups.items():
+                names = [each.name for each in fields(group) if each.name in given]
+                given[name] = group(**{each: given.pop(each) for each in names})
+            return command(**given)
 
         decorated: Command = wrapped
-        for option in reversed(options):
-            decorated = option(decorated)
+        for group in reversed(groups.values()):
+            for each in reversed(fields(group)):
+                if each.metadata:
+                    decorated = each.metadata["option"](each.name)(decorated)
         return decorated
 
     return decorate
@@ -89,29 +88,35 @@ def _joined(context: click.Context, parameter: click.Parameter, lists: Any) -> t
     return tuple(chain.from_iterable(lists))
 
 
-seed_option = click.option(
-    "--seed", type=click.IntRange(0), metavar="N", default=0, show_default=True, help="Random seed."
+names_option = partial(click.option, type=Names(), multiple=True, callback=_joined)
+seed_option = partial(
+    click.option,
+    "--seed",
+    type=click.IntRange(0),
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Random seed.",
 )
-threads_option = click.option(
+threads_option = partial(
+    click.option,
     "--threads",
     type=click.IntRange(1),
     metavar="N",
     show_default="all cores",
     help="Maximum number of threads.",
 )
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print the result as one JSON document."
+json_option = partial(
+    click.option, "--json", is_flag=True, help="Print the result as one JSON document."
 )
-report_option = click.option(
-    "--report", type=OutputFile(("html", "htm")), help="Write an HTML report: .html."
+report_option = partial(
+    click.option, "--report", type=OutputFile(("html", "htm")), help="Write an HTML report: .html."
 )
-
-
-force_option = click.option(
+force_option = partial(
+    click.option,
     "--force",
     is_flag=True,
     is_eager=True,
-    expose_value=False,
     callback=OutputFile.allow_overwriting,
     help="Overwrite existing files.",
 )
@@ -144,10 +149,22 @@ def refuse_combinations(
 class OutputOptions:
     """Where a command writes its result: as a table, a JSON document or text."""
 
-    path: Path | None
-    spreadsheet: bool
-    as_json: bool
-    quiet: bool
+    path: Path | None = option(
+        "-o",
+        "--output",
+        type=OutputFile(stdout=True),
+        help="Write the table: .csv, .tsv, .jsonl (or these with .gz) or .parquet; - is standard "
+        "output.",
+    )
+    force: bool = option(kind=force_option)
+    spreadsheet: bool = option(
+        "--spreadsheet",
+        is_flag=True,
+        help="Write cells that begin with =, +, - or @ as text ('=…), so that a spreadsheet does "
+        "not run them as formulas.",
+    )
+    as_json: bool = option(kind=json_option)
+    quiet: bool = option("-q", "--quiet", is_flag=True, help="Print only data and errors.")
 
     def __post_init__(self) -> None:
         if self.as_json and is_stdout(self.path):
@@ -168,7 +185,7 @@ class OutputOptions:
     def write(
         self,
         columns: "Columns",
-        text: "Callable[[], Iterable[RenderableType]]",
+        text: Callable[[], Iterable[Any]],
         document: Callable[[], Mapping[str, Any]],
         other_files: Mapping[Path, FileWriter] | None = None,
     ) -> None:
@@ -188,42 +205,60 @@ class OutputOptions:
             self.screen.note_written(*outputs)
 
 
-def with_output_options(rows: str) -> Callable[[Command], Command]:
-    """Give a command ``-o`` and its like as ``output``; ``rows`` says what the rows are."""
-    path = click.option(
-        "-o",
-        "--output",
-        "path",
-        type=OutputFile(stdout=True),
-        help=f"Write {rows}: .csv, .tsv, .jsonl (or these with .gz) or .parquet; - is standard "
-        "output.",
-    )
-    spreadsheet = click.option(
-        "--spreadsheet",
-        is_flag=True,
-        help="Write cells that begin with =, +, - or @ as text ('=…), so that a spreadsheet does "
-        "not run them as formulas.",
-    )
-    quiet = click.option("-q", "--quiet", is_flag=True, help="Print only data and errors.")
-    options = takes("output", OutputOptions, [path, spreadsheet, json_option, quiet])
-    return lambda command: options(force_option(command))
-
-
 @dataclass(frozen=True)
 class InputOptions:
     """The files of responses that a command reads; other options are those of ``read``."""
 
-    files: Sequence[str]
-    annotator: Sequence[str]
-    classes: Sequence[str]
-    question: str | None
-    format: str | None
-    item: str | None
-    label: str | None
-    missing: Sequence[str]
-    keep_na: bool
-    fold_case: bool
-    repeats: "Repeats"
+    files: Sequence[str] = option(kind=click.argument, nargs=-1, required=True, metavar="FILE…")
+    item: str | None = option(
+        "--item", metavar="COLUMN", help="Column of items.  [default: detected]"
+    )
+    annotator: Sequence[str] = option(
+        "--annotator",
+        metavar="COLUMN",
+        multiple=True,
+        help="Column of annotators; in a wide table, repeat it for each column to read.  "
+        "[default: detected]",
+    )
+    label: str | None = option(
+        "--label", metavar="COLUMN", help="Column of labels.  [default: detected]"
+    )
+    question: str | None = option(
+        "--question", metavar="NAME", help="Question to read, if there are several."
+    )
+    format: str | None = option(
+        "--format",
+        type=click.Choice(FORMATS),
+        metavar="NAME",
+        help=f"File format: {', '.join(FORMATS)}.  [default: detected]",
+    )
+    classes: Sequence[str] = option(
+        "--classes",
+        kind=names_option,
+        help="All classes, in your order.  [default: the labels in the file, sorted]",
+    )
+    missing: Sequence[str] = option(
+        "--missing",
+        kind=names_option,
+        help="Labels treated as missing, in addition to empty labels, NA, null and the like, "
+        "and failed verdicts such as error.",
+    )
+    keep_na: bool = option(
+        "--keep-na", is_flag=True, help="Read NA, null, error and the like as classes."
+    )
+    fold_case: bool = option(
+        "--fold-case",
+        is_flag=True,
+        help="Read labels that differ only by case, Unicode form or punctuation as one class.",
+    )
+    repeats: "Repeats" = option(
+        "--repeats",
+        type=click.Choice(["most_frequent", "last", "first", "error"]),
+        default="most_frequent",
+        show_default=True,
+        help="The response that counts if an annotator labelled an item more than once; error "
+        "refuses the file.",
+    )
 
     def __post_init__(self) -> None:
         context = click.get_current_context()
@@ -287,59 +322,3 @@ def free_memory() -> float | None:
         return float(sizes["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError):
         return None
-
-
-with_input_options = takes(
-    "inputs",
-    InputOptions,
-    [
-        click.argument("files", nargs=-1, required=True, metavar="FILE…"),
-        click.option("--item", metavar="COLUMN", help="Column of items.  [default: detected]"),
-        click.option(
-            "--annotator",
-            metavar="COLUMN",
-            multiple=True,
-            help="Column of annotators; in a wide table, repeat it for each column to read.  "
-            "[default: detected]",
-        ),
-        click.option("--label", metavar="COLUMN", help="Column of labels.  [default: detected]"),
-        click.option("--question", metavar="NAME", help="Question to read, if there are several."),
-        click.option(
-            "--format",
-            type=click.Choice(FORMATS),
-            metavar="NAME",
-            help=f"File format: {', '.join(FORMATS)}.  [default: detected]",
-        ),
-        click.option(
-            "--classes",
-            type=Classes(),
-            multiple=True,
-            callback=_joined,
-            help="All classes, in your order.  [default: the labels in the file, sorted]",
-        ),
-        click.option(
-            "--missing",
-            type=Classes(),
-            multiple=True,
-            callback=_joined,
-            help="Labels treated as missing, in addition to empty labels, NA, null and the like, "
-            "and failed verdicts such as error.",
-        ),
-        click.option(
-            "--keep-na", is_flag=True, help="Read NA, null, error and the like as classes."
-        ),
-        click.option(
-            "--fold-case",
-            is_flag=True,
-            help="Read labels that differ only by case, Unicode form or punctuation as one class.",
-        ),
-        click.option(
-            "--repeats",
-            type=click.Choice(REPEATS),
-            default=REPEATS[0],
-            show_default=True,
-            help="The response that counts if an annotator labelled an item more than once; error "
-            "refuses the file.",
-        ),
-    ],
-)

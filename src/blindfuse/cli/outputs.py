@@ -40,9 +40,10 @@ class OutputFile(click.ParamType[Path]):
         self.stdout = stdout
 
     @classmethod
-    def allow_overwriting(cls, ctx: click.Context, option: click.Parameter, force: bool) -> None:
+    def allow_overwriting(cls, ctx: click.Context, option: click.Parameter, force: bool) -> bool:
         """Store whether the outputs of this command may exist already."""
         ctx.meta[cls._FORCE] = force
+        return force
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         path = Path(value)

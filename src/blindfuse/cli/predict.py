@@ -5,14 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from blindfuse.cli.fusing import load_text_model
-from blindfuse.cli.options import (
-    EXISTING_FILE,
-    InputOptions,
-    OutputOptions,
-    threads_option,
-    with_input_options,
-    with_output_options,
-)
+from blindfuse.cli.options import EXISTING_FILE, InputOptions, OutputOptions, takes, threads_option
 
 if TYPE_CHECKING:
     import blindfuse
@@ -27,9 +20,8 @@ Examples:
 """
 )
 @click.argument("model_path", type=EXISTING_FILE, metavar="MODEL")
-@with_output_options("one row per item")
-@with_input_options
-@threads_option
+@takes(output=OutputOptions, inputs=InputOptions)
+@threads_option()
 def command(
     model_path: str, inputs: InputOptions, output: OutputOptions, threads: int | None
 ) -> None:

@@ -8,7 +8,8 @@ are untrusted: they are never interpreted as markup, and control characters are 
 import json
 import logging
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,6 +27,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+MAX_ROWS = 20
+"""Rows of a table on the terminal; files have all."""
 Step = Callable[[str], None]
 """A function that is called with a description when the next step of the work starts."""
 
@@ -62,23 +65,21 @@ class Screen:
     def progress(self, steps: int | None = None) -> Iterator[Step]:
         """Show the current step of longer work on a terminal, with a bar if ``steps`` is known.
 
-        What the library logs meanwhile is shown as notes.
+        What the library warns of meanwhile is shown as notes, and on a terminal what it logs.
         """
-        with self._logs_as_notes(), self._progress(steps) as step:
-            yield step
-
-    @contextmanager
-    def _logs_as_notes(self) -> Iterator[None]:
-        """Show messages of the library as notes; on a terminal, also those about what it does."""
-        logger, handler = logging.getLogger("blindfuse"), _NoteHandler(self)
+        logger, handler = logging.getLogger("blindfuse"), logging.Handler()
+        handler.emit = lambda record: self.note(record.getMessage())  # type: ignore[method-assign]
         level = logger.level
         logger.addHandler(handler)
         logger.setLevel(logging.INFO if self._stderr.is_terminal else logging.WARNING)
         try:
-            yield
+            with warnings.catch_warnings(record=True) as caught, self._progress(steps) as step:
+                warnings.simplefilter("always", UserWarning)
+                yield step
         finally:
             logger.removeHandler(handler)
             logger.setLevel(level)
+        self.note(*dict.fromkeys(str(warning.message) for warning in caught))
 
     @contextmanager
     def _progress(self, steps: int | None) -> Iterator[Step]:
@@ -90,17 +91,6 @@ class Screen:
         with Progress(*columns, console=self._stderr, transient=True) as progress:
             task = progress.add_task("", total=steps, completed=-1)
             yield lambda step: progress.update(task, description=printable(step), advance=1)
-
-
-class _NoteHandler(logging.Handler):
-    """Shows log records as notes on a screen."""
-
-    def __init__(self, screen: Screen) -> None:
-        super().__init__()
-        self._screen = screen
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._screen.note(record.getMessage())
 
 
 def write_stdout(data: bytes) -> None:
@@ -128,6 +118,15 @@ def table(
     for row in rows:
         grid.add_row(*(cell if isinstance(cell, Text) else text(cell) for cell in row))
     return grid
+
+
+def preview(
+    columns: Sequence[str], rows: Sequence[Iterable[object]], right: Collection[str] = ()
+) -> Iterator[RenderableType]:
+    """Yield the first rows as a table, and how many there are besides."""
+    yield table(columns, rows[:MAX_ROWS], right)
+    if len(rows) > MAX_ROWS:
+        yield f"\n{len(rows) - MAX_ROWS:,} more rows; -o writes all of them to a file."
 
 
 def paragraph_table(rows: Iterable[tuple[str, str]]) -> Table:

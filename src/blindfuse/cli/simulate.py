@@ -42,7 +42,7 @@ Examples:
 @click.option(
     "--truth", type=OutputFile(), help="Write the true label of each item, in a format of -o."
 )
-@force_option
+@force_option(expose_value=False)
 @_number("items", click.IntRange(1), 1000, "Number of items.")
 @_number("annotators", click.IntRange(1), 10, "Number of annotators.")
 @_number("classes", click.IntRange(2), 3, "Number of classes.")
@@ -56,7 +56,7 @@ Examples:
 @_number("adversaries", SHARE, 0.0, "Share of adversarial annotators, who prefer a wrong class.")
 @_number("copiers", click.INT, 0, "Number of annotators who copy responses of the first one.")
 @_number("copy-probability", SHARE, 0.9, "Probability that a copier copies a response.")
-@seed_option
+@seed_option()
 def command(
     output: Path,
     truth: Path | None,

@@ -80,6 +80,7 @@ class Fusion:
     n_checked: int = field(default=0, repr=False)
     threads: int | None = field(default=None, repr=False)
     estimator: Estimator | None = field(default=None, repr=False)
+    kind = "labels"
 
     @cached_property
     def item_ratings(self) -> Items:

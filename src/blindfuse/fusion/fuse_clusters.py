@@ -65,6 +65,7 @@ class ClusterFusion:
     labels: Array
     agreement: Floats
     number: NumberOfClasses | None = field(default=None, repr=False)
+    kind = "clusters"
 
     @property
     def confidence(self) -> Floats:

@@ -59,6 +59,7 @@ class NumberFusion:
     calibration: Calibration | None = field(repr=False)
     _notes: list[str] = field(repr=False)
     _fitted: "FittedNumbers" = field(repr=False)
+    kind = "numbers"
 
     @property
     def items(self) -> Array:

@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from blindfuse.errors import capitalize
-from blindfuse.result import Paragraph, Result, json_rows
+from blindfuse.result import Paragraph
 
 MAX_NAME_LENGTH, MAX_PARAGRAPH_LENGTH = 120, 2_000
 """Characters that are shown of a name, and of a paragraph that may list names."""
-MAX_ANNOTATORS, MAX_CLASSES, MAX_ITEMS = 500, 100, 50
-"""Rows of tables: annotators with remarks, then the busiest; the largest classes; and items."""
 
 _VISIBLE = {
     **{code: 0x2400 + code for code in range(0x20)},  # Unicode's pictures of control characters
@@ -49,20 +47,18 @@ class Field(NamedTuple):
         return text.replace("%", "\u00a0%") if self.format.endswith("%") else text
 
 
+def interval_fields(name: str, title: str, format: str, level: str = "95 %") -> tuple[Field, ...]:
+    """Return the fields of a column with its interval, in ``name_low`` and ``name_high``."""
+    low = Field(f"{name}_low", f"{level} interval from", format)
+    return Field(name, title, format), low, Field(f"{name}_high", "to", format)
+
+
 @dataclass(frozen=True)
 class Text:
     """A paragraph."""
 
     kind: ClassVar[str] = "text"
     text: str
-
-
-@dataclass(frozen=True)
-class Paragraphs:
-    """Texts under headings."""
-
-    kind: ClassVar[str] = "paragraphs"
-    paragraphs: Sequence[Paragraph]
 
 
 @dataclass(frozen=True)
@@ -117,7 +113,7 @@ class Listing:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-Block = Text | Paragraphs | Key | Chart | Table | Listing
+Block = Text | Key | Chart | Table | Listing
 
 
 @dataclass(frozen=True)
@@ -203,24 +199,3 @@ def visible_paragraphs(paragraphs: Iterable[Paragraph]) -> tuple[Paragraph, ...]
         Paragraph(each.heading, visible(each.text, MAX_PARAGRAPH_LENGTH), each.warning, each.detail)
         for each in paragraphs
     )
-
-
-def annotator_table(
-    fusion: Result, fields: Sequence[Field], order: str, remarks: Mapping[str, str] = {}
-) -> Table:
-    """Return the table of a result's annotators, with the remark that each flag stands for.
-
-    The rows are those of ``annotator_columns``, whose first column has the names; ``name``,
-    ``remark`` and ``flagged`` are added. The second of ``fields`` says how busy an annotator was,
-    and ``order`` which ones come first.
-    """
-    columns = fusion.annotator_columns()
-    kind, rows = next(iter(columns)), json_rows(columns)
-    for name, row in zip(distinct_names(row[kind] for row in rows), rows, strict=True):
-        remark = remarks.get(row.get("flag", ""), "")
-        row |= {"name": name, "remark": remark, "flagged": bool(remark)}
-    busy = fields[1].name
-    kept = sorted(range(len(rows)), key=lambda m: (not rows[m]["flagged"], -rows[m][busy]))
-    listed = [rows[m] for m in sorted(kept[:MAX_ANNOTATORS])]
-    which = "those with remarks and those with most responses"
-    return Table(f"{order}{how_many(listed, len(rows), f'{kind}s', which)}", fields, listed)

@@ -1,4 +1,4 @@
-"""The page of fused clusterings."""
+"""The sections of fused clusterings."""
 
 from collections.abc import Iterator
 
@@ -6,17 +6,8 @@ import numpy as np
 
 from blindfuse.fusion.fuse_clusters import ClusterFusion
 from blindfuse.model.posteriors import most_likely
-from blindfuse.report.blocks import (
-    MAX_CLASSES,
-    MAX_ITEMS,
-    Field,
-    Section,
-    Table,
-    annotator_table,
-    distinct_names,
-    how_many,
-)
-from blindfuse.report.charts import bars
+from blindfuse.report.blocks import Field, Section
+from blindfuse.report.tables import annotator_table, class_section, item_table
 
 
 def figures(fusion: ClusterFusion) -> Iterator[tuple[str, str]]:
@@ -29,37 +20,24 @@ def figures(fusion: ClusterFusion) -> Iterator[tuple[str, str]]:
 
 def sections(fusion: ClusterFusion) -> Iterator[Section]:
     """Yield the sections of a fusion of clusterings."""
-    classes, labels = distinct_names(fusion.model.classes), most_likely(fusion.posteriors)
-    sizes = np.bincount(labels, minlength=len(classes)).tolist()
-    rows = [
-        {"name": name, "items": size, "value": size / len(labels)}
-        for name, size in zip(classes, sizes, strict=True)
-    ]
-    rows = sorted(rows, key=lambda row: -row["items"])[:MAX_CLASSES]
-    fields = Field("name", "class"), Field("items", "items", ","), Field("value", "share", ".1%")
-    caption = f"The largest first.{how_many(rows, len(classes), 'classes')}"
-    chart = bars("classes", Table("Share of the items in each class.", fields, rows))
-    table = Table(caption, fields, rows, folded=True)
-    yield Section("classes", "Classes", "Classes", (chart, table))
+    classes = fusion.model.classes
+    sizes = np.bincount(most_likely(fusion.posteriors), minlength=len(classes))
+    columns = {"share": sizes / len(fusion.items), "items": sizes}
+    fields = Field("share", "share of the items", ".1%"), Field("items", "items", ",")
+    yield class_section(classes, columns, fields)
 
     run_fields = (
         *(Field("name", "run"), Field("items", "items", ","), Field("clusters", "clusters", ",")),
         Field("adjusted_rand_index", "adjusted Rand index", ".2f"),
     )
-    order = (
+    text = (
         "The least similar to the result first: an adjusted Rand index of 1 is the same partition, "
         "0 is chance."
     )
-    yield Section("runs", "Runs", "Runs", [annotator_table(fusion, run_fields, order)])
+    yield Section("runs", "Runs", "Runs", [annotator_table(fusion, run_fields, text)])
 
-    least = np.argsort(fusion.confidence, kind="stable")[:MAX_ITEMS]
-    items = [
-        {"name": name, "label": classes[labels[n]], "confidence": float(fusion.confidence[n])}
-        for n, name in zip(least, distinct_names(fusion.items[least]), strict=True)
-    ]
-    caption = f"The least certain first.{how_many(items, len(labels), 'items')}"
-    fields = (
-        *(Field("name", "item"), Field("label", "class")),
-        Field("confidence", "confidence", ".1%"),
-    )
-    yield Section("items", "Items", "Least certain items", [Table(caption, fields, items)])
+    least = np.argsort(fusion.confidence, kind="stable")
+    confidence = Field("confidence", "confidence", ".1%")
+    item_fields = Field("name", "item"), Field("label", "class"), confidence
+    table = item_table(fusion, least, item_fields, "The least certain first.")
+    yield Section("items", "Items", "Least certain items", [table])

@@ -6,9 +6,10 @@ from base64 import b64encode
 from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
+from importlib import import_module
 from importlib.metadata import version
 from importlib.resources import files
-from types import ModuleType
+from importlib.util import find_spec
 from typing import Any
 
 import vl_convert
@@ -18,10 +19,6 @@ from blindfuse.auditing.audit import AuditResult
 from blindfuse.errors import BadFile, BadParameter, capitalize
 from blindfuse.files import cache_folder, write_atomically
 from blindfuse.fusion.compare import Comparison, GoldCheck
-from blindfuse.fusion.fuse import Fusion
-from blindfuse.fusion.fuse_clusters import ClusterFusion
-from blindfuse.numbers.number_fusion import NumberFusion
-from blindfuse.report import clusters, labels, numbers, sets
 from blindfuse.report.blocks import (
     MAX_PARAGRAPH_LENGTH,
     Chart,
@@ -30,17 +27,8 @@ from blindfuse.report.blocks import (
     visible,
     visible_paragraphs,
 )
-from blindfuse.report.checks import check_figures, check_sections, check_warnings
+from blindfuse.report.checks import Checks
 from blindfuse.result import Result
-from blindfuse.sets.set_fusion import SetFusion
-
-KINDS: dict[type, tuple[str, ModuleType]] = {
-    Fusion: ("labels", labels),
-    SetFusion: ("sets", sets),
-    NumberFusion: ("numbers", numbers),
-    ClusterFusion: ("clusters", clusters),
-}
-"""The name of every kind of result, and the module with its ``figures`` and ``sections``."""
 
 MAX_NOTES, MAX_NOTE_LENGTH = 30, 400
 """Notes, and characters of each."""
@@ -84,27 +72,21 @@ def report_html(
     audit
         what ``audit`` returned.
     """
-    return render(gather_page(result, title, notes, compared, gold, audit))
+    return render(gather_page(result, title, notes, Checks(compared, gold, audit)))
 
 
-def gather_page(
-    result: Result,
-    title: str | None = None,
-    notes: Sequence[str] = (),
-    compared: Sequence[Comparison] = (),
-    gold: GoldCheck | None = None,
-    audit: AuditResult | None = None,
-) -> Page:
+def gather_page(result: Result, title: str | None, notes: Sequence[str], checks: Checks) -> Page:
     """Return everything that the page shows about a result."""
-    if type(result) not in KINDS:
+    kind = getattr(result, "kind", None)
+    if not isinstance(kind, str) or not find_spec(f"blindfuse.report.{kind}"):
         raise BadParameter(
             f"result= is a {type(result).__name__}, not a fusion. Pass what fuse, fuse_sets, "
             "fuse_numbers or fuse_clusters returned."
         )
-    kind, module = KINDS[type(result)]
+    module = import_module(f"blindfuse.report.{kind}")
     facts = [each for each in result.paragraphs() if each.heading != "Note"]  # they are notes too
     paragraphs = visible_paragraphs(facts)
-    warnings = visible_paragraphs(check_warnings(gold, audit))
+    warnings = visible_paragraphs(checks.warnings())
     all_notes = list(dict.fromkeys([*notes, *result.notes]))[:MAX_NOTES]
     return Page(
         kind=kind,
@@ -112,11 +94,11 @@ def gather_page(
         size=result.size,
         method=capitalize(result.method),
         why=visible(result.why, MAX_PARAGRAPH_LENGTH),
-        figures=(*check_figures(gold, audit), *module.figures(result)),
+        figures=(*checks.figures(), *module.figures(result)),
         warnings=(*warnings, *(each for each in paragraphs if each.warning)),
         paragraphs=tuple(each for each in paragraphs if not each.warning),
         notes=tuple(visible(note, MAX_NOTE_LENGTH) for note in all_notes),
-        sections=(*module.sections(result), *check_sections(compared, gold, audit)),
+        sections=(*module.sections(result), *checks.sections()),
     )
 
 

@@ -64,6 +64,7 @@ class SetFusion:
     questions: tuple[Fusion | None, ...] = field(repr=False)
     dependence: ClassDependence = field(repr=False)
     shared: SharedRates | None = field(default=None, repr=False)
+    kind = "sets"
 
     @property
     def items(self) -> Array:

@@ -15,6 +15,17 @@ for (const [name, spec] of Object.entries(data.charts)) {
     actions: false,
     defaultStyle: false,
     tooltip: { disableDefaultStyle: true, theme: "page" },
+    config: {
+      background: "transparent",
+      font: "system-ui, sans-serif",
+      aria: false,
+      view: { stroke: null },
+      axis: {
+        labelColor: "var(--ink)", labelFontSize: 12, labelLimit: 160, labelPadding: 6,
+        titleColor: "var(--soft)", titleFontSize: 12, titleFontWeight: "normal", titlePadding: 10,
+        gridColor: "var(--line)", domain: false, ticks: false,
+      },
+    },
     formatLocale: { decimal: ".", thousands: ",", grouping: [3], currency: ["", ""], percent: "\u00a0%" },
   }).catch((error) => console.error(name, error));
 }

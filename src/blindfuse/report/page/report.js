@@ -82,40 +82,35 @@ class SortableTable {
 // Annotators
 
 function interval(row) {
-  const bar = make("span", { class: row.remarks.length ? "interval flagged" : "interval", "aria-hidden": "true" });
-  for (const [name, value] of [["--low", row.low], ["--high", row.high], ["--at", row.value]]) {
+  const bar = make("span", { class: row.flagged ? "interval flagged" : "interval", "aria-hidden": "true" });
+  for (const [name, value] of [["--low", row.accuracy_low], ["--high", row.accuracy_high], ["--at", row.accuracy]]) {
     bar.style.setProperty(name, value);
   }
-  const text = make("span", { class: "hidden" }, `${percent(row.low)} to ${percent(row.high)}`);
+  const text = make("span", { class: "hidden" }, `${percent(row.accuracy_low)} to ${percent(row.accuracy_high)}`);
   return make("span", { title: text.textContent }, bar, text);
 }
 
 function drawAnnotator(row) {
   const name = make("button", { type: "button", class: "name", "aria-haspopup": "dialog" }, isolated(row.name));
-  const worst = [isolated(className(row.worst_class)), " → ", isolated(className(row.confused_with))];
+  const worst = [isolated(row.worst_class), " → ", isolated(row.confused_with)];
   const element = make("tr", { role: "row" },
     cell("", "title", name),
     cell("Responses", "number", row.responses.toLocaleString("en")),
-    cell("Accuracy", "number", percent(row.value)),
+    cell("Accuracy", "number", percent(row.accuracy)),
     cell("", "block", interval(row)),
     cell("Worst class", "block", ...worst),
-    cell("", "block", ...row.remarks.map((remark) => make("span", { class: "remark" }, remark))),
+    cell("", "block remark", row.remark),
   );
   element.addEventListener("click", () => openAnnotator(row));
   return element;
 }
 
-const annotatorValues = {
-  worst_class: (row) => className(row.worst_class),
-  remarks: (row) => row.remarks.length,
-};
-
 new SortableTable("annotator", data.annotators, {
   noun: "annotators",
   draw: drawAnnotator,
-  value: (row, key) => (annotatorValues[key] ? annotatorValues[key](row) : row[key]),
+  value: (row, key) => row[key],
   matches: (row, search, filters) =>
-    row.name.toLowerCase().includes(search) && (!filters.get("remarks") || row.remarks.length > 0),
+    row.name.toLowerCase().includes(search) && (!filters.get("remarks") || row.flagged),
 });
 
 // Details of one annotator, in a dialog
@@ -127,19 +122,19 @@ dialog.addEventListener("click", (event) => {
 });
 
 function matrix(row) {
-  const codes = data.matrix_classes;
-  const digits = codes.length > 10 ? 0 : 1;
+  const names = data.matrix_classes;
+  const digits = names.length > 10 ? 0 : 1;
   const caption = make("caption", {},
-    `Confusion matrix in percent: for each true class (row), how often the annotator reports each ${data.matrix_symbols ? "symbol" : "class"} (column).`);
-  if (codes.length < data.classes.length) {
-    caption.append(` The ${codes.length} most common of ${data.classes.length} classes.`);
+    `Confusion matrix in percent: for each true class (row), how often the annotator reports each ${data.is_plain ? "class" : "symbol"} (column).`);
+  if (names.length < data.classes.length) {
+    caption.append(` The ${names.length} most common of ${data.classes.length} classes.`);
   }
   const head = make("tr", {}, make("th", { scope: "col" }, "true ↓ reported →"),
-    ...(data.matrix_symbols || codes.map(className)).map((name) => make("th", { scope: "col" }, isolated(name))));
+    ...data.matrix_symbols.map((name) => make("th", { scope: "col" }, isolated(name))));
   const body = row.matrix.map((shares, at) =>
-    make("tr", {}, make("th", { scope: "row" }, isolated(className(codes[at]))),
+    make("tr", {}, make("th", { scope: "row" }, isolated(names[at])),
       ...shares.map((share, reported) => {
-        const box = make("td", reported === at && !data.matrix_symbols ? { class: "correct" } : {}, (share / 10).toFixed(digits));
+        const box = make("td", reported === at && data.is_plain ? { class: "correct" } : {}, (share / 10).toFixed(digits));
         box.style.setProperty("--p", share / 1000);
         return box;
       })));
@@ -150,18 +145,11 @@ function matrix(row) {
 function details(row) {
   const entries = [
     ["Responses", [row.responses.toLocaleString("en")]],
-    ["Accuracy", [`${percent(row.value)} (95 % interval ${percent(row.low)} to ${percent(row.high)})`]],
-    ["Worst class", [isolated(className(row.worst_class)), ", most often confused with ", isolated(className(row.confused_with))]],
+    ["Accuracy", [`${percent(row.accuracy)} (95 % interval ${percent(row.accuracy_low)} to ${percent(row.accuracy_high)})`]],
+    ["Worst class", [isolated(row.worst_class), ", most often confused with ", isolated(row.confused_with)]],
   ];
-  if (row.over_reported !== null) {
-    entries.push(["Reported too often", [isolated(className(row.over_reported)), ` (${percent(row.over_reported_by)} of the responses)`]]);
-  }
   entries.push(["Coverage", [`${percent(row.coverage)} of the items; ${percent(row.overlap)} with others, ${percent(row.conflict)} in conflict with others`]]);
-  if (row.misfit !== null) entries.push(["Misfit", [`${row.misfit.toFixed(2)} × sampling noise`]]);
-  if (row.remarks.length) entries.push(["Remarks", [row.remarks.join(", ")]]);
-  if (row.partners.length) {
-    entries.push(["Errors correlated with", row.partners.flatMap((name, at) => [at ? ", " : "", isolated(name)])]);
-  }
+  if (row.remark) entries.push(["Remarks", [row.remark]]);
   return make("dl", { class: "paragraphs" }, ...entries.map(([term, content]) =>
     make("div", {}, make("dt", {}, term), make("dd", {}, ...content))));
 }
@@ -201,7 +189,7 @@ function drawVotes(row) {
 
 function drawItem(row) {
   const label = [isolated(className(row.label))];
-  if (row.outvoted) label.push(" ", make("span", { class: "remark" }, "against the majority vote"));
+  if (row.outvoted) label.push(" ", make("span", { class: "remark" }, "against the vote"));
   return make("tr", { role: "row" },
     cell("", "title", itemName(row.name)),
     cell("Label", "", ...label),
