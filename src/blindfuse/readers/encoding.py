@@ -1,6 +1,6 @@
 """Encode parsed text as tables of labels or of sets, without a Python step per row."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -11,7 +11,6 @@ import polars as pl
 from blindfuse.errors import BadFile, BadLabels, list_names
 from blindfuse.kernels.threads import thread_count
 from blindfuse.readers.names import (
-    Factor,
     NameForm,
     code_names,
     factorize,
@@ -67,7 +66,7 @@ def encode_labels(tables: Sequence[Table], parsed: ParsedResponses, encoding: En
     labels = replace(encoding.labels, abstain=parsed.abstain)
     responses, notes = to_responses(tables[0], parsed, labels, encoding.repeats)
     questions = sanity_notes(responses)
-    gold, gold_notes = matching_gold(parsed.gold, labels, responses.classes)
+    gold, gold_notes = gold_labels(parsed.gold, labels, responses.classes)
     notes += [
         *responses.repeat_notes,
         *overlap_note(responses),
@@ -91,8 +90,17 @@ def to_responses(
     """
     columns = [parsed.frame[role] for role in ("item", "annotator", "label")]
     with ThreadPoolExecutor(thread_count(None)) as pool:
-        item, annotator, label = pool.map(factorize, columns)
-    labels, classes, notes = _code_labels(table, parsed, label, options)
+        item, annotator, (codes, values) = pool.map(factorize, columns)
+
+    def counts() -> list[int]:  # rows without annotator do not count
+        reported = codes[columns[1].is_not_null().to_numpy()] if columns[1].null_count() else codes
+        return [int(n) for n in np.bincount(reported, minlength=len(values))]
+
+    def where(code: int) -> str:
+        return row_name(table, int(np.argmax(codes == code)))
+
+    coded = code_values(table, parsed.columns, values, counts, options, where)
+    labels, notes = coded.codes[codes], coded.notes
     if forms is None:
         forms = name_forms(item[1], annotator[1])
         notes = [*notes, *name_notes(forms)]
@@ -104,42 +112,37 @@ def to_responses(
         labels,
         items=item_names,
         annotators=annotator_names,
-        classes=classes,
+        classes=coded.names,
         repeats=repeats,
     )
     return responses, notes
 
 
-def _code_labels(
-    table: Table, parsed: ParsedResponses, label: Factor, options: LabelOptions
+def code_values(
+    table: Table,
+    columns: Mapping[str, str],
+    values: pl.Series,
+    counts: Callable[[], Sequence[int]],
+    options: LabelOptions,
+    where: Callable[[int], str],
 ) -> CodedNames:
-    """Return class codes (−1 for missing), the classes, and notes about missing labels."""
-    codes, values = label
+    """Return class codes of distinct values, −1 if missing; refuse too many, or none at all."""
     if len(values) > MAX_CLASSES:
-        raise BadFile(_too_many_classes(table, parsed, values))
-
-    def counts() -> list[int]:  # rows without annotator do not count
-        annotator = parsed.frame["annotator"]
-        reported = codes[annotator.is_not_null().to_numpy()] if annotator.null_count() else codes
-        return [int(n) for n in np.bincount(reported, minlength=len(values))]
-
-    def where(code: int) -> str:
-        return row_name(table, int(np.argmax(codes == code)))
-
+        raise BadFile(_too_many_classes(table, columns, values))
     coded = code_distinct(values.to_list(), counts, options, where)
     if not len(coded.names):
         raise BadFile(
             f"{table.name} contains no labels, so there is nothing to fuse. Check the label column."
         )
-    return coded._replace(codes=coded.codes[codes])
+    return coded
 
 
-def _too_many_classes(table: Table, parsed: ParsedResponses, values: pl.Series) -> str:
-    used = set(parsed.columns.values())
+def _too_many_classes(table: Table, columns: Mapping[str, str], values: pl.Series) -> str:
+    used = set(columns.values())
     categorical = [
         column.name for column in table.sample if column.name not in used and is_categorical(column)
     ]
-    where = parsed.columns["label"]
+    where = columns["label"]
     if len(compound_texts(values.drop_nulls().head(MAX_CLASSES).to_list())) > MAX_CLASSES // 2:
         hint = "They look like several labels per cell: add --multi-label (kind='sets' in Python)."
     elif where not in table.columns:
@@ -177,26 +180,40 @@ def unlabelled_item_note(responses: Responses) -> list[str]:
     ]
 
 
-def matching_gold(
+def gold_labels(
     gold: pl.DataFrame | None, options: LabelOptions, classes: Array
 ) -> tuple[dict[str, str], list[str]]:
-    """Return the gold labels that came with the responses, and notes about them.
+    """Return the gold labels that came with the responses, and notes about them."""
+    matching = replace(options, classes=classes.tolist(), fold_case=True)
+    return matching_gold(gold, plain_labels_by(matching), set(classes.tolist()).__contains__)
+
+
+def plain_labels_by(options: LabelOptions) -> Callable[[Sequence[str]], Sequence[Any]]:
+    """Return the function that converts texts to labels; None is missing."""
+    return lambda texts: LabelRules(texts, lambda: [0] * len(texts), options).labels
+
+
+def matching_gold(
+    gold: pl.DataFrame | None,
+    convert: Callable[[Sequence[str]], Sequence[Any]],
+    is_possible: Callable[[Any], bool] = lambda value: True,
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the gold values that came with the responses, and notes about them.
 
     A column with the name of a gold column may hold something else, such as whether a response was
-    right. It is used only if it has one value per item, and only where that value is a class.
+    right. It is used only if it has one value per item, and only where that value is possible.
     """
     if gold is None:
         return {}, []
-    column, known = gold.columns[1], set(classes.tolist())
-    matching = replace(options, classes=classes.tolist(), fold_case=True)
-    labels, conflicting = one_label_per_item(gold, matching)
+    column = gold.columns[1]
+    values, conflicting = values_by_item(gold, convert)
     if conflicting:
         items = list_names(conflicting, 3)
         return {}, [f"{column!r} not used as gold labels: several values for item {items}"]
-    unknown = dict.fromkeys(label for label in labels.values() if label not in known)
-    labels = {item: label for item, label in labels.items() if label in known}
-    return labels, [
-        *count_note(len(labels), f"gold label{{s}} found in {column!r}"),
+    unknown = dict.fromkeys(value for value in values.values() if not is_possible(value))
+    values = {item: value for item, value in values.items() if is_possible(value)}
+    return values, [
+        *count_note(len(values), f"gold label{{s}} found in {column!r}"),
         *count_note(
             len(unknown),
             f"value{{s}} in {column!r} not used as gold labels, because no annotator reported "
@@ -205,21 +222,26 @@ def matching_gold(
     ]
 
 
-def one_label_per_item(
-    frame: pl.DataFrame, options: LabelOptions
-) -> tuple[dict[str, str], list[str]]:
-    """Return the label of each item that has one, and the items with several different labels.
+def values_by_item(
+    frame: pl.DataFrame, convert: Callable[[Sequence[str]], Sequence[Any]]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the value of each item that has one, and the items with several different values.
 
-    The frame has a column of items and a column of labels.
+    The frame has a column of items and a column of texts; ``convert`` returns the value of each
+    text, None if it is missing.
     """
-    items, labels = frame.get_columns()
-    values = labels.unique(maintain_order=True)
-    plain = LabelRules(values.to_list(), lambda: [0] * len(values), options).labels
-    converted = labels.replace_strict(values, pl.Series(plain, dtype=pl.String))
-    pairs = pl.DataFrame({"item": plain_name_series(items), "label": converted})
-    pairs = pairs.filter(pl.col("item") != "").drop_nulls().unique(maintain_order=True)
-    conflicting = pairs.filter(pl.col("item").is_duplicated())["item"]
-    return dict(pairs.iter_rows()), conflicting.unique(maintain_order=True).to_list()
+    items, texts = frame.get_columns()
+    pairs = pl.DataFrame({"item": plain_name_series(items), "text": texts}).drop_nulls()
+    pairs = pairs.filter(pl.col("item") != "").unique(maintain_order=True)
+    distinct = pairs["text"].unique(maintain_order=True).to_list()
+    value_of = dict(zip(distinct, convert(distinct), strict=True))
+    values: dict[str, Any] = {}
+    conflicting: dict[str, None] = {}
+    for item, text in pairs.iter_rows():
+        value = value_of[text]
+        if value is not None and values.setdefault(item, value) != value:
+            conflicting[item] = None
+    return values, list(conflicting)
 
 
 # Sets
@@ -244,7 +266,8 @@ def encode_sets(tables: Sequence[Table], parsed: ParsedResponses, encoding: Enco
     )
     responses = ResponseSets.from_codes(item, annotator, coded, encoding.repeats)
     responses = replace(responses, remarks=(*responses.remarks, *name_notes(forms)))
-    gold, gold_notes = _matching_gold_sets(parsed.gold, responses.classes.tolist(), separator)
+    classes = set(responses.classes.tolist())
+    gold, gold_notes = matching_gold(parsed.gold, sets_by(classes, separator), classes.issuperset)
     notes = [
         *responses.remarks,
         *repeat_notes(responses.repeated, responses.contradictory),
@@ -254,20 +277,14 @@ def encode_sets(tables: Sequence[Table], parsed: ParsedResponses, encoding: Enco
     return Encoded(responses, notes, gold)
 
 
-def _matching_gold_sets(
-    gold: pl.DataFrame | None, classes: Sequence[Any], separator: str | None
-) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Return gold sets in the same file, one per item, and a note; other columns are ignored."""
-    if gold is None:
-        return {}, []
-    column, pairs = gold.columns[1], gold.drop_nulls().unique(maintain_order=True)
-    used = choose_separator(pairs[column], separator)
-    sets: dict[str, tuple[str, ...]] = {}
-    for item, text in pairs.iter_rows():
-        members = tuple(str(name_of(one)) for one in parse_set(text, used, set(classes)) or ())
-        if sets.setdefault(item, members) != members or not set(members) <= set(classes):
-            return {}, [
-                f"{column!r} has the name of gold labels, but does not hold one set of known "
-                "classes per item, and is not read"
-            ]
-    return sets, [f"{len(sets):,} gold sets in {column!r} are held fixed"]
+def sets_by(
+    classes: Set[str], separator: str | None
+) -> Callable[[Sequence[str]], Sequence[tuple[str, ...]]]:
+    """Return the function that converts texts to sets."""
+
+    def convert(texts: Sequence[str]) -> list[tuple[str, ...]]:
+        used = choose_separator(texts, separator)
+        sets = (parse_set(text, used, classes) or () for text in texts)
+        return [tuple(str(name_of(member)) for member in members) for members in sets]
+
+    return convert

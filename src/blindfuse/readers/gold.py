@@ -1,15 +1,15 @@
 """Gold labels in a file of their own, and the checked labels of an audit."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names
 from blindfuse.readers import label_studio
-from blindfuse.readers.encoding import one_label_per_item
-from blindfuse.readers.names import plain_name_series
-from blindfuse.readers.numbers import as_floats
+from blindfuse.readers.encoding import plain_labels_by, sets_by, values_by_item
+from blindfuse.readers.numbers import floats_of
 from blindfuse.readers.reader import parse
 from blindfuse.readers.reading import open_tables
 from blindfuse.readers.sources import FileInput
@@ -21,7 +21,6 @@ from blindfuse.responses.detection import (
     gold_column,
 )
 from blindfuse.responses.inputs import Names
-from blindfuse.responses.set_values import choose_separator, parse_set
 from blindfuse.responses.values import LabelOptions
 
 
@@ -47,9 +46,9 @@ def read_gold(
         ``cat`` for ``Cat``, and is not treated as missing if it is a class named ``NA`` or the
         like.
     """
-    tables = open_tables(paths)
+    tables = open_tables(paths, list(filter(None, (item, label))))
     frame = _load(tables, item, label)
-    gold = _unique_labels(tables[0].name, frame, classes)
+    gold = _unique_values(tables[0].name, frame, _labels_by(classes))
     if not gold:
         raise BadFile(
             f"{tables[0].name} contains no label in column {frame.columns[1]!r}. Fill in some of "
@@ -58,48 +57,45 @@ def read_gold(
     return gold
 
 
-def _unique_labels(name: str, frame: pl.DataFrame, classes: Names | None) -> dict[str, str]:
-    """Return one label per item; those that are no class take the spelling of one."""
+def _labels_by(classes: Names | None) -> Callable[[Sequence[str]], Sequence[Any]]:
+    """Return the function that converts texts to labels, in the spelling of the classes."""
     names = None if classes is None else [str(name) for name in classes]
-    options = LabelOptions(names, fold_case=names is not None)
-    labels, conflicting = one_label_per_item(frame, options)
+    return plain_labels_by(LabelOptions(names, fold_case=names is not None))
+
+
+def _unique_values(
+    name: str, frame: pl.DataFrame, convert: Callable[[Sequence[str]], Sequence[Any]]
+) -> dict[str, Any]:
+    """Return one value per item."""
+    values, conflicting = values_by_item(frame, convert)
     if conflicting:
         raise BadFile(
             f"{name} has several labels for the items {list_names(conflicting)}. "
             "Keep one label per item."
         )
-    return labels
+    return values
 
 
 def read_gold_sets(
     path: FileInput, classes: Iterable[str], separator: str | None
-) -> dict[str, list[str]]:
+) -> dict[str, tuple[str, ...]]:
     """Read gold sets from a file with the columns item and label; empty cells are empty sets."""
     tables = open_tables(path)
-    frame = _load(tables, None, None)
-    items, texts = frame.get_columns()
-    pairs = pl.DataFrame({"item": plain_name_series(items), "label": texts.fill_null("")})
-    pairs = pairs.drop_nulls().unique(maintain_order=True)
-    conflicting = pairs.filter(pl.col("item").is_duplicated())["item"]
-    if len(conflicting):
-        raise BadFile(
-            f"{tables[0].name} has several gold sets for the items "
-            f"{list_names(conflicting.unique(maintain_order=True))}. Keep one set per item."
-        )
-    known, used = set(classes), choose_separator(pairs["label"], separator)
-    return {item: parse_set(text, used, known) or [] for item, text in pairs.iter_rows()}
+    frame = _load(tables, None, None).with_columns(pl.nth(1).fill_null(""))
+    return _unique_values(tables[0].name, frame, sets_by(set(classes), separator))
 
 
 def read_gold_numbers(path: FileInput) -> dict[str, float]:
     """Read gold values from a file with the columns item and label or value."""
     gold = read_gold(path)
-    values, _ = as_floats(pl.Series(list(gold.values()), dtype=pl.String))
-    for (item, text), value in zip(gold.items(), values, strict=True):
+    values: dict[str, float] = {}
+    for (item, text), value in zip(gold.items(), floats_of([*gold.values()]), strict=True):
         if value is None:
             raise BadFile(
                 f"{path}: the gold value {text!r} of item {item!r} is not a number. Correct it."
             )
-    return dict(zip(gold, values.to_list(), strict=True))
+        values[item] = value
+    return values
 
 
 def _load(tables: Sequence[Table], item: str | None, label: str | None) -> pl.DataFrame:
@@ -170,7 +166,7 @@ def read_checked(path: FileInput, classes: Names | None = None) -> CheckedFile:
     absent = {name for name in ("label", *DESIGN, N_STRATA) if name not in frame.columns}
     frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
     name = tables[0].name
-    labels = _unique_labels(name, frame.select("item", "label"), classes)
+    labels = _unique_values(name, frame.select("item", "label"), _labels_by(classes))
     drawn = frame.unique("item", keep="first", maintain_order=True)
     numbers = drawn.select(pl.col(*DESIGN, N_STRATA).cast(pl.Float64, strict=False))
     if all(column.null_count() == len(drawn) for column in numbers.select(DESIGN)):

@@ -5,6 +5,7 @@ objects with a judge and a label each, or a list of judges beside a list of labe
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from reprlib import repr as short
 from typing import Any
@@ -43,93 +44,109 @@ def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
     """Return whether one field maps several judges to labels, and no column names annotators."""
     if any(table.records is None for table in tables):
         return False
-    if _parallel_fields(tables[0], options) is not None:
-        return True
-    field = None if options.annotator else _judgement_field(tables[0], options)
-    return field is not None and detect_column("annotator", tables[0], None, [field]) is None
+    options, _ = _split_label(options)
+    judges, field = _fields(tables[0], options)
+    if field is None or judges is not None:
+        return field is not None
+    return not options.annotator and detect_column("annotator", tables[0], None, [field]) is None
 
 
 def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     """Return one response per item and judge."""
-    first = tables[0]
-    judges, field = _parallel_fields(first, options) or (None, _judgement_field(first, options))
-    field = field or existing_column(first, options.label or "scores")
+    table, (options, path) = tables[0], _split_label(options)
+    judges, detected = _fields(table, options)
+    field = detected or existing_column(table, options.label or "scores")
     used = [field] if judges is None else [judges, field]
-    item = require_column("item", first, options.item, used)
+    item = require_column("item", table, options.item, used)
     gold = gold_column(tables, [item, *used])
     rows: list[Row] = []
     truths: list[Row] = []
     for record in load_records(tables):
         name = record.get(item)
-        pairs = (
-            _judgements(record.get(field))
-            if judges is None
-            else _parallel_pairs(first, record, judges, field)
-        )
-        rows += [(None, name, judge, label) for judge, label in pairs]
+        pairs = _judgements(record.get(field)) if judges is None else _zip(table, record, *used)
+        rows += [(None, name, judge, _value_at(label, path)) for judge, label in pairs]
         if gold is not None:
             truths.append((None, name, None, record.get(gold)))
     return ParsedResponses(
         frame_of_rows(rows).drop("question"),
-        {"item": item, "annotator": judges or f"keys of {field}", "label": field},
+        {
+            "item": item,
+            "annotator": judges or f"keys of {field}",
+            "label": ".".join([field, *path]),
+        },
         gold=frame_of_rows(truths).select("item", pl.col("label").alias(gold)) if gold else None,
+    )
+
+
+def _split_label(options: ColumnOptions) -> tuple[ColumnOptions, list[str]]:
+    """Split a label such as ``scores.grade`` into a field and one of the objects in it."""
+    field, *path = (options.label or "").split(".")
+    return replace(options, label=field or None), path
+
+
+def _value_at(value: Any, path: Sequence[str]) -> Any:
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _fields(table: Table, options: ColumnOptions) -> tuple[str | None, str | None]:
+    """Return the fields of judges, None if labels are mapped by judge, and of labels, if any."""
+    records = list(islice(load_records([table]), _SAMPLE))
+    return _parallel_fields(table, records, options) or (
+        None,
+        _judgement_field(table, records, options),
     )
 
 
 # A list of judges beside a list of labels
 
 
-def _parallel_fields(table: Table, options: ColumnOptions) -> tuple[str, str] | None:
+def _parallel_fields(
+    table: Table, records: Sequence[Record], options: ColumnOptions
+) -> tuple[str, str] | None:
     """Return the fields that hold lists of judges and of labels of equal lengths, or None."""
-    if not isinstance(options.annotator, str | None):
-        return None
-    judges = detect_column("annotator", table, options.annotator)
-    records = _first_records(table)
-    lists = [
-        name
+    lists = {
+        name.removesuffix("s"): name
         for name in table.columns
         if all(isinstance(row.get(name, []), list) for row in records)
-    ]
-    if judges not in lists or not records:
+    }
+    judges = options.annotator or lists.get(name_of_role("annotator", list(lists)) or "")
+    others = [name for name in lists if lists[name] != judges]
+    labels = options.label or lists.get(name_of_role("label", others) or "")
+    if not isinstance(judges, str) or judges not in lists.values() or labels is None:
         return None
-    others = {name.removesuffix("s"): name for name in lists if name != judges}
-    field = options.label or others.get(name_of_role("label", list(others)) or "")
-    if field is None or not all(_are_parallel(row.get(judges), row.get(field)) for row in records):
-        return None
-    return judges, field
+    are_parallel = all(_are_parallel(row.get(judges), row.get(labels)) for row in records)
+    return (judges, labels) if are_parallel else None
 
 
 def _are_parallel(judges: Any, labels: Any) -> bool:
     return isinstance(judges, list) and isinstance(labels, list) and len(judges) == len(labels)
 
 
-def _parallel_pairs(table: Table, record: Record, judges: str, field: str) -> Pairs:
-    names, labels = record.get(judges) or [], record.get(field) or []
-    if not _are_parallel(names, labels):
+def _zip(table: Table, record: Record, judges: str, labels: str) -> Pairs:
+    names, values = record.get(judges) or [], record.get(labels) or []
+    if not _are_parallel(names, values):
         raise BadFile(
-            f"{table.name}: an object has {judges!r} and {field!r} of different lengths "
-            f"({short(names)} and {short(labels)}). Write one label per annotator."
+            f"{table.name}: an object has {judges!r} and {labels!r} of different lengths "
+            f"({short(names)} and {short(values)}). Write one label per annotator."
         )
-    return list(zip(names, labels, strict=True))
+    return list(zip(names, values, strict=True))
 
 
 # One field with judges and what they said
 
 
-def _judgement_field(table: Table, options: ColumnOptions) -> str | None:
+def _judgement_field(table: Table, records: Sequence[Record], options: ColumnOptions) -> str | None:
     """Return the only field that holds judgements, by the name the user gave or a usual one.
 
     A field of another name counts if it holds lists of objects that name an annotator.
     """
-    records = _first_records(table)
-    fields = {}
-    for name in [options.label] if options.label else table.columns:
-        values = [row[name] for row in records if row.get(name)]  # an item may have no judgement
-        if _are_judgements(values):
-            fields[name] = values
+    names = [options.label] if options.label else table.columns
+    values = {name: [row[name] for row in records if row.get(name)] for name in names}
+    fields = [name for name in names if _are_judgements(values[name])]
     usual = [name for name in fields if options.label or base_name(name) in _FIELDS]
-    others = [name for name, values in fields.items() if all(map(_names_annotators, values))]
-    likely = usual or others
+    likely = usual or [name for name in fields if all(map(_names_annotators, values[name]))]
     return likely[0] if len(likely) == 1 else None
 
 
@@ -141,14 +158,11 @@ def _names_annotators(value: Any) -> bool:
 def _are_judgements(values: Sequence[Any]) -> bool:
     """Return whether all values name judges and what they said, with at least two judges in all."""
     pairs = [_judgements(value) for value in values]
-    if not pairs or not all(pairs):
-        return False
     labels = [label for row in pairs for _, label in row if label is not None]
+    judges = {name_of(judge) for row in pairs for judge, _ in row}
     are_plain = all(isinstance(label, str | int | float) for label in labels)
     are_objects = any(labels) and all(isinstance(label, dict) for label in labels)
-    return len({name_of(judge) for row in pairs for judge, _ in row}) > 1 and (
-        are_plain or are_objects
-    )
+    return all(pairs) and len(judges) > 1 and (are_plain or are_objects)
 
 
 def _judgements(value: Any) -> Pairs:
@@ -162,7 +176,3 @@ def _judgements(value: Any) -> Pairs:
     if judge is None or label is None:
         return []
     return [(row.get(judge), row.get(label)) for row in value]
-
-
-def _first_records(table: Table) -> list[Record]:
-    return list(islice(load_records([table]), _SAMPLE))

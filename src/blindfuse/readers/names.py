@@ -28,11 +28,13 @@ class NameForm(NamedTuple):
     have_points: bool = False
 
     @classmethod
-    def of(cls, names: pl.Series) -> "NameForm":
-        """Describe these names; empty names do not count."""
-        if not _are_whole(names.head(100)):  # saves a look at all names
-            return cls(False)
-        return cls(_are_whole(names), bool(names.str.contains(".", literal=True).any()))
+    def of(cls, names: pl.Series | pl.LazyFrame) -> "NameForm":
+        """Describe the names in a series or a column of a frame; empty ones do not count."""
+        frame = names.to_frame().lazy() if isinstance(names, pl.Series) else names
+        text = pl.all().str.strip_chars(TRIMMED)
+        are_whole = text.str.contains(WHOLE_NUMERAL + "|^$").all()
+        have_points = text.str.contains(".", literal=True).any().alias("have_points")
+        return cls(*frame.select(are_whole, have_points).collect().row(0))
 
     def joined(self, other: "NameForm") -> "NameForm":
         """Describe the names of two partitions."""
@@ -44,11 +46,9 @@ class NameForm(NamedTuple):
         return self.are_whole and self.have_points
 
 
-def _are_whole(names: pl.Series) -> bool:
-    return bool(names.str.strip_chars(TRIMMED).str.contains(WHOLE_NUMERAL + "|^$").all())
-
-
-def name_forms(items: pl.Series, annotators: pl.Series) -> dict[str, NameForm]:
+def name_forms(
+    items: pl.Series | pl.LazyFrame, annotators: pl.Series | pl.LazyFrame
+) -> dict[str, NameForm]:
     """Describe the names of items and of annotators."""
     return {"item": NameForm.of(items), "annotator": NameForm.of(annotators)}
 

@@ -44,12 +44,6 @@ def names_of_objects(column: pl.Series) -> pl.Series:
     ).to_series()
 
 
-def field_of_objects(column: pl.Series, field: str) -> pl.Series:
-    """Return one field of the JSON objects in a text column; null where it is absent."""
-    quoted = field.replace("\\", "\\\\").replace("'", "\\'")
-    return column.str.json_path_match(f"$['{quoted}']")
-
-
 def refuse_lists(table: str, names: pl.Series) -> None:
     """Raise BadFile if the names are lists, as where one row holds all responses to an item."""
     texts = names.drop_nulls().head(10).to_list()
@@ -99,13 +93,6 @@ def plain_labels(table: str, column: pl.Series) -> tuple[pl.Series, list[str]]:
         "and fuse_sets in Python) to fuse all of them",
     )
     return column.replace(texts, pl.Series(labels, dtype=pl.String)), [*several_note, *notes]
-
-
-def first_labels(column: pl.Series) -> pl.Series:
-    """Replace the lists in a text column by their first elements."""
-    lists = column.filter(column.str.starts_with("[").fill_null(False)).unique()
-    labels, _ = _firsts(lists.to_list(), [0] * len(lists))
-    return column.replace(lists, pl.Series(labels, dtype=pl.String)) if len(lists) else column
 
 
 def _firsts(texts: Sequence[str | None], counts: Sequence[int]) -> tuple[list[str | None], int]:

@@ -7,7 +7,7 @@ import polars as pl
 
 from blindfuse.errors import BadFile, list_names
 from blindfuse.numbers.table import Numbers
-from blindfuse.readers.encoding import Encoded, Encoding, matching_gold
+from blindfuse.readers.encoding import Encoded, Encoding, gold_labels, matching_gold
 from blindfuse.readers.reader import ParsedResponses
 from blindfuse.readers.tables import Table
 from blindfuse.responses.keys import is_null
@@ -31,7 +31,8 @@ def encode_numbers(tables: Sequence[Table], parsed: ParsedResponses, encoding: E
     repeated = f"repeated rating{{s}}: the {combined} per item and annotator counts"
     suspects = missing_number_note(frame["value"].drop_nulls().unique())
     notes = [*notes, *suspects, *count_note(numbers.repeated, repeated)]
-    return Encoded(numbers, notes, _gold_numbers(parsed.gold))
+    gold, gold_notes = matching_gold(parsed.gold, floats_of)
+    return Encoded(numbers, [*notes, *gold_notes], gold)
 
 
 def encode_scores(tables: Sequence[Table], parsed: ParsedResponses, encoding: Encoding) -> Encoded:
@@ -45,7 +46,7 @@ def encode_scores(tables: Sequence[Table], parsed: ParsedResponses, encoding: En
         repeats=encoding.repeats,
     )
     named = replace(encoding.labels, classes=responses.classes.tolist())
-    gold, gold_notes = matching_gold(parsed.gold, named, responses.classes)
+    gold, gold_notes = gold_labels(parsed.gold, named, responses.classes)
     notes += [
         f"{responses.n_symbols:,} levels of the score: {list_names(responses.symbols, 12)}. The "
         f"classes, from low to high scores: {list_names(responses.classes)}",
@@ -54,16 +55,6 @@ def encode_scores(tables: Sequence[Table], parsed: ParsedResponses, encoding: En
         *gold_notes,
     ]
     return Encoded(responses, notes, gold)
-
-
-def _gold_numbers(gold: pl.DataFrame | None) -> dict[str, float]:
-    """Return gold values in the same file; none unless each item has one."""
-    if gold is None:
-        return {}
-    values = pl.col(gold.columns[1]).cast(pl.Float64, strict=False)
-    pairs = gold.select("item", values).drop_nulls().filter(values.is_finite())
-    pairs = pairs.unique(maintain_order=True)
-    return {} if pairs["item"].is_duplicated().any() else dict(pairs.iter_rows())
 
 
 def _with_values(
@@ -140,3 +131,8 @@ def as_floats(text: pl.Series) -> tuple[pl.Series, list[str]]:
         notes = count_note(int(has_comma.sum()), "value{s} read with a decimal comma: 2,5 is 2.5")
     values = text.cast(pl.Float64, strict=False)
     return values.set(values.is_infinite() | values.is_nan(), None), notes
+
+
+def floats_of(texts: Sequence[str]) -> list[float | None]:
+    """Return texts as finite floats, None for others."""
+    return as_floats(pl.Series(texts, dtype=pl.String))[0].to_list()

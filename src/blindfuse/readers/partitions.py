@@ -5,30 +5,24 @@ reader reads the whole file and its partitions. What depends on all rows is deci
 first partition is read: the question, the classes, and whether names are whole numbers.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import polars as pl
 
 from blindfuse.errors import BadFile
 from blindfuse.readers import long
-from blindfuse.readers.encoding import matching_gold, to_responses
+from blindfuse.readers.encoding import code_values, gold_labels, to_responses
 from blindfuse.readers.names import NameForm, name_forms, name_notes, plain_numbers
-from blindfuse.readers.reader import (
-    ParsedResponses,
-    check_question,
-    parse,
-    several_questions,
-    split_path,
-)
+from blindfuse.readers.reader import ParsedResponses, choose_question, parse
 from blindfuse.readers.reading import (
     READERS,
+    ReadOptions,
     file_notes,
     find_format,
     open_tables,
@@ -36,9 +30,7 @@ from blindfuse.readers.reading import (
 )
 from blindfuse.readers.sources import FileInput
 from blindfuse.readers.tables import Table, check_same_columns
-from blindfuse.responses.coding import MAX_CLASSES, code_distinct
 from blindfuse.responses.detection import ColumnOptions
-from blindfuse.responses.inputs import Names
 from blindfuse.responses.notes import sum_notes
 from blindfuse.responses.repeats import Repeats, repeat_notes
 from blindfuse.responses.responses import Responses
@@ -67,20 +59,21 @@ class Partitions:
     """
 
     files: Sequence[Path]
-    columns: Mapping[str, str]
+    columns: dict[str, str]
     notes: Sequence[str]
     gold: Mapping[str, str]
-    _tables: Sequence[Table]
-    _options: ColumnOptions
+    _table: Table
     _labels: LabelOptions
     _repeats: Repeats
     _forms: Mapping[str, NameForm]
     _repeated: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def __call__(self) -> Iterator[Responses]:
-        for file, table in zip(self.files, self._tables, strict=True):
-            parsed = parse(long, [table], self._options)
-            responses, _ = to_responses(table, parsed, self._labels, self._repeats, self._forms)
+        for file in self.files:
+            parsed = ParsedResponses(pl.read_parquet(file, glob=False), self.columns)
+            responses, _ = to_responses(
+                self._table, parsed, self._labels, self._repeats, self._forms
+            )
             self._repeated[file] = responses.repeated, responses.contradictory
             yield responses
 
@@ -97,116 +90,58 @@ class Partitions:
     @property
     def repeat_notes(self) -> list[str]:
         """Notes about repeated responses in the partitions read so far."""
-        counts = self._repeated.values()
-        return repeat_notes(sum(n for n, _ in counts), sum(n for _, n in counts))
+        repeated = np.array([(0, 0), *self._repeated.values()])
+        return repeat_notes(*repeated.sum(axis=0).tolist())
 
 
 @contextmanager
 def read_partitions(
     paths: FileInput | Iterable[FileInput],
     *,
-    format: str | None = None,
-    item: str | None = None,
-    annotator: str | Sequence[str] | None = None,
-    label: str | None = None,
-    question: str | None = None,
-    classes: Names | None = None,
-    missing: Any = None,
-    keep_na: bool = False,
-    fold_case: bool = False,
-    repeats: Repeats = "most_frequent",
     partition_bytes: int | None = None,
+    **options: Unpack[ReadOptions],
 ) -> Iterator[Partitions]:
     """Split the items of long tables into partitions, which are deleted on exit.
 
-    Files must be CSV, TSV, Parquet or Arrow, and neither compressed nor piped. The parameters are
+    Files must be CSV, TSV, Parquet or Arrow, and neither compressed nor piped. The options are
     those of :func:`blindfuse.read`, and the responses are the same. ``partition_bytes`` defaults to
     ``PARTITION_BYTES``.
     """
-    options = ColumnOptions(item, annotator, label, question)
-    tables = open_tables(paths)
-    name = find_format(tables, format, options)
-    if READERS[name] is not long:
+    named = ColumnOptions(
+        options.get("item"), options.get("annotator"), options.get("label"), options.get("question")
+    )
+    tables = open_tables(paths, named.names)
+    table, given = replace(tables[0], records=None, row_numbers=False), options.get("format")
+    format = find_format(tables, given, named)
+    if READERS[format] is not long:
         raise BadFile(
-            f"{tables[0].name} is {READERS[name].TITLE}, but only long tables can be read in "
+            f"{table.name} is {READERS[format].TITLE}, but only long tables can be read in "
             "partitions. Read it whole, or convert it to a table with the columns item, annotator "
             "and label."
         )
-    used = long.columns_of_roles(tables, split_path(tables[0], options)[0])
-    size = sum(table.source.size for table in tables)
+    used = long.columns_of_roles(tables, named)
+    size = sum(each.source.size for each in tables)
+    count = max(1, size // (partition_bytes or PARTITION_BYTES))
     with TemporaryDirectory(prefix="blindfuse-") as folder:
-        count = max(1, size // (partition_bytes or PARTITION_BYTES))
         files = _write_partitions(tables, used, count, Path(folder))
-        partitions = [_partition(tables[0], file) for file in files]
         if "question" in used:
-            _check_question(partitions, used, question)
-            options = replace(options, question_exists=True)
-        labels = text_label_options(classes, missing, keep_na, fold_case)
-        values = _ValueSummary()
-        for partition in partitions:
-            values.add(parse(long, [partition], options))
-        labels, label_notes = values.pin_classes(tables[0].name, labels)
-        gold = pl.concat(values.gold) if values.gold else None
-        pinned, gold_notes = matching_gold(gold, labels, np.array(labels.classes, object))
-        all_named = bool(format and item and annotator and label)
+            _check_question(table.name, files, used, named.question)
+            named = replace(named, question_exists=True)
+        columns, notes, gold = _parse_partitions(table, files, named)
+        responses = pl.scan_parquet(files, glob=False)
+        forms = name_forms(responses.select("item"), responses.select("annotator"))
+        labels, label_notes = _pin_classes(table, columns, responses, options)
+        classes = np.array(labels.classes, object)
+        gold_in_file, gold_notes = gold_labels(gold, labels, classes)
         notes = [
-            *file_notes(name, tables, values.columns, all_named),
-            *values.notes,
+            *file_notes(format, tables, columns, named.all_named and given is not None),
+            *notes,
             *label_notes,
-            *name_notes(values.forms),
+            *name_notes(forms),
             *gold_notes,
         ]
-        yield Partitions(
-            files,
-            values.columns,
-            notes,
-            pinned,
-            partitions,
-            options,
-            labels,
-            repeats,
-            values.forms,
-        )
-
-
-class _ValueSummary:
-    """What the partitions hold in total: labels with counts, the form of names, gold labels."""
-
-    def __init__(self) -> None:
-        self.columns: dict[str, str] = {}
-        self.notes: list[str] = []
-        self.forms = {"item": NameForm(), "annotator": NameForm()}
-        self.gold: list[pl.DataFrame] = []
-        self._labels: Counter[str | None] = Counter()
-
-    def add(self, parsed: ParsedResponses) -> None:
-        """Add the responses of a partition."""
-        self.columns = parsed.columns
-        self.notes = sum_notes([*self.notes, *parsed.notes])
-        forms = name_forms(*(parsed.frame[role].unique() for role in self.forms))
-        self.forms = {role: form.joined(forms[role]) for role, form in self.forms.items()}
-        if parsed.gold is not None:
-            self.gold.append(parsed.gold.unique(maintain_order=True))
-        if len(self._labels) <= MAX_CLASSES:
-            reported = pl.col("annotator").is_not_null().sum()
-            counts = parsed.frame.group_by("label").agg(reported)
-            self._labels.update(dict(counts.iter_rows()))
-
-    def pin_classes(self, name: str, options: LabelOptions) -> tuple[LabelOptions, list[str]]:
-        """Return the options with the classes of all partitions, and notes about labels."""
-        if len(self._labels) > MAX_CLASSES:
-            raise BadFile(
-                f"{name}: {self.columns['label']!r} contains more than {MAX_CLASSES:,} "
-                "different labels. Name the label column with label=."
-            )
-        values = sorted(self._labels, key=str)
-        counts = [self._labels[value] for value in values]
-        coded = code_distinct(values, lambda: counts, options, lambda _: name)
-        if not len(coded.names):
-            raise BadFile(
-                f"{name} contains no labels, so there is nothing to fuse. Check the label column."
-            )
-        return replace(options, classes=coded.names.tolist()), coded.notes
+        repeats = options.get("repeats", "most_frequent")
+        yield Partitions(files, columns, notes, gold_in_file, table, labels, repeats, forms)
 
 
 _ALL_COLUMNS = pl.QueryOptFlags(projection_pushdown=False)
@@ -246,28 +181,54 @@ def _write_partitions(
     return sorted(folder.rglob("*.parquet"))
 
 
-def _partition(table: Table, file: Path) -> Table:
-    """Return a partition as a table with the sample of the file, so that detection agrees."""
-
-    def load(columns: Sequence[str]) -> pl.DataFrame:
-        return pl.read_parquet(file, columns=list(columns), glob=False).select(columns)
-
-    return replace(table, load=load, records=None, scan=None, row_numbers=False)
-
-
 def _check_question(
-    partitions: Sequence[Table], used: Mapping[str, str], question: str | None
+    name: str, files: Sequence[Path], used: Mapping[str, str], question: str | None
 ) -> None:
     """Raise BadFile unless some partition has the question, or none has several to choose from."""
-    questions: dict[str, None] = {}
-    several = False
-    for partition in partitions:
-        frame = partition.load([used["item"], used["question"]])
-        frame.columns = ["item", "question"]
-        several = several or long.has_several_questions(frame)
-        questions |= dict.fromkeys(frame["question"].drop_nulls().unique().to_list())
-    name = partitions[0].name
-    if question is not None:
-        check_question(name, question, list(questions))
-    elif several:
-        raise BadFile(several_questions(name, sorted(questions)))
+    questions: dict[str, pl.Series] = {}
+    has_several = False
+    for file in files:
+        frame = pl.read_parquet(file, glob=False).select(
+            item=used["item"], question=used["question"]
+        )
+        has_several = has_several or long.has_several_questions(frame)
+        asked = frame["question"].drop_nulls().unique().to_list()
+        questions |= dict.fromkeys(asked, pl.Series(dtype=pl.String))
+    if question is not None or has_several:
+        choose_question(name, dict(sorted(questions.items())), question)
+
+
+def _parse_partitions(
+    table: Table, files: Sequence[Path], named: ColumnOptions
+) -> tuple[dict[str, str], list[str], pl.DataFrame | None]:
+    """Replace the rows in the files by the responses in them; return the columns, notes and gold.
+
+    The sample is that of the whole file, so that detection agrees.
+    """
+    columns: dict[str, str] = {}
+    notes: list[str] = []
+    gold: list[pl.DataFrame] = []
+    for file in files:
+        rows = pl.read_parquet(file, glob=False, memory_map=False)
+        parsed = parse(long, [replace(table, load=rows.select)], named)
+        parsed.frame.write_parquet(file)
+        columns, notes = parsed.columns, sum_notes([*notes, *parsed.notes])
+        if parsed.gold is not None:
+            gold.append(parsed.gold.unique(maintain_order=True))
+    return columns, notes, pl.concat(gold) if gold else None
+
+
+def _pin_classes(
+    table: Table, columns: Mapping[str, str], responses: pl.LazyFrame, options: ReadOptions
+) -> tuple[LabelOptions, list[str]]:
+    """Return what the user says about labels, with the classes of all partitions, and notes."""
+    labels = text_label_options(
+        options.get("classes"),
+        options.get("missing"),
+        options.get("keep_na", False),
+        options.get("fold_case", False),
+    )
+    counted = responses.group_by("label").agg(pl.count("annotator")).collect().sort("label")
+    values, counts = counted.get_columns()
+    coded = code_values(table, columns, values, counts.to_list, labels, lambda _: table.name)
+    return replace(labels, classes=coded.names.tolist()), coded.notes

@@ -1,22 +1,16 @@
 """``Reader``: what a format module provides, and what it returns."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names, suggest
-from blindfuse.readers.nested_values import (
-    field_of_objects,
-    first_labels,
-    name_of,
-    plain_labels,
-    set_text,
-)
+from blindfuse.readers.nested_values import name_of, plain_labels, set_text
 from blindfuse.readers.tables import Table, cell_text, is_categorical
-from blindfuse.responses.detection import ColumnOptions, existing_column
+from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.notes import count_note
 
 EMPTY_SET = "[]"
@@ -77,16 +71,14 @@ def parse(reader: Reader, tables: Sequence[Table], options: ColumnOptions) -> Pa
     If sets are read, labels stay as they are, and empty cells of CSV files are empty sets; other
     files can tell null from an empty list.
     """
-    options, field = split_path(tables[0], options)
-    parsed = reader.read(tables, options)
+    parsed, name = reader.read(tables, options), tables[0].name
     labels, notes = parsed.frame["label"], list[str]()
-    if field:
-        parsed.columns["label"] += f".{field}"
-        labels = field_of_objects(labels, field)
     if not options.all_choices:
-        labels, notes = plain_labels(tables[0].name, labels.alias(parsed.columns["label"]))
+        labels, notes = plain_labels(name, labels.alias(parsed.columns["label"]))
         if parsed.gold is not None:
-            parsed.gold = parsed.gold.with_columns(first_labels(parsed.gold.to_series(1)))
+            with suppress(BadFile):  # objects without a clear label are no gold labels
+                gold, _ = plain_labels(name, parsed.gold.to_series(1))
+                parsed.gold = parsed.gold.with_columns(gold)
     elif parsed.empty_cells_are_sets and all(table.records is None for table in tables):
         notes = count_note(
             labels.null_count(),
@@ -97,14 +89,6 @@ def parse(reader: Reader, tables: Sequence[Table], options: ColumnOptions) -> Pa
     parsed.frame = parsed.frame.with_columns(label=labels)
     parsed.notes += notes
     return parsed
-
-
-def split_path(table: Table, options: ColumnOptions) -> tuple[ColumnOptions, str]:
-    """Split a label such as ``verdict.grade`` into a column and a field of the objects in it."""
-    column, _, field = (options.label or "").partition(".")
-    if field and options.label not in table.columns and column in table.columns:
-        return replace(options, label=column), field
-    return options, ""
 
 
 # Formats of nested JSON
@@ -150,82 +134,53 @@ def suggestion_note(count: int, what: str) -> list[str]:
 # Several questions about each item
 
 
+def choose_question(name: str, labels: Mapping[str, pl.Series], named: str | None) -> str:
+    """Return the question that the user named, or the only one, or the only one with classes.
+
+    ``labels`` holds the labels of each question.
+    """
+    if named in labels:
+        return str(named)
+    if not labels:
+        raise BadFile(
+            f"{name} contains no response that names a class, so there is nothing to fuse. "
+            "Export the results of a classification task."
+        )
+    if named is not None:
+        raise BadFile(f"{name} has no question {named!r}: {suggest(named, labels)}")
+    with_classes = [question for question in labels if is_categorical(labels[question])]
+    candidates = list(labels) if len(labels) == 1 else with_classes
+    if len(candidates) != 1:
+        raise BadFile(
+            f"{name} contains several questions: {list_names(labels)}. "
+            f"Pass question=, as in question={next(iter(labels))!r}."
+        )
+    return candidates[0]
+
+
 def select_question(
     name: str, frame: pl.DataFrame, options: ColumnOptions
 ) -> tuple[pl.DataFrame, str]:
     """Return the responses to one question, and the question.
 
-    That is the question the user named, the only one, or the only one with categorical labels.
     Items without a response to it are kept, with a null annotator and a null label.
     """
-    question = options.question
+    rows, question = frame.with_row_index("row"), options.question
     if question is None or not options.question_exists:
-        asked = frame["question"].drop_nulls().unique(maintain_order=True).to_list()
-        question = _choose_question(name, frame, asked, question)
-    numbered = frame.with_row_index("row")
-    responses = numbered.filter(question=question)
-    others = numbered.join(responses, on="item", how="anti").unique("item", keep="first")
+        asked = frame.filter(pl.col("question").is_not_null())
+        groups = asked.partition_by("question", as_dict=True)
+        labels = {str(key): group["label"] for (key,), group in groups.items()}
+        question = choose_question(name, labels, question)
+    responses = rows.filter(question=question)
+    others = rows.join(responses, on="item", how="anti").unique("item", keep="first")
     rows = pl.concat([responses, others.select("row", "item")], how="diagonal").sort("row")
     return rows.select("item", "annotator", "label"), question
-
-
-def _choose_question(
-    name: str, frame: pl.DataFrame, questions: Sequence[str], named: str | None
-) -> str:
-    if named is not None:
-        check_question(name, named, questions)
-        return named
-    if not questions:
-        raise BadFile(
-            f"{name} contains no response that names a class, so there is nothing to fuse. "
-            "Export the results of a classification task."
-        )
-    categorical = [
-        question
-        for question in questions
-        if len(questions) == 1 or is_categorical(frame.filter(question=question)["label"])
-    ]
-    if len(categorical) != 1:
-        raise BadFile(several_questions(name, questions))
-    return categorical[0]
-
-
-def check_question(name: str, question: str, questions: Sequence[str]) -> None:
-    """Raise BadFile if the question is not among those of the file."""
-    if question not in questions:
-        raise BadFile(f"{name} has no question {question!r}: {suggest(question, questions)}")
-
-
-def several_questions(name: str, questions: Sequence[str]) -> str:
-    """Return the message for a file with several questions, none of which is chosen."""
-    return (
-        f"{name} contains several questions: {list_names(questions)}. "
-        f"Pass question=, as in question={questions[0]!r}."
-    )
 
 
 def question_column(
     table: Table, candidates: Sequence[str], prefix: str, options: ColumnOptions
 ) -> str:
-    """Return the label column of one question, where each question has a column of its own.
-
-    That is the one the user named, with or without ``prefix``; the only candidate; or the only
-    candidate with categorical labels.
-    """
-    wanted = options.label if options.label is not None else options.question
-    if wanted is not None:
-        column = prefix + wanted.removeprefix(prefix)
-        if column in candidates or not candidates:
-            return existing_column(table, column)
-        raise BadFile(f"{table.name} has no question {wanted!r}: {suggest(column, candidates)}")
-    if not candidates:
-        raise BadFile(
-            f"{table.name} has no column {prefix + '…'!r} with labels. Name one with label=."
-        )
-    if len(candidates) == 1:
-        return candidates[0]
-    categorical = [column for column in candidates if is_categorical(table.sample[column])]
-    if len(categorical) == 1:
-        return categorical[0]
-    questions = [column.removeprefix(prefix) for column in categorical or candidates]
-    raise BadFile(several_questions(table.name, questions))
+    """Return the label column of one question, named with or without ``prefix``, as above."""
+    labels = {column.removeprefix(prefix): table.sample[column] for column in candidates}
+    named = options.label if options.label is not None else options.question
+    return prefix + choose_question(table.name, labels, named and named.removeprefix(prefix))

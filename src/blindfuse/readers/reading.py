@@ -27,9 +27,9 @@ from blindfuse.readers.delimited import open_delimited
 from blindfuse.readers.encoding import Encoder, Encoding, encode_labels, encode_sets
 from blindfuse.readers.json_tables import is_json, open_json
 from blindfuse.readers.numbers import encode_numbers, encode_scores
-from blindfuse.readers.reader import Reader, parse, split_path
+from blindfuse.readers.reader import Reader, parse
 from blindfuse.readers.sources import OTHER_EXTENSIONS, FileInput, Source, as_utf8, find_sources
-from blindfuse.readers.tables import Table
+from blindfuse.readers.tables import Table, with_fields
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.inputs import Names, label_options
 from blindfuse.responses.repeats import Repeats
@@ -207,13 +207,13 @@ def read(
     if kind not in ENCODERS:
         raise BadParameter(f"kind={kind!r} must be one of {list_names(ENCODERS)}.")
     options = ColumnOptions(item, annotator, label, question, all_choices=kind == "sets")
-    tables = open_tables(paths)
+    tables = open_tables(paths, options.names)
     name = find_format(tables, format, options)
     parsed = parse(READERS[name], tables, options)
     labels = text_label_options(classes, missing, keep_na, fold_case)
     encoded = ENCODERS[kind](tables, parsed, Encoding(labels, repeats, separator, levels))
-    all_named = bool(format and item and annotator and label)
-    notes = [*file_notes(name, tables, parsed.columns, all_named), *parsed.notes, *encoded.notes]
+    is_named = options.all_named and format is not None
+    notes = [*file_notes(name, tables, parsed.columns, is_named), *parsed.notes, *encoded.notes]
     return Read(
         encoded.responses,
         name,
@@ -227,7 +227,6 @@ def read(
 def find_format(tables: Sequence[Table], format: str | None, options: ColumnOptions) -> str:
     """Return the name of the format, which is detected if the user did not name it."""
     if format is None:
-        options, _ = split_path(tables[0], options)
         return next(name for name in READERS if READERS[name].recognizes(tables, options))
     if format not in READERS:
         formats = list_names(READERS, len(READERS))
@@ -235,9 +234,12 @@ def find_format(tables: Sequence[Table], format: str | None, options: ColumnOpti
     return format
 
 
-def open_tables(paths: FileInput | Iterable[FileInput]) -> list[Table]:
-    """Open all files as tables, by their content: Parquet or Arrow, JSON, or delimited text."""
-    return [_open_table(source) for source in find_sources(paths)]
+def open_tables(paths: FileInput | Iterable[FileInput], names: Sequence[str] = ()) -> list[Table]:
+    """Open all files as tables, by their content: Parquet or Arrow, JSON, or delimited text.
+
+    ``names`` are those of columns; ``verdict.grade`` is a field of the objects in a column.
+    """
+    return [with_fields(_open_table(source), names) for source in find_sources(paths)]
 
 
 def _open_table(source: Source) -> Table:
@@ -263,12 +265,12 @@ def text_label_options(
 
 
 def file_notes(
-    format: str, tables: Sequence[Table], columns: Mapping[str, str], all_named: bool
+    format: str, tables: Sequence[Table], columns: Mapping[str, str], is_named: bool
 ) -> list[str]:
     """Return the note on the format, the file types and the columns, and those of the tables."""
     file_types = ", ".join(dict.fromkeys(table.file_type for table in tables))
     where = ", ".join(f"{role} = {_quoted(name, tables[0])}" for role, name in columns.items())
-    detected = "" if all_named else " (detected)"
+    detected = "" if is_named else " (detected)"
     notes = dict.fromkeys(note for table in tables for note in table.notes)
     return [f"read as {READERS[format].TITLE} ({file_types}): {where}{detected}", *notes]
 

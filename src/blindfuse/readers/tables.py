@@ -2,8 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -65,6 +65,32 @@ class Table:
     @property
     def columns(self) -> list[str]:
         return self.sample.columns
+
+
+def with_fields(table: Table, names: Sequence[str]) -> Table:
+    """Add a column for each name that is a path into objects, such as ``verdict.grade``."""
+    absent = [name for name in names if name not in table.columns]
+    column_of = {name: name.partition(".")[0] for name in absent}
+    column_of = {name: column for name, column in column_of.items() if column in table.columns}
+
+    def sources(columns: Sequence[str]) -> list[str]:
+        return list(dict.fromkeys(column_of.get(name, name) for name in columns))
+
+    def values(columns: Iterable[str]) -> list[pl.Expr]:
+        return [_field(name) if name in column_of else pl.col(name) for name in columns]
+
+    scan = table.scan
+    return replace(
+        table,
+        sample=table.sample.with_columns(values(column_of)),
+        load=lambda columns: table.load(sources(columns)).select(values(columns)),
+        scan=scan and (lambda columns: scan(sources(columns)).select(values(columns))),
+    )
+
+
+def _field(path: str) -> pl.Expr:
+    column, *fields = path.replace("\\", "\\\\").replace("'", "\\'").split(".")
+    return pl.col(column).str.json_path_match("$['" + "']['".join(fields) + "']").alias(path)
 
 
 def load_columns(tables: Sequence[Table], columns: Sequence[str]) -> pl.DataFrame:

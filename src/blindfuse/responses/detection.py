@@ -88,6 +88,16 @@ class ColumnOptions:
         named = self.annotator
         return [named] if isinstance(named, str) else [*(named or ())]
 
+    @property
+    def names(self) -> list[str]:
+        """The columns that the user named."""
+        return [*self.annotators, *filter(None, (self.item, self.label))]
+
+    @property
+    def all_named(self) -> bool:
+        """Whether the user named the item, the annotators and the label."""
+        return bool(self.item and self.annotator and self.label)
+
     def with_label_as_question(self) -> "ColumnOptions":
         """Return options whose question may have been named as the label."""
         return replace(self, question=self.label or self.question)
