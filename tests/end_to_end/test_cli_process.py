@@ -125,13 +125,19 @@ def many_votes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_leaves_no_file(number: int, code: int, many_votes: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["--whole", "--partitioned"])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_signal_leaves_no_file(
+    number: int, code: int, way: str, many_votes: Path, tmp_path: Path
+) -> None:
     (tmp_path / "kept.csv").write_text("old")
     outputs = ["-o", "kept.csv", "--force", "--annotators", "a.csv", "--model", "m.npz"]
     with subprocess.Popen(
-        [*BLINDFUSE, "fuse", str(many_votes), *outputs],
+        [*BLINDFUSE, "fuse", str(many_votes), way, *outputs],
         cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         # A background job of a shell ignores interrupts, and so would its children.

@@ -1,6 +1,7 @@
 """CSV, TSV and similar files: line ends, separators, quotes, headers and encodings."""
 
 import io
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,59 @@ def test_errors_about_malformed_rows_give_the_line(tmp_path: Path) -> None:
     assert_refused(lambda: read(too_long), "a.csv, line 5", "4 cells")
     open_quote = write_file(tmp_path, "b.csv", LONG + '1,"2,3\n')
     assert_refused(lambda: read(open_quote), "b.csv, line", "quotes")
+
+
+@pytest.mark.parametrize("n_rows", [9, 3_000, 100_000])
+@pytest.mark.parametrize("others", ["x", '"x"', '"x, y"'])
+def test_the_line_of_a_quote_that_is_not_closed_is_given(n_rows: int, others: str) -> None:
+    for at in (2, n_rows // 2, n_rows - 1):
+        for column, cell in enumerate((f"q{at}", "ann", others)):
+            rows = [f"q{n},ann,{others}" for n in range(n_rows)]
+            cells = [f"q{at}", "ann", others]
+            cells[column] = '"' + cell.strip('"')
+            rows[at] = ",".join(cells)
+            text = "\n".join(["item,annotator,label", *rows, "q,bob,y"])
+            assert_refused(lambda: read(stream(text)), f"line {at + 2:,}:", "quotes")  # noqa: B023
+
+
+@pytest.mark.parametrize("order", list(permutations(["item", "annotator", "label"])))
+@pytest.mark.parametrize("at", [1, 40])
+def test_a_row_that_lacks_a_cell_is_refused_or_noted(order: tuple[str, ...], at: int) -> None:
+    cells = [
+        {"item": f"q{n // 3}", "annotator": "abc"[n % 3], "label": "xy"[n % 2]} for n in range(60)
+    ]
+    for absent in order[:-1]:
+        rows = [[row[role] for role in order] for row in cells]
+        del rows[at][order.index(absent)]
+        file = stream("\n".join(map(",".join, [list(order), *rows])))
+        if order[-1] != "label":
+            assert_refused(lambda: read(file), f"row {at + 1} has a label but no")  # noqa: B023
+        else:
+            assert has_note(
+                read(file), "Check the annotators" if absent == "annotator" else "Check the"
+            )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dear all: hello\nFrom: bob\nTo: eve\nSubject: the labels\n",
+        "name: crowd\nsize: 3\nowner: ann\n",
+        "INFO: started\nWARN: slow\nINFO: stopped\nINFO: gone\n",
+        "every word\nof this\ntext stands\nbetween spaces\n",
+        "<html>\n<body>\n</html>\n",
+        "INSERT INTO votes VALUES (1);\nINSERT INTO votes VALUES (2);\n",
+    ],
+)
+def test_text_that_is_no_table_is_refused(text: str) -> None:
+    assert_refused(lambda: read(stream(text)), "is not a table of responses")
+    assert_refused(lambda: read(stream(text * 40)), "is not a table of responses")
+
+
+@pytest.mark.parametrize("name", ["a DuckDB database", "an SQLite database"])
+def test_databases_are_named(name: str) -> None:
+    start = b"SQLite format 3\0" if "SQLite" in name else b"\x16\xf3\x8f~\x00\x81\x9dKDUCK\x40"
+    assert_refused(lambda: read(stream(start + bytes(4096))), f"is {name}", "as CSV")
 
 
 @given(

@@ -79,7 +79,7 @@ def test_gold_sets_beside_the_responses_are_read() -> None:
     assert found.gold == {"1": ("x", "y"), "2": ("y",)}
     odd = read(stream(text.replace("1,bob,x,x|y", "1,bob,x,q")), kind="sets")
     assert odd.gold == {}
-    assert any("does not hold one set" in note for note in odd.notes)
+    assert any("several values for item '1'" in note for note in odd.notes)
 
 
 @pytest.mark.parametrize("name", FILES)

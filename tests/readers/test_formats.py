@@ -264,7 +264,7 @@ TOLOKAS = [
         "table: no such output",
         TOLOKA,
         None,
-        "did you mean 'OUTPUT:result'",
+        "did you mean 'result'",
         question="resul",
         **TABS,
     ),

@@ -981,7 +981,7 @@ def _files() -> list[TriedFile]:
         tried("xz", "votes.csv.xz", lzma.compress(LONG)),
         tried("zip", "votes.zip", as_archive({"votes.csv": LONG})),
         TriedFile("tar", {"votes.tar": _as_tar(LONG)}),
-        refused("compressed twice", gzip.compress(gzip.compress(LONG)), "twice", name="a.csv.gz"),
+        tried("compressed twice", "a.csv.gz", gzip.compress(gzip.compress(LONG))),
         refused(
             "Git LFS: a pointer",
             b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n",

@@ -6,7 +6,7 @@ Exit codes:
 - 2: the input is invalid, or the system refuses (disk full, out of memory). One line on standard
   error says what to do.
 - 130: interrupted.
-- 143: terminated (SIGTERM); no partial files are left.
+- 143, 129: terminated, or the terminal was closed (SIGTERM, SIGHUP); no partial files are left.
 - 141: the reader of standard output has closed the pipe.
 - 1: a bug, with a traceback.
 """
@@ -43,7 +43,7 @@ COMMANDS = {
 }
 """Every command with its short help, which is shown without importing the command."""
 
-EXIT_INVALID, EXIT_INTERRUPTED, EXIT_BROKEN_PIPE, EXIT_TERMINATED = 2, 130, 141, 143
+EXIT_INVALID, EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 2, 130, 141
 
 
 class Commands(click.Group):
@@ -163,7 +163,7 @@ def blindfuse() -> None:
 def _terminate(number: int, frame: object) -> NoReturn:
     """End with an exception, so that temporary files are removed."""
     signal.signal(number, signal.SIG_IGN)
-    sys.exit(EXIT_TERMINATED)
+    sys.exit(128 + number)
 
 
 def main() -> NoReturn:
@@ -171,7 +171,9 @@ def main() -> NoReturn:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # files would take the place of a closed stream
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115
-    signal.signal(signal.SIGTERM, _terminate)
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP
+            signal.signal(number, _terminate)
     for stream in (sys.stdout, sys.stderr):  # names may not be encodable in this terminal
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     blindfuse.main(prog_name="blindfuse")

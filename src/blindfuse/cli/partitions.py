@@ -23,7 +23,7 @@ from blindfuse.errors import BadParameter
 from blindfuse.fusion.fuse import fuse
 from blindfuse.fusion.fuse_stream import FusedStream, fuse_stream
 from blindfuse.fusion.presentation import label_columns
-from blindfuse.readers.encoding import overlap_note, unlabelled_item_note
+from blindfuse.readers.encoding import overlap_note, silence_notes
 from blindfuse.readers.gold import read_gold
 from blindfuse.readers.partitions import Partitions, read_partitions
 from blindfuse.responses.coding import as_names, positions
@@ -49,7 +49,7 @@ def fuse_partitions(
             screen.note(
                 *partitions.repeat_notes,
                 *overlap_note(sample),
-                *unlabelled_item_note(sample),
+                *silence_notes(sample),
                 *sanity_notes(sample),
             )
             result = FusionResult(stream.fusion, stream.gold)

@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from blindfuse.errors import BadFile
 from blindfuse.readers.sources import EXPORT, Source
 from blindfuse.readers.tables import Table, check_column_count, check_columns
 from blindfuse.responses.column_names import is_known_name
-from blindfuse.responses.detection import SAMPLE_ROWS
+from blindfuse.responses.detection import SAMPLE_ROWS, has_classes
 
 _FILE_TYPES = {
     ",": "CSV",
@@ -27,18 +27,19 @@ _FILE_TYPES = {
 }
 """File types by separator; the last two are used only where no other gives two columns."""
 _RARE = ": "
+_DRAWN = re.compile(r"(?:.*\n)?[ \t|:+]*[-=\u2500-\u257f]{2}[ \t|:+=\-\u2500-\u257f]*(?:\n|$)")
+"""A table with a line drawn above the first or the second row."""
 
 _NO_HEADER = (
     "no header found: columns are numbered from 0 (name them as in --item 0 --annotator 1 "
     "--label 2)"
 )
-_OTHER_TEXT = re.compile(
-    r"\s*(?:```|<|%|- |(?:insert into|create table|pragma|version https)\b)"
-    r"|[^\n]*\n?[\s|:+]*(?:-{2,}|={2,}|[\u2500-\u257f]{2,})[\s|:+=\-\u2500-\u257f]*(?:\n|$)",
-    re.IGNORECASE,
-)
-"""How text begins that is markup, a program or a pointer, or a table with a line drawn above the
-first or the second row."""
+
+Rows = list[list[str]]
+
+
+_DATABASES = {b"DUCK": "a DuckDB database, ", b"SQLite": "an SQLite database, "}
+"""Files that look like one table to their users, by a mark within the first bytes."""
 
 
 class _Layout(NamedTuple):
@@ -54,8 +55,9 @@ class _Layout(NamedTuple):
 def open_delimited(source: Source) -> Table:
     """Return the table in a text file; separator and header are detected from its content."""
     text = "" if b"\0" in source.head else decode_head(source)
-    if not text or _OTHER_TEXT.match(text):
-        raise BadFile(f"{source.name} is not a table of responses. {EXPORT}")
+    if not text or _DRAWN.match(text):
+        what = next((what for magic, what in _DATABASES.items() if magic in source.head[:16]), "")
+        raise BadFile(f"{source.name} is {what}not a table of responses. {EXPORT}")
     rows, layout = _detect_layout(source, text)
     names = layout.names
     only_python = layout.has_spaces or ("\n" not in text and "\r" in text)  # old Mac lines
@@ -83,14 +85,17 @@ def open_delimited(source: Source) -> Table:
     )
 
 
-def _detect_layout(source: Source, text: str) -> tuple[list[list[str]], _Layout]:
+# Separators, quotes and names
+
+
+def _detect_layout(source: Source, text: str) -> tuple[Rows, _Layout]:
     """Return the first rows of the text, and its layout."""
     first_line = text.partition("\n")[0]
     check_column_count(source.name, max(map(first_line.count, _FILE_TYPES)))
     is_tsv = source.extension in ("tsv", "tab")
     layout = _layout("\t", text) if is_tsv else _likeliest_layout(text, source.fits_in_head)
     rows = _first_rows(text, layout, source.fits_in_head)
-    if not rows or max(map(len, rows)) < 2:
+    if not _is_table(rows, layout.separator):
         raise BadFile(
             f"{source.name} is not a table of responses: it has only one column. Separate the "
             "columns by commas or tabs, and delete lines above the header."
@@ -102,7 +107,7 @@ def _detect_layout(source: Source, text: str) -> tuple[list[list[str]], _Layout]
         first = [str(place) for place in range(width)]
     elif len(first) < width and _are_row_names(rows):
         first = ["", *first]
-    elif len(first) < width and not any(any(row[len(first) :]) for row in rows):
+    elif not any(any(row[len(first) :]) for row in rows):
         first += [""] * (width - len(first))
     if first.count("") > 1:
         first = [name or f"Unnamed: {place}" for place, name in enumerate(first)]
@@ -141,6 +146,18 @@ def _likeliest_layout(text: str, is_complete: bool) -> _Layout:
     return max((_layout(separator, start) for separator in _FILE_TYPES), key=score)
 
 
+def _is_table(rows: Rows, separator: str) -> bool:
+    """Return whether there are several columns.
+
+    Text with colons or spaces is a table if two columns have known names, or two of three classes.
+    """
+    columns = [cells for cells in zip_longest(*rows, fillvalue="") if any(cells)]
+    if len(columns) < 2 or separator not in _RARE:
+        return len(columns) > 1
+    n_classes = sum(has_classes(cells[1:]) for cells in columns)
+    return sum(map(_is_name, rows[0])) > 1 or (len(columns) > 2 and n_classes > 1)
+
+
 def _are_row_names(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether R wrote row names, a first column that the header does not name."""
     names = [row[0] for row in rows[1:]]
@@ -148,33 +165,36 @@ def _are_row_names(rows: Sequence[Sequence[str]]) -> bool:
     return are_longer and len(set(names)) == len(names) and any(row[-1] for row in rows[1:])
 
 
-def _refuse_lines_above_header(source: Source, rows: Sequence[Sequence[str]]) -> None:
+def _is_name(cell: str) -> bool:
+    return is_known_name(cell.strip())
+
+
+def _refuse_lines_above_header(source: Source, rows: Rows) -> None:
     """Raise BadFile if a later row names the columns and the first one does not.
 
     The names of columns occur in no other row.
     """
-    if any(is_known_name(cell.strip()) for cell in rows[0]):
+    if any(map(_is_name, rows[0])):
         return
     is_title = len(rows[0]) > 2 and sum(map(bool, rows[0])) == 1
     for number, row in enumerate(rows[1:10], 2):
-        n_known = sum(is_known_name(cell.strip()) for cell in row) + is_title
         others = {cell for other in rows if other is not row for cell in other if cell}
-        if n_known > 1 and len(set(row)) == len(row) and not others & set(row):
+        is_distinct = len(set(row)) == len(row) and not others & set(row)
+        if is_distinct and sum(map(_is_name, row)) + is_title > 1:
             raise BadFile(
                 f"{source.name} seems to name its columns in row {number}, not in the first one "
                 f"({rows[0][0][:80]!r}). Delete the lines above the header."
             )
 
 
-def _is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+def _is_header(first: Sequence[str], rows: Rows) -> bool:
     """Return whether the first row names the columns.
 
     It does if it has a known column name or counts the columns, as pandas does, or if none of its
     cells occurs again in its column, and some cell nowhere.
     """
-    numbers = [str(place) for place in range(len(first))]
     counts = first[first[0] == "" :]
-    is_counted = len(counts) > 2 and list(counts) == numbers[: len(counts)]
+    is_counted = len(counts) > 2 and all(cell == str(at) for at, cell in enumerate(counts))
     if len(rows) == 1 or is_counted or any(map(is_known_name, first)):
         return True
     below = [{row[at].strip() for row in rows[1:] if at < len(row)} for at in range(len(first))]
@@ -209,8 +229,7 @@ def check_utf8(source: Source) -> None:
         ) from None
 
 
-def _rows_of(text: str, layout: _Layout, strict: bool) -> Any:
-    """Return the csv module's reader of the text."""
+def _reader(text: str, layout: _Layout, strict: bool) -> Any:
     return csv.reader(
         io.StringIO(text, newline=""),
         delimiter=layout.separator,
@@ -223,10 +242,10 @@ def _rows_of(text: str, layout: _Layout, strict: bool) -> Any:
 def _rows_until_error(text: str, layout: _Layout, strict: bool = False) -> Iterator[list[str]]:
     """Iterate over the rows above the first malformed one."""
     with suppress(csv.Error):  # reported, with its line, when all rows are read
-        yield from _rows_of(text, layout, strict)
+        yield from _reader(text, layout, strict)
 
 
-def _first_rows(text: str, layout: _Layout, is_complete: bool) -> list[list[str]]:
+def _first_rows(text: str, layout: _Layout, is_complete: bool) -> Rows:
     """Return the first rows that are not blank, without the last one if the text is cut there."""
     rows = list(islice(_rows_until_error(text, layout), SAMPLE_ROWS + 2))
     if len(rows) > SAMPLE_ROWS + 1 or (not is_complete and len(rows) > 1):
@@ -258,7 +277,7 @@ def _load_by_polars(source: Source, layout: _Layout) -> pl.DataFrame | None:
     return frame.rename(dict(zip(frame.columns, layout.names, strict=False)))
 
 
-def _to_frame(rows: Iterator[list[str]] | list[list[str]], layout: _Layout) -> pl.DataFrame:
+def _to_frame(rows: Iterator[list[str]] | Rows, layout: _Layout) -> pl.DataFrame:
     """Return the rows below the header as a table, in which empty cells are null."""
     width = len(layout.names)
     cells = [
@@ -274,19 +293,21 @@ def _all_rows(source: Source, layout: _Layout) -> Iterator[list[str]]:
     It is slower than Polars, but it reports the line of a malformed row and accepts quotes within a
     cell.
     """
-    reader = _rows_of(source.read().decode("utf-8-sig"), layout, strict=True)
+    reader, line = _reader(source.read().decode("utf-8-sig"), layout, strict=True), 1
     width = len(layout.names)
     try:
         for row in reader:
             if len(row) > width:
                 raise BadFile(
-                    f"{source.name}, line {reader.line_num:,}: {len(row)} cells, but the first "
-                    f"row has {width}. Quote cells that contain {layout.separator!r}, and delete "
-                    "lines above the header."
+                    f"{source.name}, line {line:,}: {len(row)} cells, but the first row has "
+                    f"{width}. Quote cells that contain {layout.separator!r}, and delete lines "
+                    "above the header."
                 )
             if row:
                 yield row
+            line = reader.line_num + 1
     except csv.Error as error:
         raise BadFile(
-            f"{source.name}, line {reader.line_num:,}: {error}. Correct the quotes of this row."
+            f"{source.name}, line {line:,}: {error}. Correct the quotes of the row that begins "
+            "there."
         ) from None

@@ -70,7 +70,7 @@ def encode_labels(tables: Sequence[Table], parsed: ParsedResponses, encoding: En
     notes += [
         *responses.repeat_notes,
         *overlap_note(responses),
-        *unlabelled_item_note(responses),
+        *silence_notes(responses),
         *questions,
         *gold_notes,
     ]
@@ -165,19 +165,29 @@ def overlap_note(responses: Responses | ResponseSets) -> list[str]:
     return []
 
 
-def unlabelled_item_note(responses: Responses) -> list[str]:
-    """Return a note if a few items have no response, as comments and footers of a file would.
+def silence_notes(responses: Responses) -> list[str]:
+    """Return notes on items and annotators without responses that may be rows of something else.
 
-    Where more than a tenth have none, that is not a mistake.
+    A few items without any may be comments, and an annotator named like an item or a class a row
+    that lacks a cell. Where more than a tenth of the items have none, that is not a mistake.
     """
+    notes = []
     unlabelled = responses.items[responses.responses_per_item == 0]
-    if not 0 < 10 * len(unlabelled) <= responses.n_items:
-        return []
-    have = "has" if len(unlabelled) == 1 else "have"
-    return [
-        f"Check the items: {list_names(unlabelled, 3)} {have} no response, and will be labelled by "
-        "the class prior. Delete rows that are not items"
-    ]
+    if 0 < 10 * len(unlabelled) <= responses.n_items:
+        have = "has" if len(unlabelled) == 1 else "have"
+        notes.append(
+            f"Check the items: {list_names(unlabelled, 3)} {have} no response, and will be "
+            "labelled by the class prior. Delete rows that are not items"
+        )
+    counts = np.bincount(responses.codes, minlength=responses.n_annotators)
+    silent = set(responses.annotators[counts == 0])
+    shifted = silent and silent & {*responses.items.tolist(), *responses.classes.tolist()}
+    if shifted:
+        notes.append(
+            f"Check the annotators: {list_names(sorted(shifted), 3)} without a response, but named "
+            "like an item or a class, as where a row lacks a cell. Complete or delete that row"
+        )
+    return notes
 
 
 def gold_labels(

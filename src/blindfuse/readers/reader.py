@@ -152,8 +152,8 @@ def choose_question(name: str, labels: Mapping[str, pl.Series], named: str | Non
     candidates = list(labels) if len(labels) == 1 else with_classes
     if len(candidates) != 1:
         raise BadFile(
-            f"{name} contains several questions: {list_names(labels)}. "
-            f"Pass question=, as in question={next(iter(labels))!r}."
+            f"{name} contains several questions: {list_names(with_classes or labels)}. "
+            f"Pass question=, as in question={(with_classes or list(labels))[0]!r}."
         )
     return candidates[0]
 
@@ -181,6 +181,7 @@ def question_column(
     table: Table, candidates: Sequence[str], prefix: str, options: ColumnOptions
 ) -> str:
     """Return the label column of one question, named with or without ``prefix``, as above."""
-    labels = {column.removeprefix(prefix): table.sample[column] for column in candidates}
+    column_of = {column.removeprefix(prefix): column for column in candidates}
+    labels = {question: table.sample[column] for question, column in column_of.items()}
     named = options.label if options.label is not None else options.question
-    return prefix + choose_question(table.name, labels, named and named.removeprefix(prefix))
+    return column_of[choose_question(table.name, labels, named and named.removeprefix(prefix))]

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path, PurePosixPath
@@ -16,7 +15,7 @@ from typing import IO, Any
 import fsspec
 from fsspec.compression import compr
 
-from blindfuse.errors import BadFile, BadParameter, BlindfuseError
+from blindfuse.errors import BadFile, BadParameter, BlindfuseError, suggest
 from blindfuse.files import too_large_message, unpacked_limit
 
 FileInput = str | os.PathLike[str] | IO[bytes]
@@ -30,12 +29,14 @@ OTHER_EXTENSIONS = ("json", "jsonl", "ndjson", "parquet", "pq", "feather", "arro
 """Extensions of the files that are read from folders and archives: of delimited text, and others
 that hold none."""
 
-_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
-"""What fsspec calls compressions, by the first bytes of their files."""
-_COMPRESSED = (".gz", ".bz2", ".xz")
-_ZIP = b"PK\x03\x04", b"PK\x05\x06"
-_TAR_PLACE = 257
-"""Where a tar archive says that it is one."""
+_PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"\xfd7zXZ\x00": "xz",
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+}
+"""What fsspec calls compressions and archives, by the first bytes of their files."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 EXPORT = "Export the table as CSV (in Excel: File, Save As, CSV UTF-8)."
@@ -137,18 +138,16 @@ def _find_files(path: Path) -> list[Path]:
     """Return the file or pipe itself, the tables in a folder, or the files of a pattern."""
     if not os.path.exists(path):
         path = Path(os.path.expanduser(path))
-    if os.path.isdir(path):
-        files = sorted(file for file in path.iterdir() if file.is_file() and _is_table(file.name))
-        if not files:
-            raise BadFile(f"The folder {path} contains {_NO_TABLE}")
-        return files
     if os.path.isfile(path) or (os.path.exists(path) and path.is_fifo()):  # <(zcat votes.csv.gz)
         return [path]
-    files = [
-        Path(match) for match in sorted(glob(str(path), recursive=True)) if os.path.isfile(match)
-    ]
+    if os.path.isdir(path):
+        files = sorted(file for file in path.iterdir() if file.is_file() and _is_table(file.name))
+        missing = f"The folder {path} contains {_NO_TABLE}"
+    else:
+        matches = map(Path, sorted(glob(str(path), recursive=True)))
+        files, missing = [match for match in matches if match.is_file()], _not_found(path)
     if not files:
-        raise BadFile(_not_found(path))
+        raise BadFile(missing)
     return files
 
 
@@ -159,9 +158,7 @@ def _not_found(path: Path) -> str:
         return f"No file matches {path}. Check the pattern."
     if not path.parent.is_dir():
         return f"{path} is not found. The folder {path.parent} does not exist."
-    close = get_close_matches(path.name, os.listdir(path.parent), 1)
-    hint = f"Did you mean {str(path.with_name(close[0]))!r}?" if close else "Check the path."
-    return f"{path} is not found. {hint}"
+    return f"{path} is not found: {suggest(path.name, os.listdir(path.parent))}"
 
 
 _EXTENSIONS = TEXT_EXTENSIONS + OTHER_EXTENSIONS
@@ -174,7 +171,7 @@ def _is_table(name: str) -> bool:
 
 def _uncompressed(name: str) -> PurePosixPath:
     path = PurePosixPath(name)
-    return path.with_suffix("") if path.suffix.lower() in _COMPRESSED else path
+    return path.with_suffix("") if path.suffix.lower() in (".gz", ".bz2", ".xz") else path
 
 
 def _open(path: Path) -> Iterator[Source]:
@@ -183,7 +180,7 @@ def _open(path: Path) -> Iterator[Source]:
     try:
         if name == str(path) and path.is_file():  # Polars opens no other names, and no pipes
             source = Source(_printable(name), path)
-            if not _is_packed(source.head):
+            if _packing(source.head) is None:
                 yield source
                 return
         data = path.read_bytes()
@@ -192,61 +189,61 @@ def _open(path: Path) -> Iterator[Source]:
     yield from _unpack(name, data)
 
 
-def _unpack(name: str, data: bytes) -> Iterator[Source]:
-    """Return the content itself, that of a compressed file, or the members of an archive."""
-    name, limit = _printable(name), unpacked_limit(len(data))
-    if _compression(data):
-        data = _uncompress(name, data, limit)
-    if not _archive_type(data):
-        yield _plain_source(name, data)
-        return
-    what, members = str(_archive_type(data)), 0
-    with _packed_errors(name, what):
-        archive = fsspec.filesystem(what, fo=io.BytesIO(data))
-        for path in sorted(archive.find("")):
-            if not _is_table(PurePosixPath(path).name) or path.startswith("__MACOSX"):
-                continue
-            with archive.open(path) as unpacked:
-                content = _read_at_most(name, unpacked, limit)
-            limit, members = limit - len(content), members + 1
-            if _compression(content):
-                content = _uncompress(f"{name}: {path}", content, limit)
-                limit -= len(content)
-            yield _plain_source(_printable(f"{name}: {path}"), content)
-    if not members:
-        raise BadFile(f"The archive {name} contains {_NO_TABLE}")
-
-
 def _printable(name: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in name)
 
 
-def _plain_source(name: str, data: bytes) -> Source:
-    """Return unpacked content as a source, which must not be packed again."""
-    if _is_packed(data):
-        raise BadFile(f"{name} is an archive within an archive, or compressed twice. Unpack it.")
-    return Source(name, data)
+def _packing(data: bytes) -> str | None:
+    """Return what fsspec calls the compression or the archive; None for other content."""
+    if data.startswith(b"ustar", 257):
+        return "tar"
+    return next((what for magic, what in _PACKED.items() if data.startswith(magic)), None)
 
 
-def _is_packed(data: bytes) -> bool:
-    return _compression(data) is not None or _archive_type(data) is not None
+def _unpack(name: str, data: bytes) -> Iterator[Source]:
+    """Return the content itself, or the files that it unpacks to, archives within it included."""
+    return _Unpacker(unpacked_limit(len(data))).sources(_printable(name), data)
 
 
-def _compression(data: bytes) -> str | None:
-    return next((what for magic, what in _COMPRESSIONS.items() if data.startswith(magic)), None)
+@dataclass
+class _Unpacker:
+    """Unpacks a file, and what is packed within it, to ``limit`` bytes in all."""
 
+    limit: int
 
-def _archive_type(data: bytes) -> str | None:
-    """Return what fsspec calls the type of an archive; None for other content."""
-    if data.startswith(_ZIP):
-        return "zip"
-    return "tar" if data.startswith(b"ustar", _TAR_PLACE) else None
+    def sources(self, name: str, data: bytes) -> Iterator[Source]:
+        what = _packing(data)
+        if what is None:
+            yield Source(name, data)
+            return
+        with _packed_errors(name, what):
+            for member, content in self._members(name, what, data):
+                yield from self.sources(_printable(member), content)
 
+    def _members(self, name: str, what: str, data: bytes) -> Iterator[tuple[str, bytes]]:
+        """Return the names and contents of the files in an archive, or of a compressed file."""
+        if what not in ("zip", "tar"):
+            with compr[what](io.BytesIO(data), mode="rb") as unpacked:
+                yield name, self._read(name, unpacked)
+            return
+        archive = fsspec.filesystem(what, fo=io.BytesIO(data))
+        paths = [path for path in sorted(archive.find("")) if _is_table(PurePosixPath(path).name)]
+        if not paths:
+            raise BadFile(f"The archive {name} contains {_NO_TABLE}")
+        for path in paths:
+            if not path.startswith("__MACOSX"):
+                with archive.open(path) as unpacked:
+                    yield f"{name}: {path}", self._read(name, unpacked)
 
-def _uncompress(name: str, data: bytes, limit: int) -> bytes:
-    what = str(_compression(data))
-    with _packed_errors(name, what), compr[what](io.BytesIO(data), mode="rb") as unpacked:
-        return _read_at_most(name, unpacked, limit)
+    def _read(self, name: str, unpacked: IO[bytes]) -> bytes:
+        """Read in blocks; raise BadFile as soon as there are too many bytes in all."""
+        data = bytearray()
+        while block := unpacked.read(HEAD_BYTES):
+            data += block
+            self.limit -= len(block)
+            if self.limit < 0:
+                raise BadFile(too_large_message(name, "more"))
+        return bytes(data)
 
 
 @contextmanager
@@ -260,13 +257,3 @@ def _packed_errors(name: str, what: str) -> Iterator[None]:
         raise BadFile(
             f"{name} is damaged or locked {what} data ({error}). Unpack it, or export it again."
         ) from None
-
-
-def _read_at_most(name: str, unpacked: IO[bytes], limit: int) -> bytes:
-    """Read in blocks; raise BadFile as soon as there are more than ``limit`` bytes."""
-    data = bytearray()
-    while block := unpacked.read(HEAD_BYTES):
-        data += block
-        if len(data) > limit:
-            raise BadFile(too_large_message(name, "more"))
-    return bytes(data)

@@ -4,8 +4,10 @@ Files and frames use the same detection. It reads a sample of the rows, and only
 decide.
 """
 
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -18,6 +20,7 @@ from blindfuse.responses.column_names import (
     is_descriptive,
     is_gold_name,
     is_id,
+    name_of_role,
     singular,
 )
 
@@ -170,9 +173,14 @@ def require_column(
             )
         nested = [one for one in free if is_nested(table.texts(one))]
         if nested:
+            paths = {
+                field: f"{one}.{field}" for one in nested for field in _fields(table.texts(one))
+            }
+            likely = paths.get(name_of_role(role, list(paths)) or next(iter(paths), ""))
+            hint = f"Name a field, as in {role}={likely!r}, or write" if likely else "Write"
             raise table.error(
                 f"{table.name}: no column name looks like the {role}, but column "
-                f"{list_names(nested)} holds nested values. Write one row per response, with the "
+                f"{list_names(nested)} holds nested values. {hint} one row per response, with the "
                 "columns item, annotator and label."
             )
         raise table.error(
@@ -190,6 +198,14 @@ def is_nested(texts: Sequence[str | None]) -> bool:
     """Return whether most of the first cells are lists or objects, in JSON or Python."""
     cells = [text for text in texts if text][:10]
     return sum(_NESTED.match(text) is not None for text in cells) > len(cells) / 2
+
+
+def _fields(texts: Sequence[str | None]) -> list[str]:
+    """Return the fields of the first JSON object in a column."""
+    with suppress(ValueError, RecursionError):
+        value = json.loads(next(filter(None, texts), ""))
+        return list(value) if isinstance(value, dict) else []
+    return []
 
 
 def existing_column(table: SampledTable, column: str) -> str:
