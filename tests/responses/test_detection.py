@@ -212,14 +212,6 @@ def test_a_long_table_of_numbers_is_no_wide_one(
         assert named.n_responses == len(columns[0])
 
 
-def test_a_long_matrix_of_numbers_is_noted() -> None:
-    for seed in range(10):
-        columns = triples(30, 6, 0.3, seed)
-        notes = " ".join(Responses.from_matrix(np.column_stack(columns)).notes)
-        assert "the columns 0 and 1 together name each row" in notes
-        assert "from_long, with 2 as the labels" in notes
-
-
 @pytest.mark.parametrize("n_classes", [2, 3, 5, 10])
 @pytest.mark.parametrize("n_annotators", [3, 4])
 @pytest.mark.parametrize("n_items", [10, 40, 200])
@@ -229,7 +221,6 @@ def test_wide_tables_are_not_taken_for_long_ones(
     for seed in range(20):
         rng = np.random.default_rng(seed)
         crowd = simulate(n_items, n_annotators, n_classes, rng, skill=0.4, missing=0.1).responses
-        assert "name each row" not in " ".join(crowd.notes)
         table = pl.DataFrame(crowd.matrix().astype(str), schema=list("abcd")[:n_annotators])
         assert Responses.from_frame(table, missing="-1").n_items == n_items
 

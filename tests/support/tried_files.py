@@ -713,7 +713,7 @@ def _columns_of_classes() -> list[TriedFile]:
         refused(
             "pandas: value_counts, one row per item and class",
             grouped,
-            "counts responses in column 'count' … Write one row per response",
+            "looks like the annotator … write one row per response",
         ),
         refused(
             "wide CSV with numbers of votes named n_cat, n_cow, n_dog",

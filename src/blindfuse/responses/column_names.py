@@ -36,7 +36,7 @@ _ROLES = {
 TIERS = {role: [word_set(tier) for tier in tiers] for role, tiers in _ROLES.items()}
 """Names of each role; two names of the same tier are ambiguous."""
 
-GOLD_NAMES = word_set(
+_GOLD_NAMES = word_set(
     "truth gold golden ground_truth groundtruth gt true expected target reference correct actual "
     "answer_key gold_standard goldstandard goldlabel truelabel oracle wahrheit verite verdad"
 )
@@ -69,7 +69,7 @@ _DESCRIPTIVE_WORDS = word_set(
 )
 """Last words of the names of columns that describe the item or the work, not its label."""
 
-COUNT_WORDS = word_set("n num number nb count total")
+_COUNT_WORDS = word_set("n num number nb count total")
 """First words of the names of columns that count something: ``n_votes``."""
 
 INDEX_NAME = re.compile(r"|Unnamed: \d+(_level_\d+)?|index|level_\d+|__index_level_\d+__|_id")
@@ -106,7 +106,7 @@ def _is_named(column: str, names: frozenset[str]) -> bool:
 
 def is_gold_name(column: str) -> bool:
     """Return whether the name says gold labels, as ``truth`` and ``animal_gold`` do."""
-    return _is_named(column, GOLD_NAMES) or _words(column)[-1:] in (["gold"], ["truth"])
+    return _is_named(column, _GOLD_NAMES) or _words(column)[-1:] in (["gold"], ["truth"])
 
 
 def is_id(column: str) -> bool:
@@ -143,5 +143,5 @@ def is_descriptive(column: str) -> bool:
         or INDEX_NAME.fullmatch(str(column)) is not None
         or str(column).startswith("_")  # what Appen, Prodigy and MongoDB add
         or bool({words[-1], base} & _DESCRIPTIVE_WORDS if words else False)
-        or (len(words) > 1 and words[0] in COUNT_WORDS)
+        or (len(words) > 1 and words[0] in _COUNT_WORDS)
     )

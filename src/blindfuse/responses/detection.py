@@ -14,7 +14,6 @@ from typing import Protocol
 from blindfuse.errors import BadParameter, BlindfuseError, list_names, suggest
 from blindfuse.responses.coding import MAX_CLASSES
 from blindfuse.responses.column_names import (
-    COUNT_WORDS,
     TIERS,
     base_name,
     is_descriptive,
@@ -31,14 +30,9 @@ SAMPLE_ROWS = 1000
 class SampledTable(Protocol):
     """A table of a file or a frame, of which detection reads names and some rows.
 
-    Attributes
-    ----------
-    name
-        the table as messages name it.
-    error
-        the class of the errors that detection raises.
-    call
-        " to " and the function that takes the names of the columns, if it must be named.
+    ``name`` is the table as messages name it, ``error`` the class of the errors that detection
+    raises, and ``call`` is " to " and the function that takes the names of the columns, if it must
+    be named.
     """
 
     @property
@@ -127,6 +121,7 @@ def detect_column(
 def _candidates(role: str, table: SampledTable, taken: Collection[str] = ()) -> list[str]:
     """Return the columns that are equally likely by name, or an empty list."""
     free = [column for column in table.columns if column not in taken and not is_gold_name(column)]
+    ids = [column for column in free if is_id(column)]
     if role in free:
         return [role]
     tiers = [
@@ -136,25 +131,20 @@ def _candidates(role: str, table: SampledTable, taken: Collection[str] = ()) -> 
     named = [tier for tier in tiers if tier]
     if role == "item" and len(named) > 1:  # a column with one value may name the kind of task
         named = [tier for tier in named if any(_varies(table.texts(one)) for one in tier)] or named
-    if named:
-        return _likelier(role, named[0], table)
-    ids = [column for column in free if is_id(column)]
-    return ids if role == "item" and len(ids) == 1 else []
+    if not named:
+        return ids if role == "item" and len(ids) == 1 else []
+    likely = named[0]
+    if role != "label":
+        named_ids = [column for column in likely if column in ids]
+        return named_ids if len(named_ids) == 1 else likely
+    likely = [column for column in likely if column not in ids] or likely
+    if len(likely) == 1:
+        return likely
+    return [column for column in likely if has_classes(table.texts(column))] or likely
 
 
 def _varies(texts: Sequence[str | None]) -> bool:
     return len({text for text in texts if text is not None}) > 1
-
-
-def _likelier(role: str, candidates: list[str], table: SampledTable) -> list[str]:
-    """Prefer the only id column for items and annotators, and categorical columns for labels."""
-    ids = [column for column in candidates if is_id(column)]
-    if role != "label":
-        return ids if len(ids) == 1 else candidates
-    others = [column for column in candidates if column not in ids] or candidates
-    if len(others) == 1:
-        return others
-    return [column for column in others if has_classes(table.texts(column))] or others
 
 
 def require_column(
@@ -164,13 +154,6 @@ def require_column(
     column = detect_column(role, table, named, taken)
     if column is None:
         free = [one for one in table.columns if one not in taken]
-        counts = [one for one in free if base_name(one) in COUNT_WORDS or singular(one) == "vote"]
-        if role == "annotator" and counts:
-            raise table.error(
-                f"{table.name} counts responses in column {list_names(counts)} and does not say "
-                "who gave them. Write one row per response, with the columns item, annotator and "
-                "label."
-            )
         nested = [one for one in free if is_nested(table.texts(one))]
         if nested:
             paths = {
@@ -186,7 +169,8 @@ def require_column(
         raise table.error(
             f"{table.name}: no column name looks like the {role}: {suggest(role, free)} "
             f"Pass item=, annotator= and label={table.call}, or name all columns of a wide table "
-            "by annotator=."
+            "by annotator=. If rows or cells hold several responses, or count them, write one row "
+            "per response."
         )
     return column
 
@@ -218,11 +202,8 @@ def existing_column(table: SampledTable, column: str) -> str:
 def gold_column(tables: Sequence[SampledTable], taken: Collection[str] = ()) -> str | None:
     """Return the first column that all tables have and whose name says gold labels, or None."""
     flags_last = sorted(tables[0].columns, key=lambda column: str(column).startswith("_"))
-    for column in flags_last:
-        is_gold = is_gold_name(column) and column not in taken
-        if is_gold and all(column in table.columns for table in tables):
-            return column
-    return None
+    named = (one for one in flags_last if is_gold_name(one) and one not in taken)
+    return next((one for one in named if all(one in table.columns for table in tables)), None)
 
 
 def has_classes(texts: Sequence[str | None]) -> bool:

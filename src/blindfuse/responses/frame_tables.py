@@ -12,7 +12,7 @@ from blindfuse.responses.coding import as_names, as_plain_names
 from blindfuse.responses.column_names import QUESTION_NAMES, base_name
 from blindfuse.responses.detection import ColumnOptions, gold_column, is_long, long_columns
 from blindfuse.responses.inputs import Names, Values, as_matrix, stack_columns
-from blindfuse.responses.wide_detection import MIN_ROWS, long_roles, transposed_note, wide_columns
+from blindfuse.responses.wide_detection import wide_columns
 from blindfuse.typing import Array
 
 
@@ -66,8 +66,6 @@ def read_frame(frame: Any, named: ColumnOptions, reader: str) -> LongTable | Wid
         return _long_table(frame, sample, named)
     found = wide_columns(sample, named, gold_column([sample], named.annotators))
     notes = list(found.notes) if len(found.annotators) < len(sample.columns) else []
-    if found.item is None:
-        notes += frames.repeated_index_note(frame)
     return _wide_table(frame, found.item, found.annotators, [*notes, *_gold_note(found.gold)])
 
 
@@ -141,29 +139,3 @@ def _gold_note(column: str | None) -> list[str]:
     if column is None:
         return []
     return [f"{column!r} looks like gold labels and is not read: pass them to fuse as gold="]
-
-
-def matrix_notes(codes: Array, n_classes: int, names: Array) -> list[str]:
-    """Return notes about ``codes[row, column]`` that do not look like those of annotators."""
-    return [*transposed_note(*codes.shape[::-1]), *_long_note(codes, n_classes, names)]
-
-
-def _long_note(codes: Array, n_classes: int, names: Array) -> list[str]:
-    """Return a note if the columns seem to be items, annotators and labels."""
-    n_rows, n_columns = codes.shape
-    if n_rows < MIN_ROWS or not 3 <= n_columns <= 4 or n_classes**2 < 0.9 * n_rows:
-        return []
-
-    def distinct_share(columns: Sequence[int]) -> float:
-        keys = codes[:, columns].astype(np.int64) @ (n_classes + 1) ** np.arange(len(columns))
-        return float(len(np.unique(keys)) / n_rows)
-
-    roles = long_roles(range(n_columns), distinct_share)
-    if roles is None:
-        return []
-    item, annotator, label = names[list(roles)].tolist()
-    return [
-        f"Check the annotators: the columns {item!r} and {annotator!r} together name each row, as "
-        "the items and the annotators of a long table do. If they are, pass the columns to "
-        f"Responses.from_long, with {label!r} as the labels"
-    ]

@@ -1,8 +1,7 @@
 """Tables of any dataframe library, read through narwhals, as arrays with None for null."""
 
-import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from blindfuse.errors import BadLabels, BlindfuseError, list_names, suggest
+from blindfuse.errors import BadLabels, BlindfuseError, suggest
 from blindfuse.responses.coding import MAX_CLASSES
 from blindfuse.responses.detection import SAMPLE_ROWS
 from blindfuse.responses.keys import is_null
@@ -27,6 +26,13 @@ def is_frame(data: Any) -> bool:
 
 MAX_SAMPLED_ROWS = 20_000
 """Maximum number of rows of which the values of a frame are counted."""
+
+HOW_TO_PASS = (
+    "Pass a frame, such as polars.DataFrame(data) or series.reset_index(), to from_frame; a "
+    "matrix, such as array.toarray(), to from_matrix; columns to from_long; or, of a file, "
+    "blindfuse.read(path).responses."
+)
+"""What to do with data that are neither a frame nor a matrix."""
 
 
 @dataclass(frozen=True)
@@ -105,28 +111,14 @@ def _with_flat_columns(frame: Any) -> Any:
 
 
 def index_values(frame: Any) -> Array | None:
-    """Return the index of a pandas frame if it names the rows: without repetition, not 0, 1, …."""
-    index = getattr(frame, "index", None)
-    if index is None or not is_frame(frame) or not getattr(index, "is_unique", False):
+    """Return the index of a pandas frame if it names the rows; row numbers do not."""
+    if not hasattr(frame, "index") or not is_frame(frame):
         return None
-    values = np.asarray(index)
-    is_row_number = values.dtype.kind in "iu" and np.array_equal(values, np.arange(len(values)))
-    return None if is_row_number or values.ndim != 1 else values
-
-
-def repeated_index_note(frame: Any) -> list[str]:
-    """Return a note if the index of a pandas frame has texts, but not one per row."""
-    index = getattr(frame, "index", None)
-    if index is None or not is_frame(frame) or getattr(index, "is_unique", True):
-        return []
-    texts = [value for value in index[index.duplicated()].tolist() if isinstance(value, str)]
-    if not texts:
-        return []
-    names = list_names(dict.fromkeys(texts))
-    return [
-        f"items are row numbers, because the index contains {names} more than once. If it holds "
-        "the items, pass one row per item"
-    ]
+    values = np.asarray(frame.index)
+    is_number = values.dtype.kind in "iu"
+    if is_number and (not frame.index.is_unique or np.array_equal(values, np.arange(len(values)))):
+        return None
+    return None if values.ndim != 1 else values
 
 
 def column_names(frame: Any) -> list[str]:
@@ -186,36 +178,9 @@ def _table(frame: Any) -> Any:
     if not isinstance(table, nw.DataFrame | nw.LazyFrame):
         raise BadLabels(
             f"A {type(frame).__name__} is not a table of pandas, Polars, PyArrow or DuckDB. "
-            f"{how_to_pass(frame)}"
+            f"{HOW_TO_PASS}"
         )
     return table
-
-
-def how_to_pass(array: Any) -> str:
-    """Say how data of this type become a table."""
-    if isinstance(array, str | os.PathLike):
-        return "Read a file with blindfuse.read(path).responses; columns with from_long."
-    if hasattr(array, "toarray"):
-        return "Pass array.toarray(), with a missing marker for empty cells."
-    if hasattr(array, "to_frame"):
-        return "Pass a frame: series.reset_index() has the index as columns."
-    if isinstance(array, Mapping) or _has_records(array):
-        return "Make it a frame first: polars.DataFrame(data), or pandas.DataFrame(data)."
-    if isinstance(array, Iterator):
-        return "Pass a list of rows, list(data), or the columns of a long table to from_long."
-    return "Pass the columns of a long table to from_long, or a frame to from_frame."
-
-
-def is_batch(data: Any) -> bool:
-    """Whether these are rows of Arrow that are not yet a table."""
-    return hasattr(data, "__arrow_c_stream__") and not is_frame(data) and not hasattr(data, "dtype")
-
-
-def _has_records(array: Any) -> bool:
-    """Return whether these are dictionaries, records of NumPy, or batches of Arrow."""
-    if is_batch(array) or getattr(getattr(array, "dtype", None), "names", None):
-        return True
-    return isinstance(array, Sequence) and bool(array) and isinstance(array[0], Mapping)
 
 
 def _values(series: Any) -> Array:

@@ -77,7 +77,8 @@ def as_matrix(array: Any) -> Array:
         matrix = as_values(array)
     except ValueError:  # rows that are arrays of different shapes
         matrix = np.fromiter(array, dtype=object)
-    if matrix.ndim == 2 and matrix.shape[1] and not frames.is_batch(array):
+    is_arrow = hasattr(array, "__arrow_c_stream__")  # rows whose columns differ in meaning
+    if matrix.ndim == 2 and matrix.shape[1] and not is_arrow:
         return matrix
     widths = [_width(row) for row in matrix.tolist()] if matrix.ndim == 1 else []
     ragged = next((row for row, width in enumerate(widths) if width != widths[0]), None)
@@ -86,14 +87,9 @@ def as_matrix(array: Any) -> Array:
             f"Row {ragged} has {widths[ragged]} labels, but row 0 has {widths[0]}. Every row needs "
             "one entry per annotator; use the missing marker for missing responses."
         )
-    raise BadLabels(f"{_not_a_matrix(array, matrix)} {frames.how_to_pass(array)}")
-
-
-def _not_a_matrix(array: Any, matrix: Array) -> str:
-    is_sequence = isinstance(array, Sequence) and not isinstance(array, str)
-    if (hasattr(array, "__array__") and not frames.is_batch(array)) or is_sequence:
-        return f"Expected a matrix [item, annotator], not an array of shape {matrix.shape}."
-    return f"Expected a table or a matrix [item, annotator], not a {type(array).__name__}."
+    is_array = isinstance(array, np.ndarray | list | tuple)
+    given = f"an array of shape {matrix.shape}" if is_array else f"a {type(array).__name__}"
+    raise BadLabels(f"Expected a matrix [item, annotator], not {given}. {frames.HOW_TO_PASS}")
 
 
 def _width(row: Any) -> int:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from blindfuse.errors import BlindfuseError
@@ -10,17 +10,17 @@ from blindfuse.responses.notes import count_note
 from blindfuse.responses.set_values import parse_literal
 
 _LANGUAGE = r"[A-Za-z]+[ \t\r]*\n|(?:json|text|txt|plaintext|yaml|xml|markdown|md|python)\s"
-_FENCED = rf"(?s)^[^`]*```(?:{_LANGUAGE})?\s*(?P<text>[^`\s](?:[^`]*[^`\s])?)\s*```[^`]*$"
+_FENCED = rf"(?s)^[^`]*```(?:{_LANGUAGE})?\s*([^`\s](?:[^`]*[^`\s])?)\s*```[^`]*$"
 """A text inside one Markdown fence, with or without the name of a language, and what is said around
 it. A word on the line of the text is a language only if it is a common one."""
-_REASONING = r"(?s)^\s*<think(?:ing)?>.*</think(?:ing)?>\s*"
-"""The reasoning that some language models write before their verdict."""
+_THOUGHT = r"(?s)^\s*<think(?:ing)?>.*</think(?:ing)?>\s*(.*)$"
+"""The reasoning that some language models write before their verdict, and the verdict."""
 
 _SURROUNDINGS = (
-    (_REASONING, "", "label{s} read without the reasoning before them"),
-    (_FENCED, "text", "label{s} read without the Markdown fence around them"),
+    (re.compile(_THOUGHT).match, "label{s} read without the reasoning before them"),
+    (re.compile(_FENCED).match, "label{s} read without the Markdown fence around them"),
 )
-"""Patterns, the group that is kept, and the note."""
+"""What finds a label in a text, and the note."""
 
 _VERDICT_FIELDS = (
     *("label", "verdict", "choice", "answer", "class", "category", "decision", "value"),
@@ -30,55 +30,6 @@ _VERDICT_FIELDS = (
 
 _ERROR_FIELDS = frozenset(["error", "errors", "exception", "traceback"])
 """Fields of an object that stands for a failed verdict, if none of its fields holds a label."""
-
-_SAMPLE = 1000
-
-
-def _parse_object(text: str) -> dict[str, Any] | None:
-    """Return the object of a text, as JSON or Python writes it; None if it is damaged."""
-    value = parse_literal(text)
-    return value if isinstance(value, dict) else None
-
-
-def _objects_in(texts: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the objects of the first texts; none if most texts only look like objects."""
-    sample = [_parse_object(text) for text in texts[:_SAMPLE]]
-    objects = [one for one in sample if one is not None]
-    return [] if 2 * len(objects) < len(sample) or not any(objects) else objects
-
-
-def _is_error(value: dict[str, Any]) -> bool:
-    """Return whether an object says that a judge or its program failed, and names no label."""
-    return bool(_ERROR_FIELDS & value.keys()) and not any(
-        value.get(key) is not None for key in _VERDICT_FIELDS
-    )
-
-
-def _label_field(objects: Sequence[dict[str, Any]]) -> str | None:
-    """Return the field that holds the label: the only one, or the likeliest one by name.
-
-    None if no field is clearly the label. Beside a ``value`` and an ``explanation``, an ``answer``
-    is what was judged.
-    """
-    fields = _fields_of(objects)
-    named = [key for key in _VERDICT_FIELDS if all(_is_label(one.get(key)) for one in objects)]
-    likely = [key for key in named if key in fields]
-    if {"answer", "value", "explanation"} <= set(fields):
-        likely = [key for key in likely if key != "answer"]
-    if likely and not any(likely[0] not in one and {*likely} & one.keys() for one in objects):
-        return likely[0]
-    if len(fields) == 1 and not any(isinstance(one.get(fields[0]), list) for one in objects):
-        return fields[0]
-    return None
-
-
-def _fields_of(objects: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the names of all fields."""
-    return list(dict.fromkeys(str(key) for one in objects for key in one))
-
-
-def _is_label(value: Any) -> bool:
-    return value is None or isinstance(value, str | int | float)
 
 
 def labels_of_objects(
@@ -98,43 +49,75 @@ def labels_of_objects(
     unclear
         returns the error about objects whose fields do not say which one is the label.
     """
-    labels = list(values)
-    places = [at for at, one in enumerate(labels) if isinstance(one, str) and _MARK.search(one)]
+    labels: list[Any] = list(values)
     notes: list[str] = []
 
-    def note(where: Collection[int], text: str) -> None:
-        if where:
-            notes.extend(count_note(sum(counts()[at] for at in where), text))
+    def note(places: Collection[int], text: str) -> None:
+        if places:
+            notes.extend(count_note(sum(counts()[at] for at in places), text))
 
-    for pattern, group, text in _SURROUNDINGS:
-        around = [at for at in places if re.search(pattern, labels[at])]
-        for at in around:
-            labels[at] = re.sub(pattern, rf"\g<{group}>" if group else "", labels[at])
-        note(around, text)
+    for find, text in _SURROUNDINGS:
+        matches = {at: find(one) for at, one in enumerate(labels) if isinstance(one, str)}
+        inside = {at: match[1] for at, match in matches.items() if match}
+        labels = [inside.get(at, label) for at, label in enumerate(labels)]
+        note(inside, text)
+    places: Iterable[int] = range(len(labels))
     while True:
         texts = {at: labels[at].strip() for at in places if isinstance(labels[at], str)}
-        texts = {at: text for at, text in texts.items() if text.startswith("{")}
-        objects = _objects_in(list(dict.fromkeys(texts.values())))
-        if not objects:
+        parsed = {at: parse_literal(text) for at, text in texts.items() if text.startswith("{")}
+        objects = [one for one in parsed.values() if isinstance(one, dict)]
+        if 2 * len(objects) < len(parsed) or not any(objects):  # texts that only look like objects
             return labels, notes
         verdicts = [one for one in objects if not _is_error(one)]
         if not any(verdicts):
-            note(texts, "label{s} treated as missing: objects that are errors")
-            return [None if at in texts else one for at, one in enumerate(labels)], notes
+            note(parsed, "label{s} treated as missing: objects that are errors")
+            return [None if at in parsed else one for at, one in enumerate(labels)], notes
         field = _label_field(verdicts)
         if field is None:
             raise unclear(_fields_of(verdicts))
         notes.append(f"labels are objects: their field {field!r} is read")
-        parsed = {at: _parse_object(text) for at, text in texts.items()}
         for at, one in parsed.items():
-            labels[at] = None if one is None else _text(one.get(field))
-        damaged = [at for at, one in parsed.items() if one is None]
+            labels[at] = _text(one.get(field)) if isinstance(one, dict) else None
+        damaged = [at for at, one in parsed.items() if not isinstance(one, dict)]
         note(damaged, "label{s} treated as missing, because their JSON is damaged")
-        places = list(texts)
+        places = parsed
 
 
-_MARK = re.compile(r"^\s*\{|```|<think")
-"""Signs of an object, a fence or reasoning; they save a closer look at other labels."""
+def _is_error(value: dict[str, Any]) -> bool:
+    """Return whether an object says that a judge or its program failed, and names no label."""
+    return bool(_ERROR_FIELDS & value.keys()) and not any(
+        value.get(key) is not None for key in _VERDICT_FIELDS
+    )
+
+
+def _label_field(objects: Sequence[dict[str, Any]]) -> str | None:
+    """Return the field that holds the label: the only one, or the likeliest one by name.
+
+    None if no field is clearly the label. Beside a ``value`` and an ``explanation``, an ``answer``
+    is what was judged.
+    """
+    fields = _fields_of(objects)
+    likely = [
+        key
+        for key in _VERDICT_FIELDS
+        if key in fields and all(_is_label(one.get(key)) for one in objects)
+    ]
+    if {"answer", "value", "explanation"} <= set(fields):
+        likely = [key for key in likely if key != "answer"]
+    if likely and not any(likely[0] not in one and {*likely} & one.keys() for one in objects):
+        return likely[0]
+    if len(fields) == 1 and not any(isinstance(one.get(fields[0]), list) for one in objects):
+        return fields[0]
+    return None
+
+
+def _fields_of(objects: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the names of all fields."""
+    return list(dict.fromkeys(str(key) for one in objects for key in one))
+
+
+def _is_label(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)
 
 
 def _text(value: Any) -> str | None:

@@ -16,7 +16,6 @@ from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.frame_tables import (
     LongTable,
     WideTable,
-    matrix_notes,
     read_frame,
     read_wide,
 )
@@ -55,6 +54,7 @@ from blindfuse.responses.symbols import (
 )
 from blindfuse.responses.table import AnnotationTable
 from blindfuse.responses.values import LabelOptions
+from blindfuse.responses.wide_detection import transposed_note
 from blindfuse.typing import Array, Floats, Integers
 
 
@@ -139,12 +139,11 @@ class Responses(AnnotationTable):
         options = replace(options, order=table.order)
         coded = code_labels(table.matrix.reshape(-1), options, cell_description(names))
         codes = coded.codes.reshape(table.matrix.shape)
-        notes = matrix_notes(codes, len(coded.names), names)
         return cls.of_matrix(
             names_or_numbers(table.items, n_items, "items"),
             names,
             codes,
-            (*table.notes, *coded.notes, *notes),
+            (*table.notes, *coded.notes, *transposed_note(n_annotators, n_items)),
             classes=coded.names,
         )
 

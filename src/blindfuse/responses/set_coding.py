@@ -36,97 +36,75 @@ def code_sets(
 ) -> CodedSets:
     """Return the codes of sets, with the classes sorted unless given.
 
-    Each distinct value is read once. ``describe`` names a row, for error messages, and ``name_of``
-    converts the members of lists.
+    Each distinct value is read once. A value that only names missing markers is missing; next to a
+    class, they are left out. ``describe`` names a row, for error messages, and ``name_of`` converts
+    the members of lists.
     """
     code_of: dict[Any, int] = {}
-    rows = np.empty(len(values), dtype=np.intp)
-    distinct: list[Any] = []
-    firsts: list[int] = []
-    for row, value in enumerate(values):
-        code = rows[row] = code_of.setdefault(set_key(value), len(code_of))
-        if code == len(distinct):
-            distinct.append(value)
-            firsts.append(row)
-    counts = np.bincount(rows, minlength=len(distinct))
+    seen = (code_of.setdefault(set_key(value), len(code_of)) for value in values)
+    rows = np.fromiter(seen, np.intp, len(values))
+    firsts = np.unique(rows, return_index=True)[1].tolist()
+    counts = np.bincount(rows, minlength=len(firsts))
+    distinct = [values[row] for row in firsts]
     used = choose_separator(distinct, separator)
     whole = {name for name in options.classes or () if isinstance(name, str)}
-    parsed = [
-        _parse_at(value, used, whole, firsts[at], describe) for at, value in enumerate(distinct)
+    lists = [
+        _members(value, used, whole, describe, row)
+        for value, row in zip(distinct, firsts, strict=True)
     ]
-    found: dict[Any, int] = {}
-    names: list[Any] = []
-    times: Counter[int] = Counter()
-    row_of: dict[int, int] = {}
-    keys: list[list[int] | None] = []
-    for at, one in enumerate(parsed):
-        codes: list[int] = []
-        for member in map(name_of, one or ()):
-            code = found.setdefault(name_key(member), len(found))
-            if code == len(names):
-                names.append(member)
-            times[code] += int(counts[at])
-            row_of.setdefault(code, firsts[at])
-            codes.append(code)
-        keys.append(None if one is None else codes)
+    names: dict[Any, Any] = {}
+    times: Counter[Any] = Counter()
+    first_row: dict[Any, int] = {}
+    for at, members in enumerate(lists):
+        for member in map(name_of, members or ()):
+            key = name_key(member)
+            names.setdefault(key, member)
+            first_row.setdefault(key, firsts[at])
+            times[key] += int(counts[at])
     coded = code_distinct(
-        names,
-        lambda: [times[code] for code in range(len(names))],
+        list(names.values()),
+        lambda: [times[key] for key in names],
         options,
-        lambda code: describe(row_of[code]),
+        lambda code: describe(first_row[list(names)[code]]),
     )
     if not len(coded.names):
         raise BadLabels(
             "No response names a class, so there is nothing to fuse. Check the label column, or "
             "list the classes."
         )
-    members, set_codes, twice = _membership(keys, coded.codes, len(coded.names))
+    class_of = dict(zip(names, coded.codes.tolist(), strict=True))
+    table = np.zeros((len(lists), len(coded.names)), dtype=bool)
+    missing, twice = np.zeros((2, len(lists)), dtype=bool)
+    for at, members in enumerate(lists):
+        codes = [class_of[name_key(member)] for member in map(name_of, members or ())]
+        classes = [code for code in codes if code >= 0]
+        missing[at] = members is None or (bool(codes) and not classes)
+        twice[at] = len(set(classes)) < len(classes)
+        table[at, classes] = True
+    sets, set_of_value = distinct_rows(table)
+    set_of_value[missing] = -1
+    is_split = any(len(members or ()) > 1 for members in lists)
+    detected = (
+        f"classes in one text are separated at {used!r} (detected; --separator or separator= "
+        "names another)"
+    )
     notes = [
-        *_separator_note(used, separator, any(len(one or ()) > 1 for one in parsed)),
+        *([detected] if used != separator and is_split else []),
         *coded.notes,
         *count_note(
             int(counts[twice].sum()), "response{s} named a class more than once: counted once"
         ),
     ]
-    return CodedSets(set_codes[rows], coded.names, members, notes)
+    return CodedSets(set_of_value[rows], coded.names, sets, notes)
 
 
-def _parse_at(
-    value: Any, separator: str | None, whole: set[str], row: int, describe: Callable[[int], str]
+def _members(
+    value: Any, separator: str | None, whole: set[str], describe: Callable[[int], str], row: int
 ) -> list[Any] | None:
     try:
         return parse_set(value, separator, whole)
     except BadLabels as error:
         raise BadLabels(f"{describe(row)}: {error}") from None
-
-
-def _separator_note(used: str | None, given: str | None, is_split: bool) -> list[str]:
-    if used is None or given is not None or not is_split:
-        return []
-    return [
-        f"classes in one text are separated at {used!r} (detected; --separator or separator= "
-        "names another)"
-    ]
-
-
-def _membership(
-    keys: Sequence[list[int] | None], class_of: Array, n_classes: int
-) -> tuple[Members, Codes, Flags]:
-    """Return distinct sets ``[set, class]``, the set of each value, and who names a class twice.
-
-    A value that only names missing markers is missing; next to a class, they are left out.
-    """
-    table = np.zeros((len(keys), n_classes), dtype=bool)
-    missing, twice = np.zeros(len(keys), dtype=bool), np.zeros(len(keys), dtype=bool)
-    for at, names in enumerate(keys):
-        codes = [] if names is None else [int(class_of[name]) for name in names]
-        kept = [code for code in codes if code >= 0]
-        missing[at] = names is None or (bool(codes) and not kept)
-        twice[at] = len(set(kept)) < len(kept)
-        table[at, kept] = True
-    members, codes_of_value = distinct_rows(table)
-    codes_of_value[missing] = -1
-    return members, codes_of_value, twice
 
 
 def distinct_rows(table: Members) -> tuple[Members, Codes]:
@@ -172,13 +150,9 @@ def as_ticks(indicators: Any, n_classes: int) -> Floats:
             f"indicators must be a matrix [response, class] with one column for each of the "
             f"{n_classes:,} classes, not an array of shape {table.shape}."
         )
-    if table.dtype.kind not in "buif":
-        ticks = np.array([_as_tick(cell) for cell in table.ravel().tolist()]).reshape(table.shape)
-    else:
-        ticks = table.astype(np.float64)
-    wrong = ~(np.isnan(ticks) | (ticks == 0) | (ticks == 1))
-    if wrong.any():
-        row, column = (int(place[0]) for place in np.nonzero(wrong))
+    ticks = np.array([_as_tick(cell) for cell in table.ravel().tolist()]).reshape(table.shape)
+    if np.any(ticks > 1):
+        row, column = np.argwhere(ticks > 1)[0].tolist()
         raise BadLabels(
             f"{list_names([table[row, column]])} (row {row}, column {column}) does not say whether "
             "a class applies. Use 0 and 1, or true and false, or nothing if it is missing."

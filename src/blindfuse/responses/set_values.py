@@ -21,13 +21,10 @@ _MANY_WORDS = 4
 """Words that the name of a class has at most."""
 _BRACES = re.compile(r"\{[^{}:'\[\]]+\}")
 """An array of PostgreSQL: ``{cat,dog}``."""
-_ARRAY = re.compile(r"array\((\[.*\])(?:, dtype=[\w.<>|']+)?\)", re.DOTALL)
-"""An array as NumPy prints it inside of lists."""
 _QUOTED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(\s+(?=['"]))?""")
 """A quoted text, and the spaces before another one: NumPy prints no commas."""
 _NUMBERS = re.compile(r"\[\s*-?\d[\d.]*(?:\s+-?\d[\d.]*)+\s*\]")
 """Numbers as NumPy prints an array of them, without commas."""
-_EMPTY_TEXTS = frozenset(["set()", "frozenset()"])
 
 
 def choose_separator(values: Iterable[Any], separator: str | None) -> str | None:
@@ -93,13 +90,12 @@ def compound_texts(texts: Sequence[str]) -> list[str]:
         found += [
             text
             for text, names in parts.items()
-            if all(_is_short(name) and (name in whole or times[name] > 1) for name in names)
+            if all(
+                0 < len(name.split()) <= _MANY_WORDS and (name in whole or times[name] > 1)
+                for name in names
+            )
         ]
     return list(dict.fromkeys(found))
-
-
-def _is_short(name: str) -> bool:
-    return 0 < len(name.split()) <= _MANY_WORDS
 
 
 def _parse_text(text: str, separator: str | None, whole: Set[Any]) -> list[Any]:
@@ -120,24 +116,24 @@ def _parse_text(text: str, separator: str | None, whole: Set[Any]) -> list[Any]:
 def _parse_list(text: str) -> Sequence[Any] | Mapping[Any, Any] | None:
     """Return the list or object that a text holds, or None if it is another text."""
     plain = trim(text)
-    if plain in _EMPTY_TEXTS:
+    if plain in ("set()", "frozenset()"):
         return []
-    is_array = plain.startswith("array(")
-    if (plain[:1] not in ("[", "{", "(") and not is_array) or plain[-1:] not in ("]", "}", ")"):
+    if plain[:1] not in ("[", "{", "(") or plain[-1:] not in ("]", "}", ")"):
         return None
     value = parse_literal(plain)
     if isinstance(value, Set):
         return sorted(value, key=str)
-    if _are_objects(value):
-        value = [next(iter(one.values())) if len(one) == 1 else one.get("label") for one in value]
-    return value if isinstance(value, list | tuple | dict) and _is_flat(value) else None
-
-
-def _are_objects(value: Any) -> bool:
-    """Return whether a list holds objects with one field each, or with a label."""
-    return isinstance(value, list) and all(
-        isinstance(one, dict) and (len(one) == 1 or "label" in one) for one in value
+    if isinstance(value, list) and all(map(_names_label, value)):
+        value = [next(iter(one.values())) if len(one) == 1 else one["label"] for one in value]
+    is_flat = isinstance(value, list | tuple | dict) and not any(
+        isinstance(one, list | tuple | dict | set) for one in value
     )
+    return value if is_flat else None
+
+
+def _names_label(value: Any) -> bool:
+    """Return whether this is an object with one field, or with a label."""
+    return isinstance(value, dict) and (len(value) == 1 or "label" in value)
 
 
 def parse_literal(text: str) -> Any:
@@ -151,21 +147,15 @@ def parse_literal(text: str) -> Any:
 
 
 def _with_commas(text: str) -> str:
-    """Return the list of an array as Python prints it: ``['a', 'b']`` for ``['a' 'b']``.
+    """Return an array of NumPy as Python prints a list: ``['a', 'b']`` for ``['a' 'b']``.
 
     Python would read ``'a' 'b'`` as ``'ab'``.
     """
-    array = _ARRAY.fullmatch(text)
-    listed = array[1] if array else text
-    if _NUMBERS.fullmatch(listed):
-        return f"[{', '.join(listed[1:-1].split())}]"
-    if not listed.startswith("["):
-        return listed
-    return _QUOTED.sub(lambda one: one[1] + (", " if one[2] else ""), listed)
-
-
-def _is_flat(value: Iterable[Any]) -> bool:
-    return not any(isinstance(one, list | tuple | dict | set) for one in value)
+    if _NUMBERS.fullmatch(text):
+        return f"[{', '.join(text[1:-1].split())}]"
+    if not text.startswith("["):
+        return text
+    return _QUOTED.sub(lambda one: one[1] + (", " if one[2] else ""), text)
 
 
 def _ticked(ticks: Mapping[Any, Any]) -> list[Any]:

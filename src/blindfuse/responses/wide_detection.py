@@ -1,10 +1,9 @@
 """Detect the annotators of a wide table, from the names and values of its columns."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeVar
 
 from blindfuse.errors import list_names
 from blindfuse.responses.column_names import INDEX_NAME, is_descriptive
@@ -21,9 +20,7 @@ from blindfuse.responses.notes import count_note
 from blindfuse.responses.numerals import plain_if_numeral
 from blindfuse.responses.values import trim
 
-_Column = TypeVar("_Column")
-
-MIN_ROWS = 10
+_MIN_ROWS = 10
 """With fewer rows, values do not show whether a column holds labels."""
 
 _MIN_UNIQUE = 3
@@ -43,7 +40,7 @@ class WideColumns:
     item: str | None
     annotators: list[str]
     gold: str | None
-    skipped: list[str]
+    skipped: Sequence[str] = ()
 
     @property
     def notes(self) -> list[str]:
@@ -89,6 +86,16 @@ def wide_candidates(table: SampledTable, options: ColumnOptions) -> tuple[str | 
     return item, candidates
 
 
+def _item_column(table: SampledTable, named: str | None, annotators: Sequence[str]) -> str | None:
+    column = detect_column("item", table, named, annotators)
+    if column is not None:
+        return column
+    if INDEX_NAME.fullmatch(str(table.columns[0])):
+        return table.columns[0]
+    stored = [one for one in table.columns if str(one).startswith("__index_level_")]
+    return stored[0] if len(stored) == 1 else None
+
+
 def wide_columns(
     table: CountedTable, options: ColumnOptions, gold: str | None = None
 ) -> WideColumns:
@@ -103,56 +110,13 @@ def wide_columns(
     if not options.all_choices:
         candidates = _without_nested(table, candidates, options)
     if options.annotators:
-        return WideColumns(item, candidates, gold, [])
+        return WideColumns(item, candidates, gold)
     _refuse_long(table, [*filter(None, [item]), *candidates])
     annotators = _columns_of_labels(table, candidates)
     if item is None and options.item is None:
         item = _identifying_column(table, annotators)
     used = {item, gold, *annotators}
-    skipped = [column for column in table.columns if column not in used]
-    return WideColumns(item, annotators, gold, skipped)
-
-
-def _refuse_long(table: CountedTable, columns: Sequence[str]) -> None:
-    """Raise an error if two of a few columns name the rows, as item and annotator of a long table.
-
-    A long table whose columns have no known names is taken for a wide one otherwise.
-    """
-    if table.n_rows < MIN_ROWS or len(columns) > _MAX_LONG_COLUMNS:
-        return
-    roles = long_roles(columns, table.distinct_share)
-    if roles is not None:
-        item, annotator, label = roles
-        raise table.error(
-            f"{table.name}: the columns {list_names([item, annotator])} together name each row, as "
-            "the item and the annotator of a long table do. Pass item=, annotator= and label="
-            f"{table.call}, as in item={item!r}, annotator={annotator!r}, label={label!r}, or name "
-            "all annotators of a wide table by annotator=."
-        )
-
-
-def long_roles(
-    columns: Sequence[_Column], distinct_share: Callable[[Sequence[_Column]], float]
-) -> tuple[_Column, _Column, _Column] | None:
-    """Return the item, the annotator and the label among the columns of a long table, or None.
-
-    The values of each of these columns repeat, but pairs of items and annotators do not. Annotators
-    of a wide table who agree with each other give the same pair of labels again and again.
-
-    Parameters
-    ----------
-    distinct_share
-        returns the number of distinct rows of some columns, relative to all rows.
-    """
-    share = {column: distinct_share([column]) for column in columns}
-    repeating = [column for column in columns if share[column] <= 0.5]
-    if not 3 <= len(repeating) <= 4:  # item, annotator, label and perhaps a gold label
-        return None
-    for pair in combinations(repeating, 2):
-        if min(share[one] for one in pair) <= 0.25 and distinct_share(pair) >= 0.95:
-            item, annotator = sorted(pair, key=lambda one: -share[one])
-            return item, annotator, next(one for one in repeating if one not in pair)
-    return None
+    return WideColumns(item, annotators, gold, [one for one in table.columns if one not in used])
 
 
 def _without_nested(
@@ -171,15 +135,29 @@ def _without_nested(
     return [one for one in candidates if one not in nested]
 
 
-def _item_column(table: SampledTable, named: str | None, annotators: Sequence[str]) -> str | None:
-    first = table.columns[0]
-    found = detect_column("item", table, named, annotators)
-    if found is not None or named is not None:
-        return found
-    if INDEX_NAME.fullmatch(str(first)):
-        return first
-    stored = [one for one in table.columns if str(one).startswith("__index_level_")]
-    return stored[0] if len(stored) == 1 else None
+def _refuse_long(table: CountedTable, columns: Sequence[str]) -> None:
+    """Raise an error if two of a few columns name the rows, as item and annotator of a long table.
+
+    A long table whose columns have no known names is taken for a wide one otherwise. The values of
+    its columns repeat, but pairs of items and annotators do not. Annotators of a wide table who
+    agree with each other give the same pair of labels again and again.
+    """
+    if table.n_rows < _MIN_ROWS or len(columns) > _MAX_LONG_COLUMNS:
+        return
+    share = {column: table.distinct_share([column]) for column in columns}
+    repeating = [column for column in columns if share[column] <= 0.5]
+    if not 3 <= len(repeating) <= 4:  # item, annotator, label and perhaps a gold label
+        return
+    for pair in combinations(repeating, 2):
+        if min(share[one] for one in pair) <= 0.25 and table.distinct_share(pair) >= 0.95:
+            item, annotator = sorted(pair, key=lambda one: -share[one])
+            label = next(one for one in repeating if one not in pair)
+            raise table.error(
+                f"{table.name}: the columns {list_names([item, annotator])} together name each "
+                "row, as the item and the annotator of a long table do. Pass item=, annotator= and "
+                f"label={table.call}, as in item={item!r}, annotator={annotator!r}, "
+                f"label={label!r}, or name all annotators of a wide table by annotator=."
+            )
 
 
 def _identifying_column(table: CountedTable, annotators: Collection[str]) -> str | None:
@@ -190,57 +168,57 @@ def _identifying_column(table: CountedTable, annotators: Collection[str]) -> str
     first = table.columns[0]
     if first in annotators or not table.is_unique(first):
         return None
-    if table.n_rows < MIN_ROWS:
+    if table.n_rows < _MIN_ROWS:
         labels = {value for one in annotators for value in table.value_counts(one) or ()}
         return None if labels & set(table.value_counts(first) or ()) else first
     return first
 
 
-def _columns_of_labels(table: CountedTable, candidates: Sequence[str]) -> list[str]:
+def _columns_of_labels(table: CountedTable, candidates: list[str]) -> list[str]:
     """Return the columns that share their values with others, as annotators do.
 
     Too few rows or columns do not show that, and are all taken for annotators, but for columns of
     other texts or numbers in every row.
     """
     if len(candidates) < 2:
-        return list(candidates)
-    counts = {column: _label_counts(table.value_counts(column)) for column in candidates}
-    columns_with = Counter(value for values in counts.values() for value in values or ())
+        return candidates
+    all_counts = {column: table.value_counts(column) for column in candidates}
+    counts = {
+        one: _label_counts(values) for one, values in all_counts.items() if values is not None
+    }
+    columns_with = Counter(value for values in counts.values() for value in values)
     is_shared = any(count > 1 for count in columns_with.values())
     is_tiny = table.n_rows < _MIN_UNIQUE or len(candidates) < 3
-    if table.n_rows < MIN_ROWS and (is_shared or is_tiny):
-        return _columns_of_few_rows(table.n_rows, counts, columns_with)
-    single = [one for one in candidates if _may_abstain(counts[one], table.n_rows)]
-    others = [one for one in candidates if one not in single]
-    found = [one for one in others if _holds_labels(counts[one], columns_with, len(candidates))]
-    chosen = _largest_group(table, found, counts)
-    if len(chosen) + len(single) < 2:
+    if table.n_rows < _MIN_ROWS and (is_shared or is_tiny):
+        sharing = [one for one in counts if any(columns_with[value] > 1 for value in counts[one])]
+        unique = [one for one in counts if len(counts[one]) == table.n_rows >= _MIN_UNIQUE]
+        others = [one for one in counts if one in sharing or one not in unique]
+        return others if len(sharing) > 1 else candidates
+    single = [one for one in counts if _may_abstain(counts[one], table.n_rows)]
+    groups = _groups(
+        {
+            column: values
+            for column, values in counts.items()
+            if column not in single and _holds_labels(values, columns_with, len(candidates))
+        }
+    )
+    if len(groups) > 1 and len(groups[0]) == len(groups[1]):
+        raise table.error(
+            f"{table.name}: the annotators may be {list_names(groups[0])}, or "
+            f"{list_names(groups[1])}. Name all of them by passing annotator={table.call}."
+        )
+    annotators = {*single, *(groups[0] if groups else ())}
+    if len(annotators) < 2:
         raise table.error(
             f"{table.name}: no two of the columns {list_names(candidates)} share labels, so it is "
             f"not a wide table. Pass item=, annotator= and label={table.call} for a long "
             "table, or name all annotators of a wide table by annotator=."
         )
-    return [column for column in candidates if column in chosen or column in single]
+    return [column for column in candidates if column in annotators]
 
 
-def _columns_of_few_rows(
-    n_rows: int, counts: Mapping[str, Counter[str] | None], columns_with: Counter[str]
-) -> list[str]:
-    """Return all columns but those whose values are unique, where two others share theirs."""
-    sharing, unique = [], []
-    for column, values in counts.items():
-        found = values or Counter[str]()
-        sharing += [column] * any(columns_with[value] > 1 for value in found)
-        unique += [column] * (len(found) == n_rows >= _MIN_UNIQUE)
-    if len(sharing) < 2:
-        return list(counts)
-    return [column for column in counts if column in sharing or column not in unique]
-
-
-def _label_counts(values: Mapping[str, int] | None) -> Counter[str] | None:
+def _label_counts(values: Mapping[str, int]) -> Counter[str]:
     """Count the distinct values that may be labels, in a plain spelling."""
-    if values is None:
-        return None
     counts: Counter[str] = Counter()
     for value, count in values.items():
         text = trim(value)
@@ -249,14 +227,12 @@ def _label_counts(values: Mapping[str, int] | None) -> Counter[str] | None:
     return counts
 
 
-def _holds_labels(values: Counter[str] | None, columns_with: Counter[str], n_columns: int) -> bool:
+def _holds_labels(values: Counter[str], columns_with: Counter[str], n_columns: int) -> bool:
     """Return whether values repeat, and half of the cells hold values of other columns.
 
     Many distinct values must occur in two other columns, because two columns of numbers, such as
     lengths and counts, share some by chance.
     """
-    if values is None:
-        return False
     n_cells, n_distinct = values.total(), len(values)
     if n_distinct > _FEW_VALUES and n_distinct > n_cells / 2:
         return False
@@ -265,28 +241,18 @@ def _holds_labels(values: Counter[str] | None, columns_with: Counter[str], n_col
     return 2 * shared >= n_cells > 0
 
 
-def _may_abstain(values: Counter[str] | None, n_rows: int) -> bool:
+def _may_abstain(values: Counter[str], n_rows: int) -> bool:
     """Return whether this may be a labelling function that knows one class, or never fired."""
-    if values is None or len(values) > 1:
-        return False
-    return values.total() != 1 and values.total() < n_rows
+    return len(values) < 2 and values.total() != 1 and values.total() < n_rows
 
 
-def _largest_group(
-    table: SampledTable, columns: Sequence[str], counts: Mapping[str, Counter[str] | None]
-) -> list[str]:
-    """Return the most columns that are connected by shared values; a tie is ambiguous."""
+def _groups(counts: Mapping[str, Counter[str]]) -> list[list[str]]:
+    """Return groups of columns that are connected by shared values, the largest first."""
     groups: list[tuple[list[str], set[str]]] = []
-    for column in columns:
-        members, values = [column], set(counts[column] or ())
+    for column, own in counts.items():
+        members, values = [column], set(own)
         for group in [one for one in groups if one[1] & values]:
             groups.remove(group)
             members, values = group[0] + members, values | group[1]
         groups.append((members, values))
-    groups.sort(key=lambda group: len(group[0]), reverse=True)
-    if len(groups) > 1 and len(groups[0][0]) == len(groups[1][0]):
-        raise table.error(
-            f"{table.name}: the annotators may be {list_names(groups[0][0])}, or "
-            f"{list_names(groups[1][0])}. Name all of them by passing annotator={table.call}."
-        )
-    return groups[0][0] if groups else []
+    return sorted((members for members, _ in groups), key=len, reverse=True)
