@@ -81,7 +81,7 @@ def test_too_many_classes_suggest_another_label_column() -> None:
     rows = (f"i{n % 500},w{n % 7},free text {n},{n % 3}\n" for n in range(100_000))
     text = "item,annotator,label,mark\n" + "".join(rows)
     assert_refused(
-        lambda: read(stream(text)), "'label' contains 100,000", "1,000 classes", "label='mark'"
+        lambda: read(stream(text)), "'label' contains 100,000", "1,000 classes", "'mark'"
     )
     assert read(stream(text), label="mark").responses.n_classes == 3
 

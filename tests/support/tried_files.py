@@ -26,14 +26,6 @@ import polars as pl
 from blindfuse import BlindfuseError, read
 from tests.support.reader_files import as_archive, as_json_lines, as_table
 from tests.support.set_files import FILES as SET_FILES
-from tests.support.tool_exports import (
-    argilla_record,
-    label_studio_annotation,
-    label_studio_choice,
-    label_studio_task,
-    mturk_assignment,
-    prodigy_task,
-)
 
 Cells = Mapping[tuple[str, str], str]
 """The responses, ``{(item, annotator): label}``."""
@@ -161,7 +153,12 @@ def contents(name: str, value: Any) -> bytes:
 
 
 def tried(
-    source: str, name: str, content: Any, *words: str, cells: Cells | None = LABELS, **options: Any
+    source: str,
+    name: str,
+    content: Any,
+    *words: str,
+    cells: Cells | None = LABELS,
+    **options: Any,
 ) -> TriedFile:
     """One file, words of its notes with … between them, and the responses that are read."""
     parts = [part for text in words for part in text.split(" … ")]
@@ -224,13 +221,10 @@ def _numbered_wide() -> bytes:
 def _values() -> list[TriedFile]:
     half = len(NUMBERS) // 2
     floats = changed(NUMBERS, lambda n, label: f"{label}.0")
-    mixed = changed(NUMBERS, lambda n, label: label if n % 2 else f"{label}.0")
-    commas = changed(NUMBERS, lambda n, label: [label, f"{label},0", f"{label}.0"][n % 3])
-    spaced = changed(LABELS, lambda n, label: [label, f" {label}", f"{label}\t", label][n % 4])
     cased = changed(LABELS, lambda n, label: label.title() if n % 5 == 0 else label)
     countries = changed(LABELS, lambda _, label: label.replace("cow", "NA"))
     as_number = "read as numbers, so that 1.0 and 1 are one class"
-    rows, first = long_rows(NUMBERS), next(iter(LABELS))
+    rows = long_rows(NUMBERS)
     return [
         csv(
             "pandas: wide CSV of integers with missing cells, written as floats",
@@ -240,50 +234,12 @@ def _values() -> list[TriedFile]:
         ),
         TriedFile(
             "pandas: shards, one with integers and one with floats",
-            {"1.csv": as_table(rows[:half]), "2.csv": as_table(long_rows(floats)[half:])},
+            {
+                "1.csv": as_table(rows[:half]),
+                "2.csv": as_table(long_rows(floats)[half:]),
+            },
             NUMBERS,
             [as_number],
-        ),
-        TriedFile(
-            "Parquet shards, one with integers and one with floats",
-            {
-                "1.parquet": parquet(pl.DataFrame(rows[:half]).cast({"label": pl.Int64})),
-                "2.parquet": parquet(pl.DataFrame(rows[half:]).cast({"label": pl.Float64})),
-            },
-            NUMBERS,
-        ),
-        kept(
-            "long CSV with 1, 1.0 and a label that is text",
-            {**mixed, ("q00", "joe"): "other"},
-            "'1', '1.0' … --fold-case",
-        ),
-        csv(
-            "European CSV with 1, 1.0 and 1,0",
-            as_table(long_rows(commas), ";"),
-            as_number,
-            cells=NUMBERS,
-        ),
-        csv(
-            "Excel: formulas that failed",
-            {**LABELS, first: "#REF!"},
-            "1 label treated as missing: '#REF!'",
-            cells={cell: label for cell, label in LABELS.items() if cell != first},
-        ),
-        kept("labels such as 007", changed(NUMBERS, lambda _, label: f"00{label}")),
-        TriedFile(
-            "items 1.0 in one shard and 1 in another",
-            {
-                f"{shard}.csv": as_table(
-                    [
-                        {**row, "item": f"{int(row['item'][1:])}{'.0' if shard else ''}"}
-                        for row in long_rows()
-                        if (row["annotator"] == "ann") == bool(shard)
-                    ]
-                )
-                for shard in (0, 1)
-            },
-            _renamed(LABELS, ROWS),
-            ["7.0 and 7 are one item"],
         ),
         *(
             csv(
@@ -305,15 +261,6 @@ def _values() -> list[TriedFile]:
         ),
         csv("the same, with --missing ?", with_missing("?"), missing="?"),
         csv(
-            "labels and items with outer white space",
-            [
-                {**row, "item": row["item"] + " " * (n % 2)}
-                for n, row in enumerate(long_rows(spaced))
-            ],
-            "labels trimmed of outer white space",
-        ),
-        kept("labels that differ by case", cased, "--fold-case"),
-        csv(
             "labels that differ by case, with --fold-case",
             cased,
             "most frequent spelling",
@@ -323,7 +270,6 @@ def _values() -> list[TriedFile]:
         *_judges(),
         *_spellings(),
         *_numbers_as_text(),
-        *_unusual_markers(),
         *_verdicts(),
     ]
 
@@ -334,7 +280,10 @@ def _spellings() -> list[TriedFile]:
     marked = {cell: marks[n % 4].format(label) for n, (cell, label) in enumerate(LABELS.items())}
     fences = ["```json\n{}\n```", "{}"]
     fenced = [
-        {**row, "verdict": fences[n % 2].format(json.dumps({"verdict": row["verdict"]}))}
+        {
+            **row,
+            "verdict": fences[n % 2].format(json.dumps({"verdict": row["verdict"]})),
+        }
         for n, row in enumerate(long_rows(names="id judge verdict"))
     ]
     return [
@@ -356,18 +305,11 @@ def _spellings() -> list[TriedFile]:
             fenced,
             "Markdown fence … their field 'verdict' is read",
         ),
-        refused(
-            "CSV with comments above the header",
-            b"# exported by a tool\n# 2024\n" + as_table(long_rows()),
-            "lines above the header",
-        ),
     ]
 
 
 def _numbers_as_text() -> list[TriedFile]:
     """Numbers, and what programs and spreadsheets make of labels."""
-    survey = {**NUMBERS, ("q00", "joe"): "99"}
-    narrow = with_missing("########")
     matrix = "\n".join(
         " ".join(f"{float(label):.18e}" for label in row.values())
         for row in wide_rows(NUMBERS, "-1")
@@ -379,12 +321,6 @@ def _numbers_as_text() -> list[TriedFile]:
             matrix.encode(),
             "labels treated as missing: '-1' … --classes",
             cells=_by_place(NUMBERS),
-        ),
-        kept("surveys: 99 for no response", survey, "read as classes: '99' … --missing 99"),
-        csv(
-            "Excel: ######## from a column that is too narrow",
-            narrow,
-            "labels treated as missing: '########'",
         ),
     ]
 
@@ -399,19 +335,12 @@ def _verdicts() -> list[TriedFile]:
 
     whole = {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 9}
     thinking = changed(LABELS, lambda n, label: f"<think>Case {n}</think>\n{label}")
-    headed = changed(LABELS, lambda n, label: f"Final answer: {label}" if n % 3 else label)
     refusals = changed(LABELS, lambda n, label: label if n % 9 else "I cannot judge this")
-    hidden = changed(LABELS, lambda n, label: label if n % 3 else f"{label[0]}\u200b{label[1:]}")
     return [
         judged(
             "reasoning in <think> before the verdict",
             thinking,
             "92 labels read without the reasoning before them",
-        ),
-        judged(
-            "a sentence before a Markdown fence",
-            lambda n, label: f'Sure!\n```json\n{{"verdict": "{label}"}}\n```',
-            "Markdown fence … their field 'verdict' is read",
         ),
         judged(
             "JSON objects, some of them cut off",
@@ -425,53 +354,11 @@ def _verdicts() -> list[TriedFile]:
             "their field 'label' is read",
         ),
         judged(
-            "an object in a list",
-            lambda n, label: [{"label": label, "score": 0.5}],
-            "their field 'label' is read",
-        ),
-        judged(
-            "objects with different fields",
-            lambda n, label: {["label", "verdict"][n % 2]: label},
-            "none of which is clearly the label",
-            cells=None,
-        ),
-        judged("'Final answer: cat' beside 'cat'", headed, "--fold-case", cells=headed),
-        judged(
-            "the same, with --fold-case",
-            headed,
-            "most frequent spelling",
-            fold_case=True,
-            classes=CLASSES,
-        ),
-        judged(
             "refusals",
             refusals,
             "read as classes: 'I cannot judge this' … --missing 'I cannot judge this'",
             cells=refusals,
         ),
-        judged(
-            "invisible characters within labels",
-            hidden,
-            "invisible characters … --fold-case",
-            cells=hidden,
-        ),
-    ]
-
-
-def _unusual_markers() -> list[TriedFile]:
-    """Marks of missing responses that may be classes, for every ninth response."""
-
-    def marked(program: str, marker: str) -> TriedFile:
-        cells = changed(LABELS, lambda n, label: label if n % 9 else marker)
-        return kept(
-            f"{program}: missing labels written as {marker}", cells, f"read as classes: {marker!r}"
-        )
-
-    return [
-        marked("a person", "\u2014"),
-        marked("a person", "not rated"),
-        marked("Snorkel, with names of classes", "-1"),
-        marked("R", "character(0)"),
     ]
 
 
@@ -492,7 +379,6 @@ def _repeats() -> list[TriedFile]:
             "9 contradictory responses treated as missing … --repeats",
             cells=consistent,
         ),
-        csv("the same, with --repeats first", rows + mistakes, repeats="first"),
     ]
 
 
@@ -501,22 +387,16 @@ def _judges() -> list[TriedFile]:
     failed = [{"id": "q00", "judge": "joe", "verdict": "ERROR"}] * 3
     scored = [{**row, "verdict": {"label": row["verdict"], "score": 0.5}} for row in rows]
     graded = [{**row, "verdict": {"grade_a": row["verdict"], "grade_b": "x"}} for row in rows]
-    letters = changed(LABELS, lambda _, label: {"cat": "A", "cow": "B", "dog": "C"}[label])
-    forms = ("{}", "({})", "Option {}", "\\boxed{{{}}}")
-    spelled = changed(letters, lambda n, letter: forms[n % 4].format(letter))
     return [
         json_lines(
             "judges: JSON lines with failed verdicts",
             rows + failed,
             "3 labels treated as missing: 'ERROR' … --keep-na",
         ),
-        csv(
-            "judges: wide CSV with failed verdicts",
-            wide(LABELS, "parse_error", id=ITEMS),
-            "treated as missing: 'parse_error'",
-        ),
         json_lines(
-            "judges: verdicts that are objects with a label", scored, "their field 'label' is read"
+            "judges: verdicts that are objects with a label",
+            scored,
+            "their field 'label' is read",
         ),
         refused(
             "judges: verdicts that are objects with several grades",
@@ -525,18 +405,6 @@ def _judges() -> list[TriedFile]:
             name="judges.jsonl",
         ),
         json_lines("the same, with --label verdict.grade_a", graded, label="verdict.grade_a"),
-        json_lines(
-            "judges: errors that are objects",
-            [*rows, {"id": "q00", "judge": "joe", "verdict": {"error": {"code": 429}}}],
-            "1 label treated as missing: objects that are errors",
-        ),
-        csv(
-            "judges: A, (A), Option A and \\boxed{A}, with --fold-case",
-            long_rows(spelled, "id judge verdict"),
-            "read in the most frequent spelling",
-            cells=letters,
-            fold_case=True,
-        ),
         json_lines(
             "labels that are lists",
             [
@@ -559,11 +427,6 @@ def _rows_between() -> list[TriedFile]:
     ]
     other_run = dict.fromkeys(LABELS, "cat")
     by_id = long_rows(names="id model label")
-    ids = {(i[1:].lstrip("0") or "0", a): label for (i, a), label in LABELS.items()}
-    floats = [
-        {**row, "item": f"{row['item']}.0" if n % 2 else row["item"]}
-        for n, row in enumerate(long_rows({**ids, ("extra", "ann"): "cat"}))
-    ]
     return [
         csv(
             "CSV files that were joined, with headers in another case",
@@ -575,12 +438,6 @@ def _rows_between() -> list[TriedFile]:
             titled,
             "46 objects without 'item', 'annotator', 'label' skipped",
             cells={cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 2 == 0},
-        ),
-        csv(
-            "items 7 and 7.0 beside one that is text",
-            floats,
-            "only by case, Unicode form, zeros or type … '1.0'",
-            cells={(row["item"], row["annotator"]): row["label"] for row in floats},
         ),
         csv(
             "long CSV with the responses of two runs, without a column that says which",
@@ -680,7 +537,10 @@ def _tables() -> list[TriedFile]:
             long_rows(names="tweet_id user sentiment"),
             "label = 'sentiment' (detected)",
         ),
-        csv("database: hitid, workerid, answer", long_rows(names="hitid workerid answer")),
+        csv(
+            "database: hitid, workerid, answer",
+            long_rows(names="hitid workerid answer"),
+        ),
         tried(
             "pandas: wide Parquet with an index that has no name",
             "wide.parquet",
@@ -689,7 +549,6 @@ def _tables() -> list[TriedFile]:
         *_questions(),
         *_headers(),
         *_separators(),
-        *_suspicious(),
         *_columns_of_classes(),
         *_rows_that_are_no_items(),
     ]
@@ -721,49 +580,22 @@ def _columns_of_classes() -> list[TriedFile]:
             "no column with labels … one column per annotator",
             name="wide.csv",
         ),
-        csv("Chatbot Arena: a column winner", long_rows(names="question_id judge winner")),
-        csv("one column of 0 and 1 per class", one_hot),
         csv(
-            "pandas: get_dummies",
-            pd.get_dummies(FRAME, columns=["label"]).to_csv(index=False).encode(),
+            "Chatbot Arena: a column winner",
+            long_rows(names="question_id judge winner"),
         ),
+        csv("one column of 0 and 1 per class", one_hot),
     ]
 
 
 def _rows_that_are_no_items() -> list[TriedFile]:
     """Totals, comments and footers below a table, and tables that are drawn or turned."""
-    lines = text(long_rows()).decode().splitlines()
-    drawn = [f"| {' | '.join(line.split(','))} |" for line in lines]
-    rule = "+------+-----------+-------+"
     turned = {(who, f"Image {i}"): one for (i, who), one in LABELS.items()}
     form = [
         {"Email Address": a, **{f"Image {i}": LABELS.get((i, a), "") for i in ITEMS}}
         for a in ANNOTATORS
     ]
     return [
-        csv(
-            "a comment between the rows",
-            [*lines[:50], "# second batch", *lines[50:]],
-            "'# second batch' has no response … Delete rows that are not items",
-        ),
-        refused(
-            "MySQL: a table as the terminal shows it",
-            [rule, drawn[0], rule, *drawn[1:], rule],
-            "is not a table of responses",
-            name="votes.txt",
-        ),
-        refused(
-            "SQLite: a dump",
-            b"PRAGMA foreign_keys=OFF;\nINSERT INTO votes VALUES('q1','ann');\n",
-            "is not a table of responses",
-            name="votes.txt",
-        ),
-        refused(
-            "YAML",
-            b"- item: q1\n  annotator: ann\n  label: cat\n",
-            "is not a table of responses",
-            name="votes.yaml",
-        ),
         csv(
             "Google Forms: one row per annotator, one column per item",
             form,
@@ -785,19 +617,8 @@ def _separators() -> list[TriedFile]:
             "wide CSV whose rows, but not the header, end in a comma",
             [rows[0], *(f"{row}," for row in rows[1:])],
         ),
-        refused(
-            "Excel: a title above the header",
-            ["Crowd of May,,,", *rows],
-            "name its columns in row 2 … Delete the lines above the header",
-            name="wide.csv",
-        ),
         csv("LLM: CSV with spaces before quotes", quoted),
         csv("single quotes", single),
-        refused(
-            "commas in a text that is not quoted",
-            text([{"text": "a b", **row} for row in long_rows()]).replace(b" ", b","),
-            "line 2: 5 cells, but the first row has 4 … Quote cells",
-        ),
     ]
 
 
@@ -811,37 +632,15 @@ def _questions() -> list[TriedFile]:
             "several questions: 'colour', 'size' … question=",
         ),
         csv("the same, with --question colour", colours + sizes, question="colour"),
-        refused(
-            "long CSV with two columns of annotators",
-            [{**row, "judge": "x", "model": "y"} for row in long_rows(names="item who label")],
-            "the annotator may be in column 'judge', 'model' … annotator=",
-        ),
     ]
 
 
 def _headers() -> list[TriedFile]:
-    numbered = [
-        {"item": i[1:].lstrip("0") or "0", "annotator": str(ANNOTATORS.index(a)), "label": label}
-        for (i, a), label in NUMBERS.items()
-    ]
     return [
         refused(
             "long CSV without a header",
             text(long_rows(), header=False),
             "together name each row … item='0', annotator='1', label='2'",
-        ),
-        refused(
-            "long CSV of numbers with names that say nothing",
-            text(numbered).replace(b"item,annotator,label", b"x,y,z"),
-            "together name each row … item='x', annotator='y', label='z'",
-        ),
-        csv(
-            "the same, with --item x --annotator y --label z",
-            text(numbered).replace(b"item,annotator,label", b"x,y,z"),
-            cells={(row["item"], row["annotator"]): row["label"] for row in numbered},
-            item="x",
-            annotator="y",
-            label="z",
         ),
         csv(
             "the same, with --item 0 --annotator 1 --label 2",
@@ -871,7 +670,10 @@ def _headers() -> list[TriedFile]:
             ),
         ),
         refused(
-            "text with one column", b"cat\ndog\ncat\ncow\n" * 5, "only one column", name="votes.txt"
+            "text with one column",
+            b"cat\ndog\ncat\ncow\n" * 5,
+            "only one column",
+            name="votes.txt",
         ),
         refused(
             "Excel: CSV that begins with sep=;",
@@ -879,40 +681,6 @@ def _headers() -> list[TriedFile]:
             "sep= … lines above the header",
         ),
     ]
-
-
-def _suspicious() -> list[TriedFile]:
-    sentences = {
-        cell: f"It is clearly a {k} to me, case {n % 12}"
-        for n, (cell, k) in enumerate(LABELS.items())
-    }
-    leaked = {**LABELS, **{(item, "sys"): _vote(item) for item in ITEMS}}
-    scores = {cell: f"{n % 30}" for n, cell in enumerate(LABELS)}
-    cased = {
-        (item, who.title() if n % 2 else who): label
-        for n, ((item, who), label) in enumerate(LABELS.items())
-    }
-    nameless = {(item, who.replace("eve", "nan")): one for (item, who), one in LABELS.items()}
-    return [
-        kept("annotators that differ by case", cased, "3 of 6 differ from others only by case"),
-        kept(
-            "pandas: missing annotators written as nan",
-            nameless,
-            "'nan' is read as the name of an annotator",
-        ),
-        kept("labels that are sentences", sentences, "classes are sentences … --label"),
-        kept("labels that are numbers", scores, "classes are numbers … --label"),
-        kept(
-            "an annotator who is the vote of the others",
-            leaked,
-            "the vote of the others always agrees with 'sys' … --annotator",
-        ),
-    ]
-
-
-def _vote(item: str) -> str:
-    labels = [LABELS[item, who] for who in ANNOTATORS if (item, who) in LABELS]
-    return max(sorted(set(labels)), key=labels.count) if labels else "cat"
 
 
 def _files() -> list[TriedFile]:
@@ -941,24 +709,12 @@ def _files() -> list[TriedFile]:
             "\n".join(json.dumps(row, indent=2) for row in records).encode(),
         ),
         json_file("JSON object {item: {annotator: label}}", by_item),
-        refused(
-            "LLM: JSON in a code fence",
-            b"```\n[]\n```\n",
-            "is not what its name says",
-            name="votes.json",
-        ),
         tried(
             "Excel: Unicode text (UTF-16 with a byte-order mark)",
             "votes.txt",
             as_table(records, "\t").decode().encode("utf-16"),
         ),
-        refused(
-            "UTF-16 without a byte-order mark",
-            LONG.decode().encode("utf-16-le"),
-            "is not a table of responses",
-        ),
         csv("Excel: CSV UTF-8 with a byte-order mark", b"\xef\xbb\xbf" + LONG),
-        refused("Excel: CSV in Windows-1252", LONG.replace(b"cat", b"ch\xe2t"), "0xe2 … UTF-8"),
         *(
             tried(f"separated by {name}", "votes.txt", as_table(records, separator))
             for name, separator in (
@@ -975,28 +731,14 @@ def _files() -> list[TriedFile]:
             "is not a table of responses",
             name="votes.md",
         ),
-        refused("a web page", b"<!DOCTYPE html><html></html>", "is not a table of responses"),
         tried("gzip", "votes.csv.gz", gzip.compress(LONG)),
         tried("bzip2", "votes.csv.bz2", bz2.compress(LONG)),
         tried("xz", "votes.csv.xz", lzma.compress(LONG)),
         tried("zip", "votes.zip", as_archive({"votes.csv": LONG})),
         TriedFile("tar", {"votes.tar": _as_tar(LONG)}),
-        tried("compressed twice", "a.csv.gz", gzip.compress(gzip.compress(LONG))),
-        refused(
-            "Git LFS: a pointer",
-            b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n",
-            "is not a table of responses",
-        ),
-        refused("a binary file", LONG + bytes(9), "is not a table of responses"),
         *_json_shapes(by_item),
         refused("Zstandard", zstandard, "is not a table of responses", name="votes.csv.zst"),
         refused("Excel workbook", workbook, "contains no file … CSV", name="votes.xlsx"),
-        refused(
-            "LibreOffice: an OpenDocument spreadsheet",
-            as_archive({"mimetype": b"application/x", "content.xml": b"<x/>"}),
-            "contains no file … CSV",
-            name="votes.ods",
-        ),
     ]
 
 
@@ -1068,7 +810,11 @@ def _json_shapes(by_item: Mapping[str, Mapping[str, str]]) -> list[TriedFile]:
     ]
     return [
         *(
-            json_file(f"JSON: {shape}", document, cells=several if shape.endswith("…}") else LABELS)
+            json_file(
+                f"JSON: {shape}",
+                document,
+                cells=several if shape.endswith("…}") else LABELS,
+            )
             for shape, document in shapes.items()
         ),
         json_lines(
@@ -1082,12 +828,6 @@ def _json_shapes(by_item: Mapping[str, Mapping[str, str]]) -> list[TriedFile]:
             "votes.parquet",
             pl.DataFrame(lists),
         ),
-        refused(
-            "JSON: {id, label: […]} of annotators who are not named",
-            [{"id": i, "label": ["cat", "cat"]} for i in ITEMS],
-            "a label occurs twice … one row per response",
-            name="votes.jsonl",
-        ),
         json_file(
             "Inspect: scores with a value, an answer and an explanation",
             {"samples": scores},
@@ -1099,161 +839,6 @@ def _json_shapes(by_item: Mapping[str, Mapping[str, str]]) -> list[TriedFile]:
             "holds nested values … one row per response",
             name="export.ndjson",
         ),
-        refused(
-            "JSON lines of lists without names",
-            b"\n".join(json.dumps([*row.values()]).encode() for row in long_rows()),
-            "one object per response",
-            name="votes.jsonl",
-        ),
-    ]
-
-
-def _tools() -> list[TriedFile]:
-    return [*_argilla(), *_mturk(), *_label_studio(), *_other_tools()]
-
-
-def _argilla() -> list[TriedFile]:
-    flat, nested = [], []
-    for item, labels in _by_item().items():
-        flat.append(
-            {
-                "id": item,
-                "text": f"Text {item}",
-                "topic.responses": list(labels.values()),
-                "topic.responses.users": list(labels),
-                "topic.responses.status": ["submitted"] * len(labels),
-                "topic.suggestion": None,
-                "topic.suggestion.score": 0.7,
-            }
-        )
-        responses = [
-            {"user_id": who, "value": label, "status": "submitted"} for who, label in labels.items()
-        ]
-        nested.append({**argilla_record(0, {"topic": responses}), "id": item})
-    suggestions = {"topic": {"value": "cat", "agent": "gpt"}}
-    return [
-        tried("Argilla: records as Parquet", "records.parquet", pl.DataFrame(flat)),
-        json_file("Argilla: records as JSON", nested),
-        json_file(
-            "Argilla: records with suggestions of a model",
-            [{**record, "suggestions": suggestions} for record in nested],
-            "40 suggestions of models read as responses",
-            cells={**LABELS, **{(item, "gpt"): "cat" for item in ITEMS}},
-        ),
-    ]
-
-
-def _mturk() -> list[TriedFile]:
-    def assignments(answers: Callable[[str], dict[str, str]], **fields: str) -> list[Any]:
-        return [
-            {**mturk_assignment(0, a, **answers(label)), "HITId": i, **fields}
-            for (i, a), label in LABELS.items()
-        ]
-
-    ticks = assignments(lambda label: {f"animal__{k}": str(k == label).lower() for k in CLASSES})
-    ticks[0] = {key: "true" if key.startswith("Answer.") else v for key, v in ticks[0].items()}
-    first = {**LABELS, next(iter(LABELS)): "cat"}
-    loud = [{k: v.upper() if k[:7] == "Answer." else v for k, v in row.items()} for row in ticks]
-    labelled = assignments(lambda label: {"animal__label": label})
-    reviewed = [
-        {**row, "AssignmentStatus": "Submitted", "Reject": "" if n % 9 else "no effort"}
-        for n, row in enumerate(labelled)
-    ]
-    several = "1 response with several labels"
-    return [
-        csv("MTurk: tick boxes, one response with several ticks", ticks, several, cells=first),
-        csv("MTurk: tick boxes saved by Excel (TRUE, FALSE)", loud, several, cells=first),
-        csv(
-            "MTurk: a single tick box",
-            assignments(lambda label: {"cat__on": str(label == "cat").lower()}),
-            cells=changed(LABELS, lambda _, label: str(label == "cat").lower()),
-        ),
-        csv("MTurk: Answer.animal.label", labelled, "label = 'Answer.animal'"),
-        csv(
-            "MTurk: reviewed, with reasons in the column Reject",
-            reviewed,
-            "11 rejected assignments skipped",
-            cells={cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 9},
-        ),
-    ]
-
-
-def _label_studio() -> list[TriedFile]:
-    minimal = [
-        {"id": i, "image": f"{i}.png", "animal": label, "annotator": a, "annotation_id": n}
-        for n, ((i, a), label) in enumerate(LABELS.items())
-    ]
-    several = [{**row, "animal": {"choices": [row["animal"], "emu"]}} for row in minimal]
-    tasks = [
-        {
-            **label_studio_task(
-                0,
-                *(
-                    label_studio_annotation({"email": who}, label_studio_choice(label, "animal"))
-                    for who, label in labels.items()
-                ),
-            ),
-            "id": item,
-        }
-        for item, labels in _by_item().items()
-    ]
-    cat = {"model_version": "m1", "result": [label_studio_choice("cat", "animal")]}
-    return [
-        json_file("Label Studio: JSON-MIN", minimal),
-        json_file("Label Studio: JSON-MIN with several choices", several, "with several labels"),
-        csv("Label Studio: CSV", minimal),
-        json_file("Label Studio: JSON", tasks),
-        json_file(
-            "Label Studio: JSON with predictions of a model",
-            [{**task, "predictions": [cat]} for task in tasks],
-            "40 predictions of models read as responses",
-            cells={**LABELS, **{(item, "m1"): "cat" for item in ITEMS}},
-        ),
-    ]
-
-
-def _other_tools() -> list[TriedFile]:
-    toloka = [
-        {
-            "INPUT:image": f"{i}.png",
-            "OUTPUT:animal": label,
-            "GOLDEN:animal": "",
-            "ASSIGNMENT:task_id": i,
-            "ASSIGNMENT:worker_id": a,
-            "ASSIGNMENT:status": "APPROVED",
-        }
-        for (i, a), label in LABELS.items()
-    ]
-    prodigy = [
-        {**prodigy_task(0, a, accept=[label]), "text": i, "_input_hash": i}
-        for (i, a), label in LABELS.items()
-    ]
-    span = {"start": 0, "end": 3, "label": "CAT"}
-    spans = [
-        {key: value for key, value in row.items() if key != "accept"} | {"spans": [span]}
-        for row in prodigy
-    ]
-    doccano = {
-        f"{who}.jsonl": as_json_lines(
-            [{"id": i, "text": i, "label": [label]} for (i, a), label in LABELS.items() if a == who]
-        )
-        for who in ANNOTATORS
-    }
-    appen = [
-        {"_unit_id": i, "_worker_id": a, "_golden": "false", "animal": label, "animal_gold": ""}
-        for (i, a), label in LABELS.items()
-    ]
-    return [
-        tried("Appen: full report", "f123.csv", appen),
-        tried("Toloka: TSV", "toloka.tsv", as_table(toloka, "\t")),
-        json_lines("Prodigy: JSON lines", prodigy),
-        refused(
-            "Prodigy: JSON lines with spans",
-            spans,
-            "contains text spans, not classes",
-            name="prodigy.jsonl",
-        ),
-        TriedFile("doccano: one file per annotator", doccano),
     ]
 
 
@@ -1261,7 +846,6 @@ GROUPS: dict[str, list[TriedFile]] = {
     "Values": _values(),
     "Tables": [*_tables(), *_rows_between()],
     "File types": _files(),
-    "Tools": _tools(),
 }
 TRIED_FILES = [tried for group in GROUPS.values() for tried in group]
 

@@ -12,7 +12,7 @@ from blindfuse.readers.sources import Source
 from blindfuse.readers.tables import Record, Table, check_columns, text_expression, to_text
 from blindfuse.responses.detection import SAMPLE_ROWS
 
-MIN_BYTES_PER_VALUE = 8
+_MIN_BYTES_PER_VALUE = 8
 """Memory per value: text of up to twelve bytes takes 16, and most other types take 8."""
 
 _MAGIC = {b"PAR1": "Parquet", b"ARRO": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
@@ -67,10 +67,10 @@ def open_columnar(source: Source) -> Table:
 def _max_rows(source: Source, n_columns: int) -> int:
     """Return the number of rows that a file of this size may claim.
 
-    Equal values take almost no space in a file, but MIN_BYTES_PER_VALUE each in memory, and Polars
+    Equal values take almost no space in a file, but _MIN_BYTES_PER_VALUE each in memory, and Polars
     aborts the process when memory runs out.
     """
-    return unpacked_limit(source.size) // (MIN_BYTES_PER_VALUE * max(1, n_columns))
+    return unpacked_limit(source.size) // (_MIN_BYTES_PER_VALUE * max(1, n_columns))
 
 
 def _scan(source: Source, file_type: str) -> pl.LazyFrame:

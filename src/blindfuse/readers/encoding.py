@@ -30,7 +30,7 @@ from blindfuse.responses.responses import Responses
 from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.scores import Levels
 from blindfuse.responses.set_coding import code_sets
-from blindfuse.responses.set_values import choose_separator, compound_texts, parse_set
+from blindfuse.responses.set_values import choose_separator, parse_set
 from blindfuse.responses.values import LabelOptions, LabelRules
 from blindfuse.typing import Array
 
@@ -138,23 +138,14 @@ def code_values(
 
 
 def _too_many_classes(table: Table, columns: Mapping[str, str], values: pl.Series) -> str:
-    used = set(columns.values())
-    categorical = [
-        column.name for column in table.sample if column.name not in used and is_categorical(column)
-    ]
-    where = columns["label"]
-    if len(compound_texts(values.drop_nulls().head(MAX_CLASSES).to_list())) > MAX_CLASSES // 2:
-        hint = "They look like several labels per cell: add --multi-label (kind='sets' in Python)."
-    elif where not in table.columns:
-        hint = f"Name the columns with labels by annotator=; there are {list_names(categorical)}."
-    elif categorical:
-        hint = f"Did you mean label={categorical[0]!r}?"
-    else:
-        hint = "Name the label column with label=."
+    others = [column for column in table.sample if column.name not in columns.values()]
+    likely = list_names(column.name for column in others if is_categorical(column))
     examples = list_names(text[:40] for text in values.drop_nulls().head(3))
     return (
-        f"{table.name}: {where!r} contains {len(values):,} different labels ({examples}, …), "
-        f"but at most {MAX_CLASSES:,} classes are supported. {hint}"
+        f"{table.name}: {columns['label']!r} contains {len(values):,} different labels "
+        f"({examples}, …), but at most {MAX_CLASSES:,} classes are supported. Name the labels with "
+        "label=, the annotators of a wide table with annotator=, or add --multi-label (kind='sets' "
+        f"in Python) for several labels per cell. Columns with few values: {likely or 'none'}."
     )
 
 

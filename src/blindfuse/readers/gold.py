@@ -1,6 +1,6 @@
 """Gold labels in a file of their own, and the checked labels of an audit."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from blindfuse.readers.numbers import floats_of
 from blindfuse.readers.reader import parse
 from blindfuse.readers.reading import open_tables
 from blindfuse.readers.sources import FileInput
-from blindfuse.readers.tables import Table, load_columns, load_records
+from blindfuse.readers.tables import Table, load_columns, with_fields
 from blindfuse.responses.detection import (
     ColumnOptions,
     detect_column,
@@ -118,9 +118,9 @@ def _load(tables: Sequence[Table], item: str | None, label: str | None) -> pl.Da
 
 # Checked labels
 
-DESIGN = ("stratum", "stratum_size", "probability")
+_DESIGN = ("stratum", "stratum_size", "probability")
 """Columns that say how the items were drawn."""
-N_STRATA = "n_strata"
+_N_STRATA = "n_strata"
 """Column with the number of strata that a plan asked for."""
 
 
@@ -159,24 +159,24 @@ def read_checked(path: FileInput, classes: Names | None = None) -> CheckedFile:
     if tables[0].records is not None and "data" in columns:
         frame = _label_studio_frame(tables)
     elif {"stratum", "probability"} & set(columns) and "item" in columns:
-        used = [name for name in ("item", "label", *DESIGN, N_STRATA) if name in columns]
+        used = [name for name in ("item", "label", *_DESIGN, _N_STRATA) if name in columns]
         frame = load_columns(tables, used)
     else:
         return CheckedFile(read_gold(path, classes=classes))
-    absent = {name for name in ("label", *DESIGN, N_STRATA) if name not in frame.columns}
+    absent = {name for name in ("label", *_DESIGN, _N_STRATA) if name not in frame.columns}
     frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
     name = tables[0].name
     labels = _unique_values(name, frame.select("item", "label"), _labels_by(classes))
     drawn = frame.unique("item", keep="first", maintain_order=True)
-    numbers = drawn.select(pl.col(*DESIGN, N_STRATA).cast(pl.Float64, strict=False))
-    if all(column.null_count() == len(drawn) for column in numbers.select(DESIGN)):
+    numbers = drawn.select(pl.col(*_DESIGN, _N_STRATA).cast(pl.Float64, strict=False))
+    if all(column.null_count() == len(drawn) for column in numbers.select(_DESIGN)):
         return CheckedFile(labels)
     if "stratum" in absent:
         numbers = numbers.with_columns(stratum="probability")
     if "stratum_size" in absent:
         size = pl.len().over("stratum") / pl.col("probability")
         numbers = numbers.with_columns(stratum_size=size)
-    stratum, size, probability = (pl.col(name) for name in DESIGN)
+    stratum, size, probability = (pl.col(name) for name in _DESIGN)
     has_probability = pl.lit("probability" in absent) | ((probability > 0) & (probability <= 1))
     valid = stratum.is_not_null() & (size >= 1) & size.is_finite() & has_probability
     wrong = numbers.select(~valid.fill_null(False)).to_series()
@@ -184,10 +184,10 @@ def read_checked(path: FileInput, classes: Names | None = None) -> CheckedFile:
         raise BadFile(
             f"{name} has no valid inclusion probability for the items "
             f"{list_names(drawn['item'].filter(wrong))}. Restore the columns "
-            f"{list_names(DESIGN)} of the plan, or remove them to use the labels as a list of "
+            f"{list_names(_DESIGN)} of the plan, or remove them to use the labels as a list of "
             "your own."
         )
-    asked = numbers[N_STRATA].drop_nulls().to_list()
+    asked = numbers[_N_STRATA].drop_nulls().to_list()
     strata = numbers["stratum"].rank("dense").cast(pl.Int64) - 1
     return CheckedFile(
         labels,
@@ -199,29 +199,20 @@ def read_checked(path: FileInput, classes: Names | None = None) -> CheckedFile:
 
 
 def _label_studio_frame(tables: Sequence[Table]) -> pl.DataFrame:
-    """One row per task, with the fields of its data and the label of its annotations."""
-    fields = ("item", *DESIGN, N_STRATA)
-    rows = [
-        {name: None if data.get(name) is None else str(data[name]) for name in fields}
-        for data in (task.get("data") or {} for task in load_records(tables))
-        if data.get("item") is not None
-    ]
-    if not rows:
+    """One row per task, with the fields of its data and the label of its annotations, if any."""
+    fields = [f"data.{name}" for name in ("item", *_DESIGN, _N_STRATA)]
+    frame = load_columns([with_fields(table, fields) for table in tables], fields)
+    frame = frame.rename(lambda field: field.removeprefix("data.")).drop_nulls("item")
+    if frame.is_empty():
         raise BadFile(
             f"{tables[0].name} has no task with the field 'item'. Import the tasks that "
             "`blindfuse audit --label-studio` writes, and export them as JSON."
         )
-    frame = pl.DataFrame(rows, schema=dict.fromkeys(fields, pl.String))
-    labels = pl.DataFrame(_annotations(tables), schema=["item", "label"], orient="row")
-    labels = labels.cast(pl.String).unique(maintain_order=True)
-    return frame.join(labels, on="item", how="left", maintain_order="left")
-
-
-def _annotations(tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
-    """Items and labels of the annotations; tasks without annotations have none."""
     if not {"annotations", "completions"} & set(tables[0].columns):
-        return
+        return frame
     parsed = parse(label_studio, tables, ColumnOptions(item="item"))
-    yield from parsed.frame.drop_nulls().select("item", "label").iter_rows()
+    labels = parsed.frame.drop_nulls().select("item", "label")
     if parsed.gold is not None:
-        yield from parsed.gold.iter_rows()
+        labels = pl.concat([labels, parsed.gold.rename({"ground_truth": "label"})])
+    labels = labels.unique(maintain_order=True)
+    return frame.join(labels, on="item", how="left", maintain_order="left")

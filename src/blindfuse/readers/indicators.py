@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.nested_values import set_text
+from blindfuse.readers.nested_values import ticked_names
 from blindfuse.readers.reader import ParsedResponses
 from blindfuse.readers.tables import Table, load_responses
 from blindfuse.responses.column_names import name_of_role
 from blindfuse.responses.detection import ColumnOptions, detect_column, gold_column, require_column
-from blindfuse.responses.markers import truth_value
+from blindfuse.responses.markers import TRUTH_VALUES, truth_value
 
 TITLE = "a table with one column per class"
 
@@ -46,25 +46,22 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     annotator = require_column("annotator", table, named)
     item = require_column("item", table, options.item, [annotator])
     frame, notes = load_responses(tables, [item, annotator, *classes])
-    names = _class_names(classes)
-    labels = [
-        None
-        if not any(map(_is_filled, row))
-        else set_text([name for name, cell in zip(names, row, strict=True) if truth_value(cell)])
-        for row in frame.select(classes).iter_rows()
-    ]
+    cells = frame.select(pl.col(classes).str.strip_chars().str.to_lowercase().replace("", None))
+    ticks = cells.select(pl.all().replace_strict(TRUTH_VALUES, default=None))
     for name in classes:
-        for row, cell in enumerate(frame[name], 1):
-            if _is_filled(cell) and truth_value(cell) is None:
-                raise BadFile(
-                    f"{table.name}, row {row:,}: {cell!r} in column {name!r} does not say whether "
-                    "the class applies. Use 0 and 1."
-                )
+        wrong = (cells[name].is_not_null() & ticks[name].is_null()).arg_true()
+        if len(wrong):
+            raise BadFile(
+                f"{table.name}, row {wrong[0] + 1:,}: {frame[name][wrong[0]]!r} in column {name!r} "
+                "does not say whether the class applies. Use 0 and 1."
+            )
+    is_missing = cells.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    labels = ticked_names(ticks.rename(dict(zip(classes, _class_names(classes), strict=True))))
     return ParsedResponses(
         frame.select(
             item=pl.col(item),
             annotator=pl.col(annotator),
-            label=pl.Series(labels, dtype=pl.String),
+            label=pl.when(~is_missing).then(labels),
         ),
         {"item": item, "annotator": annotator, "label": f"{len(classes)} columns of 0 and 1"},
         notes,

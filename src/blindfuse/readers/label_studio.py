@@ -20,6 +20,7 @@ from blindfuse.readers.reader import (
 )
 from blindfuse.readers.tables import Record, Table, load_columns, load_records
 from blindfuse.responses.detection import ColumnOptions, existing_column
+from blindfuse.responses.markers import word_set
 from blindfuse.responses.notes import count_note
 
 TITLE = "a Label Studio export"
@@ -32,17 +33,8 @@ _VALUE_OF_TYPE = {
     "taxonomy": "taxonomy",
 }
 """Result types that name a class, and the key of the class; boxes, spans and texts do not."""
-_METADATA = frozenset(
-    [
-        "id",
-        "annotator",
-        "annotation_id",
-        "created_at",
-        "updated_at",
-        "lead_time",
-        "was_cancelled",
-        "agreement",
-    ]
+_METADATA = word_set(
+    "id annotator annotation_id created_at updated_at lead_time was_cancelled agreement"
 )
 
 
@@ -154,10 +146,10 @@ def _read_short(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespon
         "annotator": existing_column(table, str(options.annotator or "annotator")),
         "label": question_column(table, _possible_questions(table, item), "", options),
     }
-    cancelling = ["was_cancelled"] if "was_cancelled" in table.columns else []
+    cancelling = {"was_cancelled"}.intersection(table.columns)
     frame = load_columns(tables, [*columns.values(), *cancelling])
-    is_cancelled = [pl.col(column).str.to_lowercase() == "true" for column in cancelling]
-    kept = frame.remove(is_cancelled) if cancelling else frame
+    marks = [pl.col(column).str.to_lowercase().ne_missing("true") for column in cancelling]
+    kept = frame.filter(pl.lit(True), *marks)
     label = pl.col(columns["label"])
     return ParsedResponses(
         kept.select(

@@ -12,7 +12,7 @@ import polars as pl
 
 from blindfuse.errors import BadFile
 from blindfuse.readers.json_tables import parse_json
-from blindfuse.readers.nested_values import set_text
+from blindfuse.readers.nested_values import ticked_names
 from blindfuse.readers.reader import ParsedResponses, question_column
 from blindfuse.readers.tables import Table, cell_text, check_columns, load_columns
 from blindfuse.responses.detection import ColumnOptions, existing_column
@@ -77,12 +77,8 @@ def _one_column_per_question(name: str, frame: pl.DataFrame) -> pl.DataFrame:
         frame = pl.concat([frame, parsed], how="horizontal")
     for question, columns in _choice_columns(frame).items():
         ticks = frame.select(pl.col(columns).str.to_lowercase() == "true")
-        names = [column.rpartition(".")[2] for column in columns]
-        chosen = [
-            set_text([name for name, tick in zip(names, row, strict=True) if tick])
-            for row in ticks.iter_rows()
-        ]
-        frame = frame.drop(columns).with_columns(pl.Series(question, chosen, pl.String))
+        choices = ticked_names(ticks.rename(lambda column: column.rpartition(".")[2]))
+        frame = frame.drop(columns).with_columns(choices.alias(question))
     labels = {column: column.removesuffix(".label") for column in frame.columns}
     return frame.rename({old: new for old, new in labels.items() if new not in frame.columns})
 

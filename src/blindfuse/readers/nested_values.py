@@ -33,6 +33,14 @@ def set_text(choices: Sequence[Any]) -> str:
     return json.dumps([name for name in names if name is not None], ensure_ascii=False)
 
 
+def ticked_names(ticks: pl.DataFrame) -> pl.Series:
+    """Return the names of the columns that are true in each row, as the text of a JSON list."""
+    quoted = {name: pl.lit(json.dumps(name, ensure_ascii=False)) for name in ticks.columns}
+    names = [pl.when(pl.col(name)).then(text) for name, text in quoted.items()]
+    listed = pl.concat_str(names, separator=", ", ignore_nulls=True)
+    return ticks.select(pl.format("[{}]", listed)).to_series()
+
+
 def names_of_objects(column: pl.Series) -> pl.Series:
     """Replace JSON objects in a text column by the name or id they contain."""
     is_object = column.str.starts_with("{")

@@ -85,13 +85,11 @@ def _as_numbers(
     """
     text = labels.str.strip_chars(TRIMMED)
     values, notes = as_floats(text)
-    numbers = [
-        float(marker) for marker in missing if NUMERAL.fullmatch(marker) and "," not in marker
-    ]
     others = text.filter(values.is_null()).drop_nulls().unique().to_list()
-    failed = [other for other in others if is_failed_verdict(other)]
-    is_empty = text.is_null() | text.is_in([other for other in others if _is_empty(other)])
-    is_named = text.is_in([*missing, *failed]) | values.is_in(numbers)
+    numerals = [marker for marker in missing if NUMERAL.fullmatch(marker) and "," not in marker]
+    named = [*missing, *filter(is_failed_verdict, others)]
+    is_empty = text.is_null() | text.is_in(list(filter(_is_empty, others)))
+    is_named = text.is_in(named) | values.is_in(list(map(float, numerals)))
     is_dropped = is_named.fill_null(False) & ~is_empty
     wrong = (values.is_null() & ~is_empty & ~is_dropped).arg_true()
     if len(wrong):

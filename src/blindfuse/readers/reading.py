@@ -116,33 +116,25 @@ class ReadOptions(TypedDict, total=False):
     levels: Levels
 
 
+Paths = FileInput | Iterable[FileInput]
+
+
 @overload
 def read(
-    paths: FileInput | Iterable[FileInput],
-    *,
-    kind: Literal["labels", "scores"] = ...,
-    **options: Unpack[ReadOptions],
+    paths: Paths, *, kind: Literal["labels", "scores"] = ..., **options: Unpack[ReadOptions]
 ) -> Read[Responses]: ...
 @overload
 def read(
-    paths: FileInput | Iterable[FileInput],
-    *,
-    kind: Literal["sets"],
-    **options: Unpack[ReadOptions],
+    paths: Paths, *, kind: Literal["sets"], **options: Unpack[ReadOptions]
 ) -> Read[ResponseSets]: ...
 @overload
 def read(
-    paths: FileInput | Iterable[FileInput],
-    *,
-    kind: Literal["numbers"],
-    **options: Unpack[ReadOptions],
+    paths: Paths, *, kind: Literal["numbers"], **options: Unpack[ReadOptions]
 ) -> Read[Numbers]: ...
 @overload
+def read(paths: Paths, *, kind: Kind, **options: Unpack[ReadOptions]) -> Read[Any]: ...
 def read(
-    paths: FileInput | Iterable[FileInput], *, kind: Kind, **options: Unpack[ReadOptions]
-) -> Read[Any]: ...
-def read(
-    paths: FileInput | Iterable[FileInput],
+    paths: Paths,
     *,
     kind: Kind = "labels",
     format: str | None = None,

@@ -24,7 +24,7 @@ FileInput = str | os.PathLike[str] | IO[bytes]
 HEAD_BYTES = 1 << 20
 """Number of bytes that file types and columns are detected from."""
 
-TEXT_EXTENSIONS = ("csv", "tsv", "tab", "txt")
+_TEXT_EXTENSIONS = ("csv", "tsv", "tab", "txt")
 OTHER_EXTENSIONS = ("json", "jsonl", "ndjson", "parquet", "pq", "feather", "arrow", "ipc")
 """Extensions of the files that are read from folders and archives: of delimited text, and others
 that hold none."""
@@ -161,7 +161,7 @@ def _not_found(path: Path) -> str:
     return f"{path} is not found: {suggest(path.name, os.listdir(path.parent))}"
 
 
-_EXTENSIONS = TEXT_EXTENSIONS + OTHER_EXTENSIONS
+_EXTENSIONS = _TEXT_EXTENSIONS + OTHER_EXTENSIONS
 _NO_TABLE = f"no file that can be read: none ends in one of {', '.join(_EXTENSIONS)}. {EXPORT}"
 
 

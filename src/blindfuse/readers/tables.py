@@ -13,7 +13,7 @@ from blindfuse.readers.sources import Source
 from blindfuse.responses.detection import repeats_as_classes
 from blindfuse.responses.notes import count_note
 
-MAX_COLUMNS = 20_000
+_MAX_COLUMNS = 20_000
 
 Record = Mapping[str, Any]
 """A JSON object."""
@@ -175,10 +175,10 @@ def check_columns(name: str, columns: Sequence[str]) -> list[str]:
 
 
 def check_column_count(name: str, count: int) -> None:
-    """Raise BadFile if there are more than ``MAX_COLUMNS`` columns."""
-    if count > MAX_COLUMNS:
+    """Raise BadFile if there are more than ``_MAX_COLUMNS`` columns."""
+    if count > _MAX_COLUMNS:
         raise BadFile(
-            f"{name} has more than {MAX_COLUMNS:,} columns. "
+            f"{name} has more than {_MAX_COLUMNS:,} columns. "
             "Convert it to a long table with one row per response."
         )
 
