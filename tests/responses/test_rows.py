@@ -13,7 +13,7 @@ from blindfuse.responses import rows
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 70))), st.sampled_from(["last", "first"])
 )
-def test_threads_sort_and_deduplicate_as_one_does(
+def test_kernels_sort_and_deduplicate_as_numpy_does(
     cells: list[tuple[int, int]], repeats: Any
 ) -> None:
     places = list(enumerate(cells))
@@ -21,15 +21,9 @@ def test_threads_sort_and_deduplicate_as_one_does(
     expected = sorted(place)
     items, codes = np.array(cells, dtype=np.int32).reshape(-1, 2).T
     responses = items, codes, np.arange(len(cells))
-    large = len(cells) + 1
-    # one block per thread, one block, rows that are too long to be sorted one by one, and NumPy
-    sizes = (0, 1, large, 1), (0, large, large, large), (0, 1, 0, 1), (large, 1, large, 1)
-    for min_compiled, min_responses, max_ranked, min_ranked in sizes:
+    for min_compiled in (0, len(cells) + 1):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(rows, "MIN_COMPILED", min_compiled)
-            patch.setattr(rows, "MIN_RESPONSES_PER_THREAD", min_responses)
-            patch.setattr(rows, "MAX_RANKED", max_ranked)
-            patch.setattr(rows, "MIN_RANKED_PER_THREAD", min_ranked)
             found, repeated, _ = rows.sort_and_deduplicate(*responses, (6, 71), repeats)
         assert np.repeat(np.arange(6), np.diff(found.starts)).tolist() == [c[0] for c in expected]
         assert found.codes.tolist() == [cell[1] for cell in expected]

@@ -33,28 +33,3 @@ def scatter(rows, codes, symbols, free, row_codes, row_symbols):
         row_codes[place] = codes[at]
         row_symbols[place] = symbols[at]
         free[rows[at]] = place + 1
-
-
-@kernel
-def sort_within_rows(starts, codes, symbols, first, last, longest):
-    """Sort the responses of the rows from ``first`` to ``last`` by code, stably and in place.
-
-    ``longest`` is the length of the longest row. The position of a response is the number of
-    smaller codes, counted without branches: for short rows that is faster than any sort.
-    """
-    own_codes, own_symbols = np.empty(longest, codes.dtype), np.empty(longest, symbols.dtype)
-    for row in range(first, last):
-        begin = starts[row]
-        count = starts[row + 1] - begin
-        for at in range(count):
-            own_codes[at] = codes[begin + at]
-            own_symbols[at] = symbols[begin + at]
-        for at in range(count):
-            code = own_codes[at]
-            target = begin
-            for other in range(at):
-                target += own_codes[other] <= code
-            for other in range(at + 1, count):
-                target += own_codes[other] < code
-            codes[target] = code
-            symbols[target] = own_symbols[at]

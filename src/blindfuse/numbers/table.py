@@ -12,14 +12,16 @@ from blindfuse.kernels.threads import map_threads
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_column
 from blindfuse.responses.detection import ColumnOptions, detect_column, is_long
-from blindfuse.responses.frame_tables import LongTable, read_long, read_wide
 from blindfuse.responses.inputs import (
+    LongTable,
     Names,
     Values,
     as_matrix,
     cell_description,
     code_columns,
     names_or_numbers,
+    read_long,
+    read_wide,
     row_description,
 )
 from blindfuse.responses.numerals import as_floats, missing_number_note
@@ -180,12 +182,6 @@ class Numbers(AnnotationTable):
         n = self.ratings_per_item
         variances = self.squared_deviations() / np.maximum(n - 1, 1)
         return np.where(n > 1, np.sqrt(variances), np.nan)
-
-    def matrix(self) -> Floats:
-        """Return the ratings ``[item, annotator]``, NaN where there is none."""
-        matrix = np.full((self.n_items, self.n_annotators), np.nan)
-        matrix[self.item_of_rating(), self.codes] = self.values
-        return matrix
 
     def with_values(self, values: Floats) -> "Numbers":
         """Return other ratings in the places of these."""

@@ -1,7 +1,7 @@
 """Conversion of users' values (text, numbers, booleans) to integer codes, and back."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set, Sized
 from operator import is_
 from reprlib import repr as short
 from typing import Any, NamedTuple
@@ -77,6 +77,17 @@ def as_plain_names(names: Array) -> Array:
     return np.fromiter(plain_names(values), dtype=object, count=len(values))
 
 
+def check_equal_lengths(columns: Mapping[str, Sized]) -> None:
+    """Raise BadLabels unless all columns have the same length."""
+    lengths = [f"{len(column):,}" for column in columns.values()]
+    if len(set(lengths)) > 1:
+        *first, last = columns
+        raise BadLabels(
+            f"{', '.join(first)} and {last} must have the same length, but have "
+            f"{', '.join(lengths[:-1])} and {lengths[-1]} entries. Pass one entry per response."
+        )
+
+
 class CodedNames(NamedTuple):
     """A column as codes, −1 if missing, with the names and with notes about the conversion.
 
@@ -99,8 +110,8 @@ def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
         whether names are trimmed, and whole numbers of equal value are one name.
     """
     array = as_column(values)
-    if array.dtype.kind == "f" and plain and _are_whole_floats(array):
-        array = array.astype(np.int64)
+    if array.dtype.kind == "f" and plain and np.all(array == np.floor(array)):
+        array = array.astype(np.int64) if np.all(np.abs(array) < 2**53) else array
     if array.dtype.kind in "iu":
         codes, firsts = factorize_integers(array)
         return CodedNames(codes, array[firsts], [])
@@ -119,11 +130,6 @@ def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
     return CodedNames(codes, distinct, notes)
 
 
-def _are_whole_floats(values: Array) -> bool:
-    """Return whether all of these are whole numbers that integers hold."""
-    return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2**53)))
-
-
 def _by_appearance(values: Array) -> tuple[Array, Array]:
     """Return codes in order of first appearance, and the distinct values."""
     distinct, firsts, codes = np.unique(values, return_index=True, return_inverse=True)
@@ -134,9 +140,7 @@ def _by_appearance(values: Array) -> tuple[Array, Array]:
 def _join_names(codes: Array, distinct: Array, kind: str) -> CodedNames:
     """Join names that are equal when trimmed, or as whole numbers."""
     names = distinct.tolist()
-    if not all(isinstance(name, str) for name in names):
-        return CodedNames(codes, distinct, [])
-    plain = plain_names(names)
+    plain = plain_names(names) if all(isinstance(name, str) for name in names) else names
     if plain == names:
         return CodedNames(codes, distinct, [])
     code_of_name, joined = _factorize(np.fromiter(plain, dtype=object, count=len(plain)))
@@ -158,26 +162,19 @@ def code_labels(values: Array, options: LabelOptions, describe: Callable[[int], 
     if values.dtype.kind in "cmMV":
         raise BadLabels(f"Labels of type {values.dtype} are not supported. Convert them to text.")
     codes, distinct = _factorize(values)
+    n_times = np.bincount(codes.astype(np.intp, copy=False), minlength=len(distinct)).tolist()
+    occurring = [one if n else None for one, n in zip(distinct.tolist(), n_times, strict=True)]
 
     def where(code: int) -> str | None:
-        at = np.flatnonzero(codes == code)
-        return describe(int(at[0])) if at.size else None
+        return describe(int(np.argmax(codes == code))) if n_times[code] else None
 
-    def counts() -> list[int]:
-        return [int(one) for one in np.bincount(codes, minlength=len(distinct))]
-
-    plain, notes = labels_of_objects(_occurring(codes, distinct), counts, _unclear_objects)
-    coded = code_distinct(plain, counts, options, where)
-    coded = coded._replace(notes=[*notes, *coded.notes])
+    plain, notes = labels_of_objects(occurring, lambda: n_times, _unclear_objects)
+    coded = code_distinct(plain, lambda: n_times, options, where)
     if not len(coded.names):
         raise BadLabels(
             "There are no labels, so there is nothing to fuse. Check the missing marker."
         )
-    if np.array_equal(coded.codes, np.arange(len(coded.codes))) and (
-        codes.dtype == coded.codes.dtype
-    ):
-        return coded._replace(codes=codes.copy())
-    return coded._replace(codes=coded.codes[codes])
+    return CodedNames(coded.codes[codes], coded.names, [*notes, *coded.notes])
 
 
 def _unclear_objects(fields: Sequence[str]) -> BadLabels:
@@ -277,16 +274,12 @@ def union(names: Array, more: Array, kind: str) -> Array:
     new = more[positions(more, names) < 0]
     if not len(new):
         return names
-    if len(names) and _is_text(names[0]) != _is_text(new[0]):
+    if len(names) and isinstance(names[0], str) != isinstance(new[0], str):
         raise BadLabels(
             f"New {kind} {list_names(new)} have another type than the previous ones, "
             f"{list_names(names)}. Convert all of them to text, or none."
         )
     return _narrow(np.fromiter([*names.tolist(), *new.tolist()], dtype=object))
-
-
-def _is_text(name: Any) -> bool:
-    return isinstance(name, str)
 
 
 def _narrow(array: Array) -> Array:
@@ -320,14 +313,6 @@ def _factorize(values: Array) -> tuple[Array, Array]:
     keys = map(name_key, values.tolist())
     codes = np.fromiter((seen.setdefault(key, len(seen)) for key in keys), np.intp, values.size)
     return codes, np.fromiter(map(key_value, seen), dtype=object, count=len(seen))
-
-
-def _occurring(codes: Array, distinct: Array) -> list[Any]:
-    """Return the distinct values, with None for those in a small range that do not occur."""
-    values: list[Any] = distinct.tolist()
-    if distinct.dtype.kind in "iu" and len(distinct) <= _SMALL_RANGE:
-        return [value if np.any(codes == code) else None for code, value in enumerate(values)]
-    return values
 
 
 def _reject_invalid_labels(

@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from blindfuse.errors import BadLabels, list_names
+from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses.anchor import Alphabet
 from blindfuse.responses.coding import as_names, check_classes, positions, union
-from blindfuse.responses.rows import Rows, row_starts
+from blindfuse.responses.rows import Rows, as_positions, row_starts
 from blindfuse.typing import Array, Codes
 
 if TYPE_CHECKING:
@@ -50,8 +51,11 @@ def recode(
     return _with_codes(table, annotators, annotator_at, alphabet, symbol_at)
 
 
-def keep_annotators(table: "Responses", places: Codes) -> "Responses":
-    """Return the responses of the annotators at these positions, in this order."""
+def keep_annotators(table: "Responses", chosen: ArrayLike) -> "Responses":
+    """Return the responses of these annotators (``Responses.select_annotators``)."""
+    places = as_positions(chosen, table.n_annotators, "annotators")
+    if len(set(places.tolist())) < len(places):
+        raise BadParameter("An annotator is selected more than once. Select each one once.")
     annotator_at = np.full(table.n_annotators, -1)
     annotator_at[places] = np.arange(len(places))
     symbol_at = np.arange(table.n_symbols)

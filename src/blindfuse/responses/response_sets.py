@@ -11,12 +11,14 @@ from blindfuse.errors import BadParameter
 from blindfuse.responses import frames
 from blindfuse.responses.coding import CodedNames, as_column, check_classes
 from blindfuse.responses.detection import ColumnOptions, require_column
-from blindfuse.responses.frame_tables import LongTable, WideTable, read_frame
 from blindfuse.responses.inputs import (
+    LongTable,
     Names,
     Values,
+    WideTable,
     code_columns,
     label_options,
+    read_frame,
     row_description,
 )
 from blindfuse.responses.notes import count_note, names_note
@@ -214,14 +216,9 @@ class ResponseSets(AnnotationTable):
         return len(self.members)
 
     @cached_property
-    def responses_per_set(self) -> Integers:
-        """Number of responses that are each distinct set, ``[set]``."""
-        return read_only(np.bincount(self.symbols, minlength=len(self.members)))
-
-    @cached_property
     def responses_per_class(self) -> Integers:
         """Number of responses that contain each class, ``[class]``."""
-        return read_only(self.responses_per_set @ self.members.astype(np.int64))
+        return read_only(self.responses_per_symbol @ self.members.astype(np.int64))
 
     def indicators(self) -> Members:
         """Return whether each response contains each class, ``[response, class]``."""
@@ -239,7 +236,7 @@ class ResponseSets(AnnotationTable):
     @property
     def are_single(self) -> bool:
         """Whether every response contains exactly one class."""
-        used = self.members[self.responses_per_set > 0]
+        used = self.members[self.responses_per_symbol > 0]
         return bool((used.sum(axis=1) == 1).all())
 
     def single_choices(self) -> Responses:

@@ -2,60 +2,45 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses import frames
 from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor, check_alphabet
 from blindfuse.responses.coding import CodedNames, as_column, as_names, check_classes, code_labels
 from blindfuse.responses.detection import ColumnOptions
-from blindfuse.responses.frame_tables import (
-    LongTable,
-    WideTable,
-    read_frame,
-    read_wide,
-)
 from blindfuse.responses.inputs import (
+    LongTable,
     Names,
     Values,
+    WideTable,
     as_matrix,
     cell_description,
-    check_equal_lengths,
     code_columns,
     label_options,
     names_or_numbers,
+    read_frame,
+    read_wide,
     row_description,
 )
 from blindfuse.responses.notes import names_note
 from blindfuse.responses.recoding import concatenate, keep_annotators, recode
 from blindfuse.responses.repeats import Repeats
-from blindfuse.responses.rows import (
-    Rows,
-    are_below,
-    as_codes,
-    as_positions,
-    item_dtype,
-    read_only,
-    row_of_entry,
-    sort_into_rows,
-    symbol_dtype,
-)
+from blindfuse.responses.rows import check_codes, read_only, symbol_dtype
 from blindfuse.responses.sanity import sanity_notes
-from blindfuse.responses.scores import MAX_LEVELS, SCORE_CLASSES, Levels, read_scores
-from blindfuse.responses.symbols import (
-    add_abstentions,
-    cluster_responses,
-    read_probabilities,
-    with_alphabet,
+from blindfuse.responses.scores import (
+    MAX_LEVELS,
+    SCORE_CLASSES,
+    Levels,
+    ordered_classes,
+    read_scores,
 )
+from blindfuse.responses.symbols import add_abstentions, cluster_responses, read_probabilities
 from blindfuse.responses.table import AnnotationTable
 from blindfuse.responses.values import LabelOptions
 from blindfuse.responses.wide_detection import transposed_note
-from blindfuse.typing import Array, Floats, Integers
+from blindfuse.typing import Array, Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,20 +54,10 @@ class Responses(AnnotationTable):
 
     Attributes
     ----------
-    items, annotators, classes
-        names, in the order of the rows of every result.
-    by_item
-        :class:`~blindfuse.responses.rows.Rows` with one row per item: ``codes`` are annotators,
-        ``symbols`` are symbol codes.
-    repeated
-        number of responses beyond the first per item and annotator, of which one is kept.
-    contradictory
-        number of pairs of item and annotator whose repeated responses have no most frequent one;
-        they are treated as missing.
-    remarks
-        notes about the conversion of the user's values to codes.
-    symbols
-        names of what annotators can report; the classes if not given.
+    items, annotators, by_item, repeated, contradictory, remarks
+        as in :class:`AnnotationTable`.
+    classes, symbols
+        names of what can be true, and of what annotators can report; the same if not given.
     anchor
         :class:`~blindfuse.responses.anchor.Anchor`: what the symbols say about the classes.
     probabilities ``[response, class]``
@@ -99,16 +74,14 @@ class Responses(AnnotationTable):
     without_response: ClassVar[str] = "labelled by the prior"
 
     def __post_init__(self) -> None:
-        classes = read_only(as_column(self.classes))
-        report_classes = self.symbols is None or self.symbols is self.classes
-        symbols = classes if report_classes else read_only(as_column(self.symbols))
+        classes, symbols = read_only(as_column(self.classes)), self.symbols
+        report_classes = symbols is None or symbols is self.classes
+        symbols = classes if report_classes else read_only(as_column(symbols))
+        check_alphabet(Alphabet(classes, symbols, self.anchor))
         object.__setattr__(self, "classes", classes)
-        object.__setattr__(self, "symbols", symbols)
+        # one array for plain labels, so that they are recognised without a comparison
+        object.__setattr__(self, "symbols", classes if self.is_plain else symbols)
         super().__post_init__()
-        if symbols is not classes or not self.is_plain:
-            check_alphabet(self.alphabet)
-        if self.is_plain:  # one array, so that plain labels are recognised without a comparison
-            object.__setattr__(self, "symbols", classes)
 
     # Construction
 
@@ -138,11 +111,10 @@ class Responses(AnnotationTable):
         names = names_or_numbers(table.annotators, n_annotators, "annotators")
         options = replace(options, order=table.order)
         coded = code_labels(table.matrix.reshape(-1), options, cell_description(names))
-        codes = coded.codes.reshape(table.matrix.shape)
         return cls.of_matrix(
             names_or_numbers(table.items, n_items, "items"),
             names,
-            codes,
+            coded.codes.reshape(table.matrix.shape),
             (*table.notes, *coded.notes, *transposed_note(n_annotators, n_items)),
             classes=coded.names,
         )
@@ -224,11 +196,12 @@ class Responses(AnnotationTable):
         """
         named = ColumnOptions(item, annotator, label)
         table = read_frame(frame, named, "Responses.from_frame")
-        is_wide = isinstance(table, WideTable)  # −1 may be how labelling functions abstain
-        options = label_options(classes, missing, keep_na, fold_case, abstain=is_wide)
-        if isinstance(table, WideTable):
-            return cls._from_wide(table, options)
-        return cls._from_long(table, options, repeats)
+        if isinstance(table, LongTable):
+            options = label_options(classes, missing, keep_na, fold_case)
+            return cls._from_long(table, options, repeats)
+        # −1 may be how labelling functions abstain
+        options = label_options(classes, missing, keep_na, fold_case, abstain=True)
+        return cls._from_wide(table, options)
 
     @classmethod
     def from_wide(
@@ -278,10 +251,8 @@ class Responses(AnnotationTable):
             scores are divided at quantiles of the crowd, or of each annotator where scales differ
             plainly, which ``notes`` say. A list is taken as the edges between levels. Pass the
             ``scale`` of a :class:`Model` to divide new scores as those that it was fitted to.
-        item, annotator, label
-            columns of a frame, as in :meth:`from_frame`.
-        repeats
-            as in :meth:`from_long`.
+        item, annotator, label, repeats
+            as in :meth:`from_frame`.
         """
         named = ColumnOptions(item, annotator, label)
         return read_scores(cls, (items, annotators, scores), named, classes, levels, repeats)
@@ -336,23 +307,17 @@ class Responses(AnnotationTable):
         A negative symbol code marks a missing response. Without ``symbols``, symbol codes are
         positions in ``classes``; with them, ``anchor`` says what they mean.
         """
-        names = as_names(items), as_names(annotators)
         class_names = check_classes(classes)
         symbol_names = class_names
         if symbols is not None and symbols is not classes:
             symbol_names = check_classes(symbols)
+        names = {"item": as_names(items), "annotator": as_names(annotators), "symbol": symbol_names}
         columns = {"item": item_codes, "annotator": annotator_codes, "symbol": symbol_codes}
-        codes = {kind: as_codes(column, f"{kind}_codes") for kind, column in columns.items()}
-        check_equal_lengths({f"{kind}_codes": column for kind, column in codes.items()})
-        present = codes["symbol"] >= 0
-        if not present.all():
-            codes = {kind: column[present] for kind, column in codes.items()}
-        for (kind, column), known in zip(codes.items(), (*names, symbol_names), strict=True):
-            _reject_codes_outside(column, known, kind)
+        item, annotator, symbol = check_codes(columns, names)
         return cls.collect(
-            CodedNames(codes["item"], names[0], []),
-            CodedNames(codes["annotator"], names[1], []),
-            codes["symbol"].astype(symbol_dtype(len(symbol_names))),
+            CodedNames(item, names["item"], []),
+            CodedNames(annotator, names["annotator"], []),
+            symbol.astype(symbol_dtype(len(symbol_names))),
             repeats,
             remarks,
             classes=class_names,
@@ -380,47 +345,18 @@ class Responses(AnnotationTable):
         """Whether annotators report classes, so that symbols and classes are the same."""
         return self.anchor.kind == "identity"
 
-    @cached_property
-    def by_annotator(self) -> Rows:
-        """The same responses with one row per annotator; ``codes`` are items in ascending order."""
-        starts, annotators, symbols = self.by_item
-        items = row_of_entry(starts, item_dtype(self.n_items))
-        return Rows(*map(read_only, sort_into_rows(annotators, items, symbols, self.n_annotators)))
-
-    @cached_property
-    def responses_per_symbol(self) -> Integers:
-        """Number of responses that report each symbol, ``[symbol]``."""
-        return read_only(np.bincount(self.by_item.symbols, minlength=self.n_symbols))
-
-    def matrix(self) -> Array:
-        """Return symbol codes ``[item, annotator]``, −1 if missing."""
-        if self.is_complete:
-            return self.by_item.symbols.reshape(self.n_items, self.n_annotators)
-        matrix = np.full((self.n_items, self.n_annotators), -1, dtype=self.by_item.symbols.dtype)
-        matrix[self.item_of_response(), self.by_item.codes] = self.by_item.symbols
-        return matrix
-
     # Selection and recoding
 
     def select_annotators(self, chosen: ArrayLike) -> "Responses":
         """Return the responses of the annotators at these positions, or in this mask."""
-        places = as_positions(chosen, self.n_annotators, "annotators")
-        if len(set(places.tolist())) < len(places):
-            raise BadParameter("An annotator is selected more than once. Select each one once.")
-        return keep_annotators(self, places)
+        return keep_annotators(self, chosen)
 
     def concatenated(self, *others: "Responses") -> "Responses":
-        """Concatenate the items of several tables; items are numbered anew.
-
-        The result has the annotators, symbols and classes of all tables.
-        """
+        """Concatenate the items of tables, numbered anew, with all their annotators and symbols."""
         return concatenate([self, *others])
 
     def recoded(
-        self,
-        annotators: Array,
-        classes: Array,
-        symbols: Array | None = None,
+        self, annotators: Array, classes: Array, symbols: Array | None = None
     ) -> "Responses":
         """Return the same responses, coded by these annotators, classes and symbols.
 
@@ -446,9 +382,7 @@ class Responses(AnnotationTable):
         ``self.symbols`` and ``classes``; a row of zeros says nothing, as for "unsure".
         """
         given = anchor if isinstance(anchor, Anchor) else Anchor.by_matrix(anchor)
-        return with_alphabet(self, classes, given)
-
-    # Notes
+        return replace(self, classes=ordered_classes(classes), anchor=given)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -456,8 +390,8 @@ class Responses(AnnotationTable):
         return (*super().notes, *sanity_notes(self))
 
     def _unreported(self) -> list[str]:
-        unreported = self.symbols[self.responses_per_symbol == 0]
         kind = "class{es}" if self.is_plain else "symbol{s}"
+        unreported = self.symbols[self.responses_per_symbol == 0]
         return names_note(unreported, f"{kind} that no annotator reported")
 
     def _sizes(self) -> tuple[str, str]:
@@ -466,22 +400,9 @@ class Responses(AnnotationTable):
 
 
 def as_responses(data: Any, classes: Array | None = None) -> Responses:
-    """Convert a table or matrix to Responses.
-
-    Responses are returned unchanged. A frame is read by :meth:`Responses.from_frame`, anything else
-    as a matrix with −1 for missing responses.
-    """
+    """Convert a frame, or a matrix with −1 for missing responses; Responses stay as they are."""
     if isinstance(data, Responses):
         return data
     if frames.is_frame(data):
         return Responses.from_frame(data, classes=classes)
     return Responses.from_matrix(data, classes=classes)
-
-
-def _reject_codes_outside(codes: Array, names: Array, kind: str) -> None:
-    if not are_below(codes, len(names)):
-        outside = codes[(codes < 0) | (codes >= len(names))]
-        raise BadLabels(
-            f"There is no {kind} {list_names(outside)}: codes run from 0 to {len(names) - 1:,}. "
-            "Number them from zero, and pass a name for each."
-        )

@@ -1,27 +1,20 @@
 """Responses in compressed rows (CSR), and sorting of responses into rows."""
 
-from functools import reduce
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from blindfuse.errors import BadLabels, BadParameter
+from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.kernels.compilation import MIN_COMPILED
-from blindfuse.kernels.sorting import count_rows, scatter, sort_within_rows
-from blindfuse.kernels.threads import map_threads
-from blindfuse.responses.coding import smallest_integer_dtype
+from blindfuse.kernels.sorting import scatter
+from blindfuse.responses.coding import check_equal_lengths, smallest_integer_dtype
 from blindfuse.responses.repeats import resolve_repeats
 from blindfuse.typing import Array, Codes, Flags
 
 FEW_RESPONSES = 1_000
 """Responses at the start of a table that are checked before all others."""
-MIN_RESPONSES_PER_THREAD = 1_000_000
-"""With fewer responses, another thread saves no time."""
-MAX_RANKED = 64
-"""Length of rows up to which they are sorted one by one, by comparing all pairs of codes."""
-MIN_RANKED_PER_THREAD = 20_000
-"""Rows that are worth another thread, where they are sorted one by one."""
 
 
 class Rows(NamedTuple):
@@ -40,44 +33,27 @@ def sort_into_rows(
     rows: Array, codes: Array, symbols: Array, n_rows: int
 ) -> tuple[Array, Array, Array]:
     """Sort responses into rows, stably; return the starts, codes and symbols of :class:`Rows`."""
-    n_responses = len(rows)
-    if n_responses < MIN_COMPILED:
+    starts = row_starts(np.bincount(rows, minlength=n_rows))
+    if len(rows) < MIN_COMPILED:
         order = np.argsort(rows, kind="stable")
-        return row_starts(np.bincount(rows, minlength=n_rows)), codes[order], symbols[order]
-    return _scatter_blocks(rows, codes, symbols, _count_blocks(rows, n_rows))
-
-
-def _count_blocks(rows: Array, n_rows: int) -> dict[int, NDArray[np.int64]]:
-    """The number of responses per row in each block of responses, by where the block begins."""
-    return dict(
-        map_threads(
-            lambda begin, end: (begin, count_rows(rows[begin:end], n_rows)),
-            len(rows),
-            None,
-            MIN_RESPONSES_PER_THREAD,
-        )
-    )
-
-
-def _scatter_blocks(
-    rows: Array,
-    codes: Array,
-    symbols: Array,
-    counts: dict[int, NDArray[np.int64]],
-) -> tuple[Array, Array, Array]:
-    starts = row_starts(reduce(np.add, counts.values()))
-    free, next_free = {}, starts[:-1]
-    for begin, count in counts.items():  # a block comes after earlier blocks
-        free[begin] = next_free.copy()
-        next_free = next_free + count
+        return starts, codes[order], symbols[order]
     row_codes, row_symbols = np.empty_like(codes), np.empty_like(symbols)
-
-    def scatter_block(begin: int, end: int) -> None:
-        block = rows[begin:end], codes[begin:end], symbols[begin:end]
-        scatter(*block, free[begin], row_codes, row_symbols)
-
-    map_threads(scatter_block, len(rows), None, MIN_RESPONSES_PER_THREAD)
+    scatter(rows, codes, symbols, starts[:-1].astype(np.int64), row_codes, row_symbols)
     return starts, row_codes, row_symbols
+
+
+def sort_by_row_and_code(
+    rows: Array, codes: Array, symbols: Array, shape: tuple[int, int]
+) -> tuple[Array, Array, Array]:
+    """Sort responses into rows, by code within a row, stably: :class:`Rows` with repeats.
+
+    ``shape`` holds the numbers of rows and of codes.
+    """
+    n_rows, n_codes = shape
+    if _ascend_strictly(rows, codes):
+        return row_starts(np.bincount(rows, minlength=n_rows)), codes, symbols.copy()
+    ends, rows, symbols = sort_into_rows(codes, rows, symbols, n_codes)
+    return sort_into_rows(rows, row_of_entry(ends, codes.dtype), symbols, n_rows)
 
 
 def sort_and_deduplicate(
@@ -85,42 +61,12 @@ def sort_and_deduplicate(
 ) -> tuple[Rows, int, int]:
     """Sort responses into rows, by code within a row, and keep one per code.
 
-    ``shape`` holds the numbers of rows and of codes. All sorts are stable, so that responses with
-    the same row and code keep their original order. Returns the rows, how many responses there were
-    beyond the first per row and code, and how many pairs were dropped as contradictory.
+    Returns the rows, how many responses there were beyond the first per row and code, and how many
+    pairs were dropped as contradictory.
     """
     sorted_rows = sort_by_row_and_code(rows, codes, symbols, shape)
     *arrays, repeated, contradictory = resolve_repeats(*sorted_rows, repeats)
     return Rows(*arrays), repeated, contradictory
-
-
-def sort_by_row_and_code(
-    rows: Array, codes: Array, symbols: Array, shape: tuple[int, int]
-) -> tuple[Array, Array, Array]:
-    """Sort responses into rows, by code within a row, stably: :class:`Rows` with repeats."""
-    n_rows, n_codes = shape
-    if _ascend_strictly(rows, codes):
-        return row_starts(np.bincount(rows, minlength=n_rows)), codes, symbols.copy()
-    if len(rows) >= MIN_COMPILED:
-        counts = _count_blocks(rows, n_rows)
-        longest = int(reduce(np.add, counts.values()).max())
-        if longest <= MAX_RANKED:
-            return _sort_short_rows(*_scatter_blocks(rows, codes, symbols, counts), longest)
-    ends, rows, symbols = sort_into_rows(codes, rows, symbols, n_codes)
-    codes = row_of_entry(ends, codes.dtype)
-    return sort_into_rows(rows, codes, symbols, n_rows)
-
-
-def _sort_short_rows(
-    starts: Array, codes: Array, symbols: Array, longest: int
-) -> tuple[Array, Array, Array]:
-    map_threads(
-        lambda first, last: sort_within_rows(starts, codes, symbols, first, last, longest),
-        len(starts) - 1,
-        None,
-        MIN_RANKED_PER_THREAD,
-    )
-    return starts, codes, symbols
 
 
 def _ascend_strictly(rows: Array, codes: Array) -> bool:
@@ -220,6 +166,25 @@ def as_codes(values: Any, name: str) -> Array:
         )
     native = array.dtype.newbyteorder("=") if array.dtype.kind in "iu" else np.dtype(np.intp)
     return array.astype(native, copy=False)
+
+
+def check_codes(columns: Mapping[str, Any], names: Mapping[str, Array]) -> list[Array]:
+    """Return the codes of responses that are not missing: those whose last code is not negative.
+
+    Raise BadLabels unless the columns have the same length and codes are positions in the names.
+    """
+    codes = {kind: as_codes(column, f"{kind}_codes") for kind, column in columns.items()}
+    check_equal_lengths({f"{kind}_codes": column for kind, column in codes.items()})
+    present = codes[next(reversed(codes))] >= 0
+    for kind, column in codes.items():
+        codes[kind] = column if present.all() else column[present]
+        if not are_below(codes[kind], len(names[kind])):
+            outside = codes[kind][(codes[kind] < 0) | (codes[kind] >= len(names[kind]))]
+            raise BadLabels(
+                f"There is no {kind} {list_names(outside)}: codes run from 0 to "
+                f"{len(names[kind]) - 1:,}. Number them from zero, and pass a name for each."
+            )
+    return list(codes.values())
 
 
 def are_below(codes: Array, limit: int) -> bool:

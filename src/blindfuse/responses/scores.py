@@ -11,8 +11,7 @@ from blindfuse.responses import frames
 from blindfuse.responses.anchor import Anchor
 from blindfuse.responses.coding import MAX_CLASSES, as_column, check_classes
 from blindfuse.responses.detection import ColumnOptions
-from blindfuse.responses.frame_tables import LongTable, read_cells
-from blindfuse.responses.inputs import code_columns, row_description
+from blindfuse.responses.inputs import LongTable, code_columns, read_cells, row_description
 from blindfuse.responses.numerals import as_floats, missing_number_note
 from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.score_scale import ScoreScale

@@ -170,14 +170,6 @@ def without_abstentions(responses: "Responses", decided: "Responses") -> "Respon
     )
 
 
-def with_alphabet(responses: "Responses", classes: Any, anchor: Anchor) -> "Responses":
-    """Return the same responses with other classes, of which the reported labels are symbols."""
-    alphabet = Alphabet(ordered_classes(classes), responses.symbols, anchor)
-    return replace(
-        responses, classes=alphabet.classes, symbols=alphabet.symbols, anchor=alphabet.anchor
-    )
-
-
 def cluster_responses(responses: "Responses", classes: Any) -> "Responses":
     """Responses of annotators with symbols of their own (``Responses.from_clusters``)."""
     if classes is None:
@@ -191,4 +183,4 @@ def cluster_responses(responses: "Responses", classes: Any) -> "Responses":
             f"classes={K:,} is more than the {responses.n_symbols:,} clusters "
             f"({list_names(responses.symbols)}). Ask for fewer classes, or pass finer clusterings."
         )
-    return with_alphabet(responses, classes, NO_ANCHOR)
+    return responses.with_anchor(classes, NO_ANCHOR)

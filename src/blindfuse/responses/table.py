@@ -26,6 +26,7 @@ from blindfuse.responses.rows import (
     select_rows,
     sort_and_deduplicate,
     sort_by_row_and_code,
+    sort_into_rows,
 )
 from blindfuse.typing import Array, Codes, Flags, Integers
 
@@ -184,6 +185,28 @@ class AnnotationTable:
         if self.is_complete:
             return read_only(np.full(self.n_annotators, self.n_items))
         return read_only(count_rows(self.by_item.codes, self.n_annotators))
+
+    @cached_property
+    def responses_per_symbol(self) -> Integers:
+        """Number of responses that report each symbol, ``[symbol]``."""
+        return read_only(np.bincount(self.by_item.symbols, minlength=self.n_symbols or 0))
+
+    @cached_property
+    def by_annotator(self) -> Rows:
+        """The same responses with one row per annotator; ``codes`` are items in ascending order."""
+        items = row_of_entry(self.starts, item_dtype(self.n_items))
+        rows = sort_into_rows(self.codes, items, self.by_item.symbols, self.n_annotators)
+        return Rows(*map(read_only, rows))
+
+    def matrix(self) -> Array:
+        """Return symbol codes ``[item, annotator]``, −1 if missing, or numbers and NaN."""
+        symbols, shape = self.by_item.symbols, (self.n_items, self.n_annotators)
+        if self.is_complete:
+            return symbols.reshape(shape)
+        missing = -1 if symbols.dtype.kind == "i" else np.nan
+        matrix = np.full(shape, missing, dtype=symbols.dtype)
+        matrix[self.item_of_response(), self.codes] = symbols
+        return matrix
 
     def item_of_response(self) -> Codes:
         """Return the position of the item of each response, in the order of ``by_item``."""
