@@ -4,10 +4,8 @@ import json
 import zipfile
 from pathlib import Path
 
-import pytest
-
-from blindfuse import BadFile, read
-from tests.support.reader_files import has_note, labels_by_name, read_json_lines, write_file
+from blindfuse import read
+from tests.support.reader_files import has_note, labels_by_name, write_file
 from tests.support.tool_exports import DOCCANO
 
 
@@ -29,8 +27,3 @@ def test_folders_and_archives_are_read(tmp_path: Path) -> None:
         }
         assert has_note(found, "1 response with several labels")
         assert has_note(found, "1 empty label treated as missing")
-
-
-def test_text_spans_are_refused() -> None:
-    with pytest.raises(BadFile, match="spans"):
-        read_json_lines([{"id": 1, "text": "a b", "label": [[0, 1, "PER"]]}])

@@ -7,19 +7,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tests.support.reader_files import WRITERS, Rows, as_archive, as_json_lines, as_table
-from tests.support.tool_exports import (
-    DOCCANO,
-    LABEL_STUDIO_SHORT,
-    LABEL_STUDIO_USER,
-    TOLOKA,
-    argilla_record,
-    label_studio_annotation,
-    label_studio_choice,
-    label_studio_task,
-    mturk_assignment,
-    prodigy_task,
-)
+from tests.support.reader_files import WRITERS, Rows, as_archive, as_json_lines
+from tests.support.set_files import FILES as SET_FILES
+from tests.support.tool_exports import DOCCANO
 
 ROWS: Rows = [
     (item, annotator, "yes" if (n + m) % 3 else "no")
@@ -29,27 +19,6 @@ ROWS: Rows = [
 """The responses in the long tables."""
 
 WIDE = b"item,ann,bob,cy\ni1,yes,no,yes\n007,no,,no\ni3,yes,yes,\n"
-NESTED = [
-    argilla_record(
-        n,
-        {"mood": [{"value": "x", "user_id": "u1"}, {"value": "y", "user_id": "u2"}]},
-        {"mood": {"value": "x", "score": 0.5, "agent": "model"}},
-    )
-    for n in range(3)
-]
-FLAT = [
-    {"id": f"r{n}", "mood.responses": ["x", "y"], "mood.responses.users": ["u1", "u2"]}
-    for n in range(3)
-]
-TASKS = [
-    label_studio_task(
-        n,
-        label_studio_annotation(LABEL_STUDIO_USER, label_studio_choice("x")),
-        label_studio_annotation(7, label_studio_choice("y"), ground_truth=n == 2),
-        predictions=[{"model_version": "m", "result": [label_studio_choice("x")], "score": 0.9}],
-    )
-    for n in range(3)
-]
 JUDGES: list[dict[str, Any]] = [
     {"sample_id": f"s{n}", "judge": judge, "verdict": "AB"[n % 2], "truth": "A"}
     for n in range(4)
@@ -67,21 +36,11 @@ FILES: dict[str, bytes] = {
     "stream.arrow": WRITERS["Arrow stream"](ROWS),
     "packed.csv.gz": WRITERS["gzip"](ROWS),
     "wide.csv": WIDE,
-    "label-studio.json": json.dumps(TASKS).encode(),
-    "label-studio-short.json": json.dumps(LABEL_STUDIO_SHORT).encode(),
-    "toloka.tsv": as_table(TOLOKA, "\t"),
-    "mturk.csv": as_table(
-        [mturk_assignment(n, f"A{m}", label="xy"[n % 2]) for n in (1, 2) for m in (1, 2)]
-    ),
-    "mturk-choices.csv": as_table(
-        [mturk_assignment(n, "A1", q__yes="true", q__no="false") for n in (1, 2)]
-    ),
-    "mturk-json.csv": as_table(
-        [mturk_assignment(1, "A1", taskAnswers='[{"q":{"yes":true,"no":false}}]')]
-    ),
-    "prodigy.jsonl": as_json_lines([prodigy_task(n, f"s{n % 2}", accept=["x"]) for n in range(4)]),
-    "argilla.json": json.dumps(NESTED).encode(),
-    "argilla-flat.jsonl": as_json_lines(FLAT),
+    **{
+        f"{number}-{file}": content
+        for number, (file, content) in enumerate(SET_FILES.values())
+        if not file.startswith("s.csv") or number > 6  # of tools
+    },
     "judges.jsonl": as_json_lines(JUDGES),
     "doccano.zip": as_archive(
         {f"{name}.jsonl": as_json_lines(rows) for name, rows in DOCCANO.items()}

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from blindfuse import BadFile, BlindfuseError, Read, Responses, read
+from blindfuse import BadFile, BlindfuseError, Read, Responses
 
 Rows = list[tuple[str, str, str]]
 """Item, annotator, label."""
@@ -96,18 +96,6 @@ WRITERS: dict[str, Callable[[Rows], bytes]] = {
     "gzip": lambda rows: gzip.compress(as_csv(rows)),
 }
 """Functions that write a long table, by file type."""
-
-
-def read_json(document: Any, **options: Any) -> Read[Responses]:
-    return read(stream(json.dumps(document, ensure_ascii=False)), **options)
-
-
-def read_json_lines(records: list[dict[str, Any]], **options: Any) -> Read[Responses]:
-    return read(stream("".join(json.dumps(record) + "\n" for record in records)), **options)
-
-
-def read_table(rows: list[dict[str, str]], separator: str = ",", **options: Any) -> Read[Responses]:
-    return read(stream(as_table(rows, separator)), **options)
 
 
 def has_note(found: Read[Any], text: str) -> bool:

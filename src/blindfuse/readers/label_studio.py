@@ -57,7 +57,6 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
     item, annotator = options.item or "id", str(options.annotator or "completed_by")
     rows: list[Row] = []
     gold: list[Row] = []
-    submitted: list[Row] = []
     counts: Counter[str] = Counter()
     with expected_structure(tables[0].name, "Label Studio"):
         for task in load_records(tables):
@@ -66,15 +65,14 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
             for who, results, is_gold in _annotations(task, annotator, counts):
                 choices = _choices(results).items()
                 labels = [(question, name, who, chosen) for question, chosen in choices]
-                (gold if is_gold else rows).extend(labels)
-                if not is_gold:
-                    submitted.append((None, name, who, None))
-    name = tables[0].name
-    frame, question = select_question(name, frame_of_rows(rows), options.with_label_as_question())
+                (gold if is_gold else rows).extend([*labels, (None, name, who, None)])
+    every, name = frame_of_rows(rows), tables[0].name
+    frame, question = select_question(name, every, options.with_label_as_question())
     empty = "annotation{s} without a result skipped"
     if options.all_choices:
-        everyone = frame_of_rows(submitted).select("item", "annotator").unique(maintain_order=True)
-        lacking = everyone.join(frame, on=["item", "annotator"], how="anti", maintain_order="left")
+        pair = ["item", "annotator"]
+        everyone = every.drop_nulls(pair).select(pair).unique(maintain_order=True)
+        lacking = everyone.join(frame, on=pair, how="anti", maintain_order="left")
         frame = pl.concat([frame, lacking.with_columns(label=pl.lit(EMPTY_SET))])
         counts["empty"], empty = len(lacking), "annotation{s} without a choice read as empty sets"
     truth = frame_of_rows(gold).filter(question=question).select("item", ground_truth="label")

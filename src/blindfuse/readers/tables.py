@@ -185,16 +185,12 @@ def check_column_count(name: str, count: int) -> None:
 
 def to_text(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Convert every column to text, as ``text_expression`` does."""
-    texts = []
-    for column in frame:
-        try:
-            texts.append(frame.select(text_expression(column.name, column.dtype)).to_series())
-        except pl.exceptions.PolarsError:
-            raise BadFile(
-                f"{name}: column {column.name!r} holds {column.dtype}, which cannot be converted "
-                "to text. Choose another column."
-            ) from None
-    return pl.DataFrame(texts)
+    try:
+        return frame.select(text_expression(*column) for column in frame.schema.items())
+    except pl.exceptions.PolarsError as error:
+        raise BadFile(
+            f"{name} has a column that cannot be converted to text ({error}). Choose others."
+        ) from None
 
 
 def text_expression(name: str, dtype: pl.DataType) -> pl.Expr:
