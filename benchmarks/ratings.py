@@ -145,7 +145,7 @@ def public() -> Section:
             covered[name] = float(np.mean((fusion.low <= targets) & (targets <= fusion.high)))
         section.rows.append(
             [
-                *(name, f"{table.n_items:,}", f"{table.n_annotators:,}", f"{table.n_ratings:,}"),
+                *(name, f"{table.n_items:,}", f"{table.n_annotators:,}", f"{table.n_responses:,}"),
                 *(fusion.method, *(f"{value:.3f}" for value in found[name])),
                 f"{covered[name]:.1%}" if name in covered else "",
             ]

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from blindfuse.moments.moments import Moments as Moments
     from blindfuse.numbers.fuse_numbers import fuse_numbers as fuse_numbers
     from blindfuse.numbers.number_fusion import NumberFusion as NumberFusion
-    from blindfuse.numbers.one_factor import OneFactor as OneFactor
     from blindfuse.numbers.simulation import NumberSimulation as NumberSimulation
     from blindfuse.numbers.simulation import simulate_numbers as simulate_numbers
     from blindfuse.numbers.table import Numbers as Numbers
@@ -88,7 +87,6 @@ _MODULES = {
     "NumberFusion": "numbers.number_fusion",
     "NumberSimulation": "numbers.simulation",
     "Numbers": "numbers.table",
-    "OneFactor": "numbers.one_factor",
     "RankTooLow": "errors",
     "Read": "readers.reading",
     "ResponseSets": "responses.response_sets",

@@ -19,7 +19,7 @@ def simulation(folder: Path) -> NumberSimulation:
     table = drawn.numbers
     pl.DataFrame(
         {
-            "item": [f"i{n}" for n in table.item_of_rating()],
+            "item": [f"i{n}" for n in table.item_of_response()],
             "annotator": [f"a{m}" for m in table.codes],
             "score": 50 + 10 * table.values,
         }

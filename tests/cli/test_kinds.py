@@ -35,7 +35,7 @@ WITHOUT_MODEL = ("numbers", "multi_label")
 @pytest.fixture(autouse=True)
 def tables(folder: Path) -> None:
     drawn = blindfuse.simulate_numbers(90, 6, seed=0)
-    rows = drawn.numbers.item_of_rating(), drawn.numbers.codes, drawn.numbers.values
+    rows = drawn.numbers.item_of_response(), drawn.numbers.codes, drawn.numbers.values
     names = [f"i{n}" for n in rows[0]], [f"a{m}" for m in rows[1]]
     ratings = {"item": names[0], "annotator": names[1], "score": rows[2]}
     pl.DataFrame(ratings).write_csv("ratings.csv")

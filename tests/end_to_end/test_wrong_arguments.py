@@ -128,7 +128,7 @@ def test_masked_entries_are_missing_in_every_table() -> None:
     mask[0, 1] = mask[2] = True
     labels = np.ma.array([[0, 1], [1, 1], [0, 0], [1, 0]], mask=mask)
     assert Responses.from_matrix(labels).n_responses == 5
-    assert blindfuse.fuse_numbers(labels).numbers.n_ratings == 5
+    assert blindfuse.fuse_numbers(labels).numbers.n_responses == 5
     probabilities = np.ma.array(
         np.full((4, 2, 2), 0.5), mask=np.repeat(mask[:, :, None], 2, axis=2)
     )

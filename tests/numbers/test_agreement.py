@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from blindfuse import BadLabels, Numbers, simulate_numbers
-from blindfuse.numbers.agreement import interval_alpha, intraclass_correlation
+from blindfuse.numbers.agreement import intraclass_correlation
 
 SHROUT_FLEISS = [
     [9, 2, 5, 8],
@@ -41,14 +41,12 @@ def test_unbalanced_analysis_of_variance(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_alpha_is_that_of_the_krippendorff_package(seed: int) -> None:
-    table = simulate_numbers(60, 5, seed=seed).numbers
-    shifted = table.with_values(1e6 + table.values)
-    expected = krippendorff.alpha(table.matrix().T, level_of_measurement="interval")
-    found = interval_alpha(table, resamples=200)
-    assert found.value == pytest.approx(expected)
-    assert interval_alpha(shifted, resamples=1).value == pytest.approx(expected)
-    assert found.low < found.value < found.high
+def test_alpha_of_interval_data_is_nearly_the_same(seed: int) -> None:
+    table = simulate_numbers(400, 5, seed=seed).numbers
+    alpha = krippendorff.alpha(table.matrix().T, level_of_measurement="interval")
+    assert intraclass_correlation(table).value == pytest.approx(alpha, abs=0.02)
+    shifted = intraclass_correlation(table.with_values(1e6 + table.values))
+    assert shifted == pytest.approx(intraclass_correlation(table))
 
 
 def test_the_interval_of_the_icc_covers_the_true_one() -> None:
@@ -63,9 +61,6 @@ def test_the_interval_of_the_icc_covers_the_true_one() -> None:
 
 def test_perfect_agreement_and_too_few_ratings() -> None:
     assert intraclass_correlation(Numbers.from_matrix([[1, 1], [2, 2]])).value == 1
-    assert interval_alpha(Numbers.from_matrix([[1, 1], [1, 1]])).value == 1
-    for coefficient in (intraclass_correlation, interval_alpha):
-        with pytest.raises(BadLabels, match="No item has two ratings"):
-            coefficient(Numbers.from_matrix([[1.0], [2.0]]))
-    with pytest.raises(BadLabels, match="Only one item"):
-        intraclass_correlation(Numbers.from_matrix([[1.0, 2.0]]))
+    for few in ([[1.0], [2.0]], [[1.0, 2.0]]):
+        with pytest.raises(BadLabels, match="items have two ratings"):
+            intraclass_correlation(Numbers.from_matrix(few))

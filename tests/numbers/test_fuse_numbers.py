@@ -71,7 +71,7 @@ def test_the_result_depends_neither_on_order_nor_on_names(seed: int) -> None:
     rng = np.random.default_rng(seed)
     simulation = simulate_numbers(150, 9, seed=seed)
     table = simulation.numbers
-    items, codes, values = table.item_of_rating(), table.codes, table.values
+    items, codes, values = table.item_of_response(), table.codes, table.values
     expected = fuse_numbers(items, codes, values)
     order = rng.permutation(len(items))
     item_names = np.array([f"i{n}" for n in rng.permutation(table.n_items)])
@@ -267,7 +267,7 @@ def test_bad_gold_values_and_methods_are_refused() -> None:
         fuse_numbers(table, gold={99: 1.0})
     with pytest.raises(BadLabels, match="not a number"):
         fuse_numbers(table, gold={1: "high"})
-    with pytest.raises(BadLabels, match="not finite"):
+    with pytest.raises(BadLabels, match="not a finite"):
         fuse_numbers(table, gold={1: float("nan")})
     with pytest.raises(BadParameter, match="method='best'"):
         fuse_numbers(table, method="best")

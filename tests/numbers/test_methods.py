@@ -6,16 +6,14 @@ import pytest
 from numpy.typing import NDArray
 
 from blindfuse import simulate_numbers
-from blindfuse.numbers import table as numbers_table
 from blindfuse.numbers.estimate import INTERVAL_Z, local_noise, mean, median, one_factor
 from blindfuse.numbers.factor_model import (
     NOISE_COUNT,
-    AnnotatorFit,
     crowd_scale,
     error_variances,
     fit_factor,
+    like_prior,
     m_step,
-    posteriors,
     standardized_start,
 )
 from blindfuse.numbers.scales import Standardizer
@@ -30,7 +28,7 @@ def table(request: pytest.FixtureRequest) -> Numbers:
 
 
 def rated(table: Numbers) -> NDArray[np.bool_]:
-    return np.asarray(table.ratings_per_item > 0)
+    return np.asarray(table.responses_per_item > 0)
 
 
 def test_mean_and_median_are_those_of_pandas(table: Numbers) -> None:
@@ -87,7 +85,7 @@ def test_noise_follows_the_value_of_the_item() -> None:
 def test_noise_is_the_pooled_variance_of_the_items_in_its_own_interval() -> None:
     table = simulate_numbers(60, 5, missing=0.2, seed=3).numbers
     values = np.nan_to_num(np.nanmean(table.matrix(), axis=1))
-    noise, n = local_noise(table, values), table.ratings_per_item
+    noise, n = local_noise(table, values), table.responses_per_item
     squares = np.where(n > 1, np.square(table.spreads()) * (n - 1), 0.0)
     settled = 0
     for item in range(60):
@@ -117,7 +115,7 @@ def test_the_posteriors_of_the_fitted_model(table: Numbers) -> None:
     z, v = dense_e_step(table, fit.bias, fit.scale, fit.noise, fit.uncertainty)
     np.testing.assert_allclose(fitted.z, z)
     np.testing.assert_allclose(fitted.v, v)
-    location, unit = crowd_scale(fit, table.ratings_per_annotator)
+    location, unit = crowd_scale(fit, table.responses_per_annotator)
     np.testing.assert_allclose(one_factor(table).values, location + unit * z)
 
 
@@ -137,17 +135,10 @@ def test_the_start_and_the_variances_in_plain_numpy(table: Numbers) -> None:
     )
 
 
-def test_threads_change_nothing(table: Numbers, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = fit_factor(table)
-    monkeypatch.setattr(numbers_table, "MIN_ITEMS_PER_THREAD", 1)
-    np.testing.assert_array_equal(posteriors(table, expected.annotators), expected[1:])
-    np.testing.assert_allclose(fit_factor(table).z, expected.z, atol=1e-10)
-
-
 def test_the_m_step_is_a_bayesian_regression(table: Numbers) -> None:
     """One annotator's posterior of (b, a) by linear algebra, given z with variance v."""
     fitted = fit_factor(table)
-    matrix, last = table.matrix(), AnnotatorFit.of_prior(table.n_annotators)
+    matrix, last = table.matrix(), like_prior(table.n_annotators)
     sums = np.zeros((table.n_annotators, 6))
     for m in range(table.n_annotators):
         known = ~np.isnan(matrix[:, m])

@@ -43,20 +43,21 @@ def test_no_family_is_much_worse_than_its_best_baseline(family: str) -> None:
 def test_what_the_rest_says_about_a_rating(seed: int) -> None:
     """Means, medians and predictions without a rating, against a loop that leaves it out."""
     table = simulate_numbers(40, 6, missing=0.4, seed=seed).numbers
-    item, matrix = table.item_of_rating(), table.matrix()
+    item, matrix = table.item_of_response(), table.matrix()
     fit = fit_factor(table).annotators
-    means, medians, left_out = rest_means(table), rest_medians(table), leave_out(table, fit)
-    for at in range(table.n_ratings):
+    means, medians = rest_means(table), rest_medians(table)
+    predictions, residuals = leave_out(table, fit)
+    for at in range(table.n_responses):
         row = matrix[item[at]].copy()
         row[table.codes[at]] = np.nan
         m, known = table.codes[at], ~np.isnan(row)
         weight = fit.scale[known] / fit.noise[known]
         v = 1 / (1 + weight @ fit.scale[known])
         z = v * float(weight @ (row[known] - fit.bias[known]))
-        assert left_out.predictions[at] == pytest.approx(fit.scale[m] * z)
+        assert predictions[at] == pytest.approx(fit.scale[m] * z)
         variance = fit.noise[m] + fit.scale[m] ** 2 * v + fit.uncertainty[m] @ [z**2, 2 * z, 1]
         residual = table.values[at] - fit.bias[m] - fit.scale[m] * z
-        assert left_out.residuals[at] == pytest.approx(residual / np.sqrt(variance))
+        assert residuals[at] == pytest.approx(residual / np.sqrt(variance))
         if known.any():
             assert means[at] == pytest.approx(np.nanmean(row))
             assert medians[at] == pytest.approx(np.nanmedian(row))
@@ -117,6 +118,32 @@ def test_dependent_or_unequal_errors_keep_the_baseline_and_widen_intervals(
     assert "intervals allow for shared errors" in fusion.why
     values = truth[:, 0]
     assert np.mean((fusion.low <= values) & (values <= fusion.high)) > 0.88
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_annotators", [4, 7])
+def test_a_note_says_that_the_ends_of_a_scale_hide_differences(
+    n_annotators: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    truth, noise = rng.normal(3, 1, 2000), rng.uniform(0.5, 1, n_annotators)
+    ratings = (
+        truth[:, None]
+        + rng.normal(0, 0.1, n_annotators)
+        + noise * rng.normal(size=(2000, n_annotators))
+    )
+    whole = np.clip(np.rint(ratings), 1, 5)
+    gold = dict(enumerate(truth[:100].tolist()))
+    for values, known, may_be_cut in (
+        (whole, None, True),
+        (whole, gold, False),
+        (ratings, None, False),
+    ):
+        fusion = fuse_numbers(values, gold=known)
+        is_noted = "% of the ratings are 1 or 5, the ends of the scale" in "".join(fusion.notes)
+        assert is_noted == (may_be_cut and fusion.choice.is_independent)
+        if not is_noted:
+            assert np.mean((fusion.low <= truth) & (truth <= fusion.high)) > 0.88
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -33,8 +33,8 @@ def test_long_columns_frames_and_matrices_give_the_same_table() -> None:
         order = np.argsort(table.annotators.astype(str)), np.argsort(table.items.astype(str))
         dense = table.matrix()[order[1]][:, order[0]]
         np.testing.assert_array_equal(dense, matrix)
-        assert table.n_ratings == 4
-        np.testing.assert_array_equal(table.ratings_per_item, [2, 2])
+        assert table.n_responses == 4
+        np.testing.assert_array_equal(table.responses_per_item, [2, 2])
 
 
 def test_names_are_kept_in_order_of_first_appearance() -> None:
@@ -68,7 +68,9 @@ def test_repeated_ratings_do_not_depend_on_the_order_of_rows(repeats: Any) -> No
     for _ in range(3):
         rows = rng.permutation(400)
         table = Numbers.from_long(items[rows], annotators[rows], values[rows], repeats=repeats)
-        cells = zip(table.items[table.item_of_rating()], table.annotators[table.codes], strict=True)
+        cells = zip(
+            table.items[table.item_of_response()], table.annotators[table.codes], strict=True
+        )
         found.append(dict(zip(cells, table.values.tolist(), strict=True)))
     assert found[0] == found[1] == found[2]
     assert found[0] == pytest.approx(expected.to_dict())
@@ -86,8 +88,8 @@ def test_large_tables_are_read_as_pandas_groups_them(repeats: Any) -> None:
     assert table.repeated == len(frame) - len(expected) > 0
     assert table.items.tolist() == pd.unique(items).tolist()
     assert table.annotators.tolist() == pd.unique(annotators).tolist()
-    assert np.all((np.diff(table.codes) > 0) | (np.diff(table.item_of_rating()) > 0))
-    cells = zip(table.items[table.item_of_rating()], table.annotators[table.codes], strict=True)
+    assert np.all((np.diff(table.codes) > 0) | (np.diff(table.item_of_response()) > 0))
+    cells = zip(table.items[table.item_of_response()], table.annotators[table.codes], strict=True)
     assert dict(zip(cells, table.values, strict=True)) == pytest.approx(expected.to_dict())
 
 
@@ -159,13 +161,13 @@ def test_views_agree_with_the_matrix() -> None:
     np.testing.assert_allclose(table.power_sums, sums)
     places = np.array([5, 3, 30])
     np.testing.assert_array_equal(table.select_items(places).matrix(), matrix[places])
-    mask = rng.random(table.n_ratings) < 0.5
+    mask = rng.random(table.n_responses) < 0.5
     kept = matrix.copy()
-    kept[table.item_of_rating()[~mask], table.codes[~mask]] = NAN
+    kept[table.item_of_response()[~mask], table.codes[~mask]] = NAN
     np.testing.assert_array_equal(table.select_responses(mask).matrix(), kept)
     doubled = table.with_values(2 * table.values)
     np.testing.assert_array_equal(doubled.matrix(), 2 * matrix)
-    np.testing.assert_array_equal(doubled.ratings_per_annotator, frame.count())
+    np.testing.assert_array_equal(doubled.responses_per_annotator, frame.count())
 
 
 def test_failed_ratings_are_noted() -> None:

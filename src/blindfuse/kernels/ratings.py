@@ -6,14 +6,14 @@ from blindfuse.kernels.compilation import kernel
 
 
 @kernel
-def normal_posteriors(starts, annotators, values, first, last, weights, z, v):
-    """Fill the posterior means ``z[item]`` and variances ``v[item]`` from ``first`` to ``last``.
+def normal_posteriors(starts, annotators, values, weights, z, v):
+    """Fill the posterior means ``z[item]`` and variances ``v[item]``.
 
     Under x = b + a z + e the precision of z is 1 + Σ E[a²]/s². Columns of ``weights[annotator]``:
     E[a²]/s², a/s² and E[ab]/s².
     Indices are unsigned, because signed ones could be negative, which takes a quarter of the time.
     """
-    for n in range(first, last):
+    for n in range(z.size):
         precision, weighted = 1.0, 0.0
         for at in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
             m = np.uint64(annotators[at])
@@ -24,9 +24,9 @@ def normal_posteriors(starts, annotators, values, first, last, weights, z, v):
 
 
 @kernel
-def add_products(starts, annotators, values, z, v, first, last, sums):
+def add_products(starts, annotators, values, z, v, sums):
     """Add Σz, Σ(z² + v) and Σxz to the columns of ``sums[annotator]``."""
-    for n in range(first, last):
+    for n in range(z.size):
         square = z[n] * z[n] + v[n]
         for at in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
             m = np.uint64(annotators[at])

@@ -87,13 +87,13 @@ def rate_annotators(
     )
     bias, scale, noise, reliability = columns
     flags = _flags(table, scale, reliability)
-    n_ratings = table.ratings_per_annotator
+    n_ratings = table.responses_per_annotator
     return RatedAnnotators(table.annotators, n_ratings, bias, scale, noise, reliability, flags)
 
 
 def _flags(table: Numbers, scale: Floats, reliability: Floats) -> tuple[str, ...]:
     low, high = table.ranges
-    several = table.ratings_per_annotator > 1
+    several = table.responses_per_annotator > 1
     conditions = {
         "constant": several & (low == high) & (np.ptp(table.values) > 0),
         "unreliable": several & (reliability < USELESS_RELIABILITY),

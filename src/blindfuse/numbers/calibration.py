@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from blindfuse.errors import BadLabels, list_names
+from blindfuse.errors import BadLabels
 from blindfuse.numbers.table import Numbers
-from blindfuse.responses.coding import as_names, positions
+from blindfuse.responses.gold import check_gold, gold_positions
 from blindfuse.responses.numerals import MAX_MAGNITUDE
 from blindfuse.typing import Codes, Floats
 
@@ -46,35 +46,23 @@ class Calibration:
 
     def variances(self, values: Floats, variances: Floats) -> Floats:
         """Return the variances of calibrated estimates."""
-        offset, (of_location, both, of_slope) = (
-            values - self.centre,
-            self.covariance[[0, 0, 1], [0, 1, 1]],
-        )
-        line = of_location + 2 * offset * both + offset**2 * of_slope
+        offset, covariance = values - self.centre, self.covariance
+        line = covariance[0, 0] + 2 * offset * covariance[0, 1] + offset**2 * covariance[1, 1]
         return np.asarray(self.slope**2 * variances + line + self.extra_variance)
 
 
-def gold_values(table: Numbers, gold: Mapping[Any, Any]) -> tuple[Codes, Floats]:
+def gold_values(table: Numbers, gold: Mapping[Any, Any] | None) -> tuple[Codes, Floats]:
     """Return the positions of the gold items and their values."""
-    if not gold:
-        return np.empty(0, dtype=np.intp), np.empty(0)
-    names = as_names(list(gold))
-    places = positions(names, table.items)
-    if np.any(places < 0):
-        raise BadLabels(
-            f"Gold items {list_names(names[places < 0])} are not among the items. Leave them out."
-        )
-    try:
-        values = np.array([float(value) for value in gold.values()])
-    except (TypeError, ValueError) as error:
-        raise BadLabels(f"A gold value is not a number: {error}. Correct it.") from None
-    invalid = ~(np.abs(values) <= MAX_MAGNITUDE)
-    if invalid.any():
-        raise BadLabels(
-            f"The gold values of {list_names(names[invalid])} are not finite numbers. Leave them "
-            "out."
-        )
-    return places, values
+    check_gold(gold, "gold values")
+    places, values = gold_positions(table, gold or {}), []
+    for item, value in (gold or {}).items():
+        try:
+            values.append(float(value))
+        except (TypeError, ValueError) as error:
+            raise BadLabels(f"A gold value is not a number: {error}. Correct it.") from None
+        if not abs(values[-1]) <= MAX_MAGNITUDE:
+            raise BadLabels(f"The gold value of {item!r} is not a finite number. Leave it out.")
+    return places, np.array(values)
 
 
 def calibrate(estimates: Floats, variances: Floats, gold: Floats) -> Calibration:
@@ -84,20 +72,17 @@ def calibrate(estimates: Floats, variances: Floats, gold: Floats) -> Calibration
     inverse of the variance of its estimate plus the extra variance, which is found by iteration.
     """
     centre = float(estimates.mean())
-    design = np.column_stack([np.ones(len(gold)), estimates - centre])
     has_slope = len(gold) >= MIN_FOR_SLOPE and float(np.ptp(estimates)) > 0
-    used = design if has_slope else design[:, :1]
+    design = np.column_stack([np.ones(len(gold)), estimates - centre])[:, : 1 + has_slope]
     target = gold if has_slope else gold - (estimates - centre)
-    coefficients, covariance = np.array([float(target.mean()), 1.0]), np.zeros((2, 2))
+    covariance, size = np.zeros((2, 2)), design.shape[1]
     extra, slope = float(np.var(target)), 1.0
-    size = used.shape[1]
     for _ in range(20):
         total = slope**2 * variances + extra
         weights = 1 / np.maximum(total, max(1e-9 * float(total.max()), 1e-209))
-        covariance[:size, :size] = np.linalg.inv((used.T * weights) @ used)
-        coefficients[:size] = covariance[:size, :size] @ (used.T @ (weights * target))
-        slope = float(coefficients[1])
-        residuals = target - used @ coefficients[:size]
-        excess = np.square(residuals).sum() / max(len(gold) - size, 1)
+        covariance[:size, :size] = np.linalg.inv((design.T * weights) @ design)
+        line = covariance[:size, :size] @ (design.T @ (weights * target))
+        slope = float(line[1]) if has_slope else 1.0
+        excess = np.square(target - design @ line).sum() / max(len(gold) - size, 1)
         extra = max(float(excess - slope**2 * variances.mean()), 0.0)
-    return Calibration(centre, float(coefficients[0]), slope, covariance, extra)
+    return Calibration(centre, float(line[0]), slope, covariance, extra)

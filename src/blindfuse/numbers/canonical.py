@@ -41,7 +41,7 @@ class CanonicalNumbers:
         About MIN_SAMPLED_RATINGS are drawn, and about MIN_SAMPLED_ITEMS at least.
         """
         table = self.numbers
-        share = max(MIN_SAMPLED_RATINGS / table.n_ratings, MIN_SAMPLED_ITEMS / table.n_items)
+        share = max(MIN_SAMPLED_RATINGS / table.n_responses, MIN_SAMPLED_ITEMS / table.n_items)
         if share >= 1:
             return table
         order = np.argsort(self.item_hashes, kind="stable")
@@ -56,44 +56,23 @@ def canonicalize(numbers: Numbers) -> CanonicalNumbers:
     Only items or annotators that could be exchanged without any change of the table keep the order
     of the input, and so do all in a table of more than MAX_REORDERED ratings.
     """
+    counts, item, codes = numbers.responses_per_annotator, numbers.item_of_response(), numbers.codes
     bits = (numbers.values + 0.0).view(np.uint64)  # −0 becomes 0
-    annotator_hashes = numbers.ratings_per_annotator.astype(np.uint64)
-    item_hashes = _hash_items(numbers, bits, annotator_hashes)
-    if numbers.n_ratings > MAX_REORDERED:
+    annotator_hashes = counts.astype(np.uint64)
+    is_large = numbers.n_responses > MAX_REORDERED
+    for _ in range(1 if is_large else 2):
+        # Sums of integers that wrap around do not depend on the order of their terms.
+        item_hashes = np.zeros(numbers.n_items, np.uint64)
+        np.add.at(item_hashes, item, _mix(bits + _mix(annotator_hashes + np.uint64(1))[codes]))
+        np.add.at(annotator_hashes, codes, _mix(bits + _mix(item_hashes + np.uint64(2))[item]))
+    if is_large:
         order = np.arange(numbers.n_items), np.arange(numbers.n_annotators)
         return CanonicalNumbers(numbers, *order, item_hashes)
-    annotator_hashes = _refine(numbers, bits, item_hashes, annotator_hashes)
-    item_hashes = _hash_items(numbers, bits, annotator_hashes)
-    annotator_hashes = _refine(numbers, bits, item_hashes, annotator_hashes)
     items = np.argsort(item_hashes, kind="stable")
-    annotators = np.lexsort((annotator_hashes, -numbers.ratings_per_annotator))
-    table = numbers.rearranged(
-        numbers.items[items],
-        np.argsort(items),
-        numbers.annotators[annotators],
-        np.argsort(annotators),
-    )
+    annotators = np.lexsort((annotator_hashes, -counts))
+    names = numbers.items[items], numbers.annotators[annotators]
+    table = numbers.rearranged(names[0], np.argsort(items), names[1], np.argsort(annotators))
     return CanonicalNumbers(table, items, annotators, item_hashes[items])
-
-
-def _hash_items(numbers: Numbers, bits: Hashes, annotator_hashes: Hashes) -> Hashes:
-    """Hashes of the items, from their ratings and the hashes of the annotators.
-
-    Sums of integers that wrap around do not depend on the order of their terms.
-    """
-    terms = _mix(bits + _mix(annotator_hashes + np.uint64(1))[numbers.codes])
-    running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms)])
-    return np.asarray(running[numbers.starts[1:]] - running[numbers.starts[:-1]])
-
-
-def _refine(
-    numbers: Numbers, bits: Hashes, item_hashes: Hashes, annotator_hashes: Hashes
-) -> Hashes:
-    """Hashes of the annotators that also depend on the items that they rated."""
-    refined = annotator_hashes.copy()
-    terms = _mix(bits + _mix(item_hashes + np.uint64(2))[numbers.item_of_rating()])
-    np.add.at(refined, numbers.codes, terms)
-    return refined
 
 
 def _mix(words: Hashes) -> Hashes:

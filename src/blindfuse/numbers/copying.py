@@ -1,7 +1,6 @@
 """Annotators whose errors are correlated, as those of annotators who copy from each other."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -11,7 +10,7 @@ from blindfuse.kernels.ratings import add_pair_moments, add_pair_residuals
 from blindfuse.numbers.factor_model import fit_factor
 from blindfuse.numbers.leave_one_out import centred_ranks
 from blindfuse.numbers.table import Numbers
-from blindfuse.responses.rows import Rows
+from blindfuse.responses.coding import CodedNames
 from blindfuse.typing import Array, Codes, Floats
 
 Groups = tuple[tuple[int, ...], ...]
@@ -55,11 +54,9 @@ class CopiedRatings:
 
     def at(self, order: Codes) -> "CopiedRatings":
         """Return the same pairs of annotators that move to the positions ``order[annotator]``."""
-        names = self.names[np.argsort(order)]
         groups = sorted(tuple(sorted(order[list(group)].tolist())) for group in self.groups)
-        return replace(
-            self, names=names, pairs=np.sort(order[self.pairs], axis=1), groups=tuple(groups)
-        )
+        pairs, names = np.sort(order[self.pairs], axis=1), self.names[np.argsort(order)]
+        return replace(self, names=names, pairs=pairs, groups=tuple(groups))
 
     def summary(self) -> str:
         """The dependent pairs, and what to do."""
@@ -85,43 +82,37 @@ def find_copies(table: Numbers) -> CopiedRatings:
     Annotators with nearly the same ranking of common items are therefore found first and merged;
     their correlation is given as 1. All other pairs are tested by one model.
     """
+    none = np.empty((0, 2), np.intp), np.empty(0), np.empty(0)
     if table.n_annotators > 1000:  # pairs of more would need over 50 MB
-        nothing = np.empty(0)
-        return CopiedRatings(table.annotators, np.empty((0, 2), np.intp), nothing, nothing, 0)
-    moments = _pair_moments(table)
-    first, second = np.nonzero(moments.common >= MIN_COMMON)
-    copied = moments.correlation[first, second] >= MIN_COPY_CORRELATION
+        return CopiedRatings(table.annotators, *none, n_tested=0)
+    common, identical, likeness = _compare_pairs(table)
+    first, second = np.nonzero(common >= MIN_COMMON)
+    copied = likeness[first, second] >= MIN_COPY_CORRELATION
     groups = connected_groups(np.column_stack([first, second])[copied])
-    correlation, excess = _correlated_errors(merge_groups(table, groups), first, second)
+    copies = CopiedRatings(table.annotators, *none, n_tested=len(first), groups=groups)
+    correlation, z_scores = _correlated_errors(merge_groups(table, copies), first, second)
     correlation = np.where(copied, 1.0, correlation)
     threshold = -ndtri(FAMILY_WISE_LEVEL / max(len(first), 1))
-    found = np.flatnonzero(copied | ((correlation >= MIN_CORRELATION) & (excess > threshold)))
-    found = found[np.lexsort((second[found], first[found], -correlation[found]))]
-    pairs = np.column_stack([first, second])[found]
-    identical = moments.identical[pairs[:, 0], pairs[:, 1]]
-    return CopiedRatings(table.annotators, pairs, correlation[found], identical, len(first), groups)
+    dependent = copied | ((correlation >= MIN_CORRELATION) & (z_scores > threshold))
+    order = np.lexsort((second, first, -correlation))
+    order = order[dependent[order]]
+    pairs, shares = np.column_stack([first, second])[order], identical[first, second][order]
+    return replace(copies, pairs=pairs, correlation=correlation[order], identical=shares)
 
 
-class _PairMoments(NamedTuple):
-    """Common items, correlation and share of equal ratings, for ``first < second`` only."""
+def _compare_pairs(table: Numbers) -> tuple[Floats, Floats, Floats]:
+    """Common items, share of equal ratings and correlation ``[first, second]``, first < second.
 
-    common: Floats
-    correlation: Floats
-    identical: Floats
-
-
-def _pair_moments(table: Numbers) -> _PairMoments:
-    """The correlation is the smaller of those of the ratings and of their ranks.
-
-    Ranks alone are the same where most ratings are zero, ratings alone where a few are very large.
+    The correlation is the smaller of those of the ratings and of their ranks. Ranks alone are the
+    same where most ratings are zero, ratings alone where a few are very large.
     """
     sums = np.zeros((2, table.n_annotators, table.n_annotators, 7))
     for values, pairs in zip((table.values, centred_ranks(table)), sums, strict=True):
         add_pair_moments(table.starts, table.codes, values, pairs)
     n, equal, x, y, xx, yy, xy = np.moveaxis(sums, 3, 0)
     safe = np.maximum(n, 1)
-    correlation = _correlation(xy - x * y / safe, xx - x**2 / safe, yy - y**2 / safe)
-    return _PairMoments(n[0], correlation.min(axis=0), equal[0] / safe[0])
+    correlations = _correlation(xy - x * y / safe, xx - x**2 / safe, yy - y**2 / safe)
+    return n[0], equal[0] / safe[0], correlations.min(axis=0)
 
 
 def _correlated_errors(table: Numbers, first: Codes, second: Codes) -> tuple[Floats, Floats]:
@@ -129,15 +120,16 @@ def _correlated_errors(table: Numbers, first: Codes, second: Codes) -> tuple[Flo
     fit, M = fit_factor(table).annotators, table.n_annotators
     sums = np.zeros((M, M, 5))
     add_pair_residuals(*table.by_item, fit.bias, fit.scale, fit.noise, sums)
-    common, excess, variance, own, other = sums[first, second].T
+    common, excess, variance, of_first, of_second = sums[first, second].T
     z_scores = excess / np.sqrt(np.where(variance > 0, variance, 1.0))
-    return np.where(common >= MIN_COMMON, _correlation(excess, own, other), 0.0), z_scores
+    correlation = _correlation(excess, of_first, of_second)
+    return np.where(common >= MIN_COMMON, correlation, 0.0), z_scores
 
 
-def _correlation(product: Floats, own: Floats, other: Floats) -> Floats:
-    """product / √(own · other), between −1 and 1; 0 where one of them is not positive."""
-    defined = (own > 0) & (other > 0)
-    scale = np.sqrt(np.where(defined, own, 1.0)) * np.sqrt(np.where(defined, other, 1.0))
+def _correlation(product: Floats, first: Floats, second: Floats) -> Floats:
+    """product / √(first · second), between −1 and 1; 0 where one of them is not positive."""
+    defined = (first > 0) & (second > 0)
+    scale = np.sqrt(np.where(defined, first, 1.0)) * np.sqrt(np.where(defined, second, 1.0))
     return np.where(defined, np.clip(product / scale, -1, 1), 0.0)
 
 
@@ -150,21 +142,16 @@ def connected_groups(pairs: Codes) -> Groups:
     return tuple(sorted({tuple(sorted(members)) for members in group.values()}))
 
 
-def merge_groups(table: Numbers, groups: Groups) -> Numbers:
-    """Return the ratings with each group replaced by one annotator, who gives their mean.
+def merge_groups(table: Numbers, copies: CopiedRatings | None) -> Numbers:
+    """Return the ratings with each group of copies replaced by its first member.
 
-    The merged annotator has the position and name of the first member of its group; the others
-    have no ratings.
+    It gives their mean; the other members have no ratings.
     """
-    if not groups:
+    if copies is None or not copies.groups:
         return table
     leader = np.arange(table.n_annotators)
-    for members in groups:
+    for members in copies.groups:
         leader[list(members)] = members[0]
-    key = table.item_of_rating() * table.n_annotators + leader[table.codes]
-    distinct, where = np.unique(key, return_inverse=True)
-    means = np.bincount(where, table.values) / np.bincount(where)
-    items, codes = np.divmod(distinct, table.n_annotators)
-    counts = np.bincount(items, minlength=table.n_items)
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    return table.with_rows(table.items, Rows(starts, codes, means))
+    items = CodedNames(table.item_of_response(), table.items, [])
+    annotators = CodedNames(leader[table.codes], table.annotators, [])
+    return Numbers.collect(items, annotators, table.values, "mean")

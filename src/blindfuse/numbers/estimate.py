@@ -60,7 +60,7 @@ def one_factor(table: Numbers, fitted: FactorFit | None = None) -> Estimate:
     """Estimate each item by the one-factor model, on the scale that the annotators share."""
     fitted = fitted or fit_factor(table)
     fit, z = fitted.annotators, fitted.z
-    location, unit = crowd_scale(fit, table.ratings_per_annotator)
+    location, unit = crowd_scale(fit, table.responses_per_annotator)
     variances = unit**2 * error_variances(table, fitted)
     predict = partial(_factor_means, fit=fit, location=location, unit=unit)
     return Estimate(location + unit * z, variances, z, fitted.v, location, unit, predict)
@@ -77,7 +77,7 @@ def _without_model(table: Numbers, centres: Callable[..., Floats], efficiency: f
     y with error variance e has the posterior mean √V (y − mean) / (V + e) and variance e/(V + e).
     """
     predict = partial(centres, unrated=float(table.values.mean()))
-    values, n = predict(table), table.ratings_per_item
+    values, n = predict(table), table.responses_per_item
     noise = local_noise(table, values)
     variances = noise / np.maximum(n * np.where(n > 2, efficiency, 1.0), 1.0)
     variances = np.where(n > 0, variances, noise + values.var())
@@ -100,7 +100,7 @@ def local_noise(table: Numbers, values: Floats) -> Floats:
     the values that they might have. Without an item with two ratings it is the variance of all.
     """
     order = np.argsort(values, kind="stable")
-    ordered, freedom = values[order], np.maximum(table.ratings_per_item - 1, 0)[order]
+    ordered, freedom = values[order], np.maximum(table.responses_per_item - 1, 0)[order]
     total = np.concatenate([[0.0], np.cumsum(table.squared_deviations()[order])])
     count = np.concatenate([[0.0], np.cumsum(freedom)])
     if not count[-1]:

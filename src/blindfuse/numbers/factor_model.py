@@ -22,7 +22,7 @@ import numpy as np
 from blindfuse.kernels.ratings import add_products, normal_posteriors
 from blindfuse.numbers.scales import Standardizer
 from blindfuse.numbers.table import Numbers
-from blindfuse.typing import Codes, Floats, Integers
+from blindfuse.typing import Floats, Integers
 
 MIN_VARIANCE = 1e-6
 """Lower bound of variances, relative to the variance of all ratings, so that nothing is divided by
@@ -55,30 +55,6 @@ class AnnotatorFit:
     uncertainty: Floats
     prior: CrowdPrior
 
-    @classmethod
-    def of_prior(cls, n_annotators: int) -> "AnnotatorFit":
-        """Return annotators that are all like the prior."""
-        nobody = np.empty(0)
-        fit = cls(nobody, nobody, nobody, np.empty((0, 3)), CrowdPrior())
-        return fit.at(np.full(n_annotators, -1))
-
-    def at(self, places: Codes) -> "AnnotatorFit":
-        """Return the fit of annotators at these positions; −1 is one like the prior."""
-        prior, is_fitted = self.prior, places >= 0
-
-        def moved(values: Floats, default: float) -> Floats:
-            at_places = np.full((len(places), *values.shape[1:]), default)
-            at_places[is_fitted] = values[places[is_fitted]]
-            return at_places
-
-        return AnnotatorFit(
-            moved(self.bias, prior.bias),
-            moved(self.scale, prior.scale),
-            moved(self.noise, prior.noise),
-            moved(self.uncertainty, 0.0),
-            prior,
-        )
-
     def reversed(self) -> "AnnotatorFit":
         """Return the same fit for −z."""
         return replace(
@@ -109,9 +85,9 @@ def fit_factor(table: Numbers, tolerance: float = TOLERANCE) -> FactorFit:
             break
         last = z
         z, v = posteriors(table, fit)
-        fit = m_step(standardize(rating_sums(table, z, v), item_sums(z, v)), fit)
+        fit = m_step(rating_sums(table, *standardize(z, v)), fit)
         change = float(np.square(z - last).mean())
-    if information(fit, table.ratings_per_annotator)[fit.scale < 0].sum() > 0.5:
+    if information(fit, table.responses_per_annotator)[fit.scale < 0].sum() > 0.5:
         fit = fit.reversed()
     return FactorFit(fit, *posteriors(table, fit))
 
@@ -124,15 +100,34 @@ def standardized_start(table: Numbers) -> Floats:
     return np.asarray((values - values.mean()) / (deviation if deviation > 0 else 1.0))
 
 
+def standardize(z: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """Return posteriors of z with mean 0 and variance 1 over all items.
+
+    This is the parameter expansion of Liu, Rubin and Wu (1998), "Parameter expansion to accelerate
+    EM", by which EM needs far fewer iterations.
+    """
+    mean = z.mean()
+    variance = float((z**2 + v).mean() - mean**2)
+    d = np.sqrt(variance) if variance > 0 else 1.0
+    return (z - mean) / d, v / d**2
+
+
 def regress(table: Numbers, z: Floats, v: Floats, iterations: int = 10) -> AnnotatorFit:
     """Return bias, scale and noise of the annotators given the truth of the items.
 
     The annotator's own rating belongs to the posterior ``z[item]``, ``v[item]`` of the truth.
     """
-    sums, fit = rating_sums(table, z, v), AnnotatorFit.of_prior(table.n_annotators)
+    sums, fit = rating_sums(table, z, v), like_prior(table.n_annotators)
     for _ in range(iterations):
         fit = m_step(sums, fit)
     return fit
+
+
+def like_prior(n_annotators: int) -> AnnotatorFit:
+    """Return annotators that are all like the prior."""
+    prior, ones = CrowdPrior(), np.ones(n_annotators)
+    parameters = prior.bias * ones, prior.scale * ones, prior.noise * ones
+    return AnnotatorFit(*parameters, np.zeros((n_annotators, 3)), prior)
 
 
 def posteriors(table: Numbers, fit: AnnotatorFit) -> tuple[Floats, Floats]:
@@ -141,44 +136,15 @@ def posteriors(table: Numbers, fit: AnnotatorFit) -> tuple[Floats, Floats]:
     a, b, uncertainty = fit.scale, fit.bias, fit.uncertainty
     products = a**2 + uncertainty[:, 0], a, a * b + uncertainty[:, 1]
     weights = np.column_stack(products) / fit.noise[:, None]
-    table.map_items(lambda *block: normal_posteriors(*table.by_item, *block, weights, z, v))
+    normal_posteriors(*table.by_item, weights, z, v)
     return z, v
 
 
 def rating_sums(table: Numbers, z: Floats, v: Floats) -> Floats:
-    """Return the ``sums[annotator]`` over ratings that the M-step needs.
-
-    Those of disjoint sets of items add up, in memory that grows with the annotators only. The
-    result depends on the number of threads in the last digits only.
-    """
-
-    def work(first: int, last: int) -> Floats:
-        sums = np.zeros((table.n_annotators, 3))
-        add_products(*table.by_item, z, v, first, last, sums)
-        return sums
-
-    first, *others = table.map_items(work)
-    return np.hstack([table.power_sums, sum(others, start=first)])
-
-
-def item_sums(z: Floats, v: Floats) -> Floats:
-    """Return the number of items, Σz and Σ(z² + v), which add up like ``rating_sums``."""
-    return np.array([len(z), z.sum(), (z**2 + v).sum()])
-
-
-def standardize(sums: Floats, of_items: Floats) -> Floats:
-    """Return ``rating_sums`` for z with mean 0 and variance 1 over all items.
-
-    This is the parameter expansion of Liu, Rubin and Wu (1998), "Parameter expansion to accelerate
-    EM", by which EM needs far fewer iterations.
-    """
-    n_items, total, total_squares = of_items
-    mean = total / max(n_items, 1.0)
-    variance = total_squares / max(n_items, 1.0) - mean**2
-    d = np.sqrt(variance) if variance > 0 else 1.0
-    n, x, xx, z, zz, xz = sums.T
-    zz = (zz - 2 * mean * z + mean**2 * n) / d**2
-    return np.column_stack([n, x, xx, (z - mean * n) / d, zz, (xz - mean * x) / d])
+    """Return the ``sums[annotator]`` over ratings that the M-step needs."""
+    sums = np.zeros((table.n_annotators, 3))
+    add_products(*table.by_item, z, v, sums)
+    return np.hstack([table.power_sums, sums])
 
 
 def m_step(sums: Floats, last: AnnotatorFit) -> AnnotatorFit:
@@ -223,14 +189,14 @@ def _typical_noise(n: Floats, squares: Floats, last: float) -> float:
     return float(1 / weights.mean())
 
 
-def information(fit: AnnotatorFit, n_ratings: Integers | Floats) -> Floats:
+def information(fit: AnnotatorFit, n_ratings: Integers) -> Floats:
     """Return the share ``[annotator]`` of the information about z: n_m a_m²/(a_m² + s_m²)."""
     reliability = n_ratings * fit.scale**2 / (fit.scale**2 + fit.noise)
     total = reliability.sum()
     return np.asarray(reliability / total if total > 0 else np.zeros(len(reliability)))
 
 
-def crowd_scale(fit: AnnotatorFit, n_ratings: Integers | Floats) -> tuple[float, float]:
+def crowd_scale(fit: AnnotatorFit, n_ratings: Integers) -> tuple[float, float]:
     """Return B and A of the estimates B + A z, on the scale that the annotators share.
 
     They are the means of b and a of annotators with positive scales, weighted by their information.
@@ -248,7 +214,7 @@ def error_variances(table: Numbers, fitted: FactorFit) -> Floats:
     A rating has the noise s² + Var(b) + 2 z Cov(a, b) + z² Var(a), of which the weights a/s² know
     only s²: the variance is (1 + Σ (a/s²)² (noise of the rating)) / (1 + Σ a²/s²)².
     """
-    fit, item, m = fitted.annotators, table.item_of_rating(), table.codes
+    fit, item, m = fitted.annotators, table.item_of_response(), table.codes
     z, (var_a, covariance, var_b) = fitted.z[item], fit.uncertainty.T
     noise = (fit.noise + var_b)[m] + z * (2 * covariance[m] + z * var_a[m])
     spread = (fit.scale / fit.noise)[m] ** 2 * noise

@@ -11,7 +11,7 @@ from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.numbers.annotators import rate_annotators
 from blindfuse.numbers.calibration import MIN_FOR_SLOPE, Calibration, calibrate, gold_values
 from blindfuse.numbers.canonical import CanonicalNumbers, canonicalize
-from blindfuse.numbers.copying import CopiedRatings, Groups, find_copies, merge_groups
+from blindfuse.numbers.copying import CopiedRatings, find_copies, merge_groups
 from blindfuse.numbers.estimate import (
     INTERVAL_Z,
     Estimate,
@@ -30,10 +30,9 @@ from blindfuse.numbers.rule import (
     choose_method,
     gather_evidence,
 )
-from blindfuse.numbers.scales import Standardizer, scale_notes
+from blindfuse.numbers.scales import Standardizer
 from blindfuse.numbers.table import Numbers, check_numbers
 from blindfuse.responses.coding import positions
-from blindfuse.responses.gold import check_gold
 from blindfuse.typing import Floats
 
 METHODS: dict[str, Callable[[Numbers], Estimate]] = {
@@ -48,8 +47,8 @@ METHODS: dict[str, Callable[[Numbers], Estimate]] = {
 class FittedNumbers:
     """A method fitted to ratings in canonical order, in units of (x − origin) / unit.
 
-    Copies are merged first (``groups``), then ratings are standardised (``standardizer``).
-    ``copies`` are those of the canonical ratings; None if there are too many pairs to test at once.
+    Copies are merged first, then ratings are standardised (``standardizer``). ``copies`` are those
+    of the canonical ratings; None if there are too many pairs to test at once.
     """
 
     canonical: CanonicalNumbers
@@ -59,32 +58,24 @@ class FittedNumbers:
     standardizer: Standardizer | None
     estimate: Estimate
 
-    @property
-    def groups(self) -> Groups:
-        return self.copies.groups if self.copies else ()
-
     def copies_in_input_order(self) -> CopiedRatings:
         """Correlated pairs, with positions in the user's table."""
         copies = self.copies or find_copies(self.canonical.numbers)
         return copies.at(self.canonical.annotators)
 
-    def prepare(self, scaled: Numbers) -> Numbers:
-        """Return scaled ratings with copies merged, and standardised if the method needs it."""
-        merged = merge_groups(scaled, self.groups)
-        return merged if self.standardizer is None else self.standardizer.apply(merged)
-
     def predict(self, new: Numbers, calibration: Calibration | None) -> Floats:
         """Estimates of new items by the same annotators, on the user's scale."""
         names = self.canonical.numbers.annotators
         places = positions(new.annotators, names)
-        unknown = (places < 0) & (new.ratings_per_annotator > 0)
+        unknown = (places < 0) & (new.responses_per_annotator > 0)
         if unknown.any():
             raise BadLabels(
                 f"Unknown annotators {list_names(new.annotators[unknown])}: the ratings were by "
                 f"{list_names(names)}. Fuse all ratings again, or leave these out."
             )
         table = new.rearranged(new.items, np.arange(new.n_items), names, places)
-        working = self.prepare(_scaled(table, self.origin, self.unit))
+        scaled = merge_groups(_scaled(table, self.origin, self.unit), self.copies)
+        working = scaled if self.standardizer is None else self.standardizer.apply(scaled)
         values = self.origin + self.unit * self.estimate.predict(working)
         return values if calibration is None else calibration.apply(values)
 
@@ -129,14 +120,17 @@ def fuse_numbers(
         raise BadParameter(
             f"method={method!r} must be 'auto' or one of {list_names(METHODS, len(METHODS))}."
         )
-    check_gold(gold, "gold values")
-    gold_at, known = gold_values(table, gold or {})
+    gold_at, known = gold_values(table, gold)
     with single_threaded_blas():
-        fitted, choice, notes = _fit(table, method)
-        order, working = fitted.canonical.annotators, fitted.canonical.numbers
-        rated = rate_annotators(table, working, fitted.estimate, fitted.unit, order)
-        is_checked = choice.is_independent or len(known) >= MIN_FOR_SLOPE
-        estimates, variances = _in_input_order(fitted, is_checked)
+        canonical = canonicalize(table)
+        fitted, choice, further, ratios = _fit(canonical, method)
+        estimate, back = fitted.estimate, np.argsort(canonical.items)
+        estimates = fitted.origin + fitted.unit * estimate.values[back]
+        variances = fitted.unit**2 * estimate.variances[back]
+        if not choice.is_independent and len(known) < MIN_FOR_SLOPE:
+            variances += fitted.unit**2 * further[back]
+        scaled = fitted.canonical.numbers
+        rated = rate_annotators(table, scaled, estimate, fitted.unit, canonical.annotators)
         calibration = None
         if len(known):
             calibration = calibrate(estimates[gold_at], variances[gold_at], known)
@@ -146,49 +140,35 @@ def fuse_numbers(
     errors = np.sqrt(variances)
     half = INTERVAL_Z * errors
     return NumberFusion(
-        *(table, estimates, estimates - half, estimates + half, errors),
-        *(rated, choice, calibration, notes, fitted),
+        *(table, estimates, estimates - half, estimates + half, errors, rated, choice),
+        *(calibration, ratios[np.argsort(canonical.annotators)], fitted),
     )
 
 
-def _fit(table: Numbers, method: str) -> tuple[FittedNumbers, MethodChoice, list[str]]:
-    """Scale the ratings in canonical order, merge copies, choose a method and apply it.
+def _fit(raw: CanonicalNumbers, method: str) -> tuple[FittedNumbers, MethodChoice, Floats, Floats]:
+    """Scale the ratings, merge copies, choose a method and apply it.
 
-    Notes say which annotators were merged or rate on another scale.
+    Also returns the variance of a further rating of each item, and the ``ratios`` of the evidence.
     """
-    raw = canonicalize(table)
     origin, unit = _location_and_spread(raw.sample().values)
     canonical = replace(raw, numbers=_scaled(raw.numbers, origin, unit))
-    copies = find_copies(canonical.numbers) if _has_few_pairs(table) else None
-    merged = merge_groups(canonical.numbers, copies.groups if copies else ())
+    # Testing all pairs of annotators must take no longer than the fusion itself.
+    n_pairs = int((raw.numbers.responses_per_item.astype(np.int64) ** 2).sum())
+    is_tested = n_pairs <= 2_000_000 and raw.numbers.n_items > 1
+    copies = find_copies(canonical.numbers) if is_tested else None
+    merged = merge_groups(canonical.numbers, copies)
     evidence = gather_evidence(merged, replace(canonical, numbers=merged).sample(), origin / unit)
-    choice, factor, distant = choose_method(evidence), evidence.fitted, evidence.ratios != 1
+    choice, factor, standardizer = choose_method(evidence), evidence.fitted, evidence.repair
     if method != "auto":
-        choice, factor = choice._replace(method=method, why="You named it."), None
-        distant = np.zeros_like(distant)
-    standardizer = None
+        choice = choice._replace(method=method, why="You named it.")
+        factor, standardizer = None, None
     if choice.method == STANDARDIZED:
         standardizer = Standardizer.of(merged)
-    elif distant.any():
-        standardizer = Standardizer.of(merged).restricted_to(distant)
     working = merged if standardizer is None else standardizer.apply(merged)
     is_fitted = choice.method == FACTOR and factor is not None
     estimate = one_factor(working, factor) if is_fitted else METHODS[choice.method](working)
     fitted = FittedNumbers(canonical, origin, unit, copies, standardizer, estimate)
-    ratios = np.empty_like(evidence.ratios)
-    ratios[canonical.annotators] = evidence.ratios
-    merged_names = [
-        f"Annotators {list_names(table.annotators[list(group)])} give nearly the same ratings; "
-        "they count as one annotator"
-        for group in (copies.at(canonical.annotators).groups if copies else ())
-    ]
-    return fitted, choice, [*scale_notes(table, ratios), *merged_names]
-
-
-def _has_few_pairs(table: Numbers) -> bool:
-    """Whether testing all pairs of annotators takes no longer than the fusion itself."""
-    n_pairs = int((table.ratings_per_item.astype(np.int64) ** 2).sum())
-    return n_pairs <= 2_000_000 and table.n_items > 1
+    return fitted, choice, local_noise(working, estimate.values), evidence.ratios
 
 
 def _scaled(table: Numbers, origin: float, unit: float) -> Numbers:
@@ -204,18 +184,3 @@ def _location_and_spread(values: Floats) -> tuple[float, float]:
     deviations = np.abs(values - origin)
     typical, largest = float(np.median(deviations)), float(deviations.max())
     return origin, (typical if typical > 1e-6 * largest else largest) or 1.0
-
-
-def _in_input_order(fitted: FittedNumbers, is_independent: bool) -> tuple[Floats, Floats]:
-    """Estimates and variances of the items, on the user's scale and in the user's order.
-
-    Unless errors are independent, the variance is increased by that of a further rating.
-    """
-    estimate, items = fitted.estimate, fitted.canonical.items
-    variances = estimate.variances
-    if not is_independent:
-        working = fitted.prepare(fitted.canonical.numbers)
-        variances = variances + local_noise(working, estimate.values)
-    result = np.empty((2, len(items)))
-    result[:, items] = fitted.origin + fitted.unit * estimate.values, fitted.unit**2 * variances
-    return result[0], result[1]

@@ -39,8 +39,8 @@ def rest_correlations(table: Numbers, rests: Mapping[str, Floats]) -> dict[str, 
     item's influence on r is the sum of u t / √(Σ u² Σ t²) − r (u²/Σ u² + t²/Σ t²)/2 over its
     ratings.
     """
-    item = table.item_of_rating()
-    shared = np.flatnonzero(table.ratings_per_item[item] > 1)
+    item = table.item_of_response()
+    shared = np.flatnonzero(table.responses_per_item[item] > 1)
     codes, items = table.codes[shared], item[shared]
     u = _standardize_within(codes, table.values[shared])
     correlations = {}
@@ -57,17 +57,17 @@ def rest_correlations(table: Numbers, rests: Mapping[str, Floats]) -> dict[str, 
 
 def rest_means(table: Numbers) -> Floats:
     """Return the mean ``[rating]`` of the other ratings of the item."""
-    item, n = table.item_of_rating(), table.ratings_per_item
+    item, n = table.item_of_response(), table.responses_per_item
     sums = np.bincount(item, table.values, table.n_items)
     return np.asarray((sums[item] - table.values) / np.maximum(n[item] - 1, 1))
 
 
 def rest_medians(table: Numbers) -> Floats:
     """Return the median ``[rating]`` of the other ratings of the item; 0 if there is none."""
-    item = table.item_of_rating()
+    item = table.item_of_response()
     order = np.lexsort((table.values, item))
     ordered, start = table.values[order], table.starts[:-1][item]
-    n, place = table.ratings_per_item[item], np.arange(table.n_ratings) - start
+    n, place = table.responses_per_item[item], np.arange(table.n_responses) - start
     lower, upper = np.maximum(n - 2, 0) // 2, np.maximum(n - 1, 0) // 2
 
     def without(rank: Array) -> Floats:
@@ -75,28 +75,18 @@ def rest_medians(table: Numbers) -> Floats:
         at = np.minimum(rank + (rank >= place), n - 1)
         return np.asarray(ordered[start + at])
 
-    medians = np.empty(table.n_ratings)
+    medians = np.empty(table.n_responses)
     medians[order] = np.where(n > 1, (without(lower) + without(upper)) / 2, 0.0)
     return medians
 
 
-class LeftOut(NamedTuple):
-    """Predictions ``[rating]`` of the one-factor model without the rating, and residuals.
+def leave_out(table: Numbers, fit: AnnotatorFit) -> tuple[Floats, Floats]:
+    """Return a z ``[rating]``, where z is the posterior mean without the rating, and residuals.
 
-    The residuals are in units of their standard deviation: normal with variance 1 if the model
-    holds.
+    Residuals x − b − a z are divided by their standard deviation, the root of s² + a² v plus the
+    uncertainty of b and a: they are normal with variance 1 if the model holds.
     """
-
-    predictions: Floats
-    residuals: Floats
-
-
-def leave_out(table: Numbers, fit: AnnotatorFit) -> LeftOut:
-    """Predict each rating by b + a z, where z is the posterior mean without the rating.
-
-    The variance of the prediction is s² + a² v, plus the uncertainty of b and a.
-    """
-    item, m = table.item_of_rating(), table.codes
+    item, m = table.item_of_response(), table.codes
     a, deviation = fit.scale[m], table.values - fit.bias[m]
     weight = a / fit.noise[m]
     precision = 1 + np.bincount(item, weight * a, minlength=table.n_items)
@@ -105,7 +95,7 @@ def leave_out(table: Numbers, fit: AnnotatorFit) -> LeftOut:
     z = v * (weighted[item] - weight * deviation)
     var_a, covariance, var_b = fit.uncertainty[m].T
     variance = fit.noise[m] + a**2 * v + var_b + 2 * z * covariance + z**2 * var_a
-    return LeftOut(a * z, (deviation - a * z) / np.sqrt(variance))
+    return a * z, (deviation - a * z) / np.sqrt(variance)
 
 
 def predict_left_out(table: Numbers) -> Floats:
@@ -113,12 +103,12 @@ def predict_left_out(table: Numbers) -> Floats:
 
     Annotators are fitted on the other half of the items, so that no rating predicts itself.
     """
-    predictions = np.empty(table.n_ratings)
+    predictions = np.empty(table.n_responses)
     half = np.arange(table.n_items) % 2
     for k in range(2):
         fit = fit_factor(table.select_items(np.flatnonzero(half != k))).annotators
         part = table.select_items(np.flatnonzero(half == k))
-        predictions[half[table.item_of_rating()] == k] = leave_out(part, fit).predictions
+        predictions[half[table.item_of_response()] == k] = leave_out(part, fit)[0]
     return predictions
 
 
@@ -145,8 +135,8 @@ def _standardize_within(groups: Array, values: Floats) -> Floats:
 def centred_ranks(table: Numbers) -> Floats:
     """Return the rank of each rating among the annotator's, from −½ to ½, with ties averaged."""
     _, values = np.unique(table.values, return_inverse=True)
-    keys = table.codes.astype(np.int64) * table.n_ratings + values
+    keys = table.codes.astype(np.int64) * table.n_responses + values
     _, distinct, ties = np.unique(keys, return_inverse=True, return_counts=True)
     middle = (np.cumsum(ties) - ties / 2)[distinct]
-    n = table.ratings_per_annotator
+    n = table.responses_per_annotator
     return np.asarray((middle - (np.cumsum(n) - n)[table.codes]) / n[table.codes] - 0.5)

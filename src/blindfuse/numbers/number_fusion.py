@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from blindfuse.errors import list_names
 from blindfuse.metrics import Interval
-from blindfuse.numbers.agreement import interval_alpha, intraclass_correlation
+from blindfuse.numbers.agreement import intraclass_correlation
 from blindfuse.numbers.annotators import RatedAnnotators
 from blindfuse.numbers.calibration import Calibration
 from blindfuse.numbers.copying import CopiedRatings
 from blindfuse.numbers.rule import MethodChoice
+from blindfuse.numbers.scales import scale_notes
 from blindfuse.numbers.table import Numbers, as_numbers
 from blindfuse.result import (
     Columns,
@@ -25,6 +27,9 @@ from blindfuse.typing import Array, Floats
 
 if TYPE_CHECKING:
     from blindfuse.numbers.fuse_numbers import FittedNumbers
+
+MAX_AT_ENDS = 0.1
+"""Share of ratings at the ends of the scale from which a note says that differences are cut off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +62,7 @@ class NumberFusion:
     annotators: RatedAnnotators
     choice: MethodChoice = field(repr=False)
     calibration: Calibration | None = field(repr=False)
-    _notes: list[str] = field(repr=False)
+    _ratios: Floats = field(repr=False)
     _fitted: "FittedNumbers" = field(repr=False)
     kind = "numbers"
 
@@ -84,18 +89,41 @@ class NumberFusion:
     @property
     def notes(self) -> tuple[str, ...]:
         """Facts about the ratings that limit what the estimates mean."""
-        uncertainty = self._uncertainty_note()
-        return (*self.numbers.notes, *self._notes, *([uncertainty] if uncertainty else []))
-
-    def _uncertainty_note(self) -> str | None:
-        if self.numbers.n_ratings == 1:
-            return "The uncertainty of a single rating cannot be estimated; its interval is empty"
-        if self.numbers.ratings_per_item.max() > 1:
-            return None
+        merged = self.copies.groups if self._fitted.copies else ()
         return (
-            "No item has two ratings, so the noise of annotators is unknown; intervals have the "
-            "width of the spread of all ratings"
+            *self.numbers.notes,
+            *scale_notes(self.numbers, self._ratios),
+            *(
+                f"Annotators {list_names(self.numbers.annotators[list(group)])} give nearly the "
+                "same ratings; they count as one annotator"
+                for group in merged
+            ),
+            *self._uncertainty_notes(),
         )
+
+    def _uncertainty_notes(self) -> list[str]:
+        values = self.numbers.values
+        if len(values) == 1:
+            return ["The uncertainty of a single rating cannot be estimated; its interval is empty"]
+        if self.numbers.responses_per_item.max() < 2:
+            return [
+                "No item has two ratings, so the noise of annotators is unknown; intervals have "
+                "the width of the spread of all ratings"
+            ]
+        low, high = values.min(), values.max()
+        n_ends = np.count_nonzero((values == low) | (values == high))
+        is_calibrated = self.calibration is not None and self.calibration.has_slope
+        if (
+            n_ends - 2 < MAX_AT_ENDS * len(values)
+            or is_calibrated
+            or not self.choice.is_independent
+        ):
+            return []
+        return [
+            f"{100 * n_ends / len(values):.0f} % of the ratings are {low:g} or {high:g}, the ends "
+            "of the scale, beyond which it hides differences: fewer than 95 % of the intervals may "
+            "contain the truth. Calibrate them with known values of some items, gold="
+        ]
 
     def predict(self, numbers: Any) -> Floats:
         """Return the estimates ``[item]`` of new items by the same annotators.
@@ -113,21 +141,16 @@ class NumberFusion:
         """What was fused, as a sentence."""
         numbers = self.numbers
         return (
-            f"{numbers.n_ratings:,} ratings by {numbers.n_annotators:,} annotators of "
+            f"{numbers.n_responses:,} ratings by {numbers.n_annotators:,} annotators of "
             f"{numbers.n_items:,} items."
         )
 
     @cached_property
     def agreement(self) -> dict[str, Interval]:
         """Coefficients of agreement by name; empty if fewer than two items have two ratings."""
-        n_items = int(np.count_nonzero(self.numbers.ratings_per_item >= 2))
-        if n_items < 2:
+        if np.count_nonzero(self.numbers.responses_per_item > 1) < 2:
             return {}
-        resamples = 1000 if n_items <= 20_000 else 100  # of more items, they would take seconds
-        return {
-            "Intraclass correlation ICC(1)": intraclass_correlation(self.numbers),
-            "Krippendorff’s α (interval)": interval_alpha(self.numbers, resamples=resamples),
-        }
+        return {"Intraclass correlation ICC(1)": intraclass_correlation(self.numbers)}
 
     def paragraphs(self) -> tuple[Paragraph, ...]:
         """The agreement, the estimates, the annotators and what limits them, as text."""
@@ -142,8 +165,7 @@ class NumberFusion:
             Paragraph("Annotators", self.annotators.summary()),
             Paragraph("Dependence", self.copies.summary()),
         ]
-        if self.agreement:
-            icc = next(iter(self.agreement.values()))
+        for icc in self.agreement.values():
             text = (
                 f"{icc.value:.2f} (95 % interval {icc.low:.2f} to {icc.high:.2f}) is the "
                 "intraclass correlation: the share of the variance of single ratings that is "
@@ -165,7 +187,7 @@ class NumberFusion:
             "estimate": self.values,
             "low": self.low,
             "high": self.high,
-            "ratings": self.numbers.ratings_per_item,
+            "ratings": self.numbers.responses_per_item,
             "spread": self.numbers.spreads(),
         }
 
@@ -189,7 +211,7 @@ class NumberFusion:
         return {
             "n_items": self.numbers.n_items,
             "n_annotators": self.numbers.n_annotators,
-            "n_ratings": self.numbers.n_ratings,
+            "n_ratings": self.numbers.n_responses,
             "method": self.method,
             "why": self.why,
             "notes": list(self.notes),

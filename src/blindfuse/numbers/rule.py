@@ -19,7 +19,6 @@ from blindfuse.metrics import Interval
 from blindfuse.numbers.agreement import intraclass_correlation
 from blindfuse.numbers.factor_model import TOLERANCE, AnnotatorFit, FactorFit, fit_factor
 from blindfuse.numbers.leave_one_out import (
-    LeftOut,
     RestCorrelation,
     leave_out,
     predict_left_out,
@@ -49,9 +48,9 @@ class Evidence:
     ----------
     correlations
         correlation of each method with left-out ratings.
-    ratios ``[annotator]``
-        how much larger the ratings are than those of others, for annotators on another scale; 1
-        for all others.
+    ratios ``[annotator]``, repair
+        how much larger the ratings are than those of others, for annotators on another scale, and
+        how these are standardised; 1 for all others, and None if there are no others.
     agreement
         intraclass correlation of standardised ratings.
     signal, misfit
@@ -65,6 +64,7 @@ class Evidence:
 
     correlations: dict[str, RestCorrelation]
     ratios: Floats
+    repair: Standardizer | None = None
     agreement: Interval | None = None
     signal: float | None = None
     misfit: float | None = None
@@ -119,25 +119,25 @@ def gather_evidence(table: Numbers, sample: Numbers, shift: float = 0.0) -> Evid
         return Evidence({}, np.ones(table.n_annotators), nothing_to_compare=nothing)
     medians = rest_medians(sample)
     ratios = scale_ratios(sample, sample.values + shift, medians + shift)
-    if np.any(ratios != 1):
-        repair, is_whole = Standardizer.of(table).restricted_to(ratios != 1), sample is table
-        table = repair.apply(table)
+    repair = Standardizer.of(table).restricted_to(ratios != 1) if np.any(ratios != 1) else None
+    if repair is not None:
+        is_whole, table = sample is table, repair.apply(table)
         sample = table if is_whole else repair.apply(sample)
         medians = rest_medians(sample)
     standardized = Standardizer.of(table).apply(sample)
     rests = {MEAN: rest_means(sample), MEDIAN: medians, STANDARDIZED: rest_means(standardized)}
     correlations = rest_correlations(sample, rests)
-    evidence = Evidence(correlations, ratios, intraclass_correlation(standardized))
-    if np.count_nonzero(table.ratings_per_annotator) < MIN_ANNOTATORS:
+    evidence = Evidence(correlations, ratios, repair, intraclass_correlation(standardized))
+    if np.count_nonzero(table.responses_per_annotator) < MIN_ANNOTATORS:
         return evidence
     return _with_model(evidence, table, sample)
 
 
 def _nothing_to_compare(table: Numbers) -> str:
-    shared = np.count_nonzero(table.ratings_per_item > 1)
+    shared = np.count_nonzero(table.responses_per_item > 1)
     if np.ptp(table.values) == 0:
         return "All ratings are equal"
-    if np.count_nonzero(table.ratings_per_annotator) < 2:
+    if np.count_nonzero(table.responses_per_annotator) < 2:
         return "One annotator gave all ratings"
     return "" if shared > 1 else f"{shared} items have two ratings, which is too few to compare"
 
@@ -147,28 +147,30 @@ def _with_model(evidence: Evidence, table: Numbers, sample: Numbers) -> Evidence
 
     EM goes on to a tenth of the standard error 1/√n of an annotator's parameters.
     """
-    per_annotator = sample.n_ratings / np.count_nonzero(sample.ratings_per_annotator)
+    per_annotator = sample.n_responses / np.count_nonzero(sample.responses_per_annotator)
     fitted = fit_factor(table, min(TOLERANCE, 0.1 / float(np.sqrt(per_annotator))))
-    fit, left_out = fitted.annotators, leave_out(sample, fitted.annotators)
-    predictions = predict_left_out(table) if sample is table else left_out.predictions
+    fit = fitted.annotators
+    predictions, residuals = leave_out(sample, fit)
+    if sample is table:
+        predictions = predict_left_out(table)
     without = replace(fit, scale=np.zeros_like(fit.scale), noise=fit.noise + fit.scale**2)
     return replace(
         evidence,
         correlations=evidence.correlations | rest_correlations(sample, {FACTOR: predictions}),
         signal=_pair_deviation(sample, without),
-        misfit=max(_pair_deviation(sample, fit), _tail_deviation(sample, left_out)),
+        misfit=max(_pair_deviation(sample, fit), _tail_deviation(sample, residuals)),
         fitted=fitted,
     )
 
 
-def _tail_deviation(table: Numbers, left_out: LeftOut) -> float:
+def _tail_deviation(table: Numbers, residuals: Floats) -> float:
     """Standard errors by which the kurtosis Σ r⁴/n / (Σ r²/n)² of residuals exceeds 3.
 
     Residuals of the same item may be correlated, so its standard error is that of as many
     independent residuals as there are items with two ratings.
     """
-    shared = table.ratings_per_item > 1
-    squares = np.square(left_out.residuals[shared[table.item_of_rating()]])
+    shared = table.responses_per_item > 1
+    squares = np.square(residuals[shared[table.item_of_response()]])
     scale = float(squares.mean())
     kurtosis = float(np.square(squares).mean()) / scale**2 if scale > 0 else 3.0
     return (kurtosis - 3) / float(np.sqrt(24 / np.count_nonzero(shared)))
@@ -196,8 +198,7 @@ def _pair_deviation(table: Numbers, fit: AnnotatorFit) -> float:
 
 def _why(evidence: Evidence, method: str) -> str:
     """Why a method is used, in at most three sentences."""
-    correlations = evidence.correlations
-    if not correlations:
+    if evidence.nothing_to_compare:
         return f"{evidence.nothing_to_compare}, so the {method} is used."
     if evidence.agreement is not None and not evidence.is_agreeing:
         value, low, high = evidence.agreement
@@ -206,13 +207,12 @@ def _why(evidence: Evidence, method: str) -> str:
             f"annotators do not agree beyond chance. The values are those of the {method} and "
             "say little about the items."
         )
-    others = ", ".join(
-        f"{name} {r.value:.3f}" for name, r in correlations.items() if name != method
-    )
+    values = {name: f"{r.value:.3f}" for name, r in evidence.correlations.items()}
+    others = ", ".join(f"{name} {value}" for name, value in values.items() if name != method)
     name = "one-factor model" if method == FACTOR else method
     return (
-        f"{correlations[method].value:.3f} is the correlation of the {name} with left-out ratings "
-        f"({others}). {_why_model(evidence, method)}"
+        f"{values[method]} is the correlation of the {name} with left-out ratings ({others}). "
+        f"{_why_model(evidence, method)}"
     )
 
 
@@ -229,8 +229,11 @@ def _why_model(evidence: Evidence, method: str) -> str:
             f"{evidence.misfit:,.1f} standard errors (limit {MAX_MISFIT:g}), so it is not used and "
             "intervals allow for shared errors."
         )
+    is_used = method == FACTOR
+    end = (
+        f"so it replaces the {evidence.baseline}"
+        if is_used
+        else "but it does not predict the ratings better"
+    )
     misfit = f"misfit {evidence.misfit:.1f}, limit {MAX_MISFIT:g}"
-    holds = f"The model's residuals look independent ({misfit})"
-    if method == FACTOR:
-        return f"{holds}, so it replaces the {evidence.baseline}."
-    return f"{holds}, but it does not predict the ratings better."
+    return f"The model's residuals look independent ({misfit}), {end}."

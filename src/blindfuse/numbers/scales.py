@@ -69,7 +69,7 @@ def scale_ratios(table: Numbers, values: Floats, rest: Floats) -> Floats:
         (x > 0)
         & (y > 0)
         & (high > low)[table.codes]
-        & (table.ratings_per_item > 1)[table.item_of_rating()]
+        & (table.responses_per_item > 1)[table.item_of_response()]
     )
     codes, logarithms = table.codes[informative], np.log(x[informative]) - np.log(y[informative])
     ordered = logarithms[np.lexsort((logarithms, codes))]

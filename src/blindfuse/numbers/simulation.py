@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from blindfuse.numbers.factor_model import AnnotatorFit, CrowdPrior, posteriors
 from blindfuse.numbers.table import Numbers
 from blindfuse.typing import Floats
 
@@ -24,15 +25,9 @@ class NumberSimulation:
 
     def oracle(self) -> tuple[Floats, Floats]:
         """Return the posterior mean and variance ``[item]`` of the truth, given all parameters."""
-        table, item = self.numbers, self.numbers.item_of_rating()
-        weights = (self.scale / self.noise**2)[table.codes]
-        precision = 1 + np.bincount(
-            item, weights * self.scale[table.codes], minlength=table.n_items
-        )
-        sums = np.bincount(
-            item, weights * (table.values - self.bias[table.codes]), minlength=table.n_items
-        )
-        return sums / precision, 1 / precision
+        certain = np.zeros((len(self.bias), 3))
+        fit = AnnotatorFit(self.bias, self.scale, self.noise**2, certain, CrowdPrior())
+        return posteriors(self.numbers, fit)
 
 
 def simulate_numbers(

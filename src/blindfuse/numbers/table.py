@@ -1,14 +1,12 @@
 """``Numbers``: the ratings that annotators gave to items, as floats in compressed rows."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from blindfuse.errors import BadLabels, BadParameter
-from blindfuse.kernels.threads import map_threads
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_column
 from blindfuse.responses.detection import ColumnOptions, detect_column, is_long
@@ -28,12 +26,7 @@ from blindfuse.responses.numerals import as_floats, missing_number_note
 from blindfuse.responses.repeats import NumberRepeats
 from blindfuse.responses.rows import Rows, read_only, row_of_entry
 from blindfuse.responses.table import AnnotationTable
-from blindfuse.typing import Codes, Floats, Integers
-
-Result = TypeVar("Result")
-
-MIN_ITEMS_PER_THREAD = 20_000
-"""With fewer items per thread, starting the thread costs more than it saves."""
+from blindfuse.typing import Codes, Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,24 +112,10 @@ class Numbers(AnnotationTable):
         """The rating of each response."""
         return self.by_item.symbols
 
-    @property
-    def n_ratings(self) -> int:
-        return self.n_responses
-
-    @property
-    def ratings_per_item(self) -> Integers:
-        """Number of ratings of each item, ``[item]``."""
-        return self.responses_per_item
-
-    @property
-    def ratings_per_annotator(self) -> Integers:
-        """Number of ratings by each annotator, ``[annotator]``."""
-        return self.responses_per_annotator
-
     @cached_property
     def power_sums(self) -> Floats:
         """n, Σx and Σx² per annotator, ``[annotator, 3]``."""
-        powers = (np.ones(self.n_ratings), self.values, self.values**2)
+        powers = (np.ones(self.n_responses), self.values, self.values**2)
         sums = [np.bincount(self.codes, power, self.n_annotators) for power in powers]
         return read_only(np.column_stack(sums))
 
@@ -148,52 +127,48 @@ class Numbers(AnnotationTable):
         np.maximum.at(high, self.codes, self.values)
         return low, high
 
-    def item_of_rating(self) -> Codes:
-        """Return the position of the item of each rating."""
-        return self._item_of_rating
+    def item_of_response(self) -> Codes:
+        """Return the position of the item of each rating; it is computed once."""
+        return self._items
 
     @cached_property
-    def _item_of_rating(self) -> Codes:
+    def _items(self) -> Codes:
         return read_only(row_of_entry(self.starts))
 
     def item_means(self, unrated: float = 0.0) -> Floats:
         """Return the mean rating ``[item]``; ``unrated`` for items without a rating."""
-        n = self.ratings_per_item
-        sums = np.bincount(self.item_of_rating(), self.values, self.n_items)
+        n = self.responses_per_item
+        sums = np.bincount(self.item_of_response(), self.values, self.n_items)
         return np.where(n > 0, sums / np.maximum(n, 1), unrated)
 
     def item_medians(self, unrated: float = 0.0) -> Floats:
         """Return the median rating ``[item]``; ``unrated`` for items without a rating."""
-        ordered = self.values[np.lexsort((self.values, self.item_of_rating()))]
-        rated = np.flatnonzero(self.ratings_per_item)
-        first, n = self.starts[rated], self.ratings_per_item[rated]
+        ordered = self.values[np.lexsort((self.values, self.item_of_response()))]
+        rated = np.flatnonzero(self.responses_per_item)
+        first, n = self.starts[rated], self.responses_per_item[rated]
         medians = np.full(self.n_items, unrated)
         medians[rated] = (ordered[first + (n - 1) // 2] + ordered[first + n // 2]) / 2
         return medians
 
     def squared_deviations(self) -> Floats:
         """Return Σ (x − mean)² over the ratings of each item, ``[item]``."""
-        item = self.item_of_rating()
+        item = self.item_of_response()
         deviations = np.square(self.values - self.item_means()[item])
         return np.asarray(np.bincount(item, deviations, self.n_items), dtype=np.float64)
 
     def spreads(self) -> Floats:
         """Return the standard deviation of the ratings of each item; NaN for fewer than two."""
-        n = self.ratings_per_item
+        n = self.responses_per_item
         variances = self.squared_deviations() / np.maximum(n - 1, 1)
         return np.where(n > 1, np.sqrt(variances), np.nan)
 
     def with_values(self, values: Floats) -> "Numbers":
         """Return other ratings in the places of these."""
         other = self.with_rows(self.items, Rows(self.starts, self.codes, values))
-        for name in ("responses_per_annotator", "_item_of_rating"):  # do not depend on the values
+        for name in ("responses_per_annotator", "_items"):  # do not depend on the values
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]
         return other
-
-    def map_items(self, work: Callable[[int, int], Result]) -> list[Result]:
-        """Call ``work(first, last)`` on blocks of items, one per thread."""
-        return map_threads(work, self.n_items, None, MIN_ITEMS_PER_THREAD)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -227,6 +202,6 @@ def as_numbers(items: Any, annotators: Any = None, values: Any = None) -> Number
 def check_numbers(items: Any, annotators: Any = None, values: Any = None) -> Numbers:
     """Return Numbers that contain at least one rating."""
     table = as_numbers(items, annotators, values)
-    if not table.n_ratings:
+    if not table.n_responses:
         raise BadLabels("There are no ratings, so there is nothing to fuse. Check the input.")
     return table

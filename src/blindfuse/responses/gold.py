@@ -8,6 +8,7 @@ import numpy as np
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses.coding import as_names, positions
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.table import AnnotationTable
 from blindfuse.typing import Codes
 
 
@@ -20,6 +21,17 @@ def check_gold(gold: Mapping[Any, Any] | None, what: str = "gold labels") -> Non
         )
 
 
+def gold_positions(table: AnnotationTable, gold: Mapping[Any, Any], kind: str = "Gold") -> Codes:
+    """Return the positions of the gold items among the items."""
+    names = as_names(list(gold))
+    places = positions(names, table.items)
+    if np.any(places < 0):
+        raise BadLabels(
+            f"{kind} items {list_names(names[places < 0])} are not among the items. Leave them out."
+        )
+    return places
+
+
 def gold_codes(
     responses: Responses, gold: Mapping[Any, Any] | None, kind: str = "Gold"
 ) -> tuple[Codes, Codes]:
@@ -27,13 +39,8 @@ def gold_codes(
     check_gold(gold)
     if not gold:  # saves the look-up of all item names
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-    items, labels = as_names(list(gold)), as_names(list(gold.values()))
-    item_at, class_at = positions(items, responses.items), positions(labels, responses.classes)
-    if np.any(item_at < 0):
-        raise BadLabels(
-            f"{kind} items {list_names(items[item_at < 0])} are not among the items. Leave them "
-            "out."
-        )
+    item_at, labels = gold_positions(responses, gold, kind), as_names(list(gold.values()))
+    class_at = positions(labels, responses.classes)
     if np.any(class_at < 0):
         unknown = dict.fromkeys(labels[class_at < 0].tolist())
         raise BadLabels(
