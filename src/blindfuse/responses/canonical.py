@@ -21,10 +21,10 @@ from blindfuse.typing import Codes
 Hashes = NDArray[np.uint64]
 Order = Codes
 
-REFINEMENTS = 2
+_REFINEMENTS = 2
 """Times that hashes of annotators and classes are refined by those of the items they are in. One
 refinement separates annotators unless their items have equally many responses per class."""
-MIN_ITEMS_PER_THREAD = 20_000
+_MIN_ITEMS_PER_THREAD = 20_000
 """With fewer items per thread, starting the thread costs more than it saves."""
 MAX_REORDERED = 2_000_000
 """Responses up to which a table is reordered. Reordering a larger one would take as long as fusing
@@ -96,7 +96,7 @@ def _hash_content(
     if keep_classes:
         symbols = np.arange(responses.n_symbols, dtype=np.uint64)
 
-    for _ in range(REFINEMENTS):
+    for _ in range(_REFINEMENTS):
         items = _hash_items(responses, annotators, symbols, threads)
         annotators, symbols = _refine(responses, items, annotators, symbols)
     return _hash_items(responses, annotators, symbols, threads), annotators, symbols
@@ -119,7 +119,7 @@ def _hash_items(
         ),
         responses.n_items,
         threads,
-        MIN_ITEMS_PER_THREAD,
+        _MIN_ITEMS_PER_THREAD,
     )
     return items
 

@@ -24,7 +24,7 @@ def is_frame(data: Any) -> bool:
     return isinstance(_native(data), nw.DataFrame | nw.LazyFrame)
 
 
-MAX_SAMPLED_ROWS = 20_000
+_MAX_SAMPLED_ROWS = 20_000
 """Maximum number of rows of which the values of a frame are counted."""
 
 HOW_TO_PASS = (
@@ -77,7 +77,7 @@ class FrameSample:
     def _sample(self, column: str) -> Array:
         """Return rows from the whole column, evenly spaced."""
         (values,) = columns(self.frame, [column])
-        return values[:: 1 + len(values) // MAX_SAMPLED_ROWS]
+        return values[:: 1 + len(values) // _MAX_SAMPLED_ROWS]
 
 
 def _texts(values: Array) -> list[str | None]:

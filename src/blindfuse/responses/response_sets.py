@@ -15,10 +15,9 @@ from blindfuse.responses.inputs import (
     LongTable,
     Names,
     Values,
-    WideTable,
     code_columns,
     label_options,
-    read_frame,
+    read_cells,
     row_description,
 )
 from blindfuse.responses.notes import count_note, names_note
@@ -47,13 +46,10 @@ class ResponseSets(AnnotationTable):
 
     Attributes
     ----------
-    items, annotators, classes
-        names, in the order of the rows of every result.
-    starts ``[item + 1]``, codes ``[response]``, symbols ``[response]``
-        compressed rows: the responses to item n are the slice ``starts[n]:starts[n + 1]`` of the
-        annotators' positions ``codes`` and of the positions ``symbols`` of their sets.
-    by_item, repeated, contradictory, remarks
-        as in :class:`Responses`.
+    items, annotators, by_item, repeated, contradictory, remarks
+        as in :class:`AnnotationTable`; ``by_item.symbols`` are positions in ``members``.
+    classes
+        names, in the order of the columns of ``members``.
     members ``[set, class]``
         whether each distinct set contains each class.
     """
@@ -107,8 +103,7 @@ class ResponseSets(AnnotationTable):
     def _from_long(
         cls, table: LongTable, options: LabelOptions, separator: str | None, repeats: Repeats
     ) -> "ResponseSets":
-        values = frames.values(table.values)
-        cells = (values if isinstance(values, np.ndarray) else as_column(values)).tolist()
+        cells = as_column(frames.values(table.values)).tolist()
         item, annotator = code_columns(table.items, table.annotators, cells, "sets")
         coded = code_sets(cells, options, separator, row_description)
         coded = coded._replace(notes=[*table.notes, *coded.notes])
@@ -186,19 +181,11 @@ class ResponseSets(AnnotationTable):
         annotator. Columns are detected as in :meth:`Responses.from_frame`.
         """
         if indicators is not None:
-            frame = frames.with_index(frame)
-            sample = frames.FrameSample(frame, call=" to ResponseSets.from_frame")
-            named = annotator if isinstance(annotator, str) else None
-            who = require_column("annotator", sample, named, indicators)
-            what = require_column("item", sample, item, [*indicators, who])
-            items, annotators, *columns = frames.columns(frame, [what, who, *indicators])
-            ticks = np.stack([column.astype(object) for column in columns], axis=1)
+            items, annotators, ticks = _read_indicators(frame, item, annotator, indicators)
             names = indicators if classes is None else classes
             return cls.from_indicators(items, annotators, ticks, classes=names, repeats=repeats)
         options = label_options(classes, missing, keep_na, fold_case)
-        named_columns = ColumnOptions(item, annotator, label)
-        table = read_frame(frame, named_columns, "ResponseSets.from_frame")
-        long = table.long() if isinstance(table, WideTable) else table
+        long = read_cells(frame, ColumnOptions(item, annotator, label), "ResponseSets.from_frame")
         return cls._from_long(long, options, separator, repeats)
 
     @property
@@ -227,11 +214,9 @@ class ResponseSets(AnnotationTable):
     def shares(self) -> Floats:
         """Return the share of the responses to each item that contain each class."""
         item, n = self.item_of_response(), np.maximum(self.responses_per_item, 1)
-        votes = [
-            np.bincount(item, self.members[self.symbols, k], self.n_items)
-            for k in range(self.n_classes)
-        ]
-        return np.asarray(np.stack(votes, axis=1) / n[:, None])
+        cells = item[:, None] * self.n_classes + np.arange(self.n_classes)
+        votes = np.bincount(cells[self.indicators()], minlength=self.n_items * self.n_classes)
+        return np.asarray(votes.reshape(self.n_items, self.n_classes) / n[:, None])
 
     @property
     def are_single(self) -> bool:
@@ -285,3 +270,16 @@ def as_response_sets(items: Any, annotators: Any = None, sets: Any = None) -> Re
     if annotators is not None:
         return ResponseSets.from_long(items, annotators, sets)
     return items if isinstance(items, ResponseSets) else ResponseSets.from_frame(items)
+
+
+def _read_indicators(
+    frame: Any, item: str | None, annotator: Any, indicators: Sequence[str]
+) -> tuple[Array, Array, Array]:
+    """Read the items, the annotators, and 0 and 1 ``[response, class]`` of a frame."""
+    frame = frames.with_index(frame)
+    sample = frames.FrameSample(frame, call=" to ResponseSets.from_frame")
+    named = annotator if isinstance(annotator, str) else None
+    who = require_column("annotator", sample, named, indicators)
+    what = require_column("item", sample, item, [*indicators, who])
+    items, annotators, *columns = frames.columns(frame, [what, who, *indicators])
+    return items, annotators, np.stack([column.astype(object) for column in columns], axis=1)

@@ -13,7 +13,7 @@ from blindfuse.responses.coding import check_equal_lengths, smallest_integer_dty
 from blindfuse.responses.repeats import resolve_repeats
 from blindfuse.typing import Array, Codes, Flags
 
-FEW_RESPONSES = 1_000
+_FEW_RESPONSES = 1_000
 """Responses at the start of a table that are checked before all others."""
 
 
@@ -74,7 +74,7 @@ def _ascend_strictly(rows: Array, codes: Array) -> bool:
 
     The first few responses are checked first, because they tell of most tables that they are not.
     """
-    for size in (FEW_RESPONSES, len(rows)):
+    for size in (_FEW_RESPONSES, len(rows)):
         row, code = rows[:size], codes[:size]
         same_row = row[1:] == row[:-1]
         if not np.all((row[1:] > row[:-1]) | (same_row & (code[1:] > code[:-1]))):

@@ -21,16 +21,16 @@ from blindfuse.typing import Array
 if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses
 
-MIN_CLASSES = 10
+_MIN_CLASSES = 10
 """With fewer classes, their number and their form are not suspicious."""
 
-MIN_ITEMS = 30
+_MIN_ITEMS = 30
 """Items on which an annotator must agree with the vote before always agreeing is suspicious."""
 
-MAX_NAMES = 50_000
+_MAX_NAMES = 50_000
 """Number of items or annotators above which names are not compared."""
 
-MAX_VOTES = 500_000
+_MAX_VOTES = 500_000
 """Responses by classes up to which votes are counted; of larger tables, those of some items."""
 
 _MANY_WORDS = 5
@@ -51,7 +51,7 @@ def sanity_notes(responses: "Responses") -> list[str]:
 
 def _name_notes(role: str, names: Array) -> list[str]:
     """Return notes about names that are almost the same, or mark missing names."""
-    if len(names) > MAX_NAMES:
+    if len(names) > _MAX_NAMES:
         return []
     texts = [str(name) for name in names.tolist()]
     notes = []
@@ -93,7 +93,7 @@ def _class_notes(responses: "Responses") -> list[str]:
             "Python) to fuse them one by one"
         ]
     long = [text for text in texts if len(text.split()) > _MANY_WORDS or "\n" in text]
-    if long and (len(long) < n_classes or n_classes >= MIN_CLASSES):
+    if long and (len(long) < n_classes or n_classes >= _MIN_CLASSES):
         return [
             f"Check the labels: {len(long):,} of {n_classes:,} classes are sentences or contain "
             f"line breaks ({list_names((text[:80] for text in long), 2)}). If this is not the "
@@ -101,10 +101,10 @@ def _class_notes(responses: "Responses") -> list[str]:
             "keep only the verdict, or pass the texts as --missing (missing= in Python). If a "
             'quote is not closed, write quotes inside of cells twice, as in "a ""b"" c"'
         ]
-    if n_classes < MIN_CLASSES:
+    if n_classes < _MIN_CLASSES:
         return []
     remedy = "If this is not the label column, pass --label (label= in Python)"
-    if n_classes > MIN_CLASSES and all(map(NUMERAL.fullmatch, texts)):
+    if n_classes > _MIN_CLASSES and all(map(NUMERAL.fullmatch, texts)):
         return [
             f"Check the labels: the {n_classes:,} classes are numbers ({examples}). If they are "
             "scores, add --scores for a class per item (Responses.from_scores in Python) or "
@@ -123,7 +123,7 @@ def _leak_notes(responses: "Responses") -> list[str]:
     """Return a note about annotators with whom the vote of the others always agrees."""
     if responses.n_annotators < 3 or not responses.n_responses:
         return []
-    step = 1 + responses.n_responses * responses.n_classes // MAX_VOTES
+    step = 1 + responses.n_responses * responses.n_classes // _MAX_VOTES
     sample = responses.select_items(np.arange(0, responses.n_items, step))
     items, (_, annotators, symbols) = sample.item_of_response(), sample.by_item
     votes = np.zeros((sample.n_items, sample.n_classes), dtype=np.int32)
@@ -139,7 +139,7 @@ def _leak_notes(responses: "Responses") -> list[str]:
         for mask in (is_decided, is_decided_so)
     )
     is_complete = 10 * sample.responses_per_annotator >= 9 * sample.n_items
-    always = is_complete & (decided >= MIN_ITEMS) & (agreeing == decided)
+    always = is_complete & (decided >= _MIN_ITEMS) & (agreeing == decided)
     if not always.any() or agreeing[~always].sum() >= 0.95 * decided[~always].sum():
         return []
     return [

@@ -28,11 +28,11 @@ SCORE_CLASSES = ("fail", "pass")
 """The classes of scores if the caller names none."""
 MAX_LEVELS = 11
 """Levels of scores by default: as many as the whole numbers from 0 to 10."""
-MIN_LEVEL_SHARE = 2 / 3
+_MIN_LEVEL_SHARE = 2 / 3
 """Share of an annotator's own levels that the levels of the crowd must leave it."""
-MIN_SCORES_PER_LEVEL = 2
+_MIN_SCORES_PER_LEVEL = 2
 """Scores per level that an annotator needs before its own levels are compared."""
-MIN_SPREAD_RATIO = 4.0
+_MIN_SPREAD_RATIO = 4.0
 """Ratio of the widest and the narrowest annotator's spread at or above which scales differ, as
 those from 1 to 5 and from 0 to 20 do. Judges on one scale differ less, however strict they are."""
 
@@ -136,12 +136,12 @@ def _find_scale(
     crowd = ScoreScale((edges if len(edges) else scores.max(keepdims=True))[None])
     own = ScoreScale(_quantiles(annotators, len(names), scores, counts, n_levels), names)
     n_scores = np.bincount(annotators, counts, len(names))
-    enough = n_scores >= MIN_SCORES_PER_LEVEL * n_levels
-    lost = enough & (effective_levels(crowd) < MIN_LEVEL_SHARE * effective_levels(own))
+    enough = n_scores >= _MIN_SCORES_PER_LEVEL * n_levels
+    lost = enough & (effective_levels(crowd) < _MIN_LEVEL_SHARE * effective_levels(own))
     deciles = _quantiles(annotators, len(names), scores, counts, 10)[enough]
     spreads = deciles[:, -1] - deciles[:, 0]
     spreads = spreads[spreads > 0]
-    if not lost.any() or not len(spreads) or spreads.max() < MIN_SPREAD_RATIO * spreads.min():
+    if not lost.any() or not len(spreads) or spreads.max() < _MIN_SPREAD_RATIO * spreads.min():
         return crowd, []
     return own, [
         "annotators use different scales: levels of the whole crowd would leave "

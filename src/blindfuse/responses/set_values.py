@@ -14,7 +14,7 @@ from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.responses.keys import is_null, name_key
 from blindfuse.responses.values import trim
 
-SEPARATORS = ("|", ";", ",")
+_SEPARATORS = ("|", ";", ",")
 """What may separate the classes in one text, the likeliest first."""
 
 _MANY_WORDS = 4
@@ -28,7 +28,7 @@ _NUMBERS = re.compile(r"\[\s*-?\d[\d.]*(?:\s+-?\d[\d.]*)+\s*\]")
 
 
 def choose_separator(values: Iterable[Any], separator: str | None) -> str | None:
-    """Return the given separator, or the first of SEPARATORS that occurs in a text, or None.
+    """Return the given separator, or the first of _SEPARATORS that occurs in a text, or None.
 
     Texts that are lists or objects do not count.
     """
@@ -37,7 +37,7 @@ def choose_separator(values: Iterable[Any], separator: str | None) -> str | None
             raise BadParameter("separator='' cannot separate classes. Pass a character such as |.")
         return separator
     texts = [value for value in values if isinstance(value, str) and _parse_list(value) is None]
-    return next((one for one in SEPARATORS if any(one in text for text in texts)), None)
+    return next((one for one in _SEPARATORS if any(one in text for text in texts)), None)
 
 
 def parse_set(value: Any, separator: str | None, whole: Set[Any] = frozenset()) -> list[Any] | None:
@@ -80,7 +80,7 @@ def compound_texts(texts: Sequence[str]) -> list[str]:
     """
     found = [text for text in texts if isinstance(_parse_list(text), list | tuple)]
     whole = set(texts)
-    for separator in SEPARATORS:
+    for separator in _SEPARATORS:
         parts = {
             text: [trim(part) for part in text.split(separator)]
             for text in texts

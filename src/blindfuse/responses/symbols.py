@@ -12,7 +12,6 @@ from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses.anchor import NO_ANCHOR, Alphabet, Anchor
 from blindfuse.responses.coding import as_names, as_values, check_classes, positions
 from blindfuse.responses.inputs import Names, names_or_numbers
-from blindfuse.responses.rows import Rows, row_starts
 from blindfuse.responses.scores import ordered_classes
 from blindfuse.typing import Codes, Flags, Floats
 
@@ -23,10 +22,10 @@ if TYPE_CHECKING:
 NO_RESPONSE = "no response"
 """The symbol of an annotator who had the choice and did not respond."""
 
-MAX_CELLS = 200_000_000
+_MAX_CELLS = 200_000_000
 """Cells of items and annotators up to which missing responses become symbols."""
 
-SUM_TOLERANCE = 1e-3
+_SUM_TOLERANCE = 1e-3
 """Largest deviation of the sum of probabilities from one: that of single precision, and of
 probabilities that were rounded to three digits."""
 
@@ -51,7 +50,7 @@ def check_probabilities(array: Any) -> Floats:
     _reject_rows(some & ~missing, "have some NaN, but not only")
     known = np.where(missing[:, :, None], 1 / probabilities.shape[2], probabilities)
     _reject_rows(np.asarray((known < 0).any(axis=2)), "are negative")
-    wrong = np.asarray(np.abs(known.sum(axis=2) - 1) > SUM_TOLERANCE)
+    wrong = np.asarray(np.abs(known.sum(axis=2) - 1) > _SUM_TOLERANCE)
     _reject_rows(wrong, "do not sum to one over the classes")
     if missing.all():
         raise BadLabels("Every probability is NaN, so there is nothing to fuse.")
@@ -116,7 +115,7 @@ def add_abstentions(responses: "Responses", annotators: Any) -> "Responses":
             raise BadParameter(
                 f"There are no annotators {list_names(names[chosen < 0])}. Pass their names."
             )
-    if responses.n_items * len(chosen) > MAX_CELLS:
+    if responses.n_items * len(chosen) > _MAX_CELLS:
         raise BadParameter(
             f"{responses.n_items:,} items × {len(chosen):,} annotators are too many cells for "
             "abstentions. In a sparse crowd most annotators never saw the item: pass those who saw "
@@ -141,10 +140,8 @@ def fill_missing(responses: "Responses", chosen: Codes) -> "Responses":
         np.concatenate([responses.by_item.symbols, np.full(len(new_items), R)]),
         items=responses.items,
         annotators=responses.annotators,
-        classes=alphabet.classes,
-        symbols=alphabet.symbols,
-        anchor=alphabet.anchor,
         remarks=responses.remarks,
+        **alphabet._asdict(),
     )
     return replace(table, repeated=responses.repeated, contradictory=responses.contradictory)
 
@@ -160,14 +157,7 @@ def with_no_response(alphabet: Alphabet) -> Alphabet:
 def without_abstentions(responses: "Responses", decided: "Responses") -> "Responses":
     """Return ``decided``, what the same responses were read as, without "no response"."""
     at = positions(np.array([NO_RESPONSE], dtype=object), responses.symbols)[0]
-    if at < 0:
-        return decided
-    given = responses.by_item.symbols != at
-    counts = np.bincount(responses.item_of_response()[given], minlength=responses.n_items)
-    _, annotators, symbols = decided.by_item
-    return decided.with_rows(
-        decided.items, Rows(row_starts(counts), annotators[given], symbols[given])
-    )
+    return decided if at < 0 else decided.select_responses(responses.by_item.symbols != at)
 
 
 def cluster_responses(responses: "Responses", classes: Any) -> "Responses":

@@ -109,10 +109,6 @@ class LabelRules:
         """Return the distinct labels that occur."""
         return list({name_key(self.labels[at]): self.labels[at] for at in self._present()}.values())
 
-    def _alphabet(self) -> list[Any]:
-        """Return the given classes, or else the distinct labels that occur."""
-        return list(self._given.values()) or self._distinct()
-
     def _replace(self, new: Callable[[Any], Any]) -> list[int]:
         """Replace each label that is not a given class, and return the places that changed."""
         changed = []
