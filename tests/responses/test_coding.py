@@ -137,14 +137,9 @@ def test_input_without_labels_is_rejected(labels: Any) -> None:
 # Values that look alike
 
 
-def test_whole_floats_are_read_as_integers() -> None:
-    responses = Responses.from_long([0, 1, 2], [0, 0, 0], [1.0, 1, 0])
-    assert [typed(name) for name in responses.classes.tolist()] == [(int, 0), (int, 1)]
-    assert responses.matrix().tolist() == [[1], [1], [0]]
-    assert Responses.from_matrix(np.array([[2.0, 0.0]])).classes.tolist() == [0, 2]
-
-
-@pytest.mark.parametrize("labels", [[1, True], [0, False], [True, 2.0], ["1", 1], ["True", True]])
+@pytest.mark.parametrize(
+    "labels", [[1, True], [0, False], [True, 2.0], ["1", 1], ["True", True], ["a", 1]]
+)
 @pytest.mark.parametrize("as_array", [False, True])
 def test_mixed_types_that_look_alike_are_rejected(labels: list[Any], as_array: bool) -> None:
     row: Any = np.array(labels, dtype=object) if as_array else labels
@@ -176,11 +171,6 @@ def test_names_that_look_alike_stay_different() -> None:
     ]
 
 
-def test_numpy_text_equals_python_text() -> None:
-    responses = Responses.from_long([np.str_("i"), "i"], [0, 1], [np.str_("x"), "x"])
-    assert responses.matrix().tolist() == [[0, 0]]
-
-
 # Names
 
 
@@ -200,14 +190,6 @@ def test_null_names_are_rejected(null: Any, name: str) -> None:
         lambda: Responses.from_matrix(np.eye(2), **{name: ["i", null]})  # type: ignore[arg-type]
     )
     assert f"Row 1 has no {name[:-1]}" in matrix
-
-
-def test_null_names_in_typed_arrays_are_rejected() -> None:
-    assert "Row 1" in error_message(
-        lambda: Responses.from_long(**{**COLUMNS, "items": np.array([0, NAN])})
-    )
-    times = np.array(["2020-01-01", "NaT"], dtype="datetime64[s]")
-    assert "Row 1" in error_message(lambda: Responses.from_long(**{**COLUMNS, "annotators": times}))
 
 
 # Invalid labels
@@ -273,14 +255,6 @@ def test_null_of_every_kind_is_missing(table: Any) -> None:
         assert Responses.from_long([0] * 3, [0, 1, 2], row).matrix()[0].tolist() == codes
     frame = pd.DataFrame(np.ma.filled(table, NAN) if np.ma.isMaskedArray(table) else table)
     assert Responses.from_wide(frame).matrix().tolist() == expected
-
-
-@pytest.mark.parametrize("labels", [["a", 1], ["a", True], [1, 2, 3, 4, 5, 6, "a"]])
-def test_labels_that_cannot_be_sorted_are_rejected(labels: list[Any]) -> None:
-    ids = range(len(labels))
-    message = error_message(lambda: Responses.from_long(ids, ids, labels))
-    assert repr(labels[-1]) in message
-    assert "classes=" in message
 
 
 @pytest.mark.parametrize("bad", [b"x", 1j, ("x", NAN), date(2020, 1, 1), Decimal(1)])

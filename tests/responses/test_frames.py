@@ -91,17 +91,6 @@ def test_wide_and_long_tables_give_the_same_responses(
 
 
 @every_library
-@every_kind
-def test_classes_are_sorted_unless_given(library: Library, words: list[Any]) -> None:
-    table = library(
-        {"item": list(range(len(words))), "annotator": ["a"] * len(words), "label": words}
-    )
-    by_value = words if words[0] == "007" else sorted(words)
-    assert Responses.from_frame(table).classes.tolist() == by_value
-    assert Responses.from_frame(table, classes=words).classes.tolist() == words
-
-
-@every_library
 def test_columns_are_selected_by_name(library: Library) -> None:
     table = library(
         {"note": ["?", "?"], "who": ["b", "a"], "what": [1, 0], "which": ["007", "1e5"]}
@@ -119,24 +108,6 @@ def test_a_wide_table_can_have_an_item_column(library: Library) -> None:
     assert responses.items.tolist() == ["007", "1e5"]
     assert responses.annotators.tolist() == ["ann", "bob"]
     assert responses.matrix().tolist() == [[0, 1], [-1, 0]]
-
-
-@every_library
-def test_repeats_in_a_frame_are_handled_like_those_in_a_list(library: Library) -> None:
-    table = library({"item": ["i", "i"], "annotator": ["a", "a"], "label": ["x", "y"]})
-    assert reported_matrix(Responses.from_frame(table, classes=["x", "y"])) == [[None]]
-    assert reported_matrix(Responses.from_frame(table, repeats="last")) == [[(str, "y")]]
-    assert reported_matrix(Responses.from_frame(table, repeats="first")) == [[(str, "x")]]
-    assert Responses.from_frame(table).repeated == 1
-    assert "'a'" in error_message(lambda: Responses.from_frame(table, repeats="error"))
-
-
-@every_library
-def test_frames_of_any_library_are_recognised(library: Library) -> None:
-    long = library({"annotator": ["a"], "label": ["x"], "item": ["i"]})
-    assert as_responses(long).items.tolist() == ["i"]
-    assert as_responses(library({"a": ["x"], "b": ["y"]})).annotators.tolist() == ["a", "b"]
-    assert frames.is_frame(long)
 
 
 @every_library
@@ -202,19 +173,6 @@ def test_ordered_categories_give_their_order(series: Callable[[list[Any]], Any],
 
 
 @every_library
-def test_integers_with_a_null_stay_integers(library: Library) -> None:
-    responses = Responses.from_wide(library({"a": [2, None], "b": [1, 2]}))
-    assert reported_matrix(responses) == [[(int, 2), (int, 1)], [None, (int, 2)]]
-
-
-@every_library
-def test_columns_of_booleans_and_integers_are_not_merged(library: Library) -> None:
-    table = library({"a": [True, False], "b": [1, 0]})
-    assert "mix types" in error_message(lambda: Responses.from_wide(table))
-    assert "1" in error_message(lambda: Responses.from_wide(table, classes=[True, False]))
-
-
-@every_library
 def test_columns_of_integers_and_whole_floats_are_merged(library: Library) -> None:
     table = library({"a": [1.0, 0.0], "b": [1, 2]})
     assert reported_matrix(Responses.from_wide(table)) == [
@@ -223,24 +181,10 @@ def test_columns_of_integers_and_whole_floats_are_merged(library: Library) -> No
     ]
 
 
-@every_library
-def test_nan_is_missing(library: Library) -> None:
-    table = library({"a": [1.0, float("nan")], "b": [0.0, 1.0]})
-    assert Responses.from_wide(table).matrix().tolist() == [[1, 0], [-1, 1]]
-
-
 def test_pandas_columns_can_have_numbers_as_names() -> None:
     responses = Responses.from_wide(pd.DataFrame([[0, 1, 2], [2, 1, 0]], columns=[7, 1, 0]))
     assert responses.annotators.tolist() == [7, 1, 0]
     assert responses.matrix().tolist() == [[0, 1, 2], [2, 1, 0]]
-
-
-def test_changing_a_pandas_frame_does_not_change_the_responses() -> None:
-    table = pd.DataFrame({"id": [1, 2], "a": [0, 1], "b": [1, 1]})
-    responses = Responses.from_wide(table, item="id")
-    table.loc[:, :] = 0
-    assert responses.items.tolist() == [1, 2]
-    assert responses.matrix().tolist() == [[0, 1], [1, 1]]
 
 
 def test_only_the_needed_columns_of_a_lazy_frame_are_computed() -> None:
@@ -301,16 +245,6 @@ def test_a_table_without_annotators_is_rejected(library: Library) -> None:
 
 
 @every_library
-@pytest.mark.parametrize("name", ["item", "annotator"])
-def test_null_names_are_rejected(library: Library, name: str) -> None:
-    columns: Columns = {"item": ["i", "j"], "annotator": ["a", "b"], "label": ["x", "y"]}
-    table = library({**columns, name: ["i", None]})
-    assert f"Row 1 has no {name}" in error_message(lambda: Responses.from_frame(table))
-    numbers = library({**columns, name: [3, None]})
-    assert f"Row 1 has no {name}" in error_message(lambda: Responses.from_frame(numbers))
-
-
-@every_library
 def test_item_names_of_a_wide_table_must_be_unique(library: Library) -> None:
     table = library({"id": ["i", "j", "i"], "a": [0, 1, 0]})
     message = error_message(lambda: Responses.from_wide(table, item="id"))
@@ -330,19 +264,6 @@ def test_a_table_without_labels_is_rejected(library: Library) -> None:
     all_missing = library({"a": [None, None]})
     assert "no labels" in error_message(lambda: Responses.from_wide(all_missing))
     assert Responses.from_wide(all_missing, classes=["x", "y"]).matrix().tolist() == [[-1], [-1]]
-
-
-@every_library
-def test_labels_that_are_not_classes_are_rejected(library: Library) -> None:
-    columns: Columns = {"item": [1, 2], "annotator": ["a", "a"]}
-    for label, rule in ((0.5, "whole"), (float("inf"), "whole"), (-3, "missing=-3")):
-        table = library({**columns, "label": [type(label)(1), label]})
-        message = error_message(lambda: Responses.from_frame(table))  # noqa: B023
-        assert "row 1" in message
-        assert rule in message
-    outside = library({**columns, "label": ["x", "z"]})
-    message = error_message(lambda: Responses.from_frame(outside, classes=["x", "y"]))
-    assert "'z'" in message
 
 
 @pytest.mark.parametrize("library", [pl.DataFrame, pl.LazyFrame, pa.table, pd.DataFrame])
@@ -395,12 +316,6 @@ def test_numbers_of_duckdb_are_read() -> None:
     assert Responses.from_frame(table).classes.tolist() == [3, 4]
 
 
-def test_float_names_that_are_not_whole_are_kept() -> None:
-    responses = Responses.from_long([0.5, 1.0], [1.0, 1.0], ["x", "y"])
-    assert responses.items.tolist() == [0.5, 1.0]
-    assert [type(name) for name in responses.annotators.tolist()] == [int]
-
-
 ROWS: dict[str, Callable[[pl.DataFrame], Any]] = {
     "batch": lambda table: table.to_arrow().to_batches()[0],
     "reader": lambda table: table.to_arrow().to_reader(),
@@ -417,11 +332,6 @@ def test_rows_that_are_no_table_are_refused(rows: Callable[[Any], Any]) -> None:
     message = error_message(lambda: Responses.from_frame(rows(table)))
     assert "is not a table of pandas, Polars, PyArrow or DuckDB" in message
     assert "polars.DataFrame(data)" in message
-
-
-def test_a_batch_of_arrow_is_no_matrix() -> None:
-    batch = pa.table({"item": ["i", "j"], "label": ["x", "y"]}).to_batches()[0]
-    assert "not a RecordBatch" in error_message(lambda: as_responses(batch))
 
 
 def test_an_index_of_texts_names_the_items_and_must_not_repeat() -> None:

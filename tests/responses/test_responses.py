@@ -1,10 +1,8 @@
 """Responses: construction, selection, notes, and the input that is rejected."""
 
-import sys
 from collections import Counter
 from collections.abc import Callable
 from random import Random
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -94,27 +92,10 @@ def test_by_annotator_is_the_transpose_of_by_item(table: NDArray[np.int8]) -> No
         np.testing.assert_array_equal(array, transposed)
 
 
-def test_names_keep_their_order_and_text() -> None:
-    long = Responses.from_long(["1e5", "007", "7"], ["b", "a", "b"], ["x", "x", "y"])
-    assert long.items.tolist() == ["1e5", "007", "7"]
-    assert long.annotators.tolist() == ["b", "a"]
-    wide = Responses.from_matrix([[0, 1], [1, 0]], items=["1e5", "007"], annotators=[8, 3])
-    assert wide.items.tolist() == ["1e5", "007"]
-    assert wide.annotators.tolist() == [8, 3]
-
-
 @pytest.mark.parametrize("column", [pd.Series, pl.Series, np.array, tuple, pd.Index])
 def test_from_long_accepts_any_kind_of_column(column: Callable[[Any], Any]) -> None:
     responses = Responses.from_long(column(["b", "a"]), column([4, 2]), column([True, False]))
     assert reported(responses) == {("b", 4): (bool, True), ("a", 2): (bool, False)}
-
-
-@pytest.mark.parametrize("column", [pd.Series, pl.Series])
-def test_null_in_a_series_is_missing(column: Callable[[Any], Any]) -> None:
-    ids = column([1, 2])
-    assert Responses.from_long(ids, ids, column([True, None])).n_responses == 1
-    assert Responses.from_long(ids, ids, column(["x", None])).n_responses == 1
-    assert Responses.from_long(ids, ids, column([3, None])).classes.tolist() == [3]
 
 
 def test_a_table_without_responses_is_allowed_with_classes() -> None:
@@ -131,55 +112,27 @@ def test_a_table_without_responses_is_allowed_with_classes() -> None:
     assert matrix.by_annotator.starts.tolist() == [0, 0, 0]
 
 
-def test_codes_and_starts_have_the_smallest_integer_type() -> None:
-    few = Responses.from_long([0, 1], [0, 1], [0, 1])
-    many = Responses.from_long([0, 0], [0, 0], [0, 1]).recoded(np.arange(40_000), np.arange(2))
-    wide = Responses.from_matrix(np.zeros((1, 40_000), np.int8))
-    assert [few.by_item.codes.dtype, many.by_item.codes.dtype, wide.by_item.codes.dtype] == [
-        np.int16,
-        np.int32,
-        np.int32,
-    ]
-    assert few.by_annotator.codes.dtype == np.int32
-    assert few.by_item.starts.dtype == few.by_annotator.starts.dtype == np.int32
-
-
-@pytest.mark.parametrize(("count", "kind"), [(2, np.int8), (127, np.int8), (200, np.int16)])
-def test_symbols_have_the_smallest_integer_type(count: int, kind: type) -> None:
-    row = np.arange(count)[None]
-    for responses in (
-        Responses.from_matrix(row),
-        Responses.from_matrix([[0]], classes=range(count)),
-        Responses.from_long(row[0], row[0], row[0]),
-    ):
-        assert responses.by_item.symbols.dtype == kind
-        assert responses.by_annotator.symbols.dtype == kind
-
-
-def test_reading_a_matrix_runs_no_python_loop_over_labels() -> None:
-    """10,000 rows run no more bytecodes than 10, apart from occasional finalisers."""
-
-    def steps(rows: int) -> int:
-        matrix = np.tile(np.array([[0, 1, 2], [2, 1, 0]], dtype=np.int8), (rows // 2, 1))
-        count = 0
-
-        def trace(frame: FrameType, event: str, _: Any) -> Any:
-            nonlocal count
-            frame.f_trace_opcodes = True
-            count += event == "opcode"
-            return trace
-
-        before = sys.gettrace()
-        sys.settrace(trace)
-        try:
-            Responses.from_matrix(matrix)
-        finally:
-            sys.settrace(before)
-        return count
-
-    steps(10)
-    assert steps(10) > 0
-    assert steps(10_000) < steps(10) + 1_000
+@pytest.mark.parametrize(
+    ("n_items", "n_annotators", "n_classes", "kinds"),
+    [
+        (2, 2, 2, (np.int32, np.int16, np.int8)),
+        (2, 2, 200, (np.int32, np.int16, np.int16)),
+        (1, 40_000, 127, (np.int32, np.int32, np.int8)),
+    ],
+)
+def test_codes_have_the_smallest_integer_type(
+    n_items: int, n_annotators: int, n_classes: int, kinds: tuple[type, ...]
+) -> None:
+    matrix = Responses.from_matrix(
+        np.zeros((n_items, n_annotators), np.int8), classes=range(n_classes)
+    )
+    items = np.repeat(range(n_items), n_annotators)
+    annotators = np.tile(range(n_annotators), n_items)
+    long = Responses.from_long(items, annotators, 0 * items, classes=range(n_classes))
+    for each in (matrix, long):
+        types = each.by_annotator.codes.dtype, each.codes.dtype, each.by_item.symbols.dtype
+        assert types == tuple(map(np.dtype, kinds))
+        assert each.starts.dtype == np.int32
 
 
 # Repeated responses
@@ -243,11 +196,6 @@ def test_repeats_error_names_annotator_and_item() -> None:
     assert "'ann'" not in message
 
 
-def test_a_missing_response_is_not_a_repetition() -> None:
-    responses = Responses.from_long([0, 0, 1], [0, 0, 0], ["x", None, "y"], repeats="error")
-    assert responses.matrix().tolist() == [[0], [1]]
-
-
 def test_unknown_value_of_repeats_is_rejected() -> None:
     make = Responses.from_long
     message = error_message(lambda: make([0], [0], ["x"], repeats="sometimes"), BadParameter)  # type: ignore[arg-type]
@@ -294,11 +242,8 @@ def test_invalid_selections_are_rejected(chosen: Any) -> None:
     responses = four_classes(np.zeros((2, 2), np.int8))
     assert "items" in error_message(lambda: responses.select_items(chosen), BadParameter)
     assert "annotators" in error_message(lambda: responses.select_annotators(chosen), BadParameter)
-
-
-def test_an_annotator_cannot_be_selected_twice() -> None:
-    responses = four_classes(np.zeros((2, 2), np.int8))
-    assert "once" in error_message(lambda: responses.select_annotators([1, 1]), BadParameter)
+    twice = error_message(lambda: responses.select_annotators([1, 1]), BadParameter)
+    assert "once" in twice
 
 
 @given(tables(), st.data())
@@ -312,13 +257,9 @@ def test_recoded_matches_names(table: NDArray[np.int8], data: st.DataObject) -> 
     np.testing.assert_array_equal(found, code_of[padded[:, annotators]])
 
 
-def test_recoded_to_the_same_names_returns_the_same_object() -> None:
-    responses = four_classes(np.array([[0, 1], [2, 3]]))
-    assert responses.recoded(np.arange(2), np.arange(4)) is responses
-
-
 def test_recoded_drops_inactive_annotators_and_rejects_unknown_names() -> None:
     responses = Responses.from_matrix([[0, -1, 1]], annotators=["a", "b", "c"])
+    assert responses.recoded(np.array(["a", "b", "c"]), np.arange(2)) is responses
     kept = responses.recoded(np.array(["c", "a"]), np.arange(2))
     assert kept.matrix().tolist() == [[1, 0]]
     assert "'c'" in error_message(lambda: responses.recoded(np.array(["a", "b"]), np.arange(2)))
@@ -370,13 +311,6 @@ def test_changing_the_input_does_not_change_the_responses(kind: Any) -> None:
     for array in (matrix, items, annotators, labels, classes):
         array[...] = array.flat[1]
     assert [(reported(responses), repr(responses)) for responses in made] == before
-
-
-def test_inputs_are_not_changed() -> None:
-    matrix = np.array([[3, -1], [5, 3]])
-    matrix.flags.writeable = False
-    Responses.from_matrix(matrix)
-    assert matrix.tolist() == [[3, -1], [5, 3]]
 
 
 # Notes and repr

@@ -11,7 +11,7 @@ import pytest
 
 from blindfuse import Responses
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
-from blindfuse.responses.anchor import IDENTITY, Anchor
+from blindfuse.responses.anchor import IDENTITY
 from blindfuse.responses.canonical import canonicalize
 from blindfuse.responses.symbols import NO_RESPONSE
 from blindfuse.simulation import simulate_scores
@@ -104,14 +104,6 @@ def test_concatenated_tables_have_all_symbols(make: Callable[..., Responses]) ->
     assert named_anchor(both) == named_anchor(one)
 
 
-def test_scores_of_two_tables_are_sorted_when_they_are_joined() -> None:
-    low = Responses.from_scores([0, 0, 1], ["a", "b", "a"], [1, 4, 2])
-    high = Responses.from_scores([0, 0, 1], ["a", "b", "a"], [3, 9, 2])
-    assert low.concatenated(high).symbols.tolist() == [1, 2, 3, 4, 9]
-    with pytest.raises(BadLabels, match="cannot be joined"):
-        low.concatenated(Responses.from_matrix([[0, 1]], annotators=["a", "b"]))
-
-
 def test_few_scores_are_symbols_and_many_are_binned_by_quantiles() -> None:
     rng = np.random.default_rng(0)
     few = Responses.from_scores(np.repeat(range(50), 3), [0, 1, 2] * 50, rng.integers(11, size=150))
@@ -126,14 +118,6 @@ def test_few_scores_are_symbols_and_many_are_binned_by_quantiles() -> None:
     assert np.all(np.diff(many.anchor.values) > 0)
     order = np.argsort(values)
     assert many.matrix().ravel()[order].tolist() == sorted(many.matrix().ravel().tolist())
-
-
-def test_edges_divide_new_scores_as_the_old_ones() -> None:
-    edges = [2.5, 5.0]
-    old = Responses.from_scores([0, 1, 2], [0, 0, 0], [1.0, 3.0, 7.0], levels=edges)
-    new = Responses.from_scores([0, 1], [0, 0], [5.0, 2.4], levels=edges)
-    assert new.symbols.tolist() == old.symbols.tolist()
-    assert new.matrix().ravel().tolist() == [2, 0]
 
 
 def test_long_wide_and_matrix_scores_are_the_same() -> None:
@@ -197,14 +181,6 @@ def test_probabilities_stay_with_their_responses(seed: int) -> None:
         found = given_probabilities(other)
         assert len(found) == 3 * other.n_responses
         assert found.items() <= known.items()
-
-
-def test_rows_of_nan_are_missing() -> None:
-    array = probabilities(0, 5)
-    array[2, 1] = np.nan
-    responses = Responses.from_probabilities(array)
-    assert responses.n_responses == 19
-    assert responses.matrix()[2, 1] == -1
 
 
 def test_abstentions_fill_the_cells_of_those_who_had_the_choice() -> None:
@@ -303,7 +279,3 @@ def test_too_many_cells_are_refused() -> None:
     )
     with pytest.raises(BadParameter, match="sparse crowd"):
         huge.with_abstentions()
-
-
-def test_anchor_repr_names_its_kind() -> None:
-    assert repr(Anchor.by_order([0.0, 1.0])) == "Anchor('order')"
