@@ -15,9 +15,10 @@ CONSTANT = re.compile(r"^[A-Z][A-Z0-9_]*(, [A-Z][A-Z0-9_]*)*(: [^=]+)? = ", re.M
 
 BUDGETS = {
     # folder: lines, constants
-    ".": (810, 8),
+    ".": (820, 8),
     "auditing": (1_380, 10),
     "cli": (2_990, 26),
+    "comparisons": (1_915, 12),
     "datasets": (600, 5),
     "diagnostics": (1_700, 25),
     "engines": (1_140, 5),

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from blindfuse.auditing.audit import audit as audit
     from blindfuse.auditing.plan import AuditPlan as AuditPlan
     from blindfuse.auditing.plan import plan_audit as plan_audit
+    from blindfuse.comparisons.fuse_pairs import fuse_pairs as fuse_pairs
+    from blindfuse.comparisons.ranking import Ranking as Ranking
+    from blindfuse.comparisons.table import Comparisons as Comparisons
     from blindfuse.diagnostics.diagnose import Diagnostics as Diagnostics
     from blindfuse.diagnostics.diagnose import diagnose as diagnose
     from blindfuse.errors import BadFile as BadFile
@@ -72,6 +75,7 @@ _MODULES = {
     "BlindfuseError": "errors",
     "ClusterFusion": "fusion.fuse_clusters",
     "Comparison": "fusion.compare",
+    "Comparisons": "comparisons.table",
     "Diagnostics": "diagnostics.diagnose",
     "DownloadFailed": "errors",
     "FusedChunk": "fusion.fuse_stream",
@@ -88,6 +92,7 @@ _MODULES = {
     "NumberSimulation": "numbers.simulation",
     "Numbers": "numbers.table",
     "RankTooLow": "errors",
+    "Ranking": "comparisons.ranking",
     "Read": "readers.reading",
     "ResponseSets": "responses.response_sets",
     "Responses": "responses.responses",
@@ -100,6 +105,7 @@ _MODULES = {
     "fuse": "fusion.fuse",
     "fuse_clusters": "fusion.fuse_clusters",
     "fuse_numbers": "numbers.fuse_numbers",
+    "fuse_pairs": "comparisons.fuse_pairs",
     "fuse_sets": "sets.fuse_sets",
     "fuse_stream": "fusion.fuse_stream",
     "next_labels": "fusion.next_labels",

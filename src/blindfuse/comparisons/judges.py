@@ -1,0 +1,107 @@
+"""``RatedJudges``: slope, position bias and tie rate of each judge, with intervals and flags."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from blindfuse.comparisons.fitting import Fit, fit
+from blindfuse.comparisons.likelihood import POSITION, SLOPE, TIE
+from blindfuse.comparisons.ranks import Z
+from blindfuse.comparisons.table import Comparisons
+from blindfuse.errors import list_names
+from blindfuse.result import Columns, optional_texts, sorted_columns
+from blindfuse.typing import Array, Floats
+
+FLAGS = {
+    "always left": "nearly always prefers the left item",
+    "always right": "nearly always prefers the right item",
+    "always tie": "nearly always says tie",
+    "reversed": "prefers the weaker item",
+    "random": "responds at random",
+}
+"""Reasons to check a judge."""
+
+
+@dataclass(frozen=True, eq=False)
+class RatedJudges:
+    """Judges in the order of ``Comparisons.annotators``.
+
+    Attributes
+    ----------
+    n_comparisons ``[judge]``
+        number of comparisons.
+    slope ``[(estimate, low, high), judge]``
+        how much the judge's log odds grow per unit of strength, with its 95 % interval: 1 as the
+        typical judge, 0 at random, negative if in reverse.
+    position ``[(estimate, low, high), judge]``
+        log odds of the left item where both are equally strong.
+    tie_rate ``[(estimate, low, high), judge]``
+        probability of a tie where both items are equally strong.
+    flags ``[judge]``
+        keys of ``FLAGS``; empty where there is no reason to check the judge.
+    """
+
+    names: Array
+    n_comparisons: Floats
+    slope: Floats
+    position: Floats
+    tie_rate: Floats
+    flags: Array
+
+    def summary(self) -> str:
+        """The usual slopes, and the judges to check."""
+        judged = self.n_comparisons > 0
+        low, high = np.quantile(self.slope[0, judged], [0.25, 0.75])
+        text = f"Slopes of {low:.2f} to {high:.2f} for half of the judges (interquartile range)."
+        for flag, meaning in FLAGS.items():
+            named = self.names[self.flags == flag]
+            verb = f"{len(named):,} judges: " if len(named) > 1 else ""
+            text += f" {verb}{list_names(named)} {meaning}." if len(named) else ""
+        return text
+
+    def columns(self) -> Columns:
+        """One row per judge, the least reliable first."""
+        columns: Columns = {"annotator": self.names, "comparisons": self.n_comparisons}
+        for name in ("slope", "position", "tie_rate"):
+            names = (name, f"{name}_low", f"{name}_high")
+            columns |= dict(zip(names, getattr(self, name), strict=True))
+        return sorted_columns(columns | {"flag": optional_texts(self.flags.tolist())}, by="slope")
+
+
+def rate_judges(fitted: Fit, table: Comparisons) -> RatedJudges:
+    """Return each judge's effects, given the strengths.
+
+    They are shrunk by the learned spread; where it is zero, by a standard deviation of 1, so that
+    intervals show what the judge's own comparisons say.
+    """
+    cells = table.cells
+    variances = np.where(fitted.variances > 0, fitted.variances, 1.0)
+    variances = variances * [1, table.has_sides, cells.has_ties]
+    start = fitted.parameters
+    if fitted.cells.n_judges != cells.n_judges:
+        start = start.with_effects(np.zeros((cells.n_judges, 3)))
+    rated = fit(cells, fitted.ridge, variances, start, has_fixed_strengths=True)
+    assert rated.curvature.inverse_judge is not None  # slopes have a variance
+    errors = np.sqrt(np.einsum("kaa->ak", rated.curvature.inverse_judge)) * rated.active[:, None]
+    low, high = rated.parameters.effects.T - Z * errors, rated.parameters.effects.T + Z * errors
+    effects = np.stack([rated.parameters.effects.T, low, high], axis=1)
+    slope = 1 + effects[SLOPE]
+    tie_rate = expit(start.tie - np.log(2) + effects[TIE])
+    n_comparisons, flags = table.comparisons_per_annotator, _flags(table, slope)
+    return RatedJudges(table.annotators, n_comparisons, slope, effects[POSITION], tie_rate, flags)
+
+
+def _flags(table: Comparisons, slope: Floats) -> Array:
+    """Flag judges who say nearly always (95 % of 10 or more) the same, or whose slope is low."""
+    sums = [np.bincount(table.judge, column, table.n_annotators) for column in table.counts.T]
+    always = [column >= np.maximum(0.95 * np.sum(sums, axis=0), 10) for column in sums]
+    _, low, high = slope
+    conditions = {
+        "always left": always[0] & table.has_sides,
+        "always right": always[2] & table.has_sides,
+        "always tie": always[1],
+        "reversed": high < 0,
+        "random": (low <= 0) & (high < 0.5),
+    }
+    return np.select(list(conditions.values()), list(conditions), "")
