@@ -1,78 +1,13 @@
-"""Columns of comparisons: what they hold by their names, and their values as integer codes."""
+"""Columns of comparisons as integer codes."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from blindfuse.errors import BadParameter, list_names, suggest
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_column, as_names, code_names
-from blindfuse.responses.column_names import TIERS, base_name
-from blindfuse.responses.detection import SampledTable, existing_column
 from blindfuse.responses.keys import key_value, name_key
-from blindfuse.responses.markers import word_set
 from blindfuse.typing import Array, Codes
-
-NOUNS = ("model", "item", "system", "option", "player", "response")
-"""What is compared, in names of columns such as ``model_a`` and ``model_b``."""
-ROLES = {
-    "left": word_set("left"),
-    "right": word_set("right"),
-    "winner": word_set("winner preference preferred choice outcome result vote verdict label"),
-    "annotator": TIERS["annotator"][0] - {"model", "modell", "modele", "modelo"},
-    "prompt": word_set("prompt question task conversation example document"),
-    "weight": word_set("weight weights count counts n"),
-}
-"""Names of the columns, in lower case without suffixes such as ``_id``."""
-
-
-def detect_pair(columns: Sequence[str]) -> tuple[str, str, bool] | None:
-    """Return the columns of both items by their names, and whether they list winners."""
-    names = {_plain(column): column for column in reversed(columns)}
-    suffixes = ("{}_a {}_b", "{}_1 {}_2", "{}1 {}2", "{}_left {}_right", "left_{} right_{}")
-    sides = [text.format(noun, noun) for noun in NOUNS for text in suffixes]
-    winners = ("chosen_model rejected_model", "chosen rejected", "winner loser")
-    for pair in ("left right", *sides, "a b", *winners):
-        left, right = pair.split()
-        if left in names and right in names:
-            return names[left], names[right], pair in winners
-    return None
-
-
-def detect_columns(table: SampledTable, named: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the column of each role that is named, or that has a name of that role."""
-    unknown = [role for role in named if role not in ROLES]
-    if unknown:
-        raise BadParameter(f"{list_names(unknown)} must be one of {list_names(ROLES, len(ROLES))}.")
-    found = {role: existing_column(table, name) for role, name in named.items() if name is not None}
-    lists_winners = False
-    if not {"left", "right"} <= found.keys():
-        pair = detect_pair([name for name in table.columns if name not in found.values()])
-        if pair is None:
-            raise table.error(
-                f"{table.name}: no two columns look like the compared items: "
-                f"{suggest('left', table.columns)} Pass left=, right= and winner={table.call}."
-            )
-        *sides, lists_winners = pair
-        found = dict(zip(("left", "right"), sides, strict=True)) | found
-    for role, names in list(ROLES.items())[2:]:
-        if role in found or (role == "winner" and lists_winners):
-            continue
-        free = [name for name in table.columns if name not in found.values()]
-        exact = [name for name in free if _plain(name) == role]
-        likely = exact or [name for name in free if {_plain(name), base_name(name)} & names]
-        if role == "winner" and len(likely) != 1:
-            raise table.error(
-                f"{table.name}: {len(likely) or 'no'} columns look like the winner: "
-                f"{suggest('winner', likely or free)} Pass winner={table.call}."
-            )
-        found |= {role: likely[0]} if likely else {}
-    return {role: found[role] for role in ROLES if role in found}
-
-
-def _plain(column: str) -> str:
-    return "_".join(str(column).casefold().replace("-", " ").split())
 
 
 class CodedColumn(NamedTuple):

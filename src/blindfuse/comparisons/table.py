@@ -9,12 +9,13 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from blindfuse.comparisons.columns import code_column, code_sides, code_values, detect_columns
+from blindfuse.comparisons.columns import code_column, code_sides, code_values
 from blindfuse.comparisons.likelihood import Cells
 from blindfuse.comparisons.winners import winner_shares
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_column, check_equal_lengths, positions, union
+from blindfuse.responses.comparison_detection import detect_columns
 from blindfuse.responses.inputs import row_description
 from blindfuse.responses.notes import count_note, names_note
 from blindfuse.responses.numerals import as_floats
@@ -340,5 +341,11 @@ def as_comparisons(left: Any, right: Any = None, winner: Any = None, **others: A
         raise BadLabels(
             "There is no comparison of two different items with a winner or a tie, so there is "
             "nothing to rank. Check the columns."
+        )
+    n_groups = int(table.groups.max()) + 1
+    if n_groups > max(100, table.n_items // 4):
+        raise BadLabels(
+            f"{table.n_items:,} items form {n_groups:,} groups that were never compared with each "
+            "other, so there is no ranking. If they are texts, name the columns of what wrote them."
         )
     return table

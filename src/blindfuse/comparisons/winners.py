@@ -1,30 +1,18 @@
 """What the values in a column of winners mean: a name, a side, a tie or a probability."""
 
-from collections.abc import Hashable
-from typing import Any
-
 import numpy as np
 
 from blindfuse.comparisons.columns import CodedColumn
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.coding import as_plain_names, positions
-from blindfuse.responses.keys import is_null
-from blindfuse.responses.markers import is_failed_verdict, is_missing_marker, word_set
+from blindfuse.responses.comparison_detection import (
+    TIES,
+    is_missing_winner,
+    plain_word,
+    side_of,
+)
 from blindfuse.responses.notes import count_note
 from blindfuse.typing import Array, Codes, Flags, Floats
-
-SIDES = {
-    **dict.fromkeys(word_set("left l a model_a item_a response_a option_a first model_1 win"), 1.0),
-    **dict.fromkeys(
-        word_set("right r b model_b item_b response_b option_b second model_2 loss"), 0.0
-    ),
-}
-"""Words for the left and the right side, in lower case with underscores for spaces."""
-TIES = word_set(
-    "tie tied draw equal same both both_good both_bad bothbad tie_(bothbad) tie_(both_bad) "
-    "tie_both_bad neither no_preference a=b 1/2"
-)
-"""Words for a tie."""
 
 
 def winner_shares(
@@ -36,9 +24,9 @@ def winner_shares(
     sides; names count where they fit every row.
     """
     values, codes = winner.names.tolist(), winner.codes
-    meanings = np.array([_meaning(value) for value in values])  # NaN: neither a side nor missing
-    absent = np.array([_is_missing(value) for value in values], dtype=bool)
-    tied = np.array([_word(value) in TIES for value in values], dtype=bool)
+    meanings = np.array([side_of(value) for value in values])  # NaN: neither a side nor missing
+    absent = np.array([is_missing_winner(value) for value in values], dtype=bool)
+    tied = np.array([plain_word(value) in TIES for value in values], dtype=bool)
     item = positions(as_plain_names(winner.names), items)[codes]
     is_left, is_right = item == left, item == right
     is_named = is_left | is_right
@@ -53,33 +41,6 @@ def winner_shares(
     _check_sides(winner, is_named | has_meaning, left, right, items)
     _check_one_meaning(winner, is_named, has_meaning)
     return by_name, notes
-
-
-def _meaning(value: Any) -> float:
-    """Return the share of the win that goes to the left; NaN if the value says no side."""
-    if isinstance(value, str):
-        word = _word(value)
-        if word in TIES:
-            return 0.5
-        if word in SIDES:
-            return SIDES[word]
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return float("nan")
-    return number if 0 <= number <= 1 else float("nan")
-
-
-def _word(value: Hashable) -> str:
-    """Return a text in lower case, without brackets, with underscores for spaces and hyphens."""
-    if not isinstance(value, str):
-        return ""
-    return "_".join(value.strip().strip("[]").casefold().replace("-", " ").split())
-
-
-def _is_missing(value: Any) -> bool:
-    text = value.strip() if isinstance(value, str) else value
-    return is_null(text) or text == "" or is_missing_marker(text) or is_failed_verdict(text)
 
 
 def _check_numbers(winner: CodedColumn, is_ambiguous: bool) -> None:

@@ -134,7 +134,7 @@ def read_partitions(
         classes = np.array(labels.classes, object)
         gold_in_file, gold_notes = gold_labels(gold, labels, classes)
         notes = [
-            *file_notes(format, tables, columns, named.all_named and given is not None),
+            *file_notes(long.TITLE, tables, columns, named.all_named and given is not None),
             *notes,
             *label_notes,
             *name_notes(forms),

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, get_args, overload
 
+from blindfuse.comparisons.table import Comparisons
 from blindfuse.errors import BadFile, BadParameter, list_names
 from blindfuse.numbers.table import Numbers
 from blindfuse.readers import (
     argilla,
+    comparisons,
     doccano,
     indicators,
     inspect_logs,
@@ -30,6 +32,7 @@ from blindfuse.readers.numbers import encode_numbers, encode_scores
 from blindfuse.readers.reader import Reader, parse
 from blindfuse.readers.sources import OTHER_EXTENSIONS, FileInput, Source, as_utf8, find_sources
 from blindfuse.readers.tables import Table, with_fields
+from blindfuse.responses.comparison_detection import refuse_comparisons
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.inputs import Names, label_options
 from blindfuse.responses.repeats import Repeats
@@ -56,9 +59,9 @@ READERS: dict[str, Reader] = {
 }
 """Every format by name, in the order in which they are tried. The last one accepts any table."""
 
-Kind = Literal["labels", "sets", "scores", "numbers"]
-"""What the labels of a file are: classes, sets of classes, scores of items that belong to classes,
-or ratings on a numeric scale."""
+Kind = Literal["labels", "sets", "scores", "numbers", "comparisons"]
+"""What a file holds: classes, sets of classes, scores of items that belong to classes, ratings on a
+numeric scale, or comparisons of two items."""
 
 ENCODERS: dict[Kind, Encoder] = {
     "labels": encode_labels,
@@ -68,7 +71,9 @@ ENCODERS: dict[Kind, Encoder] = {
 }
 """How the table of each kind is made of the responses in a file."""
 
-ResponseTable = TypeVar("ResponseTable", Responses, ResponseSets, Numbers, covariant=True)
+ResponseTable = TypeVar(
+    "ResponseTable", Responses, ResponseSets, Numbers, Comparisons, covariant=True
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +83,8 @@ class Read(Generic[ResponseTable]):
     Attributes
     ----------
     responses
-        :class:`Responses`, :class:`ResponseSets` or :class:`Numbers`, by ``kind``.
+        :class:`Responses`, :class:`ResponseSets`, :class:`Numbers` or :class:`Comparisons`, by
+        ``kind``.
     format
         the name of the format, such as ``"long"``.
     columns
@@ -116,6 +122,18 @@ class ReadOptions(TypedDict, total=False):
     levels: Levels
 
 
+class ComparisonOptions(TypedDict, total=False):
+    """The keyword arguments of ``read`` for comparisons."""
+
+    left: str | None
+    right: str | None
+    winner: str | None
+    annotator: str | None
+    prompt: str | None
+    weight: str | None
+    missing: Any
+
+
 Paths = FileInput | Iterable[FileInput]
 
 
@@ -132,7 +150,11 @@ def read(
     paths: Paths, *, kind: Literal["numbers"], **options: Unpack[ReadOptions]
 ) -> Read[Numbers]: ...
 @overload
-def read(paths: Paths, *, kind: Kind, **options: Unpack[ReadOptions]) -> Read[Any]: ...
+def read(
+    paths: Paths, *, kind: Literal["comparisons"], **options: Unpack[ComparisonOptions]
+) -> Read[Comparisons]: ...
+@overload
+def read(paths: Paths, *, kind: Kind, **options: Any) -> Read[Any]: ...
 def read(
     paths: Paths,
     *,
@@ -149,6 +171,7 @@ def read(
     repeats: Repeats = "most_frequent",
     separator: str | None = None,
     levels: Levels = MAX_LEVELS,
+    **columns: str | None,
 ) -> Read[Any]:
     """Read the responses in one file, or in several files of the same format.
 
@@ -167,7 +190,8 @@ def read(
         several (:class:`ResponseSets`), in JSON lists, between separators, in one column of 0 and 1
         per class or in one row per class, where empty cells of CSV files are empty sets;
         ``"scores"`` for scores of items that belong to classes (:class:`Responses` with levels of
-        the score as symbols); ``"numbers"`` for ratings to be averaged (:class:`Numbers`).
+        the score as symbols); ``"numbers"`` for ratings to be averaged (:class:`Numbers`);
+        ``"comparisons"`` for the winner of two items in each row (:class:`Comparisons`).
     format
         the name of a format, such as ``"long"`` or ``"toloka"`` (see the page on file formats).
         By default it is detected from the content.
@@ -195,9 +219,19 @@ def read(
         ``,`` that occurs.
     levels
         for scores, as in :meth:`Responses.from_scores`.
+    left, right, winner, prompt, weight
+        for comparisons, column names, as ``annotator``; by default they are detected by name. Of
+        the others, only ``annotator`` and ``missing`` apply.
     """
+    if kind == "comparisons":
+        others = {"item": item, "label": label, "question": question, "format": format}
+        several = None if isinstance(annotator, str) else annotator
+        others |= {"classes": classes, "separator": separator, "annotator": several}
+        refuse_options(kind, others)
+        return _read_comparisons(paths, columns | {"annotator": annotator}, missing)
     if kind not in ENCODERS:
-        raise BadParameter(f"kind={kind!r} must be one of {list_names(ENCODERS)}.")
+        raise BadParameter(f"kind={kind!r} must be one of {list_names(get_args(Kind))}.")
+    refuse_options(kind, columns)
     options = ColumnOptions(item, annotator, label, question, all_choices=kind == "sets")
     tables = open_tables(paths, options.names)
     name = find_format(tables, format, options)
@@ -205,7 +239,8 @@ def read(
     labels = text_label_options(classes, missing, keep_na, fold_case)
     encoded = ENCODERS[kind](tables, parsed, Encoding(labels, repeats, separator, levels))
     is_named = options.all_named and format is not None
-    notes = [*file_notes(name, tables, parsed.columns, is_named), *parsed.notes, *encoded.notes]
+    notes = [*file_notes(READERS[name].TITLE, tables, parsed.columns, is_named)]
+    notes += [*parsed.notes, *encoded.notes]
     return Read(
         encoded.responses,
         name,
@@ -216,9 +251,26 @@ def read(
     )
 
 
+def refuse_options(kind: Kind, options: Mapping[str, Any]) -> None:
+    """Raise BadParameter if one of these options, which are for other kinds, is given."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise BadParameter(f"{given[0]}= cannot be used with kind={kind!r}. Leave it out.")
+
+
+def _read_comparisons(paths: Paths, named: Mapping[str, Any], missing: Any) -> Read[Comparisons]:
+    tables = open_tables(paths, [name for name in named.values() if name is not None])
+    markers = label_options(None, missing, keep_na=False, fold_case=False).missing
+    parsed = comparisons.read_comparisons(tables, named, markers)
+    is_named = all(named.get(role) == column for role, column in parsed.columns.items())
+    notes = [*file_notes(comparisons.TITLE, tables, parsed.columns, is_named), *parsed.notes]
+    return Read(parsed.table, comparisons.TITLE, parsed.columns, tuple(notes), {})
+
+
 def find_format(tables: Sequence[Table], format: str | None, options: ColumnOptions) -> str:
     """Return the name of the format, which is detected if the user did not name it."""
     if format is None:
+        refuse_comparisons(tables[0], options)
         return next(name for name in READERS if READERS[name].recognizes(tables, options))
     if format not in READERS:
         formats = list_names(READERS, len(READERS))
@@ -257,14 +309,14 @@ def text_label_options(
 
 
 def file_notes(
-    format: str, tables: Sequence[Table], columns: Mapping[str, str], is_named: bool
+    title: str, tables: Sequence[Table], columns: Mapping[str, str], is_named: bool
 ) -> list[str]:
     """Return the note on the format, the file types and the columns, and those of the tables."""
     file_types = ", ".join(dict.fromkeys(table.file_type for table in tables))
     where = ", ".join(f"{role} = {_quoted(name, tables[0])}" for role, name in columns.items())
     detected = "" if is_named else " (detected)"
     notes = dict.fromkeys(note for table in tables for note in table.notes)
-    return [f"read as {READERS[format].TITLE} ({file_types}): {where}{detected}", *notes]
+    return [f"read as {title} ({file_types}): {where}{detected}", *notes]
 
 
 def _quoted(where: str, table: Table) -> str:

@@ -21,6 +21,7 @@ from blindfuse.responses.coding import (
     code_names,
 )
 from blindfuse.responses.column_names import QUESTION_NAMES, base_name
+from blindfuse.responses.comparison_detection import refuse_comparisons
 from blindfuse.responses.detection import ColumnOptions, gold_column, is_long, long_columns
 from blindfuse.responses.keys import key_value, name_key
 from blindfuse.responses.values import LabelOptions
@@ -187,6 +188,7 @@ def read_frame(frame: Any, named: ColumnOptions, reader: str) -> LongTable | Wid
     """
     frame = frames.with_index(frame)
     sample = frames.FrameSample(frame, call=f" to {reader}")
+    refuse_comparisons(sample, named)
     if is_long(sample, named):
         return _long_table(frame, sample, named)
     found = wide_columns(sample, named, gold_column([sample], named.annotators))
