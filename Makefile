@@ -34,7 +34,7 @@ BIN := .venv/bin
 		-e '.[dask,spark]' hypothesis pytest pytest-randomly
 	touch $@
 
-demo: .venv/demo  ## fuse the labels of weak classifiers for handwritten digits
+demo: .venv/demo  ## fuse the labels of weak classifiers for breast tumours
 	$(BIN)/blindfuse demo --report demo.html --force
 
 test: lint types layers  ## everything that must hold before a change is merged

@@ -1,14 +1,17 @@
 """`blindfuse demo`."""
 
-import sys
+import csv
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import blindfuse
 from blindfuse.cli import fusing
-from tests.support.cli import refuse, succeed
+from blindfuse.datasets.tumours import tumours_crowd
+from tests.support.cli import succeed
+from tumours import TUMOURS, label_tumours
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -40,9 +43,16 @@ def test_the_demo_shows_estimated_and_true_figures_and_writes_a_report(
     assert fused < 0.8 * vote
 
 
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "blindfuse.datasets.tumours", raising=False)
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    message = refuse("demo")
-    assert "The demo needs sklearn" in message
-    assert "pip install 'blindfuse[sklearn]'" in message
+def test_the_labels_are_those_that_the_classifiers_gave() -> None:
+    with TUMOURS.open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file)) == label_tumours()
+
+
+def test_the_crowd_is_the_file() -> None:
+    header, *rows = label_tumours()
+    crowd = tumours_crowd()
+    names = np.append(crowd.responses.classes, "")  # the last one is at -1
+    cells = np.column_stack((names[crowd.truth], names[crowd.responses.matrix()]))
+    assert cells.tolist() == [row[1:] for row in rows]
+    assert crowd.responses.annotators.tolist() == header[2:]
+    assert not crowd.responses.notes

@@ -3,6 +3,7 @@
 import csv
 import errno
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,12 @@ def test_a_dataset_is_downloaded_once_and_cached(server: Server, tiny: list[str]
         assert crowd.responses.matrix().tolist() == [[1, 0, 1], [0, 0, -1]]
         assert crowd.truth.tolist() == [1, 0]
         assert crowd.responses.items.tolist() == ["1", "2"]
+
+
+def test_a_missing_package_is_named(tiny: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(DownloadFailed, match=r"pooch is not installed.*blindfuse\[datasets\]"):
+        load("bird")
 
 
 FAILURES = ["wrong hash", "missing file", "broken connection", "no server", "full disk", "no move"]

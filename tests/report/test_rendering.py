@@ -30,6 +30,7 @@ from tests.support.report_cases import (
     large_fusion,
     page_of,
 )
+from vega_bundle import BUNDLE, bundle
 
 MAX_PAGE_BYTES = 3_000_000
 
@@ -189,15 +190,10 @@ def test_the_theme_of_the_caller_does_not_change_the_page() -> None:
         assert report_html(crowd()) == page
 
 
-def test_the_bundle_is_the_same_where_it_cannot_be_cached(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The cache folder is a file, so nothing can be written to it."""
-    cached = rendering.vega_script()
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("BLINDFUSE_CACHE", str(tmp_path / "file"))
-    assert rendering.vega_script() == cached
-    assert "</script" not in cached
+def test_the_script_of_the_charts_is_what_vl_convert_bundles() -> None:
+    script = BUNDLE.read_text(encoding="utf-8")
+    assert script == bundle()
+    assert "</script" not in script
 
 
 @pytest.mark.parametrize("name", HOSTILE)

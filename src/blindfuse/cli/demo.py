@@ -8,7 +8,6 @@ import click
 from blindfuse.cli.fusing import FusionResult, report_writer, summary_table
 from blindfuse.cli.options import force_option, report_option
 from blindfuse.cli.outputs import write_all
-from blindfuse.errors import BadParameter
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -37,20 +36,14 @@ def command(report: Path | None) -> None:
     25 % of the tumours as benign or malignant. The estimates made without the truth are shown
     beside the true figures.
     """
-    try:
-        from blindfuse.datasets.tumours import tumours_crowd
-    except ModuleNotFoundError as missing:
-        raise BadParameter(
-            f"The demo needs {missing.name}. Run: pip install 'blindfuse[sklearn]'."
-        ) from missing
     from blindfuse import check_on_gold, fuse
     from blindfuse.cli.screen import Screen, table
+    from blindfuse.datasets.tumours import tumours_crowd
 
     screen = Screen()
     with screen.progress() as step:
-        step("training the classifiers")
         crowd = tumours_crowd()
-        step("fusing their labels")
+        step("fusing the labels")
         fusion = fuse(crowd.responses)
         labels = crowd.responses.classes[crowd.truth]
         truth = dict(zip(crowd.responses.items.tolist(), labels.tolist(), strict=True))

@@ -36,7 +36,7 @@ COMMANDS = {
     "audit": "Choose items to check by hand and measure the error on them.",
     "next": "Choose which items to label next, and by whom.",
     "simulate": "Simulate responses with known true labels.",
-    "demo": "Fuse the labels of weak classifiers for handwritten digits.",
+    "demo": "Fuse the labels of weak classifiers for breast tumours.",
     "methods": "List the methods that --method accepts.",
     "warmup": "Compile the kernels now, so that later runs start faster.",
     "datasets": "List public crowdsourcing datasets with true labels.",

@@ -99,12 +99,16 @@ def _fetch(
             except OSError:
                 if not cached.exists():  # else another process was faster
                     raise
-    except (ImportError, OSError, ValueError) as error:  # ValueError: pooch, for a wrong hash
+    except ModuleNotFoundError as error:
         raise DownloadFailed(
-            f"The dataset {name!r} cannot be loaded: {error}. Check the network, the disk (set "
-            "BLINDFUSE_CACHE to use another folder) and pip install 'blindfuse[datasets]', and try "
-            f"again. Or put the dataset into a folder as {layout}, and name the folder by "
-            "BLINDFUSE_DATA or --data."
+            f"The dataset {name!r} cannot be loaded: {error.name} is not installed. Run: "
+            "pip install 'blindfuse[datasets]'."
+        ) from error
+    except (OSError, ValueError) as error:  # ValueError: pooch, for a wrong hash
+        raise DownloadFailed(
+            f"The dataset {name!r} cannot be loaded: {error}. Check the network and the disk (set "
+            f"BLINDFUSE_CACHE to use another folder), and try again. Or put the dataset into a "
+            f"folder as {layout}, and name the folder by BLINDFUSE_DATA or --data."
         ) from error
     return cached
 

@@ -4,20 +4,17 @@ import json
 import os
 from base64 import b64encode
 from collections.abc import Sequence
-from contextlib import suppress
 from hashlib import sha256
 from importlib import import_module
-from importlib.metadata import version
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
 
-import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from blindfuse.auditing.audit import AuditResult
 from blindfuse.errors import BadFile, BadParameter, capitalize
-from blindfuse.files import cache_folder, write_atomically
+from blindfuse.files import write_atomically
 from blindfuse.fusion.compare import Comparison, GoldCheck
 from blindfuse.report.blocks import (
     MAX_PARAGRAPH_LENGTH,
@@ -108,8 +105,8 @@ def render(page: Page) -> str:
     data: dict[str, Any] = {"charts": {chart.name: chart.spec for chart in page.blocks(Chart)}}
     for listing in listings:
         data |= {listing.name: listing.rows, **listing.data}
-    names = ("charts.js", "report.js") if listings else ("charts.js",)
-    scripts = (vega_script(), *map(_page_file, names))
+    names = ["vega.js", "charts.js", *(["report.js"] if listings else [])]
+    scripts = tuple(map(_page_file, names))
     environment = Environment(
         loader=PackageLoader("blindfuse.report", "page"),
         autoescape=True,
@@ -125,22 +122,6 @@ def render(page: Page) -> str:
         scripts=scripts,
         policy=_content_security_policy(*scripts),
     )
-
-
-def vega_script() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed, with the interpreter that needs no ``eval``.
-
-    vl-convert takes seconds to bundle them, so the bundle is cached on disk per version.
-    """
-    cached = cache_folder() / f"vega-{version('vl-convert-python')}.js"
-    with suppress(OSError):
-        return cached.read_text(encoding="utf-8")
-    script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    with suppress(OSError):
-        cached.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(cached, script.encode())
-    return script
 
 
 def script_json(value: Any) -> str:
