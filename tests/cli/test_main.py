@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["fuse", "vote.csv"], "Did you mean 'votes.csv'?"),
+        (["fuse", "vote.csv"], "did you mean 'votes.csv'?"),
         (["fuse", "votes.csv", "--item", "itm"], "votes.csv has no column 'itm': did you mean"),
         (["fuse", "votes.csv", "--method", "dawidskeen"], "did you mean 'DawidSkene'?"),
         (["fuse", "votes.csv", "--question", "mood"], "'question'"),

@@ -252,13 +252,16 @@ def fuse_table(
     """Fuse a table by the rule, or by a requested method; ``options`` are those of Evidence."""
     _require_memory(table)
     canonical = canonicalize(table, keep_classes=keep_classes, threads=options.get("threads"))
-    with single_threaded_blas(), without_warnings():
-        evidence = Evidence(canonical.responses, **options)
-        if method is None:
-            decision = decide_labels(evidence)
-            why = explain(decision, evidence)
-        else:
-            decision, why = _use_method(method, evidence), "This method was requested."
+    evidence = Evidence(canonical.responses, **options)
+    with single_threaded_blas():
+        if method is not None:
+            _fit(method, evidence)  # may warn: the user asked for this method
+        with without_warnings():
+            if method is None:
+                decision = decide_labels(evidence)
+                why = explain(decision, evidence)
+            else:
+                decision, why = _describe(method, evidence), "This method was requested."
     return _in_input_order(decision, why, evidence, canonical, table, method)
 
 
@@ -273,20 +276,24 @@ def _require_memory(table: Responses) -> None:
         )
 
 
-def _use_method(method: Estimator, evidence: Evidence) -> Decision:
-    """The labels of a requested method, described by its model or by that of its labels."""
-    responses = evidence.responses
+def _fit(method: Estimator, evidence: Evidence) -> None:
+    """Fit a requested method, with gold labels if it can use them."""
     if "threads" in method.get_params():
         method.set_params(threads=evidence.threads)
     takes_gold = "gold" in signature(method.fit).parameters
     options: dict[str, Any] = {"gold": evidence.gold} if takes_gold else {}
-    fitted = method.fit(responses, **options)
+    method.fit(evidence.responses, **options)
+
+
+def _describe(fitted: Estimator, evidence: Evidence) -> Decision:
+    """The labels of a requested method, described by its model or by that of its labels."""
+    responses = evidence.responses
     model = getattr(fitted, "model_", None)
     if model is None:
         labels = np.eye(responses.n_classes)[most_likely(fitted.posteriors_)]
         model = implied_model(responses, labels, evidence.threads)
     decision = Decision(
-        type(method).__name__,
+        type(fitted).__name__,
         FusedModel.of(model),
         fitted.posteriors_,
         getattr(fitted, "log_likelihoods_", np.empty(0)),

@@ -158,7 +158,7 @@ def _not_found(path: Path) -> str:
         return f"No file matches {path}. Check the pattern."
     if not path.parent.is_dir():
         return f"{path} is not found. The folder {path.parent} does not exist."
-    return f"{path} is not found: {suggest(path.name, os.listdir(path.parent))}"
+    return f"{path} is not found: {suggest(path.name, sorted(os.listdir(path.parent)))}"
 
 
 _EXTENSIONS = _TEXT_EXTENSIONS + OTHER_EXTENSIONS
