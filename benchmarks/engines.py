@@ -18,7 +18,7 @@ from blindfuse.engines.arrow import encode, to_responses
 from blindfuse.engines.symbols import Names
 from blindfuse.model.model import Model
 from blindfuse.moments.moment_statistics import MomentStatistics
-from blindfuse.responses.anchor import Alphabet
+from blindfuse.responses.alphabet import Alphabet
 from report import Section, environment, to_text
 
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"

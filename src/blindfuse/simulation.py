@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from blindfuse.errors import BadParameter
 from blindfuse.model.model import Model
-from blindfuse.responses.anchor import Anchor
+from blindfuse.responses.alphabet import Anchor
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Floats
 

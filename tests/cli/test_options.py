@@ -6,7 +6,7 @@ import pytest
 
 from blindfuse.cli.fuse import command
 from blindfuse.readers.reading import READERS
-from blindfuse.responses.repeats import Repeats
+from blindfuse.responses.rows import Repeats
 from tests.support.cli import refuse, succeed
 
 pytestmark = pytest.mark.usefixtures("folder")

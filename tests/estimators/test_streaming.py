@@ -25,7 +25,7 @@ from blindfuse import (
 from blindfuse.metrics import error_rate
 from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.moments.moment_statistics import MomentStatistics
-from blindfuse.responses.anchor import Alphabet
+from blindfuse.responses.alphabet import Alphabet
 
 STATISTICS = [MomentStatistics, EMStatistics]
 METHODS = [BlindEnsemble, DawidSkene]

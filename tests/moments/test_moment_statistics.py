@@ -5,7 +5,7 @@ import numpy as np
 from blindfuse import MomentCounts, simulate
 from blindfuse.model.posteriors import count_votes
 from blindfuse.moments.moment_statistics import MomentStatistics
-from blindfuse.responses.anchor import Alphabet
+from blindfuse.responses.alphabet import Alphabet
 
 
 def test_statistics_hold_the_counts_of_votes_and_moments() -> None:

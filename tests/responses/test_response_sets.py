@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blindfuse import BadLabels, BadParameter, ResponseSets
-from blindfuse.responses.set_values import parse_set
+from blindfuse.responses.nested_labels import parse_set
 
 ITEMS = ["i", "i", "j", "j", "k"]
 ANNOTATORS = ["ann", "bob", "ann", "bob", "ann"]

@@ -24,7 +24,8 @@ def test_kernels_sort_and_deduplicate_as_numpy_does(
     for min_compiled in (0, len(cells) + 1):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(rows, "MIN_COMPILED", min_compiled)
-            found, repeated, _ = rows.sort_and_deduplicate(*responses, (6, 71), repeats)
+            sorted_rows = rows.sort_by_row_and_code(*responses, (6, 71))
+            found, repeated, _ = rows.resolve_repeats(sorted_rows, repeats)
         assert np.repeat(np.arange(6), np.diff(found.starts)).tolist() == [c[0] for c in expected]
         assert found.codes.tolist() == [cell[1] for cell in expected]
         assert found.symbols.tolist() == [place[cell] for cell in expected]

@@ -11,9 +11,9 @@ import pytest
 
 from blindfuse import Responses
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
-from blindfuse.responses.anchor import IDENTITY
+from blindfuse.responses.alphabet import IDENTITY
 from blindfuse.responses.canonical import canonicalize
-from blindfuse.responses.symbols import NO_RESPONSE
+from blindfuse.responses.recoding import NO_RESPONSE
 from blindfuse.simulation import simulate_scores
 
 
@@ -212,7 +212,7 @@ BAD: list[tuple[str, Callable[[], Any], str]] = [
     ("many classes", lambda: Responses.from_scores([0, 1], [0, 0], [1, 2], classes=3), "fewer"),
     ("negative", lambda: Responses.from_probabilities(NEGATIVE), "item 0, annotator 0"),
     ("sum", lambda: Responses.from_probabilities(UNEVEN), "item 0, annotator 1"),
-    ("some NaN", lambda: Responses.from_probabilities(NAN_ROW), "some NaN"),
+    ("some NaN", lambda: Responses.from_probabilities(NAN_ROW), "NaN throughout"),
     ("all NaN", lambda: Responses.from_probabilities(np.full((2, 2, 2), np.nan)), "Every prob"),
     ("two axes", lambda: Responses.from_probabilities(np.ones((2, 2))), r"\(2, 2\)"),
     ("few clusters", lambda: Responses.from_clusters([[0, 1], [1, 0]], classes=3), "fewer classes"),

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from blindfuse import Responses
 from blindfuse.responses.markers import FAILED_VERDICTS, MISSING_MARKERS
-from blindfuse.responses.numerals import missing_number_note
-from blindfuse.responses.spellings import fold
-from blindfuse.responses.values import TRIMMED, LabelOptions, LabelRules, plain_names
+from blindfuse.responses.scalars import missing_number_note
+from blindfuse.responses.values import TRIMMED, LabelOptions, LabelRules, fold, plain_names
 
 
 def convert(values: list[Any], **options: Any) -> tuple[list[Any], str]:

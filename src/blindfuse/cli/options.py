@@ -29,7 +29,7 @@ from blindfuse.errors import BadParameter
 if TYPE_CHECKING:
     from blindfuse.cli.screen import Screen, Step
     from blindfuse.readers.reading import Kind
-    from blindfuse.responses.repeats import Repeats
+    from blindfuse.responses.rows import Repeats
     from blindfuse.result import Columns
 
 Command = Callable[..., Any]

@@ -6,7 +6,7 @@ import numpy as np
 
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_column, as_names, code_names
-from blindfuse.responses.keys import key_value, name_key
+from blindfuse.responses.scalars import key_value, name_key
 from blindfuse.typing import Array, Codes
 
 

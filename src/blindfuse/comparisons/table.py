@@ -18,9 +18,9 @@ from blindfuse.responses.coding import as_column, check_equal_lengths, positions
 from blindfuse.responses.comparison_detection import detect_columns
 from blindfuse.responses.inputs import row_description
 from blindfuse.responses.notes import count_note, names_note
-from blindfuse.responses.numerals import as_floats
 from blindfuse.responses.rows import read_only
-from blindfuse.responses.spellings import fold
+from blindfuse.responses.scalars import as_floats
+from blindfuse.responses.values import fold
 from blindfuse.typing import Array, Codes, Floats, Integers
 
 EVERYBODY = "all judges"

@@ -14,8 +14,8 @@ from blindfuse.diagnostics.pairs import Pairs, count_pairs
 from blindfuse.model.checks import check_numbers
 from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.model import Model, decide
+from blindfuse.responses.recoding import without_abstentions
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.symbols import without_abstentions
 from blindfuse.result import Paragraph
 from blindfuse.typing import Flags, Floats
 

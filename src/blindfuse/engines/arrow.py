@@ -16,9 +16,9 @@ from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
 from blindfuse.readers.names import NameForm
 from blindfuse.responses.coding import MAX_CLASSES, as_column, as_names, code_labels, positions
-from blindfuse.responses.numerals import as_floats
+from blindfuse.responses.recoding import fill_missing
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.symbols import fill_missing
+from blindfuse.responses.scalars import as_floats
 from blindfuse.responses.values import TRIMMED, LabelOptions, LabelRules
 from blindfuse.typing import Array, Floats
 

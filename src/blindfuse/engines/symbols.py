@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.model.model import Model
-from blindfuse.responses.anchor import NO_ANCHOR, Alphabet, Anchor
+from blindfuse.responses.alphabet import NO_ANCHOR, Alphabet, Anchor, ScoreScale
 from blindfuse.responses.coding import as_column, check_classes, positions
-from blindfuse.responses.score_scale import ScoreScale
+from blindfuse.responses.recoding import NO_RESPONSE, with_no_response
 from blindfuse.responses.scores import (
     MAX_LEVELS,
     SCORE_CLASSES,
@@ -21,7 +21,6 @@ from blindfuse.responses.scores import (
     ordered_classes,
     score_levels,
 )
-from blindfuse.responses.symbols import NO_RESPONSE, with_no_response
 from blindfuse.typing import Array
 
 AnchorOption = ArrayLike | Literal["none"] | None

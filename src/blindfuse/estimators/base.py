@@ -24,7 +24,7 @@ from blindfuse.parameters import (
     optional,
     probabilities,
 )
-from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor
+from blindfuse.responses.alphabet import IDENTITY, Alphabet, Anchor
 from blindfuse.responses.responses import Responses, as_responses
 from blindfuse.typing import Array, Floats
 

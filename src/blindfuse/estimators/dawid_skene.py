@@ -21,7 +21,7 @@ from blindfuse.model.posteriors import ExpectedCounts, safe_log
 from blindfuse.model.shrinkage import PseudoCounts, learn_class_pseudo_count, make_shrinkage
 from blindfuse.moments.em_statistics import EMStatistics
 from blindfuse.parameters import array_at_least, instance_of, optional, positive
-from blindfuse.responses.anchor import Alphabet
+from blindfuse.responses.alphabet import Alphabet
 from blindfuse.responses.coding import positions
 from blindfuse.typing import Array, Floats
 

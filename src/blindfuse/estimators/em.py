@@ -29,7 +29,7 @@ from blindfuse.model.posteriors import (
 )
 from blindfuse.model.shrinkage import vote_confusions
 from blindfuse.parameters import any_of, instance_of, one_of
-from blindfuse.responses.anchor import Alphabet
+from blindfuse.responses.alphabet import Alphabet
 from blindfuse.responses.gold import gold_codes
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Codes, Floats

@@ -7,7 +7,7 @@ import numpy as np
 from blindfuse.estimators.base import ClassPrior, NonNegative
 from blindfuse.estimators.em import EMEstimator, EMParameters, estimate_prior, plain_parameters
 from blindfuse.model.posteriors import ExpectedCounts
-from blindfuse.responses.anchor import Alphabet
+from blindfuse.responses.alphabet import Alphabet
 from blindfuse.typing import Array
 
 

@@ -10,7 +10,7 @@ from blindfuse.estimators.base import ClassPrior
 from blindfuse.estimators.em import EMEstimator, EMParameters, estimate_prior
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import ExpectedCounts, safe_log
-from blindfuse.responses.anchor import Alphabet
+from blindfuse.responses.alphabet import Alphabet
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Floats
 

@@ -9,11 +9,10 @@ from blindfuse.estimators.base import ModelEstimator, require_two_classes
 from blindfuse.model.model import Model
 from blindfuse.model.saving import damaged_file_error, load_arrays, save_arrays
 from blindfuse.parameters import optional, positive
-from blindfuse.responses.anchor import Alphabet, Anchor, check_alphabet
+from blindfuse.responses.alphabet import Alphabet, Anchor, ScoreScale, check_alphabet
 from blindfuse.responses.coding import as_names, check_classes
 from blindfuse.responses.inputs import Names
 from blindfuse.responses.responses import Responses, as_responses
-from blindfuse.responses.score_scale import ScoreScale
 from blindfuse.typing import Array
 
 

@@ -31,8 +31,8 @@ from blindfuse.parameters import instance_of, integer_at_least, one_of, optional
 from blindfuse.responses.canonical import CanonicalResponses, canonicalize
 from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold, gold_codes
+from blindfuse.responses.recoding import NO_RESPONSE
 from blindfuse.responses.responses import Responses, as_responses
-from blindfuse.responses.symbols import NO_RESPONSE
 from blindfuse.result import Columns, Paragraph, summarize
 from blindfuse.typing import Array, Codes, Flags, Floats
 

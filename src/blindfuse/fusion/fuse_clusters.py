@@ -15,7 +15,7 @@ from blindfuse.metrics import adjusted_rand_index
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import most_likely
 from blindfuse.parameters import integer_at_least
-from blindfuse.responses.anchor import NO_ANCHOR
+from blindfuse.responses.alphabet import NO_ANCHOR
 from blindfuse.responses.inputs import Names
 from blindfuse.responses.responses import Responses
 from blindfuse.result import Columns, Paragraph, json_rows, sorted_columns, summarize

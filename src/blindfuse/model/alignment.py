@@ -17,7 +17,7 @@ from scipy.optimize import linear_sum_assignment
 
 from blindfuse.model.anchored_votes import standardize
 from blindfuse.model.posteriors import ExpectedCounts
-from blindfuse.responses.anchor import IDENTITY, Anchor
+from blindfuse.responses.alphabet import IDENTITY, Anchor
 from blindfuse.typing import Codes, Floats
 
 Alignment = Literal["majority", "hungarian", "common"]

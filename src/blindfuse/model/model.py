@@ -15,10 +15,10 @@ from blindfuse.model.posteriors import (
     most_likely,
 )
 from blindfuse.model.saving import damaged_file_error, load_arrays, save_arrays
+from blindfuse.responses.alphabet import ScoreScale
 from blindfuse.responses.coding import as_column, as_names, positions
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows
-from blindfuse.responses.score_scale import ScoreScale
 from blindfuse.typing import Array, Codes, Floats
 
 Rule = Literal["map", "ml"]

@@ -25,7 +25,7 @@ from scipy.special import expit, gammaln, logit, polygamma
 from blindfuse.kernels.dirichlet import log_rising_factorials
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors, safe_log
-from blindfuse.responses.anchor import IDENTITY, Anchor
+from blindfuse.responses.alphabet import IDENTITY, Anchor
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Floats
 

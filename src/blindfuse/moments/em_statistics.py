@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from blindfuse.model.checks import check_numbers
-from blindfuse.responses.anchor import Alphabet
+from blindfuse.responses.alphabet import Alphabet
 from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows

@@ -10,7 +10,7 @@ from blindfuse.model.anchored_votes import ScoreRule
 from blindfuse.model.checks import check_numbers
 from blindfuse.model.posteriors import ExpectedCounts, count_vote_units, votes_from_units
 from blindfuse.moments.counts import MomentCounts
-from blindfuse.responses.anchor import Alphabet
+from blindfuse.responses.alphabet import Alphabet
 from blindfuse.responses.coding import positions, union
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array

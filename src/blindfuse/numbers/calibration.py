@@ -9,7 +9,7 @@ import numpy as np
 from blindfuse.errors import BadLabels
 from blindfuse.numbers.table import Numbers
 from blindfuse.responses.gold import check_gold, gold_positions
-from blindfuse.responses.numerals import MAX_MAGNITUDE
+from blindfuse.responses.scalars import MAX_MAGNITUDE
 from blindfuse.typing import Codes, Floats
 
 MIN_FOR_SLOPE = 3

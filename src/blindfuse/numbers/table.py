@@ -22,9 +22,8 @@ from blindfuse.responses.inputs import (
     read_wide,
     row_description,
 )
-from blindfuse.responses.numerals import as_floats, missing_number_note
-from blindfuse.responses.repeats import NumberRepeats
-from blindfuse.responses.rows import Rows, read_only, row_of_entry
+from blindfuse.responses.rows import NumberRepeats, Rows, read_only, row_of_entry
+from blindfuse.responses.scalars import as_floats, missing_number_note
 from blindfuse.responses.table import AnnotationTable
 from blindfuse.typing import Codes, Floats
 

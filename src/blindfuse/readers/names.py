@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from blindfuse.errors import BadFile
 from blindfuse.kernels.hash_codes import factorize_hashes
 from blindfuse.readers.tables import Table
-from blindfuse.responses.numerals import WHOLE_NUMERAL
+from blindfuse.responses.scalars import WHOLE_NUMERAL
 from blindfuse.responses.values import TRIMMED, whole_number_note
 from blindfuse.typing import Array
 

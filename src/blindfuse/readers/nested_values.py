@@ -7,9 +7,8 @@ from typing import Any
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names
-from blindfuse.responses.nested_labels import labels_of_objects
+from blindfuse.responses.nested_labels import labels_of_objects, parse_literal
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.set_values import parse_literal
 
 _MARKUP = r"[\[{`<]"
 """What lists, objects, Markdown fences and reasoning contain, and ordinary labels do not."""

@@ -10,11 +10,10 @@ from blindfuse.numbers.table import Numbers
 from blindfuse.readers.encoding import Encoded, Encoding, gold_labels, matching_gold
 from blindfuse.readers.reader import ParsedResponses
 from blindfuse.readers.tables import Table
-from blindfuse.responses.keys import is_null
 from blindfuse.responses.markers import is_failed_verdict, is_missing_marker
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.numerals import NUMERAL, missing_number_note
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.scalars import NUMERAL, is_null, missing_number_note
 from blindfuse.responses.scores import SCORE_CLASSES
 from blindfuse.responses.values import TRIMMED
 

@@ -32,8 +32,8 @@ from blindfuse.readers.sources import FileInput
 from blindfuse.readers.tables import Table, check_same_columns
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.notes import sum_notes
-from blindfuse.responses.repeats import Repeats, repeat_notes
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.rows import Repeats, repeat_notes
 from blindfuse.responses.values import TRIMMED, LabelOptions
 
 PARTITION_BYTES = 2**28

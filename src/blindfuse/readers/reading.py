@@ -35,9 +35,9 @@ from blindfuse.readers.tables import Table, with_fields
 from blindfuse.responses.comparison_detection import refuse_comparisons
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.inputs import Names, label_options
-from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.responses import Responses
+from blindfuse.responses.rows import Repeats
 from blindfuse.responses.scores import MAX_LEVELS, Levels
 from blindfuse.responses.values import LabelOptions
 

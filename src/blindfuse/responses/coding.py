@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.kernels.hash_codes import factorize_integers
-from blindfuse.responses.keys import is_null, key_value, name_key
 from blindfuse.responses.nested_labels import labels_of_objects
-from blindfuse.responses.spellings import fold
+from blindfuse.responses.scalars import is_null, key_value, name_key
 from blindfuse.responses.values import (
     LabelOptions,
     LabelRules,
+    fold,
     plain_names,
     trim,
     whole_number_note,

@@ -6,8 +6,8 @@ from typing import Any
 from blindfuse.errors import BadParameter, list_names, suggest
 from blindfuse.responses.column_names import TIERS, base_name
 from blindfuse.responses.detection import ColumnOptions, SampledTable, existing_column
-from blindfuse.responses.keys import is_null
 from blindfuse.responses.markers import is_failed_verdict, is_missing_marker, word_set
+from blindfuse.responses.scalars import is_null
 
 NOUNS = ("model", "item", "system", "option", "player", "response")
 """What is compared, in names of columns such as ``model_a`` and ``model_b``."""

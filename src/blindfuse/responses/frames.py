@@ -13,7 +13,7 @@ from narwhals.exceptions import DuplicateError
 from blindfuse.errors import BadLabels, BlindfuseError, suggest
 from blindfuse.responses.coding import MAX_CLASSES
 from blindfuse.responses.detection import SAMPLE_ROWS
-from blindfuse.responses.keys import is_null
+from blindfuse.responses.scalars import is_null
 from blindfuse.typing import Array
 
 

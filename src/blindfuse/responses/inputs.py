@@ -23,7 +23,7 @@ from blindfuse.responses.coding import (
 from blindfuse.responses.column_names import QUESTION_NAMES, base_name
 from blindfuse.responses.comparison_detection import refuse_comparisons
 from blindfuse.responses.detection import ColumnOptions, gold_column, is_long, long_columns
-from blindfuse.responses.keys import key_value, name_key
+from blindfuse.responses.scalars import key_value, name_key
 from blindfuse.responses.values import LabelOptions
 from blindfuse.responses.wide_detection import wide_columns
 from blindfuse.typing import Array

@@ -17,12 +17,11 @@ TRUTH_VALUES = {
 """Spellings of true and false, in lower case."""
 
 MISSING_MARKERS = word_set(
-    r"NA N/A n/a #N/A #NA <NA> NaN nan NAN -NaN -nan None NULL null \N <missing> NaT "
-    "1.#IND -1.#IND 1.#QNAN -1.#QNAN"
+    r"NA N/A n/a #N/A #NA <NA> NaN nan NAN -NaN -nan None NULL null \N <missing> NaT"
 )
 """Labels treated as missing: what pandas, R, Excel, SQL and JSON write for a missing value."""
 
-_SPREADSHEET_ERROR = re.compile(r"#[A-ZÄÖÜ0-9/_]+[!?]|#N/A N/A|#NV|#ERROR|#{3,}|Err:\d{3}")
+_SPREADSHEET_ERROR = re.compile(r"#[A-ZÄÖÜ0-9/_]+[!?]|#NV|#ERROR|#{3,}|Err:\d{3}")
 """Errors of spreadsheets in any language, and ``####``, a value that did not fit its column."""
 
 FAILED_VERDICTS = word_set(
@@ -37,11 +36,9 @@ _SUSPECTS = {
     *word_set(
         "failed failure invalid none refusal refused refuse declined err abstain abstained "
         "abstention skip skipped n.a n/d blank empty missing undefined nil void pending unlabeled "
-        "unlabelled unannotated unrated unanswered tbd todo to_do not_labeled not_labelled "
-        "not_annotated not_rated not_applicable not_available no_answer no_response no_label "
-        "no_rating no_vote no_data no_opinion unknown unsure uncertain undecided unclear idk "
-        "not_sure cannot_say cannot_tell cannot_judge prefer_not_to_say object_object "
-        "na_character na_integer inf -inf infinity -infinity"
+        "unlabelled unannotated unrated unanswered tbd todo to_do not_rated not_applicable "
+        "not_available no_answer no_response no_label no_rating no_vote no_data no_opinion unknown "
+        "unsure uncertain undecided unclear idk not_sure cannot_say cannot_tell cannot_judge"
     ),
     *FAILED_VERDICTS,
     *(marker.strip("#<>").casefold() for marker in MISSING_MARKERS),
@@ -50,9 +47,8 @@ _SUSPECTS = {
 the punctuation around them. They are read as classes, with a note."""
 
 _REFUSAL = re.compile(
-    r"(?:i'?m |i am |i )?(?:sorry|cannot|can't|can not|unable|not able|don't know|do not know)\b"
-    r"|as an ai\b|could not\b|failed to\b|n/?a\b\W+\w|error\b\W*\w|\w*(?:error|exception)[:(]"
-    r"|traceback\b|http\W*[45]\d\d\b"
+    r"(?:i'?m |i am |i )?(?:sorry|cannot|can't|unable|not able|don't know)\b|as an ai\b"
+    r"|n/?a\b\W+\w|error\b\W*\w|\w*(?:error|exception)[:(]|http\W*[45]\d\d\b"
 )
 """How the refusals and errors of language models begin, in lower case; they are read as classes,
 with a note."""
@@ -92,12 +88,8 @@ def is_failed_verdict(label: Any) -> bool:
 
 def is_suspect(label: Any) -> bool:
     """Return whether a label may mark a missing response, by its words or for want of any."""
-    if not isinstance(label, str):
-        return False
-    words = _words(label.strip(SURROUNDING))
-    return (
-        words in _SUSPECTS
-        or label.casefold() in (".a", "character(0)")  # of Stata and R
+    return isinstance(label, str) and (
+        _words(label.strip(SURROUNDING)) in _SUSPECTS
         or all(unicodedata.category(letter)[0] in "PZ" for letter in label)
         or _REFUSAL.match(label.casefold().translate(APOSTROPHES)) is not None
     )

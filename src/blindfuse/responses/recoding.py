@@ -1,27 +1,34 @@
-"""Responses in other codes: those of a model, of several tables, or of some annotators."""
+"""Responses made of others: in other codes, of several tables, with abstentions or as clusters."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
-from blindfuse.responses.anchor import Alphabet
+from blindfuse.responses.alphabet import NO_ANCHOR, Alphabet, Anchor
 from blindfuse.responses.coding import as_names, check_classes, positions, union
 from blindfuse.responses.rows import Rows, as_positions, row_starts
+from blindfuse.responses.scores import ordered_classes
 from blindfuse.typing import Array, Codes
 
 if TYPE_CHECKING:
     from blindfuse.responses.responses import Responses
 
+NO_RESPONSE = "no response"
+"""The symbol of an annotator who had the choice and did not respond."""
+
+_MAX_CELLS = 200_000_000
+"""Cells of items and annotators up to which missing responses become symbols."""
+
+
+# Other codes
+
 
 def recode(
-    table: "Responses",
-    annotators: Array,
-    classes: Array,
-    symbols: Array | None = None,
+    table: "Responses", annotators: Array, classes: Array, symbols: Array | None = None
 ) -> "Responses":
     """Return the responses coded by these names (``Responses.recoded``).
 
@@ -39,9 +46,9 @@ def recode(
     places = (annotator_at, annotators), (class_at, classes), (symbol_at, symbols)
     if all(np.array_equal(at, np.arange(len(names))) for at, names in places):
         return table
-    lost = _lost_names(table.annotators, annotator_at, table.by_item.codes)
-    _reject_unknown(lost, annotators, "annotator")
-    lost = _lost_names(table.symbols, symbol_at, table.by_item.symbols)
+    counts = table.responses_per_annotator, table.responses_per_symbol
+    _reject_unknown(table.annotators[(annotator_at < 0) & (counts[0] > 0)], annotators, "annotator")
+    lost = table.symbols[(symbol_at < 0) & (counts[1] > 0)]
     _reject_unknown(lost, symbols, "class" if plain else "symbol")
     alphabet = Alphabet.plain(classes)
     if not table.alphabet.is_plain:
@@ -49,6 +56,14 @@ def recode(
         old = positions(symbols, table.symbols), positions(classes, table.classes)
         alphabet = Alphabet(classes, symbols, table.anchor.reindexed(*old))
     return _with_codes(table, annotators, annotator_at, alphabet, symbol_at)
+
+
+def _reject_unknown(unknown: Array, known: Array, kind: str) -> None:
+    if len(unknown):
+        raise BadLabels(
+            f"Unknown {kind} {list_names(unknown)}: the model knows {list_names(known)}. "
+            "Fit again with these responses, or leave them out."
+        )
 
 
 def keep_annotators(table: "Responses", chosen: ArrayLike) -> "Responses":
@@ -72,14 +87,13 @@ def _with_codes(
     is_kept = annotator_at[table.codes] >= 0
     table = table if is_kept.all() else table.select_responses(is_kept)
     moved = table.rearranged(table.items, np.arange(table.n_items), annotators, annotator_at)
-    starts, codes, symbols = moved.by_item
     probabilities = moved.probabilities
     if probabilities is not None:
         class_at = positions(alphabet.classes, table.classes)
         probabilities = np.where(class_at >= 0, probabilities[:, class_at], 0.0)
     return replace(
         moved,
-        by_item=Rows(starts, codes, symbol_at[symbols]),
+        by_item=moved.by_item._replace(symbols=symbol_at[moved.by_item.symbols]),
         probabilities=probabilities,
         **alphabet._asdict(),
     )
@@ -91,9 +105,7 @@ def concatenate(tables: Sequence["Responses"]) -> "Responses":
     for other in tables[1:]:
         annotators = union(annotators, other.annotators, "annotators")
         alphabet = alphabet.joined(other.alphabet)
-    names = annotators, alphabet.classes, alphabet.symbols
-    recoded = [recode(table, *names) for table in tables]
-    rows = [table.by_item for table in recoded]
+    recoded = [recode(one, annotators, alphabet.classes, alphabet.symbols) for one in tables]
     given = [table.probabilities for table in recoded if table.probabilities is not None]
     counts = np.concatenate([table.responses_per_item for table in recoded])
     return type(tables[0])(
@@ -101,24 +113,100 @@ def concatenate(tables: Sequence["Responses"]) -> "Responses":
         annotators,
         Rows(
             row_starts(counts),
-            np.concatenate([table.codes for table in rows]),
-            np.concatenate([table.symbols for table in rows]),
+            np.concatenate([table.by_item.codes for table in recoded]),
+            np.concatenate([table.by_item.symbols for table in recoded]),
         ),
         probabilities=np.concatenate(given) if len(given) == len(tables) else None,
         **alphabet._asdict(),
     )
 
 
-def _lost_names(names: Array, places: Codes, codes: Array) -> Array:
-    """Return the names that have responses, but no place among the new names."""
-    if np.all(places >= 0):
-        return names[:0]
-    return names[(places < 0) & (np.bincount(codes, minlength=len(names)) > 0)]
+# Abstentions
 
 
-def _reject_unknown(unknown: Array, known: Array, kind: str) -> None:
-    if len(unknown):
+def add_abstentions(responses: "Responses", annotators: Any) -> "Responses":
+    """Make missing responses a symbol (``Responses.with_abstentions``)."""
+    if responses.n_responses == 0:
         raise BadLabels(
-            f"Unknown {kind} {list_names(unknown)}: the model knows {list_names(known)}. "
-            "Fit again with these responses, or leave them out."
+            "Every annotator abstains on every item, so there is nothing to fuse. "
+            "Check how missing responses are marked."
         )
+    if positions(np.array([NO_RESPONSE]), responses.symbols)[0] >= 0:
+        raise BadLabels(
+            f"The symbol {NO_RESPONSE!r} exists already. Abstentions can be added only once."
+        )
+    if responses.anchor.kind == "order":
+        raise BadLabels(
+            "Scores have an order, in which an abstention has no place. Leave missing scores out."
+        )
+    chosen = np.arange(responses.n_annotators)
+    if annotators is not None:
+        names = as_names(annotators)
+        chosen = positions(names, responses.annotators)
+        if np.any(chosen < 0):
+            raise BadParameter(
+                f"There are no annotators {list_names(names[chosen < 0])}. Pass their names."
+            )
+    if responses.n_items * len(chosen) > _MAX_CELLS:
+        raise BadParameter(
+            f"{responses.n_items:,} items × {len(chosen):,} annotators are too many cells for "
+            "abstentions. In a sparse crowd most annotators never saw the item: pass those who saw "
+            "all items."
+        )
+    return fill_missing(responses, np.unique(chosen))
+
+
+def fill_missing(responses: "Responses", chosen: Codes) -> "Responses":
+    """Give every missing cell of the chosen annotators the symbol NO_RESPONSE."""
+    R, N = responses.n_symbols, responses.n_items
+    missing = np.ones((N, len(chosen)), dtype=bool)
+    column_of = np.full(responses.n_annotators, -1)
+    column_of[chosen] = np.arange(len(chosen))
+    items, column = responses.item_of_response(), column_of[responses.by_item.codes]
+    missing[items[column >= 0], column[column >= 0]] = False
+    new_items, new_columns = np.nonzero(missing)
+    alphabet = with_no_response(responses.alphabet)
+    table = type(responses).from_codes(
+        np.concatenate([items, new_items]),
+        np.concatenate([responses.by_item.codes, chosen[new_columns]]),
+        np.concatenate([responses.by_item.symbols, np.full(len(new_items), R)]),
+        items=responses.items,
+        annotators=responses.annotators,
+        remarks=responses.remarks,
+        **alphabet._asdict(),
+    )
+    return replace(table, repeated=responses.repeated, contradictory=responses.contradictory)
+
+
+def with_no_response(alphabet: Alphabet) -> Alphabet:
+    """Return the alphabet with one more symbol, "no response", which speaks for no class."""
+    classes, symbols, anchor = alphabet
+    if anchor.kind != "none":
+        matrix = np.eye(len(classes)) if anchor.matrix is None else anchor.matrix
+        anchor = Anchor.by_matrix(np.vstack([matrix, 0 * matrix[:1]]))
+    return Alphabet(classes, as_names([*symbols.tolist(), NO_RESPONSE]), anchor)
+
+
+def without_abstentions(responses: "Responses", decided: "Responses") -> "Responses":
+    """Return ``decided``, what the same responses were read as, without "no response"."""
+    at = positions(np.array([NO_RESPONSE], dtype=object), responses.symbols)[0]
+    return decided if at < 0 else decided.select_responses(responses.by_item.symbols != at)
+
+
+# Clusters
+
+
+def cluster_responses(responses: "Responses", classes: Any) -> "Responses":
+    """Responses of annotators with symbols of their own (``Responses.from_clusters``)."""
+    if classes is None:
+        raise BadParameter(
+            "classes=None: pass the number of classes. blindfuse.fuse_clusters chooses it by "
+            "held-out prediction."
+        )
+    K = len(ordered_classes(classes))
+    if responses.n_symbols < K:
+        raise BadLabels(
+            f"classes={K:,} is more than the {responses.n_symbols:,} clusters "
+            f"({list_names(responses.symbols)}). Ask for fewer classes, or pass finer clusterings."
+        )
+    return responses.with_anchor(classes, NO_ANCHOR)

@@ -21,9 +21,8 @@ from blindfuse.responses.inputs import (
     row_description,
 )
 from blindfuse.responses.notes import count_note, names_note
-from blindfuse.responses.repeats import Repeats
 from blindfuse.responses.responses import Responses
-from blindfuse.responses.rows import read_only
+from blindfuse.responses.rows import Repeats, read_only
 from blindfuse.responses.set_coding import (
     CodedSets,
     Members,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from blindfuse.responses import frames
-from blindfuse.responses.anchor import IDENTITY, Alphabet, Anchor, check_alphabet
+from blindfuse.responses.alphabet import IDENTITY, Alphabet, Anchor, check_alphabet
 from blindfuse.responses.coding import CodedNames, as_column, as_names, check_classes, code_labels
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.inputs import (
@@ -25,18 +25,23 @@ from blindfuse.responses.inputs import (
     row_description,
 )
 from blindfuse.responses.notes import names_note
-from blindfuse.responses.recoding import concatenate, keep_annotators, recode
-from blindfuse.responses.repeats import Repeats
-from blindfuse.responses.rows import check_codes, read_only, symbol_dtype
+from blindfuse.responses.recoding import (
+    add_abstentions,
+    cluster_responses,
+    concatenate,
+    keep_annotators,
+    recode,
+)
+from blindfuse.responses.rows import Repeats, check_codes, read_only, symbol_dtype
 from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.scores import (
     MAX_LEVELS,
     SCORE_CLASSES,
     Levels,
     ordered_classes,
+    read_probabilities,
     read_scores,
 )
-from blindfuse.responses.symbols import add_abstentions, cluster_responses, read_probabilities
 from blindfuse.responses.table import AnnotationTable
 from blindfuse.responses.values import LabelOptions
 from blindfuse.responses.wide_detection import transposed_note
@@ -59,7 +64,7 @@ class Responses(AnnotationTable):
     classes, symbols
         names of what can be true, and of what annotators can report; the same if not given.
     anchor
-        :class:`~blindfuse.responses.anchor.Anchor`: what the symbols say about the classes.
+        :class:`~blindfuse.responses.alphabet.Anchor`: what the symbols say about the classes.
     probabilities ``[response, class]``
         in the order of ``by_item``, if annotators gave probabilities; the symbol is then the most
         probable class. None for other responses.

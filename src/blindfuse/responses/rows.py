@@ -1,7 +1,7 @@
-"""Responses in compressed rows (CSR), and sorting of responses into rows."""
+"""Responses in compressed rows (CSR): sorting, checks, and which of repeated responses counts."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,7 @@ from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.kernels.sorting import scatter
 from blindfuse.responses.coding import check_equal_lengths, smallest_integer_dtype
-from blindfuse.responses.repeats import resolve_repeats
+from blindfuse.responses.notes import count_note
 from blindfuse.typing import Array, Codes, Flags
 
 _FEW_RESPONSES = 1_000
@@ -29,44 +29,27 @@ class Rows(NamedTuple):
     symbols: Array
 
 
-def sort_into_rows(
-    rows: Array, codes: Array, symbols: Array, n_rows: int
-) -> tuple[Array, Array, Array]:
-    """Sort responses into rows, stably; return the starts, codes and symbols of :class:`Rows`."""
+def sort_into_rows(rows: Array, codes: Array, symbols: Array, n_rows: int) -> Rows:
+    """Sort responses into rows, stably."""
     starts = row_starts(np.bincount(rows, minlength=n_rows))
     if len(rows) < MIN_COMPILED:
         order = np.argsort(rows, kind="stable")
-        return starts, codes[order], symbols[order]
+        return Rows(starts, codes[order], symbols[order])
     row_codes, row_symbols = np.empty_like(codes), np.empty_like(symbols)
     scatter(rows, codes, symbols, starts[:-1].astype(np.int64), row_codes, row_symbols)
-    return starts, row_codes, row_symbols
+    return Rows(starts, row_codes, row_symbols)
 
 
-def sort_by_row_and_code(
-    rows: Array, codes: Array, symbols: Array, shape: tuple[int, int]
-) -> tuple[Array, Array, Array]:
-    """Sort responses into rows, by code within a row, stably: :class:`Rows` with repeats.
+def sort_by_row_and_code(rows: Array, codes: Array, symbols: Array, shape: tuple[int, int]) -> Rows:
+    """Sort responses into rows, by code within a row, stably; repeats are kept.
 
     ``shape`` holds the numbers of rows and of codes.
     """
     n_rows, n_codes = shape
     if _ascend_strictly(rows, codes):
-        return row_starts(np.bincount(rows, minlength=n_rows)), codes, symbols.copy()
+        return Rows(row_starts(np.bincount(rows, minlength=n_rows)), codes, symbols.copy())
     ends, rows, symbols = sort_into_rows(codes, rows, symbols, n_codes)
     return sort_into_rows(rows, row_of_entry(ends, codes.dtype), symbols, n_rows)
-
-
-def sort_and_deduplicate(
-    rows: Array, codes: Array, symbols: Array, shape: tuple[int, int], repeats: str
-) -> tuple[Rows, int, int]:
-    """Sort responses into rows, by code within a row, and keep one per code.
-
-    Returns the rows, how many responses there were beyond the first per row and code, and how many
-    pairs were dropped as contradictory.
-    """
-    sorted_rows = sort_by_row_and_code(rows, codes, symbols, shape)
-    *arrays, repeated, contradictory = resolve_repeats(*sorted_rows, repeats)
-    return Rows(*arrays), repeated, contradictory
 
 
 def _ascend_strictly(rows: Array, codes: Array) -> bool:
@@ -109,31 +92,26 @@ def check_rows(rows: Rows, shape: tuple[int, int, int | None]) -> Rows:
     n_rows, n_codes, n_symbols = shape
     starts, codes = as_codes(rows.starts, "starts"), as_codes(rows.codes, "codes")
     symbols = rows.symbols if n_symbols is None else as_codes(rows.symbols, "symbols")
-    if not len(starts) == n_rows + 1 or not len(codes) == len(symbols):
+    if not (
+        len(starts) == n_rows + 1
+        and len(codes) == len(symbols)
+        and starts[0] == 0
+        and starts[-1] == len(codes)
+        and np.all(starts[1:] >= starts[:-1])
+        and are_below(codes, n_codes)
+        and (n_symbols is None or are_below(symbols, n_symbols))
+        and _ascend_within_rows(starts, codes)
+    ):
         raise BadLabels(
-            f"{n_rows:,} rows need {n_rows + 1:,} starts, and as many codes as symbols, but there "
-            f"are {len(starts):,}, {len(codes):,} and {len(symbols):,}. {_USE_A_CONSTRUCTOR}"
+            f"These are not {n_rows:,} compressed rows: starts must ascend from 0 to the number of "
+            f"codes, codes lie below {n_codes:,} and ascend within a row, and symbols lie below "
+            f"{n_symbols or 0:,}. Create the table with from_long or from_codes."
         )
-    if starts[0] != 0 or starts[-1] != len(codes) or np.any(starts[1:] < starts[:-1]):
-        raise BadLabels(
-            f"starts must ascend from 0 to {len(codes):,}, the number of codes. "
-            f"{_USE_A_CONSTRUCTOR}"
-        )
-    if not are_below(codes, n_codes) or not (n_symbols is None or are_below(symbols, n_symbols)):
-        raise BadLabels(
-            f"codes must be from 0 to {n_codes - 1:,}, and symbols from 0 to "
-            f"{(n_symbols or 0) - 1:,}. {_USE_A_CONSTRUCTOR}"
-        )
-    if not _ascend_within_rows(starts, codes):
-        raise BadLabels(f"codes must ascend within every row. {_USE_A_CONSTRUCTOR}")
     return Rows(
         read_only(starts.astype(item_dtype(len(codes)), copy=False)),
         read_only(codes.astype(annotator_dtype(n_codes), copy=False)),
         read_only(symbols.astype(symbol_dtype(n_symbols), copy=False)),
     )
-
-
-_USE_A_CONSTRUCTOR = "Create the table with from_long or from_codes."
 
 
 def item_dtype(n_items: int) -> np.dtype[Any]:
@@ -231,3 +209,95 @@ def select_rows(rows: Rows, places: Codes) -> tuple[Rows, Codes]:
     first = np.repeat(rows.starts[places] - (np.cumsum(counts) - counts), counts)
     entries = first + np.arange(counts.sum())
     return Rows(row_starts(counts), rows.codes[entries], rows.symbols[entries]), entries
+
+
+# Repeated responses
+
+Repeats = Literal["most_frequent", "last", "first", "error"]
+"""Values of ``repeats=``. Only ``"last"`` and ``"first"`` depend on the order of the rows."""
+NumberRepeats = Literal["mean", "median", "last", "first", "error"]
+"""Values of ``repeats=`` where responses are numbers."""
+
+
+def check_repeats(repeats: Any, allowed: Any) -> None:
+    """Raise BadParameter unless ``repeats`` is one of the ``Repeats`` or ``NumberRepeats``."""
+    if repeats not in get_args(allowed):
+        raise BadParameter(f"repeats={repeats!r} must be one of {list_names(get_args(allowed))}.")
+
+
+def resolve_repeats(rows: Rows, repeats: str) -> tuple[Rows, int, int]:
+    """Keep one response per row and code; the codes of a row must be in ascending order.
+
+    Also returns the number of responses beyond the first per row and code, and the number of pairs
+    of row and code that are dropped because they have no most frequent symbol.
+    """
+    starts, codes, symbols = rows
+    equals_previous = np.zeros(len(codes) + 1, dtype=bool)  # the last entry stays False
+    np.equal(codes[1:], codes[:-1], out=equals_previous[1:-1])
+    equals_previous[starts] = False
+    again = np.flatnonzero(equals_previous)
+    if not len(again):
+        return rows, 0, 0
+    if repeats in ("last", "first", "error"):
+        dropped = again - 1 if repeats == "last" else again
+        return _drop(rows, dropped), len(again), 0
+    firsts = again[np.diff(again, prepend=-1) != 1] - 1
+    members = np.concatenate([firsts, again])
+    run_of_member = np.searchsorted(firsts, members, side="right") - 1
+    is_tied = np.zeros(len(firsts), dtype=bool)
+    if repeats == "most_frequent":
+        combined, is_tied = _most_frequent(run_of_member, symbols[members])
+    else:
+        combined = _centres(run_of_member, symbols[members], repeats)
+    dropped = np.sort(np.concatenate([again, firsts[is_tied]]))
+    rows = _drop(rows, dropped)
+    remaining = firsts[~is_tied]
+    rows.symbols[remaining - np.searchsorted(dropped, remaining)] = combined[~is_tied]
+    return rows, len(again), int(np.count_nonzero(is_tied))
+
+
+def _drop(rows: Rows, dropped: Array) -> Rows:
+    """Return rows without the responses at these positions, which ascend."""
+    starts, codes, symbols = rows
+    kept = np.ones(len(codes), dtype=bool)
+    kept[dropped] = False
+    n_before = np.searchsorted(dropped, starts)
+    return Rows((starts - n_before).astype(starts.dtype), codes[kept], symbols[kept])
+
+
+def _most_frequent(runs: Array, symbols: Array) -> tuple[Array, Flags]:
+    """Return a most frequent symbol of each run, and whether another one is as frequent."""
+    n_symbols = int(symbols.max()) + 1
+    pairs, counts = np.unique(runs * n_symbols + symbols, return_counts=True)
+    order = np.lexsort((counts, pairs // n_symbols))
+    run, counts = pairs[order] // n_symbols, counts[order]
+    best = np.flatnonzero(np.append(run[1:] != run[:-1], True))
+    second = np.maximum(best - 1, 0)
+    is_tied = (second < best) & (run[second] == run[best]) & (counts[second] == counts[best])
+    return pairs[order][best] % n_symbols, is_tied
+
+
+def _centres(runs: Array, numbers: Array, how: str) -> Array:
+    """Return the mean or the median of the numbers of each run.
+
+    Numbers are sorted first, so that rounding does not depend on the order of the rows.
+    """
+    order = np.lexsort((numbers, runs))
+    ordered, starts = numbers[order], np.flatnonzero(np.diff(runs[order], prepend=-1))
+    sizes = np.diff(starts, append=len(runs))
+    if how == "mean":
+        return np.asarray(np.add.reduceat(ordered, starts) / sizes)
+    return np.asarray((ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2)
+
+
+def repeat_notes(repeated: int, contradictory: int, noun: str = "response") -> list[str]:
+    """Return notes about annotators who responded to an item more than once."""
+    return [
+        *count_note(repeated, f"repeated {noun}{{s}}: one per item and annotator counts"),
+        *count_note(
+            contradictory,
+            "contradictory response{s} treated as missing, because an annotator labelled the item "
+            "more than once and no label is the most frequent. Pass repeats='last' or 'first' "
+            "(--repeats) to keep one, or item= (--item) if another column names the items",
+        ),
+    ]

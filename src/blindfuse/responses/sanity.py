@@ -13,9 +13,9 @@ import numpy as np
 
 from blindfuse.errors import list_names
 from blindfuse.responses.markers import is_missing_marker
-from blindfuse.responses.numerals import NUMERAL, WHOLE_NUMERAL, plain_numeral
-from blindfuse.responses.set_values import compound_texts
-from blindfuse.responses.spellings import visible
+from blindfuse.responses.nested_labels import compound_texts
+from blindfuse.responses.scalars import NUMERAL, WHOLE_NUMERAL, plain_numeral
+from blindfuse.responses.values import visible
 from blindfuse.typing import Array
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Scores on a scale: their levels are symbols, in an order that says which class they speak for."""
+"""Scores on a scale, whose levels are symbols in an order, and probabilities of the classes."""
 
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -8,13 +8,19 @@ from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses import frames
-from blindfuse.responses.anchor import Anchor
-from blindfuse.responses.coding import MAX_CLASSES, as_column, check_classes
+from blindfuse.responses.alphabet import Anchor, ScoreScale
+from blindfuse.responses.coding import MAX_CLASSES, as_column, as_values, check_classes
 from blindfuse.responses.detection import ColumnOptions
-from blindfuse.responses.inputs import LongTable, code_columns, read_cells, row_description
-from blindfuse.responses.numerals import as_floats, missing_number_note
-from blindfuse.responses.repeats import Repeats
-from blindfuse.responses.score_scale import ScoreScale
+from blindfuse.responses.inputs import (
+    LongTable,
+    Names,
+    code_columns,
+    names_or_numbers,
+    read_cells,
+    row_description,
+)
+from blindfuse.responses.rows import Repeats
+from blindfuse.responses.scalars import as_floats, missing_number_note, plain_number
 from blindfuse.typing import Array, Codes, Floats, Integers
 
 if TYPE_CHECKING:
@@ -106,7 +112,7 @@ def score_levels(
                 "the column with the scores."
             )
         if len(distinct) <= n_levels:
-            return [_plain_number(value) for value in distinct], Anchor.by_order(distinct), []
+            return [plain_number(value) for value in distinct], Anchor.by_order(distinct), []
         scale, remarks = _find_scale(annotators, scores, counts, names, n_levels)
     R = scale.n_levels
     if scale.annotators is not None:  # a level has another mean score for each annotator
@@ -174,10 +180,6 @@ def _level_names(edges: Floats) -> list[str]:
     return [f"below {texts[0]}", *between, f"{texts[-1]} or more"]
 
 
-def _plain_number(value: float) -> int | float:
-    return int(value) if value == int(value) and abs(value) < 2**53 else float(value)
-
-
 def check_edges(edges: Any) -> Floats:
     """Return edges between levels as numbers; raise BadParameter unless they ascend."""
     array = as_floats(as_column(edges).copy(), lambda at: f"edge {at}")
@@ -211,3 +213,55 @@ def ordered_classes(classes: Any) -> Array:
             "scores."
         )
     return names
+
+
+# Probabilities
+
+_SUM_TOLERANCE = 1e-3
+"""Largest deviation of the sum of probabilities from one: that of single precision, and of
+probabilities that were rounded to three digits."""
+
+
+def read_probabilities(
+    table: type["Responses"],
+    array: Any,
+    classes: Any,
+    items: Names | None,
+    annotators: Names | None,
+) -> "Responses":
+    """Read probabilities ``[item, annotator, class]`` (``Responses.from_probabilities``)."""
+    try:
+        probabilities = np.asarray(as_values(array), dtype=float)
+    except (TypeError, ValueError):
+        probabilities = np.empty(0)
+    if probabilities.ndim != 3 or probabilities.shape[2] < 2 or not probabilities.shape[1]:
+        raise BadLabels(
+            "Expected an array of numbers [item, annotator, class] with at least two classes, not "
+            f"one of shape {np.shape(array)}. Stack the arrays of predict_proba along axis 1, with "
+            "rows of NaN for missing responses."
+        )
+    missing = np.isnan(probabilities).all(axis=2)
+    sums_to_one = np.abs(probabilities.sum(axis=2) - 1) <= _SUM_TOLERANCE
+    wrong = np.argwhere(~missing & ~((probabilities >= 0).all(axis=2) & sums_to_one))
+    if len(wrong):
+        cells = "; ".join(f"item {item}, annotator {annotator}" for item, annotator in wrong[:5])
+        raise BadLabels(
+            f"{len(wrong):,} rows are not probabilities from 0 to 1 that sum to one over the "
+            f"classes ({cells}). Correct them, or use NaN throughout for missing responses."
+        )
+    if missing.all():
+        raise BadLabels("Every probability is NaN, so there is nothing to fuse.")
+    N, M, K = probabilities.shape
+    class_names = np.arange(K) if classes is None else check_classes(classes)
+    if len(class_names) != K:
+        raise BadLabels(
+            f"classes= has {len(class_names):,} names, but the probabilities are those of {K:,} "
+            "classes. Pass one name each."
+        )
+    return table.of_matrix(
+        names_or_numbers(items, N, "items"),
+        names_or_numbers(annotators, M, "annotators"),
+        np.where(missing, -1, probabilities.argmax(axis=2)),
+        classes=class_names,
+        probabilities=probabilities[~missing],
+    )

@@ -8,10 +8,10 @@ import numpy as np
 
 from blindfuse.errors import BadLabels, list_names
 from blindfuse.responses.coding import as_values, code_distinct
-from blindfuse.responses.keys import is_null, name_key
 from blindfuse.responses.markers import is_missing_marker, truth_value
+from blindfuse.responses.nested_labels import choose_separator, parse_set, set_key
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.set_values import choose_separator, parse_set, set_key
+from blindfuse.responses.scalars import is_null, name_key
 from blindfuse.responses.values import LabelOptions
 from blindfuse.typing import Array, Codes, Flags, Floats
 

@@ -12,19 +12,21 @@ from blindfuse.errors import BadLabels, list_names
 from blindfuse.kernels.sorting import count_rows
 from blindfuse.responses.coding import CodedNames, as_column
 from blindfuse.responses.notes import names_note
-from blindfuse.responses.repeats import Repeats, check_repeats, repeat_notes
 from blindfuse.responses.rows import (
+    Repeats,
     Rows,
     annotator_dtype,
     as_positions,
+    check_repeats,
     check_rows,
     is_present,
     item_dtype,
     read_only,
+    repeat_notes,
+    resolve_repeats,
     row_of_entry,
     row_starts,
     select_rows,
-    sort_and_deduplicate,
     sort_by_row_and_code,
     sort_into_rows,
 )
@@ -105,9 +107,8 @@ class AnnotationTable:
         shape = len(items.names), len(annotators.names)
         item = item.astype(item_dtype(shape[0]), copy=False)
         annotator = annotator.astype(annotator_dtype(shape[1]))
-        rows, repeated, contradictory = sort_and_deduplicate(
-            item, annotator, values, shape, repeats
-        )
+        rows = sort_by_row_and_code(item, annotator, values, shape)
+        rows, repeated, contradictory = resolve_repeats(rows, repeats)
         if repeated and repeats == "error":
             at = int(np.argmax(np.bincount(item) > np.diff(rows.starts)))
             who = int(np.argmax(np.bincount(annotator[item == at]) > 1))

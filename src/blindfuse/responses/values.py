@@ -6,6 +6,7 @@ nothing per row.
 
 import re
 import shlex
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,21 +14,23 @@ from functools import cache
 from typing import Any
 
 from blindfuse.errors import list_names
-from blindfuse.responses.keys import is_null, name_key
 from blindfuse.responses.markers import (
+    APOSTROPHES,
     MISSING_CODES,
+    SURROUNDING,
     is_failed_verdict,
     is_missing_marker,
     is_suspect,
 )
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.numerals import (
+from blindfuse.responses.scalars import (
     WHOLE_NUMERAL,
+    is_null,
     is_numeral,
+    name_key,
     plain_if_numeral,
     plain_numeral,
 )
-from blindfuse.responses.spellings import fold, is_bare
 
 TRIMMED = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -87,7 +90,6 @@ class LabelRules:
         self._counts = cache(counts)
         self._given = {name_key(name): name for name in options.classes or ()}
         self._trim()
-        self._drop_empty()
         self._drop_given_markers()
         if not options.keep_na:
             self._drop_known_markers()
@@ -95,77 +97,35 @@ class LabelRules:
         self._drop_codes()
         self._join_variants()
 
-    def _is_given(self, label: Any) -> bool:
-        return name_key(label) in self._given
-
-    def _count(self, places: Iterable[int]) -> int:
+    def _note(self, places: Iterable[int], text: str) -> None:
+        """Add a note with the number of responses at these places, if there are any."""
         chosen = list(places)
-        return sum(self._counts()[place] for place in chosen) if chosen else 0
-
-    def _present(self) -> list[int]:
-        return [place for place, label in enumerate(self.labels) if label is not None]
+        if chosen:
+            self.notes += count_note(sum(self._counts()[place] for place in chosen), text)
 
     def _distinct(self) -> list[Any]:
         """Return the distinct labels that occur."""
-        return list({name_key(self.labels[at]): self.labels[at] for at in self._present()}.values())
+        return list({name_key(one): one for one in self.labels if one is not None}.values())
 
     def _replace(self, new: Callable[[Any], Any]) -> list[int]:
         """Replace each label that is not a given class, and return the places that changed."""
         changed = []
-        for place in self._present():
-            label = self.labels[place]
-            if self._is_given(label):
+        for place, label in enumerate(self.labels):
+            if label is None or name_key(label) in self._given:
                 continue
             self.labels[place] = new(label)
             if self.labels[place] is None or name_key(self.labels[place]) != name_key(label):
                 changed.append(place)
         return changed
 
-    def _trim(self) -> None:
-        changed = self._replace(lambda label: trim(label) if isinstance(label, str) else label)
-        trimmed = self._count(place for place in changed if self.labels[place])
-        self.notes += count_note(trimmed, "label{s} trimmed of outer white space")
-
-    def _drop_empty(self) -> None:
-        nulls = [place for place, label in enumerate(self.labels) if label is None]
-        empty = self._replace(lambda label: None if _is_text(label) and not label else label)
-        self.notes += count_note(self._count([*nulls, *empty]), "empty label{s} treated as missing")
-
-    def _drop_given_markers(self) -> None:
-        """Drop the labels that the user calls missing, and report those that do not occur."""
-        given = {_marker_key(one): one for one in self.options.missing if not is_null(one)}
-        before = list(self.labels)
-        dropped = self._replace(lambda label: None if _marker_key(label) in given else label)
-        occurring = {_marker_key(before[place]) for place in dropped}
-        absent = [marker for key, marker in given.items() if key not in {*occurring, _MINUS_ONE}]
-        if absent:
-            self.notes.append(f"no label is {list_names(absent)}, given as missing")
-        self._note_dropped(before, [place for place in dropped if _is_text(before[place])], "")
-        remaining = self._distinct()
-        if _MINUS_ONE in occurring and set(remaining) <= {0, 1}:
-            classes = [-1, *sorted(remaining)]
-            remedy = f" (pass missing=None and classes={classes} if it is a class)"
-            self._note_dropped(before, dropped, remedy)
-
-    def _drop_known_markers(self) -> None:
-        """Drop what programs write for missing values and failed verdicts, or report suspects."""
-        self._drop(is_missing_marker, _KEEP_NA)
-        others = [label for label in self._distinct() if not is_suspect(label)]
-        if len(others) < 2 and not self._given:
-            return
-        self._drop(is_failed_verdict, _KEEP_NA)
-        self._note_suspects([label for label in self._distinct() if is_suspect(label)])
-
     def _drop(self, is_missing: Callable[[Any], bool], remedy: str) -> None:
+        """Treat labels as missing, and name them in a note with what to do if they are not."""
         before = list(self.labels)
-        dropped = self._replace(lambda label: None if is_missing(label) else label)
-        self._note_dropped(before, dropped, remedy)
+        self._note_dropped(before, self._replace(lambda x: None if is_missing(x) else x), remedy)
 
     def _note_dropped(self, before: Sequence[Any], dropped: Sequence[int], remedy: str) -> None:
         words = list_names(sorted({before[place] for place in dropped}, key=str))
-        self.notes += count_note(
-            self._count(dropped), f"label{{s}} treated as missing: {words}{remedy}"
-        )
+        self._note(dropped, f"label{{s}} treated as missing: {words}{remedy}")
 
     def _note_suspects(self, suspects: Sequence[Any]) -> None:
         """Add a note about classes that may mark missing responses."""
@@ -179,6 +139,38 @@ class LabelRules:
             f"--missing {option} (missing={ordered[0]!r} in Python)"
         )
 
+    # The rules, in the order in which they are applied
+
+    def _trim(self) -> None:
+        nulls = [place for place, label in enumerate(self.labels) if label is None]
+        changed = self._replace(lambda x: (trim(x) or None) if isinstance(x, str) else x)
+        empty = [*nulls, *(place for place in changed if self.labels[place] is None)]
+        self._note({*changed} - {*empty}, "label{s} trimmed of outer white space")
+        self._note(empty, "empty label{s} treated as missing")
+
+    def _drop_given_markers(self) -> None:
+        """Drop the labels that the user calls missing, and report those that do not occur."""
+        given = {_marker_key(one): one for one in self.options.missing if not is_null(one)}
+        before = list(self.labels)
+        dropped = self._replace(lambda label: None if _marker_key(label) in given else label)
+        occurring = {_marker_key(before[place]) for place in dropped}
+        absent = [marker for key, marker in given.items() if key not in {*occurring, _MINUS_ONE}]
+        if absent:
+            self.notes.append(f"no label is {list_names(absent)}, given as missing")
+        self._note_dropped(before, [at for at in dropped if isinstance(before[at], str)], "")
+        if _MINUS_ONE in occurring and {*self._distinct()} <= {0, 1}:
+            classes = [-1, *sorted(self._distinct())]
+            remedy = f" (pass missing=None and classes={classes} if it is a class)"
+            self._note_dropped(before, dropped, remedy)
+
+    def _drop_known_markers(self) -> None:
+        """Drop what programs write for missing values and failed verdicts, or report suspects."""
+        self._drop(is_missing_marker, _KEEP_NA)
+        others = [label for label in self._distinct() if not is_suspect(label)]
+        if len(others) > 1 or self._given:
+            self._drop(is_failed_verdict, _KEEP_NA)
+            self._note_suspects([label for label in self._distinct() if is_suspect(label)])
+
     def _join_numerals(self) -> None:
         """Write numbers of equal value alike, if all labels are numbers in decimal notation."""
         if not all(map(is_numeral, list(self._given.values()) or self._distinct())):
@@ -189,9 +181,8 @@ class LabelRules:
             text = plain_numeral(label) if is_numeral(label) else label
             return given.get(text, text)
 
-        self.notes += count_note(
-            self._count(self._replace(plain)),
-            "label{s} read as numbers, so that 1.0 and 1 are one class",
+        self._note(
+            self._replace(plain), "label{s} read as numbers, so that 1.0 and 1 are one class"
         )
 
     def _drop_codes(self) -> None:
@@ -205,15 +196,17 @@ class LabelRules:
             self._drop(lambda label: _whole_number(label) == -1, _LIST_CLASSES)
         codes = [label for label in self._distinct() if _whole_number(label) in MISSING_CODES]
         others = [label for label in labels if _whole_number(label) not in MISSING_CODES]
-        are_words = not any(map(_is_number, others))
+        are_words = all(isinstance(label, str) and not is_numeral(label) for label in others)
         if len(others) > 1 and (are_words or {*map(_whole_number, others)} <= {*range(20)}):
             self._note_suspects(codes)
 
     def _join_variants(self) -> None:
         """Join spellings that differ by case, Unicode form or punctuation, or report them."""
-        labels = (*self._given.values(), *self._distinct())
-        texts = dict.fromkeys(filter(_is_text, labels))
-        groups = _groups(texts, fold)
+        texts = [x for x in (*self._given.values(), *self._distinct()) if isinstance(x, str)]
+        spellings: dict[str, list[str]] = {}
+        for text in sorted(set(texts)):
+            spellings.setdefault(fold(text), []).append(text)
+        groups = sorted(group for group in spellings.values() if len(group) > 1)
         if not groups:
             return
         if not self.options.fold_case:
@@ -224,26 +217,35 @@ class LabelRules:
                 "Pass --fold-case (fold_case=True in Python) to read them as one"
             )
             return
-        count_of: Counter[str] = Counter()
-        for place in self._present():
-            count_of[self.labels[place]] += self._counts()[place]
+        count_of: Counter[Any] = Counter()
+        for label, count in zip(self.labels, self._counts(), strict=True):
+            count_of[label] += count
+        given = set(self._given)
         usual = {
-            fold(group[0]): max(
-                group, key=lambda one: (self._is_given(one), is_bare(one), count_of[one], one)
-            )
+            fold(group[0]): max(group, key=lambda x: (x in given, _is_bare(x), count_of[x], x))
             for group in groups
-            if sum(map(self._is_given, group)) < 2  # else the user keeps them apart
+            if len(given.intersection(group)) < 2  # else the user keeps them apart
         }
-        changed = self._replace(
-            lambda label: usual.get(fold(label), label) if isinstance(label, str) else label
-        )
-        self.notes += count_note(
-            self._count(changed), "label{s} read in the most frequent spelling of their class"
+        self._note(
+            self._replace(lambda x: usual.get(fold(x), x) if isinstance(x, str) else x),
+            "label{s} read in the most frequent spelling of their class",
         )
 
 
 _KEEP_NA = " (pass --keep-na, or keep_na=True in Python, if they are classes)"
 _LIST_CLASSES = " (list all classes with --classes, or classes= in Python, if it is a class)"
+_MINUS_ONE = name_key(-1)
+
+
+def _marker_key(label: Any) -> Any:
+    """Return a key that is equal for texts that differ by outer space or as numbers do."""
+    return name_key(plain_if_numeral(trim(label)) if isinstance(label, str) else label)
+
+
+def _whole_number(label: Any) -> int | None:
+    if isinstance(label, str):
+        return int(label) if re.fullmatch(r"-?\d{1,18}", label) else None
+    return int(label) if isinstance(label, int) and not isinstance(label, bool) else None
 
 
 def trim(text: str) -> str:
@@ -265,31 +267,48 @@ def whole_number_note(role: str) -> str:
     return f"{role}s are whole numbers, so that 7.0 and 7 are one {role}"
 
 
-def _is_text(label: Any) -> bool:
-    return isinstance(label, str)
+# Spellings
+
+_HEADING = re.compile(
+    r"(?:(?:the|my|final|correct|overall) )*(?:answer|label|verdict|class|category|choice|decision|"
+    r"judgment|judgement|rating|grade|score|result|response|output|assistant)"
+    r"(?:(?: is)?\s*[:=]| is\b| -(?= ))\s*(?=.)"
+    r"|(?:option|choice|answer|candidate|response|model|assistant) (?=\w$)"
+    r"|(?:label|class|category) (?=\w)"
+    r"|#+ (?=.)"
+)
+"""What a language model may write before its verdict: ``Final verdict: yes``, ``Option A``."""
+
+_TAG = re.compile(r"<[/|]?\w[\w-]*\|?>")
+"""A tag of HTML or XML, or a special token of a language model."""
+
+_DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
 
 
-def _marker_key(label: Any) -> Any:
-    """Return a key that is equal for texts that differ by outer space or as numbers do."""
-    return name_key(plain_if_numeral(trim(label)) if isinstance(label, str) else label)
+def fold(text: str) -> str:
+    """Return a key that is equal for spellings that differ by case, Unicode form or spaces.
+
+    Nor do invisible characters, the kind of dashes, underscores for spaces, ``1.0`` for ``1``, and
+    what stands around a word, as in ``**Yes.**``, ``<b>Yes</b>`` and ``Verdict: yes``, count.
+    """
+    shown = visible(unicodedata.normalize("NFKC", text))
+    untagged = _TAG.sub(" ", shown) if _TAG.sub("", shown).strip(SURROUNDING) else shown
+    plain = untagged.casefold().translate(_DASHES).translate(APOSTROPHES).replace("_", " ")
+    spaced = " ".join(re.sub(r"(?<=\w)-(?=[^\W\d])", " ", plain).split()) or shown
+    word = _HEADING.sub("", spaced.strip(SURROUNDING), count=1).strip(SURROUNDING)
+    return plain_if_numeral(word or spaced)
 
 
-_MINUS_ONE = name_key(-1)
+def _is_bare(text: str) -> bool:
+    """Return whether a label has no punctuation, tag or heading around it."""
+    is_marked = _HEADING.match(text.casefold()) or _TAG.search(text)
+    return text == text.strip(SURROUNDING) and not is_marked
 
 
-def _is_number(label: Any) -> bool:
-    return is_numeral(label) or not isinstance(label, str)
-
-
-def _whole_number(label: Any) -> int | None:
-    if isinstance(label, str):
-        return int(label) if re.fullmatch(r"-?\d+", label) and len(label) < 20 else None
-    return int(label) if isinstance(label, int) and not isinstance(label, bool) else None
-
-
-def _groups(texts: Iterable[str], key: Callable[[str], Any]) -> list[list[str]]:
-    """Return the texts that share a key with another one, grouped."""
-    groups: dict[Any, list[str]] = {}
-    for text in texts:
-        groups.setdefault(key(text), []).append(text)
-    return sorted(sorted(group) for group in groups.values() if len(group) > 1)
+def visible(text: str) -> str:
+    """Return the text without characters that format others, or select their variant."""
+    return "".join(
+        letter
+        for letter in text
+        if unicodedata.category(letter) != "Cf" and not "\ufe00" <= letter <= "\ufe0f"
+    )

@@ -17,7 +17,7 @@ from blindfuse.responses.detection import (
 )
 from blindfuse.responses.markers import is_missing_marker
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.numerals import plain_if_numeral
+from blindfuse.responses.scalars import plain_if_numeral
 from blindfuse.responses.values import trim
 
 _MIN_ROWS = 10

@@ -19,7 +19,7 @@ from blindfuse.moments.requirements import (
     require_memory,
     require_overlap,
 )
-from blindfuse.responses.anchor import Alphabet, Anchor
+from blindfuse.responses.alphabet import Alphabet, Anchor
 from blindfuse.responses.responses import Responses
 from blindfuse.solver.acceleration import Anderson, Plain
 from blindfuse.solver.alternate import alternate

@@ -2,20 +2,97 @@
 
 Nothing in the moments, Algorithm 1, EM or the MAP rule needs as many symbols as classes. Only
 naming the classes (Assumption 2) takes extra information: which symbols speak for which class.
-That is the anchor.
+That is the anchor. Of scores it holds the scale, too: the edges between levels.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from blindfuse.errors import BadLabels, list_names
-from blindfuse.responses.coding import check_classes, positions, union
-from blindfuse.responses.score_scale import ScoreScale
+from blindfuse.errors import BadLabels, BadModel, list_names
+from blindfuse.responses.coding import as_names, check_classes, positions, union
 from blindfuse.typing import Array, Codes, Floats
 
 Kind = Literal["identity", "order", "matrix", "none"]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreScale:
+    """Edges between levels of scores, of the whole crowd or of each annotator.
+
+    Attributes
+    ----------
+    edges ``[annotator, level − 1]``
+        scores at which the next level begins, in ascending order; one row for the whole crowd.
+    annotators
+        names of the annotators, one per row; None for the whole crowd.
+    """
+
+    edges: Floats
+    annotators: Array | None = None
+
+    @property
+    def n_levels(self) -> int:
+        return int(self.edges.shape[1]) + 1
+
+    def codes(self, annotators: Codes, names: Array, scores: Floats) -> Codes:
+        """Return the level of each score, ``[response]``; −1 if it is NaN.
+
+        ``annotators`` are positions in ``names``.
+        """
+        rows = np.zeros(len(scores), dtype=np.intp)
+        if self.annotators is not None:
+            rows = positions(names, self.annotators)[annotators]
+            unknown = np.unique(annotators[rows < 0])
+            if len(unknown):
+                raise BadLabels(
+                    f"There are no levels for the scores of {list_names(names[unknown])}, who are "
+                    "new: every annotator has levels of its own. Fit again with their scores, or "
+                    "leave them out."
+                )
+        order = np.argsort(rows, kind="stable")
+        bounds = np.searchsorted(rows[order], np.arange(len(self.edges) + 1))
+        levels = np.empty(len(scores), dtype=np.intp)
+        for edges, (begin, end) in zip(self.edges, pairwise(bounds), strict=True):
+            chosen = order[begin:end]
+            levels[chosen] = np.searchsorted(edges, scores[chosen], side="right")
+        return np.where(np.isnan(scores), -1, levels)
+
+    def header(self) -> dict[str, Any]:
+        """Return the names to save, as JSON."""
+        return {} if self.annotators is None else {"scale_annotators": self.annotators.tolist()}
+
+    def arrays(self) -> dict[str, Floats]:
+        """Return the arrays to save."""
+        return {"scale_edges": self.edges}
+
+    @classmethod
+    def from_saved(
+        cls, header: Mapping[str, Any], arrays: Mapping[str, Array]
+    ) -> "ScoreScale | None":
+        """Return the scale that was saved, if there is one."""
+        if "scale_edges" not in arrays:
+            return None
+        names, edges = header.get("scale_annotators"), arrays["scale_edges"]
+        n_rows = 1 if names is None else len(names)
+        is_table = edges.dtype == np.float64 and edges.ndim == 2 and len(edges) == n_rows
+        if not is_table or not np.isfinite(edges).all() or np.any(np.diff(edges, axis=1) < 0):
+            raise BadModel("The edges of the scores' levels are damaged. Save the model again.")
+        return cls(edges, None if names is None else as_names(names))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ScoreScale) or self.edges.shape != other.edges.shape:
+            return False
+        if self.annotators is None or other.annotators is None:
+            same_names = self.annotators is other.annotators
+            return same_names and np.array_equal(self.edges, other.edges)
+        rows = positions(self.annotators, other.annotators)
+        return not np.any(rows < 0) and np.array_equal(self.edges, other.edges[rows])
+
+    __hash__ = None  # type: ignore[assignment]  # equal by content, like arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,15 +206,14 @@ class Alphabet(NamedTuple):
         symbol_at = positions(symbols, self.symbols)
         mine = self.anchor.reindexed(symbol_at, np.arange(K))
         theirs = other.anchor.reindexed(positions(symbols, other.symbols), class_at)
+        anchor = self.anchor
         if mine.matrix is not None and theirs.matrix is not None:
-            matrix = np.where(symbol_at[:, None] >= 0, mine.matrix, theirs.matrix)
-            return Alphabet(self.classes, symbols, Anchor.by_matrix(matrix))
-        if mine.values is not None and theirs.values is not None:
+            anchor = Anchor.by_matrix(np.where(symbol_at[:, None] >= 0, mine.matrix, theirs.matrix))
+        elif mine.values is not None and theirs.values is not None:
             values = np.where(np.isnan(mine.values), theirs.values, mine.values)
             order = np.argsort(values, kind="stable")
-            anchor = Anchor.by_order(values[order], self.anchor.scale)
-            return Alphabet(self.classes, symbols[order], anchor)
-        return Alphabet(self.classes, symbols, self.anchor)
+            symbols, anchor = symbols[order], Anchor.by_order(values[order], self.anchor.scale)
+        return Alphabet(self.classes, symbols, anchor)
 
 
 def check_alphabet(alphabet: Alphabet) -> None:
@@ -158,15 +234,15 @@ def check_alphabet(alphabet: Alphabet) -> None:
             "must be able to report at least as many symbols as there are classes: pass fewer "
             "classes."
         )
-    if anchor.kind == "order" and np.shape(anchor.values) != (R,):  # type: ignore[arg-type]
-        raise BadLabels(f"The order of {R:,} symbols needs one value for each.")
-    if anchor.kind != "matrix":
-        return
-    if anchor.matrix is None or anchor.matrix.shape != shape:
+    given = anchor.values if anchor.kind == "order" else anchor.matrix
+    expected = (R,) if anchor.kind == "order" else shape
+    if anchor.kind != "none" and np.shape(given) != expected:  # type: ignore[arg-type]
         raise BadLabels(
-            f"The anchor must be a matrix [symbol, class] of shape {shape}, not "
-            f"{np.shape(anchor.matrix)}. Pass one row per symbol."  # type: ignore[arg-type]
+            f"The anchor must be a matrix [symbol, class] of shape {shape}, or the values of "
+            f"{R:,} scores, not {np.shape(given)}."  # type: ignore[arg-type]
         )
+    if anchor.matrix is None:
+        return
     if not np.all(np.isfinite(anchor.matrix)) or np.any(anchor.matrix < 0):
         raise BadLabels("The anchor contains negative or infinite votes. Pass shares from 0 to 1.")
     if not anchor.matrix.any(axis=0).all():

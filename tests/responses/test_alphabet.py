@@ -7,7 +7,7 @@ import pytest
 
 from blindfuse import BlindEnsemble, DawidSkene, Model, Responses, fuse
 from blindfuse.errors import BadLabels, BadModel
-from blindfuse.responses.score_scale import ScoreScale
+from blindfuse.responses.alphabet import ScoreScale
 
 
 def judged(

@@ -1,16 +1,18 @@
-"""Numbers: how they are written as text, and columns of them as floats."""
+"""Single values of users' tables: nulls, dictionary keys, and numbers as text or as floats."""
 
 import re
 from collections.abc import Iterable
 from decimal import Decimal
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
 
 from blindfuse.errors import BadLabels, list_names
-from blindfuse.responses.keys import is_null
 from blindfuse.responses.markers import MISSING_CODES
 from blindfuse.typing import Array, Floats
+
+_NAN = float("nan")
 
 NUMERAL = re.compile(r"-?(?:(?:0|[1-9]\d*)(?:\.\d+|,0|,00)?|\d\.\d{6,}e[+-]0\d)")
 """A number in decimal notation. Leading zeros and exponents mean text: ``007``, ``1e5``, other than
@@ -24,11 +26,39 @@ MAX_MAGNITUDE = 1e100
 """Larger numbers are refused, because sums of their squares would overflow."""
 
 
-def plain_numeral(text: str) -> str:
-    """Return the shortest spelling of a numeral: ``1`` for ``1.0`` and ``1,0``."""
-    point = f"{Decimal(text):f}" if "e" in text else text.replace(",", ".")
-    short = point.rstrip("0").rstrip(".") if "." in point else text
-    return "0" if short == "-0" else short
+def is_null(value: Any) -> bool:
+    """Whether this is None, or does not equal itself, like NaN, NaT and pandas' NA."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
+
+
+def name_key(value: Any) -> Any:
+    """Return a dictionary key that separates True, 1 and '1', but not 1 and 1.0, nor two NaNs."""
+    if type(value) is str or value is None:
+        return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return str.__str__(value)
+    try:
+        hash(value)
+    except TypeError:
+        raise BadLabels(
+            f"{short(value)} is a {type(value).__name__}, which cannot be a label or a name. "
+            "Convert it to text, a whole number or a boolean."
+        ) from None
+    if isinstance(value, float | np.floating):
+        if value != value:
+            return float, _NAN
+        return (int, int(value)) if value.is_integer() else (float, float(value))
+    return None if is_null(value) else (type(value), value)
+
+
+def key_value(key: Any) -> Any:
+    """Return the value of a name key."""
+    return key[1] if type(key) is tuple else key
 
 
 def is_numeral(label: Any) -> bool:
@@ -36,9 +66,21 @@ def is_numeral(label: Any) -> bool:
     return isinstance(label, str) and NUMERAL.fullmatch(label) is not None
 
 
+def plain_numeral(text: str) -> str:
+    """Return the shortest spelling of a numeral: ``1`` for ``1.0`` and ``1,0``."""
+    point = f"{Decimal(text):f}" if "e" in text else text.replace(",", ".")
+    shortest = point.rstrip("0").rstrip(".") if "." in point else text
+    return "0" if shortest == "-0" else shortest
+
+
 def plain_if_numeral(text: str) -> str:
     """Return a number in its shortest spelling, and another text as it is."""
-    return plain_numeral(text) if NUMERAL.fullmatch(text) else text
+    return plain_numeral(text) if is_numeral(text) else text
+
+
+def plain_number(value: Any) -> int | float:
+    """Return a whole number as an integer, and another one as a float."""
+    return int(value) if value == int(value) else float(value)
 
 
 def as_floats(column: Array, describe: Any) -> Floats:
@@ -77,13 +119,11 @@ def missing_number_note(numbers: Iterable[float]) -> list[str]:
     """Return a note about ratings that may mark missing ones: −1 or 99 beside 1, 2, …, 5."""
     distinct = {number for number in numbers if number == number}
     others = distinct - MISSING_CODES
-    if len(others) < 2:
-        return []
-    low, high = min(others), max(others)
+    low, high = min(others, default=0), max(others, default=0)
     codes = sorted(
         int(code) for code in distinct & MISSING_CODES if code < 0 <= low or code > 2 * high > 0
     )
-    if not codes:
+    if not codes or len(others) < 2:
         return []
     return [
         f"read as numbers: {list_names(codes)}. If they mark missing ratings, pass --missing "
