@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from blindfuse import KOS, DawidSkene, Model, fuse, read, simulate
+from blindfuse import KOS, DawidSkene, Model, audit, fuse, read, simulate
 from blindfuse.estimators.registry import METHODS
 from blindfuse.metrics import calibration_error, error_rate
 from blindfuse.model.posteriors import vote_posteriors
-from tests.support.cli import read_votes, refuse, succeed, write_gold
+from tests.support.cli import read_votes, refuse, run, succeed, write_gold
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -108,3 +108,67 @@ def test_gold_labels_are_passed_to_a_method_that_accepts_them() -> None:
     assert [row["label"] for row in document["items"]] == expected.labels_.tolist()
     confidence = [row["confidence"] for row in document["items"]]
     np.testing.assert_allclose(confidence, expected.posteriors_.max(axis=1), atol=5.1e-7)
+
+
+def write_verdicts(fail: str, success: str) -> None:
+    """Verdicts of five judges, of which 80 % are passes."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(300) < 0.8
+    right = rng.random((300, 5)) < 0.9
+    rows = [
+        f"q{n},j{m},{success if truth[n] == right[n, m] else fail}\n"
+        for n in range(300)
+        for m in range(5)
+    ]
+    Path("verdicts.csv").write_text("item,judge,verdict\n" + "".join(rows))
+
+
+@pytest.mark.parametrize(
+    ("fail", "success", "named"),
+    [("fail", "pass", False), ("false", "true", False), ("0", "1", False), ("a", "b", True)],
+)
+def test_a_pass_rate_whose_lower_limit_is_too_low_ends_with_code_1(
+    fail: str, success: str, named: bool
+) -> None:
+    write_verdicts(fail, success)
+    options = ["--pass-class", success] if named else []
+    low = fuse(read("verdicts.csv").responses).diagnostics.class_shares.low[1]
+    for limit, code in ((low - 1e-3, 0), (low + 1e-3, 1)):
+        command = ["fuse", "verdicts.csv", "-o", "f.csv", "--force", "--fail-below", limit]
+        result = run(*command, *options)
+        assert result.exit_code == code
+        assert pl.read_csv("f.csv").height == 300
+        assert f"pass rate: {100 * np.mean(fuse_posteriors(1)):.1f} % {success}" in result.stderr
+        assert ("is below" in result.stderr) == (code == 1)
+
+
+def fuse_posteriors(k: int) -> Any:
+    return fuse(read("verdicts.csv").responses).posteriors[:, k]
+
+
+def test_the_pass_rate_of_checked_labels_is_that_of_the_audit() -> None:
+    write_verdicts("no", "yes")
+    items = [f"q{n}" for n in range(0, 300, 4)]
+    checks = {item: "yes" if n % 5 else "no" for n, item in enumerate(items)}
+    pl.DataFrame({"item": items, "label": list(checks.values())}).write_csv("checked.csv")
+    rate = audit(fuse(read("verdicts.csv").responses), None, checks).class_shares["yes"]
+    options = ("--checked", "checked.csv", "--fail-below")
+    assert run("fuse", "verdicts.csv", *options, rate.low - 1e-3).exit_code == 0
+    low = run("fuse", "verdicts.csv", *options, rate.low + 1e-3)
+    assert low.exit_code == 1
+    assert f"pass rate: {100 * rate.value:.1f} % yes (95 % interval" in low.stderr
+
+
+def test_a_pass_rate_that_is_unclear_or_unknown_is_refused() -> None:
+    for options, message in (
+        ([], "there are 'cat', 'cow', 'dog'. Name it with --pass-class, as in --pass-class 'dog'."),
+        (["--pass-class", "dgo"], "--pass-class dgo is not a class: did you mean 'dog'?"),
+        (["--numbers"], "--numbers and --fail-below exclude each other"),
+    ):
+        assert message in refuse("fuse", "votes.csv", "--fail-below", 0.5, *options)
+    assert "--pass-class needs --fail-below" in refuse("fuse", "votes.csv", "--pass-class", "dog")
+    succeed("fuse", "votes.csv", "--fail-below", 0.1, "--pass-class", "dog", "--partitioned")
+    Path("one.csv").write_text("item,judge,verdict\n1,a,pass\n2,a,fail\n")
+    unknown = run("fuse", "one.csv", "--fail-below", 0)
+    assert unknown.exit_code == 1
+    assert "The pass rate is not known" in unknown.stderr

@@ -42,7 +42,7 @@ def test_gold_items_without_responses_are_skipped_with_a_note() -> None:
         file.write("unlabelled,cat\n")
     result = succeed("fuse", "votes.csv", "--gold", "gold.csv", "--json")
     assert json.loads(result.stdout)["gold"]["items"] == 40
-    assert "1 gold items without responses were skipped: 'unlabelled'" in result.stderr
+    assert "items in gold.csv that have no responses were skipped: 'unlabelled'" in result.stderr
     Path("other.csv").write_text("item,label\nx,cat\n")
     assert "No item in other.csv has responses" in refuse(
         "fuse", "votes.csv", "--gold", "other.csv"

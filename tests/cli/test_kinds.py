@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import blindfuse
-from blindfuse.cli.fuse import EXCLUDED
+from blindfuse.cli.fuse import EXCLUDED, fuse_command
 from blindfuse.cli.fusing import KINDS, LABELS
 from blindfuse.cli.outputs import data_frame
 from blindfuse.readers.reading import Kind
@@ -173,6 +173,8 @@ VALUES = {
     "checked": ["votes.csv"],
     "classes": ["a,b"],
     "separator": [";"],
+    "fail_below": ["0.5"],
+    "pass_class": ["a"],
 }
 """The values of the options that take one."""
 
@@ -192,13 +194,7 @@ def test_options_that_exclude_each_other_are_refused(first: str, second: str) ->
 
 
 def test_the_exclusions_name_options_of_the_command() -> None:
-    names = {parameter.name for parameter in blindfuse_fuse().params}
+    names = {parameter.name for parameter in fuse_command.params}
     assert set(chain(EXCLUDED, *EXCLUDED.values(), KINDS)) <= names
     assert set(LABELS.options) <= names
     assert "--separator needs --multi-label" in refuse("fuse", "votes.csv", "--separator", ";")
-
-
-def blindfuse_fuse() -> Any:
-    from blindfuse.cli.fuse import command
-
-    return command

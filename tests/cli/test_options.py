@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from blindfuse.cli.fuse import command
+from blindfuse.cli.fuse import fuse_command
 from blindfuse.readers.reading import READERS
 from blindfuse.responses.rows import Repeats
 from tests.support.cli import refuse, succeed
@@ -20,6 +20,6 @@ def test_classes_keep_the_users_order_and_may_be_unreported() -> None:
 
 
 def test_choices_are_those_of_the_package() -> None:
-    choices = {each.name: getattr(each.type, "choices", None) for each in command.params}
+    choices = {each.name: getattr(each.type, "choices", None) for each in fuse_command.params}
     assert choices["format"] == tuple(READERS)
     assert choices["repeats"] == get_args(Repeats)

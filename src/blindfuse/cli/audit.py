@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from blindfuse.cli.fusing import FuseOptions, report_writer
+import blindfuse
+from blindfuse.cli.fusing import FuseOptions, report_writer, with_responses
 from blindfuse.cli.options import (
     EXISTING_FILE,
     InputOptions,
@@ -19,12 +20,11 @@ from blindfuse.cli.options import (
     takes,
 )
 from blindfuse.cli.outputs import FileWriter, OutputFile, is_stdout
-from blindfuse.errors import BadFile, BadLabels, list_names
+from blindfuse.errors import BadFile, BadLabels
 
 if TYPE_CHECKING:
     from blindfuse import AuditPlan, AuditResult, Fusion
     from blindfuse.cli.screen import Screen
-    from blindfuse.readers.gold import CheckedFile
     from blindfuse.result import Columns
 
 BUDGET = 100
@@ -61,7 +61,7 @@ Examples:
 )
 @report_option()
 @takes(inputs=InputOptions, options=FuseOptions)
-def command(
+def audit_command(
     inputs: InputOptions,
     options: FuseOptions,
     output: OutputOptions,
@@ -74,9 +74,8 @@ def command(
     """Choose items in FILE… to check by hand, or measure errors on the checked ones.
 
     First, choose items with --budget and write a row for each with -o. They are a stratified random
-    sample:
-    uncertain items are drawn more often, and every item has a chance. Fill in the column label.
-    Check the items in the order of the file; you can stop at any time.
+    sample: uncertain items are drawn more often, and every item has a chance. Fill in the column
+    label. Check the items in the order of the file; you can stop at any time.
 
     Then pass the file to --checked: the errors of the fused labels, of the majority vote and of
     other methods, the class proportions and the annotators' accuracy are printed, with intervals
@@ -89,43 +88,33 @@ def command(
     excluded = {"checked": ("budget",) if planning else ("budget", "label_studio")}
     needed = {"more": "checked", "report": "checked"}
     refuse_combinations({**excluded, "more": ("report",)}, needed)
-    screen = output.screen
-    with screen.progress() as step:
-        data = inputs.read(screen, step)
-        fused = replace(options, abstentions=False).fuse(data, screen, step)
+    writers: dict[Path, FileWriter] = {}
+    labels: dict[str, str] = {}
+    with output.screen.progress() as step:
+        data = inputs.read(output.screen, step)
+        fused = replace(options, abstentions=False).fuse(data, output.screen, step)
         fusion = fused.fusion
-        if checked is not None and more is None:
-            step("measuring errors")
-            result = audit_file(fusion, checked, screen)
-            writers = {}
+        step("choosing items" if planning else "measuring errors")
+        if not planning:
+            result = audit_file(fusion, str(checked), output.screen)
             if report is not None:
-                writers[report] = report_writer(inputs.title, data.notes, fused, result)
+                measured = replace(fused, audit=result)
+                writers[report] = report_writer(inputs.title, data.notes, measured)
+        elif checked is None:
+            n_items = min(BUDGET, fusion.responses.n_items) if budget is None else budget
+            plan = blindfuse.plan_audit(fusion, n_items, options.seed)
         else:
-            step("choosing items")
-            plan, labels = _plan(fusion, options.seed, budget, checked, more)
+            labels, old_plan = _read_checks(fusion, checked, options.seed)
+            if old_plan is None:
+                raise BadFile(
+                    f"{checked} does not say how its items were drawn, so no items can be added. "
+                    "Make a new plan with --budget."
+                )
+            plan = old_plan.more(int(more or 0))
     if planning:
         _write_plan(plan, labels, output, label_studio)
     else:
         _write_estimates(result, output, writers)
-
-
-def _plan(
-    fusion: "Fusion", seed: int, budget: int | None, checked: str | None, more: int | None
-) -> "tuple[AuditPlan, dict[str, str]]":
-    """Return a new plan, or an old one with more items and the labels that it has already."""
-    from blindfuse import plan_audit
-
-    if checked is None or more is None:
-        default = min(BUDGET, fusion.responses.n_items)
-        return plan_audit(fusion, default if budget is None else budget, seed), {}
-    file = _read_checked_file(fusion, checked)
-    plan = _plan_of_file(fusion, file, seed)
-    if plan is None:
-        raise BadFile(
-            f"{checked} does not say how its items were drawn, so no items can be added. Make a "
-            "new plan with --budget."
-        )
-    return plan.more(more), file.labels
 
 
 def _write_plan(
@@ -135,41 +124,37 @@ def _write_plan(
 
     columns = _plan_columns(plan, labels)
     rows = json_rows(columns)
-    writers: dict[Path, FileWriter] = {}
-    if label_studio is not None:
-        tasks = [
-            {"data": {name: value for name, value in row.items() if name != "label"}}
-            for row in rows
-        ]
-        text = json.dumps(tasks, ensure_ascii=False, indent=1)
-        writers[label_studio] = lambda path: path.write_text(text, encoding="utf-8")
+    tasks = [{"data": {name: row[name] for name in row if name != "label"}} for row in rows]
+    text = json.dumps(tasks, ensure_ascii=False, indent=1)
     output.write(
         columns,
         text=lambda: _describe(plan, rows),
         document=lambda: {"items": rows},
-        other_files=writers,
+        other_files={label_studio: lambda path: path.write_text(text, encoding="utf-8")}
+        if label_studio
+        else {},
     )
-    if output.as_json:
+    if output.as_json or is_stdout(output.path):
         return
-    if output.path is not None and not is_stdout(output.path):
+    if output.path is not None:
         output.screen.note(
             f"Fill in the column label of {output.path}, then pass the file to --checked."
         )
-    elif output.path is None and label_studio is None:
+    elif label_studio is None:
         output.screen.note("No file was written; add `-o to_check.csv`.")
 
 
 def _describe(plan: "AuditPlan", rows: list[dict[str, Any]]) -> Iterator[Any]:
     from blindfuse.cli.screen import preview
+    from blindfuse.report.blocks import Field
 
     n_strata = len(plan.sizes)
     yield (
         f"{len(plan):,} of {int(plan.sizes.sum()):,} items to check, from {n_strata:,} "
         f"{'stratum' if n_strata == 1 else 'strata'}.\n"
     )
-    cells = [(row["item"], row["stratum"], f"{row['probability']:.4g}") for row in rows]
-    figures = "stratum", "probability"
-    yield from preview(("item", *figures), cells, right=figures)
+    fields = Field("item", "item"), Field("stratum", "stratum", "d")
+    yield from preview((*fields, Field("probability", "probability", ".4g")), rows)
 
 
 def _plan_columns(plan: "AuditPlan", labels: dict[str, str]) -> "Columns":
@@ -196,46 +181,33 @@ def _plan_columns(plan: "AuditPlan", labels: dict[str, str]) -> "Columns":
     }
 
 
-def _read_checked_file(fusion: "Fusion", path: str) -> "CheckedFile":
-    """Read a file of checked labels, which are written as the classes of the fusion are."""
+def _read_checks(
+    fusion: "Fusion", path: str, seed: int = 0
+) -> "tuple[dict[str, str], AuditPlan | None]":
+    """Read checked labels, with the plan they were drawn by; None for a list of the user's own."""
+    from blindfuse.auditing.plan import restore_plan
     from blindfuse.readers.gold import read_checked
 
-    return read_checked(path, fusion.responses.classes)
-
-
-def _plan_of_file(fusion: "Fusion", checked: "CheckedFile", seed: int = 0) -> "AuditPlan | None":
-    """Return the plan in a file of checked labels; None for a list of the user's own."""
-    from blindfuse.auditing.plan import restore_plan
-
+    checked = read_checked(path, fusion.responses.classes)
     if checked.items is None or checked.strata is None or checked.sizes is None:
-        return None
+        return checked.labels, None
     design = checked.items, checked.strata, checked.sizes, checked.n_strata
-    return restore_plan(fusion, *design, seed)
+    return checked.labels, restore_plan(fusion, *design, seed)
 
 
 def audit_file(fusion: "Fusion", path: str, screen: "Screen") -> "AuditResult":
     """Audit a fusion with the labels in a file."""
-    from blindfuse import audit
-
-    checked = _read_checked_file(fusion, path)
-    if not checked.labels:
+    labels, plan = _read_checks(fusion, path)
+    if not labels:
         raise BadLabels(f"{path} has no labels. Fill in its column label, at least in some rows.")
-    plan, labels = _plan_of_file(fusion, checked), checked.labels
     if plan is None:
-        responded = set(fusion.responses.items.tolist())
-        unknown = [item for item in labels if item not in responded]
-        if 0 < len(unknown) < len(labels):
-            labels = {item: label for item, label in labels.items() if item in responded}
-            screen.note(
-                f"{len(unknown):,} checked items without responses were skipped: "
-                f"{list_names(unknown)}"
-            )
+        labels = with_responses(labels, set(fusion.responses.items.tolist()), path, screen)
     elif plan.stratum_of_item is None:
         screen.note(
             f"The strata in {path} are not those of this fusion. They are used as they are, and "
             "the intervals stay valid."
         )
-    return audit(fusion, plan, labels)
+    return blindfuse.audit(fusion, plan, labels)
 
 
 def _write_estimates(

@@ -1,5 +1,6 @@
-"""``blindfuse fuse``: fuse responses into one label, set or number per item."""
+"""``blindfuse fuse`` and ``cluster``: one label, set, number or class per item."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,10 +19,19 @@ from blindfuse.cli.options import (
     InputOptions,
     OutputOptions,
     refuse_combinations,
+    seed_option,
     takes,
+    threads_option,
 )
+from blindfuse.cli.outputs import BelowLimit
+from blindfuse.errors import BadParameter, list_names, suggest
 
-_ONE_LABEL = ("method", "ordered", "prior_model", "model", "checked", "partitioned")
+PASSES = frozenset({"pass", "passed", "good", "correct", "positive", "ok", "success", "accept"})
+"""Names of a class that is a pass, beside those that mean true."""
+_ONE_LABEL = (
+    *("method", "ordered", "prior_model", "model", "checked", "partitioned"),
+    *("fail_below", "pass_class"),
+)
 EXCLUDED = {
     "numbers": ("multi_label", "scores", "abstentions", "classes", "separator", *_ONE_LABEL),
     "multi_label": ("scores", "abstentions", *_ONE_LABEL),
@@ -45,6 +55,7 @@ Examples:
   blindfuse fuse judged.jsonl --scores --classes fail,pass -o fused.csv
   blindfuse fuse sources.csv --abstentions -o fused.csv
   blindfuse fuse tags.csv --multi-label -o fused.csv --report report.html
+  blindfuse fuse results.jsonl --fail-below 0.8
   zcat votes.csv.gz | blindfuse fuse - -o - > fused.csv
 """
 )
@@ -86,14 +97,28 @@ Examples:
     help="What separates classes in a cell, with --multi-label.  [default: the first of | ; , that "
     "occurs]",
 )
+@click.option(
+    "--fail-below",
+    type=click.FloatRange(0, 1),
+    metavar="RATE",
+    help="Exit with code 1 if the lower limit of the pass rate, the share of the class of "
+    "--pass-class among the items, is below this.",
+)
+@click.option(
+    "--pass-class",
+    metavar="NAME",
+    help="The class that is a pass.  [default: the positive one of two, such as pass, yes or 1]",
+)
 @takes(inputs=InputOptions, options=FuseOptions)
-def command(
+def fuse_command(
     inputs: InputOptions,
     options: FuseOptions,
     output: OutputOptions,
     other_files: FusedFiles,
     checked: str | None,
     partitioned: bool | None,
+    fail_below: float | None,
+    pass_class: str | None,
     **kinds: bool,
 ) -> None:
     """Fuse the responses in FILE… into one label per item and rate the annotators.
@@ -128,26 +153,116 @@ def command(
     temporary files, the model is estimated from a sample of the items, and the labels are written
     one partition after another, so the order of the items changes.
     """
-    refuse_combinations(EXCLUDED, needed={"separator": "multi_label"})
+    needed = {"separator": "multi_label", "pass_class": "fail_below"}
+    refuse_combinations(EXCLUDED, needed)
     kinds["abstentions"] = options.abstentions
     kind = next((KINDS[name] for name, is_given in kinds.items() if is_given), LABELS)
     must_be_whole = checked is not None or any(kinds.values()) or partitioned is not None
     reason = None if must_be_whole else inputs.reason_to_partition()
-    if partitioned or reason:
-        from blindfuse.cli.partitions import fuse_partitions
-
-        output.screen.note(*filter(None, [reason]))
-        fuse_partitions(inputs, options, output, other_files)
-        return
+    shares: dict[Any, Any] = {}
 
     def fuse(data: Any, step: Any) -> FusionResult:
         fused = options.fuse(data, output.screen, step, kind)
+        if fail_below is not None:
+            find_pass_class(fused.fusion.responses.classes.tolist(), pass_class)
         if checked is None:
             return fused
         from blindfuse.auditing.apply_checks import apply_checks
         from blindfuse.cli.audit import audit_file
 
         audit = audit_file(fused.fusion, checked, output.screen)
+        shares.update(audit.class_shares)
         return replace(fused, fusion=apply_checks(fused.fusion, audit))
 
-    fuse_files(inputs, output, other_files, fuse, kind=kind.reads, separator=options.separator)
+    if partitioned or reason:
+        from blindfuse.cli.partitions import fuse_partitions
+
+        output.screen.note(*filter(None, [reason]))
+        fused = fuse_partitions(inputs, options, output, other_files)
+    else:
+        reading = {"kind": kind.reads, "separator": options.separator}
+        fused = fuse_files(inputs, output, other_files, fuse, **reading)
+    if fail_below is not None:
+        check_pass_rate(fused, shares, pass_class, fail_below, output.screen)
+
+
+def find_pass_class(classes: list[Any], name: str | None) -> int:
+    """Return the code of the class that is a pass: the named one, or the positive one of two."""
+    from blindfuse.responses.markers import truth_value
+
+    names = [str(each) for each in classes]
+    if name is not None:
+        if name in names:
+            return names.index(name)
+        raise BadParameter(f"pass_class={name} is not a class: {suggest(name, names)}")
+    words = [each.strip().casefold() for each in names]
+    passes = [k for k, word in enumerate(words) if word in PASSES or truth_value(word) is True]
+    if len(names) == 2 and len(passes) == 1:
+        return passes[0]
+    raise BadParameter(
+        f"Which class is a pass is not clear: there are {list_names(names)}. Name it with "
+        f"pass_class=, as in pass_class={names[-1]!r}."
+    )
+
+
+def check_pass_rate(
+    fused: FusionResult,
+    measured: Mapping[Any, Any],
+    name: str | None,
+    limit: float,
+    screen: Any,
+) -> None:
+    """Raise an error if the lower limit of the pass rate is below the limit, else print a note.
+
+    The rate is that ``measured`` on checked labels, ``{class: Interval}``, or else the estimate.
+    """
+    classes = fused.fusion.responses.classes.tolist()
+    k = find_pass_class(classes, name)
+    shares, level = fused.fusion.diagnostics.class_shares, 80
+    value, low, high = (float(each[k]) for each in (shares.share, shares.low, shares.high))
+    if measured:
+        (value, low, high), level = measured[classes[k]], 95
+    if low != low:
+        raise BelowLimit(
+            "The pass rate is not known: the responses do not tell how many labels are wrong. "
+            "Check some with `blindfuse audit` and pass them to --checked."
+        )
+    rate = f"{100 * value:.1f} % {classes[k]} ({level} % interval {100 * low:.1f} to "
+    text = f"pass rate: {rate}{100 * high:.1f} %)"
+    if low < limit:
+        raise BelowLimit(f"{text}. Its lower limit is below {limit:g}, the value of --fail-below.")
+    screen.note(f"{text}; its lower limit is not below {limit:g}")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  blindfuse cluster runs.csv --classes 10 -o clusters.csv
+  blindfuse cluster runs.csv --runs runs_rated.csv
+"""
+)
+@takes(other_files=FusedFiles, output=OutputOptions, inputs=InputOptions)
+@seed_option()
+@threads_option()
+def cluster_command(
+    inputs: InputOptions, output: OutputOptions, other_files: FusedFiles, **options: Any
+) -> None:
+    """Fuse the clusterings in FILE… into one class per item.
+
+    FILE has one row per item and one column per run, or one row per item and run. Every run has
+    clusters of its own: cluster 3 of one run has nothing to do with cluster 3 of another. --classes
+    is the number of classes, or their names; without it, the number is chosen by how well the
+    clusters of one run are predicted from those of the others.
+    """
+    from blindfuse import fuse_clusters
+
+    names: Any = inputs.classes or None
+    if names is not None and len(names) == 1 and names[0].isdecimal():
+        names = int(names[0])
+    fuse_files(
+        replace(inputs, classes=()),
+        output,
+        other_files,
+        lambda data, step: fuse_clusters(data.responses, names, **options),
+        are_known=True,
+    )

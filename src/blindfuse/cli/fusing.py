@@ -82,13 +82,14 @@ class FusionResult:
     """A fusion (:class:`blindfuse.result.Result`) with the gold labels ``{item: label}`` it used.
 
     ``blind`` is what ``blindfuse.fuse`` gives without the gold labels, None if another method was
-    used, and ``gold_check`` the error without them.
+    used, and ``gold_check`` the error without them. ``audit`` is what checked labels tell.
     """
 
     fusion: Any
     gold: Mapping[Any, Any]
     blind: Any = None
     gold_check: "GoldCheck | None" = None
+    audit: "AuditResult | None" = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,12 @@ class FuseOptions:
         self, data: "blindfuse.Read[Any]", screen: "Screen", step: "Step", kind: FusedKind = LABELS
     ) -> FusionResult:
         """Fuse the responses; labels with gold labels a second time without, for the error."""
-        gold = self._gold(data, kind, screen)
+        items = set(data.responses.items.tolist())
+        gold = {item: label for item, label in data.gold.items() if item in items}
+        if self.no_gold:
+            gold = {}
+        elif self.gold is not None:
+            gold = read_gold_for(data, self.gold, screen, kind.reads, self.separator)
         options = self.arguments()
         taken = {name: options[name] for name in kind.options}
         function = getattr(blindfuse, kind.function)
@@ -143,17 +149,6 @@ class FuseOptions:
         """Return the fusion with the error of ``blind`` on gold labels that it was not given."""
         check = blindfuse.check_on_gold(blind, gold) if gold else None
         return FusionResult(fusion, gold, blind if self.method == FUSE else None, check)
-
-    def _gold(
-        self, data: "blindfuse.Read[Any]", kind: FusedKind, screen: "Screen"
-    ) -> Mapping[Any, Any]:
-        """Return the gold labels of --gold, or else those in the files."""
-        if self.no_gold:
-            return {}
-        if self.gold is not None:
-            return read_gold_for(data, self.gold, screen, kind.reads, self.separator)
-        items = set(data.responses.items.tolist())
-        return {item: label for item, label in data.gold.items() if item in items}
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments of ``blindfuse.fuse``, but for the gold labels."""
@@ -207,24 +202,22 @@ def read_gold_for(
         gold = read_gold_sets(path, data.responses.classes, separator)
     else:
         gold = read_gold(path, classes=data.responses.classes)
-    return gold_with_responses(gold, set(data.responses.items.tolist()), path, screen)
+    return with_responses(gold, set(data.responses.items.tolist()), path, screen)
 
 
-def gold_with_responses(
-    gold: dict[str, Any], items: set[str], path: str, screen: "Screen"
+def with_responses(
+    labels: dict[str, Any], items: set[str], path: str, screen: "Screen"
 ) -> dict[str, Any]:
-    """Return the gold labels of the items that have responses; a note names the others."""
-    unknown = [item for item in gold if item not in items]
-    if len(unknown) == len(gold):
+    """Return the labels of the items that have responses; a note names the others."""
+    unknown = [item for item in labels if item not in items]
+    if len(unknown) == len(labels):
         raise BadFile(
             f"No item in {path} has responses: {path} names {list_names(unknown, 3)}. Use the same "
             "names as in the responses."
         )
     if unknown:
-        screen.note(
-            f"{len(unknown):,} gold items without responses were skipped: {list_names(unknown)}"
-        )
-    return {item: label for item, label in gold.items() if item in items}
+        screen.note(f"items in {path} that have no responses were skipped: {list_names(unknown)}")
+    return {item: label for item, label in labels.items() if item in items}
 
 
 @dataclass(frozen=True)
@@ -275,8 +268,8 @@ def fuse_files(
     files: FusedFiles,
     fuse: "Callable[[blindfuse.Read[Any], Step], Any]",
     **reading: Any,
-) -> None:
-    """Read the files, fuse their responses, and write and print the result.
+) -> FusionResult:
+    """Read the files, fuse their responses, write and print the result, and return it.
 
     ``fuse`` returns a result, or a :class:`FusionResult` with gold labels. Other options are those
     of :meth:`InputOptions.read`.
@@ -295,6 +288,7 @@ def fuse_files(
     )
     if output.path is None and not output.as_json:
         output.screen.note(f"No {fused.fusion.kind} were written; add `-o fused.csv`.")
+    return fused
 
 
 def summary_table(fused: FusionResult) -> "Table":
@@ -324,13 +318,15 @@ def _json_document(fused: FusionResult, notes: Sequence[str]) -> dict[str, Any]:
     return document
 
 
-def report_writer(
-    title: str, notes: Sequence[str], fused: FusionResult, audit: "AuditResult | None" = None
-) -> FileWriter:
+def report_writer(title: str, notes: Sequence[str], fused: FusionResult) -> FileWriter:
     """Return a function that writes the report of a result, for labels with other methods."""
-    compared, gold = _compare(fused), fused.gold_check
     page = blindfuse.report_html(
-        fused.fusion, title=title, notes=notes, compared=compared, gold=gold, audit=audit
+        fused.fusion,
+        title=title,
+        notes=notes,
+        compared=_compare(fused),
+        gold=fused.gold_check,
+        audit=fused.audit,
     )
     return lambda path: path.write_text(page, encoding="utf-8")
 

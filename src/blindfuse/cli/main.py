@@ -8,7 +8,7 @@ Exit codes:
 - 130: interrupted.
 - 143, 129: terminated, or the terminal was closed (SIGTERM, SIGHUP); no partial files are left.
 - 141: the reader of standard output has closed the pipe.
-- 1: a bug, with a traceback.
+- 1: a result is below a limit such as --fail-below; or a bug, with a traceback.
 """
 
 import errno
@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 import click
 
 from blindfuse import __version__
-from blindfuse.cli.outputs import REMEDY
+from blindfuse.cli.outputs import REMEDY, BelowLimit
 from blindfuse.errors import BlindfuseError, suggest
 
 COMMANDS = {
@@ -42,8 +42,15 @@ COMMANDS = {
     "datasets": "List public crowdsourcing datasets with true labels.",
 }
 """Every command with its short help, which is shown without importing the command."""
+MODULES = {
+    **dict.fromkeys(("annotators", "compare", "next"), "tables"),
+    **dict.fromkeys(("demo", "simulate"), "examples"),
+    **dict.fromkeys(("methods", "datasets"), "lists"),
+    "cluster": "fuse",
+}
+"""The modules of commands that are not in a module of their own name."""
 
-EXIT_INVALID, EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 2, 130, 141
+EXIT_BELOW, EXIT_INVALID, EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 1, 2, 130, 141
 
 
 class Commands(click.Group):
@@ -55,7 +62,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"blindfuse.cli.{cmd_name}").command
+        module = import_module(f"blindfuse.cli.{MODULES.get(cmd_name, cmd_name)}")
+        command = getattr(module, f"{cmd_name}_command")
         assert isinstance(command, click.Command)
         return command
 
@@ -97,7 +105,7 @@ class Commands(click.Group):
         except click.ClickException as error:
             click.secho("blindfuse: ", err=True, nl=False, fg="red")
             click.echo(_one_line(error), err=True)
-            sys.exit(EXIT_INVALID)
+            sys.exit(EXIT_BELOW if isinstance(error, BelowLimit) else EXIT_INVALID)
         except click.Abort:
             sys.exit(EXIT_INTERRUPTED)
         except OSError as error:  # help or the version cannot be printed

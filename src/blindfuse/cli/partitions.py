@@ -6,8 +6,8 @@ from blindfuse.cli.fusing import (
     FusedFiles,
     FuseOptions,
     FusionResult,
-    gold_with_responses,
     summary_table,
+    with_responses,
 )
 from blindfuse.cli.options import InputOptions, OutputOptions
 from blindfuse.cli.outputs import (
@@ -33,7 +33,7 @@ from blindfuse.result import Columns
 
 def fuse_partitions(
     inputs: InputOptions, options: FuseOptions, output: OutputOptions, files: FusedFiles
-) -> None:
+) -> FusionResult:
     """Estimate the model from a sample of the items, then label and write each partition."""
     _refuse_unsupported(options, output, files)
     screen, fitting = output.screen, options.arguments()
@@ -68,6 +68,7 @@ def fuse_partitions(
         f"all {stream.n_items:,} items",
     )
     screen.note_written(*outputs)
+    return result
 
 
 def _refuse_unsupported(options: FuseOptions, output: OutputOptions, files: FusedFiles) -> None:
@@ -92,7 +93,7 @@ def _read_gold(partitions: Partitions, options: FuseOptions, screen: Screen) -> 
     if options.gold is None:
         return dict(partitions.gold)
     gold = read_gold(options.gold, classes=partitions.classes)
-    return gold_with_responses(gold, partitions.items_among(gold), options.gold, screen)
+    return with_responses(gold, partitions.items_among(gold), options.gold, screen)
 
 
 def _label_columns(stream: FusedStream, n_partitions: int, step: Step) -> Iterator[Columns]:

@@ -22,7 +22,7 @@ Examples:
 @click.argument("model_path", type=EXISTING_FILE, metavar="MODEL")
 @takes(output=OutputOptions, inputs=InputOptions)
 @threads_option()
-def command(
+def predict_command(
     model_path: str, inputs: InputOptions, output: OutputOptions, threads: int | None
 ) -> None:
     """Label the items in FILE… with MODEL, a file written by `blindfuse fuse --model`.

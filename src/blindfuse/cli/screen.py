@@ -9,9 +9,9 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich import box
@@ -26,6 +26,9 @@ from rich.progress import (
 )
 from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from blindfuse.report.blocks import Field
 
 MAX_ROWS = 20
 """Rows of a table on the terminal; files have all."""
@@ -120,11 +123,17 @@ def table(
     return grid
 
 
+def field_table(fields: Sequence["Field"], rows: Iterable[Mapping[str, Any]]) -> Table:
+    """Return a table of these fields of the rows; formatted fields are aligned to the right."""
+    cells = ([each.show(row).replace("\u00a0", " ") for each in fields] for row in rows)
+    return table([each.title for each in fields], cells, [x.title for x in fields if x.format])
+
+
 def preview(
-    columns: Sequence[str], rows: Sequence[Iterable[object]], right: Collection[str] = ()
+    fields: Sequence["Field"], rows: Sequence[Mapping[str, Any]]
 ) -> Iterator[RenderableType]:
     """Yield the first rows as a table, and how many there are besides."""
-    yield table(columns, rows[:MAX_ROWS], right)
+    yield field_table(fields, rows[:MAX_ROWS])
     if len(rows) > MAX_ROWS:
         yield f"\n{len(rows) - MAX_ROWS:,} more rows; -o writes all of them to a file."
 

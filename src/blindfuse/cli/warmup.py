@@ -24,7 +24,7 @@ Examples:
 """
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
-def command(quiet: bool) -> None:
+def warmup_command(quiet: bool) -> None:
     """Compile what `blindfuse fuse` needs, and keep it on disk, so that no later run compiles.
 
     The machine code is kept in the folder of the package, or in NUMBA_CACHE_DIR if that is set, and

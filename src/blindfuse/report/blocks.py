@@ -38,13 +38,20 @@ class Field(NamedTuple):
         """The title as the heading of a column."""
         return capitalize(self.title)
 
-    def show(self, row: Row) -> str:
+    def show(self, row: Mapping[str, Any]) -> str:
         """Return the value in a row as text, and a dash for None."""
         value = row[self.name]
         if value is None:
             return "–"
         text = str(value) if self.format in ("", "#") else format(value, self.format)
         return text.replace("%", "\u00a0%") if self.format.endswith("%") else text
+
+
+def remark(row: Row, flags: Mapping[str, str]) -> str:
+    """Return what is remarkable about an annotator: its flag, as a text, and its group."""
+    group = row.get("dependent_group")
+    remarks = flags.get(row.get("flag", ""), ""), f"dependent group {group}" if group else ""
+    return ", ".join(filter(None, remarks))
 
 
 def interval_fields(name: str, title: str, format: str, level: str = "95 %") -> tuple[Field, ...]:

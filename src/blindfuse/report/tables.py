@@ -13,6 +13,7 @@ from blindfuse.report.blocks import (
     Table,
     distinct_names,
     how_many,
+    remark,
     visible,
 )
 from blindfuse.report.charts import bars
@@ -56,9 +57,7 @@ def annotator_rows(fusion: Result, flags: Mapping[str, str]) -> tuple[list[Row],
     kind, busy, *_ = columns
     rows: list[Row] = json_rows({**columns, kind: np.array(distinct_names(columns[kind]), object)})
     for row in rows:
-        group = row.get("dependent_group")
-        remarks = flags.get(row.get("flag", ""), ""), f"dependent group {group}" if group else ""
-        row["name"], row["remark"] = row.pop(kind), ", ".join(filter(None, remarks))
+        row["name"], row["remark"] = row.pop(kind), remark(row, flags)
         row["flagged"] = bool(row["remark"])
     by_priority = sorted(range(len(rows)), key=lambda m: (not rows[m]["flagged"], -rows[m][busy]))
     shown = np.sort(np.array(by_priority[:MAX_ANNOTATORS], dtype=np.intp))

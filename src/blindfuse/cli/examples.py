@@ -1,19 +1,23 @@
-"""``blindfuse simulate``: simulate responses with known true labels."""
+"""Commands that make responses whose truth is known: ``demo`` and ``simulate``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from blindfuse.cli.options import Command, force_option, seed_option
+from blindfuse.cli.fusing import FusionResult, report_writer, summary_table
+from blindfuse.cli.options import Command, force_option, report_option, seed_option
 from blindfuse.cli.outputs import OutputFile, is_stdout, table_bytes, table_writer, write_all
 
 if TYPE_CHECKING:
-    from blindfuse import Responses
+    from blindfuse import Fusion, Responses
     from blindfuse.result import Columns
-    from blindfuse.typing import Array
+    from blindfuse.typing import Array, Codes
 
+TITLE = "Weak classifiers label tumours"
+MAX_SHOWN = 8
+"""Annotators that the demo lists: the least accurate ones, as estimated."""
 SHARE = click.FloatRange(0, 1)
 
 
@@ -21,6 +25,71 @@ def _number(
     name: str, kind: click.ParamType[Any], default: float, text: str
 ) -> Callable[[Command], Command]:
     return click.option(f"--{name}", type=kind, default=default, show_default=True, help=text)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  blindfuse demo
+  blindfuse demo --report report.html
+"""
+)
+@report_option()
+@force_option(expose_value=False)
+def demo_command(report: Path | None) -> None:
+    """Fuse the labels of 30 weak classifiers and 6 guessers for 569 breast tumours.
+
+    Each classifier is trained on 4 to 20 tumours and three of 30 measurements, and labels 15 to
+    25 % of the tumours as benign or malignant. The estimates made without the truth are shown
+    beside the true figures.
+    """
+    from blindfuse import check_on_gold, fuse
+    from blindfuse.cli.screen import Screen, table
+    from blindfuse.datasets.tumours import tumours_crowd
+
+    screen = Screen()
+    with screen.progress() as step:
+        crowd = tumours_crowd()
+        step("fusing the labels")
+        fusion = fuse(crowd.responses)
+        labels = crowd.responses.classes[crowd.truth]
+        truth = dict(zip(crowd.responses.items.tolist(), labels.tolist(), strict=True))
+        check = check_on_gold(fusion, truth)
+        fused = FusionResult(fusion, truth, fusion, check)
+        if report is not None:
+            step("comparing methods for the report")
+            write_all({report: report_writer(TITLE, (), fused)})
+    screen.show(summary_table(fused), "", *_accuracies(fusion, crowd.truth), "")
+    errors = [
+        ["majority vote", f"{100 * check.vote_error.value:.1f} %"],
+        ["blindfuse", f"{100 * check.error.value:.1f} %"],
+    ]
+    screen.show(table(("labels by", "wrong"), errors, right=["wrong"]))
+    if report is not None:
+        screen.note_written(report)
+
+
+def _accuracies(fusion: "Fusion", truth: "Codes") -> Iterator[Any]:
+    """Yield the least accurate annotators: estimated without the truth, and true."""
+    from blindfuse.cli.screen import field_table
+    from blindfuse.diagnostics.annotators import FLAGS
+    from blindfuse.estimators.voting import agreement_with
+    from blindfuse.report.blocks import Field, remark
+    from blindfuse.result import json_rows
+
+    names, true = fusion.responses.annotators.tolist(), agreement_with(fusion.responses, truth)
+    rows = json_rows(fusion.annotator_columns())[:MAX_SHOWN]
+    fields = (
+        *(Field("annotator", "annotator"), Field("accuracy", "accuracy, estimated", ".0%")),
+        *(Field("true", "true", ".0%"), Field("remark", "remark")),
+    )
+    yield field_table(
+        fields,
+        [
+            {**row, "true": true[names.index(row["annotator"])], "remark": remark(row, FLAGS)}
+            for row in rows
+        ],
+    )
 
 
 @click.command(
@@ -57,7 +126,7 @@ Examples:
 @_number("copiers", click.INT, 0, "Number of annotators who copy responses of the first one.")
 @_number("copy-probability", SHARE, 0.9, "Probability that a copier copies a response.")
 @seed_option()
-def command(
+def simulate_command(
     output: Path,
     truth: Path | None,
     items: int,
