@@ -26,13 +26,15 @@ class Paragraph:
     """One fact about a result, as text.
 
     ``warning`` says whether it is a reason to distrust the result. The command line prints a
-    ``detail`` only if it is a warning.
+    ``detail`` only if it is a warning. A ``lead`` is what most readers want to know, and comes
+    first.
     """
 
     heading: str
     text: str
     warning: bool = False
     detail: bool = False
+    lead: bool = False
 
 
 class Result(Protocol):
@@ -95,6 +97,11 @@ def posterior_columns(classes: Array, posteriors: Floats) -> Columns:
 def optional_texts(texts: Sequence[str | None]) -> Array:
     """Return texts as a column, with None for those that are empty."""
     return np.array([text or None for text in texts], dtype=object)
+
+
+def counts(numbers: Floats) -> Array:
+    """Return sums of weights as a column, which has integers if all of them are whole."""
+    return numbers.astype(np.int64) if np.all(numbers == np.round(numbers)) else numbers
 
 
 def json_rows(columns: Columns) -> list[dict[str, Any]]:

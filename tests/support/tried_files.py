@@ -584,6 +584,14 @@ def _columns_of_classes() -> list[TriedFile]:
             "Chatbot Arena: a column winner",
             long_rows(names="question_id judge winner"),
         ),
+        refused(
+            "Chatbot Arena: battles of two models",
+            [
+                {"model_a": f"m{n % 3}", "model_b": f"m{(n + 1) % 3}", "winner": "tie", "judge": n}
+                for n in range(N_ITEMS)
+            ],
+            "these are comparisons of two items per row",
+        ),
         csv("one column of 0 and 1 per class", one_hot),
     ]
 

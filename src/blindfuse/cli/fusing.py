@@ -10,7 +10,7 @@ import click
 import blindfuse
 from blindfuse.cli.options import (
     EXISTING_FILE,
-    InputOptions,
+    FileOptions,
     OutputOptions,
     option,
     report_option,
@@ -221,7 +221,7 @@ def with_responses(
 
 
 @dataclass(frozen=True)
-class FusedFiles:
+class ResultFiles:
     """The files that a result is written to besides the table of -o."""
 
     report: Path | None = option(kind=report_option)
@@ -230,11 +230,6 @@ class FusedFiles:
         "--runs",
         type=OutputFile(),
         help="Write one row per annotator, or per run of clusterings, in a format of -o.",
-    )
-    model: Path | None = option(
-        "--model",
-        type=OutputFile(("npz",)),
-        help="Save the model for `blindfuse predict`: .npz.",
     )
 
     def writers(
@@ -245,34 +240,44 @@ class FusedFiles:
         notes: Sequence[str],
         step: "Step",
     ) -> dict[Path, FileWriter]:
-        """Return what writes the annotators, the model and the report, where asked for."""
+        """Return what writes the annotators and the report, where asked for."""
         writers: dict[Path, FileWriter] = {}
         if self.annotators is not None:
             columns = fused.fusion.annotator_columns()
             writers[self.annotators] = table_writer([columns], self.annotators, output.spreadsheet)
-        if self.model is not None:
-            if not hasattr(fused.fusion, "save"):
-                raise BadParameter(
-                    f"A fusion of {fused.fusion.kind} has no model to save. Leave out model=."
-                )
-            writers[self.model] = fused.fusion.save
         if self.report is not None:
             step("writing the report")
             writers[self.report] = report_writer(title, notes, fused)
         return writers
 
 
+@dataclass(frozen=True)
+class FusedFiles(ResultFiles):
+    """As :class:`ResultFiles`, with a model."""
+
+    model: Path | None = option(
+        "--model",
+        type=OutputFile(("npz",)),
+        help="Save the model for `blindfuse predict`: .npz.",
+    )
+
+    def writers(self, fused: FusionResult, *options: Any) -> dict[Path, FileWriter]:
+        """Return what writes the model, the annotators and the report, where asked for."""
+        models = {} if self.model is None else {self.model: fused.fusion.save}
+        return models | super().writers(fused, *options)
+
+
 def fuse_files(
-    inputs: InputOptions,
+    inputs: FileOptions,
     output: OutputOptions,
-    files: FusedFiles,
+    files: ResultFiles,
     fuse: "Callable[[blindfuse.Read[Any], Step], Any]",
     **reading: Any,
 ) -> FusionResult:
     """Read the files, fuse their responses, write and print the result, and return it.
 
     ``fuse`` returns a result, or a :class:`FusionResult` with gold labels. Other options are those
-    of :meth:`InputOptions.read`.
+    of :meth:`FileOptions.read`.
     """
     with output.screen.progress() as step:
         data = inputs.read(output.screen, step, **reading)
@@ -299,8 +304,10 @@ def summary_table(fused: FusionResult) -> "Table":
     rows = [("Fused", result.size), ("Method", f"{capitalize(result.method)}. {result.why}")]
     if check is not None:
         rows.append(("Gold labels", check.summary()))
-    paragraphs = (each for each in result.paragraphs() if each.warning or not each.detail)
-    return paragraph_table([*rows, *((each.heading, each.text) for each in paragraphs)])
+    facts = [each for each in result.paragraphs() if each.warning or not each.detail]
+    leads = [(each.heading, each.text) for each in facts if each.lead]
+    others = ((each.heading, each.text) for each in facts if not each.lead)
+    return paragraph_table([*leads, *rows, *others])
 
 
 def _json_document(fused: FusionResult, notes: Sequence[str]) -> dict[str, Any]:

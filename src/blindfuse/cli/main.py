@@ -33,6 +33,7 @@ COMMANDS = {
     "annotators": "Rate the annotators and find correlated errors.",
     "compare": "Compare all methods on the same responses.",
     "cluster": "Fuse clusterings of the same items into one partition.",
+    "rank": "Rank items by pairwise comparisons and rate the judges.",
     "audit": "Choose items to check by hand and measure the error on them.",
     "next": "Choose which items to label next, and by whom.",
     "simulate": "Simulate responses with known true labels.",

@@ -206,13 +206,77 @@ class OutputOptions:
 
 
 @dataclass(frozen=True)
-class InputOptions:
-    """The files of responses that a command reads; other options are those of ``read``."""
+class FileOptions:
+    """The files that a command reads; the fields of subclasses are options of ``read``."""
 
     files: Sequence[str] = option(kind=click.argument, nargs=-1, required=True, metavar="FILE…")
-    item: str | None = option(
-        "--item", metavar="COLUMN", help="Column of items.  [default: detected]"
+
+    def __post_init__(self) -> None:
+        context = click.get_current_context()
+        paths = (each for each in context.command.params if isinstance(each.type, click.Path))
+        others = (context.params.get(str(each.name)) for each in paths)
+        refuse_overwriting([*self.files, *filter(None, others)])
+
+    def read(
+        self,
+        screen: "Screen",
+        step: "Step",
+        classes: Sequence[Any] | None = None,
+        *,
+        kind: "Kind" = "labels",
+        are_known: bool = False,
+        **options: Any,
+    ) -> "blindfuse.Read[Any]":
+        """Read the responses and print the notes; ``classes`` apply unless the user named some.
+
+        Where ``are_known``, as those of a model and as numbers of clusters, it need not be asked
+        whether they are classes. Other options are those of ``blindfuse.read``.
+        """
+        step(f"reading {self.title}")
+        data = blindfuse.read(self.files, kind=kind, **options, **self.reading_options(classes))
+        left_out = data.questions if are_known else ()
+        screen.note(*(note for note in data.notes if note not in left_out))
+        return data
+
+    def reading_options(self, classes: Sequence[Any] | None = None) -> dict[str, Any]:
+        """Return the keyword arguments of ``blindfuse.read``."""
+        return {each.name: getattr(self, each.name) for each in fields(self)[1:]}
+
+    @property
+    def title(self) -> str:
+        """A short name for the files."""
+        names = [os.fsencode(Path(file).name).decode("utf-8", "replace") for file in self.files]
+        first, *others = ("standard input" if name == "-" else name for name in names)
+        return f"{first} and {len(others):,} more" if others else first
+
+
+def _column(name: str, what: str) -> Any:
+    return option(f"--{name}", metavar="COLUMN", help=f"Column of {what}.  [default: detected]")
+
+
+@dataclass(frozen=True)
+class ComparisonOptions(FileOptions):
+    """The files of comparisons that a command reads, and the columns in them."""
+
+    left: str | None = _column("left", "the first item")
+    right: str | None = _column("right", "the second item")
+    winner: str | None = _column("winner", "winners")
+    annotator: str | None = _column("annotator", "judges")
+    prompt: str | None = _column("prompt", "what the items were compared on")
+    weight: str | None = _column("weight", "the number of comparisons that a row stands for")
+    missing: Sequence[str] = option(
+        "--missing",
+        kind=names_option,
+        help="Winners treated as missing, in addition to empty ones, NA, null and the like, and "
+        "failed verdicts such as error.",
     )
+
+
+@dataclass(frozen=True)
+class InputOptions(FileOptions):
+    """The files of responses that a command reads, the columns in them, and what labels mean."""
+
+    item: str | None = _column("item", "items")
     annotator: Sequence[str] = option(
         "--annotator",
         metavar="COLUMN",
@@ -220,9 +284,7 @@ class InputOptions:
         help="Column of annotators; in a wide table, repeat it for each column to read.  "
         "[default: detected]",
     )
-    label: str | None = option(
-        "--label", metavar="COLUMN", help="Column of labels.  [default: detected]"
-    )
+    label: str | None = _column("label", "labels")
     question: str | None = option(
         "--question", metavar="NAME", help="Question to read, if there are several."
     )
@@ -260,37 +322,9 @@ class InputOptions:
         "refuses the file.",
     )
 
-    def __post_init__(self) -> None:
-        context = click.get_current_context()
-        paths = (each for each in context.command.params if isinstance(each.type, click.Path))
-        others = (context.params.get(str(each.name)) for each in paths)
-        refuse_overwriting([*self.files, *filter(None, others)])
-
-    def read(
-        self,
-        screen: "Screen",
-        step: "Step",
-        classes: Sequence[Any] | None = None,
-        *,
-        kind: "Kind" = "labels",
-        are_known: bool = False,
-        **options: Any,
-    ) -> "blindfuse.Read[Any]":
-        """Read the responses and print the notes; ``classes`` apply unless the user named some.
-
-        Where ``are_known``, as those of a model and as numbers of clusters, it need not be asked
-        whether they are classes. Other options are those of ``blindfuse.read``.
-        """
-        step(f"reading {self.title}")
-        data = blindfuse.read(self.files, kind=kind, **options, **self.reading_options(classes))
-        left_out = data.questions if are_known else ()
-        screen.note(*(note for note in data.notes if note not in left_out))
-        return data
-
     def reading_options(self, classes: Sequence[Any] | None = None) -> dict[str, Any]:
         """Return the keyword arguments of ``blindfuse.read`` and ``read_partitions``."""
-        options = {each.name: getattr(self, each.name) for each in fields(self)}
-        del options["files"]
+        options = super().reading_options()
         columns = self.annotator if len(self.annotator) > 1 else next(iter(self.annotator), None)
         return {**options, "annotator": columns, "classes": self.classes or classes}
 
@@ -305,13 +339,6 @@ class InputOptions:
             f"{size / 1e9:,.1f} GB are read in partitions, because only {free / 1e9:,.1f} GB of "
             "memory are free; --whole reads them at once"
         )
-
-    @property
-    def title(self) -> str:
-        """A short name for the files."""
-        names = [os.fsencode(Path(file).name).decode("utf-8", "replace") for file in self.files]
-        first, *others = ("standard input" if name == "-" else name for name in names)
-        return f"{first} and {len(others):,} more" if others else first
 
 
 def free_memory() -> float | None:

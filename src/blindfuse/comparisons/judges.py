@@ -10,7 +10,7 @@ from blindfuse.comparisons.likelihood import POSITION, SLOPE, TIE
 from blindfuse.comparisons.ranks import Z
 from blindfuse.comparisons.table import Comparisons
 from blindfuse.errors import list_names
-from blindfuse.result import Columns, optional_texts, sorted_columns
+from blindfuse.result import Columns, counts, optional_texts, sorted_columns
 from blindfuse.typing import Array, Floats
 
 FLAGS = {
@@ -62,7 +62,7 @@ class RatedJudges:
 
     def columns(self) -> Columns:
         """One row per judge, the least reliable first."""
-        columns: Columns = {"annotator": self.names, "comparisons": self.n_comparisons}
+        columns: Columns = {"annotator": self.names, "comparisons": counts(self.n_comparisons)}
         for name in ("slope", "position", "tie_rate"):
             names = (name, f"{name}_low", f"{name}_high")
             columns |= dict(zip(names, getattr(self, name), strict=True))

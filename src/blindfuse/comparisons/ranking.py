@@ -13,7 +13,7 @@ from blindfuse.comparisons.rule import Evidence
 from blindfuse.comparisons.table import Comparisons
 from blindfuse.errors import BadParameter, list_names, suggest
 from blindfuse.responses.coding import as_column, positions
-from blindfuse.result import Columns, Paragraph, json_rows, summarize
+from blindfuse.result import Columns, Paragraph, counts, json_rows, summarize
 from blindfuse.typing import Array, Codes, Floats, Integers
 
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
@@ -182,7 +182,10 @@ class Ranking:
             f"The 95 % intervals of {self.comparisons.n_items:,} strengths are ±{width:.2g} "
             f"(median, log odds); the data separate {n_tiers:,} tier{'s' * (n_tiers > 1)}."
         )
-        paragraphs = [Paragraph("Verdict", self.verdict), Paragraph("Strengths", strengths)]
+        paragraphs = [
+            Paragraph("Verdict", self.verdict, lead=True),
+            Paragraph("Strengths", strengths),
+        ]
         if self.comparisons.has_judges:
             is_flagged = bool(np.any(self.judges.flags != ""))
             paragraphs.append(Paragraph("Judges", self.judges.summary(), warning=is_flagged))
@@ -206,7 +209,7 @@ class Ranking:
             "high": self.high[order],
             "probability_best": self.probability_best[order],
             "tier": ranked(self.tiers),
-            "comparisons": self.comparisons.comparisons_per_item[order],
+            "comparisons": counts(self.comparisons.comparisons_per_item)[order],
         }
         return columns | ({"group": self.groups[order] + 1} if self.groups.max() else {})
 

@@ -225,9 +225,9 @@ def read(
     """
     if kind == "comparisons":
         others = {"item": item, "label": label, "question": question, "format": format}
-        several = None if isinstance(annotator, str) else annotator
-        others |= {"classes": classes, "separator": separator, "annotator": several}
-        refuse_options(kind, others)
+        flags = {"keep_na": keep_na or None, "fold_case": fold_case or None}
+        lists = {"classes": classes, "annotator": None if isinstance(annotator, str) else annotator}
+        refuse_options(kind, {**others, **flags, **lists, "separator": separator})
         return _read_comparisons(paths, columns | {"annotator": annotator}, missing)
     if kind not in ENCODERS:
         raise BadParameter(f"kind={kind!r} must be one of {list_names(get_args(Kind))}.")

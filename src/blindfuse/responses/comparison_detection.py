@@ -24,7 +24,7 @@ ROLES = {
 
 LISTED = ("chosen_model rejected_model", "chosen rejected", "winner loser")
 """Names of two columns of which the first one lists the winners."""
-CLEAR_WINNERS = word_set("winner preference preferred")
+CLEAR_WINNERS = word_set("winner preference preferred outcome")
 """Names of columns that hold nothing but winners."""
 
 
@@ -130,17 +130,19 @@ def is_missing_winner(value: Any) -> bool:
 
 
 SIDES = {
-    **dict.fromkeys(word_set("left l a model_a item_a response_a option_a first model_1 win"), 1.0),
     **dict.fromkeys(
-        word_set("right r b model_b item_b response_b option_b second model_2 loss"), 0.0
+        word_set("left l a model_a item_a response_a option_a first model_1 win a>b a>>b"), 1.0
+    ),
+    **dict.fromkeys(
+        word_set("right r b model_b item_b response_b option_b second model_2 loss b>a b>>a"), 0.0
     ),
 }
 """Words for the left and the right side, in lower case with underscores for spaces."""
 TIES = word_set(
     "tie tied draw equal same both both_good both_bad bothbad tie_(bothbad) tie_(both_bad) "
-    "tie_both_bad neither no_preference a=b 1/2"
+    "tie_both_bad neither no_preference a=b c 1/2"
 )
-"""Words for a tie."""
+"""Words for a tie; C is one in the verdicts A, B and C of judges."""
 
 
 def side_of(value: Any) -> float:
