@@ -17,7 +17,7 @@ BUDGETS = {
     # folder: lines, constants
     ".": (820, 8),
     "auditing": (1_380, 10),
-    "cli": (2_600, 24),
+    "cli": (2_602, 24),
     "comparisons": (1_915, 12),
     "datasets": (600, 5),
     "diagnostics": (1_700, 25),

@@ -17,7 +17,9 @@ Examples:
 """
 )
 @takes(other_files=ResultFiles, output=OutputOptions, inputs=ComparisonOptions)
-def command(inputs: ComparisonOptions, output: OutputOptions, other_files: ResultFiles) -> None:
+def rank_command(
+    inputs: ComparisonOptions, output: OutputOptions, other_files: ResultFiles
+) -> None:
     """Rank the items that judges compared in FILE…, and rate the judges.
 
     FILE has one row per comparison: two items, the winner and, if known, the judge and the prompt,
