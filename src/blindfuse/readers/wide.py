@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -10,57 +9,12 @@ from blindfuse.errors import BadFile, BadParameter
 from blindfuse.readers.nested_values import plain_labels
 from blindfuse.readers.reader import ParsedResponses
 from blindfuse.readers.tables import Table, load_responses
-from blindfuse.responses.coding import MAX_CLASSES
-from blindfuse.responses.detection import SAMPLE_ROWS, ColumnOptions, gold_column
+from blindfuse.responses.detection import ColumnOptions, gold_column
+from blindfuse.responses.frames import FrameSample
 from blindfuse.responses.notes import sum_notes
 from blindfuse.responses.wide_detection import transposed_note, wide_candidates, wide_columns
 
 TITLE = "a wide table"
-
-
-@dataclass(frozen=True)
-class _LoadedTable:
-    """A table whose candidate columns were loaded, so that detection sees all rows."""
-
-    table: Table
-    frame: pl.DataFrame
-
-    error = Table.error
-    call = Table.call
-
-    @property
-    def name(self) -> str:
-        return self.table.name
-
-    @property
-    def columns(self) -> list[str]:
-        return self.table.columns
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.frame)
-
-    def texts(self, column: str) -> list[str | None]:
-        """Return the first rows of a column."""
-        if column not in self.frame.columns:
-            return self.table.texts(column)
-        return self.frame[column].head(SAMPLE_ROWS).to_list()
-
-    def value_counts(self, column: str) -> dict[str, int] | None:
-        """Count the distinct values of a column; None if there are too many classes."""
-        values = self.frame[column].drop_nulls()
-        if values.n_unique() > MAX_CLASSES:
-            return None
-        return dict(values.value_counts().iter_rows())
-
-    def is_unique(self, column: str) -> bool:
-        """Return whether every row has another value, and none is null."""
-        values = self.frame[column]
-        return values.n_unique() == len(values) and not values.null_count()
-
-    def distinct_share(self, columns: Sequence[str]) -> float:
-        """Return the number of distinct rows of these columns, relative to all rows."""
-        return self.frame.select(columns).n_unique() / max(len(self.frame), 1)
 
 
 def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
@@ -75,8 +29,8 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
             "The labels of a wide table are in its cells: leave out label= and question=."
         )
     table, gold = tables[0], gold_column(tables, options.annotators)
-    named, candidates = wide_candidates(table, options)
-    wanted = [*filter(None, (named, gold)), table.columns[0], *candidates]
+    item, candidates = wide_candidates(table, options)
+    wanted = [table.columns[0], *filter(None, (item, gold)), *candidates]
     frame, header_notes = load_responses(tables, wanted)
     label_notes: dict[str, list[str]] = {}
     if len(candidates) > 1 and not options.all_choices:
@@ -84,7 +38,8 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
             with suppress(BadFile):  # objects without a clear label: not an annotator
                 labels, label_notes[name] = plain_labels(table.name, frame[name])
                 frame = frame.with_columns(labels)
-    found = wide_columns(_LoadedTable(table, frame), options, gold)
+    sample = FrameSample(frame, table.name, table.call, table.error)
+    found = wide_columns(sample, item, candidates, gold, options)
     items = (
         pl.int_range(len(frame), eager=True).cast(pl.String)
         if found.item is None
@@ -101,7 +56,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
         [
             *header_notes,
             *transposed_note(len(found.annotators), len(frame)),
-            *found.notes,
+            *found.notes([] if options.annotators else table.columns),
             *notes,
         ],
         abstain=True,

@@ -51,15 +51,10 @@ def as_column(values: Any) -> Array:
         raise BadLabels(f"{short(values)} is not a list. Pass names and labels as lists or arrays.")
     else:
         column = _narrow(np.fromiter(values, dtype=object))
-    if column.ndim != 1:
+    if column.ndim != 1 or column.dtype.kind == "V":
         raise BadLabels(
-            f"Names and labels must be one-dimensional, but an array has the shape {column.shape}. "
-            "Pass a list with one value per entry."
-        )
-    if column.dtype.kind == "V":
-        raise BadLabels(
-            f"Names and labels must be text, numbers or booleans, not records ({column.dtype}). "
-            "Pass one column."
+            "Names and labels must be one column of text, numbers or booleans, not an array of "
+            f"shape {column.shape} and type {column.dtype}."
         )
     return column
 
@@ -70,11 +65,15 @@ def as_names(names: Sequence[Any] | Array) -> Array:
 
 
 def as_plain_names(names: Array) -> Array:
-    """Return names without outer white space, and whole numbers without a fraction."""
+    """Return names without outer white space, and whole numbers without a fraction.
+
+    The same object is returned if nothing changes.
+    """
     values = names.tolist()
     if names.dtype.kind not in "OUT" or not all(isinstance(name, str) for name in values):
         return names
-    return np.fromiter(plain_names(values), dtype=object, count=len(values))
+    plain = plain_names(values)
+    return names if plain == values else np.fromiter(plain, dtype=object, count=len(plain))
 
 
 def check_equal_lengths(columns: Mapping[str, Sized]) -> None:
@@ -118,8 +117,13 @@ def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
     is_text = array.dtype.kind in "OUT"
     codes, distinct = _factorize(array) if is_text else _by_appearance(array)
     notes: list[str] = []
-    if is_text and plain:
-        codes, distinct, notes = _join_names(codes, distinct, kind)
+    plain_distinct = as_plain_names(distinct) if plain else distinct
+    if plain_distinct is not distinct:
+        names = distinct.tolist(), plain_distinct.tolist()
+        if any(trim(old) != new for old, new in zip(*names, strict=True)):
+            notes = [whole_number_note(kind)]
+        code_of_name, distinct = _factorize(plain_distinct)
+        codes = code_of_name[codes]
     empty = ("",) if plain else ()
     nameless = [code for code, name in enumerate(distinct) if is_null(name) or name in empty]
     if nameless:
@@ -135,18 +139,6 @@ def _by_appearance(values: Array) -> tuple[Array, Array]:
     distinct, firsts, codes = np.unique(values, return_index=True, return_inverse=True)
     order = np.argsort(firsts)
     return np.argsort(order)[codes], distinct[order]
-
-
-def _join_names(codes: Array, distinct: Array, kind: str) -> CodedNames:
-    """Join names that are equal when trimmed, or as whole numbers."""
-    names = distinct.tolist()
-    plain = plain_names(names) if all(isinstance(name, str) for name in names) else names
-    if plain == names:
-        return CodedNames(codes, distinct, [])
-    code_of_name, joined = _factorize(np.fromiter(plain, dtype=object, count=len(plain)))
-    are_numbers = any(trim(name) != one for name, one in zip(names, plain, strict=True))
-    notes = [whole_number_note(kind)] if are_numbers else []
-    return CodedNames(code_of_name[codes], joined, notes)
 
 
 def code_labels(values: Array, options: LabelOptions, describe: Callable[[int], str]) -> CodedNames:
@@ -168,20 +160,19 @@ def code_labels(values: Array, options: LabelOptions, describe: Callable[[int], 
     def where(code: int) -> str | None:
         return describe(int(np.argmax(codes == code))) if n_times[code] else None
 
-    plain, notes = labels_of_objects(occurring, lambda: n_times, _unclear_objects)
+    def unclear(fields: Sequence[str]) -> BadLabels:
+        return BadLabels(
+            f"Labels are objects with the fields {list_names(fields)}, none of which is clearly "
+            "the label. Pass one field of them as the labels."
+        )
+
+    plain, notes = labels_of_objects(occurring, lambda: n_times, unclear)
     coded = code_distinct(plain, lambda: n_times, options, where)
     if not len(coded.names):
         raise BadLabels(
             "There are no labels, so there is nothing to fuse. Check the missing marker."
         )
     return CodedNames(coded.codes[codes], coded.names, [*notes, *coded.notes])
-
-
-def _unclear_objects(fields: Sequence[str]) -> BadLabels:
-    return BadLabels(
-        f"Labels are objects with the fields {list_names(fields)}, none of which is clearly the "
-        "label. Pass one field of them as the labels."
-    )
 
 
 def code_distinct(
@@ -322,19 +313,18 @@ def _reject_invalid_labels(
     allowed = set() if classes is None else {name_key(name) for name in classes.tolist()}
     for at, label in enumerate(labels):
         value = key_value(name_key(label))
-        if value is None or isinstance(value, str) or name_key(value) in allowed:
+        is_class = isinstance(value, str | None) or name_key(value) in allowed
+        if is_class or (isinstance(value, int) and value >= 0):
             continue
         if not isinstance(value, int | float):
             rule = f"is a {type(value).__name__}, which cannot be a class: convert it to text"
         elif isinstance(value, float):
             rule = "is not a whole number: labels are classes, so round it or convert it to text"
-        elif value < 0:
+        else:
             rule = (
                 f"is negative: if it marks a missing response, pass missing={value}; "
                 "if it is a class, list it in classes="
             )
-        else:
-            continue
         raise BadLabels(f"Label {list_names([value])} ({where(at)}) {rule}.")
 
 

@@ -6,7 +6,7 @@ decide.
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -45,23 +45,6 @@ class SampledTable(Protocol):
     def call(self) -> str: ...
     def texts(self, column: str) -> Sequence[str | None]:
         """Return the first rows of a column as text, None for null."""
-
-
-class CountedTable(SampledTable, Protocol):
-    """A table of which detection also counts the values of whole columns."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows that ``value_counts`` counts."""
-
-    def value_counts(self, column: str) -> Mapping[str, int] | None:
-        """Count the distinct values of a column as text; None if there are too many classes."""
-
-    def is_unique(self, column: str) -> bool:
-        """Return whether every row has another value, and none is null."""
-
-    def distinct_share(self, columns: Sequence[str]) -> float:
-        """Return the number of distinct rows of these columns, relative to all rows."""
 
 
 @dataclass(frozen=True)
@@ -138,8 +121,6 @@ def _candidates(role: str, table: SampledTable, taken: Collection[str] = ()) -> 
         named_ids = [column for column in likely if column in ids]
         return named_ids if len(named_ids) == 1 else likely
     likely = [column for column in likely if column not in ids] or likely
-    if len(likely) == 1:
-        return likely
     return [column for column in likely if has_classes(table.texts(column))] or likely
 
 
@@ -152,27 +133,21 @@ def require_column(
 ) -> str:
     """As ``detect_column``, with an error if no column is found."""
     column = detect_column(role, table, named, taken)
-    if column is None:
-        free = [one for one in table.columns if one not in taken]
-        nested = [one for one in free if is_nested(table.texts(one))]
-        if nested:
-            paths = {
-                field: f"{one}.{field}" for one in nested for field in _fields(table.texts(one))
-            }
-            likely = paths.get(name_of_role(role, list(paths)) or next(iter(paths), ""))
-            hint = f"Name a field, as in {role}={likely!r}, or write" if likely else "Write"
-            raise table.error(
-                f"{table.name}: no column name looks like the {role}, but column "
-                f"{list_names(nested)} holds nested values. {hint} one row per response, with the "
-                "columns item, annotator and label."
-            )
-        raise table.error(
-            f"{table.name}: no column name looks like the {role}: {suggest(role, free)} "
-            f"Pass item=, annotator= and label={table.call}, or name all columns of a wide table "
-            "by annotator=. If rows or cells hold several responses, or count them, write one row "
-            "per response."
-        )
-    return column
+    if column is not None:
+        return column
+    free = [one for one in table.columns if one not in taken]
+    remedy = (
+        f"Pass item=, annotator= and label={table.call}, or name all columns of a wide table by "
+        "annotator=. If rows or cells hold several responses, or count them, write one row per "
+        "response."
+    )
+    paths = {field: f"{one}.{field}" for one in free for field in _fields(table.texts(one))}
+    if paths:
+        likely = paths[name_of_role(role, list(paths)) or next(iter(paths))]
+        remedy = f"Name a field of the objects, as in {role}={likely!r}. {remedy}"
+    raise table.error(
+        f"{table.name}: no column name looks like the {role}: {suggest(role, free)} {remedy}"
+    )
 
 
 _NESTED = re.compile(r"[\[{][\s\]}{\[\"'\d]")
@@ -185,7 +160,7 @@ def is_nested(texts: Sequence[str | None]) -> bool:
 
 
 def _fields(texts: Sequence[str | None]) -> list[str]:
-    """Return the fields of the first JSON object in a column."""
+    """Return the fields of the JSON object in the first cell of a column."""
     with suppress(ValueError, RecursionError):
         value = json.loads(next(filter(None, texts), ""))
         return list(value) if isinstance(value, dict) else []
@@ -240,13 +215,12 @@ def long_columns(table: SampledTable, options: ColumnOptions) -> dict[str, str]:
         if role == "label" and column is None and not _candidates(role, table, taken):
             column = _remaining_label(table, taken)
         found[role] = require_column(role, table, column, taken)
-    columns = {role: found[role] for role in ("item", "annotator", "label")}
-    if len(set(columns.values())) < 3:
+    if len(set(found.values())) < 3:
         raise table.error(
-            f"{table.name}: one column cannot have two of the roles {columns}. "
+            f"{table.name}: one column cannot have two of the roles {found}. "
             "Name three different columns."
         )
-    return columns
+    return {role: found[role] for role in ("item", "annotator", "label")}
 
 
 def _remaining_label(table: SampledTable, taken: Collection[str]) -> str | None:

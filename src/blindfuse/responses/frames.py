@@ -13,7 +13,7 @@ from narwhals.exceptions import DuplicateError
 from blindfuse.errors import BadLabels, BlindfuseError, suggest
 from blindfuse.responses.coding import MAX_CLASSES
 from blindfuse.responses.detection import SAMPLE_ROWS
-from blindfuse.responses.scalars import is_null
+from blindfuse.responses.scalars import is_null, plain_number
 from blindfuse.typing import Array
 
 
@@ -52,7 +52,7 @@ class FrameSample:
     @cached_property
     def n_rows(self) -> int:
         """Number of rows that ``value_counts`` counts."""
-        return len(self._sample(self.columns[0])) if self.columns else 0
+        return len(self._counted_rows(self.columns[0])) if self.columns else 0
 
     def texts(self, column: str) -> list[str | None]:
         """Return the first rows of a column as text, None for null."""
@@ -61,23 +61,27 @@ class FrameSample:
 
     def value_counts(self, column: str) -> Counter[str] | None:
         """Count the distinct values of a column as text; None if there are too many classes."""
-        counts = Counter(text for text in _texts(self._sample(column)) if text is not None)
+        texts = _texts(_values(self._counted_rows(column)))
+        counts = Counter(text for text in texts if text is not None)
         return counts if len(counts) <= MAX_CLASSES else None
 
     def is_unique(self, column: str) -> bool:
         """Return whether every row has another value, and none is null."""
-        texts = _texts(columns(self.frame, [column])[0])
-        return None not in texts and len(set(texts)) == len(texts)
+        return not _column(self.frame, column).null_count() and self.distinct_share([column]) == 1
 
     def distinct_share(self, names: Sequence[str]) -> float:
         """Return the number of distinct rows of these columns, relative to all rows."""
-        rows = list(zip(*map(_texts, columns(self.frame, names)), strict=True))
-        return len(set(rows)) / max(len(rows), 1)
+        rows = _collected(self.frame, names)
+        try:
+            distinct = rows.unique()
+        except TypeError:  # pandas compares no lists
+            distinct = set(map(str, rows.rows()))
+        return len(distinct) / max(len(rows), 1)
 
-    def _sample(self, column: str) -> Array:
+    def _counted_rows(self, column: str) -> Any:
         """Return rows from the whole column, evenly spaced."""
-        (values,) = columns(self.frame, [column])
-        return values[:: 1 + len(values) // _MAX_SAMPLED_ROWS]
+        series = _column(self.frame, column)
+        return series.gather_every(1 + len(series) // _MAX_SAMPLED_ROWS)
 
 
 def _texts(values: Array) -> list[str | None]:
@@ -128,13 +132,22 @@ def column_names(frame: Any) -> list[str]:
 
 def columns(frame: Any, names: Sequence[str]) -> list[Array]:
     """Return the values of these columns; a column with nulls is an array of objects with None."""
-    table, present = _table(frame), column_names(frame)
+    present = column_names(frame)
     for name in names:
         if name not in present:
             raise BadLabels(f"The table has no column {name!r}: {suggest(name, present)}")
-    if names and isinstance(table, nw.LazyFrame):
-        table = table.select(*dict.fromkeys(names)).collect()
+    table = _collected(frame, names) if names else None
     return [_values(table.get_column(name)) for name in names]
+
+
+def _collected(frame: Any, names: Sequence[str]) -> Any:
+    """Return these columns as an eager frame of narwhals."""
+    table = _table(frame).select(*map(nw.col, dict.fromkeys(names)))
+    return table.collect() if isinstance(table, nw.LazyFrame) else table
+
+
+def _column(frame: Any, name: str) -> Any:
+    return _collected(frame, [name]).get_column(name)
 
 
 def values(data: Any) -> Any:
@@ -186,20 +199,12 @@ def _table(frame: Any) -> Any:
 def _values(series: Any) -> Array:
     dtype = series.dtype
     if dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128):
-        return _plain_numbers(series)
+        # NumPy has no decimal and no longer numbers
+        numbers = [None if is_null(value) else plain_number(value) for value in series.to_list()]
+        return np.fromiter(numbers, dtype=object, count=len(numbers))
     if not series.null_count() and (dtype.is_numeric() or dtype == nw.Boolean):
         return np.asarray(series.to_numpy())
     null = np.asarray(series.is_null().to_numpy(), dtype=bool)
     values = np.fromiter(series.to_list(), dtype=object, count=len(null))
     values[null] = None
     return values
-
-
-def _plain_numbers(series: Any) -> Array:
-    """Return decimal and long numbers, which NumPy does not have, as integers and floats."""
-    numbers = [None if is_null(value) else _plain_number(value) for value in series.to_list()]
-    return np.fromiter(numbers, dtype=object, count=len(numbers))
-
-
-def _plain_number(value: Any) -> int | float:
-    return int(value) if value == int(value) else float(value)

@@ -25,7 +25,7 @@ from blindfuse.responses.comparison_detection import refuse_comparisons
 from blindfuse.responses.detection import ColumnOptions, gold_column, is_long, long_columns
 from blindfuse.responses.scalars import key_value, name_key
 from blindfuse.responses.values import LabelOptions
-from blindfuse.responses.wide_detection import wide_columns
+from blindfuse.responses.wide_detection import wide_candidates, wide_columns
 from blindfuse.typing import Array
 
 Names = Sequence[Any] | Array
@@ -122,12 +122,12 @@ def as_matrix(array: Any) -> Array:
     if matrix.ndim == 2 and matrix.shape[1] and not is_arrow:
         return matrix
     widths = [_width(row) for row in matrix.tolist()] if matrix.ndim == 1 else []
-    ragged = next((row for row, width in enumerate(widths) if width != widths[0]), None)
-    if ragged is not None:
-        raise BadLabels(
-            f"Row {ragged} has {widths[ragged]} labels, but row 0 has {widths[0]}. Every row needs "
-            "one entry per annotator; use the missing marker for missing responses."
-        )
+    for row, width in enumerate(widths):
+        if width != widths[0]:
+            raise BadLabels(
+                f"Row {row} has {width} labels, but row 0 has {widths[0]}. Every row needs one "
+                "entry per annotator; use the missing marker for missing responses."
+            )
     is_array = isinstance(array, np.ndarray | list | tuple)
     given = f"an array of shape {matrix.shape}" if is_array else f"a {type(array).__name__}"
     raise BadLabels(f"Expected a matrix [item, annotator], not {given}. {frames.HOW_TO_PASS}")
@@ -191,8 +191,10 @@ def read_frame(frame: Any, named: ColumnOptions, reader: str) -> LongTable | Wid
     refuse_comparisons(sample, named)
     if is_long(sample, named):
         return _long_table(frame, sample, named)
-    found = wide_columns(sample, named, gold_column([sample], named.annotators))
-    notes = list(found.notes) if len(found.annotators) < len(sample.columns) else []
+    gold = gold_column([sample], named.annotators)
+    found = wide_columns(sample, *wide_candidates(sample, named), gold, named)
+    is_all = len(found.annotators) == len(sample.columns)
+    notes = [] if is_all else found.notes([] if named.annotators else sample.columns)
     return _wide_table(frame, found.item, found.annotators, [*notes, *_gold_note(found.gold)])
 
 
@@ -254,8 +256,7 @@ def _refuse_questions(table: frames.FrameSample, columns: Mapping[str, str]) -> 
 
 def _detection_note(columns: Mapping[str, str], options: ColumnOptions) -> list[str]:
     """Return a note about columns of other names than the user's or those of their roles."""
-    named = (options.item, options.annotator, options.label)
-    if all(column in (role, *named) for role, column in columns.items()):
+    if all(column in (role, *options.names) for role, column in columns.items()):
         return []
     found = ", ".join(f"{role} = {column!r}" for role, column in columns.items())
     return [f"read as a long table: {found} (detected)"]
@@ -263,6 +264,5 @@ def _detection_note(columns: Mapping[str, str], options: ColumnOptions) -> list[
 
 def _gold_note(column: str | None) -> list[str]:
     """Return a note about a column that is not read because its name says gold labels."""
-    if column is None:
-        return []
-    return [f"{column!r} looks like gold labels and is not read: pass them to fuse as gold="]
+    note = f"{column!r} looks like gold labels and is not read: pass them to fuse as gold="
+    return [] if column is None else [note]

@@ -1,20 +1,20 @@
 """Detect the annotators of a wide table, from the names and values of its columns."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 from blindfuse.errors import list_names
 from blindfuse.responses.column_names import INDEX_NAME, is_descriptive
 from blindfuse.responses.detection import (
     ColumnOptions,
-    CountedTable,
     SampledTable,
     detect_column,
     existing_column,
     is_nested,
 )
+from blindfuse.responses.frames import FrameSample
 from blindfuse.responses.markers import is_missing_marker
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.scalars import plain_if_numeral
@@ -33,27 +33,24 @@ _FEW_VALUES = 20
 """A column with more distinct values is suspected to hold numbers, ids or texts."""
 
 
-@dataclass(frozen=True)
-class WideColumns:
-    """The columns of a wide table: the items (None for row numbers), annotators and others."""
+class WideColumns(NamedTuple):
+    """The columns of a wide table: the items (None for row numbers), annotators and gold labels."""
 
     item: str | None
     annotators: list[str]
     gold: str | None
-    skipped: Sequence[str] = ()
 
-    @property
-    def notes(self) -> list[str]:
-        """The annotators that were found, and the columns that are not annotators."""
+    def notes(self, columns: Sequence[str]) -> list[str]:
+        """Return notes on the annotators, and on those of the columns that are none of these."""
+        skipped = [one for one in columns if one not in {self.item, self.gold, *self.annotators}]
+        annotators = list_names(self.annotators)
         return [
+            *count_note(len(self.annotators), f"annotator column{{s}}: {annotators}"),
             *count_note(
-                len(self.annotators), f"annotator column{{s}}: {list_names(self.annotators)}"
-            ),
-            *count_note(
-                len(self.skipped),
+                len(skipped),
                 "column{s} not read as annotators, by their names or values: "
-                f"{list_names(self.skipped)}. Name the annotators with annotator= (--annotator) if "
-                "this is wrong",
+                f"{list_names(skipped)}. Name the annotators with annotator= (--annotator) if this "
+                "is wrong",
             ),
         ]
 
@@ -70,41 +67,36 @@ def transposed_note(n_annotators: int, n_items: int) -> list[str]:
 
 def wide_candidates(table: SampledTable, options: ColumnOptions) -> tuple[str | None, list[str]]:
     """Return the item column that is named or detected by name, and the possible annotators."""
-    if not table.columns:
+    columns = table.columns
+    if not columns:
         raise table.error(f"{table.name} has no annotator column. Pass one column per annotator.")
     named = [existing_column(table, name) for name in options.annotators]
-    item = _item_column(table, options.item, named)
-    if named:
-        return item, named
-    others = [column for column in table.columns if column != item]
-    candidates = [column for column in others if not is_descriptive(column)]
-    if not candidates:
+    item = detect_column("item", table, options.item, named)
+    if item is None:
+        stored = [one for one in columns if str(one).startswith("__index_level_")]
+        is_index = INDEX_NAME.fullmatch(str(columns[0])) is not None
+        item = columns[0] if is_index else stored[0] if len(stored) == 1 else None
+    candidates = [one for one in columns if one != item and not is_descriptive(one)]
+    if not named and not candidates:
         raise table.error(
-            f"{table.name} has no column with labels, only {list_names(table.columns)}. "
+            f"{table.name} has no column with labels, only {list_names(columns)}. "
             "A wide table needs one column per annotator; name them with annotator=."
         )
-    return item, candidates
-
-
-def _item_column(table: SampledTable, named: str | None, annotators: Sequence[str]) -> str | None:
-    column = detect_column("item", table, named, annotators)
-    if column is not None:
-        return column
-    if INDEX_NAME.fullmatch(str(table.columns[0])):
-        return table.columns[0]
-    stored = [one for one in table.columns if str(one).startswith("__index_level_")]
-    return stored[0] if len(stored) == 1 else None
+    return item, named or candidates
 
 
 def wide_columns(
-    table: CountedTable, options: ColumnOptions, gold: str | None = None
+    table: FrameSample,
+    item: str | None,
+    candidates: list[str],
+    gold: str | None,
+    options: ColumnOptions,
 ) -> WideColumns:
-    """Return the columns of a wide table; all columns that hold labels are annotators.
+    """Return the columns of a wide table; of the candidates, those that hold labels are annotators.
 
     ``gold`` is the column of gold labels. Columns whose names or values suggest texts, ids, dates,
     numbers, gold labels or results are not annotators, unless the user names them.
     """
-    item, candidates = wide_candidates(table, options)
     if gold == item or gold in candidates:
         gold = None
     if not options.all_choices:
@@ -113,10 +105,10 @@ def wide_columns(
         return WideColumns(item, candidates, gold)
     _refuse_long(table, [*filter(None, [item]), *candidates])
     annotators = _columns_of_labels(table, candidates)
-    if item is None and options.item is None:
-        item = _identifying_column(table, annotators)
-    used = {item, gold, *annotators}
-    return WideColumns(item, annotators, gold, [one for one in table.columns if one not in used])
+    first = table.columns[0]
+    if item is options.item is None and first not in annotators and _names_rows(table, annotators):
+        item = first
+    return WideColumns(item, annotators, gold)
 
 
 def _without_nested(
@@ -135,7 +127,7 @@ def _without_nested(
     return [one for one in candidates if one not in nested]
 
 
-def _refuse_long(table: CountedTable, columns: Sequence[str]) -> None:
+def _refuse_long(table: FrameSample, columns: Sequence[str]) -> None:
     """Raise an error if two of a few columns name the rows, as item and annotator of a long table.
 
     A long table whose columns have no known names is taken for a wide one otherwise. The values of
@@ -160,21 +152,19 @@ def _refuse_long(table: CountedTable, columns: Sequence[str]) -> None:
             )
 
 
-def _identifying_column(table: CountedTable, annotators: Collection[str]) -> str | None:
-    """Return the first column if it holds one value per row, such as a text or a path.
+def _names_rows(table: FrameSample, annotators: Sequence[str]) -> bool:
+    """Return whether the first column holds one value per row, such as a text or a path.
 
     In a few rows, gold labels and results differ as well; but annotators report the same values.
     """
     first = table.columns[0]
-    if first in annotators or not table.is_unique(first):
-        return None
-    if table.n_rows < _MIN_ROWS:
-        labels = {value for one in annotators for value in table.value_counts(one) or ()}
-        return None if labels & set(table.value_counts(first) or ()) else first
-    return first
+    labels = {value for one in annotators for value in table.value_counts(one) or ()}
+    return table.is_unique(first) and not (
+        table.n_rows < _MIN_ROWS and labels & set(table.value_counts(first) or ())
+    )
 
 
-def _columns_of_labels(table: CountedTable, candidates: list[str]) -> list[str]:
+def _columns_of_labels(table: FrameSample, candidates: list[str]) -> list[str]:
     """Return the columns that share their values with others, as annotators do.
 
     Too few rows or columns do not show that, and are all taken for annotators, but for columns of
@@ -182,24 +172,20 @@ def _columns_of_labels(table: CountedTable, candidates: list[str]) -> list[str]:
     """
     if len(candidates) < 2:
         return candidates
-    all_counts = {column: table.value_counts(column) for column in candidates}
-    counts = {
-        one: _label_counts(values) for one, values in all_counts.items() if values is not None
-    }
-    columns_with = Counter(value for values in counts.values() for value in values)
-    is_shared = any(count > 1 for count in columns_with.values())
+    values = {column: table.value_counts(column) for column in candidates}
+    counts = {one: _label_counts(own) for one, own in values.items() if own is not None}
+    columns_with = Counter(value for own in counts.values() for value in own)
+    sharing = {one for one, own in counts.items() if any(columns_with[value] > 1 for value in own)}
     is_tiny = table.n_rows < _MIN_UNIQUE or len(candidates) < 3
-    if table.n_rows < _MIN_ROWS and (is_shared or is_tiny):
-        sharing = [one for one in counts if any(columns_with[value] > 1 for value in counts[one])]
-        unique = [one for one in counts if len(counts[one]) == table.n_rows >= _MIN_UNIQUE]
-        others = [one for one in counts if one in sharing or one not in unique]
-        return others if len(sharing) > 1 else candidates
-    single = [one for one in counts if _may_abstain(counts[one], table.n_rows)]
+    if table.n_rows < _MIN_ROWS and (sharing or is_tiny):
+        repeating = {one for one in counts if len(counts[one]) < max(table.n_rows, _MIN_UNIQUE)}
+        return [one for one in counts if one in sharing | repeating] if sharing else candidates
+    single = {one for one in counts if _may_abstain(counts[one], table.n_rows)}
     groups = _groups(
         {
-            column: values
-            for column, values in counts.items()
-            if column not in single and _holds_labels(values, columns_with, len(candidates))
+            one: own
+            for one, own in counts.items()
+            if one not in single and _holds_labels(own, columns_with, len(candidates))
         }
     )
     if len(groups) > 1 and len(groups[0]) == len(groups[1]):
@@ -207,7 +193,7 @@ def _columns_of_labels(table: CountedTable, candidates: list[str]) -> list[str]:
             f"{table.name}: the annotators may be {list_names(groups[0])}, or "
             f"{list_names(groups[1])}. Name all of them by passing annotator={table.call}."
         )
-    annotators = {*single, *(groups[0] if groups else ())}
+    annotators = single.union(*groups[:1])
     if len(annotators) < 2:
         raise table.error(
             f"{table.name}: no two of the columns {list_names(candidates)} share labels, so it is "
