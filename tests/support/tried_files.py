@@ -618,7 +618,6 @@ def _separators() -> list[TriedFile]:
     lines = text(long_rows()).decode().splitlines()
     rows = wide(item=ITEMS).decode().splitlines()
     quoted = [", ".join(f'"{cell}"' for cell in line.split(",")) for line in lines]
-    single = [",".join(f"'{cell}'" for cell in line.split(",")) for line in lines]
     return [
         csv("Excel: empty columns after the table", [f"{line},,," for line in lines]),
         csv(
@@ -626,7 +625,6 @@ def _separators() -> list[TriedFile]:
             [rows[0], *(f"{row}," for row in rows[1:])],
         ),
         csv("LLM: CSV with spaces before quotes", quoted),
-        csv("single quotes", single),
     ]
 
 
@@ -709,13 +707,9 @@ def _files() -> list[TriedFile]:
                 f"pandas: to_json(orient={orient!r})",
                 FRAME.to_json(orient=orient, lines=orient == "lines").encode(),
             )
-            for orient in ("columns", "records", "split")
+            for orient in ("columns", "records")
         ),
         json_file("JSON by columns", columns),
-        json_file(
-            "jq: JSON objects one after another",
-            "\n".join(json.dumps(row, indent=2) for row in records).encode(),
-        ),
         json_file("JSON object {item: {annotator: label}}", by_item),
         tried(
             "Excel: Unicode text (UTF-16 with a byte-order mark)",
@@ -729,7 +723,6 @@ def _files() -> list[TriedFile]:
                 ("semicolons", ";"),
                 ("tabs", "\t"),
                 ("vertical bars", "|"),
-                ("colons", ":"),
                 ("spaces", " "),
             )
         ),
@@ -761,10 +754,6 @@ def _as_tar(content: bytes) -> bytes:
 
 def _json_shapes(by_item: Mapping[str, Mapping[str, str]]) -> list[TriedFile]:
     """Responses nested by item, by annotator or by judge."""
-    by_annotator = {
-        who: [{"item": item, "label": label} for (item, a), label in LABELS.items() if a == who]
-        for who in ANNOTATORS
-    }
     responses = {
         item: [{"annotator": who, "label": label} for who, label in one.items()]
         for item, one in by_item.items()
@@ -778,8 +767,6 @@ def _json_shapes(by_item: Mapping[str, Mapping[str, str]]) -> list[TriedFile]:
         for row in [*long_rows(), {"item": "q00", "annotator": "joe"}]
     ]
     shapes: dict[str, Any] = {
-        "{item: [{annotator, label}]}": responses,
-        "{annotator: [{item, label}]}": by_annotator,
         "{run: {results: [{item, annotator, label}]}}": {"run": {"results": long_rows()}},
         "{id, votes: [{annotator, label}]}": [
             {"id": item, "votes": one} for item, one in responses.items()

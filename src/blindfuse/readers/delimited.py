@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -22,11 +22,9 @@ _FILE_TYPES = {
     "\t": "TSV",
     ";": "CSV with semicolons",
     "|": "CSV with vertical bars",
-    ":": "text with colons",
     " ": "text with spaces",
 }
-"""File types by separator; the last two are used only where no other gives two columns."""
-_RARE = ": "
+"""File types by separator; spaces are used only where no other gives two columns."""
 _DRAWN = re.compile(r"(?:.*\n)?[ \t|:+]*[-=\u2500-\u257f]{2}[ \t|:+=\-\u2500-\u257f]*(?:\n|$)")
 """A table with a line drawn above the first or the second row."""
 
@@ -38,15 +36,10 @@ _NO_HEADER = (
 Rows = list[list[str]]
 
 
-_DATABASES = {b"DUCK": "a DuckDB database, ", b"SQLite": "an SQLite database, "}
-"""Files that look like one table to their users, by a mark within the first bytes."""
-
-
 class _Layout(NamedTuple):
     """How the text is laid out; ``has_spaces`` says that spaces stand before quoted cells."""
 
     separator: str
-    quote: str = '"'
     has_spaces: bool = False
     has_header: bool = True
     names: tuple[str, ...] = ()
@@ -55,15 +48,14 @@ class _Layout(NamedTuple):
 def open_delimited(source: Source) -> Table:
     """Return the table in a text file; separator and header are detected from its content."""
     text = "" if b"\0" in source.head else decode_head(source)
-    if not text or _DRAWN.match(text):
-        what = next((what for magic, what in _DATABASES.items() if magic in source.head[:16]), "")
-        raise BadFile(f"{source.name} is {what}not a table of responses. {EXPORT}")
+    has_old_lines = "\r" in text and "\n" not in text
+    if not text or has_old_lines or _DRAWN.match(text):
+        raise BadFile(f"{source.name} is not a table of responses. {EXPORT}")
     rows, layout = _detect_layout(source, text)
     names = layout.names
-    only_python = layout.has_spaces or ("\n" not in text and "\r" in text)  # old Mac lines
 
     def load(columns: Sequence[str]) -> pl.DataFrame:
-        frame = None if only_python else _load_by_polars(source, layout)
+        frame = _load_by_polars(source, layout)
         if frame is None:
             check_utf8(source)
             frame = _to_frame(_all_rows(source, layout), layout)
@@ -74,7 +66,7 @@ def open_delimited(source: Source) -> Table:
             source.content, with_column_names=lambda _: list(names), **_polars_options(layout)
         ).select(columns)
 
-    is_regular = len(rows[0]) == len(names) and not only_python
+    is_regular = len(rows[0]) == len(names) and not layout.has_spaces
     return Table(
         source,
         _FILE_TYPES[layout.separator],
@@ -85,7 +77,7 @@ def open_delimited(source: Source) -> Table:
     )
 
 
-# Separators, quotes and names
+# Separators and names
 
 
 def _detect_layout(source: Source, text: str) -> tuple[Rows, _Layout]:
@@ -116,12 +108,9 @@ def _detect_layout(source: Source, text: str) -> tuple[Rows, _Layout]:
 
 
 def _layout(separator: str, text: str) -> _Layout:
-    """Return the layout of cells: the quotation mark, and whether spaces stand before quotes."""
+    """Return the layout with this separator: whether spaces stand before quoted cells."""
     rows = _first_rows(text[:5000], _Layout(separator), False)
-    has_spaces = any(re.match(' +"', cell) for row in rows for cell in row)
-    header = rows[0] if rows else []
-    is_single = len(header) > 1 and all(re.fullmatch(r"'[^']*'", cell.strip()) for cell in header)
-    return _Layout(separator, "'" if is_single else '"', has_spaces)
+    return _Layout(separator, any(re.match(' +"', cell) for row in rows for cell in row))
 
 
 def _likeliest_layout(text: str, is_complete: bool) -> _Layout:
@@ -140,7 +129,7 @@ def _likeliest_layout(text: str, is_complete: bool) -> _Layout:
         is_shifted = width > 2 and {*widths[1:], widths[0] + 1} == {width}
         is_consistent = width > 1 and len(set(widths)) == 1
         n_quoted = len(list(islice(_rows_until_error(start, layout, strict=True), 20)))
-        is_usual = width > 1 and layout.separator not in _RARE
+        is_usual = width > 1 and layout.separator != " "
         return is_usual, 2 * is_consistent + is_shifted, n_quoted, len(widths), width
 
     return max((_layout(separator, start) for separator in _FILE_TYPES), key=score)
@@ -149,11 +138,14 @@ def _likeliest_layout(text: str, is_complete: bool) -> _Layout:
 def _is_table(rows: Rows, separator: str) -> bool:
     """Return whether there are several columns.
 
-    Text with colons or spaces is a table if two columns have known names, or two of three classes.
+    Text with spaces is a table if its rows are equally long, and two columns have known names or
+    two of three hold classes.
     """
     columns = [cells for cells in zip_longest(*rows, fillvalue="") if any(cells)]
-    if len(columns) < 2 or separator not in _RARE:
+    if len(columns) < 2 or separator != " ":
         return len(columns) > 1
+    if len({len(row) for row in rows[1:]}) > 1:
+        return False
     n_classes = sum(has_classes(cells[1:]) for cells in columns)
     return sum(map(_is_name, rows[0])) > 1 or (len(columns) > 2 and n_classes > 1)
 
@@ -233,7 +225,6 @@ def _reader(text: str, layout: _Layout, strict: bool) -> Any:
     return csv.reader(
         io.StringIO(text, newline=""),
         delimiter=layout.separator,
-        quotechar=layout.quote,
         skipinitialspace=layout.has_spaces,
         strict=strict,
     )
@@ -254,13 +245,8 @@ def _first_rows(text: str, layout: _Layout, is_complete: bool) -> Rows:
 
 
 def _polars_options(layout: _Layout) -> dict[str, Any]:
-    return {
-        "has_header": layout.has_header,
-        "separator": layout.separator,
-        "quote_char": layout.quote,
-        "infer_schema": False,
-        "glob": False,
-    }
+    options = {"has_header": layout.has_header, "separator": layout.separator}
+    return {**options, "infer_schema": False, "glob": False}
 
 
 def _load_by_polars(source: Source, layout: _Layout) -> pl.DataFrame | None:
@@ -268,6 +254,8 @@ def _load_by_polars(source: Source, layout: _Layout) -> pl.DataFrame | None:
 
     All columns are read, because Polars ignores what is left over in a row after the chosen ones.
     """
+    if layout.has_spaces:
+        return None
     try:
         frame = pl.read_csv(source.content, **_polars_options(layout))
     except pl.exceptions.PolarsError:
@@ -277,7 +265,7 @@ def _load_by_polars(source: Source, layout: _Layout) -> pl.DataFrame | None:
     return frame.rename(dict(zip(frame.columns, layout.names, strict=False)))
 
 
-def _to_frame(rows: Iterator[list[str]] | Rows, layout: _Layout) -> pl.DataFrame:
+def _to_frame(rows: Iterable[list[str]], layout: _Layout) -> pl.DataFrame:
     """Return the rows below the header as a table, in which empty cells are null."""
     width = len(layout.names)
     cells = [

@@ -55,36 +55,29 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
                 f"{table.name}, row {wrong[0] + 1:,}: {frame[name][wrong[0]]!r} in column {name!r} "
                 "does not say whether the class applies. Use 0 and 1."
             )
-    is_missing = cells.select(pl.all_horizontal(pl.all().is_null())).to_series()
-    labels = ticked_names(ticks.rename(dict(zip(classes, _class_names(classes), strict=True))))
+    start = re.match(r"(?:label|class|category|answer)[\W_]+", classes[0], re.IGNORECASE)
+    prefix = start[0] if start and all(name.startswith(start[0]) for name in classes) else ""
+    labels = ticked_names(ticks.rename(lambda name: name.removeprefix(prefix) or name))
     return ParsedResponses(
         frame.select(
             item=pl.col(item),
             annotator=pl.col(annotator),
-            label=pl.when(~is_missing).then(labels),
+            label=pl.when(~cells.select(pl.all_horizontal(pl.all().is_null())).to_series()).then(
+                labels
+            ),
         ),
         {"item": item, "annotator": annotator, "label": f"{len(classes)} columns of 0 and 1"},
         notes,
     )
 
 
-def _is_filled(cell: str | None) -> bool:
-    return cell is not None and bool(cell.strip())
-
-
-def _class_names(columns: Sequence[str]) -> list[str]:
-    """Return the names of the columns without a word for labels that all begin with."""
-    start = re.match(r"(?:label|class|category|answer)[\W_]+", columns[0], re.IGNORECASE)
-    prefix = start[0] if start else ""
-    if all(len(name) > len(prefix) and name.startswith(prefix) for name in columns):
-        return [name.removeprefix(prefix) for name in columns]
-    return list(columns)
-
-
 def _class_columns(table: Table, options: ColumnOptions) -> list[str]:
     """Return the columns whose values are 0 and 1, or true and false."""
     taken = {options.item, *options.annotators, gold_column([table])}
-    filled = {name: list(filter(_is_filled, table.texts(name))) for name in table.columns}
+    filled = {
+        name: [cell for cell in table.texts(name) if cell is not None and cell.strip()]
+        for name in table.columns
+    }
     return [
         name
         for name, texts in filled.items()

@@ -55,19 +55,21 @@ def _is_full(table: Table) -> bool:
 
 def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     item, annotator = options.item or "id", str(options.annotator or "completed_by")
-    rows: list[Row] = []
-    gold: list[Row] = []
-    counts: Counter[str] = Counter()
-    with expected_structure(tables[0].name, "Label Studio"):
+    table, rows, gold, counts = tables[0], list[Row](), list[Row](), Counter[str]()
+    with expected_structure(table.name, "Label Studio"):
         for task in load_records(tables):
-            name = _item(tables[0], task, item)
+            name = task.get(item, task["data"].get(item))
+            if name is None:
+                raise BadFile(
+                    f"{table.name} has a task without {item!r}. Name another field with item=."
+                )
             rows.append((None, name, None, None))
             for who, results, is_gold in _annotations(task, annotator, counts):
                 choices = _choices(results).items()
                 labels = [(question, name, who, chosen) for question, chosen in choices]
                 (gold if is_gold else rows).extend([*labels, (None, name, who, None)])
-    every, name = frame_of_rows(rows), tables[0].name
-    frame, question = select_question(name, every, options.with_label_as_question())
+    every = frame_of_rows(rows)
+    frame, question = select_question(table.name, every, options.with_label_as_question())
     empty = "annotation{s} without a result skipped"
     if options.all_choices:
         pair = ["item", "annotator"]
@@ -76,6 +78,7 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
         frame = pl.concat([frame, lacking.with_columns(label=pl.lit(EMPTY_SET))])
         counts["empty"], empty = len(lacking), "annotation{s} without a choice read as empty sets"
     truth = frame_of_rows(gold).filter(question=question).select("item", ground_truth="label")
+    gold_note = "annotation{s} marked as ground truth used as gold labels, not as responses"
     return ParsedResponses(
         frame,
         {"item": item, "annotator": annotator, "label": question},
@@ -83,20 +86,10 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
             *count_note(counts["cancelled"], "cancelled annotation{s} skipped"),
             *count_note(counts["empty"], empty),
             *suggestion_note(counts["predicted"], "prediction"),
-            *count_note(
-                counts["gold"],
-                "annotation{s} marked as ground truth used as gold labels, not as responses",
-            ),
+            *count_note(counts["gold"], gold_note),
         ],
         gold=truth if gold else None,
     )
-
-
-def _item(table: Table, task: Record, item: str) -> Any:
-    name = task.get(item, task["data"].get(item))
-    if name is None:
-        raise BadFile(f"{table.name} has a task without {item!r}. Name another field with item=.")
-    return name
 
 
 def _annotations(
@@ -107,8 +100,7 @@ def _annotations(
         if annotation.get("was_cancelled") or annotation.get("skipped"):
             counts["cancelled"] += 1
             continue
-        results = annotation.get("result") or []
-        is_gold = bool(annotation.get("ground_truth"))
+        results, is_gold = annotation.get("result") or [], bool(annotation.get("ground_truth"))
         counts["gold"] += is_gold
         counts["empty"] += not results
         yield annotation.get(annotator) or "unknown", results, is_gold
@@ -124,16 +116,15 @@ def _choices(results: list[Record]) -> dict[str, list[Any]]:
 
     The path of a taxonomy is one class.
     """
-    choices: dict[str, list[Any]] = {}
+    choices: dict[str, dict[Any, None]] = {}
     for result in results:
         key = _VALUE_OF_TYPE.get(str(result.get("type")).lower())
         if key is not None:
             value = result["value"].get(key)
             values = value if isinstance(value, list) else [value]
             names = (" / ".join(map(str, v)) if isinstance(v, list) else v for v in values)
-            known = choices.setdefault(result["from_name"], [])
-            known += [name for name in dict.fromkeys(names) if name not in known]
-    return choices
+            choices.setdefault(result["from_name"], {}).update(dict.fromkeys(names))
+    return {question: list(names) for question, names in choices.items()}
 
 
 def _read_short(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:

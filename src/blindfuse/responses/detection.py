@@ -136,17 +136,23 @@ def require_column(
     if column is not None:
         return column
     free = [one for one in table.columns if one not in taken]
-    remedy = (
-        f"Pass item=, annotator= and label={table.call}, or name all columns of a wide table by "
-        "annotator=. If rows or cells hold several responses, or count them, write one row per "
-        "response."
-    )
-    paths = {field: f"{one}.{field}" for one in free for field in _fields(table.texts(one))}
+    nested = [one for one in free if is_nested(table.texts(one))]
+    paths = {field: f"{one}.{field}" for one in nested for field in _fields(table.texts(one))}
+    remedy = "Write one row per response, with the columns item, annotator and label."
     if paths:
         likely = paths[name_of_role(role, list(paths)) or next(iter(paths))]
-        remedy = f"Name a field of the objects, as in {role}={likely!r}. {remedy}"
+        remedy = f"Name a field, as in {role}={likely!r}, or write one row per response."
+    found = f"but column {list_names(nested)} holds nested values."
+    if not nested:
+        found = suggest(role, free)
+        remedy = (
+            f"Pass item=, annotator= and label={table.call}, or name all columns of a wide table "
+            "by annotator=. If rows or cells hold several responses, or count them, write one row "
+            "per response."
+        )
+    separator = ", " if nested else ": "
     raise table.error(
-        f"{table.name}: no column name looks like the {role}: {suggest(role, free)} {remedy}"
+        f"{table.name}: no column name looks like the {role}{separator}{found} {remedy}"
     )
 
 

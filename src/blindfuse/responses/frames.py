@@ -136,7 +136,7 @@ def columns(frame: Any, names: Sequence[str]) -> list[Array]:
     for name in names:
         if name not in present:
             raise BadLabels(f"The table has no column {name!r}: {suggest(name, present)}")
-    table = _collected(frame, names) if names else None
+    table = _collected(frame, names) if names else frame
     return [_values(table.get_column(name)) for name in names]
 
 
