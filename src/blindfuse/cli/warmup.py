@@ -59,8 +59,8 @@ def _fuse_small_tables() -> None:
 def _fuse_large_tables() -> None:
     """Run what may be used on a large table: incomplete, complete, and read from a file."""
     from blindfuse import read
+    from blindfuse.cli.examples import response_columns
     from blindfuse.cli.outputs import table_bytes
-    from blindfuse.cli.simulate import response_columns
 
     incomplete = _simulate(LARGE_ITEMS, missing=0.5)
     _fuse(incomplete)
