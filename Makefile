@@ -2,7 +2,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .PHONY: demo docs test test-browser test-engines chromium lint types \
-	layers bench calibration reproduce clean docs/output docs/formats.md
+	layers bench calibration reproduce clean docs/output docs/formats.md docs/install.md \
+	docs/overview.svg docs/report.png
 
 .venv/demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -57,6 +58,16 @@ docs/output: .venv/dev  ## renew the output that README and the tutorials show
 docs/formats.md: .venv/dev  ## renew the tables of files that were tried
 	$(BIN)/python -m tests.support.tried_files
 
+docs/install.md:  ## renew the tables of what is installed, in an environment of its own
+	$(PYTHON) -m venv --clear .venv-sizes
+	grep -v '^pandas==' constraints.txt > .venv-sizes/constraints.txt
+	.venv-sizes/bin/pip install --quiet --disable-pip-version-check packaging \
+		-c .venv-sizes/constraints.txt -c tests/engines/pins.txt '.[sklearn,datasets,dask,spark]'
+	.venv-sizes/bin/python tools/installed_sizes.py $@
+
+docs/overview.svg: .venv/dev  ## renew the picture of README and the start page
+	$(BIN)/python tools/overview.py
+
 docs/report.png: .venv/browser chromium  ## the picture of a report in README
 	$(BIN)/python -m tests.browser.picture $@
 
@@ -83,5 +94,5 @@ calibration: .venv/demo  ## learn the expected error from tables with a truth: a
 	PYTHONPATH=. $(BIN)/python benchmarks/calibration.py
 
 clean:
-	rm -rf .venv .venv-bench .venv-engines .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .cache dist site
+	rm -rf .venv .venv-bench .venv-engines .venv-sizes .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .cache dist site
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -15,11 +15,11 @@ CONSTANT = re.compile(r"^[A-Z][A-Z0-9_]*(, [A-Z][A-Z0-9_]*)*(: [^=]+)? = ", re.M
 
 BUDGETS = {
     # folder: lines, constants
-    ".": (820, 8),
+    ".": (831, 8),
     "auditing": (1_380, 10),
     "cli": (2_602, 24),
     "comparisons": (1_915, 12),
-    "datasets": (600, 5),
+    "datasets": (460, 3),
     "diagnostics": (1_700, 25),
     "engines": (1_140, 5),
     "estimators": (3_520, 30),

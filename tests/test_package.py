@@ -72,6 +72,24 @@ print(*(type(getattr(blindfuse, name)).__name__ for name in blindfuse.__all__))
     assert "module" not in run(code).split()
 
 
+@pytest.mark.parametrize(
+    ("module", "package", "extra"),
+    [
+        ("sklearn", "joblib", "sklearn"),
+        ("engines.dask", "dask", "dask"),
+        ("engines.spark", "pyarrow", "spark"),
+    ],
+)
+def test_a_missing_package_is_an_error_that_names_its_extra(
+    module: str, package: str, extra: str
+) -> None:
+    code = f"import sys; sys.modules[{package!r}] = None\nimport blindfuse.{module}"
+    with pytest.raises(subprocess.CalledProcessError) as raised:
+        run(code)
+    message = f"{package} is not installed. Run: pip install 'blindfuse[{extra}]'."
+    assert raised.value.stderr.splitlines()[-1] == f"ModuleNotFoundError: {message}"
+
+
 def test_an_unknown_name_raises_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         blindfuse.Nothing  # noqa: B018

@@ -1,6 +1,7 @@
 """Errors and warnings. A message names the offender, the rule and the next step."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
 
@@ -50,6 +51,16 @@ class RankTooLow(UserWarning):
 
 class NotConverged(UserWarning):
     """The solver stopped before it converged. Its result is returned anyway."""
+
+
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Name the extra of ``pip install`` to which a package belongs that cannot be imported."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        message = f"{error.name} is not installed. Run: pip install 'blindfuse[{extra}]'."
+        raise ModuleNotFoundError(message, name=error.name) from error
 
 
 def capitalize(clause: str) -> str:

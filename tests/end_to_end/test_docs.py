@@ -6,7 +6,10 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urldefrag
 
 import pytest
 
@@ -14,10 +17,14 @@ import blindfuse
 from blindfuse.estimators.registry import METHODS
 from blindfuse.readers.reading import READERS
 from doc_examples import LANGUAGES, blocks, refreshed, run_page
+from installed_sizes import EXTRAS, PURPOSES
+from overview import PICTURE, picture
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in DOCS.rglob("*.md"))]
+AROUND = [path.name for path in sorted(ROOT.glob("*.md"))]
+"""Pages that are not in the site."""
 ENGINES = "docs/scale.md"
 """The page whose examples need Dask and Spark: make test-engines runs it."""
 
@@ -90,6 +97,65 @@ def test_extras_and_targets_that_pages_name_exist() -> None:
             assert re.search(line, makefile, re.MULTILINE), f"{page}: make {target}"
 
 
+def test_the_picture_shows_what_the_demo_gives() -> None:
+    assert PICTURE.read_text(encoding="utf-8") == picture()
+
+
+def test_every_dependency_is_described() -> None:
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
+    names = {re.split(r"[^\w.-]", line)[0] for line in project["dependencies"]}
+    assert names == set(PURPOSES)
+    internal = {"browser", "dev", "docs", "experiments"}
+    assert set(project["optional-dependencies"]) - internal == set(EXTRAS)
+    page = text_of("docs/install.md")
+    assert (
+        set(re.findall(r"^\| (\w+) \|", page, re.MULTILINE)) - {"package", "extra", "variable"}
+        == names
+    )
+    assert set(re.findall(r"^\| `blindfuse\[(\w+)\]`", page, re.MULTILINE)) == set(EXTRAS)
+
+
+@pytest.mark.parametrize("page", AROUND)
+def test_links_and_paths_that_a_page_around_the_site_names_exist(page: str) -> None:
+    text = text_of(page)
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        assert (ROOT / link).exists(), link
+    if page in ("ARCHITECTURE.md", "CONTRIBUTING.md"):
+        made = {"bench/", "site/"}
+        for path in set(re.findall(r"`([a-z0-9_/.]+/[a-z0-9_.]*)`", text)) - made:
+            assert any((ROOT / top / path).exists() for top in (".", "src/blindfuse")), path
+
+
+class Anchors(HTMLParser):
+    """The links of a page, and the ids that others may link to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links, self.ids = list[str](), set[str]()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        values = dict(attrs)
+        self.ids.add(values.get("id") or "")
+        self.links += [values[key] for key in ("href", "src") if values.get(key)]
+
+
+def dead_links(site: Path) -> list[str]:
+    pages = {page: Anchors(page.read_text(encoding="utf-8")) for page in site.rglob("*.html")}
+    dead = []
+    for page, anchors in pages.items():
+        for link in anchors.links:
+            path, place = map(unquote, urldefrag(link))
+            if re.match(r"[a-z]+:|//|/", link) or page.name == "404.html":
+                continue
+            target = (page.parent / path).resolve() if path else page
+            target = target / "index.html" if target.is_dir() else target
+            known = pages[target].ids if target in pages else {place}
+            if not target.exists() or place not in {*known, ""}:
+                dead.append(f"{page.relative_to(site)}: {link}")
+    return dead
+
+
 def test_the_site_is_built_without_a_warning_and_asks_for_nothing_outside(tmp_path: Path) -> None:
     for name in ("docs", "src", "tools"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -107,3 +173,4 @@ def test_the_site_is_built_without_a_warning_and_asks_for_nothing_outside(tmp_pa
     for name in blindfuse.__all__:
         assert f'id="blindfuse.{name}"' in api, name
     assert not re.search(r":(?:class|func|meth):", api)
+    assert not dead_links(tmp_path / "site")

@@ -9,7 +9,7 @@ from blindfuse.comparisons.fitting import Fit, fit
 from blindfuse.comparisons.likelihood import POSITION, SLOPE, TIE
 from blindfuse.comparisons.ranks import Z
 from blindfuse.comparisons.table import Comparisons
-from blindfuse.errors import capitalize, list_names
+from blindfuse.errors import list_names
 from blindfuse.result import Columns, counts, optional_texts, sorted_columns
 from blindfuse.typing import Array, Floats
 
@@ -56,7 +56,8 @@ class RatedJudges:
         text = f"Slopes of {low:.2f} to {high:.2f} for half of the judges (interquartile range)."
         for flag, meaning in FLAGS.items():
             named = self.names[self.flags == flag]
-            text += f" {capitalize(meaning)}: {list_names(named)}." if len(named) else ""
+            verb = f"{len(named):,} judges: " if len(named) > 1 else ""
+            text += f" {verb}{list_names(named)} {meaning}." if len(named) else ""
         return text
 
     def columns(self) -> Columns:

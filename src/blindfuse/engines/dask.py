@@ -6,17 +6,19 @@ from functools import partial, reduce
 from operator import add
 from typing import Any
 
-import dask
-import pandas as pd
-import pyarrow as pa
-from dask.delayed import Delayed, delayed
+from blindfuse.errors import BadLabels, needs_extra
+
+with needs_extra("dask"):
+    import dask
+    import pandas as pd
+    import pyarrow as pa
+    from dask.delayed import Delayed, delayed
 
 from blindfuse.engines.arrow import Columns, encode, label_items, to_responses
 from blindfuse.engines.fitting import MapSum
 from blindfuse.engines.fitting import fit as fit
 from blindfuse.engines.fitting import predict as predict
 from blindfuse.engines.symbols import Names
-from blindfuse.errors import BadLabels
 from blindfuse.model.model import Model, Rule
 from blindfuse.responses.responses import Responses
 

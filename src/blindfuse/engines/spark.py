@@ -12,11 +12,14 @@ from math import isqrt
 from operator import add
 from typing import Any
 
-import pyarrow as pa
-from pyspark import TaskContext
-from pyspark.sql import functions
-from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.types import DoubleType, StructField, StructType
+from blindfuse.errors import needs_extra
+
+with needs_extra("spark"):
+    import pyarrow as pa
+    from pyspark import TaskContext
+    from pyspark.sql import functions
+    from pyspark.sql.pandas.types import from_arrow_type
+    from pyspark.sql.types import DoubleType, StructField, StructType
 
 from blindfuse.engines.arrow import Columns, encode, label_items, to_responses
 from blindfuse.engines.fitting import MapSum
