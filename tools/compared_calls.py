@@ -25,7 +25,7 @@ Calls = Iterator[tuple[str, Callable[[], dict[str, Any]]]]
 
 LARGE = 60_000
 """Responses above which slow methods are left out."""
-SLOW = {"BayesianDawidSkene", "GLAD", "LatentSubtypes", "MMSR", "MixedMembership", "SingleBest"}
+SLOW = {"BayesianDawidSkene", "GLAD", "LatentSubtypes", "MMSR", "SingleBest"}
 FUSION = """labels posteriors method model.confusions model.prior expected_error.value
     expected_error.low expected_error.high expected_error.if_independent is_gold history
     item_ratings.confidence item_ratings.margin item_ratings.gain item_ratings.needs_another_label

@@ -70,7 +70,7 @@ def _fuse_large_tables() -> None:
 
 def _fuse(responses: "Responses") -> None:
     """Fuse the responses, by methods for correlated errors too, and compute the diagnostics."""
-    from blindfuse import LatentSubtypes, MajorityVote, MixedMembership, NotConverged, fuse
+    from blindfuse import LatentSubtypes, MajorityVote, NotConverged, fuse
 
     fuse(responses).diagnostics.summary()
     MajorityVote().fit(responses)
@@ -78,7 +78,6 @@ def _fuse(responses: "Responses") -> None:
         warnings.simplefilter("ignore", NotConverged)
         for subtypes in (2, 3):
             LatentSubtypes(subtypes=subtypes, max_iter=2).fit(responses)
-        MixedMembership(max_iter=2).fit(responses)
 
 
 def _simulate(n_items: int, missing: float, n_annotators: int = ANNOTATORS) -> "Responses":

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from blindfuse.estimators.dawid_skene import BayesianDawidSkene, DawidSkene
     from blindfuse.estimators.glad import GLAD
     from blindfuse.estimators.latent_subtypes import LatentSubtypes
-    from blindfuse.estimators.mixed_membership import MixedMembership
     from blindfuse.estimators.one_skill import MACE, OneCoin
     from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
     from blindfuse.estimators.voting import MajorityVote, Wawa, ZeroBasedSkill
@@ -44,7 +43,6 @@ __all__ = [
     "EigenRatio",
     "LatentSubtypes",
     "MajorityVote",
-    "MixedMembership",
     "OneCoin",
     "Oracle",
     "OrdinalDawidSkene",
@@ -130,7 +128,6 @@ ENTRIES = (
         "responses × classes × subtypes per iteration",
         symbols=True,
     ),
-    Method("MixedMembership", "mixed_membership", _EM),
     Method("GLAD", "glad", _EM),
     Method("MACE", "one_skill", _EM),
     Method("MMSR", "baselines.mmsr", _PAIRS, _OVERLAP),

@@ -13,7 +13,6 @@ in parallel.
 - ``sweeps``: one sweep of Algorithm 1
 - ``posteriors``: posteriors of items and expected counts of annotators
 - ``glad``: posteriors and parameter steps of GLAD
-- ``mixed_membership``: variational posteriors of the mixed-membership model
 - ``pairs``: responses of pairs of annotators, compared with a model
 - ``ratings``: hashes, centres and the E-step of ratings on a numeric scale
 """
