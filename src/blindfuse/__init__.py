@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from blindfuse.simulation import simulate as simulate
     from blindfuse.simulation import simulate_scores as simulate_scores
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.3.0"
 
 _MODULES = {
     **ESTIMATOR_MODULES,
