@@ -71,14 +71,14 @@ def kendall(pairs: Pairs, ranking: Ranking) -> float:
 @pytest.mark.parametrize("kind", ["random", "reversed"])
 def test_bad_judges_are_named_and_count_less(kind: str) -> None:
     gains = []
-    for seed in range(6):
-        pairs = simulate_pairs(seed, n_items=20, per_judge=150, spread=0.5, **KINDS[kind])
+    for seed in range(20):
+        pairs = simulate_pairs(seed, n_items=12, per_judge=100, spread=0.8, **KINDS[kind])
         ranking = fuse_pairs(*pairs.columns)
         gains.append(kendall(pairs, ranking) - kendall(pairs, fuse_pairs(*pairs.columns[:3])))
         bad = ranking.judges.names[ranking.judges.flags == kind]
         slopes = np.array(KINDS[kind]["slopes"])
         assert set(bad.tolist()) <= set(np.flatnonzero(slopes != 1).tolist())
-    assert np.mean(gains) > 0.03
+    assert np.mean(gains) > 0.04
 
 
 def test_position_biases_are_estimated() -> None:

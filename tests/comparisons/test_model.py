@@ -1,14 +1,15 @@
 """The model of comparisons beside a slow twin, its derivatives, and what is learned."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
 from blindfuse import Comparisons, fuse_pairs
-from blindfuse.comparisons.fitting import SMALL_RIDGE, Objective, SlopeErrors, fit
-from blindfuse.comparisons.likelihood import Cells, Parameters
+from blindfuse.comparisons import model, uncertainty
+from blindfuse.comparisons.model import SMALL_RIDGE, Fit, fit
 from blindfuse.comparisons.rule import fold_counts
-from blindfuse.comparisons.spreads import likeliest_variance
 from tests.support.pair_cases import simulate_pairs, slow_davidson
 
 
@@ -21,34 +22,35 @@ def test_strengths_are_those_of_a_slow_twin(seed: int, tie: float) -> None:
     order = ranking.items.astype(int)
     np.testing.assert_allclose(ranking.strengths, strengths[order], atol=2e-5)
     if np.isfinite(tie):
-        reported = fit(
-            ranking.comparisons.cells, SMALL_RIDGE, np.zeros(3), ranking.evidence.plain.parameters
-        )
-        assert reported.parameters.tie == pytest.approx(tau, abs=2e-5)
+        start = replace(ranking.evidence.plain, ridge=SMALL_RIDGE)
+        assert fit(ranking.comparisons.cells, start).tie == pytest.approx(tau, abs=2e-5)
 
 
-def test_the_gradient_is_that_of_finite_differences() -> None:
+def test_derivatives_are_those_of_finite_differences() -> None:
     pairs = simulate_pairs(0, n_items=5, slopes=[1, 0.3, -1], positions=[0.5, 0, -1], tie=-0.7)
     cells = Comparisons.from_columns(*pairs.columns).cells
     rng = np.random.default_rng(0)
-    at = Parameters(rng.normal(size=5), -0.4, rng.normal(size=(3, 3)) / 3)
-    errors = SlopeErrors(rng.random((len(cells.left), 3)), rng.random((3, 3))[cells.judge] / 10)
-    for given in (None, errors):
-        objective = Objective(cells, 0.3, np.array([2.0, 3.0, 4.0]), given)
+    start = Fit.at_start(cells, 0.3, np.ones(3))
+    at = replace(start, strengths=rng.normal(size=5), effects=rng.normal(size=(3, 3)) / 3)
 
-        def value(x: np.ndarray, objective: Objective = objective) -> float:
-            return objective.value(Parameters(x[:5], float(x[5]), x[6:].reshape(3, 3)))
+    def likelihood(x: np.ndarray) -> float:
+        moved = replace(at, strengths=x[:5], tie=float(x[5]), effects=x[6:].reshape(3, 3))
+        return float((cells.counts * moved.log_probabilities(cells)).sum())
 
-        x = np.concatenate([at.strengths, [at.tie], at.effects.reshape(-1)])
-        _, common, judge = objective.derivatives(at)
-        expected = approx_fprime(x, value, 1e-6)
-        np.testing.assert_allclose([*common, *judge.reshape(-1)], expected, atol=2e-3)
+    d, (difference, _, _) = at.derivatives(cells), at.predictors(cells)
+    slope = 1 + at.effects[cells.judge, 0]
+    by_effect = np.stack([difference * d.by_eta, d.by_eta, d.by_tie], axis=1)
+    sums = np.stack([by_effect[cells.judge == k].sum(axis=0) for k in range(3)])
+    exact = [*cells.differences(slope * d.by_eta), d.by_tie.sum(), *sums.reshape(-1)]
+    x = np.concatenate([at.strengths, [at.tie], at.effects.reshape(-1)])
+    np.testing.assert_allclose(exact, approx_fprime(x, likelihood, 1e-6), atol=2e-3)
 
 
 def test_large_tables_are_solved_without_dense_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = simulate_pairs(1, n_items=30, slopes=[1.5, 1, 0, 1], tie=-1.0, per_judge=600)
     dense = fuse_pairs(*pairs.columns)
-    monkeypatch.setattr(Cells, "is_dense", False)
+    for module in (model, uncertainty):
+        monkeypatch.setattr(module, "MAX_DENSE", 10)
     sparse = fuse_pairs(*pairs.columns)
     assert dense.evidence.uses_judges
     assert sparse.evidence.uses_judges
@@ -57,27 +59,25 @@ def test_large_tables_are_solved_without_dense_matrices(monkeypatch: pytest.Monk
     np.testing.assert_allclose(np.median(widths[0] / widths[1]), 1, atol=0.25)
 
 
-@pytest.mark.parametrize("power", [0.0, 0.5])
+def test_learned_spreads_are_those_that_were_drawn() -> None:
+    """The spread of 300 judges, and that of the strengths of 40 items."""
+    rng = np.random.default_rng(0)
+    slopes, positions = 1 + rng.normal(0, 0.3, 300), rng.normal(0, 0.5, 300)
+    pairs = simulate_pairs(2, n_items=40, slopes=slopes, positions=positions, per_judge=80)
+    fitted = fuse_pairs(*pairs.columns).evidence.judges
+    assert fitted is not None
+    np.testing.assert_allclose(np.sqrt(fitted.variances), [0.3, 0.5, 0], atol=0.06)
+    assert 1 / np.sqrt(fitted.ridge) == pytest.approx(pairs.strengths.std(), abs=0.08)
+
+
 @pytest.mark.parametrize("seed", range(5))
-def test_the_likeliest_variance_is_that_of_a_grid(seed: int, power: float) -> None:
+def test_folds_add_up_and_are_equally_large(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    noise, prior = rng.uniform(0.05, 1, 30), 0.4
-    estimates = rng.normal(0, np.sqrt(noise + [0.0, 0.3, 1.0, 0.1, 0.02][seed]))
-    posterior = 1 / (1 / noise + 1 / prior)
-    means = estimates * posterior / noise
-    grid = np.linspace(1e-9, 3, 30_001)
-    total = noise[:, None] + grid
-    likelihood = -(np.log(total) + estimates[:, None] ** 2 / total).sum(axis=0)
-    expected = grid[(likelihood + 2 * power * np.log(grid)).argmax()]
-    learned = likeliest_variance(means, posterior, prior, power)
-    assert learned == pytest.approx(expected, abs=2e-4)
-
-
-@pytest.mark.parametrize("weight", [1.0, 0.3, 7.25])
-def test_folds_divide_the_comparisons_evenly(weight: float) -> None:
-    pairs = simulate_pairs(0, tie=-1.0)
-    cells = Comparisons.from_columns(*pairs.columns, weights=[weight] * 600).cells
-    folds = fold_counts(cells, pairs.strengths)
-    assert folds.min() >= 0
-    np.testing.assert_allclose(folds.sum(axis=0), cells.counts)
-    np.testing.assert_allclose(folds.sum(axis=(1, 2)), cells.counts.sum() / 5, rtol=0.1)
+    pairs = simulate_pairs(seed, tie=-1.0)
+    weights = rng.integers(1, 9, len(pairs.left)) if seed else rng.random(len(pairs.left))
+    table = Comparisons.from_columns(*pairs.columns, weights=weights)
+    plain = Fit.at_start(table.cells, 1.0, np.zeros(3))
+    folds = fold_counts(table.cells, plain)
+    np.testing.assert_allclose(folds.sum(axis=0), table.cells.counts, atol=1e-9)
+    assert (folds >= 0).all()
+    assert np.ptp(folds.sum(axis=(1, 2))) <= 1

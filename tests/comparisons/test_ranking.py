@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from blindfuse import BadParameter, fuse_pairs
-from blindfuse.comparisons.ranks import Posterior, ranks_of, tiers_of
+from blindfuse.comparisons.uncertainty import Posterior, ranks_of, tiers_of
 from tests.support.pair_cases import simulate_pairs
 
 
 def test_probabilities_are_averages_over_draws_of_the_strengths() -> None:
     pairs = simulate_pairs(0, slopes=[1, 1, 0, 1.5], positions=[0, 1, 0, -1], tie=-0.5)
     ranking = fuse_pairs(*pairs.columns)
-    posterior, parameters = ranking.posterior, ranking.evidence.chosen.parameters
+    posterior, fitted = ranking.posterior, ranking.evidence.chosen
     a, b, judge = 0, 4, 1
     normal = np.random.default_rng(0).normal(size=(posterior.root.shape[1], 400_000))
     draws = posterior.mean[[a, b]][:, None] + posterior.root[[a, b]] @ normal
-    effects = parameters.effects[judge]
+    effects = fitted.effects[judge]
     eta = (1 + effects[0]) * (draws[0] - draws[1]) + effects[1]
-    odds = np.stack([np.exp(eta / 2), np.full_like(eta, np.exp(parameters.tie + effects[2]))])
+    odds = np.stack([np.exp(eta / 2), np.full_like(eta, np.exp(fitted.tie + effects[2]))])
     odds = np.vstack([odds, np.exp(-eta / 2)[None]])
     expected = (odds / odds.sum(axis=0)).mean(axis=1)
     names = ranking.items[[a]], ranking.items[[b]], ranking.comparisons.annotators[[judge]]

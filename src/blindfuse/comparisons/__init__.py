@@ -2,9 +2,8 @@
 
 - ``table``: ``Comparisons``, what judges said about pairs of items; ``winners``: what a winner is
 - ``model``: Bradley–Terry with ties, and a slope, a position bias and a tie rate per judge
-- ``spreads``: how much items and judges differ, learned from the comparisons
 - ``rule``: plain Bradley–Terry, or judge effects if they predict left-out comparisons better
-- ``uncertainty``: covariance of the strengths, clustered; ranks, tiers and the best item
+- ``uncertainty``: covariance of the strengths, clustered; ranks and tiers
 - ``judges``: the judges, with intervals and flags
 - ``fuse_pairs``, ``ranking``: the way in, and the result; ``next_pairs``: what to compare next
 """

@@ -1,16 +1,23 @@
 """`fuse_pairs`: rank items by pairwise comparisons, and say how and why."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from blindfuse.comparisons.fitting import refit_strengths
 from blindfuse.comparisons.judges import rate_judges
+from blindfuse.comparisons.model import SMALL_RIDGE, fit
 from blindfuse.comparisons.ranking import Ranking
-from blindfuse.comparisons.ranks import Posterior, Z, ranks_of, tiers_of
 from blindfuse.comparisons.rule import gather_evidence
 from blindfuse.comparisons.table import as_comparisons
-from blindfuse.comparisons.uncertainty import centred, covariance_root
+from blindfuse.comparisons.uncertainty import (
+    Posterior,
+    Z,
+    centred,
+    covariance_root,
+    ranks_of,
+    tiers_of,
+)
 from blindfuse.kernels.threads import single_threaded_blas
 
 
@@ -57,13 +64,13 @@ def fuse_pairs(
     with single_threaded_blas():
         evidence = gather_evidence(table.cells, table.has_sides)
         chosen = evidence.chosen
-        reported = refit_strengths(chosen)
+        reported = fit(table.cells, replace(chosen, ridge=SMALL_RIDGE), has_fixed_judges=True)
         errors = np.sqrt((covariance_root(reported, table) ** 2).sum(axis=1))
-        mean = centred(chosen.parameters.strengths, groups)
+        mean = centred(chosen.strengths, groups)
         posterior = Posterior(mean, covariance_root(chosen, table), groups)
         judges = rate_judges(chosen, table)
         drawn = posterior.rank_draws()
-    strengths = centred(reported.parameters.strengths, groups)
+    strengths = centred(reported.strengths, groups)
     ranks = ranks_of(strengths, groups)
     rank_low, rank_high = np.quantile(drawn, [0.025, 0.975], axis=0, method="nearest")
     strengths, errors = (np.where(is_ranked, x, np.nan) for x in (strengths, errors))

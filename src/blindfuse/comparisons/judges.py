@@ -1,14 +1,13 @@
 """``RatedJudges``: slope, position bias and tie rate of each judge, with intervals and flags."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
 
-from blindfuse.comparisons.fitting import Fit, fit
-from blindfuse.comparisons.likelihood import POSITION, SLOPE, TIE
-from blindfuse.comparisons.ranks import Z
+from blindfuse.comparisons.model import POSITION, SLOPE, TIE, Fit, judge_step
 from blindfuse.comparisons.table import Comparisons
+from blindfuse.comparisons.uncertainty import Z
 from blindfuse.errors import list_names
 from blindfuse.result import Columns, counts, optional_texts, sorted_columns
 from blindfuse.typing import Array, Floats
@@ -51,8 +50,7 @@ class RatedJudges:
 
     def summary(self) -> str:
         """The usual slopes, and the judges to check."""
-        judged = self.n_comparisons > 0
-        low, high = np.quantile(self.slope[0, judged], [0.25, 0.75])
+        low, high = np.quantile(self.slope[0, self.n_comparisons > 0], [0.25, 0.75])
         text = f"Slopes of {low:.2f} to {high:.2f} for half of the judges (interquartile range)."
         for flag, meaning in FLAGS.items():
             named = self.names[self.flags == flag]
@@ -77,19 +75,15 @@ def rate_judges(fitted: Fit, table: Comparisons) -> RatedJudges:
     """
     cells = table.cells
     variances = np.where(fitted.variances > 0, fitted.variances, 1.0)
-    variances = variances * [1, table.has_sides, cells.has_ties]
-    start = fitted.parameters
-    if fitted.cells.n_judges != cells.n_judges:
-        start = start.with_effects(np.zeros((cells.n_judges, 3)))
-    rated = fit(cells, fitted.ridge, variances, start, has_fixed_strengths=True)
-    assert rated.curvature.inverse_judge is not None  # slopes have a variance
-    errors = np.sqrt(np.einsum("kaa->ak", rated.curvature.inverse_judge)) * rated.active[:, None]
-    low, high = rated.parameters.effects.T - Z * errors, rated.parameters.effects.T + Z * errors
-    effects = np.stack([rated.parameters.effects.T, low, high], axis=1)
-    slope = 1 + effects[SLOPE]
-    tie_rate = expit(start.tie - np.log(2) + effects[TIE])
+    rated = replace(fitted, variances=variances * [1, table.has_sides, cells.has_ties])
+    for _ in range(50):
+        rated = judge_step(rated, cells)
+    errors = Z * np.sqrt(np.einsum("kaa->ak", rated.covariances))
+    effects = np.stack([rated.effects.T + shift for shift in (0.0, -errors, errors)], axis=1)
+    slope, position = 1 + effects[SLOPE], effects[POSITION]
+    tie_rate = expit(rated.tie - np.log(2) + effects[TIE])
     n_comparisons, flags = table.comparisons_per_annotator, _flags(table, slope)
-    return RatedJudges(table.annotators, n_comparisons, slope, effects[POSITION], tie_rate, flags)
+    return RatedJudges(table.annotators, n_comparisons, slope, position, tie_rate, flags)
 
 
 def _flags(table: Comparisons, slope: Floats) -> Array:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from blindfuse.comparisons.judges import RatedJudges
-from blindfuse.comparisons.likelihood import log_probabilities
-from blindfuse.comparisons.ranks import Posterior, Z
+from blindfuse.comparisons.model import log_probabilities
 from blindfuse.comparisons.rule import Evidence
 from blindfuse.comparisons.table import Comparisons
+from blindfuse.comparisons.uncertainty import Posterior, Z
 from blindfuse.errors import BadParameter, list_names, suggest
 from blindfuse.responses.coding import as_column, positions
 from blindfuse.result import Columns, Paragraph, counts, json_rows, summarize
@@ -98,15 +98,15 @@ class Ranking:
             )
         mean, error = self.posterior.difference(i, j)
         slope, position, tie = np.ones(len(i)), np.zeros(len(i)), np.zeros(len(i))
-        parameters = self.evidence.chosen.parameters
+        fitted = self.evidence.chosen
         if annotators is not None:
             k = _places(as_column(annotators), self.comparisons.annotators, "annotator")
             if self.evidence.uses_judges:
-                slope, position, tie = (parameters.effects[k] + [1, 0, 0]).T
+                slope, position, tie = (fitted.effects[k] + [1, 0, 0]).T
         total = np.zeros((len(i), 3))
         for node, weight in zip(NODES, NODE_WEIGHTS, strict=True):
             eta = slope * (mean + node * error) + position
-            total += weight * np.exp(log_probabilities(eta, parameters.tie + tie))
+            total += weight * np.exp(log_probabilities(eta, fitted.tie + tie))
         return np.asarray(total / NODE_WEIGHTS.sum())
 
     def win_probability(self, a: Hashable, b: Hashable, annotator: Hashable = None) -> float:

@@ -4,16 +4,14 @@ Judge effects are used if they lower the mean loss of held-out comparisons by mo
 ``SIGNIFICANT_Z`` standard errors.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from blindfuse.comparisons.fitting import Fit, SlopeErrors, fit
-from blindfuse.comparisons.likelihood import Cells
-from blindfuse.comparisons.spreads import fit_with_spreads
+from blindfuse.comparisons.model import Cells, Fit, fit
 from blindfuse.typing import Floats
 
-SIGNIFICANT_Z, FOLDS = 2.0, 5
+SIGNIFICANT_Z, FOLDS = 1.0, 5
 """Standard errors by which judge effects must predict better, and folds of the comparisons."""
 
 
@@ -72,13 +70,15 @@ class Evidence:
 
 def gather_evidence(cells: Cells, has_sides: bool = True) -> Evidence:
     """Fit both models and compare how they predict held-out comparisons."""
-    n_judges, none = int(np.count_nonzero(cells.per_judge)), np.zeros(3, dtype=bool)
-    plain = fit_with_spreads(cells.pooled(), none)
-    judges = fit_with_spreads(cells, np.array([True, has_sides, cells.has_ties]), plain)
-    total, held_out = cells.counts.sum(), fold_counts(cells, plain.parameters.strengths)
-    plain_losses = held_out_losses(plain, cells.with_one_judge(), held_out)
+    pooled, n_judges = cells.pooled(), int(np.count_nonzero(cells.per_judge))
+    plain = fit(pooled, Fit.at_start(pooled, 1.0, np.zeros(3)), learns=True)
+    plain = plain.with_judges(cells.n_judges)
+    total, held_out = cells.counts.sum(), fold_counts(cells, plain)
+    plain_losses = held_out_losses(plain, cells, held_out)
     plain_loss = float((held_out * plain_losses).sum() / total)
-    if not judges.active.any():
+    variances = np.array([0.25, 0.1 * has_sides, 0.25 * cells.has_ties]) * (n_judges > 1)
+    judges = fit(cells, replace(plain, variances=variances), learns=True)
+    if not judges.has_effects:
         return Evidence(plain, None, plain_loss, n_judges)
     gains = plain_losses - held_out_losses(judges, cells, held_out)
     mean = float((held_out * gains).sum() / total)
@@ -86,23 +86,21 @@ def gather_evidence(cells: Cells, has_sides: bool = True) -> Evidence:
     return Evidence(plain, judges, plain_loss, n_judges, plain_loss - mean, error)
 
 
-def fold_counts(cells: Cells, strengths: Floats) -> Floats:
+def fold_counts(cells: Cells, plain: Fit) -> Floats:
     """Divide the comparisons into folds, ``[fold, cell, outcome]``, by their content only.
 
-    Equal comparisons are spread evenly over the folds. Others are dealt out in the order of their
-    judge, and of the strengths of their items; neither names nor the order of rows matter.
+    Comparisons are dealt out in the order of the likelihood of their judge and of the strengths of
+    their items, so that neither names nor the order of rows matter.
     """
-    left, right = strengths[cells.left], strengths[cells.right]
-    content = cells.counts @ [1.0, 2.0, 4.0] * (1 + np.cos(left + 2 * right))
-    judges = np.bincount(cells.judge, content, cells.n_judges).round(6)[cells.judge]
-    order = np.lexsort([right.round(9), left.round(9), judges])
-    counts = cells.counts[order]
-    each = np.floor(counts / FOLDS)
-    rest = counts - FOLDS * each
-    first = np.cumsum(np.ceil(rest)).reshape(rest.shape) - np.ceil(rest)
-    folds = np.empty((FOLDS, *counts.shape))
+    logs = np.where(cells.counts > 0, plain.log_probabilities(cells), 0.0)
+    of_judge = np.bincount(cells.judge, (cells.counts * logs).sum(axis=1), cells.n_judges)
+    keys = plain.strengths[cells.right], plain.strengths[cells.left], of_judge[cells.judge]
+    order = np.lexsort([key.round(6) for key in keys])
+    edges = np.concatenate([[0.0], cells.counts[order].cumsum()])
+    folds = np.empty((FOLDS, *cells.counts.shape))
     for fold in range(FOLDS):
-        folds[fold, order] = each + np.clip(rest - (fold - first) % FOLDS, 0, 1)
+        dealt = np.diff(edges // FOLDS + np.clip(edges % FOLDS - fold, 0, 1))
+        folds[fold, order] = dealt.reshape(cells.counts.shape)
     return folds
 
 
@@ -114,8 +112,6 @@ def held_out_losses(fitted: Fit, cells: Cells, held_out: Floats) -> Floats:
     losses = np.zeros_like(held_out)
     for fold, counts in enumerate(held_out):
         kept = cells._replace(counts=np.maximum(cells.counts - counts, 0))
-        errors, start = SlopeErrors.of(fitted, kept), fitted.parameters
-        again = fit(kept, fitted.ridge, fitted.variances, start, errors, max_steps=10)
-        with np.errstate(divide="ignore"):
-            losses[fold] = -np.log(again.parameters.probabilities(cells))
+        kept = kept if fitted.has_effects else kept.pooled()
+        losses[fold] = -fit(kept, fitted, max_steps=10).log_probabilities(cells)
     return np.where(held_out > 0, losses, 0.0)

@@ -9,15 +9,14 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from blindfuse.comparisons.columns import code_column, code_sides, code_values
-from blindfuse.comparisons.likelihood import Cells
+from blindfuse.comparisons.model import Cells
 from blindfuse.comparisons.winners import winner_shares
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses import frames
-from blindfuse.responses.coding import as_column, check_equal_lengths, positions, union
+from blindfuse.responses.coding import as_column, check_equal_lengths, code_names, positions, union
 from blindfuse.responses.comparison_detection import detect_columns
 from blindfuse.responses.inputs import row_description
-from blindfuse.responses.notes import count_note, names_note
+from blindfuse.responses.notes import count_note, names_note, sum_notes
 from blindfuse.responses.rows import read_only
 from blindfuse.responses.scalars import as_floats
 from blindfuse.responses.values import fold
@@ -25,6 +24,9 @@ from blindfuse.typing import Array, Codes, Floats, Integers
 
 EVERYBODY = "all judges"
 """The name of the judge of a table without judges."""
+MIN_ONE_SIDED = 10
+"""Comparisons that the left item won, without one that the right item won, from which on the
+winner is taken to be listed first."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,18 +38,16 @@ class Comparisons:
     Attributes
     ----------
     items, annotators
-        names, in order of first appearance; a table without judges has one of them.
+        names, sorted; a table without judges has one of them.
     judge, left, right ``[row]``
         positions of the annotator and of the items.
     counts ``[row, outcome]``
         comparisons that the left item won, ties, and comparisons that the right item won, each
         with its weight.
-    squares ``[row, outcome]``
-        sums of squared weights.
     prompts, prompt
         names of what was compared on, and their positions ``[row]``; None if they are not known.
-    has_sides
-        whether it is known which item was on the left, so that judges may have a position bias.
+    lists_winners
+        whether the left item won by definition.
     remarks
         notes about the conversion of the user's values.
     """
@@ -58,14 +58,13 @@ class Comparisons:
     left: Codes
     right: Codes
     counts: Floats
-    squares: Floats
     prompts: Array | None = None
     prompt: Codes | None = None
-    has_sides: bool = True
+    lists_winners: bool = False
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("judge", "left", "right", "counts", "squares"):
+        for name in ("judge", "left", "right", "counts"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @classmethod
@@ -87,37 +86,50 @@ class Comparisons:
         winners are left out. ``weights`` say how many comparisons a row stands for. Without a
         winner, all left items won, and judges have no position bias.
         """
-        i, j, items = code_sides(left, right)
-        coded = code_values(np.ones(len(i)) if winner is None else winner)
-        columns = {"left": i, "right": j, "winner": coded.codes}
-        judge: Any = np.zeros(len(i), dtype=np.intp)
-        names, prompt, prompt_names = as_column([EVERYBODY]), None, None
+        given = {"left": left, "right": right, "winner": winner, "annotators": annotators}
+        given |= {"weights": weights, "prompts": prompts}
+        columns = {
+            name: as_column(frames.values(column))
+            for name, column in given.items()
+            if column is not None
+        }
+        check_equal_lengths(columns)
+        n = len(columns["left"])
+        sides = [columns["left"], columns["right"]]
+        if sides[0].dtype.kind != sides[1].dtype.kind:
+            sides = [side.astype(object) for side in sides]
+        both, items, item_notes = _sorted_codes(np.concatenate(sides), "item")
+        i, j = both[:n], both[n:]
+        judge, annotator_names = np.zeros(n, dtype=np.intp), as_column([EVERYBODY])
+        prompt = prompt_names = None
         if annotators is not None:
-            columns["annotators"], names = judge, _ = code_column(annotators, "annotator")
+            judge, annotator_names, _ = _sorted_codes(columns["annotators"], "annotator")
         if prompts is not None:
-            columns["prompts"], prompt_names = prompt, _ = code_column(prompts, "prompt")
-        weight = np.ones(len(i)) if weights is None else _check_weights(weights)
-        check_equal_lengths(columns | {"weights": weight} if weights is not None else columns)
-        share, notes = winner_shares(coded, i, j, items)
+            prompt, prompt_names, _ = _sorted_codes(columns["prompts"], "prompt")
+        weight = _check_weights(columns["weights"]) if weights is not None else np.ones(n)
+        share, notes = np.ones(n), item_notes
+        if winner is not None:
+            share, winner_notes = winner_shares(columns["winner"], i, j, items)
+            notes = [*notes, *winner_notes]
         same = np.unique(i[i == j])
-        notes = [*_case_note(items), *notes]
-        notes += count_note(
-            int((i == j).sum()),
-            f"comparison{{s}} of an item with itself left out: {list_names(items[same])}",
-        )
+        text = f"comparison{{s}} of an item with itself left out: {list_names(items[same])}"
+        notes += count_note(int((i == j).sum()), text)
         used = ~np.isnan(share) & (i != j) & (weight > 0)
-        judge, i, j, share, weight = (x[used] for x in (judge, i, j, share, weight))
-        prompt = None if prompt is None else prompt[used]
-        lists_winners = len(share) >= 10 and (share == 1).any() and np.isin(share, (0.5, 1)).all()
-        if lists_winners and winner is not None:
-            notes.append("the left item wins every comparison, so no position bias is estimated")
-        ties = (share == 0.5) if np.isin(share, (0, 0.5, 1)).all() else np.zeros(len(share))
-        counts = np.stack([share - ties / 2, ties, 1 - share - ties / 2], axis=1)
-        squares = counts * weight[:, None] ** 2
-        counts = counts * weight[:, None]
-        has_sides = winner is not None and not lists_winners
-        parts = (items, names, judge, i, j, counts, squares)
-        return cls(*parts, prompt_names, prompt, has_sides, tuple(notes))._grouped()
+        is_tie = (share == 0.5) & np.isin(share[used], (0, 0.5, 1)).all()
+        counts = np.stack([share - is_tie / 2, is_tie, 1 - share - is_tie / 2], axis=1)
+        table = cls(
+            items,
+            annotator_names,
+            judge[used],
+            i[used],
+            j[used],
+            (counts * weight[:, None])[used],
+            prompt_names,
+            None if prompt is None else prompt[used],
+            winner is None,
+            tuple(notes),
+        )
+        return table._grouped()
 
     @classmethod
     def from_frame(cls, frame: Any, **columns: str | None) -> "Comparisons":
@@ -141,55 +153,53 @@ class Comparisons:
         return cls.from_columns(*map(columns.get, roles), weights=weights, prompts=prompts)
 
     def _grouped(self) -> "Comparisons":
-        """Return the table with one row per judge, left item, right item and prompt."""
-        I, K = len(self.items), len(self.annotators)
-        size = K * I * I * (1 if self.prompts is None else len(self.prompts))
-        if size >= 2**62:
-            return self
-        key = (self.judge * I + self.left) * I + self.right
-        key = key if self.prompt is None else key + self.prompt * (K * I * I)
+        """Return the table with one row per judge, left item, right item and prompt, in order."""
+        key, size = np.zeros(len(self.left), dtype=np.intp), 1
+        keys = [(self.judge, self.n_annotators), (self.left, self.n_items)]
+        keys.append((self.right, self.n_items))
+        if self.prompt is not None and self.prompts is not None:
+            keys.append((self.prompt, len(self.prompts)))
+        for codes, n in keys:
+            if size * n >= 2**62:
+                size, key = len(key), np.unique(key, return_inverse=True)[1]
+            size, key = size * n, key * n + codes
         if size <= 1 << 24:  # counting takes less time than sorting
-            kept = np.flatnonzero(np.bincount(key, minlength=size))
-            distinct, place = kept, key
+            present = np.bincount(key, minlength=size) > 0
+            place = (np.cumsum(present) - 1)[key]
         else:
-            distinct, place = np.unique(key, return_inverse=True)
-            kept, size = np.arange(len(distinct)), 0
-        sums = [
-            np.stack([np.bincount(place, x, size)[kept] + 0.0 for x in table.T], axis=1)
-            for table in (self.counts, self.squares)
-        ]
-        rest, right = np.divmod(distinct, I)
-        rest, left = np.divmod(rest, I)
-        prompt, judge = np.divmod(rest, K)
+            place = np.unique(key, return_inverse=True)[1]
+        n_rows = int(place.max(initial=-1)) + 1
+        some_row = np.empty(n_rows, dtype=np.intp)
+        some_row[place] = np.arange(len(place))
+        sums = [np.bincount(place, column, n_rows) for column in self.counts.T]
         return replace(
             self,
-            judge=judge,
-            left=left,
-            right=right,
-            prompt=None if self.prompt is None else prompt,
-            counts=sums[0],
-            squares=sums[1],
+            judge=self.judge[some_row],
+            left=self.left[some_row],
+            right=self.right[some_row],
+            prompt=None if self.prompt is None else self.prompt[some_row],
+            counts=np.stack(sums, axis=1).astype(np.float64),
         )
 
     def __add__(self, other: "Comparisons") -> "Comparisons":
         """Return the comparisons of both tables; names that are equal are the same."""
         if (self.prompts is None) != (other.prompts is None):
             raise BadLabels("Only one of both tables has prompts. Read both with them, or none.")
-        names, rows = {}, {}
+        changes: dict[str, Any] = {"counts": np.concatenate([self.counts, other.counts])}
         kinds = {"items": ("left", "right"), "annotators": ("judge",), "prompts": ("prompt",)}
         for kind, fields in kinds.items():
             own, others = getattr(self, kind), getattr(other, kind)
             if own is not None:
-                names[kind] = union(own, others, kind)
-                place = positions(others, names[kind])
+                names = union(own, others, kind)
+                order = _name_order(names)
+                place, changes[kind] = np.argsort(order), names[order]
+                at = positions(own, names), positions(others, names)
                 for field in fields:
-                    moved = place[getattr(other, field)]
-                    rows[field] = np.concatenate([getattr(self, field), moved])
-        for field in ("counts", "squares"):
-            rows[field] = np.concatenate([getattr(self, field), getattr(other, field)])
-        remarks = tuple(dict.fromkeys([*self.remarks, *other.remarks]))
-        has_sides = self.has_sides and other.has_sides
-        return replace(self, **names, **rows, has_sides=has_sides, remarks=remarks)._grouped()
+                    codes = [place[at[n][getattr(t, field)]] for n, t in enumerate((self, other))]
+                    changes[field] = np.concatenate(codes)
+        remarks = tuple(sum_notes([*self.remarks, *other.remarks]))
+        lists_winners = self.lists_winners and other.lists_winners
+        return replace(self, **changes, lists_winners=lists_winners, remarks=remarks)._grouped()
 
     @property
     def n_items(self) -> int:
@@ -203,6 +213,13 @@ class Comparisons:
     def has_judges(self) -> bool:
         """Whether it is known who compared."""
         return not (self.n_annotators == 1 and self.annotators[0] == EVERYBODY)
+
+    @property
+    def has_sides(self) -> bool:
+        """Whether it is known which item was on the left, so that judges may have a position bias:
+        not if the winner is listed first."""
+        lefts, _, rights = self.counts.sum(axis=0) if len(self.counts) else np.zeros(3)
+        return not self.lists_winners and bool(rights > 0 or lefts < MIN_ONE_SIDED)
 
     @cached_property
     def n_comparisons(self) -> float:
@@ -237,16 +254,9 @@ class Comparisons:
     @cached_property
     def cells(self) -> Cells:
         """The comparisons grouped by judge, left item and right item."""
-        return self.rows if self.prompt is None else self._without_prompts().rows
-
-    @cached_property
-    def squared_cells(self) -> Cells:
-        """As ``cells``, with squared weights in place of weights."""
-        table = self if self.prompt is None else self._without_prompts()
-        return table.rows._replace(counts=table.squares)
-
-    def _without_prompts(self) -> "Comparisons":
-        return replace(self, prompts=None, prompt=None)._grouped()
+        if self.prompt is None:
+            return self.rows
+        return replace(self, prompts=None, prompt=None)._grouped().rows
 
     @cached_property
     def groups(self) -> Integers:
@@ -264,17 +274,17 @@ class Comparisons:
     def notes(self) -> tuple[str, ...]:
         """Facts about the comparisons that a user should know before ranking the items."""
         played, won = self.comparisons_per_item, self.wins_per_item
-        always = self.items[(won == played) & (played > 0)]
-        never = self.items[(won == 0) & (played > 0)]
         shrunk = "every comparison; shrinkage makes the strength finite"
         notes = [
             *self.remarks,
+            *_spelling_note(self.items),
             *names_note(self.items[played == 0], "item{s} without a comparison, not ranked"),
-            *names_note(always, f"item{{s}} that won {shrunk}"),
-            *names_note(never, f"item{{s}} that lost {shrunk}"),
+            *names_note(self.items[(won == played) & (played > 0)], f"item{{s}} that won {shrunk}"),
+            *names_note(self.items[(won == 0) & (played > 0)], f"item{{s}} that lost {shrunk}"),
         ]
-        sizes = np.bincount(self.groups)
-        n_groups = int(np.count_nonzero(sizes > 1))
+        if not self.has_sides and not self.lists_winners:
+            notes.append("the left item wins every comparison, so no position bias is estimated")
+        n_groups = int(np.count_nonzero(np.bincount(self.groups) > 1))
         if n_groups > 1:
             names = [list_names(self.items[self.groups == at], 3) for at in range(min(3, n_groups))]
             notes.append(
@@ -294,8 +304,23 @@ class Comparisons:
         return "\n  ".join([size, *self.notes])
 
 
-def _check_weights(weights: Any) -> Floats:
-    values = as_floats(as_column(frames.values(weights)), row_description)
+def _sorted_codes(column: Array, kind: str) -> tuple[Codes, Array, list[str]]:
+    """Return the codes of names, the sorted names, and notes about them."""
+    codes, names, notes = code_names(column, kind)
+    order = _name_order(names)
+    return np.argsort(order)[codes], names[order], notes
+
+
+def _name_order(names: Array) -> Codes:
+    values = names.tolist()
+    return np.array(
+        sorted(range(len(values)), key=lambda at: (str(type(values[at])), values[at])),
+        dtype=np.intp,
+    )
+
+
+def _check_weights(column: Array) -> Floats:
+    values = as_floats(column, row_description)
     wrong = np.flatnonzero(~(values >= 0))
     if len(wrong):
         raise BadLabels(
@@ -305,7 +330,7 @@ def _check_weights(weights: Any) -> Floats:
     return values
 
 
-def _case_note(items: Array) -> list[str]:
+def _spelling_note(items: Array) -> list[str]:
     """Return a note about items whose names differ by case, spaces or punctuation only."""
     spellings: dict[str, list[str]] = {}
     for name in items.tolist():

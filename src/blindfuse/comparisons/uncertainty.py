@@ -1,46 +1,74 @@
-"""Uncertainty of the strengths: a sandwich estimate, clustered by prompt or judge.
+"""Uncertainty of the strengths: a sandwich estimate, clustered by prompt or judge; ranks and tiers.
 
-The covariance is V = S⁻¹ B S⁻¹. S is the curvature, with the judge effects eliminated; B is the
-sum of s sᵀ over clusters, where s is the score of a cluster after the same elimination, and what
-the priors of strengths and effects add. It is stored as a root: V = R Rᵀ, ``root[item, m]``.
+The covariance is V = S⁻¹ B S⁻¹. S is the curvature of the penalised likelihood; B is the sum of
+s sᵀ over clusters, where s is the score of a cluster, and what the prior of the strengths adds.
+It is stored as a root: V = R Rᵀ, ``root[item, m]``.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cholesky
 from scipy.sparse import csr_array
 
-from blindfuse.comparisons.fitting import Fit
-from blindfuse.comparisons.likelihood import SLOPE, Cells, scores
-from blindfuse.comparisons.spreads import typical_slope
+from blindfuse.comparisons.model import MAX_DENSE, SLOPE, Cells, Fit, solver, typical_slope
 from blindfuse.comparisons.table import Comparisons
 from blindfuse.typing import Codes, Floats, Integers
+
+Z = 1.959963984540054
+"""Standard errors of a 95 % interval."""
+N_DIRECTIONS = 64
+"""Random directions in which the covariance of very many items is computed."""
 
 
 def covariance_root(fitted: Fit, table: Comparisons) -> Floats:
     """Return the root of the covariance of the strengths, relative to the mean of their group.
 
     Comparisons on the same prompt, or else by the same judge, may have errors in common. With few
-    judges, their own covariance is mixed with that of single comparisons, which is enlarged by the
-    factor that all items together show. The unit of the strengths has a standard error too.
+    clusters, their own covariance is mixed with that of single comparisons, which is enlarged by
+    the factor that all items together show. The unit of the strengths has a standard error too.
     """
+    cells = table.rows
+    slope = 1 + fitted.effects[cells.judge, SLOPE]
+    log_probabilities = fitted.log_probabilities(cells)
+    win, _, loss = np.exp(log_probabilities).T
+    scores = slope[:, None] * (np.array([0.5, 0, -0.5]) - (win - loss)[:, None] / 2)
+    solve = solver(fitted.curvature(cells, fitted.derivatives(cells).eta_eta))
 
-    def root(cells: Cells, clusters: Codes | None = None) -> Floats:
-        return centred(_root(fitted, cells, clusters), table.groups)
+    def root(clusters: Codes, values: Floats) -> Floats:
+        matrix = _incidence(cells, clusters, values)
+        return centred(solve(_score_root(matrix, fitted.ridge)), table.groups)
 
-    _, unit_error = typical_slope(fitted)
-    strengths = centred(fitted.parameters.strengths, table.groups)[:, None]
-    n_judges = np.count_nonzero(table.comparisons_per_annotator)
-    if table.prompt is not None:
-        roots = [root(table.rows, table.prompt)]
-    elif n_judges == 1 or not table.cells.is_dense:
-        roots = [root(table.squared_cells)]
-    else:
-        single, clustered = root(table.squared_cells), root(table.cells, table.cells.judge)
-        clustered = clustered * np.sqrt(n_judges / (n_judges - 1))
+    rows = np.arange(len(cells.left))
+    single = root(rows, np.sqrt((cells.counts * scores**2).sum(axis=1)))
+    clusters = cells.judge if table.prompt is None else table.prompt
+    n = len(np.unique(clusters))
+    roots = [single]
+    if n > 1:
+        clustered = root(clusters, (cells.counts * scores).sum(axis=1)) * np.sqrt(n / (n - 1))
         factor = max(1.0, float((clustered**2).sum() / (single**2).sum()))
-        share = n_judges / (n_judges + table.n_items)
+        share = n / (n + table.n_items)
         roots = [np.sqrt(share) * clustered, np.sqrt((1 - share) * factor) * single]
+    _, unit_error = typical_slope(fitted, cells)
+    strengths = centred(fitted.strengths, table.groups)[:, None]
     return np.hstack([*roots, unit_error * strengths])
+
+
+def _incidence(cells: Cells, clusters: Codes, values: Floats) -> csr_array:
+    """Return Σ value (e_i − e_j) of each cluster, ``[cluster, item]``."""
+    rows, columns = np.tile(clusters, 2), np.concatenate([cells.left, cells.right])
+    shape = int(clusters.max()) + 1, cells.n_items
+    return csr_array((np.concatenate([values, -values]), (rows, columns)), shape=shape)
+
+
+def _score_root(matrix: csr_array, ridge: float) -> Floats:
+    """Return a root of MᵀM + ridge; of very many items, its product with random directions."""
+    if matrix.shape[1] <= MAX_DENSE:
+        B = (matrix.T @ matrix).toarray()
+        return np.asarray(cholesky(B + (ridge + 1e-12 * B.max()) * np.eye(len(B)), lower=True))
+    rng, scale = np.random.default_rng(0), 1 / np.sqrt(N_DIRECTIONS)
+    signs, noise = (rng.choice([-scale, scale], (n, N_DIRECTIONS)) for n in matrix.shape)
+    return np.asarray(matrix.T @ signs + np.sqrt(ridge) * noise)
 
 
 def centred(values: Floats, groups: Integers) -> Floats:
@@ -51,57 +79,77 @@ def centred(values: Floats, groups: Integers) -> Floats:
     return np.asarray(values - means[groups].reshape(values.shape))
 
 
-def _root(fitted: Fit, cells: Cells, clusters: Codes | None) -> Floats:
-    """Return the root of the covariance, for these clusters or for single comparisons.
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Strengths given the comparisons and the spread of all items: normal, with this mean.
 
-    Of very many items, it is the root in 64 random directions.
+    Attributes
+    ----------
+    mean ``[item]``
+        relative to the mean of the item's group.
+    root ``[item, m]``
+        the covariance is ``root @ root.T``.
+    groups ``[item]``
+        items of different groups cannot be compared.
     """
-    if fitted.cells.n_judges != cells.n_judges:
-        cells = cells.with_one_judge()
-    common, judge = _cluster_scores(fitted, cells, clusters)
-    U, W = cells.n_items + 1, fitted.curvature.eliminated
-    ridge = np.append(np.full(U - 1, fitted.ridge), 0.0)
-    if not cells.is_dense:
-        rng = np.random.default_rng(0)
-        signs = rng.choice([-1.0, 1.0], (common.shape[0], 64)) / 8
-        prior = np.sqrt(ridge)[:, None] * rng.normal(size=(U, 64)) / 8
-        return fitted.curvature.solve(common.T @ signs + prior)[:-1]
-    B = (common.T @ common).toarray() + np.diag(ridge)
-    if W is not None:
-        flat, half = W.reshape(-1, U), (common.T @ judge) @ W.reshape(-1, U)
-        precisions = np.divide(1, fitted.variances, where=fitted.variances > 0, out=np.zeros(3))
-        prior = (W * np.sqrt(precisions)[:, None]).reshape(-1, U)
-        B += flat.T @ ((judge.T @ judge) @ flat) - half - half.T + prior.T @ prior
-    factor = cholesky(B + 1e-12 * np.diag(B).max() * np.eye(U), lower=True)
-    return fitted.curvature.solve(factor)[:-1]
+
+    mean: Floats
+    root: Floats
+    groups: Integers
+
+    def difference(self, left: Codes, right: Codes) -> tuple[Floats, Floats]:
+        """Return mean and standard deviation of θ_left − θ_right."""
+        spread = self.root[left] - self.root[right]
+        return self.mean[left] - self.mean[right], np.sqrt((spread**2).sum(axis=-1))
+
+    def rank_draws(self) -> Integers:
+        """Return draws of the ranks ``[draw, item]``.
+
+        Draws follow the order of the strengths, so that they do not depend on that of the items.
+        """
+        n_items, rng = len(self.mean), np.random.default_rng(0)
+        n_draws = max(100, min(4_000, 20_000_000 // n_items))
+        if n_items > MAX_DENSE:
+            noise = rng.normal(size=(n_draws, self.root.shape[1])) @ self.root.T
+        else:
+            order, noise = np.argsort(-self.mean), np.empty((n_draws, n_items))
+            covariance = self.root[order] @ self.root[order].T
+            covariance += 1e-12 * np.diag(covariance).max() * np.eye(n_items)
+            normal = rng.normal(size=(n_draws, n_items))
+            noise[:, order] = normal @ np.linalg.cholesky(covariance).T
+        ranks = np.empty(noise.shape, dtype=np.int32)
+        for group in range(self.groups.max() + 1):
+            items = np.flatnonzero(self.groups == group)
+            order = np.argsort(-(self.mean + noise)[:, items], axis=1)
+            ranks[:, items] = np.argsort(order, axis=1) + 1
+        return ranks
 
 
-def _cluster_scores(
-    fitted: Fit, cells: Cells, clusters: Codes | None
-) -> tuple[csr_array, csr_array]:
-    """Return the score of each cluster by common parameters and by effects.
+def ranks_of(strengths: Floats, groups: Integers) -> Integers:
+    """Return the rank of each item in its group, from 1; equal strengths share the best rank."""
+    ranks = np.empty(len(strengths), dtype=np.int64)
+    rounded = np.round(-strengths, 9)
+    for group in range(groups.max() + 1):
+        items = groups == group
+        ranks[items] = 1 + np.searchsorted(np.sort(rounded[items]), rounded[items])
+    return ranks
 
-    Without clusters, each outcome of each cell has one row, with the root of its number as weight.
+
+def tiers_of(posterior: Posterior, ranks: Integers) -> Integers:
+    """Return the tier of each item in its group, from 1.
+
+    A tier begins with the best item that is left; it has all that follow, up to the first whose
+    difference from it has a 95 % interval above zero.
     """
-    difference, _, _ = fitted.parameters.predictors(cells)
-    g = scores(fitted.parameters.probabilities(cells))
-    place, n_clusters = np.arange(len(cells.left)), len(cells.left)
-    if clusters is None:
-        g = (g * np.sqrt(cells.counts)[:, :, None]).reshape(-1, 2)
-        cell = np.repeat(place, 3)
-        place, n_clusters = np.arange(len(cell)), len(cell)
-        cells, difference = cells._replace(judge=cells.judge[cell]), difference[cell]
-        cells = cells._replace(left=cells.left[cell], right=cells.right[cell])
-    else:
-        g = np.einsum("co,cop->cp", cells.counts, g)
-        place, n_clusters = clusters, int(clusters.max()) + 1
-    by_eta, by_tie = g[:, 0], g[:, 1] * fitted.cells.has_ties
-    value = (1 + fitted.parameters.effects[cells.judge, SLOPE]) * by_eta
-    I, K = cells.n_items, cells.n_judges
-    columns = np.concatenate([cells.left, cells.right, np.full(len(place), I)])
-    rows, values = np.tile(place, 3), np.concatenate([value, -value, by_tie])
-    common = csr_array((values, (rows, columns)), shape=(n_clusters, I + 1))
-    columns = np.concatenate([cells.judge * 3 + effect for effect in range(3)])
-    values = np.concatenate([difference * by_eta, by_eta, by_tie])
-    values = values * np.repeat(fitted.active, len(place))
-    return common, csr_array((values, (rows, columns)), shape=(n_clusters, 3 * K))
+    tiers = np.ones(len(ranks), dtype=np.int64)
+    order = np.lexsort([ranks, posterior.groups])
+    leader, tier = order[0], 1
+    for item in order[1:].tolist():
+        if posterior.groups[item] != posterior.groups[leader]:
+            leader, tier = item, 1
+        else:
+            mean, error = posterior.difference(leader, item)
+            if mean > Z * error:
+                leader, tier = item, tier + 1
+        tiers[item] = tier
+    return tiers

@@ -1,10 +1,11 @@
 """What the values in a column of winners mean: a name, a side, a tie or a probability."""
 
+from typing import Any
+
 import numpy as np
 
-from blindfuse.comparisons.columns import CodedColumn
 from blindfuse.errors import BadLabels, list_names
-from blindfuse.responses.coding import as_plain_names, positions
+from blindfuse.responses.coding import as_plain_names, factorize, positions
 from blindfuse.responses.comparison_detection import (
     TIES,
     is_missing_winner,
@@ -16,64 +17,52 @@ from blindfuse.typing import Array, Codes, Flags, Floats
 
 
 def winner_shares(
-    winner: CodedColumn, left: Codes, right: Codes, items: Array
+    winner: Array, left: Codes, right: Codes, items: Array
 ) -> tuple[Floats, list[str]]:
     """Return 1 where the left item won, 0 where the right one did, ½ for ties, NaN if missing.
 
     Values between are probabilities that the left item won. A column holds names of items, or
     sides; names count where they fit every row.
     """
-    values, codes = winner.names.tolist(), winner.codes
-    meanings = np.array([side_of(value) for value in values])  # NaN: neither a side nor missing
-    absent = np.array([is_missing_winner(value) for value in values], dtype=bool)
-    tied = np.array([plain_word(value) in TIES for value in values], dtype=bool)
-    item = positions(as_plain_names(winner.names), items)[codes]
-    is_left, is_right = item == left, item == right
-    is_named = is_left | is_right
-    has_meaning = (~np.isnan(meanings) | absent)[codes]
-    by_name = np.where(is_named, is_left.astype(float), meanings[codes])
-    notes = count_note(int(absent[codes].sum()), "comparison{s} without a winner left out")
-    if (is_named | (tied | absent)[codes]).all():
-        _check_numbers(winner, has_meaning.all() and (by_name != meanings[codes])[is_named].any())
+    codes, names = factorize(winner)
+
+    def per_row(describe: Any) -> Array:
+        return np.array([describe(value) for value in names.tolist()])[codes]
+
+    sides, absent = per_row(side_of), per_row(is_missing_winner).astype(bool)
+    tied = per_row(lambda value: plain_word(value) in TIES).astype(bool)
+    item = positions(as_plain_names(names), items)[codes]
+    is_named = (item == left) | (item == right)
+    by_name = np.where(is_named, item == left, np.where(absent, np.nan, sides))
+    has_side = ~np.isnan(sides) | absent
+    notes = count_note(int(absent.sum()), "comparison{s} without a winner left out")
+    if (is_named | tied | absent).all():
+        if winner.dtype.kind in "biuf" and has_side.all() and (by_name != sides)[is_named].any():
+            raise BadLabels(
+                f"Winners {list_names(names)} may be names of items, or 1 for the left item and 0 "
+                "for the right one. Write 'left', 'right' and 'tie', or names that are text."
+            )
         return by_name, notes
-    if has_meaning.all():
-        return meanings[codes], notes
-    _check_sides(winner, is_named | has_meaning, left, right, items)
-    _check_one_meaning(winner, is_named, has_meaning)
-    return by_name, notes
-
-
-def _check_numbers(winner: CodedColumn, is_ambiguous: bool) -> None:
-    """Raise BadLabels if numbers may be names of items or shares of the win, which differ."""
-    if is_ambiguous and winner.names.dtype.kind in "biuf":
-        raise BadLabels(
-            f"Winners {list_names(winner.names)} may be names of items, or 1 for the left item and "
-            "0 for the right one. Write 'left', 'right' and 'tie', or names that are text."
-        )
-
-
-def _check_sides(
-    winner: CodedColumn, is_clear: Flags, left: Codes, right: Codes, items: Array
-) -> None:
-    """Raise BadLabels for the first winner that is neither item of its row."""
-    if is_clear.all():
-        return
-    row = int(np.argmin(is_clear))
-    unclear = dict.fromkeys(winner.names[winner.codes[~is_clear]].tolist())
-    raise BadLabels(
-        f"Winners {list_names(unclear)} are neither side of their comparison: row {row} compares "
-        f"{list_names(items[[left[row]]])} with {list_names(items[[right[row]]])}. Write the name "
-        "of the winner, 'tie', 'left' or 'right', or the probability from 0 to 1 that the left "
-        "item wins."
+    if has_side.all():
+        return np.where(absent, np.nan, sides), notes
+    raise _unclear_winner(
+        winner, ~(is_named | has_side), is_named | tied | absent, left, right, items
     )
 
 
-def _check_one_meaning(winner: CodedColumn, is_named: Flags, has_meaning: Flags) -> None:
-    """Raise BadLabels if a value is the name of an item in one row and a side in another."""
-    named = set(winner.codes[is_named & has_meaning].tolist())
-    if named & set(winner.codes[~is_named].tolist()):
-        names = list_names(winner.names[sorted(named)])
-        raise BadLabels(
-            f"Winners {names} are names of items in some rows, and sides in others. Write names in "
-            "all rows, or 'left' and 'right'."
-        )
+def _unclear_winner(
+    winner: Array, neither: Flags, is_clear: Flags, left: Codes, right: Codes, items: Array
+) -> BadLabels:
+    """Return the error about winners that are neither side, or names only in some rows."""
+    wrong = neither if neither.any() else ~is_clear
+    row = int(np.argmax(wrong))
+    unclear = list_names(dict.fromkeys(winner[wrong].tolist()))
+    problem = (
+        "neither side of their comparison" if neither.any() else "sides, where others are names"
+    )
+    pair = " with ".join(list_names(items[[side[row]]]) for side in (left, right))
+    return BadLabels(
+        f"Winners {unclear} are {problem}: row {row} compares {pair}. Write the name of the winner "
+        "or 'tie' in all rows; or 'left', 'right' and 'tie'; or the probability from 0 to 1 that "
+        "the left item wins."
+    )

@@ -115,14 +115,14 @@ def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
         codes, firsts = factorize_integers(array)
         return CodedNames(codes, array[firsts], [])
     is_text = array.dtype.kind in "OUT"
-    codes, distinct = _factorize(array) if is_text else _by_appearance(array)
+    codes, distinct = factorize(array) if is_text else _by_appearance(array)
     notes: list[str] = []
     plain_distinct = as_plain_names(distinct) if plain else distinct
     if plain_distinct is not distinct:
         names = distinct.tolist(), plain_distinct.tolist()
         if any(trim(old) != new for old, new in zip(*names, strict=True)):
             notes = [whole_number_note(kind)]
-        code_of_name, distinct = _factorize(plain_distinct)
+        code_of_name, distinct = factorize(plain_distinct)
         codes = code_of_name[codes]
     empty = ("",) if plain else ()
     nameless = [code for code, name in enumerate(distinct) if is_null(name) or name in empty]
@@ -153,7 +153,7 @@ def code_labels(values: Array, options: LabelOptions, describe: Callable[[int], 
     """
     if values.dtype.kind in "cmMV":
         raise BadLabels(f"Labels of type {values.dtype} are not supported. Convert them to text.")
-    codes, distinct = _factorize(values)
+    codes, distinct = factorize(values)
     n_times = np.bincount(codes.astype(np.intp, copy=False), minlength=len(distinct)).tolist()
     occurring = [one if n else None for one, n in zip(distinct.tolist(), n_times, strict=True)]
 
@@ -286,7 +286,7 @@ def _narrow(array: Array) -> Array:
         return array
 
 
-def _factorize(values: Array) -> tuple[Array, Array]:
+def factorize(values: Array) -> tuple[Array, Array]:
     """Return codes and distinct values, so that ``distinct[codes]`` are the values.
 
     Integers within a small range are their own codes, so that a matrix of codes is not copied.
@@ -300,10 +300,12 @@ def _factorize(values: Array) -> tuple[Array, Array]:
     if values.dtype.kind not in "OUT":
         distinct, codes = np.unique(values, return_inverse=True)
         return codes, distinct
-    seen: dict[Any, int] = {}
-    keys = map(name_key, values.tolist())
-    codes = np.fromiter((seen.setdefault(key, len(seen)) for key in keys), np.intp, values.size)
-    return codes, np.fromiter(map(key_value, seen), dtype=object, count=len(seen))
+    keys = values.tolist()
+    if set(map(type, keys)) != {str}:
+        keys = list(map(name_key, keys))
+    code_of = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+    codes = np.fromiter(map(code_of.__getitem__, keys), np.intp, values.size)
+    return codes, np.fromiter(map(key_value, code_of), dtype=object, count=len(code_of))
 
 
 def _reject_invalid_labels(
