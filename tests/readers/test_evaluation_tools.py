@@ -198,6 +198,34 @@ def test_a_damaged_log_of_inspect_is_refused() -> None:
         read(as_file(log))
 
 
+def test_a_log_that_inspect_wrote_is_read(tmp_path: Path) -> None:
+    """Without a network: the solver answers, and no model is asked."""
+    inspect_ai = pytest.importorskip("inspect_ai")
+    from inspect_ai.dataset import Sample
+    from inspect_ai.scorer import includes, match
+    from inspect_ai.solver import solver
+
+    @solver  # type: ignore[untyped-decorator]
+    def answer() -> Any:
+        async def solve(state: Any, generate: Any) -> Any:
+            state.output.completion = "a word and more"
+            return state
+
+        return solve
+
+    dataset = [Sample(input="?", target=word, id=word) for word in ("word", "more")]
+    task = inspect_ai.Task(dataset=dataset, solver=answer(), scorer=[includes(), match()])
+    where = {"log_dir": str(tmp_path), "log_format": "eval", "display": "none"}
+    inspect_ai.eval(task, model="mockllm/model", **where)
+    (path,) = tmp_path.glob("*.eval")
+    assert labels_by_name(read(path).responses) == {
+        ("word", "includes"): "correct",
+        ("word", "match"): "incorrect",
+        ("more", "includes"): "correct",
+        ("more", "match"): "correct",
+    }
+
+
 # Langfuse
 
 SCORES = [

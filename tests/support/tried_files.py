@@ -694,8 +694,6 @@ def _files() -> list[TriedFile]:
     columns = {name: [row[name] for row in records] for name in records[0]}
     by_item = _by_item()
     compact = json.dumps({"model": "x", "results": records}).encode()
-    zstandard = b"\x28\xb5\x2f\xfd" + bytes(range(100))
-    workbook = as_archive({"xl/workbook.xml": b"<x/>", "[Content_Types].xml": b"<x/>"})
     markdown = "| item | annotator | label |\n|---|---|---|\n" + "".join(
         f"| {' | '.join(row.values())} |\n" for row in records
     )
@@ -738,8 +736,6 @@ def _files() -> list[TriedFile]:
         tried("zip", "votes.zip", as_archive({"votes.csv": LONG})),
         TriedFile("tar", {"votes.tar": _as_tar(LONG)}),
         *_json_shapes(by_item),
-        refused("Zstandard", zstandard, "is not a table of responses", name="votes.csv.zst"),
-        refused("Excel workbook", workbook, "contains no file … CSV", name="votes.xlsx"),
     ]
 
 

@@ -5,9 +5,12 @@ are their responses.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from blindfuse.errors import BadFile
 from blindfuse.readers.reader import ParsedResponses, Row, expected_structure, frame_of_rows
+from blindfuse.readers.sources import Source, needed
 from blindfuse.readers.tables import Record, Table, load_records
 from blindfuse.responses.detection import ColumnOptions
 
@@ -44,6 +47,18 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
         {"item": "id", "annotator": "scorer" if are_judges else "model", "label": label},
         gold=frame_of_rows(truths).select("item", target="label") if is_answer else None,
     )
+
+
+def as_json(source: Source) -> Source:
+    """Return a log in the format ``.eval`` as JSON."""
+    if not isinstance(source.content, Path):
+        raise BadFile(f"{source.name} is packed. Unpack it.")
+    logs = needed("inspect_ai.log", "inspect", source.name)
+    try:
+        log = logs.read_eval_log(str(source.content))
+    except Exception as error:  # of the archive, or of its structure
+        raise BadFile(f"{source.name} is a damaged log: {error}. Export it again.") from None
+    return Source(source.name, log.model_dump_json().encode())
 
 
 def _value(score: Record, label: str) -> Any:

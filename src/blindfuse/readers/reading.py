@@ -25,6 +25,7 @@ from blindfuse.readers import (
     wide,
 )
 from blindfuse.readers.columnar import columnar_type, open_columnar
+from blindfuse.readers.databases import database_type, open_database
 from blindfuse.readers.delimited import open_delimited
 from blindfuse.readers.encoding import Encoder, Encoding, encode_labels, encode_sets
 from blindfuse.readers.json_tables import is_json, open_json
@@ -224,7 +225,12 @@ def read(
         the others, only ``annotator`` and ``missing`` apply.
     """
     if kind == "comparisons":
-        others = {"item": item, "label": label, "question": question, "format": format}
+        others: dict[str, Any] = {
+            "item": item,
+            "label": label,
+            "question": question,
+            "format": format,
+        }
         flags = {"keep_na": keep_na or None, "fold_case": fold_case or None}
         lists = {"classes": classes, "annotator": None if isinstance(annotator, str) else annotator}
         refuse_options(kind, {**others, **flags, **lists, "separator": separator})
@@ -289,6 +295,12 @@ def open_tables(paths: FileInput | Iterable[FileInput], names: Sequence[str] = (
 def _open_table(source: Source) -> Table:
     if columnar_type(source) is not None:
         return open_columnar(source)
+    if database_type(source) is not None:
+        return open_database(source)
+    if source.table is not None:
+        raise BadFile(f"{source.name} is no database, so it has no table {source.table!r}.")
+    if source.extension == "eval":
+        source = inspect_logs.as_json(source)
     source = as_utf8(source)
     if is_json(source):
         return open_json(source)

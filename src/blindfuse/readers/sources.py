@@ -6,9 +6,10 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from glob import glob, has_magic
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -25,7 +26,9 @@ HEAD_BYTES = 1 << 20
 """Number of bytes that file types and columns are detected from."""
 
 _TEXT_EXTENSIONS = ("csv", "tsv", "tab", "txt")
-OTHER_EXTENSIONS = ("json", "jsonl", "ndjson", "parquet", "pq", "feather", "arrow", "ipc")
+OTHER_EXTENSIONS = (
+    *("json", "jsonl", "ndjson", "parquet", "pq", "feather", "arrow", "ipc", "xlsx", "eval"),
+)
 """Extensions of the files that are read from folders and archives: of delimited text, and others
 that hold none."""
 
@@ -33,10 +36,15 @@ _PACKED = {
     b"\x1f\x8b": "gzip",
     b"BZh": "bz2",
     b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
     b"PK\x03\x04": "zip",
     b"PK\x05\x06": "zip",
 }
 """What fsspec calls compressions and archives, by the first bytes of their files."""
+_ARCHIVES_OF_TOOLS = (".xlsx", ".eval")
+"""Archives that are one file to their users."""
+_HUGGING_FACE = {"state.json", "dataset_info.json"}
+"""What ``save_to_disk`` of Hugging Face's datasets writes beside its Arrow files."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 EXPORT = "Export the table as CSV (in Excel: File, Save As, CSV UTF-8)."
@@ -45,10 +53,14 @@ EXPORT = "Export the table as CSV (in Excel: File, Save As, CSV UTF-8)."
 
 @dataclass(frozen=True)
 class Source:
-    """A file to read: its name, and its path or, if it was unpacked or piped, its bytes."""
+    """A file to read: its name, and its path or, if it was unpacked or piped, its bytes.
+
+    ``table`` is the table of a database that the user named.
+    """
 
     name: str
     content: Path | bytes
+    table: str | None = None
 
     @cached_property
     def head(self) -> bytes:
@@ -118,9 +130,24 @@ def _find(file: FileInput) -> Iterator[Source]:
         yield from _unpack("standard input", sys.stdin.buffer.read())
     elif _URL.match(str(file)):
         yield from _unpack(str(file), _fetch(str(file)))
+    elif "::" in str(file) and not os.path.exists(file):
+        database, _, table = str(file).rpartition("::")
+        for source in _find(database):
+            yield replace(source, table=table)
     else:
         for path in _find_files(Path(file)):
             yield from _open(path)
+
+
+def needed(module: str, extra: str, name: str) -> Any:
+    """Return an optional package; raise BadFile that names the extra if it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise BadFile(
+            f"{name} needs {module.partition('.')[0]}, which is not installed. Run: "
+            f"pip install 'blindfuse[{extra}]'"
+        ) from None
 
 
 def _fetch(url: str) -> bytes:
@@ -142,6 +169,8 @@ def _find_files(path: Path) -> list[Path]:
         return [path]
     if os.path.isdir(path):
         files = sorted(file for file in path.iterdir() if file.is_file() and _is_table(file.name))
+        if {file.name for file in files} >= _HUGGING_FACE:
+            files = [file for file in files if file.suffix == ".arrow"]
         missing = f"The folder {path} contains {_NO_TABLE}"
     else:
         matches = map(Path, sorted(glob(str(path), recursive=True)))
@@ -171,7 +200,7 @@ def _is_table(name: str) -> bool:
 
 def _uncompressed(name: str) -> PurePosixPath:
     path = PurePosixPath(name)
-    return path.with_suffix("") if path.suffix.lower() in (".gz", ".bz2", ".xz") else path
+    return path.with_suffix("") if path.suffix.lower() in (".gz", ".bz2", ".xz", ".zst") else path
 
 
 def _open(path: Path) -> Iterator[Source]:
@@ -180,7 +209,7 @@ def _open(path: Path) -> Iterator[Source]:
     try:
         if name == str(path) and path.is_file():  # Polars opens no other names, and no pipes
             source = Source(_printable(name), path)
-            if _packing(source.head) is None:
+            if _packing(name, source.head) is None:
                 yield source
                 return
         data = path.read_bytes()
@@ -193,10 +222,12 @@ def _printable(name: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in name)
 
 
-def _packing(data: bytes) -> str | None:
+def _packing(name: str, data: bytes) -> str | None:
     """Return what fsspec calls the compression or the archive; None for other content."""
     if data.startswith(b"ustar", 257):
         return "tar"
+    if name.lower().endswith(_ARCHIVES_OF_TOOLS):
+        return None
     return next((what for magic, what in _PACKED.items() if data.startswith(magic)), None)
 
 
@@ -212,7 +243,7 @@ class _Unpacker:
     limit: int
 
     def sources(self, name: str, data: bytes) -> Iterator[Source]:
-        what = _packing(data)
+        what = _packing(name, data)
         if what is None:
             yield Source(name, data)
             return
@@ -223,6 +254,8 @@ class _Unpacker:
     def _members(self, name: str, what: str, data: bytes) -> Iterator[tuple[str, bytes]]:
         """Return the names and contents of the files in an archive, or of a compressed file."""
         if what not in ("zip", "tar"):
+            if what not in compr:
+                needed("zstandard", "files", name)
             with compr[what](io.BytesIO(data), mode="rb") as unpacked:
                 yield name, self._read(name, unpacked)
             return

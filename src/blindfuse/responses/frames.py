@@ -177,6 +177,8 @@ def _categories(dtype: Any) -> tuple[Any, ...]:
 
 
 def _native(data: Any) -> Any:
+    if type(data).__module__.startswith("datasets."):  # of Hugging Face
+        data = data.with_format("arrow")[:]
     try:
         return nw.from_native(data, pass_through=True)
     except DuplicateError as error:

@@ -1,0 +1,133 @@
+"""Databases, workbooks and datasets: every kind holds the same responses as a CSV file."""
+
+import importlib.util
+import io
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pytest
+from fsspec.compression import compr
+
+from blindfuse import Responses, read
+from tests.support.reader_files import assert_refused, labels_by_name, stream
+
+FRAME = pl.DataFrame(
+    {
+        "item": ["007", "007", "8", "8", "9"],
+        "annotator": ["ann", "bob", "ann", "bob", "ann"],
+        "label": ["cat", 'the "dog"', "cat", None, ""],
+        "weight": [1.0, 2.0, 0.5, 1.0, 1.0],
+    }
+)
+EXPECTED = labels_by_name(read(io.BytesIO(FRAME.write_csv().encode())).responses)
+
+
+def write_sqlite(path: Path, tables: dict[str, pl.DataFrame]) -> None:
+    with sqlite3.connect(path) as connection:
+        for name, frame in tables.items():
+            connection.execute(f'CREATE TABLE "{name}" ({", ".join(frame.columns)})')
+            marks = ", ".join("?" * frame.width)
+            connection.executemany(f'INSERT INTO "{name}" VALUES ({marks})', frame.rows())
+    connection.close()
+
+
+def write_duckdb(path: Path, tables: dict[str, pl.DataFrame]) -> None:
+    with duckdb.connect(str(path)) as connection:
+        for name, frame in tables.items():
+            connection.register("frame", frame.to_arrow())
+            connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM frame')
+
+
+def write_excel(path: Path, tables: dict[str, pl.DataFrame]) -> None:
+    pytest.importorskip("fastexcel")
+    with pytest.importorskip("xlsxwriter").Workbook(path) as book:
+        for name, frame in tables.items():
+            frame.write_excel(book, name)
+
+
+WRITERS: dict[str, Callable[[Path, dict[str, pl.DataFrame]], None]] = {
+    "votes.db": write_sqlite,
+    "votes.duckdb": write_duckdb,
+    "votes.xlsx": write_excel,
+}
+every_kind = pytest.mark.parametrize("name", WRITERS)
+
+
+@every_kind
+def test_a_table_is_read_as_csv(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    WRITERS[name](path, {"the votes": FRAME})
+    for file in (path, str(path), f"{path}::the votes"):
+        assert labels_by_name(read(file).responses) == EXPECTED
+    numbers = read(path, kind="numbers", label="weight").responses
+    assert numbers.values.sum() == FRAME["weight"].sum()
+
+
+@every_kind
+def test_one_of_several_tables_must_be_named(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    WRITERS[name](path, {"others": FRAME.select("weight"), "votes": FRAME})
+    assert labels_by_name(read(f"{path}::votes").responses) == EXPECTED
+    assert_refused(lambda: read(path), "'others', 'votes'", f"{path}::others")
+    assert_refused(lambda: read(f"{path}::vote"), "did you mean 'votes'")
+
+
+@pytest.mark.parametrize("start", [b"SQLite format 3\0", b"\x16\xf3\x8f~\x00\x81\x9dKDUCK\x40"])
+def test_damaged_and_packed_databases_are_refused(tmp_path: Path, start: bytes) -> None:
+    path = tmp_path / "votes.db"
+    path.write_bytes(start + bytes(range(256)) * 16)
+    assert_refused(lambda: read(path), "is a damaged or locked")
+    assert_refused(lambda: read(stream(path.read_bytes())), "packed", "Unpack it")
+
+
+def test_text_has_no_tables(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(FRAME.write_csv())
+    assert_refused(lambda: read(f"{path}::votes"), "is no database")
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "start"),
+    [
+        ("fastexcel", "votes.xlsx", b"PK\x03\x04"),
+        ("zstandard", "votes.csv.zst", b"\x28\xb5\x2f\xfd"),
+        ("inspect_ai", "log.eval", b"PK\x03\x04"),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named(
+    tmp_path: Path, package: str, name: str, start: bytes
+) -> None:
+    (tmp_path / name).write_bytes(start + bytes(9))
+    is_installed = importlib.util.find_spec(package) or (package == "zstandard" and "zstd" in compr)
+    words = ["is "] if is_installed else [package, "pip install 'blindfuse["]
+    assert_refused(lambda: read(tmp_path / name), *words)
+
+
+def test_zstandard_is_unpacked() -> None:
+    packed = pytest.importorskip("zstandard").compress(FRAME.write_csv().encode())
+    assert labels_by_name(read(io.BytesIO(packed)).responses) == EXPECTED
+
+
+def test_a_saved_dataset_of_hugging_face_is_read(tmp_path: Path) -> None:
+    """By its layout: Arrow streams beside two files of JSON."""
+    table = FRAME.to_arrow()
+    for n in range(2):
+        part = table.slice(3 * n, 3)
+        with (tmp_path / f"data-0000{n}-of-00002.arrow").open("wb") as file:
+            writer: Any = pa.ipc.new_stream(file, part.schema)
+            writer.write_table(part)
+            writer.close()
+    (tmp_path / "state.json").write_text(json.dumps({"_data_files": [], "_split": "train"}))
+    (tmp_path / "dataset_info.json").write_text(json.dumps({"features": {}}))
+    assert labels_by_name(read(tmp_path).responses) == EXPECTED
+
+
+def test_a_dataset_of_hugging_face_is_a_frame() -> None:
+    dataset = pytest.importorskip("datasets").Dataset.from_dict(FRAME.to_dict(as_series=False))
+    assert labels_by_name(Responses.from_frame(dataset)) == EXPECTED
