@@ -68,6 +68,12 @@ def capitalize(clause: str) -> str:
     return f"{clause[:1].upper()}{clause[1:]}"
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun: ``1 item``, ``2,000 classes``."""
+    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
+    return f"{count:,} {noun}{ending}"
+
+
 def list_names(names: Iterable[object], limit: int = 5) -> str:
     """List the first names, quoted, and the number of the others: ``'a', 'b' and 7 more``."""
     rest = iter(names)

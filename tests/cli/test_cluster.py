@@ -69,6 +69,22 @@ def test_bad_input_is_refused(runs: Path, options: list[object], message: str) -
     assert message in " ".join(result.output.split())
 
 
+@pytest.mark.parametrize("names", [["012", "abc", "xyz"], ["0123", "abcd", "wxyz"]])
+def test_clusters_may_have_names_of_their_own_in_each_run(tmp_path: Path, names: list[str]) -> None:
+    rng, K = np.random.default_rng(0), len(names[0])
+    truth = np.arange(200) % K
+    columns = {
+        f"run {name}": np.array([*name])[np.where(rng.random(200) < 0.1, 0, truth)]
+        for name in names
+    }
+    frame = pl.DataFrame({"item": np.arange(200), **columns, "seconds": rng.random(200)})
+    frame.write_csv(tmp_path / "own.csv")
+    document = json.loads(run("cluster", tmp_path / "own.csv", "--json", "-q").stdout)
+    assert document["n_runs"] == 3
+    labels = [row["label"] for row in document["items"]]
+    assert adjusted_rand_score(truth, labels) > 0.9
+
+
 def test_numbers_of_clusters_are_not_taken_for_scores(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     truth = rng.integers(14, size=600)

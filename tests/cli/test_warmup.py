@@ -51,7 +51,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         "from blindfuse.kernels import cache\n"
         "from blindfuse.cli import warmup\n"
         "from blindfuse.cli.main import main\n"
-        "warmup._fuse_small_tables = warmup._fuse_large_tables = lambda *_: None\n"
+        "warmup._fuse_tables = lambda *_: None\n"
         "cache.usage.problem = cache.NOT_KEPT.format(reason='Read-only file system')\n"
         "main()"
     )

@@ -99,6 +99,22 @@ def test_ten_copies_are_worth_one_vote() -> None:
     assert found.dependence.effective_votes == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.3, 0.8, 0.98])
+def test_votes_are_those_of_an_item_and_stated_only_where_pairs_share_items(missing: float) -> None:
+    responses = simulate(600, 40, 2, np.random.default_rng(0), skill=0.5, missing=missing).responses
+    found = fuse(responses).diagnostics.dependence
+    rows = responses.by_item
+    per_item = np.mean([len(own) for own in np.split(rows.codes, rows.starts[1:-1]) if len(own)])
+    assert found.votes == pytest.approx(40 if missing < 0.5 else per_item)
+    if missing == 0.98:
+        assert np.isnan(found.effective_votes)
+        assert "Not tested" in found.summary()
+        return
+    assert 0.5 * found.votes < found.effective_votes <= found.votes
+    stated = "40 annotators" if missing < 0.5 else f"{per_item:.1f} responses per item"
+    assert found.summary().startswith(f"{stated} are worth {found.effective_votes:.1f} independent")
+
+
 def test_the_summary_names_the_groups() -> None:
     rng = np.random.default_rng(0)
     responses = simulate(3000, 15, 3, rng, dependent_groups=GROUPS, copy_probability=0.5).responses

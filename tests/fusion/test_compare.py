@@ -1,5 +1,6 @@
 """Every method side by side, and the error on gold labels, computed a second way."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -48,11 +49,24 @@ def test_errors_and_differences_are_those_of_each_method() -> None:
         fitted = METHODS[name]().fit(responses)
         expected = error_rate(fitted.posteriors_[known], simulation.truth[known])
         assert by_name[name].error == expected
-        codes = fitted.posteriors_.argmax(axis=1) != fused.posteriors.argmax(axis=1)
-        assert by_name[name].differs == np.mean(codes)
+        labels = fused.posteriors.argmax(axis=1)
+        beaten = [max(row) > row[k] for row, k in zip(fitted.posteriors_, labels, strict=True)]
+        assert by_name[name].differs == np.mean(beaten)
     assert all(row.seconds for row in rows)
     alone = compare(responses, methods={}, fused=fused)[0]
     assert (alone.seconds, alone.error, alone.differs) == (None, None, 0.0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("classes", [2, 3])
+def test_fuse_and_compare_count_the_same_differences_from_the_vote(seed: int, classes: int) -> None:
+    rng = np.random.default_rng(seed)
+    responses = simulate(600, 6, classes, rng, skill=0.2, missing=0.3).responses
+    fused = fuse(responses)
+    vote = compare(responses, methods={"vote": blindfuse.MajorityVote}, fused=fused)[1]
+    stated = re.search(r"([\d,]+) of 600 labels differ from the majority vote", fused.why)
+    assert stated is not None
+    assert vote.differs == int(stated[1]) / 600
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -12,6 +12,7 @@ from blindfuse.auditing.candidates import FUSION, VOTE
 from blindfuse.auditing.corrections import checked_posteriors, recalibrated
 from blindfuse.auditing.stratified import CONFIDENCE
 from blindfuse.diagnostics.expected_error import ExpectedError, Z
+from blindfuse.errors import counted
 from blindfuse.metrics.interval import Interval
 from blindfuse.model.fused_model import FusedModel, majority_vote
 from blindfuse.model.posteriors import most_likely, weighted_votes
@@ -77,7 +78,7 @@ def _expected_error(value: float, measured: Interval, blind: ExpectedError | Non
 def _describe_choice(result: AuditResult) -> str:
     """Why ``fuse`` keeps its method after the checks, or takes a better one."""
     method, better = result.fusion.method, result.better_method
-    checks = f"{result.n_checked:,} checked items"
+    checks = counted(result.n_checked, "checked item")
     if not result.is_probability_sample:
         checks += " of your own list"
     if better is None:

@@ -17,7 +17,7 @@ from blindfuse.auditing.corrections import (
 from blindfuse.auditing.plan import AuditPlan
 from blindfuse.auditing.sample import CheckedSample, collect_sample
 from blindfuse.auditing.stratified import POWER_OF_GROUPS, intervals_of_shares
-from blindfuse.errors import BadParameter, list_names
+from blindfuse.errors import BadParameter, counted, list_names
 from blindfuse.metrics.interval import Interval
 from blindfuse.parameters import instance_of, optional, positive
 from blindfuse.responses.gold import check_gold
@@ -209,12 +209,12 @@ def _checked(result: AuditResult) -> str:
     n_items = result.fusion.responses.n_items
     if not result.is_probability_sample:
         return (
-            f"{result.n_checked:,} items of your own choice. They are not a random sample of the "
-            f"{n_items:,} items, so all figures are valid for items like those only. Use "
-            "`plan_audit` for figures about all items."
+            f"{counted(result.n_checked, 'item')} of your own choice, not a random sample of the "
+            f"{n_items:,} items, so all figures are valid for items like those only. Draw them by "
+            "`blindfuse audit --budget` (plan_audit in Python) for figures about all items."
         )
     if len(result.sample.items) == n_items:
-        return f"All {n_items:,} items, so the figures are exact."
+        return f"All {counted(n_items, 'item')}, so the figures are exact."
     text = f"{result.n_checked:,} of {n_items:,} items, a stratified random sample."
     skipped = 0 if result.plan is None else len(result.plan) - result.n_checked
     if not skipped:

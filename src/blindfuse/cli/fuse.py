@@ -264,5 +264,6 @@ def cluster_command(
         output,
         other_files,
         lambda data, step: fuse_clusters(data.responses, names, **options),
+        kind="clusters",
         are_known=True,
     )

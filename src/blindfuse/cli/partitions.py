@@ -19,7 +19,7 @@ from blindfuse.cli.outputs import (
 )
 from blindfuse.cli.screen import Screen, Step
 from blindfuse.diagnostics.items import rate_items
-from blindfuse.errors import BadParameter
+from blindfuse.errors import BadParameter, counted
 from blindfuse.fusion.fuse import fuse
 from blindfuse.fusion.fuse_stream import FusedStream, fuse_stream
 from blindfuse.fusion.presentation import label_columns
@@ -41,7 +41,7 @@ def fuse_partitions(
         step(f"partitioning the items of {inputs.title}")
         with read_partitions(inputs.files, **inputs.reading_options()) as partitions:
             n_partitions = len(partitions.files)
-            screen.note(*partitions.notes, f"split into {n_partitions:,} partitions")
+            screen.note(*partitions.notes, f"split into {counted(n_partitions, 'partition')}")
             gold = _read_gold(partitions, options, screen)
             step("estimating the model from a sample of the items")
             stream = fuse_stream(partitions, gold=gold, **fitting)
@@ -65,7 +65,7 @@ def fuse_partitions(
     screen.note(
         f"The model and this summary are based on a sample of the items, with "
         f"{sample.n_responses:,} of {stream.n_responses:,} responses; the model labels "
-        f"all {stream.n_items:,} items",
+        f"all {counted(stream.n_items, 'item')}",
     )
     screen.note_written(*outputs)
     return result

@@ -6,6 +6,7 @@ import click
 
 from blindfuse.cli.fusing import load_text_model
 from blindfuse.cli.options import EXISTING_FILE, InputOptions, OutputOptions, takes, threads_option
+from blindfuse.errors import counted
 
 if TYPE_CHECKING:
     import blindfuse
@@ -44,7 +45,8 @@ def predict_command(
     items = rate_items(responses, model, posteriors)
     labels = model.name_labels(posteriors)
     columns = label_columns(responses.items, labels, posteriors, model.classes, items)
-    labelled = f"{responses.n_items:,} items from {responses.n_responses:,} responses."
+    source = counted(responses.n_responses, "response")
+    labelled = f"{counted(responses.n_items, 'item')} from {source}."
     output.write(
         columns,
         text=lambda: [paragraph_table([("Labelled", labelled), ("Items", items.summary())])],

@@ -27,6 +27,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from blindfuse.errors import counted
+
 if TYPE_CHECKING:
     from blindfuse.report.blocks import Field
 
@@ -135,7 +137,7 @@ def preview(
     """Yield the first rows as a table, and how many there are besides."""
     yield field_table(fields, rows[:MAX_ROWS])
     if len(rows) > MAX_ROWS:
-        yield f"\n{len(rows) - MAX_ROWS:,} more rows; -o writes all of them to a file."
+        yield f"\n{counted(len(rows) - MAX_ROWS, 'more row')}; -o writes all of them to a file."
 
 
 def paragraph_table(rows: Iterable[tuple[str, str]]) -> Table:

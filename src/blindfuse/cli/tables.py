@@ -7,6 +7,7 @@ import click
 
 from blindfuse.cli.fusing import FUSE, FuseOptions, Method, read_gold_for
 from blindfuse.cli.options import EXISTING_FILE, InputOptions, OutputOptions, takes
+from blindfuse.errors import counted
 
 
 @click.command(
@@ -138,7 +139,7 @@ def _describe_methods(rows: list[dict[str, Any]], n_gold: int) -> Iterator[Any]:
     )
     yield field_table(fields, shown)
     if n_gold:
-        yield f"\nErrors on {n_gold:,} gold labels, which no method used."
+        yield f"\nErrors on {counted(n_gold, 'gold label')}, which no method used."
     for row in rows:
         if row["failed"]:
             yield text(f"{row['method']} was not run: {row['failed']}", "dim")
@@ -199,4 +200,4 @@ def _describe_requests(rows: list[dict[str, Any]], budget: int) -> Iterator[Any]
     fields = Field("item", "item"), Field("annotator", "annotator"), Field("gain", "gain", ".3f")
     yield from preview(fields, rows)
     if len(rows) < budget:
-        yield f"\nOnly {len(rows):,} requests would be informative."
+        yield f"\nOnly {counted(len(rows), 'request')} would be informative."

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from blindfuse.errors import BadFile
+from blindfuse.errors import BadFile, counted
 
 if TYPE_CHECKING:
     from blindfuse import Responses
 
-LARGE_ITEMS, SMALL_ITEMS, ANNOTATORS = 6_000, 300, 9
-"""Tables above and below the size from which more kernels are used."""
+ITEMS = {"small": 300, "large": 6_000}
+"""Tables below and above the size from which more kernels are used."""
+ANNOTATORS = 9
 
 
 @click.command(
@@ -35,49 +36,48 @@ def warmup_command(quiet: bool) -> None:
 
     screen, started = Screen(quiet=quiet), perf_counter()
     with screen.progress() as step:
-        for size, run in (("small", _fuse_small_tables), ("large", _fuse_large_tables)):
+        for size, n_items in ITEMS.items():
             step(f"compiling for {size} tables")
-            run()
+            _fuse_tables(n_items)
     if cache.usage.problem:
         raise BadFile(cache.usage.problem)
-    count = f"Compiled {cache.usage.compiled:,}" if cache.usage.compiled else "Found all"
+    compiled = cache.usage.compiled
+    count = f"Compiled {counted(compiled, 'kernel')}" if compiled else "Found all kernels"
     seconds = perf_counter() - started
-    screen.show(f"{count} kernels in {seconds:.0f} s; they are kept in {cache.usage.folder}.")
+    screen.show(f"{count} in {seconds:.0f} s; kept in {cache.usage.folder}.")
 
 
-def _fuse_small_tables() -> None:
-    """Run what may be used on a table that is too small for kernels of its own."""
-    from blindfuse import BlindEnsemble, DawidSkene
+def _fuse_tables(n_items: int) -> None:
+    """Run what may be used on tables of this size: complete, incomplete, and read from a file.
 
-    responses = _simulate(SMALL_ITEMS, missing=0.4)
-    _fuse(responses)
-    BlindEnsemble(moments="labels", tolerance=0.1).fit(responses)
-    BlindEnsemble(moments="counts", tolerance=0.1).fit(responses)
-    DawidSkene(tolerance=0.1).fit(_simulate(40, missing=0.0, n_annotators=30))
-
-
-def _fuse_large_tables() -> None:
-    """Run what may be used on a large table: incomplete, complete, and read from a file."""
-    from blindfuse import read
+    Methods for correlated errors and the diagnostics are among it.
+    """
+    from blindfuse import (
+        BlindEnsemble,
+        DawidSkene,
+        LatentSubtypes,
+        MajorityVote,
+        NotConverged,
+        fuse,
+        read,
+    )
     from blindfuse.cli.examples import response_columns
     from blindfuse.cli.outputs import table_bytes
 
-    incomplete = _simulate(LARGE_ITEMS, missing=0.5)
-    _fuse(incomplete)
-    _fuse(_simulate(LARGE_ITEMS, missing=0.0))
-    read(BytesIO(table_bytes(response_columns(incomplete), "csv")))
-
-
-def _fuse(responses: "Responses") -> None:
-    """Fuse the responses, by methods for correlated errors too, and compute the diagnostics."""
-    from blindfuse import LatentSubtypes, MajorityVote, NotConverged, fuse
-
-    fuse(responses).diagnostics.summary()
-    MajorityVote().fit(responses)
+    methods = [
+        MajorityVote(),
+        *(LatentSubtypes(subtypes=subtypes, max_iter=2) for subtypes in (2, 3)),
+        *(BlindEnsemble(moments=form, tolerance=0.1) for form in ("labels", "counts")),
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
-        for subtypes in (2, 3):
-            LatentSubtypes(subtypes=subtypes, max_iter=2).fit(responses)
+        for missing in (0.0, 0.5):
+            responses = _simulate(n_items, missing)
+            fuse(responses).diagnostics.summary()
+            for method in methods:
+                method.fit(responses)
+        DawidSkene(tolerance=0.1).fit(_simulate(40, missing=0.0, n_annotators=30))
+        read(BytesIO(table_bytes(response_columns(responses), "csv")))
 
 
 def _simulate(n_items: int, missing: float, n_annotators: int = ANNOTATORS) -> "Responses":

@@ -10,6 +10,7 @@ from scipy.special import ndtr, ndtri, rel_entr
 
 from blindfuse.diagnostics.pairs import MIN_COMMON_ITEMS, Pairs
 from blindfuse.errors import list_names
+from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Codes, Flags, Floats
 
 FALSE_DISCOVERY_RATE = 0.05
@@ -36,8 +37,11 @@ class Dependence:
         items.
     correlation
         mean excess agreement of all tested pairs.
+    votes
+        M if most annotators respond to most items, and the mean number of responses per item else.
     effective_votes
-        number of independent votes that M annotators are worth, M/(1 + (M − 1) correlation).
+        number of independent votes that these are worth, votes/(1 + (votes − 1) correlation); NaN
+        if no pair was tested.
     """
 
     pairs: Codes
@@ -46,18 +50,16 @@ class Dependence:
     tested: Codes
     excess_matrix: Floats
     correlation: float
+    votes: float
     effective_votes: float
     n_annotators: int
     names: Array
 
     def summary(self) -> str:
         """The effective number of votes, and the dependent groups."""
-        if self.n_annotators < 3:
-            return "Not tested: that needs 3 annotators who share items."
-        worth = (
-            f"{self.n_annotators:,} annotators are worth {self.effective_votes:.1f} independent "
-            "votes"
-        )
+        if self.n_annotators < 3 or self.effective_votes != self.effective_votes:
+            return f"Not tested: that needs 3 annotators who share {MIN_COMMON_ITEMS} items."
+        worth = f"{self.jury} are worth {self.effective_votes:.1f} independent votes"
         if not self.groups:
             return f"{worth}; no pair stands out."
         named = "; ".join(list_names(self.names[list(group)]) for group in self.groups[:5])
@@ -66,8 +68,15 @@ class Dependence:
             "group."
         )
 
+    @property
+    def jury(self) -> str:
+        """Whose votes are counted: those of all annotators, or of as many as respond to an item."""
+        if self.votes == self.n_annotators:
+            return f"{self.n_annotators:,} annotators"
+        return f"{self.votes:.1f} responses per item"
 
-def find_dependence(pairs: Pairs, names: Array) -> Dependence:
+
+def find_dependence(pairs: Pairs, responses: Responses) -> Dependence:
     """Find pairs whose standardized excess agreement is far above the median of all pairs.
 
     Copiers distort the model of all other annotators, so the null distribution is empirical: it
@@ -75,6 +84,8 @@ def find_dependence(pairs: Pairs, names: Array) -> Dependence:
     than sampling noise.
     """
     M, shared = len(pairs.annotators), pairs.n_common >= MIN_COMMON_ITEMS
+    per_item = responses.n_responses / max(int(np.count_nonzero(responses.responses_per_item)), 1)
+    votes = M if 2 * per_item >= responses.n_annotators else per_item
     i, j, n = pairs.i[shared], pairs.j[shared], pairs.n_common[shared]
     p = np.clip(pairs.expected_agreement[shared], 1e-6, 1 - 1e-6)
     agreement = pairs.agreement[shared]
@@ -100,9 +111,10 @@ def find_dependence(pairs: Pairs, names: Array) -> Dependence:
         tested=pairs.annotators,
         excess_matrix=excess_matrix,
         correlation=correlation,
-        effective_votes=M / (1 + (M - 1) * correlation),
+        votes=votes,
+        effective_votes=votes / (1 + (votes - 1) * correlation) if len(n) else np.nan,
         n_annotators=M,
-        names=names,
+        names=responses.annotators,
     )
 
 

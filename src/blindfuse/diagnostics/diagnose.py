@@ -11,6 +11,7 @@ from blindfuse.diagnostics.fit import Fit, measure_fit
 from blindfuse.diagnostics.information import Information, measure_information
 from blindfuse.diagnostics.items import Items, rate_items
 from blindfuse.diagnostics.pairs import Pairs, count_pairs
+from blindfuse.errors import counted
 from blindfuse.model.checks import check_numbers
 from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.model import Model, decide
@@ -73,13 +74,14 @@ class Diagnostics:
                 "without gold labels to measure the error of the fused labels on them."
             ), False
         if expected is None:
+            items = counted(min(50, len(self.items.confidence)), "item")
             return (
-                "Not stated: the responses do not tell. Check 50 items with `blindfuse audit` to "
+                f"Not stated: the responses do not tell. Check {items} with `blindfuse audit` to "
                 "measure it."
             ), True
         text = f"{expected}."
         if self.n_checked:
-            text = f"{expected.interval()}, measured on {self.n_checked:,} checked items."
+            text = f"{expected.interval()}, measured on {counted(self.n_checked, 'checked item')}."
         return text, expected.value >= 0.2
 
     def summary(self) -> str:
@@ -126,7 +128,7 @@ def diagnose(
         items=items or rate_items(responses, fused, posteriors, is_gold),
         annotators=replace(rated, roc_area=roc_areas),
         coverage=measure_coverage(without_abstentions(responses, decided[0])),
-        dependence=find_dependence(pairs, responses.annotators),
+        dependence=find_dependence(pairs, responses),
         fit=measure_fit(pairs, responses.n_annotators),
         all_gold=is_gold is not None and bool(is_gold.all()),
         n_checked=n_checked,

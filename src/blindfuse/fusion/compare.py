@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
+from blindfuse.errors import BadLabels, BadParameter, BlindfuseError, counted
 from blindfuse.estimators.base import Estimator, check_responses, without_warnings
 from blindfuse.estimators.registry import METHODS
 from blindfuse.fusion.fuse import Fusion, fuse
@@ -18,13 +18,17 @@ from blindfuse.model.posteriors import most_likely, vote_posteriors
 from blindfuse.responses.gold import gold_codes
 from blindfuse.typing import Floats
 
+ROUNDING = 1e-9
+"""Difference of posteriors below which they tie."""
+
 
 @dataclass(frozen=True)
 class Comparison:
     """The result of one method.
 
     ``error`` is its error rate on the items with known truth, None without a truth. ``differs`` is
-    the share of items that it labels differently from ``fuse``. ``failed`` is why the method could
+    the share of items that it labels differently from ``fuse``; one for which it ties between that
+    label and others, or that has no responses, does not differ. ``failed`` is why the method could
     not be used, or None. ``seconds`` is None for a fusion that was passed in.
     """
 
@@ -72,7 +76,8 @@ def compare(
             rows.append(Comparison(name, None, None, perf_counter() - began, str(reason)))
             continue
         seconds = perf_counter() - began
-        differs = float(np.mean(most_likely(posteriors) != labels))
+        lead = posteriors.max(axis=1) - posteriors[np.arange(len(labels)), labels]
+        differs = float(np.mean((lead > ROUNDING) & (table.responses_per_item > 0)))
         rows.append(Comparison(name, error(posteriors), differs, seconds, None))
     return rows
 
@@ -106,10 +111,11 @@ class GoldCheck:
         """Return the figures as sentences."""
         too_low = self.expected_error < self.error.low
         advice = " The expected error below is too low: trust the measured one." if too_low else ""
+        low, high = f"{100 * self.error.low:.1f}", f"{100 * self.error.high:.1f}"
         return (
-            f"{100 * self.error.value:.1f} % of the labels are wrong on {self.items:,} gold items "
-            f"({100 * self.error.low:.1f} to {100 * self.error.high:.1f} %), fused without them; "
-            f"majority vote: {100 * self.vote_error.value:.1f} %. Confidences are off by "
+            f"{100 * self.error.value:.1f} % of the labels are wrong on "
+            f"{counted(self.items, 'gold item')} ({low} to {high} %), fused without them; majority "
+            f"vote: {100 * self.vote_error.value:.1f} %. Confidences are off by "
             f"{100 * self.calibration_error:.1f} points on average.{advice}"
         )
 

@@ -182,7 +182,7 @@ class Evidence:
     @cached_property
     def dependence(self) -> Dependence:
         """Pairs of annotators who agree more than the model and the other pairs explain."""
-        return find_dependence(self.pairs, self.responses.annotators)
+        return find_dependence(self.pairs, self.responses)
 
     @cached_property
     def fit(self) -> Fit:

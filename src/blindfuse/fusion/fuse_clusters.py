@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from blindfuse.errors import NotIdentifiable, list_names
+from blindfuse.errors import NotIdentifiable, counted, list_names
 from blindfuse.estimators.base import without_warnings
 from blindfuse.estimators.dawid_skene import DawidSkene
 from blindfuse.fusion.evidence import SIGNIFICANT_Z
@@ -95,8 +95,9 @@ class ClusterFusion:
     def size(self) -> str:
         """What was fused, as a sentence."""
         return (
-            f"{self.responses.n_annotators:,} clusterings of {self.responses.n_items:,} items into "
-            f"{self.responses.n_classes:,} classes."
+            f"{counted(self.responses.n_annotators, 'clustering')} of "
+            f"{counted(self.responses.n_items, 'item')} into "
+            f"{counted(self.responses.n_classes, 'class')}."
         )
 
     @property
@@ -263,8 +264,8 @@ def choose_number_of_classes(responses: Responses, seed: int = 0) -> NumberOfCla
     candidates = _candidates(responses, len(items) // 2)
     if len(candidates) < 2:
         raise NotIdentifiable(
-            f"{len(items):,} items with two or more clusters are too few to choose the number of "
-            "classes.",
+            f"{counted(len(items), 'item')} with two or more clusters: too few to choose the "
+            "number of classes.",
             "Pass the number of classes.",
         )
     halves = _halve(responses, items, int(candidates[-1]))

@@ -7,6 +7,7 @@ import numpy as np
 from blindfuse.diagnostics.diagnose import Diagnostics
 from blindfuse.diagnostics.expected_error import ExpectedError
 from blindfuse.diagnostics.items import Items
+from blindfuse.errors import counted
 from blindfuse.responses.responses import Responses
 from blindfuse.result import (
     Columns,
@@ -25,9 +26,9 @@ def describe_size(responses: Responses) -> str:
     """Return how many responses, annotators, items and classes there are."""
     symbols = "" if responses.is_plain else f", as {responses.n_symbols:,} symbols"
     return (
-        f"{_count(responses.n_responses, 'response')} by "
-        f"{_count(responses.n_annotators, 'annotator')} to {_count(responses.n_items, 'item')} in "
-        f"{responses.n_classes:,} classes{symbols}."
+        f"{counted(responses.n_responses, 'response')} by "
+        f"{counted(responses.n_annotators, 'annotator')} to {counted(responses.n_items, 'item')} "
+        f"in {counted(responses.n_classes, 'class')}{symbols}."
     )
 
 
@@ -75,7 +76,7 @@ def label_document(fusion: "Fusion") -> dict[str, Any]:
     """Return the whole result as one JSON object."""
     responses, diagnostics = fusion.responses, fusion.diagnostics
     dependence, information = diagnostics.dependence, diagnostics.information
-    shares = diagnostics.class_shares
+    shares, votes = diagnostics.class_shares, dependence.effective_votes
     columns = {name: getattr(shares, name) for name in ("share", "low", "high", "votes")}
     rows = zip(*(np.ma.masked_invalid(column).tolist() for column in columns.values()), strict=True)
     named = zip(shares.classes.tolist(), rows, strict=True)
@@ -91,7 +92,7 @@ def label_document(fusion: "Fusion") -> dict[str, Any]:
         **expected_error_document(fusion.expected_error),
         "agreement": None if information is None else information.alpha._asdict(),
         "class_shares": {str(name): dict(zip(columns, row, strict=True)) for name, row in named},
-        "effective_votes": dependence.effective_votes,
+        "effective_votes": None if np.isnan(votes) else votes,
         "misfit": diagnostics.fit.misfit,
         "gold": None,
         "dependent_groups": [dependence.names[list(g)].tolist() for g in dependence.groups],
@@ -106,7 +107,3 @@ def expected_error_document(expected: ExpectedError | None) -> dict[str, float |
     """Return the expected error and its interval; null if the responses do not tell."""
     names = {"": "value", "_low": "low", "_high": "high", "_if_independent": "if_independent"}
     return {f"expected_error{end}": getattr(expected, name, None) for end, name in names.items()}
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -4,7 +4,7 @@ from math import comb
 
 import numpy as np
 
-from blindfuse.errors import BadParameter, NotIdentifiable
+from blindfuse.errors import BadParameter, NotIdentifiable, counted
 from blindfuse.responses.responses import Responses
 
 TYPICAL_SWEEPS = 60
@@ -27,7 +27,8 @@ def require_overlap(responses: Responses) -> None:
     n_responding = int(np.count_nonzero(responses.responses_per_annotator))
     if n_responding < 3:
         raise not_identifiable(
-            f"Only {n_responding} annotators responded; moment matching needs at least three."
+            f"Only {counted(n_responding, 'annotator')} responded; moment matching needs at least "
+            "three."
         )
     if responses.responses_per_item.max() < 3:
         raise no_triples()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blindfuse.errors import list_names
+from blindfuse.errors import counted, list_names
 from blindfuse.metrics import Interval
 from blindfuse.numbers.agreement import intraclass_correlation
 from blindfuse.numbers.annotators import RatedAnnotators
@@ -141,8 +141,8 @@ class NumberFusion:
         """What was fused, as a sentence."""
         numbers = self.numbers
         return (
-            f"{numbers.n_responses:,} ratings by {numbers.n_annotators:,} annotators of "
-            f"{numbers.n_items:,} items."
+            f"{counted(numbers.n_responses, 'rating')} by "
+            f"{counted(numbers.n_annotators, 'annotator')} of {counted(numbers.n_items, 'item')}."
         )
 
     @cached_property
@@ -157,8 +157,9 @@ class NumberFusion:
         width = float(np.median(self.high - self.low)) / 2
         spread = float(self.values.std())
         estimates = (
-            f"The 95 % intervals of {self.numbers.n_items:,} estimates are ±{width:.3g} (median), "
-            f"{self._interval_meaning()}; the estimates have a standard deviation of {spread:.3g}."
+            f"The 95 % intervals of {counted(self.numbers.n_items, 'estimate')} are ±{width:.3g} "
+            f"(median), {self._interval_meaning()}; the estimates have a standard deviation of "
+            f"{spread:.3g}."
         )
         paragraphs = [
             Paragraph("Estimates", estimates),

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from blindfuse.errors import counted
 from blindfuse.kernels.ratings import add_pair_residuals
 from blindfuse.metrics import Interval
 from blindfuse.numbers.agreement import intraclass_correlation
@@ -139,7 +140,9 @@ def _nothing_to_compare(table: Numbers) -> str:
         return "All ratings are equal"
     if np.count_nonzero(table.responses_per_annotator) < 2:
         return "One annotator gave all ratings"
-    return "" if shared > 1 else f"{shared} items have two ratings, which is too few to compare"
+    return (
+        "" if shared > 1 else f"{counted(int(shared), 'item')} with two ratings: too few to compare"
+    )
 
 
 def _with_model(evidence: Evidence, table: Numbers, sample: Numbers) -> Evidence:

@@ -60,15 +60,16 @@ READERS: dict[str, Reader] = {
 }
 """Every format by name, in the order in which they are tried. The last one accepts any table."""
 
-Kind = Literal["labels", "sets", "scores", "numbers", "comparisons"]
+Kind = Literal["labels", "sets", "scores", "numbers", "clusters", "comparisons"]
 """What a file holds: classes, sets of classes, scores of items that belong to classes, ratings on a
-numeric scale, or comparisons of two items."""
+numeric scale, clusters with names of their own in each run, or comparisons of two items."""
 
 ENCODERS: dict[Kind, Encoder] = {
     "labels": encode_labels,
     "sets": encode_sets,
     "scores": encode_scores,
     "numbers": encode_numbers,
+    "clusters": encode_labels,
 }
 """How the table of each kind is made of the responses in a file."""
 
@@ -140,7 +141,10 @@ Paths = FileInput | Iterable[FileInput]
 
 @overload
 def read(
-    paths: Paths, *, kind: Literal["labels", "scores"] = ..., **options: Unpack[ReadOptions]
+    paths: Paths,
+    *,
+    kind: Literal["labels", "scores", "clusters"] = ...,
+    **options: Unpack[ReadOptions],
 ) -> Read[Responses]: ...
 @overload
 def read(
@@ -192,6 +196,7 @@ def read(
         per class or in one row per class, where empty cells of CSV files are empty sets;
         ``"scores"`` for scores of items that belong to classes (:class:`Responses` with levels of
         the score as symbols); ``"numbers"`` for ratings to be averaged (:class:`Numbers`);
+        ``"clusters"`` for clusterings, whose columns need not share labels (:class:`Responses`);
         ``"comparisons"`` for the winner of two items in each row (:class:`Comparisons`).
     format
         the name of a format, such as ``"long"`` or ``"toloka"`` (see the page on file formats).
@@ -238,7 +243,11 @@ def read(
     if kind not in ENCODERS:
         raise BadParameter(f"kind={kind!r} must be one of {list_names(get_args(Kind))}.")
     refuse_options(kind, columns)
-    options = ColumnOptions(item, annotator, label, question, all_choices=kind == "sets")
+    options = ColumnOptions(
+        *(item, annotator, label, question),
+        all_choices=kind == "sets",
+        own_labels=kind == "clusters",
+    )
     tables = open_tables(paths, options.names)
     name = find_format(tables, format, options)
     parsed = parse(READERS[name], tables, options)

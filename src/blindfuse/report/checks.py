@@ -8,6 +8,7 @@ import numpy as np
 
 from blindfuse.auditing.audit import AuditResult
 from blindfuse.auditing.candidates import FUSION
+from blindfuse.errors import counted
 from blindfuse.fusion.compare import Comparison, GoldCheck
 from blindfuse.metrics import Interval
 from blindfuse.report.blocks import (
@@ -38,10 +39,10 @@ class Checks:
     def figures(self) -> Iterator[tuple[str, str]]:
         """Yield measured errors with their descriptions, for the top of the page."""
         if self.audit is not None:
-            checked = f"error measured on {self.audit.n_checked:,} checked items"
+            checked = f"error measured on {counted(self.audit.n_checked, 'checked item')}"
             yield percent(self.audit.error.value), checked
         if self.gold is not None:
-            checked = f"error measured on {self.gold.items:,} gold labels"
+            checked = f"error measured on {counted(self.gold.items, 'gold label')}"
             yield percent(self.gold.error.value), checked
 
     def warnings(self) -> Iterator[Paragraph]:

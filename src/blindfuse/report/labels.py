@@ -41,8 +41,8 @@ def figures(fusion: Fusion) -> Iterator[tuple[str, str]]:
     needing = items.needs_another_label.sum()
     share = f"{100 * needing / n:.0f} %"
     yield f"{needing:,}", f"labels could change with one more response ({share})"
-    if dependence.n_annotators >= 3:
-        text = f"independent votes per item with all {dependence.n_annotators:,} annotators"
+    if dependence.n_annotators >= 3 and not np.isnan(dependence.effective_votes):
+        text = f"independent votes that {dependence.jury} are worth"
         yield f"{dependence.effective_votes:.1f}", text
 
 

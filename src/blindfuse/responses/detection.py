@@ -51,8 +51,9 @@ class SampledTable(Protocol):
 class ColumnOptions:
     """The columns and the question that the user named; None for what is to be detected.
 
-    ``question_exists`` says that some partition has the question, so that this one need not, and
-    ``all_choices`` that labels are sets, of which readers keep all classes.
+    ``question_exists`` says that some partition has the question, so that this one need not,
+    ``all_choices`` that labels are sets, of which readers keep all classes, and ``own_labels`` that
+    they are clusters, whose names annotators need not share.
     """
 
     item: str | None = None
@@ -61,6 +62,7 @@ class ColumnOptions:
     question: str | None = None
     question_exists: bool = False
     all_choices: bool = False
+    own_labels: bool = False
 
     @property
     def annotators(self) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from blindfuse.errors import BadLabels, BadParameter, list_names
+from blindfuse.errors import BadLabels, BadParameter, counted, list_names
 from blindfuse.responses.alphabet import NO_ANCHOR, Alphabet, Anchor
 from blindfuse.responses.coding import as_names, check_classes, positions, union
 from blindfuse.responses.rows import Rows, as_positions, row_starts
@@ -206,7 +206,7 @@ def cluster_responses(responses: "Responses", classes: Any) -> "Responses":
     K = len(ordered_classes(classes))
     if responses.n_symbols < K:
         raise BadLabels(
-            f"classes={K:,} is more than the {responses.n_symbols:,} clusters "
+            f"classes={K:,} is more than the {counted(responses.n_symbols, 'cluster')} "
             f"({list_names(responses.symbols)}). Ask for fewer classes, or pass finer clusterings."
         )
     return responses.with_anchor(classes, NO_ANCHOR)

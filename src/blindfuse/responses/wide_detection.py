@@ -104,7 +104,8 @@ def wide_columns(
     if options.annotators:
         return WideColumns(item, candidates, gold)
     _refuse_long(table, [*filter(None, [item]), *candidates])
-    annotators = _columns_of_labels(table, candidates)
+    detect = _columns_of_repeated_values if options.own_labels else _columns_of_labels
+    annotators = detect(table, candidates)
     first = table.columns[0]
     if item is options.item is None and first not in annotators and _names_rows(table, annotators):
         item = first
@@ -201,6 +202,13 @@ def _columns_of_labels(table: FrameSample, candidates: list[str]) -> list[str]:
             "table, or name all annotators of a wide table by annotator=."
         )
     return [column for column in candidates if column in annotators]
+
+
+def _columns_of_repeated_values(table: FrameSample, candidates: list[str]) -> list[str]:
+    """Return the columns whose values occur twice on average, or all columns if none does."""
+    all_counts = {column: _label_counts(table.value_counts(column) or {}) for column in candidates}
+    repeating = [one for one, counts in all_counts.items() if counts.total() >= 2 * len(counts) > 0]
+    return repeating or candidates
 
 
 def _label_counts(values: Mapping[str, int]) -> Counter[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from blindfuse.diagnostics.expected_error import ExpectedError
-from blindfuse.errors import list_names
+from blindfuse.errors import counted, list_names
 from blindfuse.fusion.fuse import Fusion
 from blindfuse.metrics import Interval, masi_alpha
 from blindfuse.responses.response_sets import ResponseSets
@@ -130,8 +130,9 @@ class SetFusion:
         """What was fused, as a sentence."""
         table = self.responses
         return (
-            f"{table.n_responses:,} responses by {table.n_annotators:,} annotators to "
-            f"{table.n_items:,} items, sets of {table.n_classes:,} classes."
+            f"{counted(table.n_responses, 'response')} by "
+            f"{counted(table.n_annotators, 'annotator')} to {counted(table.n_items, 'item')}, sets "
+            f"of {counted(table.n_classes, 'class')}."
         )
 
     @property
@@ -161,7 +162,7 @@ class SetFusion:
         text = (
             f"{sizes.mean():.1f} classes per item on average; {int((sizes == 0).sum()):,} sets are "
             f"empty. {self._describe_errors()} One more response could change "
-            f"{int(np.count_nonzero(self.needs_another_label)):,} sets."
+            f"{counted(int(np.count_nonzero(self.needs_another_label)), 'set')}."
         )
         paragraphs.append(Paragraph("Sets", text))
         paragraphs.append(Paragraph("Annotators", self.annotators.summary()))
