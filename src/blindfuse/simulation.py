@@ -116,28 +116,20 @@ def simulate(
             confusions[m] = (1 - copy_probability) * own[m] + copy_probability * own[leader[m]]
         columns.append(symbols)
         labelled_items.append(items)
-    responses = _join_columns(columns, labelled_items, n_items, n_classes)
+    annotators, classes = np.arange(n_annotators), np.arange(n_classes)
+    if missing == 0:
+        responses = Responses.from_matrix(np.stack(columns, axis=1), classes=classes)
+    else:
+        responses = Responses.from_codes(
+            np.concatenate(labelled_items),
+            np.repeat(annotators, [len(items) for items in labelled_items]),
+            np.concatenate(columns),
+            items=np.arange(n_items),
+            annotators=annotators,
+            classes=classes,
+        )
     model = Model(confusions, prior, responses.annotators, responses.classes)
     return Simulation(responses, truth, model)
-
-
-def _join_columns(
-    columns: list[NDArray[np.int16]],
-    labelled_items: list[Codes],
-    n_items: int,
-    n_classes: int,
-) -> Responses:
-    """Return the table of responses; ``columns[m]`` belong to ``labelled_items[m]``."""
-    if all(len(items) == n_items for items in labelled_items):
-        return Responses.from_matrix(np.stack(columns, axis=1), classes=np.arange(n_classes))
-    return Responses.from_codes(
-        np.concatenate(labelled_items),
-        np.repeat(np.arange(len(columns)), [len(items) for items in labelled_items]),
-        np.concatenate(columns),
-        items=np.arange(n_items),
-        annotators=np.arange(len(columns)),
-        classes=np.arange(n_classes),
-    )
 
 
 def draw_confusions(

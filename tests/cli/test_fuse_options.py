@@ -138,7 +138,10 @@ def test_a_pass_rate_whose_lower_limit_is_too_low_ends_with_code_1(
         result = run(*command, *options)
         assert result.exit_code == code
         assert pl.read_csv("f.csv").height == 300
-        assert f"pass rate: {100 * np.mean(fuse_posteriors(1)):.1f} % {success}" in result.stderr
+        assert (
+            f"({success}, 80 % interval): {100 * np.mean(fuse_posteriors(1)):.1f} %"
+            in result.stderr
+        )
         assert ("is below" in result.stderr) == (code == 1)
 
 
@@ -156,7 +159,7 @@ def test_the_pass_rate_of_checked_labels_is_that_of_the_audit() -> None:
     assert run("fuse", "verdicts.csv", *options, rate.low - 1e-3).exit_code == 0
     low = run("fuse", "verdicts.csv", *options, rate.low + 1e-3)
     assert low.exit_code == 1
-    assert f"pass rate: {100 * rate.value:.1f} % yes (95 % interval" in low.stderr
+    assert f"pass rate (yes, 95 % interval): {rate.percent()}. Its lower" in low.stderr
 
 
 def test_a_pass_rate_that_is_unclear_or_unknown_is_refused() -> None:

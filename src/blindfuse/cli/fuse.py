@@ -206,30 +206,26 @@ def find_pass_class(classes: list[Any], name: str | None) -> int:
 
 
 def check_pass_rate(
-    fused: FusionResult,
-    measured: Mapping[Any, Any],
-    name: str | None,
-    limit: float,
-    screen: Any,
+    fused: FusionResult, measured: Mapping[Any, Any], name: str | None, limit: float, screen: Any
 ) -> None:
     """Raise an error if the lower limit of the pass rate is below the limit, else print a note.
 
     The rate is that ``measured`` on checked labels, ``{class: Interval}``, or else the estimate.
     """
+    from blindfuse.metrics import Interval
+
     classes = fused.fusion.responses.classes.tolist()
     k = find_pass_class(classes, name)
-    shares, level = fused.fusion.diagnostics.class_shares, 80
-    value, low, high = (float(each[k]) for each in (shares.share, shares.low, shares.high))
-    if measured:
-        (value, low, high), level = measured[classes[k]], 95
-    if low != low:
+    shares = fused.fusion.diagnostics.class_shares
+    estimate = Interval(shares.share[k], shares.low[k], shares.high[k])
+    rate = measured.get(classes[k], estimate)
+    if rate.low != rate.low:
         raise BelowLimit(
             "The pass rate is not known: the responses do not tell how many labels are wrong. "
             "Check some with `blindfuse audit` and pass them to --checked."
         )
-    rate = f"{100 * value:.1f} % {classes[k]} ({level} % interval {100 * low:.1f} to "
-    text = f"pass rate: {rate}{100 * high:.1f} %)"
-    if low < limit:
+    text = f"pass rate ({classes[k]}, {95 if measured else 80} % interval): {rate.percent()}"
+    if rate.low < limit:
         raise BelowLimit(f"{text}. Its lower limit is below {limit:g}, the value of --fail-below.")
     screen.note(f"{text}; its lower limit is not below {limit:g}")
 

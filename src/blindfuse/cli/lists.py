@@ -77,29 +77,23 @@ def datasets_command(data: str | None, as_json: bool) -> None:
     blindfuse.datasets.load("rte") loads a dataset, and downloads it first if necessary.
     """
     from blindfuse.cli.screen import Screen, table, write_json
+    from blindfuse.datasets.converting import CONVERTERS
+    from blindfuse.datasets.downloading import cached_crowd
 
-    files = _local_datasets(data) if data else _downloadable_datasets()
+    if data is None:
+        cached = {name: cached_crowd(name) / "labels.csv.gz" for name in sorted(CONVERTERS)}
+    elif os.path.isdir(data):
+        cached = {
+            path.parent.name: path for path in sorted(Path(data).glob("crowd/*/labels.csv.gz"))
+        }
+    else:
+        raise BadParameter(f"{data} is not a folder. Pass another with data=.")
+    files = {
+        name: str(path) if path.is_file() else "not downloaded yet" for name, path in cached.items()
+    }
     if as_json:
         write_json({"datasets": [{"name": name, "file": file} for name, file in files.items()]})
     elif files:
         Screen().show(table(("name", "file"), files.items()))
     else:
         Screen().note(f"{data} has no file crowd/NAME/labels.csv.gz")
-
-
-def _local_datasets(data: str) -> dict[str, str]:
-    if not os.path.isdir(data):
-        raise BadParameter(f"{data} is not a folder. Pass another with data=.")
-    return {
-        path.parent.name: str(path) for path in sorted(Path(data).glob("crowd/*/labels.csv.gz"))
-    }
-
-
-def _downloadable_datasets() -> dict[str, str]:
-    from blindfuse.datasets.converting import CONVERTERS
-    from blindfuse.datasets.downloading import cached_crowd
-
-    files = {name: cached_crowd(name) / "labels.csv.gz" for name in sorted(CONVERTERS)}
-    return {
-        name: str(path) if path.is_file() else "not downloaded yet" for name, path in files.items()
-    }
