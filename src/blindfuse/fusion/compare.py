@@ -18,7 +18,7 @@ from blindfuse.model.posteriors import most_likely, vote_posteriors
 from blindfuse.responses.gold import gold_codes
 from blindfuse.typing import Floats
 
-ROUNDING = 1e-9
+_ROUNDING = 1e-9
 """Difference of posteriors below which they tie."""
 
 
@@ -77,7 +77,7 @@ def compare(
             continue
         seconds = perf_counter() - began
         lead = posteriors.max(axis=1) - posteriors[np.arange(len(labels)), labels]
-        differs = float(np.mean((lead > ROUNDING) & (table.responses_per_item > 0)))
+        differs = float(np.mean((lead > _ROUNDING) & (table.responses_per_item > 0)))
         rows.append(Comparison(name, error(posteriors), differs, seconds, None))
     return rows
 
