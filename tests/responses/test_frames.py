@@ -14,8 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blindfuse import Responses
-from blindfuse.responses import frames
-from blindfuse.responses.responses import as_responses
 from tests.responses.cases import error_message, typed
 
 Columns = dict[str, list[Any]]
@@ -213,29 +211,6 @@ def test_a_missing_column_is_reported_with_a_suggestion(library: Library) -> Non
     assert "'items'" in error_message(lambda: Responses.from_wide(table, item="items"))
 
 
-def test_a_missing_column_among_numeric_names_is_reported() -> None:
-    table = pd.DataFrame([[0, 1]], columns=[0, 10])
-    assert "'item'" in error_message(lambda: Responses.from_frame(table, item="item"))
-    wrong: Any = 1
-    assert "did you mean '10'?" in error_message(lambda: Responses.from_wide(table, item=wrong))
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        pd.DataFrame([[0, 1, 2]], columns=["a", "bob", "bob"]),
-        pa.table([[0], [1], [2]], names=["a", "bob", "bob"]),
-    ],
-    ids=["pandas", "pyarrow"],
-)
-def test_columns_of_the_same_name_are_rejected(table: Any) -> None:
-    for make in (Responses.from_wide, Responses.from_frame, Responses.from_matrix, as_responses):
-        message = error_message(lambda: make(table))  # noqa: B023
-        assert "'bob'" in message
-        assert "'a'" not in message
-        assert "Rename" in message
-
-
 @every_library
 def test_a_table_without_annotators_is_rejected(library: Library) -> None:
     table = library({"id": ["i", "j"]})
@@ -252,35 +227,6 @@ def test_item_names_of_a_wide_table_must_be_unique(library: Library) -> None:
     assert "'j'" not in message
     null = library({"id": ["i", None], "a": [0, 1]})
     assert "Row 1 has no item" in error_message(lambda: Responses.from_wide(null, item="id"))
-
-
-@every_library
-def test_a_table_without_labels_is_rejected(library: Library) -> None:
-    empty = library({"item": [], "annotator": [], "label": []})
-    missing = library({"item": ["i"], "annotator": ["a"], "label": [None]})
-    for table in (empty, missing):
-        assert "no labels" in error_message(lambda: Responses.from_frame(table))  # noqa: B023
-        assert Responses.from_frame(table, classes=["x"]).n_responses == 0
-    all_missing = library({"a": [None, None]})
-    assert "no labels" in error_message(lambda: Responses.from_wide(all_missing))
-    assert Responses.from_wide(all_missing, classes=["x", "y"]).matrix().tolist() == [[-1], [-1]]
-
-
-@pytest.mark.parametrize("library", [pl.DataFrame, pl.LazyFrame, pa.table, pd.DataFrame])
-def test_lists_are_rejected_as_labels(library: Library) -> None:
-    table = library({"item": [1, 2], "annotator": ["a", "b"], "label": [["x"], ["x", "y"]]})
-    assert "text" in error_message(lambda: Responses.from_frame(table))
-
-
-@pytest.mark.parametrize(
-    "data", [None, 5, "text", [[0, 1]], np.eye(2), {"a": [0]}, pd.Series([1]), pl.Series([1])]
-)
-def test_data_that_is_not_a_table_is_rejected(data: Any) -> None:
-    for make in (Responses.from_frame, Responses.from_wide):
-        message = error_message(lambda: make(data))  # noqa: B023
-        assert type(data).__name__ in message
-        assert "pandas, Polars, PyArrow or DuckDB" in message
-    assert not frames.is_frame(data)
 
 
 # Types that NumPy does not have, and rows that are no table yet
@@ -324,14 +270,6 @@ ROWS: dict[str, Callable[[pl.DataFrame], Any]] = {
     "iterator": lambda table: iter(table.rows()),
     "rows": lambda table: table.rows(),
 }
-
-
-@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
-def test_rows_that_are_no_table_are_refused(rows: Callable[[Any], Any]) -> None:
-    table = pl.DataFrame({"item": ["i", "j"], "annotator": ["a", "b"], "label": ["x", "y"]})
-    message = error_message(lambda: Responses.from_frame(rows(table)))
-    assert "is not a table of pandas, Polars, PyArrow or DuckDB" in message
-    assert "polars.DataFrame(data)" in message
 
 
 def test_an_index_of_texts_names_the_items_and_must_not_repeat() -> None:

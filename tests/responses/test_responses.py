@@ -15,9 +15,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from blindfuse import Responses
-from blindfuse.errors import BadParameter, BlindfuseError
+from blindfuse.errors import BlindfuseError
 from blindfuse.responses.responses import as_responses
-from tests.responses.cases import COLUMNS, error_message, four_classes, reported, tables, typed
+from tests.responses.cases import error_message, four_classes, reported, tables, typed
 
 VOCABULARIES: list[list[Any]] = [
     ["no", "yes", "perhaps"],
@@ -185,24 +185,6 @@ def test_the_most_frequent_response_counts_whatever_the_order(
         random.shuffle(rows)
 
 
-def test_repeats_error_names_annotator_and_item() -> None:
-    message = error_message(
-        lambda: Responses.from_long(
-            ["i", "j", "j"], ["ann", "bob", "bob"], ["x", "y", "y"], repeats="error"
-        )
-    )
-    assert "'bob'" in message
-    assert "'j'" in message
-    assert "'ann'" not in message
-
-
-def test_unknown_value_of_repeats_is_rejected() -> None:
-    make = Responses.from_long
-    message = error_message(lambda: make([0], [0], ["x"], repeats="sometimes"), BadParameter)  # type: ignore[arg-type]
-    assert "'sometimes'" in message
-    assert "'last', 'first', 'error'" in message
-
-
 # Selection and recoding
 
 
@@ -235,15 +217,6 @@ def test_select_annotators_equals_indexing(table: NDArray[np.int8], data: st.Dat
     np.testing.assert_array_equal(
         four_classes(table).select_annotators(mask).matrix(), table[:, mask]
     )
-
-
-@pytest.mark.parametrize("chosen", [[5], [-3], ["a"], [0.5], [[0, 1]], [True], None, slice(2)])
-def test_invalid_selections_are_rejected(chosen: Any) -> None:
-    responses = four_classes(np.zeros((2, 2), np.int8))
-    assert "items" in error_message(lambda: responses.select_items(chosen), BadParameter)
-    assert "annotators" in error_message(lambda: responses.select_annotators(chosen), BadParameter)
-    twice = error_message(lambda: responses.select_annotators([1, 1]), BadParameter)
-    assert "once" in twice
 
 
 @given(tables(), st.data())
@@ -402,88 +375,3 @@ def test_any_input_is_read_or_rejected_with_our_own_error(
         else:
             assert np.count_nonzero(responses.matrix() >= 0) == responses.n_responses
             assert repr(responses)
-
-
-@pytest.mark.parametrize("name", ["items", "annotators", "labels"])
-@pytest.mark.parametrize("column", [["x"], ["x", "y", "z"], []])
-def test_columns_of_different_lengths_are_rejected(name: str, column: list[str]) -> None:
-    message = error_message(lambda: Responses.from_long(**{**COLUMNS, name: column}))
-    assert str(len(column)) in message
-    assert "2" in message
-
-
-@pytest.mark.parametrize("name", ["items", "annotators", "labels"])
-@pytest.mark.parametrize("column", [None, 5, "xy", np.array(5), np.eye(2), {"x": 1, "y": 2}])
-def test_columns_that_are_not_lists_are_rejected(name: str, column: Any) -> None:
-    error_message(lambda: Responses.from_long(**{**COLUMNS, name: column}))
-
-
-@pytest.mark.parametrize(
-    ("rows", "offender"),
-    [
-        ([[0, 1], [0, 1], [0]], "Row 2 has 1 labels, but row 0 has 2"),
-        ([[0], [0, 1]], "Row 1 has 2 labels, but row 0 has 1"),
-        ([["a", "b"], []], "Row 1 has 0 labels, but row 0 has 2"),
-        ([[0, 1], 0], "Row 1 has 1 labels, but row 0 has 2"),
-        ([np.array(1), [0, 1]], "Row 1 has 2 labels, but row 0 has 1"),
-        ([np.zeros(2), np.zeros(3)], "Row 1 has 3 labels, but row 0 has 2"),
-        (np.array([[0], [0, 1]], dtype=object), "Row 1 has 2 labels, but row 0 has 1"),
-    ],
-)
-def test_ragged_rows_are_rejected(rows: Any, offender: str) -> None:
-    message = error_message(lambda: Responses.from_matrix(rows))
-    assert offender in message
-    assert "missing marker" in message
-
-
-@pytest.mark.parametrize(
-    "array",
-    [
-        None,
-        5,
-        "text",
-        [],
-        [[]],
-        [0, 1],
-        ["ab", "c"],
-        {0, 1},
-        np.array(1),
-        np.array([0, 1]),
-        np.zeros((2, 0)),
-        np.zeros((2, 2, 2)),
-        [[[0, 1]], [[0, 1]]],
-        [np.zeros((2, 2)), np.zeros((2, 3))],
-        iter([[0, 1]]),
-    ],
-)
-def test_data_that_is_not_a_matrix_is_rejected(array: Any) -> None:
-    for make in (Responses.from_matrix, as_responses):
-        message = error_message(lambda: make(array))  # noqa: B023
-        assert "matrix [item, annotator]" in message
-        assert "from_long" in message
-
-
-@pytest.mark.parametrize("kind", ["items", "annotators"])
-def test_names_of_a_matrix_must_be_unique_and_complete(kind: str) -> None:
-    def named(*names: Any) -> str:
-        return error_message(
-            lambda: Responses.from_matrix(
-                np.eye(3, dtype=int),
-                **{kind: list(names)},  # type: ignore[arg-type]
-            )
-        )
-
-    assert "'a'" in named("a", "b", "a")
-    assert f"2 names, but the matrix has 3 {kind}" in named("a", "b")
-    assert "list" in named("a", "b", ["c"])
-
-
-@pytest.mark.parametrize("at", [0, 1, 2])
-def test_codes_without_a_name_are_rejected(at: int) -> None:
-    codes = [np.array([0, 1]) for _ in range(3)]
-    codes[at] = np.array([0, 2])
-    two = np.arange(2)
-    message = error_message(
-        lambda: Responses.from_codes(*codes, items=two, annotators=two, classes=two)
-    )
-    assert ("item", "annotator", "symbol")[at] + " 2" in message

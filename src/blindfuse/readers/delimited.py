@@ -49,7 +49,8 @@ def open_delimited(source: Source) -> Table:
     """Return the table in a text file; separator and header are detected from its content."""
     text = "" if b"\0" in source.head else decode_head(source)
     has_old_lines = "\r" in text and "\n" not in text
-    if not text or has_old_lines or _DRAWN.match(text):
+    is_single = text.startswith("'")  # quotes that no program reads
+    if not text or has_old_lines or is_single or _DRAWN.match(text):
         raise BadFile(f"{source.name} is not a table of responses. {EXPORT}")
     rows, layout = _detect_layout(source, text)
     names = layout.names
