@@ -9,9 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blindfuse import Responses
+from blindfuse.cli.options import Names
 from blindfuse.responses.markers import FAILED_VERDICTS, MISSING_MARKERS
 from blindfuse.responses.scalars import missing_number_note
 from blindfuse.responses.values import TRIMMED, LabelOptions, LabelRules, fold, plain_names
+
+
+def advised(notes: str) -> list[str]:
+    """The labels that ``--missing`` of the first note that advises it names, as the shell does."""
+    _, _, rest = notes.partition("--missing ")
+    option, _, _ = rest.partition(" (missing=")
+    return [*Names().convert(shlex.split(option)[0])] if option else []
 
 
 def convert(values: list[Any], **options: Any) -> tuple[list[Any], str]:
@@ -68,9 +76,19 @@ def test_what_may_mark_missing_responses_is_a_class_with_a_note(word: str) -> No
     labels, notes = convert(["A", "B", word])
     assert labels == ["A", "B", word]
     assert f"read as classes: {word!r}" in notes
-    assert f"--missing {word} " in notes or f"--missing {shlex.quote(word)} " in notes
+    assert advised(notes) == [word]
     assert convert(["A", "B", word], missing=[word])[0] == ["A", "B", None]
     assert convert(["A", "B", word], classes=["A", "B", word])[1] == ""
+
+
+SENTENCES = [word for word in (*SUSPECTS, 'Sorry, "no"') if not word.strip("-").isdigit()]
+
+
+@given(st.lists(st.sampled_from(SENTENCES), min_size=1, unique=True))
+def test_the_advice_names_all_labels_that_may_mark_missing_responses(words: list[str]) -> None:
+    labels, notes = convert(["A", "B", *words])
+    assert sorted(advised(notes)) == sorted(words)
+    assert convert(labels, missing=advised(notes))[0] == ["A", "B", *[None] * len(words)]
 
 
 @pytest.mark.parametrize("code", ["-1", "-8", "-99", "77", "98", "255", "65535"])

@@ -131,12 +131,14 @@ class LabelRules:
         """Add a note about classes that may mark missing responses."""
         if not suspects or self._given:
             return
-        ordered = sorted(suspects, key=lambda label: ("," in str(label), str(label)))
-        needs_quotes = re.search(r"[\s()<>&;|*$`'\"\\]", str(ordered[0]))
-        option = shlex.quote(str(ordered[0])) if needs_quotes else ordered[0]
+        ordered = sorted(suspects, key=str)
+        texts = [str(label).replace('"', '""') for label in ordered]
+        option = ",".join(f'"{text}"' if re.search('[,"]', text) else text for text in texts)
+        needs_quotes = re.search(r"[\s()<>&;|*$`'\"\\]", option)
         self.notes.append(
             f"read as classes: {list_names(ordered)}. If they mark missing responses, pass "
-            f"--missing {option} (missing={ordered[0]!r} in Python)"
+            f"--missing {shlex.quote(option) if needs_quotes else option} "
+            f"(missing={(ordered if len(ordered) > 1 else ordered[0])!r} in Python)"
         )
 
     # The rules, in the order in which they are applied
