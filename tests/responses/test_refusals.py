@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from blindfuse.responses import frames
 from blindfuse.responses.responses import as_responses
 from tests.responses.cases import COLUMNS, NAN, error_message, four_classes
 
-LONG, MATRIX = Responses.from_long, Responses.from_matrix
+LONG: Any = Responses.from_long
+MATRIX: Any = Responses.from_matrix
 PAIR = four_classes(np.zeros((2, 2), np.int8))
 IDS: dict[str, Any] = {"items": [0, 0], "annotators": [0, 1]}
 FRAME = {"item": ["i", "j"], "annotator": ["a", "b"], "label": ["x", "y"]}
@@ -45,18 +47,24 @@ def tables(frame: Any) -> list[Callable[[], Any]]:
 
 
 def coded(**wrong: Any) -> Callable[[], Any]:
-    codes = {"item_codes": [0, 1], "annotator_codes": [0, 1], "symbol_codes": [0, 1], **wrong}
-    return lambda: Responses.from_codes(*map(np.array, codes.values()), **names)
+    kinds = ("item", "annotator", "symbol")
+    columns: Any = (np.array(wrong.get(kind, [0, 1])) for kind in kinds)
+    return partial(Responses.from_codes, *columns, **names)
 
 
+NO_MATRICES: list[Any] = [
+    *(None, 5, "text", [], [[]], [0, 1], ["ab", "c"], {0, 1}, np.array(1)),
+    *(np.array([0, 1]), np.zeros((2, 0)), np.zeros((2, 2, 2)), [[[0, 1]], [[0, 1]]]),
+    *([np.zeros((2, 2)), np.zeros((2, 3))], iter([[0, 1]])),
+]
 names: dict[str, Any] = {"items": [0, 1], "annotators": [0, 1], "classes": [0, 1]}
-REFUSED: dict[str, list[tuple[list[Callable[[], Any]], tuple[str, ...]]]] = {
+REFUSED: dict[str, list[Any]] = {
     "labels": [
         *((labels("x", bad), (repr(bad), "text")) for bad in (b"x", 1j, date(2020, 1, 1))),
         *((labels("x", bad), (type(bad).__name__, "text")) for bad in (["x"], {"x": 1}, {"x"})),
         (labels(Decimal(1), "x"), ("row 0", "text")),
         *(
-            ([lambda k=kind: LONG([0, 1], [0, 1], np.zeros(2, dtype=k))], ("text",))  # type: ignore[misc]
+            ([partial(LONG, [0, 1], [0, 1], np.zeros(2, dtype=kind))], ("text",))
             for kind in ("datetime64[D]", "timedelta64[s]", complex, "i4,i4")
         ),
         *(
@@ -91,7 +99,7 @@ REFUSED: dict[str, list[tuple[list[Callable[[], Any]], tuple[str, ...]]]] = {
     ],
     "columns": [
         *(
-            ([lambda c=column, n=name: LONG(**{**COLUMNS, n: c})], (words,))  # type: ignore[misc]
+            ([partial(LONG, **{**COLUMNS, name: column})], (words,))
             for name in COLUMNS
             for column, words in (
                 *((["x"], "same length"), (list("xyz"), "3"), ([], "0"), (None, ""), (5, "")),
@@ -106,8 +114,8 @@ REFUSED: dict[str, list[tuple[list[Callable[[], Any]], tuple[str, ...]]]] = {
         *(
             (
                 [
-                    lambda k=kind, x=null: LONG(**{**COLUMNS, k: ["i", x]}),  # type: ignore[misc]
-                    lambda k=kind, x=null: MATRIX(np.eye(2), **{k: ["i", x]}),  # type: ignore[misc]
+                    partial(LONG, **{**COLUMNS, kind: ["i", null]}),
+                    partial(MATRIX, np.eye(2), **{kind: ["i", null]}),
                 ],
                 (f"Row 1 has no {kind[:-1]}",),
             )
@@ -121,7 +129,7 @@ REFUSED: dict[str, list[tuple[list[Callable[[], Any]], tuple[str, ...]]]] = {
     ],
     "matrices": [
         *(
-            ([lambda r=rows: MATRIX(r)], (words, "missing marker"))  # type: ignore[misc]
+            ([partial(MATRIX, rows)], (words, "missing marker"))
             for rows, words in (
                 ([[0, 1], [0, 1], [0]], "Row 2 has 1 labels, but row 0 has 2"),
                 ([["a", "b"], []], "Row 1 has 0 labels, but row 0 has 2"),
@@ -130,26 +138,16 @@ REFUSED: dict[str, list[tuple[list[Callable[[], Any]], tuple[str, ...]]]] = {
                 ([np.zeros(2), np.zeros(3)], "Row 1 has 3 labels, but row 0 has 2"),
             )
         ),
+        *((matrices(data), ("matrix [item, annotator]", "from_long")) for data in NO_MATRICES),
         *(
-            (matrices(data), ("matrix [item, annotator]", "from_long"))
-            for data in (
-                *(None, 5, "text", [], [[]], [0, 1], ["ab", "c"], {0, 1}, np.array(1)),
-                *(np.array([0, 1]), np.zeros((2, 0)), np.zeros((2, 2, 2)), [[[0, 1]], [[0, 1]]]),
-                *([np.zeros((2, 2)), np.zeros((2, 3))], iter([[0, 1]])),
-            )
-        ),
-        *(
-            ([lambda k=kind, n=given: MATRIX(np.eye(3), **{k: n})], (words,))  # type: ignore[misc]
+            ([partial(MATRIX, np.eye(3), **{kind: given})], (words,))
             for kind in IDS
             for given, words in (
                 *((list("aba"), "'a'"), (["a", "b", ["c"]], "list")),
                 (["a", "b"], f"2 names, but the matrix has 3 {kind}"),
             )
         ),
-        *(
-            ([coded(**{f"{kind}_codes": [0, 2]})], (f"{kind} 2",))
-            for kind in ("item", "annotator", "symbol")
-        ),
+        *(([coded(**{kind: [0, 2]})], (f"{kind} 2",)) for kind in ("item", "annotator", "symbol")),
     ],
     "frames": [
         *(
@@ -168,18 +166,9 @@ REFUSED: dict[str, list[tuple[list[Callable[[], Any]], tuple[str, ...]]]] = {
             )
         ),
         *(
-            (
-                [lambda m=make: Responses.from_frame(m({**FRAME, "label": [["x"], ["y", "z"]]}))],
-                ("text",),
-            )  # type: ignore[misc]
+            ([partial(Responses.from_frame, make({**FRAME, "label": column}))], (words,))
             for make in (pl.DataFrame, pl.LazyFrame, pa.table, pd.DataFrame)
-        ),
-        *(
-            (
-                [lambda m=make: Responses.from_frame(m({**FRAME, "label": [None] * 2}))],
-                ("no labels",),
-            )  # type: ignore[misc]
-            for make in (pl.DataFrame, pl.LazyFrame, pa.table, pd.DataFrame)
+            for column, words in (([["x"], ["y", "z"]], "text"), ([None] * 2, "no labels"))
         ),
         (
             [lambda: Responses.from_wide(pd.DataFrame([[0, 1]], columns=[0, 10]), item="1")],
