@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from blindfuse.kernels.compilation import kernel
-from blindfuse.kernels.vectors import LANES, filled, load, plus, store, times, total
+from blindfuse.kernels.vectors import filled, load, store, total
 
 MIN_PROBABILITY = 1e-10
 """Lower limit of probabilities in a model: below it, a single response would be a veto."""
@@ -22,6 +22,9 @@ number."""
 
 UNITS_PER_VOTE = 720_720
 """Units of one vote: divisible by 1 … 16, so that sums of shared votes are exact in any order."""
+
+LANES = 8
+"""Classes per vector: a register of AVX-512, or two of AVX2."""
 
 ZERO, WIDTH = np.uint64(0), np.uint64(LANES)
 
@@ -88,19 +91,19 @@ def model_posteriors(
         exponent = factor = 0.0
         if end - begin <= np.uint64(MAX_FACTORS):
             for k in range(ZERO, L, WIDTH):
-                product = load(prior, k)
+                product = load(prior, k, LANES)
                 for response in range(begin, end):
                     cell = np.uint64(annotators[response]) * R + np.uint64(symbols[response])
-                    product = times(product, load(confusions, cell * L + k))
+                    product = product * load(confusions, cell * L + k, LANES)
                 store(row, k, product)
                 factor += total(product)
         else:
             exponent = -math.inf
             for k in range(ZERO, L, WIDTH):
-                logs = load(log_prior, k)
+                logs = load(log_prior, k, LANES)
                 for response in range(begin, end):
                     cell = np.uint64(annotators[response]) * R + np.uint64(symbols[response])
-                    logs = plus(logs, load(log_confusions, cell * L + k))
+                    logs = logs + load(log_confusions, cell * L + k, LANES)
                 store(row, k, logs)
             for k in range(L):
                 exponent = max(exponent, row[k])
@@ -109,13 +112,13 @@ def model_posteriors(
                 factor += row[k]
         exponents[at], factors[at] = exponent, factor
         if adds:
-            scale = filled(weights[at] / factor)
+            scale = filled(weights[at] / factor, LANES)
             for k in range(ZERO, L, WIDTH):
-                posterior = times(load(row, k), scale)
+                posterior = load(row, k, LANES) * scale
                 for response in range(begin, end):
                     cell = np.uint64(annotators[response]) * R + np.uint64(symbols[response])
-                    store(counts, cell * L + k, plus(load(counts, cell * L + k), posterior))
-                store(totals, k, plus(load(totals, k), posterior))
+                    store(counts, cell * L + k, load(counts, cell * L + k, LANES) + posterior)
+                store(totals, k, load(totals, k, LANES) + posterior)
         else:
             for k in range(K):
                 posteriors[at, k] = row[k] / factor
@@ -127,11 +130,11 @@ def posterior_counts(starts, annotators, symbols, first, last, posteriors, count
     R, L = np.uint64(counts.shape[1]), np.uint64(totals.size)
     for n in range(first, last):
         for k in range(ZERO, L, WIDTH):
-            posterior = load(posteriors, np.uint64(n - first) * L + k)
+            posterior = load(posteriors, np.uint64(n - first) * L + k, LANES)
             for response in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
                 at = np.uint64(annotators[response]) * R + np.uint64(symbols[response])
-                store(counts, at * L + k, plus(load(counts, at * L + k), posterior))
-            store(totals, k, plus(load(totals, k), posterior))
+                store(counts, at * L + k, load(counts, at * L + k, LANES) + posterior)
+            store(totals, k, load(totals, k, LANES) + posterior)
 
 
 @kernel
@@ -148,12 +151,12 @@ def half_counts(
     """
     begin = np.uint64(starts[first])
     for code in range(np.uint64(first), np.uint64(last)):
-        row, row_sum = load(first_table, code * WIDTH), filled(0.0)
+        row, row_sum = load(first_table, code * WIDTH, LANES), filled(0.0, LANES)
         for n in range(np.uint64(starts[code]), np.uint64(starts[code + np.uint64(1)])):
             at = np.uint64(seconds[n]) * WIDTH
-            other = load(second_table, at)
-            factor = factors[n - begin] = total(times(row, other))
-            scale = filled(weights[n] / factor)
-            row_sum = plus(row_sum, times(other, scale))
-            store(second_sums, at, plus(load(second_sums, at), times(row, scale)))
+            other = load(second_table, at, LANES)
+            factor = factors[n - begin] = total(row * other)
+            scale = filled(weights[n] / factor, LANES)
+            row_sum = row_sum + other * scale
+            store(second_sums, at, load(second_sums, at, LANES) + row * scale)
         store(first_sums, code * WIDTH, row_sum)

@@ -21,10 +21,14 @@ import numpy as np
 
 from blindfuse.kernels.admm import update_confusion, update_prior
 from blindfuse.kernels.compilation import inlined, kernel, nested, prefetch
+from blindfuse.kernels.vectors import CACHE_LINE, filled, load, store
 from blindfuse.typing import Array, Floats
 
-AHEAD, CACHE_LINE = np.uint64(48), np.uint64(8)
-"""How many groups ahead memory is prefetched, and floats per cache line."""
+LANES = 4
+"""Entries per vector. With eight, groups of two or three classes would take two cache lines."""
+AHEAD = np.uint64(48)
+"""How many groups ahead memory is prefetched."""
+ZERO, ONE, TWO, WIDTH, LINE = map(np.uint64, (0, 1, 2, LANES, CACHE_LINE))
 
 
 @inlined
@@ -161,16 +165,20 @@ class Groups(NamedTuple):
         groups of each annotator.
     sizes ``[group]``
         number of items.
+    weights
+        the size of the group of each entry of ``by_annotator``, which are read in this order: a
+        sweep takes half as long as with sizes that are looked up.
     counts ``[m, a]``
         number of items to which an annotator reported a symbol.
     polynomials ``[group, degree − 1, k]``
         a buffer that is reused in every sweep: elementary symmetric polynomials, of degrees 1 and
-        2, of the rows of the group's annotators.
+        2, of the rows of the group's annotators. It begins at a cache line.
     """
 
     by_group: Any
     by_annotator: Any
     sizes: Array
+    weights: Array
     counts: Floats
     polynomials: Floats
 
@@ -179,20 +187,22 @@ class Groups(NamedTuple):
 def _fill_polynomials(groups, rows):
     """Compute the polynomials from ``rows[annotator, symbol, k]``.
 
-    Here and below, indices are unsigned: signed ones could be negative, which Numba would check.
+    Here and below, k is padded to whole vectors, and indices are unsigned: signed ones could be
+    negative, which Numba would check.
     """
     starts, annotators, symbols = groups.by_group
-    L = np.uint64(rows.shape[2])
+    R, L = np.uint64(rows.shape[1]), np.uint64(rows.shape[2])
     for group in range(np.uint64(groups.sizes.size)):
-        begin, end = np.uint64(starts[group]), np.uint64(starts[group + np.uint64(1)])
-        for k in range(L):
-            first = second = 0.0
+        begin, end = np.uint64(starts[group]), np.uint64(starts[group + ONE])
+        for k in range(ZERO, L, WIDTH):
+            first = second = filled(0.0, LANES)
             for at in range(begin, end):
-                row = rows[np.uint64(annotators[at]), np.uint64(symbols[at]), k]
-                second += row * first
-                first += row
-            groups.polynomials[group, 0, k] = first
-            groups.polynomials[group, 1, k] = second
+                cell = np.uint64(annotators[at]) * R + np.uint64(symbols[at])
+                row = load(rows, cell * L + k, LANES)
+                second = second + row * first
+                first = first + row
+            store(groups.polynomials, TWO * group * L + k, first)
+            store(groups.polynomials, (TWO * group + ONE) * L + k, second)
 
 
 @inlined
@@ -203,7 +213,7 @@ def _prefetch(polynomials, codes, at, end):
     """
     if at + AHEAD < end:
         size = np.uint64(2 * polynomials.shape[2])
-        for entry in range(np.uint64(0), size, CACHE_LINE):
+        for entry in range(ZERO, size, LINE):
             prefetch(polynomials, np.uint64(codes[at + AHEAD]) * size + entry)
 
 
@@ -214,17 +224,18 @@ def _sum_others(groups, m, rows, total):
     e₁ and e₂ are the polynomials without the annotator's own ``rows[symbol, k]``.
     """
     starts, codes, symbols = groups.by_annotator
-    sizes, polynomials, L = groups.sizes, groups.polynomials, np.uint64(rows.shape[1])
-    end = np.uint64(starts[m + 1])
+    polynomials, L, end = groups.polynomials, np.uint64(rows.shape[1]), np.uint64(starts[m + 1])
     total[:] = 0.0
     for at in range(np.uint64(starts[m]), end):
         _prefetch(polynomials, codes, at, end)
-        group, a = np.uint64(codes[at]), np.uint64(symbols[at])
-        size = np.float64(sizes[group])
-        for k in range(L):
-            row = rows[a, k]
-            first = polynomials[group, 0, k] - row
-            total[a, k] += size * (1.0 + first + polynomials[group, 1, k] - row * first)
+        group, symbol = np.uint64(codes[at]), np.uint64(symbols[at]) * L
+        size = filled(np.float64(groups.weights[at]), LANES)
+        for k in range(ZERO, L, WIDTH):
+            row = load(rows, symbol + k, LANES)
+            first = load(polynomials, TWO * group * L + k, LANES) - row
+            second = load(polynomials, (TWO * group + ONE) * L + k, LANES) - row * first
+            others = size * (filled(1.0, LANES) + first + second)
+            store(total, symbol + k, load(total, symbol + k, LANES) + others)
 
 
 @nested
@@ -234,12 +245,14 @@ def _replace(groups, m, old, new):
     polynomials, L, end = groups.polynomials, np.uint64(old.shape[1]), np.uint64(starts[m + 1])
     for at in range(np.uint64(starts[m]), end):
         _prefetch(polynomials, codes, at, end)
-        group, a = np.uint64(codes[at]), np.uint64(symbols[at])
-        for k in range(L):
-            before, first = old[a, k], polynomials[group, 0, k]
-            change = new[a, k] - before
-            polynomials[group, 1, k] += change * (first - before)
-            polynomials[group, 0, k] = first + change
+        group, symbol = np.uint64(codes[at]), np.uint64(symbols[at]) * L
+        for k in range(ZERO, L, WIDTH):
+            one, two = TWO * group * L + k, (TWO * group + ONE) * L + k
+            before, first = load(old, symbol + k, LANES), load(polynomials, one, LANES)
+            change = load(new, symbol + k, LANES) - before
+            second = load(polynomials, two, LANES) + change * (first - before)
+            store(polynomials, one, first + change)
+            store(polynomials, two, second)
 
 
 @nested
@@ -250,8 +263,7 @@ def _sum_all(groups, rows, total):
     Over all groups, a row occurs ``counts[annotator, symbol]`` times, so that no group is taken
     apart into its responses.
     """
-    M, R, _ = rows.shape
-    L = np.uint64(rows.shape[2])
+    M, R, L = rows.shape
     total[:] = 0.0
     for m in range(M):
         for a in range(R):
@@ -259,7 +271,7 @@ def _sum_all(groups, rows, total):
                 total[k] += groups.counts[m, a] / 3.0 * rows[m, a, k] ** 3
     for group in range(np.uint64(groups.sizes.size)):
         size = np.float64(groups.sizes[group])
-        for k in range(L):
+        for k in range(np.uint64(L)):
             first, second = groups.polynomials[group, 0, k], groups.polynomials[group, 1, k]
             total[k] += size * (first + second + first * second - first * first * first / 3.0)
 
@@ -300,15 +312,17 @@ def sweep_responses(
     """
     M, R, K = confusions.shape
     L, scale = panels.polynomials.shape[2], 1.0 / n_items
-    grams, old_gram, packed = np.empty((M, 1, L)), np.empty((1, L)), np.empty((1, L))
+    rows = np.zeros((M, R, patterns.polynomials.shape[2]))
+    rows[:, :, :K] = confusions
+    grams, old_gram, packed = np.zeros((M, 1, L)), np.empty((1, L)), np.empty((1, L))
     for m in range(M):
         _pack_gram(confusions[m], grams[m])
-    _fill_polynomials(patterns, confusions)
+    _fill_polynomials(patterns, rows)
     _fill_polynomials(panels, grams)
     gram, target = np.empty((K, K)), np.empty((K, R))
-    old, reported = np.empty((R, K)), np.empty((R, K))
+    old, reported = np.empty_like(rows[0]), np.empty_like(rows[0])
     for m in range(M):
-        old[:] = confusions[m]
+        old[:] = rows[m]
         old_gram[:] = grams[m]
         _sum_others(patterns, m, old, reported)
         _sum_others(panels, m, old_gram, packed)
@@ -318,12 +332,11 @@ def sweep_responses(
                 target[k, a] = reported[a, k] * scale
         update_confusion(gram, target, prior, confusions[m], duals[m], proximal, inner)
         _pack_gram(confusions[m], grams[m])
-        _replace(patterns, m, old, confusions[m])
+        rows[m, :, :K] = confusions[m]
+        _replace(patterns, m, old, rows[m])
         _replace(panels, m, old_gram, grams[m])
-    total = np.empty(K)
-    _sum_all(patterns, confusions, total)
+    total = np.empty(rows.shape[2])
+    _sum_all(patterns, rows, total)
     _sum_all(panels, grams, packed[0])
     _unpack_gram(packed[0], scale, gram)
-    for k in range(K):
-        total[k] *= scale
-    return update_prior(gram, total, prior, prior_dual, fixed, proximal, inner)
+    return update_prior(gram, total[:K] * scale, prior, prior_dual, fixed, proximal, inner)

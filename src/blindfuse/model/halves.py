@@ -12,9 +12,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from blindfuse.kernels.posteriors import half_counts
+from blindfuse.kernels.posteriors import LANES, half_counts
 from blindfuse.kernels.threads import map_threads
-from blindfuse.kernels.vectors import LANES, padded
+from blindfuse.kernels.vectors import padded
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Codes, Floats
 
@@ -60,7 +60,7 @@ class Halves:
         """
         K = len(prior)
         first, second = (self._joint(confusions[half]) for half in self.halves)
-        tables = padded(first * prior), padded(second)
+        tables = padded(first * prior, LANES), padded(second, LANES)
         weights = self.sizes
         if sizes is not None:
             weights = np.add.reduceat(sizes[self.order], self.firsts)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from blindfuse.kernels import posteriors as kernels
+from blindfuse.kernels.posteriors import LANES
 from blindfuse.kernels.threads import map_threads
 from blindfuse.kernels.vectors import padded, padded_length
 from blindfuse.model.anchored_votes import (
@@ -184,7 +185,7 @@ def count_posteriors(
     def add_items(first: int, last: int, counts: Floats, totals: Floats) -> float:
         for begin in range(first, last, BLOCK_ITEMS):
             end = min(begin + BLOCK_ITEMS, last)
-            rows = padded(posteriors[begin:end])
+            rows = padded(posteriors[begin:end], LANES)
             kernels.posterior_counts(*responses.by_item, begin, end, rows, counts, totals)
         return 0.0
 
@@ -271,10 +272,10 @@ def _model_tables(
 
     If no item has more than MAX_FACTORS responses, the logarithms are never read.
     """
-    model = padded(_floored(confusions)), padded(_floored(prior))
+    model = padded(_floored(confusions), LANES), padded(_floored(prior), LANES)
     if responses.responses_per_item.max(initial=0) <= kernels.MAX_FACTORS:
         return *model, *model
-    return *model, padded(safe_log(confusions)), padded(safe_log(prior), -np.inf)
+    return *model, padded(safe_log(confusions), LANES), padded(safe_log(prior), LANES, -np.inf)
 
 
 def _sum_over_items(
@@ -287,7 +288,7 @@ def _sum_over_items(
 
     ``add_items(first, last, counts, totals)`` returns the log-likelihood of the block.
     """
-    shape = responses.n_annotators, responses.n_symbols, padded_length(n_true)
+    shape = responses.n_annotators, responses.n_symbols, padded_length(n_true, LANES)
 
     def sum_block(first: int, last: int) -> ExpectedCounts:
         sums = np.zeros(shape), np.zeros(shape[-1])

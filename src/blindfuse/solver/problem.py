@@ -10,7 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
-from blindfuse.kernels.sweeps import Groups, sweep_moments, sweep_responses
+from blindfuse.kernels.sweeps import LANES, Groups, sweep_moments, sweep_responses
+from blindfuse.kernels.vectors import aligned_empty, padded_length
 from blindfuse.moments.moments import Moments
 from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
 from blindfuse.responses.patterns import Patterns, panels, response_patterns
@@ -98,8 +99,10 @@ class ResponseProblem:
 
 def _groups(patterns: Patterns, counts: Floats, length: int) -> Groups:
     """Return patterns or panels with rows of this length as the kernel takes them."""
-    buffer = np.empty((len(patterns), 2, length))
-    return Groups(patterns.by_pattern, patterns.by_annotator, patterns.sizes, counts, buffer)
+    by_annotator = patterns.by_annotator
+    weights = patterns.sizes.astype(by_annotator.starts.dtype)[by_annotator.codes]
+    buffer = aligned_empty((len(patterns), 2, padded_length(length, LANES)))
+    return Groups(patterns.by_pattern, by_annotator, patterns.sizes, weights, counts, buffer)
 
 
 def _count_symbols(responses: Responses) -> Floats:
