@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 from blindfuse import BadLabels, BadParameter, Numbers, Responses
-from blindfuse.kernels.compilation import MIN_COMPILED
 from blindfuse.numbers.table import as_numbers, check_numbers
 
 NAN = float("nan")
@@ -79,7 +78,7 @@ def test_repeated_ratings_do_not_depend_on_the_order_of_rows(repeats: Any) -> No
 @pytest.mark.parametrize("repeats", ["mean", "median", "last", "first"])
 def test_large_tables_are_read_as_pandas_groups_them(repeats: Any) -> None:
     rng = np.random.default_rng(0)
-    n = MIN_COMPILED + 1
+    n = 20_001
     items, annotators = 50 + rng.integers(0, 2000, n), rng.integers(0, 40, n)
     values = np.where(rng.random(n) < 0.01, NAN, rng.normal(size=n))
     table = Numbers.from_long(items, annotators, values, repeats=repeats)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from blindfuse import BadLabels, read
-from blindfuse.kernels.hash_codes import factorize_hashes
+from blindfuse.kernels.tables import factorize_hashes
 from blindfuse.readers import names
 from tests.support.reader_files import (
     LONG,

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,12 +20,9 @@ def test_kernels_sort_and_deduplicate_as_numpy_does(
     expected = sorted(place)
     items, codes = np.array(cells, dtype=np.int32).reshape(-1, 2).T
     responses = items, codes, np.arange(len(cells))
-    for min_compiled in (0, len(cells) + 1):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(rows, "MIN_COMPILED", min_compiled)
-            sorted_rows = rows.sort_by_row_and_code(*responses, (6, 71))
-            found, repeated, _ = rows.resolve_repeats(sorted_rows, repeats)
-        assert np.repeat(np.arange(6), np.diff(found.starts)).tolist() == [c[0] for c in expected]
-        assert found.codes.tolist() == [cell[1] for cell in expected]
-        assert found.symbols.tolist() == [place[cell] for cell in expected]
-        assert repeated == len(cells) - len(place)
+    sorted_rows = rows.sort_by_row_and_code(*responses, (6, 71))
+    found, repeated, _ = rows.resolve_repeats(sorted_rows, repeats)
+    assert np.repeat(np.arange(6), np.diff(found.starts)).tolist() == [c[0] for c in expected]
+    assert found.codes.tolist() == [cell[1] for cell in expected]
+    assert found.symbols.tolist() == [place[cell] for cell in expected]
+    assert repeated == len(cells) - len(place)

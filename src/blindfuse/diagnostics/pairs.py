@@ -4,10 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from blindfuse.kernels.compilation import MIN_COMPILED
-from blindfuse.kernels.pairs import add_pair_counts, add_pair_counts_by_bits
+from blindfuse.kernels.counts import add_pair_counts, add_pair_counts_by_bits
 from blindfuse.model.model import Model
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Floats
@@ -107,15 +105,9 @@ def count_pairs(responses: Responses) -> PairCounts:
     if len(counted) < table.n_annotators:
         table = table.select_annotators(counted)
     M = table.n_annotators
-    if table.n_responses < MIN_COMPILED:
-        starts, annotators, symbols = table.by_item
-        cells = annotators.astype(np.intp) * R + symbols
-        matrix = csr_array((np.ones(len(cells)), cells, starts), shape=(table.n_items, M * R))
-        counts = np.triu((matrix.T @ matrix).toarray().astype(np.int32), 1)
-    else:
-        counts = np.zeros((M * R, M * R), dtype=np.int32)
-        count = add_pair_counts_by_bits if _bits_are_cheaper(table) else add_pair_counts
-        count(*table.by_item, R, counts)
+    counts = np.zeros((M * R, M * R), dtype=np.int32)
+    count = add_pair_counts_by_bits if _bits_are_cheaper(table) else add_pair_counts
+    count(*table.by_item, R, counts)
     # Of all items, not only those counted: the model fitted the first moments of all of them.
     n_responses = responses.responses_per_annotator[counted].astype(float)
     return PairCounts(counted, n_responses, counts.reshape(M, R, M, R))

@@ -8,7 +8,7 @@ from operator import add
 import numpy as np
 
 from blindfuse.errors import BadLabels
-from blindfuse.kernels.moment_counts import BLOCK_WORDS, count_tuples
+from blindfuse.kernels.counts import BLOCK_WORDS, count_tuples
 from blindfuse.kernels.threads import map_threads
 from blindfuse.model.checks import check_shape, matrix_shape
 from blindfuse.moments.moments import Moments

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from blindfuse.errors import BadFile
-from blindfuse.kernels.hash_codes import factorize_hashes
+from blindfuse.kernels.tables import factorize_hashes
 from blindfuse.readers.tables import Table
 from blindfuse.responses.scalars import WHOLE_NUMERAL
 from blindfuse.responses.values import TRIMMED, whole_number_note

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.compilation import MIN_COMPILED
-from blindfuse.kernels.content_order import add_hashes, hash_items, mix
+from blindfuse.kernels.tables import add_hashes, hash_items
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows
@@ -107,11 +106,6 @@ def _hash_items(
 ) -> Hashes:
     """Hashes ``[item]`` from those of the annotators and of what they report."""
     starts, codes, reported = responses.by_item
-    if responses.n_responses < MIN_COMPILED:
-        running = np.zeros(len(codes) + 1, np.uint64)
-        np.cumsum(mix(annotators[codes], symbols[reported]), out=running[1:])
-        sums = running[starts[1:]] - running[starts[:-1]]
-        return np.asarray(mix(sums, responses.responses_per_item.astype(np.uint64)))
     items = np.empty(responses.n_items, np.uint64)
     map_threads(
         lambda first, last: hash_items(
@@ -128,14 +122,8 @@ def _refine(
     responses: Responses, items: Hashes, annotators: Hashes, symbols: Hashes
 ) -> tuple[Hashes, Hashes]:
     """The hashes of annotators and symbols, with those of the items and responses they are in."""
-    starts, codes, reported = responses.by_item
     refined = annotators.copy(), symbols.copy()
-    if responses.n_responses < MIN_COMPILED:
-        item_hashes = items[responses.item_of_response()]
-        np.add.at(refined[0], codes, mix(item_hashes, symbols[reported]))
-        np.add.at(refined[1], reported, mix(item_hashes, annotators[codes]))
-    else:
-        add_hashes(starts, codes, reported, items, annotators, symbols, *refined)
+    add_hashes(*responses.by_item, items, annotators, symbols, *refined)
     return refined
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, list_names
-from blindfuse.kernels.hash_codes import factorize_integers
+from blindfuse.kernels.tables import factorize_integers
 from blindfuse.responses.nested_labels import labels_of_objects
 from blindfuse.responses.scalars import is_null, key_value, name_key
 from blindfuse.responses.values import (

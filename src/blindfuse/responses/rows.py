@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, BadParameter, list_names
-from blindfuse.kernels.compilation import MIN_COMPILED
-from blindfuse.kernels.sorting import scatter
+from blindfuse.kernels.tables import scatter
 from blindfuse.responses.coding import check_equal_lengths, smallest_integer_dtype
 from blindfuse.responses.notes import count_note
 from blindfuse.typing import Array, Codes, Flags
@@ -32,9 +31,6 @@ class Rows(NamedTuple):
 def sort_into_rows(rows: Array, codes: Array, symbols: Array, n_rows: int) -> Rows:
     """Sort responses into rows, stably."""
     starts = row_starts(np.bincount(rows, minlength=n_rows))
-    if len(rows) < MIN_COMPILED:
-        order = np.argsort(rows, kind="stable")
-        return Rows(starts, codes[order], symbols[order])
     row_codes, row_symbols = np.empty_like(codes), np.empty_like(symbols)
     scatter(rows, codes, symbols, starts[:-1].astype(np.int64), row_codes, row_symbols)
     return Rows(starts, row_codes, row_symbols)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, list_names
-from blindfuse.kernels.sorting import count_rows
 from blindfuse.responses.coding import CodedNames, as_column
 from blindfuse.responses.notes import names_note
 from blindfuse.responses.rows import (
@@ -185,7 +184,7 @@ class AnnotationTable:
         """Number of responses of each annotator, ``[annotator]``."""
         if self.is_complete:
             return read_only(np.full(self.n_annotators, self.n_items))
-        return read_only(count_rows(self.by_item.codes, self.n_annotators))
+        return read_only(np.bincount(self.by_item.codes, minlength=self.n_annotators))
 
     @cached_property
     def responses_per_symbol(self) -> Integers:

@@ -1,4 +1,4 @@
-"""Counts of responses, pairs and triples, on bit sets: one row of bits per annotator and symbol."""
+"""Counts of responses, pairs and triples; most on bit sets, a row per annotator and symbol."""
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def _count_block(bits, both, M, L, singles, pairs, triples):
                     for third in range(M - m2 - 1):
                         row = (m2 + 1 + third) * L
                         for c in range(L):
-                            triples[triple + third, a, b, c] += count_common(both, bits[row + c])
+                            triples[triple + third, a, b, c] += _count_common(both, bits[row + c])
             triple += M - m2 - 1
             pair += 1
 
@@ -80,9 +80,44 @@ def _intersect(row, other, out):
 
 
 @kernel
-def count_common(row, other):
+def _count_common(row, other):
     """Return the number of bits that are set in both rows of BLOCK_WORDS words."""
     total = np.uint64(0)
     for word in range(BLOCK_WORDS):
         total += popcount(row[word] & other[word])
     return np.int64(total)
+
+
+@kernel
+def add_pair_counts(starts, annotators, symbols, n_symbols, counts):
+    """Add 1 to ``counts[(i, a), (j, b)]`` per item for which i reports a and j reports b, i < j.
+
+    The responses to an item are sorted by annotator. The axes (i, a) and (j, b) are flat.
+    """
+    for item in range(starts.size - 1):
+        for one in range(starts[item], starts[item + 1]):
+            row = counts[annotators[one] * n_symbols + symbols[one]]
+            for other in range(one + 1, starts[item + 1]):
+                row[annotators[other] * n_symbols + symbols[other]] += 1
+
+
+@kernel
+def add_pair_counts_by_bits(starts, annotators, symbols, n_symbols, counts):
+    """Like :func:`add_pair_counts`, for tables in which most annotators respond to most items.
+
+    Every annotator and symbol is a row of bits, one bit per item of a block, so that an instruction
+    counts 64 items.
+    """
+    R = n_symbols
+    bits = np.empty((len(counts), BLOCK_WORDS), np.uint64)
+    n_items = starts.size - 1
+    for block in range(0, n_items, BLOCK_WORDS * 64):
+        bits[:] = 0
+        for item in range(block, min(block + BLOCK_WORDS * 64, n_items)):
+            word = (item - block) >> 6
+            bit = np.uint64(1) << np.uint64((item - block) & 63)
+            for response in range(starts[item], starts[item + 1]):
+                bits[annotators[response] * R + symbols[response], word] |= bit
+        for one in range(len(counts)):
+            for other in range((one // R + 1) * R, len(counts)):
+                counts[one, other] += _count_common(bits[one], bits[other])

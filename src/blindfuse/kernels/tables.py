@@ -1,15 +1,33 @@
-"""Integer codes for hashed values, in the order of their first appearance."""
+"""Loops over the responses of a table: sorting into rows, codes of names, hashes of the content."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blindfuse.kernels.compilation import MIN_COMPILED, kernel, prefetch
+from blindfuse.kernels.compilation import inlined, kernel, prefetch
 from blindfuse.typing import Array, Integers
 
 PREFETCH_DISTANCE = 16
-"""How many look-ups ahead a cache line is prefetched."""
-MAX_RANGE_PER_VALUE = 1
-"""Range of integers, relative to how many there are, up to which a table has a place for each."""
+"""How many responses or look-ups ahead a cache line is prefetched."""
+STEP, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+"""Constants of the finalizer of SplitMix64 (Steele, Lea and Flood 2014)."""
+
+
+@kernel
+def scatter(rows, codes, symbols, free, row_codes, row_symbols):
+    """Copy responses into their rows, in the order in which they come.
+
+    ``free[row]`` is the next free position of a row, and is updated.
+    """
+    for at in range(rows.size):
+        if at + 2 * PREFETCH_DISTANCE < rows.size:
+            prefetch(free, np.uint64(rows[at + 2 * PREFETCH_DISTANCE]))
+            target = np.uint64(free[rows[at + PREFETCH_DISTANCE]])
+            prefetch(row_codes, target)
+            prefetch(row_symbols, target)
+        place = free[rows[at]]
+        row_codes[place] = codes[at]
+        row_symbols[place] = symbols[at]
+        free[rows[at]] = place + 1
 
 
 @kernel
@@ -41,14 +59,8 @@ def _fill(hashes, at, table, firsts, count, codes):
 
 def factorize_hashes(hashes: NDArray[np.uint64]) -> tuple[Array, Array]:
     """Return one code per 64-bit hash, and the position of the first hash of each code."""
-    if len(hashes) >= MIN_COMPILED:
-        codes, firsts = _factorize(hashes)
-        return codes, firsts
-    _, firsts, inverse = np.unique(hashes, return_index=True, return_inverse=True)
-    order = np.argsort(firsts)
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order))
-    return rank[inverse], firsts[order]
+    codes, firsts = _factorize(hashes)
+    return codes, firsts
 
 
 @kernel
@@ -66,10 +78,13 @@ def _factorize(hashes):
 
 
 def factorize_integers(values: Integers) -> tuple[Array, Array]:
-    """Return one code per integer, and the position of the first integer of each code."""
+    """Return one code per integer, and the position of the first integer of each code.
+
+    If their range is smaller than their number, a table with a place for each replaces hashes.
+    """
     wide = values.astype(np.int64, copy=False)
     low, high = (int(wide.min()), int(wide.max())) if len(wide) else (0, 0)
-    if len(wide) < MIN_COMPILED or high - low >= MAX_RANGE_PER_VALUE * len(wide):
+    if high - low >= len(wide):
         return factorize_hashes(wide.view(np.uint64))
     codes, firsts = np.empty(len(wide), np.int32), np.empty(high - low + 1, np.int64)
     count = _number(wide, low, np.full(high - low + 1, -1, np.int32), firsts, codes)
@@ -88,3 +103,35 @@ def _number(values, low, code_of_value, firsts, codes):
             count += 1
         codes[at] = code_of_value[place]
     return count
+
+
+@inlined
+def _mix(one, other):
+    """Return 64 bits that look random, for each pair of 64-bit numbers."""
+    bits = (one + np.uint64(STEP)) ^ (other * np.uint64(FIRST))
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(FIRST)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(SECOND)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@kernel
+def hash_items(starts, codes, symbols, first, last, annotators, classes, items):
+    """Fill ``items[first:last]`` from the hashes of the annotators and classes of an item.
+
+    A hash is a sum over responses, so that their order does not matter.
+    """
+    for n in range(first, last):
+        total = np.uint64(0)
+        for at in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
+            total += _mix(annotators[np.uint64(codes[at])], classes[np.uint64(symbols[at])])
+        items[n] = _mix(total, np.uint64(starts[n + 1] - starts[n]))
+
+
+@kernel
+def add_hashes(starts, codes, symbols, items, annotators, classes, to_annotators, to_classes):
+    """Add to the hash of every annotator and class those of the items and responses it is in."""
+    for n in range(starts.size - 1):
+        for at in range(np.uint64(starts[n]), np.uint64(starts[n + 1])):
+            m, a = np.uint64(codes[at]), np.uint64(symbols[at])
+            to_annotators[m] += _mix(items[n], classes[a])
+            to_classes[a] += _mix(items[n], annotators[m])
