@@ -1,21 +1,36 @@
 PYTHON ?= python3
-BIN := .venv/bin
+# Environments and caches are here, or if this folder is read-only, in a temporary one.
+ROOM := $(shell test -w . && echo . || echo $${TMPDIR:-/tmp}/blindfuse-$$(id -u))
+VENV := $(ROOM)/.venv
+BIN := $(VENV)/bin
+
+ifneq ($(ROOM),.)
+export XDG_CACHE_HOME := $(ROOM)/.cache
+export RUFF_CACHE_DIR := $(ROOM)/.ruff_cache
+export MYPY_CACHE_DIR := $(ROOM)/.mypy_cache
+export HYPOTHESIS_STORAGE_DIRECTORY := $(ROOM)/.hypothesis
+export PYTEST_ADDOPTS := -o cache_dir=$(ROOM)/.pytest_cache
+endif
 
 .PHONY: demo docs test test-browser test-engines chromium lint types \
 	layers bench calibration reproduce clean docs/output docs/formats.md docs/install.md \
 	docs/overview.svg docs/report.png
 
-.venv/demo: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
+$(VENV)/demo: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(VENV)/experiments: $(VENV)/demo
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[experiments]'
 	touch $@
 
-.venv/dev: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
+$(VENV)/dev: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
-.venv/browser: .venv/dev
+$(VENV)/browser: $(VENV)/dev
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
 	touch $@
 
@@ -35,13 +50,13 @@ BIN := .venv/bin
 		-e '.[dask,spark]' hypothesis pytest pytest-randomly
 	touch $@
 
-demo: .venv/demo  ## fuse the labels of weak classifiers for breast tumours
-	$(BIN)/blindfuse demo --report demo.html --force
+demo: $(VENV)/demo  ## fuse the labels of weak classifiers for breast tumours
+	$(BIN)/blindfuse demo --report $(ROOM)/demo.html --force
 
 test: lint types layers  ## everything that must hold before a change is merged
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
-test-browser: .venv/browser chromium  ## the report in a real browser; screenshots to look at
+test-browser: $(VENV)/browser chromium  ## the report in a real browser; screenshots to look at
 	$(BIN)/pytest tests/browser
 
 test-engines: .venv-engines/ready  ## Dask and Spark with worker processes; Spark needs Java 17
@@ -52,10 +67,10 @@ chromium:
 		|| { test "$$(id -u)" = 0 && apt-get update -q && apt-get install -y -q chromium; } \
 		|| { echo "chromium is missing, and installing it needs root: apt-get install chromium"; exit 1; }
 
-docs/output: .venv/dev  ## renew the output that README and the tutorials show
+docs/output: $(VENV)/dev  ## renew the output that README and the tutorials show
 	$(BIN)/python tools/doc_examples.py README.md docs/index.md docs/tutorials/*.md
 
-docs/formats.md: .venv/dev  ## renew the tables of files that were tried
+docs/formats.md: $(VENV)/dev  ## renew the tables of files that were tried
 	$(BIN)/python -m tests.support.tried_files
 
 docs/install.md:  ## renew the tables of what is installed, in an environment of its own
@@ -65,34 +80,34 @@ docs/install.md:  ## renew the tables of what is installed, in an environment of
 		-c .venv-sizes/constraints.txt -c tests/engines/pins.txt '.[sklearn,datasets,dask,spark]'
 	.venv-sizes/bin/python tools/installed_sizes.py $@
 
-docs/overview.svg: .venv/dev  ## renew the picture of README and the start page
+docs/overview.svg: $(VENV)/dev  ## renew the picture of README and the start page
 	$(BIN)/python tools/overview.py
 
-docs/report.png: .venv/browser chromium  ## the picture of a report in README
+docs/report.png: $(VENV)/browser chromium  ## the picture of a report in README
 	$(BIN)/python -m tests.browser.picture $@
 
-lint: .venv/dev
+lint: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: .venv/dev
+types: $(VENV)/dev
 	$(BIN)/mypy
 
-layers: .venv/dev
-	PYTHONPATH=. $(BIN)/lint-imports
+layers: $(VENV)/dev
+	PYTHONPATH=. $(BIN)/lint-imports --cache-dir $(ROOM)/.import_linter_cache
 
-docs: .venv/dev  ## the pages of docs/ as a site in site/, with the API from docstrings
+docs: $(VENV)/dev  ## the pages of docs/ as a site in site/, with the API from docstrings
 	$(BIN)/zensical build --strict --clean
 
-reproduce: .venv/demo  ## the paper's tables and figures in docs/: hours; resumes where it stopped
+reproduce: $(VENV)/experiments  ## the paper's tables and figures in docs/: hours; resumes where it stopped
 	$(BIN)/python -m experiments all --out docs $(if $(BLINDFUSE_DATA),--data $(BLINDFUSE_DATA))
 
 bench: .venv-bench/peers  ## the figures of docs/benchmarks.md, beside other libraries
 	PYTHONPATH=. .venv-bench/bin/python benchmarks/run.py $(SECTIONS)
 
-calibration: .venv/demo  ## learn the expected error from tables with a truth: an hour; resumes
+calibration: $(VENV)/experiments  ## learn the expected error from tables with a truth: an hour; resumes
 	PYTHONPATH=. $(BIN)/python benchmarks/calibration.py
 
 clean:
-	rm -rf .venv .venv-bench .venv-engines .venv-sizes .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .cache dist site
+	rm -rf $(VENV) .venv-bench .venv-engines .venv-sizes .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .cache dist site
 	find . -name __pycache__ -prune -exec rm -rf {} +

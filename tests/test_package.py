@@ -101,7 +101,11 @@ def test_docstring_examples() -> None:
 
 def test_no_file_in_the_repository_contains_a_local_path() -> None:
     tracked = subprocess.run(
-        ["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT
+        ["git", "-c", "safe.directory=*", "ls-files"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
     ).stdout.split()
     for name in tracked:
         text = (ROOT / name).read_text(errors="ignore")
