@@ -64,7 +64,8 @@ def fuse_pairs(
     with single_threaded_blas():
         evidence = gather_evidence(table.cells, table.has_sides)
         chosen = evidence.chosen
-        reported = fit(table.cells, replace(chosen, ridge=SMALL_RIDGE), has_fixed_judges=True)
+        start = replace(chosen, ridge=SMALL_RIDGE)
+        reported = fit(table.cells, start, has_fixed_judges=True, tolerance=1e-9)
         errors = np.sqrt((covariance_root(reported, table) ** 2).sum(axis=1))
         mean = centred(chosen.strengths, groups)
         posterior = Posterior(mean, covariance_root(chosen, table), groups)

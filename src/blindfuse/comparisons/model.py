@@ -135,12 +135,12 @@ class Fit:
         zeros = np.zeros((n_judges, 3, 3))
         return replace(self, effects=zeros[0, :1] + zeros[:, 0], covariances=zeros)
 
-    def is_close(self, other: "Fit", learns: bool) -> bool:
-        """Whether an iteration changed next to nothing; spreads need less accuracy."""
+    def is_close(self, other: "Fit", tolerance: float) -> bool:
+        """Whether strengths and effects are equal to the tolerance, and spreads to 1 %."""
         pairs = ((self.strengths, other.strengths), (self.effects, other.effects))
         change = max(float(np.abs(new - old).max()) for new, old in pairs)
         own, others = (np.append(each.variances, 1 / each.ridge) for each in (self, other))
-        return change < (1e-5 if learns else 1e-8) and np.allclose(own, others, rtol=1e-3)
+        return change < tolerance and np.allclose(own, others, rtol=0.01)
 
     def predictors(self, cells: Cells) -> tuple[Floats, Floats, Floats]:
         """Return θ_i − θ_j, η and τ + c of each cell."""
@@ -150,14 +150,14 @@ class Fit:
         return difference, eta, self.tie + effects[:, TIE]
 
     def log_probabilities(self, cells: Cells) -> Floats:
-        """Return log P of a left win, a tie and a right win of each cell."""
+        """Return log P of a left win, a tie and a right win, ``[outcome, cell]``."""
         return log_probabilities(*self.predictors(cells)[1:])
 
     def derivatives(self, cells: Cells) -> Derivatives:
         """Return the derivatives of each cell."""
-        win, tie, loss = np.exp(self.log_probabilities(cells)).T
+        win, tie, loss = np.exp(self.log_probabilities(cells))
         lefts, ties, rights = cells.counts.T
-        total, lead = cells.counts.sum(axis=1), win - loss
+        total, lead = lefts + ties + rights, win - loss
         by_eta, by_tie = (lefts - rights - total * lead) / 2, ties - total * tie
         information = ((win + loss - lead**2) / 4, -lead * tie / 2, tie * (1 - tie))
         return Derivatives(by_eta, by_tie, *(total * value for value in information))
@@ -170,10 +170,10 @@ class Fit:
 
 
 def log_probabilities(eta: Floats, tie: Floats) -> Floats:
-    """Return log P of a left win, a tie and a right win, ``[..., outcome]``."""
-    logits = np.stack(np.broadcast_arrays(eta / 2, tie, -eta / 2), axis=-1)
-    logits -= logits.max(axis=-1, keepdims=True)
-    return np.asarray(logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True)))
+    """Return log P of a left win, a tie and a right win, ``[outcome, ...]``."""
+    half = np.abs(eta) / 2
+    larger = half + np.log1p(np.exp(-2 * half) + np.exp(tie - half))
+    return np.stack(np.broadcast_arrays(eta / 2, tie, -eta / 2)) - larger
 
 
 def solver(matrix: Floats | csr_array) -> Callable[[Floats], Floats]:
@@ -198,6 +198,7 @@ def fit(
     start: Fit,
     learns: bool = False,
     has_fixed_judges: bool = False,
+    tolerance: float = 1e-4,
     max_steps: int = 200,
 ) -> Fit:
     """Maximise the likelihood, penalised by the spreads, which are learned too if asked for.
@@ -211,8 +212,8 @@ def fit(
         at = _strength_step(at, cells, learns)
         if at.has_effects and not has_fixed_judges:
             at = judge_step(at, cells)
-            at = _with_typical_slope(_learn_variances(at, cells) if learns else at, cells)
-        if at.is_close(before, learns):
+            at = _normalised(_learn_variances(at, cells) if learns else at, cells)
+        if at.is_close(before, tolerance):
             break
     return at
 
@@ -277,14 +278,15 @@ def _learn_variances(at: Fit, cells: Cells) -> Fit:
     return replace(at, variances=variances, effects=at.effects * (variances > 0))
 
 
-def _with_typical_slope(at: Fit, cells: Cells) -> Fit:
-    """Return strengths and slopes in units in which the typical slope is 1."""
-    typical, _ = typical_slope(at, cells)
+def _normalised(at: Fit, cells: Cells) -> Fit:
+    """Set the typical slope to 1 and the mean tie effect to 0, which changes no prediction."""
+    effects, (typical, _) = at.effects.copy(), typical_slope(at, cells)
+    mean_tie = float(effects[:, TIE].mean())
+    effects[:, TIE] -= mean_tie
     if not at.variances[SLOPE] or typical < 0.1:  # judges have no direction in common
-        return at
-    effects = at.effects.copy()
+        typical = 1.0
     effects[:, SLOPE] = (1 + effects[:, SLOPE]) / typical - 1
-    return replace(at, strengths=at.strengths * typical, effects=effects)
+    return replace(at, strengths=at.strengths * typical, tie=at.tie + mean_tie, effects=effects)
 
 
 def _learned_variance(means: Floats, posterior: Floats, prior: float) -> float:

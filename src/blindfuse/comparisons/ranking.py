@@ -106,7 +106,7 @@ class Ranking:
         total = np.zeros((len(i), 3))
         for node, weight in zip(NODES, NODE_WEIGHTS, strict=True):
             eta = slope * (mean + node * error) + position
-            total += weight * np.exp(log_probabilities(eta, fitted.tie + tie))
+            total += weight * np.exp(log_probabilities(eta, fitted.tie + tie)).T
         return np.asarray(total / NODE_WEIGHTS.sum())
 
     def win_probability(self, a: Hashable, b: Hashable, annotator: Hashable = None) -> float:

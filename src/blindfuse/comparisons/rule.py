@@ -92,7 +92,7 @@ def fold_counts(cells: Cells, plain: Fit) -> Floats:
     Comparisons are dealt out in the order of the likelihood of their judge and of the strengths of
     their items, so that neither names nor the order of rows matter.
     """
-    logs = np.where(cells.counts > 0, plain.log_probabilities(cells), 0.0)
+    logs = np.where(cells.counts > 0, plain.log_probabilities(cells).T, 0.0)
     of_judge = np.bincount(cells.judge, (cells.counts * logs).sum(axis=1), cells.n_judges)
     keys = plain.strengths[cells.right], plain.strengths[cells.left], of_judge[cells.judge]
     order = np.lexsort([key.round(6) for key in keys])
@@ -113,5 +113,5 @@ def held_out_losses(fitted: Fit, cells: Cells, held_out: Floats) -> Floats:
     for fold, counts in enumerate(held_out):
         kept = cells._replace(counts=np.maximum(cells.counts - counts, 0))
         kept = kept if fitted.has_effects else kept.pooled()
-        losses[fold] = -fit(kept, fitted, max_steps=10).log_probabilities(cells)
+        losses[fold] = -fit(kept, fitted, max_steps=10).log_probabilities(cells).T
     return np.where(held_out > 0, losses, 0.0)

@@ -30,8 +30,7 @@ def covariance_root(fitted: Fit, table: Comparisons) -> Floats:
     """
     cells = table.rows
     slope = 1 + fitted.effects[cells.judge, SLOPE]
-    log_probabilities = fitted.log_probabilities(cells)
-    win, _, loss = np.exp(log_probabilities).T
+    win, _, loss = np.exp(fitted.log_probabilities(cells))
     scores = slope[:, None] * (np.array([0.5, 0, -0.5]) - (win - loss)[:, None] / 2)
     solve = solver(fitted.curvature(cells, fitted.derivatives(cells).eta_eta))
 
