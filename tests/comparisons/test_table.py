@@ -79,7 +79,7 @@ def test_equal_comparisons_are_one_row_with_their_weight() -> None:
 
 def test_probabilities_are_shares_of_a_win() -> None:
     table = Comparisons.from_columns(["a", "a"], ["b", "b"], [0.8, 0.5])
-    np.testing.assert_allclose(table.counts, [[1.3, 0, 0.7]])
+    np.testing.assert_allclose(table.counts, [[0.8, 1, 0.2]])
 
 
 def test_names_win_over_words_for_sides() -> None:

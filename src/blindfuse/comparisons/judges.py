@@ -77,7 +77,9 @@ def rate_judges(fitted: Fit, table: Comparisons) -> RatedJudges:
     variances = np.where(fitted.variances > 0, fitted.variances, 1.0)
     rated = replace(fitted, variances=variances * [1, table.has_sides, cells.has_ties])
     for _ in range(50):
-        rated = judge_step(rated, cells)
+        before, rated = rated, judge_step(rated, cells)
+        if rated.is_close(before, tolerance=1e-6):
+            break
     errors = Z * np.sqrt(np.einsum("kaa->ak", rated.covariances))
     effects = np.stack([rated.effects.T + shift for shift in (0.0, -errors, errors)], axis=1)
     slope, position = 1 + effects[SLOPE], effects[POSITION]

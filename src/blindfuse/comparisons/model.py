@@ -173,7 +173,7 @@ def log_probabilities(eta: Floats, tie: Floats) -> Floats:
     """Return log P of a left win, a tie and a right win, ``[outcome, ...]``."""
     half = np.abs(eta) / 2
     larger = half + np.log1p(np.exp(-2 * half) + np.exp(tie - half))
-    return np.stack(np.broadcast_arrays(eta / 2, tie, -eta / 2)) - larger
+    return np.asarray(np.stack(np.broadcast_arrays(eta / 2, tie, -eta / 2)) - larger)
 
 
 def solver(matrix: Floats | csr_array) -> Callable[[Floats], Floats]:

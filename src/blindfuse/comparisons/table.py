@@ -1,7 +1,7 @@
 """``Comparisons``: what judges said about pairs of items, as counts of equal comparisons."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -98,38 +98,33 @@ class Comparisons:
         sides = [columns["left"], columns["right"]]
         if sides[0].dtype.kind != sides[1].dtype.kind:
             sides = [side.astype(object) for side in sides]
-        both, items, item_notes = _sorted_codes(np.concatenate(sides), "item")
-        i, j = both[:n], both[n:]
-        judge, annotator_names = np.zeros(n, dtype=np.intp), as_column([EVERYBODY])
-        prompt = prompt_names = None
+        both, items, notes = _sorted_codes(np.concatenate(sides), "item")
+        rows, names = {"left": both[:n], "right": both[n:]}, {"items": items}
+        rows["judge"], names["annotators"] = np.zeros(n, dtype=np.intp), as_column([EVERYBODY])
         if annotators is not None:
-            judge, annotator_names, _ = _sorted_codes(columns["annotators"], "annotator")
+            rows["judge"], names["annotators"], _ = _sorted_codes(
+                columns["annotators"], "annotator"
+            )
         if prompts is not None:
-            prompt, prompt_names, _ = _sorted_codes(columns["prompts"], "prompt")
-        weight = _check_weights(columns["weights"]) if weights is not None else np.ones(n)
-        share, notes = np.ones(n), item_notes
+            rows["prompt"], names["prompts"], _ = _sorted_codes(columns["prompts"], "prompt")
+        share = np.ones(n)
         if winner is not None:
-            share, winner_notes = winner_shares(columns["winner"], i, j, items)
-            notes = [*notes, *winner_notes]
-        same = np.unique(i[i == j])
-        text = f"comparison{{s}} of an item with itself left out: {list_names(items[same])}"
-        notes += count_note(int((i == j).sum()), text)
-        used = ~np.isnan(share) & (i != j) & (weight > 0)
-        is_tie = (share == 0.5) & np.isin(share[used], (0, 0.5, 1)).all()
-        counts = np.stack([share - is_tie / 2, is_tie, 1 - share - is_tie / 2], axis=1)
-        table = cls(
-            items,
-            annotator_names,
-            judge[used],
-            i[used],
-            j[used],
-            (counts * weight[:, None])[used],
-            prompt_names,
-            None if prompt is None else prompt[used],
-            winner is None,
-            tuple(notes),
-        )
-        return table._grouped()
+            share, more_notes = winner_shares(columns["winner"], both[:n], both[n:], items)
+            notes = [*notes, *more_notes]
+        is_same = both[:n] == both[n:]
+        text = "comparison{s} of an item with itself left out: "
+        text += list_names(items[np.unique(both[:n][is_same])])
+        notes += count_note(int(is_same.sum()), text)
+        weight = _check_weights(columns["weights"]) if weights is not None else np.ones(1)
+        used = ~np.isnan(share) & ~is_same & (weight > 0)
+        if not used.all():
+            rows = {name: codes[used] for name, codes in rows.items()}
+            share, weight = share[used], np.broadcast_to(weight, n)[used]
+        is_tie = share == 0.5
+        lefts = np.where(is_tie, 0.0, share)
+        outcomes = (lefts * weight, is_tie * weight, (1 - lefts - is_tie) * weight)
+        fields = {"lists_winners": winner is None, "remarks": tuple(notes)}
+        return cls._grouped(rows, outcomes, names, fields)
 
     @classmethod
     def from_frame(cls, frame: Any, **columns: str | None) -> "Comparisons":
@@ -152,17 +147,23 @@ class Comparisons:
         weights, prompts = columns.get("weight"), columns.get("prompt")
         return cls.from_columns(*map(columns.get, roles), weights=weights, prompts=prompts)
 
-    def _grouped(self) -> "Comparisons":
-        """Return the table with one row per judge, left item, right item and prompt, in order."""
-        key, size = np.zeros(len(self.left), dtype=np.intp), 1
-        keys = [(self.judge, self.n_annotators), (self.left, self.n_items)]
-        keys.append((self.right, self.n_items))
-        if self.prompt is not None and self.prompts is not None:
-            keys.append((self.prompt, len(self.prompts)))
-        for codes, n in keys:
-            if size * n >= 2**62:
+    @classmethod
+    def _grouped(
+        cls,
+        rows: Mapping[str, Codes],
+        outcomes: Iterable[Floats],
+        names: Mapping[str, Any],
+        fields: Mapping[str, Any],
+    ) -> "Comparisons":
+        """Create the table with one row per judge, left item, right item and prompt, in order."""
+        kinds = {"judge": "annotators", "left": "items", "right": "items", "prompt": "prompts"}
+        kinds = {row: kind for row, kind in kinds.items() if row in rows}
+        key, size = np.zeros(len(rows["left"]), dtype=np.intp), 1
+        for row, kind in kinds.items():
+            if size * len(names[kind]) >= 2**62:
                 size, key = len(key), np.unique(key, return_inverse=True)[1]
-            size, key = size * n, key * n + codes
+            size *= len(names[kind])
+            key = key * len(names[kind]) + rows[row]
         if size <= 1 << 24:  # counting takes less time than sorting
             present = np.bincount(key, minlength=size) > 0
             place = (np.cumsum(present) - 1)[key]
@@ -171,35 +172,34 @@ class Comparisons:
         n_rows = int(place.max(initial=-1)) + 1
         some_row = np.empty(n_rows, dtype=np.intp)
         some_row[place] = np.arange(len(place))
-        sums = [np.bincount(place, column, n_rows) for column in self.counts.T]
-        return replace(
-            self,
-            judge=self.judge[some_row],
-            left=self.left[some_row],
-            right=self.right[some_row],
-            prompt=None if self.prompt is None else self.prompt[some_row],
-            counts=np.stack(sums, axis=1).astype(np.float64),
-        )
+        sums = [np.bincount(place, outcome, n_rows) for outcome in outcomes]
+        counts = np.stack(sums, axis=1).astype(np.float64)
+        codes: dict[str, Any] = {row: rows[row][some_row] for row in kinds}
+        return cls(**names, **codes, counts=counts, **fields)
 
     def __add__(self, other: "Comparisons") -> "Comparisons":
         """Return the comparisons of both tables; names that are equal are the same."""
         if (self.prompts is None) != (other.prompts is None):
             raise BadLabels("Only one of both tables has prompts. Read both with them, or none.")
-        changes: dict[str, Any] = {"counts": np.concatenate([self.counts, other.counts])}
+        rows: dict[str, Codes] = {}
+        names: dict[str, Array] = {}
         kinds = {"items": ("left", "right"), "annotators": ("judge",), "prompts": ("prompt",)}
-        for kind, fields in kinds.items():
-            own, others = getattr(self, kind), getattr(other, kind)
-            if own is not None:
-                names = union(own, others, kind)
-                order = _name_order(names)
-                place, changes[kind] = np.argsort(order), names[order]
-                at = positions(own, names), positions(others, names)
-                for field in fields:
-                    codes = [place[at[n][getattr(t, field)]] for n, t in enumerate((self, other))]
-                    changes[field] = np.concatenate(codes)
-        remarks = tuple(sum_notes([*self.remarks, *other.remarks]))
-        lists_winners = self.lists_winners and other.lists_winners
-        return replace(self, **changes, lists_winners=lists_winners, remarks=remarks)._grouped()
+        for kind, columns in kinds.items():
+            if getattr(self, kind) is not None:
+                names[kind] = union(getattr(self, kind), getattr(other, kind), kind)
+                names[kind] = names[kind][_name_order(names[kind])]
+                for field in columns:
+                    codes = [
+                        positions(getattr(each, kind), names[kind])[getattr(each, field)]
+                        for each in (self, other)
+                    ]
+                    rows[field] = np.concatenate(codes)
+        outcomes = np.concatenate([self.counts, other.counts]).T
+        fields = {
+            "lists_winners": self.lists_winners and other.lists_winners,
+            "remarks": tuple(sum_notes([*self.remarks, *other.remarks])),
+        }
+        return self._grouped(rows, outcomes, names, fields)
 
     @property
     def n_items(self) -> int:
@@ -256,7 +256,9 @@ class Comparisons:
         """The comparisons grouped by judge, left item and right item."""
         if self.prompt is None:
             return self.rows
-        return replace(self, prompts=None, prompt=None)._grouped().rows
+        rows = {"judge": self.judge, "left": self.left, "right": self.right}
+        names = {"items": self.items, "annotators": self.annotators}
+        return self._grouped(rows, self.counts.T, names, {}).rows
 
     @cached_property
     def groups(self) -> Integers:
