@@ -16,14 +16,14 @@ from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
-from sklearn.model_selection import cross_val_predict, train_test_split
+from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from blindfuse import Simulation, fuse, simulate
+from blindfuse import BadLabels, BadParameter, Simulation, fuse, simulate
 from blindfuse.sklearn import BlindClusterEnsemble, BlindVotingClassifier, BlindVotingRegressor
 
 Array = NDArray[Any]
@@ -225,13 +225,29 @@ def test_all_class_types_of_scikit_learn_are_accepted(classes: list[Any]) -> Non
     assert classifier.score(X, named) > 0.9
 
 
+@pytest.mark.parametrize("n_items", [4, 6, 10, 40])
+def test_few_training_items_have_as_many_folds_as_every_class_has_items(n_items: int) -> None:
+    rng, y = np.random.default_rng(0), np.arange(n_items) % 2
+    X = rng.normal(size=(n_items, 4)) + y[:, None]
+    voting = BlindVotingClassifier(classifiers()).fit(X, y)
+    split = StratifiedKFold(min(5, n_items // 2))
+    for name, member in classifiers():
+        alone = cross_val_predict(clone(member), X, y, cv=split)
+        at = voting.fusion_.responses.annotators.tolist().index(name)
+        np.testing.assert_array_equal(voting.fusion_.responses.matrix()[:, at], alone)
+    with pytest.raises(BadLabels, match="at least two training items per class"):
+        BlindVotingClassifier(classifiers()).fit(X[:3], [0, 0, 1])
+
+
 def test_parameters_are_set_by_name() -> None:
     classifier = BlindVotingClassifier(classifiers(), cv=3)
     parameters = classifier.get_params()
     assert parameters["lr__max_iter"] == 1000
     assert parameters["cv"] == 3
     assert parameters["voting"] == "hard"
-    assert not {"weights", "flatten_transform"} & set(parameters)
+    assert "flatten_transform" not in parameters
+    with pytest.raises(BadParameter, match="weights= must be None: the fusion learns"):
+        clone(classifier).set_params(weights=[1, 2, 3]).fit(*load_iris(return_X_y=True))
     copy = clone(classifier.set_params(tree3__max_depth=5, lr="drop"))
     X, y = load_iris(return_X_y=True)
     copy.fit(X, y)

@@ -109,7 +109,20 @@ def test_what_is_not_a_table_says_how_to_make_one(name: str, table: Any, step: s
         TAKES_TABLE[name](table)
 
 
+@pytest.mark.parametrize("columns", [1, 2, 4, 8])
+def test_a_matrix_to_predict_has_a_column_per_annotator(columns: int, fusion: Fusion) -> None:
+    """Unnamed columns would be taken for the first annotators."""
+    new = np.zeros((5, columns), dtype=int)
+    fitted = blindfuse.DawidSkene().fit(VOTES)
+    for predict in (fusion.predict, fusion.predict_proba, fitted.predict, fitted.predict_proba):
+        with pytest.raises(BadLabels, match=f"{columns} columns?, but there were 3 annotators"):
+            predict(new)
+        assert len(predict(np.zeros((5, 3), dtype=int))) == 5
+
+
 def test_other_arguments_are_refused(fusion: Fusion) -> None:
+    with pytest.raises(BadParameter, match="result= is of type int, not a fusion"):
+        blindfuse.write_report(1, "report.html")  # type: ignore[arg-type]
     with pytest.raises(BadParameter, match="must be an AuditPlan or None"):
         blindfuse.audit(fusion, "plan", {0: 0})  # type: ignore[arg-type]
     with pytest.raises(BadLabels, match="No item was checked"):

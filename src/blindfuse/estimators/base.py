@@ -168,7 +168,7 @@ class Estimator(ABC):
     def _recode(self, responses: Any) -> Responses:
         """Return responses in the codes of ``fit``."""
         self._check_fitted()
-        table = as_responses(responses, classes=self.classes_)
+        table = as_responses(responses, self.classes_, self.annotators_)
         return table.recoded(self.annotators_, self.classes_, self.symbols_)
 
     def _name_labels(self, posteriors: Floats) -> Array:

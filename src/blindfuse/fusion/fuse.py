@@ -341,7 +341,9 @@ def _in_input_order(
 def _read_like(known: Responses, data: Any) -> Responses:
     """New items as Responses; scores are divided into levels as those of ``known``."""
     if isinstance(data, Responses) or known.anchor.kind != "order":
-        return as_responses(data, classes=known.classes if known.is_plain else None)
+        return as_responses(data, known.classes if known.is_plain else None, known.annotators)
     if known.anchor.scale is not None:
         return Responses.from_scores(data, classes=known.classes, levels=known.anchor.scale)
-    return as_responses(data, classes=known.symbols).with_anchor(known.classes, known.anchor)
+    return as_responses(data, known.symbols, known.annotators).with_anchor(
+        known.classes, known.anchor
+    )

@@ -77,7 +77,7 @@ def gather_page(result: Result, title: str | None, notes: Sequence[str], checks:
     kind = getattr(result, "kind", None)
     if not isinstance(kind, str) or not find_spec(f"blindfuse.report.{kind}"):
         raise BadParameter(
-            f"result= is a {type(result).__name__}, not a fusion. Pass what fuse, fuse_sets, "
+            f"result= is of type {type(result).__name__}, not a fusion. Pass what fuse, fuse_sets, "
             "fuse_numbers or fuse_clusters returned."
         )
     module = import_module(f"blindfuse.report.{kind}")

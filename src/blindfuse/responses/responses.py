@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from blindfuse.errors import BadLabels, counted
 from blindfuse.responses import frames
 from blindfuse.responses.alphabet import IDENTITY, Alphabet, Anchor, check_alphabet
 from blindfuse.responses.coding import CodedNames, as_column, as_names, check_classes, code_labels
@@ -404,10 +405,22 @@ class Responses(AnnotationTable):
         return f"{self.n_classes:,} classes, {symbols}", ""
 
 
-def as_responses(data: Any, classes: Array | None = None) -> Responses:
-    """Convert a frame, or a matrix with −1 for missing responses; Responses stay as they are."""
+def as_responses(
+    data: Any, classes: Array | None = None, annotators: Array | None = None
+) -> Responses:
+    """Convert a frame, or a matrix with −1 for missing responses; Responses stay as they are.
+
+    If ``annotators`` are given, a matrix must have a column for each of them.
+    """
     if isinstance(data, Responses):
         return data
     if frames.is_frame(data):
         return Responses.from_frame(data, classes=classes)
-    return Responses.from_matrix(data, classes=classes)
+    table = Responses.from_matrix(data, classes=classes)
+    if annotators is not None and table.n_annotators != len(annotators):
+        raise BadLabels(
+            f"The matrix has {counted(table.n_annotators, 'column')}, but there were "
+            f"{counted(len(annotators), 'annotator')}. Pass one column per annotator, in order, "
+            "−1 where a response is missing, or a frame that names its columns."
+        )
+    return table

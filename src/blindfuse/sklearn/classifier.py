@@ -50,9 +50,11 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
     voting
         ``"hard"`` uses predicted classes, ``"soft"`` also the probabilities of classifiers that
         have ``predict_proba``; the class of any other counts with probability one.
+    weights
+        must be None, because the fusion learns how much each classifier counts.
     cv
-        folds of step 2, as in :func:`sklearn.model_selection.cross_val_predict`. Each fold costs
-        one more fit of every classifier.
+        folds of step 2, as in :func:`sklearn.model_selection.cross_val_predict`, but at most as
+        many as each class has training items. Each fold costs one more fit of every classifier.
     n_jobs
         number of parallel jobs for classifiers and folds, and of threads for the fusion.
     verbose
@@ -102,11 +104,12 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
         estimators: list[tuple[str, Any]],
         *,
         voting: Literal["hard", "soft"] = "hard",
+        weights: None = None,
         cv: Any = 5,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        super().__init__(estimators, cv=cv, n_jobs=n_jobs, verbose=verbose)
+        super().__init__(estimators, weights=weights, cv=cv, n_jobs=n_jobs, verbose=verbose)
         self.voting = voting
 
     def predict(self, X: ArrayLike) -> Array:

@@ -24,7 +24,7 @@ class BlindVotingRegressor(BlindVoting, VotingRegressor):  # type: ignore[misc]
     estimators
         ``(name, regressor)`` pairs; ``"drop"`` in place of a regressor leaves it out. With fewer
         than four regressors, no model of regressors is used.
-    cv, n_jobs, verbose
+    weights, cv, n_jobs, verbose
         as in :class:`BlindVotingClassifier`.
 
     Attributes

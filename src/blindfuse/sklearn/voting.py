@@ -1,5 +1,6 @@
 """What voting classifiers and regressors share: out-of-fold predictions, and their fusion."""
 
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.fusion.evidence import SIGNIFICANT_Z
 from blindfuse.typing import Array, Floats
 
@@ -34,17 +36,17 @@ class BlindVoting:
     _loss_name: str
     _loss_format: str
 
-    weights = None  # a parameter of scikit-learn's voting estimators that is fixed here
-
     def __init__(
         self,
         estimators: list[tuple[str, Any]],
         *,
+        weights: None = None,
         cv: Any = 5,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.estimators = estimators
+        self.weights = weights
         self.cv = cv
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -54,6 +56,11 @@ class BlindVoting:
 
         ``sample_weight`` is passed to the members, and so are others with metadata routing.
         """
+        if self.weights is not None:
+            raise BadParameter(
+                "weights= must be None: the fusion learns how much each member counts. Leave it "
+                f"out, or use scikit-learn's {type(self).__name__.removeprefix('Blind')}."
+            )
         super().fit(X, y, **fit_params)  # type: ignore[misc]
         if is_classifier(self):
             self._truth = np.asarray(self.le_.transform(y))
@@ -98,13 +105,14 @@ class BlindVoting:
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", **fit_params)
             params = {name: routed[name].fit for name, _ in members}
+        folds = self._folds()
         columns = [
             self._as_prediction(
                 cross_val_predict(
                     each,
                     X,
                     self._truth,
-                    cv=self.cv,
+                    cv=folds,
                     n_jobs=self.n_jobs,
                     params=params[name],
                     method=self._prediction_method(each),
@@ -113,6 +121,19 @@ class BlindVoting:
             for name, each in members
         ]
         return np.stack(columns, axis=1)
+
+    def _folds(self) -> Any:
+        """Return ``cv``; of few training items, no more folds than every class has items."""
+        if not isinstance(self.cv, Integral):
+            return self.cv
+        fewest = np.bincount(self._truth).min() if is_classifier(self) else len(self._truth)
+        if fewest < 2:
+            per_class = " per class" if is_classifier(self) else ""
+            raise BadLabels(
+                f"n_samples={len(self._truth)} is too few: out-of-fold predictions need at least "
+                f"two training items{per_class}. Add items."
+            )
+        return min(self.cv, int(fewest))
 
     def _prediction_method(self, member: Any) -> str:
         """Return the name of the method that a member predicts with."""
