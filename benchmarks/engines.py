@@ -17,7 +17,7 @@ import pyarrow as pa
 from blindfuse.engines.arrow import encode, to_responses
 from blindfuse.engines.symbols import Names
 from blindfuse.model.model import Model
-from blindfuse.moments.moment_statistics import MomentStatistics
+from blindfuse.moments.statistics import MomentStatistics
 from blindfuse.responses.alphabet import Alphabet
 from report import Section, environment, to_text
 

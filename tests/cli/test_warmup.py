@@ -11,7 +11,7 @@ BLINDFUSE = [sys.executable, "-m", "blindfuse"]
 REPORT_COMPILED = """
 import sys
 from blindfuse.cli.main import blindfuse
-from blindfuse.kernels import cache
+from blindfuse.kernels import compilation as cache
 try: blindfuse.main(sys.argv[1:])
 finally: print(cache.usage.compiled, file=sys.stderr)
 """
@@ -48,7 +48,7 @@ def test_after_the_warmup_nothing_is_compiled(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     """Everything is loaded from the cache of the package, except for one kernel."""
     code = (
-        "from blindfuse.kernels import cache\n"
+        "from blindfuse.kernels import compilation as cache\n"
         "from blindfuse.cli import warmup\n"
         "from blindfuse.cli.main import main\n"
         "warmup._fuse_tables = lambda *_: None\n"

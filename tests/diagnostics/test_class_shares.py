@@ -6,7 +6,7 @@ import pytest
 from blindfuse import fuse, simulate
 from blindfuse.diagnostics.class_shares import ONE_DIRECTION, estimate_class_shares
 from blindfuse.diagnostics.expected_error import ExpectedError
-from blindfuse.model.recalibration import Recalibration
+from blindfuse.model.fused_model import Recalibration
 from tests.support.diagnostics_cases import crowd, diagnosed
 
 

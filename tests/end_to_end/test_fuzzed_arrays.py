@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from blindfuse import BadLabels, BadModel, BlindfuseError, DawidSkene, Responses
-from blindfuse.model.saving import load_arrays, save_arrays
+from blindfuse.model.arrays import load_arrays, save_arrays
 
 ROOT = Path(__file__).parents[2]
 

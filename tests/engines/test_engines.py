@@ -25,7 +25,7 @@ from blindfuse.engines import fitting
 from blindfuse.engines.arrow import Columns
 from blindfuse.engines.symbols import SymbolOptions
 from blindfuse.model.posteriors import count_votes
-from blindfuse.moments.moment_statistics import MomentStatistics
+from blindfuse.moments.statistics import MomentStatistics
 from tests.support.engine_cases import Engine, kill_one_worker
 
 COLUMNS = Columns("item", "annotator", "label")

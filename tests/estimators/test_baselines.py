@@ -23,7 +23,7 @@ from blindfuse import (
     ZeroBasedSkill,
     simulate,
 )
-from blindfuse.estimators.baselines.two_class import gram_matrix
+from blindfuse.estimators.baselines.pairs import gram_matrix
 from blindfuse.metrics import confusion_error, error_rate
 from tests.conftest import Crowds
 from tests.estimators.crowds import crowd, crowd_with_adversaries, one_coin_matrix

@@ -1,12 +1,10 @@
 """DawidSkene."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import blindfuse
-from blindfuse import BadParameter, DawidSkene, MajorityVote, simulate
+from blindfuse import DawidSkene, MajorityVote, simulate
 from blindfuse.estimators.em import EMStart
 from blindfuse.metrics import confusion_error, error_rate
 from blindfuse.model.posteriors import count_votes
@@ -27,22 +25,6 @@ def test_one_iteration_written_out() -> None:
     first = np.array([[[1, 0], [0, 1]]] * 2 + [[[0.5, 0.5], [0.5, 0.5]]])
     np.testing.assert_allclose(start.model_.confusions, first, atol=1e-15)
     np.testing.assert_allclose(start.model_.prior, [0.5, 0.5])
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"start": "none"},
-        {"max_iter": 0},
-        {"pseudo_count": -1.0},
-        {"shrinkage": -2.0},
-        {"class_prior": "flat"},
-        {"class_prior": [0.5, 0.5]},
-    ],
-)
-def test_a_bad_parameter_is_named(bad: dict[str, Any]) -> None:
-    with pytest.raises(BadParameter, match=next(iter(bad))):
-        DawidSkene(**bad).fit(crowd(n=50).responses)
 
 
 def test_a_prior_model_helps_where_responses_are_few() -> None:

@@ -113,3 +113,33 @@ def test_every_start_is_as_good_as_the_oracle(start: Any) -> None:
     oracle = error_rate(simulation.model.posteriors(simulation.responses), simulation.truth)
     fitted = DawidSkene(start=start).fit(simulation.responses)
     assert error_rate(fitted.posteriors_, simulation.truth) <= 1.02 * oracle
+
+
+def test_an_annotator_without_responses_has_the_prior_mean() -> None:
+    table = np.full((3, 4), -1)
+    table[:, :3] = [[0, 0, 0], [1, 1, 1], [0, 0, 1]]
+    method = BayesianDawidSkene(diagonal_pseudo_count=4, off_diagonal_pseudo_count=1)
+    np.testing.assert_allclose(method.fit(table).model_.confusions[3], [[0.8, 0.2], [0.2, 0.8]])
+
+
+def test_one_coin_has_one_accuracy_per_annotator() -> None:
+    for confusion in OneCoin().fit(crowd(7, k=4).responses).model_.confusions:
+        np.testing.assert_allclose(np.diag(confusion), confusion[0, 0])
+        np.testing.assert_allclose(confusion[~np.eye(4, dtype=bool)], (1 - confusion[0, 0]) / 3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_competence_of_mace_and_guess_probabilities_are_recovered(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    competence = rng.uniform(0.2, 0.95, size=8)
+    habits = rng.dirichlet(np.ones(3), size=8)
+    truth = rng.integers(3, size=20_000)
+    columns = [
+        np.where(rng.random(20_000) < c, truth, rng.choice(3, size=20_000, p=habit))
+        for c, habit in zip(competence, habits, strict=True)
+    ]
+    fitted = MACE().fit(np.column_stack(columns))
+    np.testing.assert_allclose(fitted.competence_, competence, atol=0.03)
+    np.testing.assert_allclose(
+        fitted.guess_probabilities_[competence < 0.7], habits[competence < 0.7], atol=0.05
+    )

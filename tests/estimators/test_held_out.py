@@ -5,11 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blindfuse import (
-    Responses,
-    simulate,
-)
-from blindfuse.estimators.held_out import FOLDS, Gain, HeldOut, HeldOutScores, LatentFit
+from blindfuse import Responses, simulate
+from blindfuse.estimators.held_out import FOLDS, Gain, LatentFit, held_out_gain
 
 
 def test_predictions_by_hand() -> None:
@@ -24,75 +21,45 @@ def test_predictions_by_hand() -> None:
 
         return fit
 
-    held = HeldOut(responses)
-    half, most = held.predict(constant(0.5)), held.predict(constant(0.8))
-    ones = np.mean(responses.by_item.symbols == 1)
-    expected = np.log(0.5) - ones * np.log(0.8) - (1 - ones) * np.log(0.2)
-    gain = held.gain(half, over=most)
-    assert gain.mean == pytest.approx(expected)
-    items = np.concatenate([cells[0] for _, cells in half.folds])
-    differences = np.concatenate(half.scores) - np.concatenate(most.scores)
-    assert len(differences) == responses.n_responses
-    per_item = np.bincount(items, differences)
+    gain = held_out_gain(responses, constant(0.5), over=constant(0.6))
+    is_one = responses.by_item.symbols == 1
+    differences = np.log(0.5) - np.where(is_one, np.log(0.6), np.log(0.4))
+    assert gain.mean == pytest.approx(differences.mean())
+    per_item = np.bincount(responses.item_of_response(), differences)
+    per_item = per_item[responses.responses_per_item > 0]
     error = np.sqrt(np.sum((per_item - per_item.mean()) ** 2)) / responses.n_responses
     assert gain.error == pytest.approx(error)
-    assert held.gain(half, over=half).z == 0
-
-
-def test_the_true_model_predicts_best() -> None:
-    simulation = simulate(3000, 6, 3, np.random.default_rng(2), missing=0.2)
-    flat = np.full((6, 3, 3), 1 / 3)
-
-    def truth(train: Responses) -> LatentFit:
-        return LatentFit(simulation.model.posteriors(train), simulation.model.confusions)
-
-    def guess(train: Responses) -> LatentFit:
-        return LatentFit(np.ones((train.n_items, 3)) / 3, flat)
-
-    held = HeldOut(simulation.responses)
-    knows, guesses = held.predict(truth), held.predict(guess)
-    assert held.gain(knows, over=guesses).z > 10
-    assert len(knows.scores) == 1
+    assert held_out_gain(responses, constant(0.5), over=constant(0.5)).z == 0
 
 
 @pytest.mark.parametrize("count", range(1, 10))
 def test_no_fold_is_empty_however_few_responses_there_are(count: int) -> None:
-    held = HeldOut(Responses.from_matrix(np.arange(count)[None] % 2, classes=[0, 1]))
-    even = held.predict(lambda train: LatentFit(np.ones((1, 1)), np.full((count, 2, 1), 0.5)))
-    assert held.gain(even, over=even) == Gain(0.0, 0.0)
-    assert sum(map(len, even.scores)) == count
-    assert all(len(scores) for scores in even.scores)
+    responses, trained = Responses.from_matrix(np.arange(count)[None] % 2, classes=[0, 1]), []
+
+    def fit(train: Responses) -> LatentFit:
+        trained.append(train.n_responses)
+        return LatentFit(np.ones((1, 1)), np.full((count, 2, 1), 0.5))
+
+    assert held_out_gain(responses, fit, over=fit) == Gain(0.0, 0.0)
+    assert sum(count - n for n in trained) == 2 * count
+    assert max(trained) < count
 
 
 def test_models_that_clearly_differ_are_fitted_to_one_fold_and_others_to_all() -> None:
     simulation = simulate(3000, 6, 3, np.random.default_rng(2), missing=0.2)
-    held = HeldOut(simulation.responses)
+    fits = []
 
     def fit(quality: float) -> Any:
         mixed = quality * simulation.model.confusions + (1 - quality) / 3
-        return lambda train: LatentFit(simulation.model.posteriors(train), mixed)
 
-    good, bad = held.predict(fit(1.0)), held.predict(fit(0.3))
-    assert held.gain(bad, over=good).z < -5
-    assert len(bad.scores) == len(good.scores) == 1
-    assert held.gain(good, over=bad).z > 5
-    assert len(bad.scores) == len(good.scores) == 1
-    similar = held.predict(fit(0.99))
-    assert abs(held.gain(similar, over=good).z) < 5
-    assert len(similar.scores) == len(good.scores) == FOLDS
+        def posteriors(train: Responses) -> LatentFit:
+            fits.append(quality)
+            return LatentFit(simulation.model.posteriors(train), mixed)
 
+        return posteriors
 
-def test_a_model_without_any_gain_is_not_fitted_to_other_folds() -> None:
-    simulation = simulate(3000, 6, 3, np.random.default_rng(2), missing=0.2)
-    held = HeldOut(simulation.responses)
-
-    def predict(quality: float) -> HeldOutScores:
-        mixed = quality * simulation.model.confusions + (1 - quality) / 3
-        return held.predict(lambda train: LatentFit(simulation.model.posteriors(train), mixed))
-
-    good, worse, bad = map(predict, (1.0, 0.97, 0.3))
-    assert not held.is_better(worse, good, 2.0)
-    assert len(worse.scores) == len(good.scores) == 1
-    assert held.is_better(good, bad, 2.0)
-    assert len(good.scores) == 1
-    assert held.is_better(good, worse, 2.0) == (held.gain(good, over=worse).z > 2)
+    assert held_out_gain(simulation.responses, fit(0.3), over=fit(1.0)).z < -5
+    assert held_out_gain(simulation.responses, fit(1.0), over=fit(0.3)).z > 5
+    assert len(fits) == 4
+    assert abs(held_out_gain(simulation.responses, fit(0.99), over=fit(1.0)).z) < 5
+    assert len(fits) == 4 + 2 * FOLDS

@@ -23,8 +23,7 @@ from blindfuse import (
     simulate,
 )
 from blindfuse.metrics import error_rate
-from blindfuse.moments.em_statistics import EMStatistics
-from blindfuse.moments.moment_statistics import MomentStatistics
+from blindfuse.moments.statistics import EMStatistics, MomentStatistics
 from blindfuse.responses.alphabet import Alphabet
 
 STATISTICS = [MomentStatistics, EMStatistics]
@@ -122,20 +121,6 @@ def test_one_batch_gives_the_same_model_as_fit(method: Any, missing: float) -> N
         np.testing.assert_allclose(batch.model_.confusions, once.model_.confusions, atol=2e-4)
         np.testing.assert_allclose(batch.model_.prior, once.model_.prior, atol=2e-4)
         np.testing.assert_allclose(batch.posteriors_, once.posteriors_, atol=5e-3)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_batches_give_the_same_model_as_a_fit_to_all(method: Any) -> None:
-    for seed in range(3):
-        simulation = simulate(6000, 6, 3, np.random.default_rng(seed), missing=0.3)
-        once = method(tolerance=1e-9, shrinkage=None).fit(simulation.responses)
-        learner = method(tolerance=1e-9, shrinkage=None)
-        for number, batch in enumerate(split_items(simulation.responses, 5)):
-            learner.partial_fit(batch, number=number)
-        np.testing.assert_allclose(learner.model_.confusions, once.model_.confusions, atol=0.01)
-        np.testing.assert_allclose(learner.model_.prior, once.model_.prior, atol=0.01)
-        assert learner.batches_ == 5
-        assert len(learner.labels_) == 1200
 
 
 @pytest.mark.parametrize("method", METHODS)

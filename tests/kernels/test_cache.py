@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import blindfuse
-from blindfuse.kernels import cache as kernel_cache
+from blindfuse.kernels import compilation as kernel_cache
 from blindfuse.kernels.compilation import kernel
 
 
@@ -112,7 +112,7 @@ def test_without_a_home_folder_only_the_package_is_a_cache(monkeypatch: pytest.M
 def test_processes_that_compile_at_once_keep_every_signature(tmp_path: Path) -> None:
     program = (
         "import sys, numpy as np\n"
-        "from blindfuse.kernels import cache\n"
+        "from blindfuse.kernels import compilation as cache\n"
         "from blindfuse.kernels.compilation import kernel\n"
         "@kernel\n"
         "def total(numbers): return numbers.sum()\n"

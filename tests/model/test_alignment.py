@@ -5,12 +5,15 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from blindfuse import Responses, simulate
 from blindfuse.model.alignment import (
+    CanonicalOrder,
     align_by_majority,
     align_by_most_common,
     align_by_trace,
     find_alignment,
 )
+from blindfuse.model.posteriors import count_votes
 from blindfuse.simulation import draw_confusions
 
 UNIFORM = np.array([0.5, 0.5])
@@ -56,15 +59,6 @@ def test_ties_go_to_the_larger_trace() -> None:
         assert rule(np.array([weak, strong]), UNIFORM).tolist() == [1, 0]
 
 
-def test_sixty_classes_are_aligned() -> None:
-    rng = np.random.default_rng(0)
-    confusions = draw_confusions(5, 60, rng, skill=0.5)
-    shuffle = rng.permutation(60)
-    columns = find_alignment(confusions[:, :, shuffle], np.full(60, 1 / 60))
-    found = confusions[:, :, shuffle][:, :, columns]
-    np.testing.assert_array_equal(found, confusions)
-
-
 def test_the_column_of_a_rare_class_does_not_displace_a_common_one() -> None:
     """Two columns have their maximum in the second row; the more common one becomes that class."""
     confusion = np.array([[0.9, 0.1, 0.1], [0.1, 0.6, 0.8], [0.0, 0.3, 0.1]])
@@ -72,3 +66,27 @@ def test_the_column_of_a_rare_class_does_not_displace_a_common_one() -> None:
     confusions = np.array([confusion, confusion, other])
     assert align_by_majority(confusions, np.array([0.5, 0.49, 0.01])).tolist() == [0, 1, 2]
     assert align_by_majority(confusions, np.array([0.5, 0.01, 0.49])).tolist() == [0, 2, 1]
+
+
+def test_the_canonical_order_does_not_depend_on_the_order_of_the_input() -> None:
+    responses = simulate(400, 8, 3, np.random.default_rng(4), missing=0.5).responses
+    rng = np.random.default_rng(1)
+    annotators, classes = rng.permutation(8), rng.permutation(3)
+    permuted = responses.recoded(responses.annotators[annotators], responses.classes[classes])
+    original = CanonicalOrder.by_votes(count_votes(responses))
+    of_permuted = CanonicalOrder.by_votes(count_votes(permuted))
+    np.testing.assert_array_equal(annotators[of_permuted.annotators], original.annotators)
+    np.testing.assert_array_equal(classes[of_permuted.classes], original.classes)
+
+
+def test_undo_inverts_apply_and_gives_silent_annotators_the_mean() -> None:
+    matrix = np.random.default_rng(0).integers(3, size=(60, 5))
+    matrix[:, 2] = -1
+    order = CanonicalOrder.by_votes(count_votes(Responses.from_matrix(matrix)))
+    assert sorted(order.annotators.tolist()) == [0, 1, 3, 4]
+    rng = np.random.default_rng(1)
+    confusions, prior = rng.random((5, 3, 3)), rng.random(3)
+    restored, restored_prior = order.undo(*order.apply(confusions, prior), 5)
+    np.testing.assert_array_equal(restored_prior, prior)
+    np.testing.assert_array_equal(restored[[0, 1, 3, 4]], confusions[[0, 1, 3, 4]])
+    np.testing.assert_allclose(restored[2], confusions[[0, 1, 3, 4]].mean(axis=0))

@@ -8,9 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from blindfuse import Model, Responses, simulate
-from blindfuse.model.fused_model import FusedModel, majority_vote
+from blindfuse.model.fused_model import FusedModel, Recalibration, majority_vote
 from blindfuse.model.posteriors import weighted_votes
-from blindfuse.model.recalibration import Recalibration
 from tests.support.fusion_cases import CASES, fuse_case
 
 Floats = NDArray[np.float64]

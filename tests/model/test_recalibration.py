@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from blindfuse.model.recalibration import Recalibration, mean_error, power_for_error
+from blindfuse.model.fused_model import Recalibration, mean_error, power_for_error
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,7 +1,6 @@
 """The file that a model is saved in."""
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -78,29 +77,6 @@ def test_a_file_with_a_flipped_bit_is_refused_or_read_correctly(tmp_path: Path) 
         np.testing.assert_array_equal(loaded.prior, example_model().prior)
 
 
-@pytest.mark.parametrize("content", [b"", b"hello", b"\x80\x04\x95", b"PK\x03\x04"])
-def test_a_file_of_another_format_is_refused(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "foreign").write_bytes(content)
-    with pytest.raises(BadModel, match="foreign"):
-        Model.load(tmp_path / "foreign")
-
-
-def test_a_pickle_is_refused(tmp_path: Path) -> None:
-    np.save(tmp_path / "pickle.npy", np.array([{}], dtype=object), allow_pickle=True)
-    with pytest.raises(BadModel):
-        Model.load(tmp_path / "pickle.npy")
-
-
-def test_another_archive_is_refused(tmp_path: Path) -> None:
-    np.savez(tmp_path / "other.npz", x=np.arange(3))
-    with pytest.raises(BadModel, match="does not contain a blindfuse model"):
-        Model.load(tmp_path / "other.npz")
-    with zipfile.ZipFile(tmp_path / "text.zip", "w") as archive:
-        archive.writestr("readme.txt", "hello")
-    with pytest.raises(BadModel):
-        Model.load(tmp_path / "text.zip")
-
-
 def test_a_later_version_is_refused_by_number(tmp_path: Path) -> None:
     header = json.dumps({"format": "blindfuse model", "version": 99})
     np.savez(tmp_path / "later.npz", header=np.array(header))
@@ -108,6 +84,16 @@ def test_a_later_version_is_refused_by_number(tmp_path: Path) -> None:
         Model.load(tmp_path / "later.npz")
 
 
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadModel, match="does not exist"):
-        Model.load(tmp_path / "absent.npz")
+@pytest.mark.parametrize("name", ["absent", "empty", "text", "pickle", "archive", "cut archive"])
+def test_other_files_are_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "foreign"
+    if name == "pickle":
+        with path.open("wb") as file:
+            np.save(file, np.array([{}], dtype=object), allow_pickle=True)
+    elif name == "archive":
+        with path.open("wb") as file:
+            np.savez(file, x=np.arange(3))
+    elif name != "absent":
+        path.write_bytes({"empty": b"", "text": b"hello", "cut archive": b"PK\x03\x04"}[name])
+    with pytest.raises(BadModel, match=r"foreign (does not exist|does not contain a blindfuse)"):
+        Model.load(path)

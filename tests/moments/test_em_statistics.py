@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 
 from blindfuse import Responses, simulate
-from blindfuse.moments.em_statistics import EMStatistics
+from blindfuse.moments.statistics import EMStatistics
 
 
 def rows(responses: Responses) -> Counter[tuple[int, ...]]:

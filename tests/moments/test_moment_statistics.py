@@ -4,7 +4,7 @@ import numpy as np
 
 from blindfuse import MomentCounts, simulate
 from blindfuse.model.posteriors import count_votes
-from blindfuse.moments.moment_statistics import MomentStatistics
+from blindfuse.moments.statistics import MomentStatistics
 from blindfuse.responses.alphabet import Alphabet
 
 

@@ -5,7 +5,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
+from blindfuse.moments.moments import all_tuples, gather_tables, tuple_rank
 
 
 @pytest.mark.parametrize("size", [2, 3])

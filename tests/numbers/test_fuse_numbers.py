@@ -190,18 +190,6 @@ def test_a_tenfold_scale_is_named_and_costs_nothing(n_annotators: int, seed: int
     assert found[0] < 1.05 * found[1]
 
 
-def test_mixed_scales_are_named_and_handled() -> None:
-    simulation = simulate_numbers(300, 6, useless=0, reversed_share=0, seed=0)
-    matrix = 50 + 15 * simulation.numbers.matrix()
-    matrix[:, :2] = (matrix[:, :2] / 100).clip(0, 1)
-    fusion = fuse_numbers(matrix)
-    (note,) = [note for note in fusion.notes if "another scale" in note]
-    assert "2 of 6 annotators rate on another scale: 0, 1." in note
-    oracle = relative_error(simulation.oracle()[0], simulation.truth)
-    assert relative_error(fusion.values, simulation.truth) < 1.2 * oracle
-    assert not [n for n in fuse_numbers(matrix[:, 2:]).notes if "scale" in n]
-
-
 def test_copies_count_as_one_annotator() -> None:
     simulation = simulate_numbers(800, 6, useless=0, reversed_share=0, seed=5)
     matrix = simulation.numbers.matrix()

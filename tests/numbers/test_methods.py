@@ -161,12 +161,3 @@ def test_the_m_step_is_a_bayesian_regression(table: Numbers) -> None:
         squares = np.square(x - b - a * z).sum() + a**2 * v.sum() + np.trace(covariance @ moment)
         pooled = NOISE_COUNT * fit.prior.noise + squares
         assert fit.noise[m] == pytest.approx(pooled / (NOISE_COUNT + len(x)))
-
-
-def test_three_covariances_determine_the_scale() -> None:
-    """The identity of the documentation: a_m² = C_ml C_mk / C_lk."""
-    simulation = simulate_numbers(200_000, 3, missing=0, useless=0, reversed_share=0, seed=0)
-    C = np.cov(simulation.numbers.matrix(), rowvar=False)
-    assert np.sqrt(C[0, 1] * C[0, 2] / C[1, 2]) == pytest.approx(simulation.scale[0], rel=0.02)
-    fit = fit_factor(simulation.numbers).annotators
-    np.testing.assert_allclose(fit.scale, simulation.scale, rtol=0.03)

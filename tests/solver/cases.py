@@ -4,10 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindfuse import MomentCounts, Responses, simulate
-from blindfuse.solver.factors import Factors
+from blindfuse.solver.factors import Factors, random_start
 from blindfuse.solver.problem import MomentProblem, ResponseProblem
 from blindfuse.solver.solve import Options, Solution, solve
-from blindfuse.solver.starts import random_start
 
 Floats = NDArray[np.float64]
 

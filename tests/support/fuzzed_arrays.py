@@ -26,7 +26,7 @@ from blindfuse import (
     simulate,
 )
 from blindfuse.errors import BlindfuseError
-from blindfuse.model.saving import load_arrays, save_arrays
+from blindfuse.model.arrays import load_arrays, save_arrays
 from blindfuse.responses.rows import Rows
 from blindfuse.typing import Array
 

@@ -14,9 +14,8 @@ from blindfuse.auditing.stratified import CONFIDENCE
 from blindfuse.diagnostics.expected_error import ExpectedError, Z
 from blindfuse.errors import counted
 from blindfuse.metrics.interval import Interval
-from blindfuse.model.fused_model import FusedModel, majority_vote
+from blindfuse.model.fused_model import FusedModel, majority_vote, mean_error
 from blindfuse.model.posteriors import most_likely, weighted_votes
-from blindfuse.model.recalibration import mean_error
 
 if TYPE_CHECKING:
     from blindfuse.fusion.fuse import Fusion

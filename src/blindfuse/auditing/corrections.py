@@ -9,8 +9,7 @@ from scipy.optimize import minimize
 from blindfuse.auditing.sample import CheckedSample
 from blindfuse.auditing.stratified import stratified_interval
 from blindfuse.metrics.interval import Interval
-from blindfuse.model.fused_model import FusedModel
-from blindfuse.model.recalibration import MIN_POSTERIOR, Recalibration
+from blindfuse.model.fused_model import MIN_POSTERIOR, FusedModel, Recalibration
 from blindfuse.responses.coding import positions
 from blindfuse.typing import Array, Codes, Floats
 

@@ -32,19 +32,19 @@ def warmup_command(quiet: bool) -> None:
     works for all users of this machine type who can read the folder.
     """
     from blindfuse.cli.screen import Screen
-    from blindfuse.kernels import cache
+    from blindfuse.kernels.compilation import usage
 
     screen, started = Screen(quiet=quiet), perf_counter()
     with screen.progress() as step:
         for size, n_items in ITEMS.items():
             step(f"compiling for {size} tables")
             _fuse_tables(n_items)
-    if cache.usage.problem:
-        raise BadFile(cache.usage.problem)
-    compiled = cache.usage.compiled
+    if usage.problem:
+        raise BadFile(usage.problem)
+    compiled = usage.compiled
     count = f"Compiled {counted(compiled, 'kernel')}" if compiled else "Found all kernels"
     seconds = perf_counter() - started
-    screen.show(f"{count} in {seconds:.0f} s; kept in {cache.usage.folder}.")
+    screen.show(f"{count} in {seconds:.0f} s; kept in {usage.folder}.")
 
 
 def _fuse_tables(n_items: int) -> None:

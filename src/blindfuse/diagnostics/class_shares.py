@@ -6,8 +6,8 @@ import numpy as np
 
 from blindfuse.diagnostics.expected_error import ExpectedError, Z, as_percent
 from blindfuse.diagnostics.pairs import evenly_spaced
+from blindfuse.model.fused_model import UNCHANGED, Recalibration
 from blindfuse.model.posteriors import weighted_votes
-from blindfuse.model.recalibration import UNCHANGED, Recalibration
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Floats
 

@@ -12,7 +12,7 @@ from blindfuse.diagnostics.information import Information, measure_information
 from blindfuse.diagnostics.items import Items, rate_items
 from blindfuse.diagnostics.pairs import Pairs, count_pairs
 from blindfuse.errors import counted
-from blindfuse.model.checks import check_numbers
+from blindfuse.model.arrays import check_numbers
 from blindfuse.model.fused_model import FusedModel
 from blindfuse.model.model import Model, decide
 from blindfuse.responses.recoding import without_abstentions

@@ -24,9 +24,8 @@ from blindfuse.model.posteriors import (
     expected_counts,
     votes_from_units,
 )
-from blindfuse.moments.em_statistics import EMStatistics
-from blindfuse.moments.moment_statistics import MomentStatistics
 from blindfuse.moments.requirements import MAX_AUTO_MOMENT_BYTES, moment_bytes, require_memory
+from blindfuse.moments.statistics import EMStatistics, MomentStatistics
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.scores import MAX_LEVELS, Levels
 from blindfuse.typing import Floats, Integers

@@ -19,7 +19,7 @@ from blindfuse.estimators.base import (
 from blindfuse.estimators.streaming import StreamEstimator
 from blindfuse.model.alignment import Alignment
 from blindfuse.model.model import Model
-from blindfuse.moments.moment_statistics import MomentStatistics
+from blindfuse.moments.statistics import MomentStatistics
 from blindfuse.parameters import (
     any_of,
     at_least,

@@ -6,7 +6,7 @@ compared response by response.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,7 @@ from blindfuse.model.posteriors import safe_log
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT
 from blindfuse.responses.canonical import MAX_REORDERED, sample_by_content
 from blindfuse.responses.responses import Responses
-from blindfuse.typing import Codes, Flags, Floats
-
-Cells = tuple[Codes, Codes, Codes]
-"""Items, annotators and symbols of responses."""
+from blindfuse.typing import Codes, Floats
 
 FOLDS = 5
 HELD_OUT_TOLERANCE = 1e-6
@@ -40,6 +37,9 @@ class LatentFit:
 
     posteriors: Floats
     confusions: Floats
+
+
+FitLatent = Callable[[Responses], LatentFit]
 
 
 @dataclass(frozen=True)
@@ -61,82 +61,37 @@ class Gain:
         return f"z = {round(self.z, 1) + 0.0:+.1f}"
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOutScores:
-    """Log-probabilities of held-out responses, fold by fold; a fold is fitted when first used."""
+def held_out_gain(responses: Responses, fit: FitLatent, over: FitLatent) -> Gain:
+    """Return how much better ``fit`` predicts held-out responses than ``over``.
 
-    fit: Callable[[Responses], LatentFit]
-    folds: list[tuple[Responses, Cells]]
-    scores: list[Floats] = field(default_factory=list)
-
-    def of_first(self, n_folds: int) -> Floats:
-        """The scores ``[response]`` of the first ``n_folds`` folds."""
-        for train, cells in self.folds[len(self.scores) : n_folds]:
-            self.scores.append(_log_probabilities(self.fit(train), *cells))
-        return np.concatenate(self.scores[:n_folds])
-
-
-class HeldOut:
-    """Responses divided into folds, each predicted by models fitted to the other folds.
-
-    Folds are added until ENOUGH_PREDICTED responses are held out. Responses are in canonical order,
-    so which fold a response is in depends on the content of the table only. ``predicted`` says
-    whose responses are held out, ``[annotator]``; by default everyone's.
+    Each fold is predicted by models fitted to the others, until ENOUGH_PREDICTED responses are
+    predicted or one model is clearly better. Responses are in canonical order, so which fold a
+    response is in depends on the content of the table only.
     """
+    items = responses.item_of_response()
+    fold = np.random.default_rng(0).integers(FOLDS, size=responses.n_responses)
+    predicted, differences = np.empty(0, np.intp), np.empty(0)
+    gain = Gain(0.0, 0.0)
+    for k in np.unique(fold):  # a small table may leave folds empty
+        held = fold == k
+        train = replace(responses.select_responses(~held), probabilities=None)
+        cells = items[held], responses.by_item.codes[held], responses.by_item.symbols[held]
+        difference = _log_probabilities(fit(train), *cells) - _log_probabilities(
+            over(train), *cells
+        )
+        predicted = np.concatenate([predicted, cells[0]])
+        differences = np.concatenate([differences, difference])
+        gain = _gain(predicted, differences)
+        if abs(gain.z) > CLEAR_Z or len(differences) >= ENOUGH_PREDICTED:
+            break
+    return gain
 
-    def __init__(self, sample: Responses, predicted: Flags | None = None) -> None:
-        items = sample.item_of_response()
-        fold = np.random.default_rng(0).integers(FOLDS, size=sample.n_responses)
-        if predicted is not None:
-            fold[~predicted[sample.by_item.codes]] = -1
-        self._folds: list[tuple[Responses, Cells]] = []
-        n_predicted = 0
-        for k in np.unique(fold[fold >= 0]):  # a small table may leave folds empty
-            held = fold == k
-            cells = items[held], sample.by_item.codes[held], sample.by_item.symbols[held]
-            table = replace(sample.select_responses(~held), probabilities=None)
-            self._folds.append((table, cells))
-            n_predicted += int(np.count_nonzero(held))
-            if n_predicted >= ENOUGH_PREDICTED:
-                break
 
-    def predict(self, fit: Callable[[Responses], LatentFit]) -> HeldOutScores:
-        """Scores of the held-out responses under this model."""
-        return HeldOutScores(fit, self._folds)
-
-    def gain(self, one: HeldOutScores, over: HeldOutScores) -> Gain:
-        """How much better one model predicts than the other.
-
-        Once it is clearly better or worse, the remaining folds are skipped.
-        """
-        return self._gain_until(lambda found: abs(found.z) > CLEAR_Z, one, over)
-
-    def is_better(self, one: HeldOutScores, over: HeldOutScores, significant_z: float) -> bool:
-        """Whether one model predicts significantly better than the other.
-
-        Folds are also skipped once they show no gain: to be significant, the others would have to
-        contradict them.
-        """
-        found = self._gain_until(lambda found: not 0 < found.z <= CLEAR_Z, one, over)
-        return found.z > significant_z
-
-    def _gain_until(
-        self, is_clear: Callable[[Gain], bool], one: HeldOutScores, over: HeldOutScores
-    ) -> Gain:
-        for n_folds in range(1, len(self._folds) + 1):
-            differences = one.of_first(n_folds) - over.of_first(n_folds)
-            found = self._gain(differences, n_folds)
-            if is_clear(found):
-                break
-        return found
-
-    def _gain(self, differences: Floats, n_folds: int) -> Gain:
-        items = np.concatenate([cells[0] for _, cells in self._folds[:n_folds]])
-        by_item = np.bincount(items, differences)
-        has_response = np.bincount(items) > 0
-        deviations = by_item[has_response] - by_item[has_response].mean()
-        n = len(differences)
-        return Gain(float(differences.mean()), float(np.sqrt(np.sum(deviations**2)) / n))
+def _gain(items: Codes, differences: Floats) -> Gain:
+    """The mean of ``differences[response]``, and its standard error, with items independent."""
+    by_item = np.bincount(items, differences)[np.bincount(items) > 0]
+    squares = np.sum((by_item - by_item.mean()) ** 2)
+    return Gain(float(differences.mean()), float(np.sqrt(squares) / len(differences)))
 
 
 def sample_items(responses: Responses, seed: int) -> Responses:
@@ -151,7 +106,7 @@ def sample_items(responses: Responses, seed: int) -> Responses:
 
 def fit_independent(
     threads: int | None, method: type[EMEstimator] = DawidSkene, **parameters: Any
-) -> Callable[[Responses], LatentFit]:
+) -> FitLatent:
     """Return a function that fits a model in which responses are independent given the class."""
 
     def fit(responses: Responses) -> LatentFit:
@@ -162,7 +117,7 @@ def fit_independent(
     return fit
 
 
-def fit_subtypes(subtypes: int, threads: int | None) -> Callable[[Responses], LatentFit]:
+def fit_subtypes(subtypes: int, threads: int | None) -> FitLatent:
     """Return a function that fits latent subtypes: independence given class and subtype."""
 
     def fit(responses: Responses) -> LatentFit:
@@ -178,11 +133,6 @@ def fit_subtypes(subtypes: int, threads: int | None) -> Callable[[Responses], La
     return fit
 
 
-def _log_probabilities(
-    model: LatentFit,
-    items: Codes,
-    annotators: Codes,
-    labels: Codes,
-) -> Floats:
+def _log_probabilities(model: LatentFit, items: Codes, annotators: Codes, labels: Codes) -> Floats:
     likely = np.einsum("al,al->a", model.posteriors[items], model.confusions[annotators, labels])
     return safe_log(likely)

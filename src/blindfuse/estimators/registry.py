@@ -16,19 +16,18 @@ from blindfuse.errors import BadParameter, suggest
 if TYPE_CHECKING:
     from blindfuse.estimators.base import Estimator
     from blindfuse.estimators.baselines.kos import KOS
-    from blindfuse.estimators.baselines.mmsr import MMSR
-    from blindfuse.estimators.baselines.spectral import Spectral
-    from blindfuse.estimators.baselines.two_class import (
+    from blindfuse.estimators.baselines.pairs import (
+        MMSR,
         EigenRatio,
         SpectralMetaLearner,
         TriangularEstimation,
     )
+    from blindfuse.estimators.baselines.spectral import Spectral
     from blindfuse.estimators.baselines.with_truth import Oracle, SingleBest
     from blindfuse.estimators.blind_ensemble import BlindEnsemble
-    from blindfuse.estimators.dawid_skene import BayesianDawidSkene, DawidSkene
+    from blindfuse.estimators.dawid_skene import MACE, BayesianDawidSkene, DawidSkene, OneCoin
     from blindfuse.estimators.glad import GLAD
     from blindfuse.estimators.latent_subtypes import LatentSubtypes
-    from blindfuse.estimators.one_skill import MACE, OneCoin
     from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
     from blindfuse.estimators.voting import MajorityVote, Wawa, ZeroBasedSkill
 
@@ -119,7 +118,7 @@ ENTRIES = (
         {"start": "spectral"},
     ),
     Method("Spectral", "baselines.spectral", "responses × classes³", _OVERLAP),
-    Method("OneCoin", "one_skill", _EM),
+    Method("OneCoin", "dawid_skene", _EM),
     Method("OrdinalDawidSkene", "ordinal_dawid_skene", _EM, "ordered classes"),
     Method("BayesianDawidSkene", "dawid_skene", _EM, symbols=True),
     Method(
@@ -129,13 +128,13 @@ ENTRIES = (
         symbols=True,
     ),
     Method("GLAD", "glad", _EM),
-    Method("MACE", "one_skill", _EM),
-    Method("MMSR", "baselines.mmsr", _PAIRS, _OVERLAP),
+    Method("MACE", "dawid_skene", _EM),
+    Method("MMSR", "baselines.pairs", _PAIRS, _OVERLAP),
     Method("KOS", "baselines.kos", _EM),
     Method("KOS", "baselines.kos", _EM, "ordered classes", ", ordered", {"ordered": True}),
-    Method("EigenRatio", "baselines.two_class", _PAIRS, _TWO_CLASSES),
-    Method("TriangularEstimation", "baselines.two_class", _PAIRS, _TWO_CLASSES),
-    Method("SpectralMetaLearner", "baselines.two_class", _PAIRS, _TWO_CLASSES),
+    Method("EigenRatio", "baselines.pairs", _PAIRS, _TWO_CLASSES),
+    Method("TriangularEstimation", "baselines.pairs", _PAIRS, _TWO_CLASSES),
+    Method("SpectralMetaLearner", "baselines.pairs", _PAIRS, _TWO_CLASSES),
     Method(
         "Oracle",
         "baselines.with_truth",

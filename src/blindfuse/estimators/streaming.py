@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
 from blindfuse.estimators.base import ModelEstimator, require_two_classes
+from blindfuse.model.arrays import damaged_file_error, load_arrays, save_arrays
 from blindfuse.model.model import Model
-from blindfuse.model.saving import damaged_file_error, load_arrays, save_arrays
 from blindfuse.parameters import optional, positive
 from blindfuse.responses.alphabet import Alphabet, Anchor, ScoreScale, check_alphabet
 from blindfuse.responses.coding import as_names, check_classes

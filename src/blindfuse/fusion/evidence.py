@@ -16,10 +16,15 @@ from blindfuse.diagnostics.fit import Fit, measure_fit
 from blindfuse.diagnostics.information import Information, measure_information
 from blindfuse.diagnostics.pairs import Pairs, count_pairs
 from blindfuse.errors import NotIdentifiable
-from blindfuse.estimators.dawid_skene import DawidSkene
+from blindfuse.estimators.dawid_skene import MACE, DawidSkene
 from blindfuse.estimators.em import EMEstimator
-from blindfuse.estimators.held_out import Gain, HeldOut, fit_independent, fit_subtypes, sample_items
-from blindfuse.estimators.one_skill import MACE
+from blindfuse.estimators.held_out import (
+    Gain,
+    fit_independent,
+    fit_subtypes,
+    held_out_gain,
+    sample_items,
+)
 from blindfuse.estimators.ordinal_dawid_skene import OrdinalDawidSkene
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import (
@@ -196,19 +201,16 @@ class Evidence:
         If annotators are conditionally independent given the class, a second subtype has nothing to
         explain, and predicts no better.
         """
-        held_out = HeldOut(self.sample)
-        one = held_out.predict(fit_independent(self.threads, shrinkage=DEFAULT_PSEUDO_COUNT))
-        two = held_out.predict(fit_subtypes(2, self.threads))
-        return held_out.gain(two, over=one)
+        one = fit_independent(self.threads, shrinkage=DEFAULT_PSEUDO_COUNT)
+        return held_out_gain(self.sample, fit_subtypes(2, self.threads), over=one)
 
     @cached_property
     def order_gain(self) -> Gain | None:
         """How much better a model of ordered classes predicts; None if they are not ordered."""
         if not self.ordered:
             return None
-        held_out = HeldOut(self.sample)
-        by_order = held_out.predict(fit_independent(self.threads, OrdinalDawidSkene))
-        return held_out.gain(by_order, over=held_out.predict(fit_independent(self.threads)))
+        by_order = fit_independent(self.threads, OrdinalDawidSkene)
+        return held_out_gain(self.sample, by_order, over=fit_independent(self.threads))
 
     @cached_property
     def sample(self) -> Responses:

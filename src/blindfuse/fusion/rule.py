@@ -17,13 +17,17 @@ from blindfuse.diagnostics.expected_error import (
 )
 from blindfuse.diagnostics.pairs import evenly_spaced
 from blindfuse.estimators.base import Estimator
-from blindfuse.estimators.dawid_skene import DawidSkene
-from blindfuse.estimators.one_skill import MACE
+from blindfuse.estimators.dawid_skene import MACE, DawidSkene
 from blindfuse.fusion.evidence import SIGNIFICANT_Z, Evidence, confirmed_confidence
-from blindfuse.model.fused_model import FusedModel, majority_vote, vote_preference
+from blindfuse.model.fused_model import (
+    FusedModel,
+    majority_vote,
+    mean_error,
+    power_for_error,
+    vote_preference,
+)
 from blindfuse.model.model import Model, decide
 from blindfuse.model.posteriors import most_likely
-from blindfuse.model.recalibration import mean_error, power_for_error
 from blindfuse.model.shrinkage import implied_model
 from blindfuse.responses.gold import gold_codes
 from blindfuse.typing import Codes, Floats

@@ -3,8 +3,7 @@
 All kernels release the GIL, so that threads can work on blocks of items or on groups of annotators
 in parallel.
 
-- ``compilation``: decorators that compile kernels, and instructions that Numba does not offer
-- ``cache``: machine code of kernels on disk
+- ``compilation``: decorators that compile kernels and keep their machine code on disk
 - ``vectors``: rows of a few numbers in registers
 - ``threads``: splits loops among threads
 - ``tables``: sorting into rows, codes of names, and hashes of the content

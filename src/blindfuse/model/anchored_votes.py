@@ -7,7 +7,7 @@ anchor       class of an item
 ===========  =====================================================================================
 identity     the majority vote, in :mod:`blindfuse.model.posteriors`
 matrix       the class with most votes, where a response has the votes ``matrix[symbol]``
-order        the mean of the annotators' standardised scores, in one of K intervals (`score_cuts`)
+order        the mean of the annotators' standardised scores, in one of K intervals
 none         spectral clustering of the items by their co-association
 ===========  =====================================================================================
 """

@@ -7,14 +7,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from blindfuse.errors import BadModel, BadParameter, list_names
-from blindfuse.model.checks import check_numbers
+from blindfuse.model.arrays import check_numbers, damaged_file_error, load_arrays, save_arrays
 from blindfuse.model.posteriors import (
     ExpectedCounts,
     compute_posteriors,
     expected_counts,
     most_likely,
 )
-from blindfuse.model.saving import damaged_file_error, load_arrays, save_arrays
 from blindfuse.responses.alphabet import ScoreScale
 from blindfuse.responses.coding import as_column, as_names, positions
 from blindfuse.responses.responses import Responses

@@ -23,7 +23,7 @@ from blindfuse.model.anchored_votes import (
     initial_codes,
     score_votes,
 )
-from blindfuse.model.checks import check_shape
+from blindfuse.model.arrays import check_shape
 from blindfuse.model.halves import halve
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Floats

@@ -10,9 +10,8 @@ import numpy as np
 from blindfuse.errors import BadLabels
 from blindfuse.kernels.counts import BLOCK_WORDS, count_tuples
 from blindfuse.kernels.threads import map_threads
-from blindfuse.model.checks import check_shape, matrix_shape
-from blindfuse.moments.moments import Moments
-from blindfuse.moments.tuples import all_tuples, gather_tables, tuple_rank
+from blindfuse.model.arrays import check_shape, matrix_shape
+from blindfuse.moments.moments import Moments, all_tuples, gather_tables, tuple_rank
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Codes
 

@@ -3,10 +3,10 @@
 - ``table``: ``Numbers``, the ratings in compressed rows
 - ``canonical``: an order of items and annotators that depends on the ratings only
 - ``rule``: baseline, model, and how far the model may go, from what the ratings show
-- ``leave_one_out``: each rating against the others of its item
-- ``scales``: annotators on other scales, and ratings standardised per annotator
+- ``agreement``: each rating against the others of its item, and the intraclass correlation
+- ``scales``: annotators on other scales, standardised ratings, and gold values
 - ``estimate``: the methods, what they return, and the noise of a rating by value
-- ``factor_model``: the one-factor model and its EM; ``one_factor``: on streams
+- ``factor_model``: the one-factor model and its EM
 - ``copying``: annotators whose errors are correlated
 - ``fuse_numbers``: the call that users make
 """

@@ -7,8 +7,8 @@ from scipy.special import ndtri
 
 from blindfuse.errors import list_names
 from blindfuse.kernels.ratings import add_pair_moments, add_pair_residuals
+from blindfuse.numbers.agreement import centred_ranks
 from blindfuse.numbers.factor_model import fit_factor
-from blindfuse.numbers.leave_one_out import centred_ranks
 from blindfuse.numbers.table import Numbers
 from blindfuse.responses.coding import CodedNames
 from blindfuse.typing import Array, Codes, Floats

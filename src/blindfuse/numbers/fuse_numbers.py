@@ -9,7 +9,6 @@ import numpy as np
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.numbers.annotators import rate_annotators
-from blindfuse.numbers.calibration import MIN_FOR_SLOPE, Calibration, calibrate, gold_values
 from blindfuse.numbers.canonical import CanonicalNumbers, canonicalize
 from blindfuse.numbers.copying import CopiedRatings, find_copies, merge_groups
 from blindfuse.numbers.estimate import (
@@ -30,7 +29,13 @@ from blindfuse.numbers.rule import (
     choose_method,
     gather_evidence,
 )
-from blindfuse.numbers.scales import Standardizer
+from blindfuse.numbers.scales import (
+    MIN_FOR_SLOPE,
+    Calibration,
+    Standardizer,
+    calibrate,
+    gold_values,
+)
 from blindfuse.numbers.table import Numbers, check_numbers
 from blindfuse.responses.coding import positions
 from blindfuse.typing import Floats

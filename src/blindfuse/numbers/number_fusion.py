@@ -10,10 +10,9 @@ from blindfuse.errors import counted, list_names
 from blindfuse.metrics import Interval
 from blindfuse.numbers.agreement import intraclass_correlation
 from blindfuse.numbers.annotators import RatedAnnotators
-from blindfuse.numbers.calibration import Calibration
 from blindfuse.numbers.copying import CopiedRatings
 from blindfuse.numbers.rule import MethodChoice
-from blindfuse.numbers.scales import scale_notes
+from blindfuse.numbers.scales import Calibration, scale_notes
 from blindfuse.numbers.table import Numbers, as_numbers
 from blindfuse.result import (
     Columns,

@@ -17,16 +17,16 @@ import numpy as np
 from blindfuse.errors import counted
 from blindfuse.kernels.ratings import add_pair_residuals
 from blindfuse.metrics import Interval
-from blindfuse.numbers.agreement import intraclass_correlation
-from blindfuse.numbers.factor_model import TOLERANCE, AnnotatorFit, FactorFit, fit_factor
-from blindfuse.numbers.leave_one_out import (
+from blindfuse.numbers.agreement import (
     RestCorrelation,
+    intraclass_correlation,
     leave_out,
     predict_left_out,
     rest_correlations,
     rest_means,
     rest_medians,
 )
+from blindfuse.numbers.factor_model import TOLERANCE, AnnotatorFit, FactorFit, fit_factor
 from blindfuse.numbers.scales import Standardizer, scale_ratios
 from blindfuse.numbers.table import Numbers
 from blindfuse.typing import Floats

@@ -12,7 +12,7 @@ from blindfuse.errors import BadLabels, list_names
 from blindfuse.fusion.fuse import Fusion, fuse, fuse_table
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.metrics.interval import Interval
-from blindfuse.model.recalibration import power_for_error
+from blindfuse.model.fused_model import power_for_error
 from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold
 from blindfuse.responses.inputs import Names, Values

@@ -1,4 +1,4 @@
-"""The unknowns of (21), with the dual variables of the ADMM."""
+"""The unknowns of (21) with the dual variables of the ADMM, and random ones to start from."""
 
 from dataclasses import dataclass
 
@@ -46,3 +46,13 @@ class Factors:
     @property
     def prior_dual(self) -> Floats:
         return self.multipliers[-self.n_classes :]
+
+
+def random_start(shape: tuple[int, ...], rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Draw confusion matrices and prior uniformly from their simplices.
+
+    ``shape`` holds the numbers of annotators, symbols and classes.
+    """
+    n_annotators, n_symbols, n_classes = shape
+    columns = rng.dirichlet(np.ones(n_symbols), size=(n_annotators, n_classes))
+    return columns.transpose(0, 2, 1).copy(), rng.dirichlet(np.ones(n_classes))

@@ -23,9 +23,8 @@ from blindfuse.responses.alphabet import Alphabet, Anchor
 from blindfuse.responses.responses import Responses
 from blindfuse.solver.acceleration import Anderson, Plain
 from blindfuse.solver.alternate import alternate
-from blindfuse.solver.factors import Factors
+from blindfuse.solver.factors import Factors, random_start
 from blindfuse.solver.problem import MomentProblem, Problem, ResponseProblem, Settings
-from blindfuse.solver.starts import random_start
 from blindfuse.solver.trace import Trace
 from blindfuse.typing import Array, Codes, Floats
 

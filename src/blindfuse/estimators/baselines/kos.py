@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from scipy.special import log_expit, softmax
 
 from blindfuse.estimators.base import Estimator, Iterations, Seed
-from blindfuse.estimators.baselines.two_class import gram_matrix, leading_eigenpair, to_signs
+from blindfuse.estimators.baselines.pairs import gram_matrix, leading_eigenpair, to_signs
 from blindfuse.parameters import one_of
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Floats
