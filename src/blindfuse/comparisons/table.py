@@ -109,13 +109,16 @@ class Comparisons:
             rows["prompt"], names["prompts"], _ = _sorted_codes(columns["prompts"], "prompt")
         share = np.ones(n)
         if winner is not None:
-            share, more_notes = winner_shares(columns["winner"], both[:n], both[n:], items)
-            notes = [*notes, *more_notes]
-        is_same = both[:n] == both[n:]
-        text = "comparison{s} of an item with itself left out: "
-        text += list_names(items[np.unique(both[:n][is_same])])
-        notes += count_note(int(is_same.sum()), text)
+            share = winner_shares(columns["winner"], both[:n], both[n:], items)
         weight = _check_weights(columns["weights"]) if weights is not None else np.ones(1)
+        is_same = both[:n] == both[n:]
+        same = list_names(items[np.unique(both[:n][is_same])])
+        left_out = {
+            "comparison{s} without a winner left out": np.isnan(share),
+            f"comparison{{s}} of an item with itself left out: {same}": is_same,
+        }
+        for text, where in left_out.items():
+            notes = [*notes, *count_note(int(np.ceil((where * weight).sum())), text)]
         used = ~np.isnan(share) & ~is_same & (weight > 0)
         if not used.all():
             rows = {name: codes[used] for name, codes in rows.items()}

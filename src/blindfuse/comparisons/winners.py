@@ -12,13 +12,10 @@ from blindfuse.responses.comparison_detection import (
     plain_word,
     side_of,
 )
-from blindfuse.responses.notes import count_note
 from blindfuse.typing import Array, Codes, Flags, Floats
 
 
-def winner_shares(
-    winner: Array, left: Codes, right: Codes, items: Array
-) -> tuple[Floats, list[str]]:
+def winner_shares(winner: Array, left: Codes, right: Codes, items: Array) -> Floats:
     """Return 1 where the left item won, 0 where the right one did, ½ for ties, NaN if missing.
 
     Values between are probabilities that the left item won. A column holds names of items, or
@@ -35,16 +32,15 @@ def winner_shares(
     is_named = (item == left) | (item == right)
     by_name = np.where(is_named, item == left, np.where(absent, np.nan, sides))
     has_side = ~np.isnan(sides) | absent
-    notes = count_note(int(absent.sum()), "comparison{s} without a winner left out")
     if (is_named | tied | absent).all():
         if winner.dtype.kind in "biuf" and has_side.all() and (by_name != sides)[is_named].any():
             raise BadLabels(
                 f"Winners {list_names(names)} may be names of items, or 1 for the left item and 0 "
                 "for the right one. Write 'left', 'right' and 'tie', or names that are text."
             )
-        return by_name, notes
+        return by_name
     if has_side.all():
-        return np.where(absent, np.nan, sides), notes
+        return np.where(absent, np.nan, sides)
     raise _unclear_winner(
         winner, ~(is_named | has_side), is_named | tied | absent, left, right, items
     )

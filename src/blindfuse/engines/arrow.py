@@ -1,6 +1,6 @@
 """Arrow columns of a distributed table: their distinct names, their codes and their responses."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ import polars.selectors as cs
 import pyarrow as pa
 
 from blindfuse.engines.symbols import Names, SymbolOptions, add_up_scores
-from blindfuse.errors import BadLabels, list_names, suggest
+from blindfuse.errors import BadLabels, list_names
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
 from blindfuse.readers.names import NameForm
@@ -29,12 +29,6 @@ class Columns(NamedTuple):
     item: str
     annotator: str
     label: str
-
-    def check(self, present: Sequence[str]) -> None:
-        """Raise an error if the table lacks one of these columns."""
-        for name in self:
-            if name not in present:
-                raise BadLabels(f"The table has no column {name!r}: {suggest(name, present)}")
 
 
 @dataclass(frozen=True)
@@ -122,12 +116,12 @@ class ColumnSummary:
 
 
 def read_rows(rows: pa.Table) -> pl.DataFrame:
-    """Return the columns item, annotator and label without categories and NaN.
+    """Return the columns of a partition without categories and NaN.
 
     Names lose outer white space; those that consist of nothing else become null.
     """
     frame = pl.DataFrame(pl.from_arrow(rows))
-    text = cs.string() & cs.by_name("item", "annotator")
+    text = cs.string() & cs.by_name("item", "annotator", require_all=False)
     return frame.with_columns(
         cs.categorical().cast(pl.String), cs.float().fill_nan(None)
     ).with_columns(text.str.strip_chars(TRIMMED).replace("", None))

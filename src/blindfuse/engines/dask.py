@@ -1,6 +1,6 @@
 """Dask DataFrames: how Dask maps over partitions, which are pandas DataFrames, and sums results."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial, reduce
 from operator import add
@@ -15,6 +15,7 @@ with needs_extra("dask"):
     from dask.delayed import Delayed, delayed
 
 from blindfuse.engines.arrow import Columns, encode, label_items, to_responses
+from blindfuse.engines.comparisons import fuse_pairs as fuse_pairs
 from blindfuse.engines.fitting import MapSum
 from blindfuse.engines.fitting import fit as fit
 from blindfuse.engines.fitting import predict as predict
@@ -22,6 +23,8 @@ from blindfuse.engines.symbols import Names
 from blindfuse.model.model import Model, Rule
 from blindfuse.responses.responses import Responses
 
+CODED = {role: role for role in Columns._fields}
+"""The columns of a frame of codes."""
 FAN_IN = 8
 """Number of results that one task merges."""
 
@@ -29,7 +32,7 @@ FAN_IN = 8
 class DaskTable:
     """A Dask DataFrame; see :class:`~blindfuse.engines.fitting.DistributedTable`."""
 
-    def __init__(self, table: Any, columns: Columns) -> None:
+    def __init__(self, table: Any, columns: Mapping[str, str]) -> None:
         self._table, self._columns = table, columns
 
     def sum_rows(self, function: Callable[[pa.Table], Any]) -> Any:
@@ -49,7 +52,7 @@ class DaskTable:
         yield map_sum
 
     def label(self, names: Names, model: Model, rule: Rule) -> Any:
-        rows, item = self._shuffled_by_item(names), self._columns.item
+        rows, item = self._shuffled_by_item(names), self._columns["item"]
         meta = _label_items(rows._meta, names, model, rule, item)
         return rows.map_partitions(_label_items, names, model, rule, item, meta=meta)
 
@@ -73,9 +76,9 @@ def _tree_sum(results: list[Delayed]) -> Any:
 # Functions that run on the workers.
 
 
-def _encode(frame: pd.DataFrame, columns: Columns, names: Names) -> pd.DataFrame:
+def _encode(frame: pd.DataFrame, columns: Mapping[str, str], names: Names) -> pd.DataFrame:
     coded = encode(_to_arrow(frame, columns), names).to_pandas()
-    items = frame[columns.item].reset_index(drop=True)
+    items = frame[columns["item"]].reset_index(drop=True)
     if items.dtype == object or isinstance(items.dtype, pd.StringDtype):
         items = coded["item"].astype(items.dtype)  # trimmed
     return coded.assign(item=items)
@@ -88,10 +91,10 @@ def _label_items(
     return labels.astype({"item": frame["item"].dtype}).rename(columns={"item": item})
 
 
-def _to_arrow(frame: pd.DataFrame, columns: Columns | None = None) -> pa.Table:
-    """The columns item, annotator and label; by default those of a frame of codes."""
+def _to_arrow(frame: pd.DataFrame, columns: Mapping[str, str] = CODED) -> pa.Table:
+    """The columns by their roles; by default those of a frame of codes."""
     arrays = {}
-    for role, name in zip(Columns._fields, columns or Columns._fields, strict=True):
+    for role, name in columns.items():
         try:
             arrays[role] = pa.array(frame[name], from_pandas=True)
         except pa.ArrowException as error:

@@ -1,6 +1,6 @@
 """Fit and predict on a distributed table: every pass is a sum of results over its partitions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from blindfuse.engines.arrow import Columns, ColumnSummary
 from blindfuse.engines.symbols import AnchorOption, Names, SymbolOptions
-from blindfuse.errors import BadLabels, BadParameter
+from blindfuse.errors import BadLabels, BadParameter, suggest
 from blindfuse.estimators.base import ModelEstimator, require_two_classes, shrink_model
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
 from blindfuse.estimators.dawid_skene import DawidSkene
@@ -42,7 +42,7 @@ class DistributedTable(Protocol):
     """What an engine does with its tables: it maps functions over partitions and sums results."""
 
     def sum_rows(self, function: Callable[[pa.Table], Any]) -> Any:
-        """Return Σ function(rows), for rows with the columns item, annotator and label.
+        """Return Σ function(rows), for rows whose columns are named by their roles.
 
         None if there are no rows.
         """
@@ -172,13 +172,13 @@ def predict(
         ``label`` and ``probability``; it is evaluated lazily.
     """
     columns = Columns(item, annotator, label)
-    return _open_table(table, columns).label(Names.of_model(model), model, rule)
+    return open_table(table, columns._asdict()).label(Names.of_model(model), model, rule)
 
 
 @contextmanager
 def open_partitions(table: Any, columns: Columns, options: SymbolOptions) -> Iterator[Partitions]:
     """Yield the names and the partitions of a table, which stay on the workers until the end."""
-    opened = _open_table(table, columns)
+    opened = open_table(table, columns._asdict())
     summary = opened.sum_rows(partial(ColumnSummary.of, options=options))
     if summary is None or not summary.rows:
         raise BadLabels("The table is empty. Check the source of the table.")
@@ -187,19 +187,21 @@ def open_partitions(table: Any, columns: Columns, options: SymbolOptions) -> Ite
         yield Partitions(names, map_sum)
 
 
-def _open_table(table: Any, columns: Columns) -> DistributedTable:
-    """Return the table of the engine that its type belongs to."""
-    engine: Callable[[Any, Columns], DistributedTable]
+def open_table(table: Any, columns: Mapping[str, str]) -> DistributedTable:
+    """Return the table of the engine that its type belongs to; ``columns`` are names by role."""
+    engine: Callable[[Any, Mapping[str, str]], DistributedTable]
     if hasattr(table, "mapInArrow"):
         from blindfuse.engines.spark import SparkTable as engine
     elif hasattr(table, "map_partitions") and hasattr(table, "columns"):
         from blindfuse.engines.dask import DaskTable as engine
     else:
         raise BadLabels(
-            f"A {type(table).__name__} is not a Dask or Spark DataFrame. Use blindfuse.fuse for a "
-            "table in memory."
+            f"A {type(table).__name__} is not a Dask or Spark DataFrame. Use blindfuse.fuse or "
+            "fuse_pairs for a table in memory."
         )
-    columns.check(list(table.columns))
+    for name in columns.values():
+        if name not in table.columns:
+            raise BadLabels(f"The table has no column {name!r}: {suggest(name, table.columns)}")
     return engine(table, columns)
 
 

@@ -5,7 +5,7 @@ Executors need blindfuse installed.
 """
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial, reduce
 from math import isqrt
@@ -21,7 +21,8 @@ with needs_extra("spark"):
     from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import DoubleType, StructField, StructType
 
-from blindfuse.engines.arrow import Columns, encode, label_items, to_responses
+from blindfuse.engines.arrow import encode, label_items, to_responses
+from blindfuse.engines.comparisons import fuse_pairs as fuse_pairs
 from blindfuse.engines.fitting import MapSum
 from blindfuse.engines.fitting import fit as fit
 from blindfuse.engines.fitting import predict as predict
@@ -40,9 +41,9 @@ FAN_IN = 4
 class SparkTable:
     """A Spark DataFrame; see :class:`~blindfuse.engines.fitting.DistributedTable`."""
 
-    def __init__(self, table: Any, columns: Columns) -> None:
-        self._rows = table.select(*(table[name] for name in columns))
-        self._item = table.schema[columns.item]
+    def __init__(self, table: Any, columns: Mapping[str, str]) -> None:
+        self._rows = table.select(*(table[name].alias(role) for role, name in columns.items()))
+        self._columns = columns
 
     def sum_rows(self, function: Callable[[pa.Table], Any]) -> Any:
         mapped = self._rows.mapInArrow(partial(_sum_of_batches, function=function), RESULT_SCHEMA)
@@ -64,7 +65,7 @@ class SparkTable:
     def label(self, names: Names, model: Model, rule: Rule) -> Any:
         schema = StructType(
             [
-                StructField("item", self._item.dataType),
+                StructField("item", self._item_type),
                 StructField("label", from_arrow_type(pa.array(model.classes.tolist()).type)),
                 StructField("probability", DoubleType()),
             ]
@@ -72,12 +73,16 @@ class SparkTable:
         label = partial(label_items, names=names, model=model, rule=rule)
         rows = self._shuffled_by_item(names)
         labels = rows.mapInArrow(partial(_map_partition, function=label), schema)
-        return labels.withColumnRenamed("item", self._item.name)
+        return labels.withColumnRenamed("item", self._columns["item"])
+
+    @property
+    def _item_type(self) -> Any:
+        return self._rows.schema["item"].dataType
 
     def _shuffled_by_item(self, names: Names) -> Any:
         """The rows as codes, with all rows of an item in one partition."""
         codes = StructType.fromDDL("annotator int, label short").fields
-        schema = StructType([StructField("item", self._item.dataType), *codes])
+        schema = StructType([StructField("item", self._item_type), *codes])
         coded = self._rows.mapInArrow(partial(_encode, names=names), schema)
         return coded.repartition("item")
 
@@ -102,7 +107,7 @@ def _tree_sum(results: Any) -> Any:
 def _to_arrow(batches: Iterable[pa.RecordBatch]) -> pa.Table | None:
     """The rows of a partition; None if there are none."""
     rows = list(batches)
-    return pa.Table.from_batches(rows).rename_columns(Columns._fields) if rows else None
+    return pa.Table.from_batches(rows) if rows else None
 
 
 def _sum_of_batches(batches: Batches, function: Callable[[pa.Table], Any]) -> Batches:
