@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 
-from blindfuse import fuse_clusters, fuse_numbers, fuse_sets, report_html, simulate_numbers
+from blindfuse import (
+    fuse_clusters,
+    fuse_numbers,
+    fuse_pairs,
+    fuse_sets,
+    report_html,
+    simulate_numbers,
+)
 from tests.browser.conftest import Open, Scheme
 from tests.support.multi_label import simulate_sets
+from tests.support.pair_cases import simulate_pairs
 
 
 def number_page() -> str:
@@ -21,7 +29,14 @@ def cluster_page() -> str:
     return report_html(fuse_clusters(np.tile(np.arange(60)[:, None] % 3, 4), 3))
 
 
-@pytest.mark.parametrize(("make", "n_charts"), [(number_page, 2), (set_page, 2), (cluster_page, 1)])
+def ranking_page() -> str:
+    return report_html(fuse_pairs(*simulate_pairs(0, 130, (1, 1, 0), per_judge=3_000).columns))
+
+
+@pytest.mark.parametrize(
+    ("make", "n_charts"),
+    [(number_page, 2), (set_page, 2), (cluster_page, 1), (ranking_page, 4)],
+)
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
 def test_charts_are_drawn_and_the_page_fits(
     show: Open, make: object, n_charts: int, width: int, scheme: Scheme

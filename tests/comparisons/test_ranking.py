@@ -66,7 +66,7 @@ def test_the_verdict_names_the_best_item_or_what_would_tell() -> None:
     clear = fuse_pairs(["a"] * 60 + ["b"] * 60, ["b"] * 60 + ["c"] * 60, ["a", "b", "a", "b"] * 30)
     assert clear.verdict.endswith("may be equally strong.")
     strong = fuse_pairs(["a"] * 40, ["b"] * 40, ["a"] * 35 + ["b"] * 5)
-    assert strong.verdict == "a is best (100%)."
+    assert strong.verdict == "a is best (over 99 %)."
     close = fuse_pairs(["a"] * 50, ["b"] * 50, ["a"] * 28 + ["b"] * 22)
     assert close.verdict.startswith("a and b cannot be separated; about ")
     needed = int(close.verdict.split("about ")[1].split(" ")[0].replace(",", ""))

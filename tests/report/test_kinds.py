@@ -1,4 +1,4 @@
-"""The pages of sets, ratings and clusterings show their figures, and everything is escaped."""
+"""Pages of sets, ratings, clusterings and rankings show their figures; everything is escaped."""
 
 import re
 from functools import cache
@@ -15,6 +15,7 @@ from blindfuse import (
     ResponseSets,
     fuse_clusters,
     fuse_numbers,
+    fuse_pairs,
     fuse_sets,
     report_html,
     simulate_numbers,
@@ -22,6 +23,7 @@ from blindfuse import (
 )
 from blindfuse.report.blocks import Chart, Table
 from tests.support.multi_label import simulate_sets
+from tests.support.pair_cases import simulate_pairs
 from tests.support.report_cases import embedded_data, find_block, page_of
 
 NASTY = "</script><b>&\"'"
@@ -31,6 +33,10 @@ NASTY = "</script><b>&\"'"
 def fusion_of_kind(kind: str) -> Any:
     if kind == "numbers":
         return fuse_numbers(simulate_numbers(120, 8, seed=0).numbers)
+    if kind == "strengths":
+        pairs = simulate_pairs(0, 8, (1.5, 1, 1, 0, -1), (0, 0, 1, 0, 0), tie=-0.5)
+        names = np.array([f"model {n}" for n in range(8)])
+        return fuse_pairs(names[pairs.left], names[pairs.right], pairs.winner, pairs.judge)
     if kind == "sets":
         drawn = simulate_sets(n_items=250, n_annotators=8, n_classes=6, seed=0)
         return fuse_sets(drawn.items, drawn.annotators, drawn.sets)
@@ -45,7 +51,7 @@ def rows_of(kind: str, section: str) -> dict[str, Any]:
     return {row["name"]: row for row in table.rows}
 
 
-@pytest.mark.parametrize("kind", ["numbers", "sets", "clusters"])
+@pytest.mark.parametrize("kind", ["numbers", "sets", "clusters", "strengths"])
 def test_the_page_is_one_file_with_its_charts_and_paragraphs(kind: str) -> None:
     fusion = fusion_of_kind(kind)
     page = report_html(fusion, title="A title", notes=["a note"])
@@ -54,7 +60,7 @@ def test_the_page_is_one_file_with_its_charts_and_paragraphs(kind: str) -> None:
     assert "a note" in text
     assert fusion.size in text
     for each in page_of(fusion).paragraphs:
-        assert f"<dt>{each.heading}</dt>" in text
+        assert (f"<strong>{each.heading}:" if each.lead else f"<dt>{each.heading}</dt>") in text
     charts = embedded_data(page)["charts"]
     assert set(charts) == {chart.name for chart in page_of(fusion).blocks(Chart)}
     assert all(f'id="chart-{name}"' in text for name in charts)
@@ -102,6 +108,71 @@ def test_clusterings_have_the_figures_of_the_fusion() -> None:
     np.testing.assert_allclose(shown, np.sort(fusion.agreement), atol=1e-6)
     sizes = sum(row["items"] for row in rows_of("clusters", "classes").values())
     assert sizes == len(fusion.labels)
+
+
+def test_rankings_have_the_figures_of_the_fusion() -> None:
+    ranking, shown = fusion_of_kind("strengths"), rows_of("strengths", "strengths")
+    for at, item in enumerate(ranking.items.tolist()):
+        for name in ("low", "high", "probability_best"):
+            assert shown[item][name] == pytest.approx(getattr(ranking, name)[at], abs=1e-6)
+        assert shown[item]["strength"] == pytest.approx(ranking.strengths[at], abs=1e-6)
+        assert shown[item]["tier"] == ranking.tiers[at]
+    assert [row["rank"] for row in shown.values()] == [*range(1, 9)]
+    judges = rows_of("strengths", "judges")
+    for at, judge in enumerate(ranking.judges.names.tolist()):
+        assert judges[str(judge)]["slope"] == pytest.approx(ranking.judges.slope[0, at], abs=1e-6)
+        assert judges[str(judge)]["flagged"] == bool(ranking.judges.flags[at])
+    assert {row["remark"] for row in judges.values()} >= {"prefers the weaker item"}
+
+
+def test_cells_of_wins_are_counted_once_more() -> None:
+    ranking, pairs = (
+        fusion_of_kind("strengths"),
+        simulate_pairs(0, 8, (1.5, 1, 1, 0, -1), (0, 0, 1, 0, 0), tie=-0.5),
+    )
+    sections = {section.name: section for section in page_of(ranking).sections}
+    charts = [block for block in sections["wins"].blocks if isinstance(block, Chart)]
+    observed, fitted = (chart.spec["datasets"]["rows"] for chart in charts)
+    names = {f"{ranking.ranks[at]}. {item}": int(item[-1]) for at, item in enumerate(ranking.items)}
+    for row in observed:
+        i, j = names[row["first"]], names[row["second"]]
+        ahead, behind = ((pairs.left == a) & (pairs.right == b) for a, b in ((i, j), (j, i)))
+        n = np.count_nonzero(ahead | behind)
+        wins = pairs.winner[ahead].sum() + (1 - pairs.winner[behind]).sum()
+        assert (row["n"], row["share"]) == (n, pytest.approx(wins / n))
+        each = [
+            ranking.outcome_probabilities([f"model {a}"], [f"model {b}"], [judge])[0]
+            for a, b, judge in zip(pairs.left, pairs.right, pairs.judge, strict=True)
+            if {a, b} == {i, j}
+        ]
+        won = [
+            p[0] if a == i else p[2] for p, a in zip(each, pairs.left[ahead | behind], strict=True)
+        ]
+        expected = np.array(won) + np.array(each)[:, 1] / 2
+        assert row["expected"] == pytest.approx(expected.mean())
+        variance = sum(p[0] + p[1] / 4 - (p[0] + p[1] / 2) ** 2 for p in each)
+        assert row["framed"] == (abs(wins - expected.sum()) > 3 * np.sqrt(variance))
+    assert len(observed) == len(fitted) == 56
+    for row in fitted:
+        first, second = (f"model {names[row[side]]}" for side in ("first", "second"))
+        assert row["share"] == pytest.approx(ranking.win_probability(first, second))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("a", "b", "a")],
+        [("a", "b", "tie")] * 3,
+        [("a", "b", "a"), ("c", "d", "d"), ("e", "f", "e"), ("g", "g", "g")],
+        [(NASTY, "b", NASTY), ("b", NASTY, NASTY), ("b", "c", "c")],
+        [(f"i{n}", f"i{n + 1}", f"i{n}") for n in range(60)],
+    ],
+)
+def test_pages_of_odd_rankings(rows: list[tuple[str, str, str]]) -> None:
+    page = report_html(fuse_pairs(rows))
+    text = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL).lower()
+    assert "nan" not in text
+    assert "<b>" not in text
 
 
 def test_names_are_escaped() -> None:

@@ -8,7 +8,7 @@ from scipy.special import expit
 from blindfuse.comparisons.model import POSITION, SLOPE, TIE, Fit, judge_step
 from blindfuse.comparisons.table import Comparisons
 from blindfuse.comparisons.uncertainty import Z
-from blindfuse.errors import list_names
+from blindfuse.errors import capitalize, list_names
 from blindfuse.result import Columns, counts, optional_texts, sorted_columns
 from blindfuse.typing import Array, Floats
 
@@ -54,8 +54,7 @@ class RatedJudges:
         text = f"Slopes of {low:.2f} to {high:.2f} for half of the judges (interquartile range)."
         for flag, meaning in FLAGS.items():
             named = self.names[self.flags == flag]
-            verb = f"{len(named):,} judges: " if len(named) > 1 else ""
-            text += f" {verb}{list_names(named)} {meaning}." if len(named) else ""
+            text += f" {capitalize(meaning)}: {list_names(named)}." if len(named) else ""
         return text
 
     def columns(self) -> Columns:

@@ -135,7 +135,8 @@ class Ranking:
         first = items[np.argmax(self.probability_best[items])]
         best = float(self.probability_best[first])
         if best >= 0.95:
-            return f"{self.items[first]} is best ({best:.0%})."
+            share = f"{100 * best:.0f} %" if best < 0.995 else "over 99 %"
+            return f"{self.items[first]} is best ({share})."
         rivals = items[(self.tiers[items] == 1) & (items != first)]
         rivals = rivals if len(rivals) else items[items != first][:1]
         second = rivals[np.argmax(self.probability_best[rivals])]

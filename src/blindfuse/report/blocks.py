@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from blindfuse.errors import capitalize
@@ -26,12 +26,13 @@ class Field(NamedTuple):
     """A field of rows, as a column of a table and an entry of a chart's tooltip.
 
     ``format`` is one of those that Python and Vega share, such as ``.1%``; empty for text, and
-    ``#`` for a text that is aligned like a number.
+    ``#`` for a text that is aligned like a number. An interval is from ``name`` to ``to``.
     """
 
     name: str
     title: str
     format: str = ""
+    to: str = ""
 
     @property
     def heading(self) -> str:
@@ -44,6 +45,8 @@ class Field(NamedTuple):
         if value is None:
             return "–"
         text = str(value) if self.format in ("", "#") else format(value, self.format)
+        if self.to:
+            text = f"{text.removesuffix('%')} to {format(row[self.to], self.format)}"
         return text.replace("%", "\u00a0%") if self.format.endswith("%") else text
 
 
@@ -56,8 +59,9 @@ def remark(row: Row, flags: Mapping[str, str]) -> str:
 
 def interval_fields(name: str, title: str, format: str, level: str = "95 %") -> tuple[Field, ...]:
     """Return the fields of a column with its interval, in ``name_low`` and ``name_high``."""
-    low = Field(f"{name}_low", f"{level} interval from", format)
-    return Field(name, title, format), low, Field(f"{name}_high", "to", format)
+    return Field(name, title, format), Field(
+        f"{name}_low", f"{level} interval", format, f"{name}_high"
+    )
 
 
 @dataclass(frozen=True)
@@ -203,6 +207,5 @@ def distinct_names(names: Iterable[object], max_length: int = MAX_NAME_LENGTH) -
 def visible_paragraphs(paragraphs: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
     """Return paragraphs without control characters, cut to a length that many names have."""
     return tuple(
-        Paragraph(each.heading, visible(each.text, MAX_PARAGRAPH_LENGTH), each.warning, each.detail)
-        for each in paragraphs
+        replace(each, text=visible(each.text, MAX_PARAGRAPH_LENGTH)) for each in paragraphs
     )

@@ -44,12 +44,12 @@ def _chart(name: str, data: Table, layers: Sequence[Any], height: int) -> Chart:
 
 
 def _base(data: Table, **encoding: Any) -> Any:
-    tooltip = [
-        alt.Tooltip(f"{name}:Q", title=title, format=how)
-        if how.strip("#")
-        else alt.Tooltip(f"{name}:N", title=title)
-        for name, title, how in data.fields
-    ]
+    tooltip = []
+    for name, title, how, to in data.fields:
+        ends = {name: f"{title} from", to: "to"} if to else {name: title}
+        for end, text in ends.items():
+            number = alt.Tooltip(f"{end}:Q", title=text, format=how)
+            tooltip.append(number if how.strip("#") else alt.Tooltip(f"{end}:N", title=text))
     return alt.Chart(alt.NamedData("rows")).encode(tooltip=tooltip, **encoding)
 
 
@@ -75,9 +75,16 @@ def bars(name: str, data: Table, value: str, title: str | None = None, mark: str
 
 
 def points(
-    name: str, data: Table, value: str, title: str, *, x: str | None = None, axis_format: str = "%"
+    name: str,
+    data: Table,
+    value: str,
+    title: str,
+    *,
+    x: str | None = None,
+    axis_format: str = "%",
+    order: str = "annotators in order",
 ) -> Chart:
-    """Points at ``value``, by name, or if there are many, by rank in this order.
+    """Points at ``value``, by name, or if there are many, by rank in this ``order``.
 
     With the column ``x``, they are shares above shares, and a dashed line marks equal ones.
     """
@@ -97,7 +104,7 @@ def points(
     else:
         data = replace(data, rows=[{**row, "rank": at} for at, row in enumerate(rows, 1)])
         grid, ranks = alt.Axis(grid=False), alt.Scale(nice=False, zero=False)
-        place = alt.X("rank:Q", title="annotators in order", axis=grid, scale=ranks)
+        place = alt.X("rank:Q", title=order, axis=grid, scale=ranks)
     along, across, Along = ("y", "x", alt.Y) if isinstance(place, alt.X) else ("x", "y", alt.X)
     at_value, at_low = (
         Along(f"{column}:Q", title=title, axis=axis, scale=scale) for column in (value, low)

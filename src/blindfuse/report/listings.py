@@ -37,7 +37,7 @@ def annotator_section(fusion: Fusion) -> Section:
         *interval_fields("accuracy", "accuracy", ".1%"),
         *(Field("responses", "responses", ","), Field("remark", "remark")),
     )
-    names = *(field.name for field in fields), "flagged"
+    names = *(name for field in fields for name in (field.name, field.to) if name), "flagged"
     busy = [row for row in reversed(listing.rows) if row["responses"]]
     text = "Estimated accuracy of annotators with 95 % intervals; the table below has the numbers."
     data = Table(text, fields, [{name: row[name] for name in names} for row in busy])

@@ -45,7 +45,7 @@ def _annotator_section(fusion: NumberFusion) -> Section:
     ]
     text = "Bias of annotators, with their noise as bars; the table below has the numbers."
     title = "bias ± noise, in units of the ratings"
-    chart = points("annotators", Table(text, fields, rows), "bias", title, axis_format="~g")
+    chart = points("annotators", Table(text, fields, rows), "bias", title, axis_format=".4~g")
     return Section("annotators", "Annotators", "Annotators", (chart, REMARK_KEY, table))
 
 
@@ -56,7 +56,7 @@ def _item_section(fusion: NumberFusion) -> Section:
     decimal = f".{digits}f"
     fields = (
         *(Field("name", "item"), Field("estimate", "estimate", decimal)),
-        *(Field("low", "95 % interval from", decimal), Field("high", "to", decimal)),
+        Field("low", "95 % interval", decimal, "high"),
         *(Field("ratings", "ratings", ","), Field("spread", "spread", decimal)),
     )
     text = (

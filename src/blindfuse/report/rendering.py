@@ -57,7 +57,8 @@ def report_html(
     Parameters
     ----------
     result
-        what ``fuse``, ``fuse_sets``, ``fuse_numbers`` or ``fuse_clusters`` returned.
+        what ``fuse``, ``fuse_sets``, ``fuse_numbers``, ``fuse_clusters`` or ``fuse_pairs``
+        returned.
     title
         title of the page; by default, what was fused.
     notes
@@ -78,7 +79,7 @@ def gather_page(result: Result, title: str | None, notes: Sequence[str], checks:
     if not isinstance(kind, str) or not find_spec(f"blindfuse.report.{kind}"):
         raise BadParameter(
             f"result= is of type {type(result).__name__}, not a fusion. Pass what fuse, fuse_sets, "
-            "fuse_numbers or fuse_clusters returned."
+            "fuse_numbers, fuse_clusters or fuse_pairs returned."
         )
     module = import_module(f"blindfuse.report.{kind}")
     facts = [each for each in result.paragraphs() if each.heading != "Note"]  # they are notes too

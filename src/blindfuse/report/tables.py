@@ -74,13 +74,15 @@ def annotator_table(
     return Table(f"{order}{shown}", fields, rows)
 
 
-def item_table(fusion: Result, order: Codes, fields: Sequence[Field], text: str) -> Table:
+def item_table(
+    fusion: Result, order: Codes, fields: Sequence[Field], text: str, limit: int = MAX_ITEMS
+) -> Table:
     """Return the table of the items in this ``order``, or as many as fit; ``text`` explains it.
 
     The rows are those of ``item_columns``, and ``name`` is the item.
     """
     columns = fusion.item_columns()
-    rows = json_rows({name: column[order[:MAX_ITEMS]] for name, column in columns.items()})
+    rows = json_rows({name: column[order[:limit]] for name, column in columns.items()})
     for row in rows:
         row["name"] = visible(row["item"])
     return Table(f"{text}{how_many(rows, len(fusion.items), 'items')}", fields, rows)
