@@ -1,7 +1,6 @@
 """The package as a whole: imports, public names and conventions."""
 
 import ast
-import doctest
 import re
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import blindfuse
-from blindfuse.estimators import blind_ensemble, registry
+from blindfuse.estimators import registry
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ("numba", "polars", "sklearn", "scipy", "pandas")
@@ -93,10 +92,6 @@ def test_a_missing_package_is_an_error_that_names_its_extra(
 def test_an_unknown_name_raises_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         blindfuse.Nothing  # noqa: B018
-
-
-def test_docstring_examples() -> None:
-    assert doctest.testmod(blind_ensemble, raise_on_error=True).attempted > 0
 
 
 def test_no_file_in_the_repository_contains_a_local_path() -> None:

@@ -78,6 +78,7 @@ def simulate(
     Examples
     --------
     >>> import numpy as np
+    >>> from blindfuse import simulate
     >>> simulation = simulate(1000, 5, 3, np.random.default_rng(0), skill=0.5, missing=0.2)
     >>> simulation.responses.n_responses, simulation.truth.shape
     (3974, (1000,))

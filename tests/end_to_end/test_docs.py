@@ -86,6 +86,28 @@ def test_every_public_name_is_in_the_api() -> None:
     assert len(named) == len(set(named))
 
 
+def test_every_public_name_has_an_example() -> None:
+    """In its docstring, or below it on the page; the examples of methods are not repeated."""
+    page = text_of("docs/api.md")
+    shown = set(re.findall(r"^::: blindfuse\.(\w+)\n\n```pycon\n>>>", page, re.MULTILINE))
+    bare = [
+        name
+        for name in blindfuse.__all__
+        if name not in shown and ">>> " not in (getattr(blindfuse, name).__doc__ or "")
+    ]
+    assert not bare
+
+
+@pytest.mark.parametrize("name", blindfuse.__all__)
+def test_the_example_of_a_docstring_prints_what_it_shows(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    thing = getattr(blindfuse, name)
+    for test in doctest.DocTestFinder(exclude_empty=True).find(thing, name, globs={}):
+        doctest.DebugRunner(optionflags=doctest.ELLIPSIS).run(test)
+
+
 def test_extras_and_targets_that_pages_name_exist() -> None:
     project = tomllib.loads(text_of("pyproject.toml"))["project"]
     makefile = text_of("Makefile")
