@@ -111,10 +111,11 @@ def test_the_example_of_a_docstring_prints_what_it_shows(
 def test_extras_and_targets_that_pages_name_exist() -> None:
     project = tomllib.loads(text_of("pyproject.toml"))["project"]
     makefile = text_of("Makefile")
-    for page in (*PAGES, "CONTRIBUTING.md", "ARCHITECTURE.md"):
-        for extra in re.findall(r"pip install .*?\.\[(\w+)\]", text_of(page)):
+    workflows = [f".github/workflows/{path.name}" for path in ROOT.glob(".github/workflows/*")]
+    for page in (*PAGES, *AROUND, *workflows):
+        for extra in re.findall(r"pip install .*?(?:\.|blindfuse)\[(\w+)\]", text_of(page)):
             assert extra in project["optional-dependencies"], f"{page}: {extra}"
-        for target in re.findall(r"(?:`|^ {4})make ([\w./-]+)", text_of(page), re.MULTILINE):
+        for target in re.findall(r"(?:`|^ {4}|run: )make ([\w./-]+)", text_of(page), re.MULTILINE):
             line = rf"^{re.escape(target)}:"
             assert re.search(line, makefile, re.MULTILINE), f"{page}: make {target}"
 

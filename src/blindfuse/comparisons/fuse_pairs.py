@@ -56,7 +56,7 @@ def fuse_pairs(
     >>> from blindfuse import fuse_pairs
     >>> ranking = fuse_pairs(["a", "b", "c", "a"], ["b", "c", "a", "b"], ["a", "b", "a", "b"])
     >>> dict(zip(ranking.items.tolist(), ranking.ranks.tolist()))
-    {'a': 1, 'b': 2, 'c': 3}
+    {'a': 1, 'b': 1, 'c': 3}
     """
     others = {"annotators": annotators, "weights": weights, "prompts": prompts}
     table = as_comparisons(left, right, winner, **others)
