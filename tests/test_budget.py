@@ -15,10 +15,10 @@ CONSTANT = re.compile(r"^[A-Z][A-Z0-9_]*(, [A-Z][A-Z0-9_]*)*(: [^=]+)? = ", re.M
 
 BUDGETS = {
     # folder: lines, constants
-    ".": (831, 8),
+    ".": (838, 8),
     "auditing": (1_380, 10),
     "cli": (2_602, 24),
-    "comparisons": (1477, 11),
+    "comparisons": (1718, 13),
     "datasets": (460, 3),
     "diagnostics": (1_700, 25),
     "engines": (1_046, 7),

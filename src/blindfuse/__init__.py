@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from blindfuse.auditing.audit import audit as audit
     from blindfuse.auditing.plan import AuditPlan as AuditPlan
     from blindfuse.auditing.plan import plan_audit as plan_audit
+    from blindfuse.comparisons.audit_pairs import PairAudit as PairAudit
+    from blindfuse.comparisons.audit_pairs import audit_pairs as audit_pairs
     from blindfuse.comparisons.fuse_pairs import fuse_pairs as fuse_pairs
+    from blindfuse.comparisons.next_pairs import PairRequests as PairRequests
+    from blindfuse.comparisons.next_pairs import next_pairs as next_pairs
     from blindfuse.comparisons.ranking import Ranking as Ranking
     from blindfuse.comparisons.table import Comparisons as Comparisons
     from blindfuse.diagnostics.diagnose import Diagnostics as Diagnostics
@@ -92,6 +96,8 @@ _MODULES = {
     "NumberSimulation": "numbers.simulation",
     "Numbers": "numbers.table",
     "RankTooLow": "errors",
+    "PairAudit": "comparisons.audit_pairs",
+    "PairRequests": "comparisons.next_pairs",
     "Ranking": "comparisons.ranking",
     "Read": "readers.reading",
     "ResponseSets": "responses.response_sets",
@@ -99,6 +105,7 @@ _MODULES = {
     "SetFusion": "sets.set_fusion",
     "Simulation": "simulation",
     "audit": "auditing.audit",
+    "audit_pairs": "comparisons.audit_pairs",
     "check_on_gold": "fusion.compare",
     "compare": "fusion.compare",
     "diagnose": "diagnostics.diagnose",
@@ -109,6 +116,7 @@ _MODULES = {
     "fuse_sets": "sets.fuse_sets",
     "fuse_stream": "fusion.fuse_stream",
     "next_labels": "fusion.next_labels",
+    "next_pairs": "comparisons.next_pairs",
     "plan_audit": "auditing.plan",
     "read": "readers.reading",
     "read_gold": "readers.gold",

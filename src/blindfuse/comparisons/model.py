@@ -176,6 +176,14 @@ def log_probabilities(eta: Floats, tie: Floats) -> Floats:
     return np.asarray(np.stack(np.broadcast_arrays(eta / 2, tie, -eta / 2)) - larger)
 
 
+def expected_information(difference: Floats, effects: Floats, tie: float) -> Floats:
+    """Return what one comparison by a judge with these effects tells about differences."""
+    slope, position, more_ties = effects
+    eta = (1 + slope) * difference + position
+    win, _, loss = np.exp(log_probabilities(eta, np.full_like(eta, tie + more_ties)))
+    return np.asarray((1 + slope) ** 2 * (win + loss - (win - loss) ** 2) / 4)
+
+
 def solver(matrix: Floats | csr_array) -> Callable[[Floats], Floats]:
     """Return a function that solves equations with a positive definite matrix."""
     if isinstance(matrix, np.ndarray):

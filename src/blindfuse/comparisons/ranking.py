@@ -1,14 +1,16 @@
 """`Ranking`: ranked items, how they were ranked, and how far to trust it."""
 
+import os
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from blindfuse.comparisons.judges import RatedJudges
 from blindfuse.comparisons.model import log_probabilities
 from blindfuse.comparisons.rule import Evidence
+from blindfuse.comparisons.saving import load_fields, save_fields
 from blindfuse.comparisons.table import Comparisons
 from blindfuse.comparisons.uncertainty import Posterior, Z
 from blindfuse.errors import BadParameter, list_names, suggest
@@ -88,7 +90,7 @@ class Ranking:
         judge. Probabilities are averages over what is uncertain about the strengths.
         """
         columns = (as_column(left), as_column(right))
-        i, j = (_places(column, self.items, "item") for column in columns)
+        i, j = (places(column, self.items, "item") for column in columns)
         apart = np.flatnonzero(self.groups[i] != self.groups[j])
         if len(apart):
             a, b = (self.items[side[apart[0]]] for side in (i, j))
@@ -100,7 +102,7 @@ class Ranking:
         slope, position, tie = np.ones(len(i)), np.zeros(len(i)), np.zeros(len(i))
         fitted = self.evidence.chosen
         if annotators is not None:
-            k = _places(as_column(annotators), self.comparisons.annotators, "annotator")
+            k = places(as_column(annotators), self.comparisons.annotators, "annotator")
             if self.evidence.uses_judges:
                 slope, position, tie = (fitted.effects[k] + [1, 0, 0]).T
         total = np.zeros((len(i), 3))
@@ -232,13 +234,23 @@ class Ranking:
             "items": json_rows(self.item_columns()),
         }
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the ranking to an ``.npz`` file without pickle; the file is replaced atomically."""
+        save_fields(path, self)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Ranking":
+        """Read a file that :meth:`save` wrote; raise :class:`BadModel` for any other file."""
+        return cast("Ranking", load_fields(path, cls))
+
     def __repr__(self) -> str:
         return f"Ranking of {self.comparisons!r}, by {self.method}"
 
 
-def _places(names: Array, among: Array, kind: str) -> Codes:
-    places = positions(names, among)
-    if np.any(places < 0):
-        name = names[places < 0][0]
+def places(names: Array, among: Array, kind: str) -> Codes:
+    """Return the positions of names; raise BadParameter for one that is not there."""
+    at = positions(names, among)
+    if np.any(at < 0):
+        name = names[at < 0][0]
         raise BadParameter(f"There is no {kind} {list_names([name])}: {suggest(name, among)}")
-    return places
+    return at
