@@ -6,7 +6,7 @@ from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
-from blindfuse.model.saving import damaged_file_error, load_arrays, save_arrays
+from blindfuse.model.arrays import damaged_file_error, load_arrays, save_arrays
 from blindfuse.responses.coding import as_names
 
 FORMAT = "ranking"
