@@ -16,7 +16,6 @@ from blindfuse.responses.scalars import is_null, key_value, name_key
 from blindfuse.responses.values import (
     LabelOptions,
     LabelRules,
-    fold,
     plain_names,
     trim,
     whole_number_note,
@@ -99,14 +98,9 @@ class CodedNames(NamedTuple):
 
 
 def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
-    """Return the codes and the names of items or annotators.
+    """Return the codes and the names of items or annotators; ``kind`` is the word for one of them.
 
-    Parameters
-    ----------
-    kind
-        ``"item"`` or ``"annotator"``, for error messages.
-    plain
-        whether names are trimmed, and whole numbers of equal value are one name.
+    ``plain`` says that names are trimmed, and whole numbers of equal value are one name.
     """
     array = as_column(values)
     if array.dtype.kind == "f" and plain and np.all(array == np.floor(array)):
@@ -144,12 +138,7 @@ def _by_appearance(values: Array) -> tuple[Array, Array]:
 def code_labels(values: Array, options: LabelOptions, describe: Callable[[int], str]) -> CodedNames:
     """Return the class codes of labels, with the classes sorted unless given.
 
-    Parameters
-    ----------
-    values
-        labels, one-dimensional.
-    describe
-        describes position ``i`` in the user's table, for error messages.
+    ``describe`` names a position in the user's table, for error messages.
     """
     if values.dtype.kind in "cmMV":
         raise BadLabels(f"Labels of type {values.dtype} are not supported. Convert them to text.")
@@ -183,12 +172,8 @@ def code_distinct(
 ) -> CodedNames:
     """Return the class codes of distinct values; without any label, there are no classes.
 
-    Parameters
-    ----------
-    counts
-        returns how often each value was reported.
-    where
-        describes where ``values[i]`` first occurs, for error messages; None if it does not occur.
+    ``counts`` returns how often each value was reported, and ``where`` names the place of the first
+    ``values[i]``, None if it does not occur.
     """
     named = None if options.classes is None else check_classes(options.classes)
     if named is None and len(values) > 10 * MAX_CLASSES:  # no rule joins that many
@@ -202,13 +187,10 @@ def code_distinct(
     unknown = [at for at, code in enumerate(codes) if code == -2 and where(at) is not None]
     if unknown:
         labels = dict.fromkeys(rules.labels[at] for at in unknown)
-        known = {fold(name) for name in names.tolist() if isinstance(name, str)}
-        is_variant = all(isinstance(label, str) and fold(label) in known for label in labels)
-        other = "read them in the spelling of the classes with fold_case="
         raise BadLabels(
             f"Labels {list_names(labels)} ({where(unknown[0])}) are not among the classes "
-            f"{list_names(names)}. Add them to classes=, or "
-            f"{other if is_variant else 'mark them as missing'}."
+            f"{list_names(names)}. Add them to classes=, mark them as missing, or read other "
+            "spellings of the classes with fold_case=."
         )
     dtype = smallest_integer_dtype(len(names), np.int8, np.int16)
     return CodedNames(np.array(codes, dtype=dtype), names, rules.notes)
@@ -255,13 +237,7 @@ def _are_same_objects(names: Array, among: Array) -> bool:
 
 
 def union(names: Array, more: Array, kind: str) -> Array:
-    """Return ``names``, followed by the names in ``more`` that are not among them.
-
-    Parameters
-    ----------
-    kind
-        ``"annotators"`` or ``"classes"``, for error messages.
-    """
+    """Return ``names``, followed by the names in ``more`` that are not among them."""
     new = more[positions(more, names) < 0]
     if not len(new):
         return names

@@ -48,14 +48,8 @@ def labels_of_objects(
     """Return values with the label in place of texts that are objects, and notes.
 
     What language models write around an object is removed, and objects that are errors or damaged
-    are missing.
-
-    Parameters
-    ----------
-    counts
-        returns how often each value was reported.
-    unclear
-        returns the error about objects whose fields do not say which one is the label.
+    are missing. ``counts`` returns how often each value was reported, and ``unclear`` the error
+    about objects whose fields do not say which one is the label.
     """
     labels: list[Any] = list(values)
     notes: list[str] = []

@@ -45,27 +45,28 @@ def code_sets(
     rows = np.fromiter(seen, np.intp, len(values))
     firsts = np.unique(rows, return_index=True)[1].tolist()
     counts = np.bincount(rows, minlength=len(firsts))
-    distinct = [values[row] for row in firsts]
-    used = choose_separator(distinct, separator)
+    used = choose_separator([values[row] for row in firsts], separator)
     whole = {name for name in options.classes or () if isinstance(name, str)}
-    lists = [
-        _members(value, used, whole, describe, row)
-        for value, row in zip(distinct, firsts, strict=True)
-    ]
+    lists: list[list[Any] | None] = []
     names: dict[Any, Any] = {}
     times: Counter[Any] = Counter()
     first_row: dict[Any, int] = {}
-    for at, members in enumerate(lists):
-        for member in map(name_of, members or ()):
-            key = name_key(member)
-            names.setdefault(key, member)
-            first_row.setdefault(key, firsts[at])
-            times[key] += int(counts[at])
+    for row, count in zip(firsts, counts.tolist(), strict=True):
+        try:
+            members = parse_set(values[row], used, whole)
+        except BadLabels as error:
+            raise BadLabels(f"{describe(row)}: {error}") from None
+        named = [(name_key(name), name) for name in map(name_of, members or ())]
+        for key, name in named:
+            names.setdefault(key, name)
+            first_row.setdefault(key, row)
+            times[key] += count
+        lists.append(None if members is None else [key for key, _ in named])
     coded = code_distinct(
         list(names.values()),
-        lambda: [times[key] for key in names],
+        lambda: list(times.values()),
         options,
-        lambda code: describe(first_row[list(names)[code]]),
+        lambda code: describe(list(first_row.values())[code]),
     )
     if not len(coded.names):
         raise BadLabels(
@@ -75,15 +76,14 @@ def code_sets(
     class_of = dict(zip(names, coded.codes.tolist(), strict=True))
     table = np.zeros((len(lists), len(coded.names)), dtype=bool)
     missing, twice = np.zeros((2, len(lists)), dtype=bool)
-    for at, members in enumerate(lists):
-        codes = [class_of[name_key(member)] for member in map(name_of, members or ())]
-        classes = [code for code in codes if code >= 0]
-        missing[at] = members is None or (bool(codes) and not classes)
+    for at, keys in enumerate(lists):
+        classes = [code for key in keys or () if (code := class_of[key]) >= 0]
+        missing[at] = keys is None or (bool(keys) and not classes)
         twice[at] = len(set(classes)) < len(classes)
         table[at, classes] = True
     sets, set_of_value = distinct_rows(table)
     set_of_value[missing] = -1
-    is_split = any(len(members or ()) > 1 for members in lists)
+    is_split = any(len(keys or ()) > 1 for keys in lists)
     detected = (
         f"classes in one text are separated at {used!r} (detected; --separator or separator= "
         "names another)"
@@ -96,15 +96,6 @@ def code_sets(
         ),
     ]
     return CodedSets(set_of_value[rows], coded.names, sets, notes)
-
-
-def _members(
-    value: Any, separator: str | None, whole: set[str], describe: Callable[[int], str], row: int
-) -> list[Any] | None:
-    try:
-        return parse_set(value, separator, whole)
-    except BadLabels as error:
-        raise BadLabels(f"{describe(row)}: {error}") from None
 
 
 def distinct_rows(table: Members) -> tuple[Members, Codes]:
