@@ -14,8 +14,9 @@ import pyarrow as pa
 import pytest
 from fsspec.compression import compr
 
-from blindfuse import Responses, read
-from tests.support.reader_files import assert_refused, labels_by_name, stream
+from blindfuse import BadFile, Responses, files, read
+from blindfuse.readers.sources import Source, refuse_bombs
+from tests.support.reader_files import as_archive, assert_refused, labels_by_name, stream
 
 FRAME = pl.DataFrame(
     {
@@ -84,6 +85,24 @@ def test_damaged_and_packed_databases_are_refused(tmp_path: Path, start: bytes) 
     path.write_bytes(start + bytes(range(256)) * 16)
     assert_refused(lambda: read(path), "is a damaged or locked")
     assert_refused(lambda: read(stream(path.read_bytes())), "packed", "Unpack it")
+
+
+def test_a_view_reads_no_other_file(tmp_path: Path) -> None:
+    path, other = tmp_path / "votes.duckdb", tmp_path / "other.csv"
+    other.write_text(FRAME.write_csv())
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(f"CREATE VIEW votes AS SELECT * FROM read_csv('{other}')")
+    assert_refused(lambda: read(path), "Permission Error")
+
+
+def test_a_workbook_that_unpacks_to_too_much_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 1 << 20)
+    path = tmp_path / "votes.xlsx"
+    path.write_bytes(as_archive({"xl/worksheets/sheet1.xml": bytes(1 << 24)}))
+    with pytest.raises(BadFile, match="200 times its size"):
+        refuse_bombs(Source("votes.xlsx", path))
 
 
 def test_text_has_no_tables(tmp_path: Path) -> None:

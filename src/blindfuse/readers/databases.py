@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names, suggest
-from blindfuse.readers.sources import Source, needed
+from blindfuse.readers.sources import Source, needed, refuse_bombs
 from blindfuse.readers.tables import Table, check_columns, to_text
 from blindfuse.responses.detection import SAMPLE_ROWS
 
@@ -57,6 +57,7 @@ def open_database(source: Source) -> Table:
 
 def _open_workbook(source: Source) -> Table:
     needed("fastexcel", "files", source.name)
+    refuse_bombs(source)
     with _database_errors(source.name, "Excel"):
         sheets = pl.read_excel(io.BytesIO(source.read()), sheet_id=0)
     sheets = {name: frame for name, frame in sheets.items() if frame.width}
@@ -84,7 +85,8 @@ def _chosen(source: Source, names: Sequence[str]) -> str:
 def _connect(path: Path, kind: str) -> Any:
     if kind == "SQLite":
         return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-    return needed("duckdb", "files", str(path)).connect(str(path), read_only=True)
+    config = {"enable_external_access": "false"}  # or a view could read other files
+    return needed("duckdb", "files", str(path)).connect(str(path), read_only=True, config=config)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 
 from blindfuse.errors import BadFile
 from blindfuse.readers.reader import ParsedResponses, Row, expected_structure, frame_of_rows
-from blindfuse.readers.sources import Source, needed
+from blindfuse.readers.sources import Source, needed, refuse_bombs
 from blindfuse.readers.tables import Record, Table, load_records
 from blindfuse.responses.detection import ColumnOptions
 
@@ -54,6 +54,7 @@ def as_json(source: Source) -> Source:
     if not isinstance(source.content, Path):
         raise BadFile(f"{source.name} is packed. Unpack it.")
     logs = needed("inspect_ai.log", "inspect", source.name)
+    refuse_bombs(source)
     try:
         log = logs.read_eval_log(str(source.content))
     except Exception as error:  # of the archive, or of its structure

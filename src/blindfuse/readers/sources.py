@@ -12,6 +12,7 @@ from glob import glob, has_magic
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
+from zipfile import BadZipFile, ZipFile
 
 import fsspec
 from fsspec.compression import compr
@@ -148,6 +149,17 @@ def needed(module: str, extra: str, name: str) -> Any:
             f"{name} needs {module.partition('.')[0]}, which is not installed. Run: "
             f"pip install 'blindfuse[{extra}]'"
         ) from None
+
+
+def refuse_bombs(source: Source) -> None:
+    """Raise BadFile if an archive that another package reads unpacks to too much, or is damaged."""
+    try:
+        with ZipFile(io.BytesIO(source.read())) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    except (BadZipFile, OSError) as error:
+        raise BadFile(f"{source.name} is damaged ({error}). Export it again.") from None
+    if size > unpacked_limit(source.size):
+        raise BadFile(too_large_message(source.name, "more"))
 
 
 def _fetch(url: str) -> bytes:
