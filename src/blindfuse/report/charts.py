@@ -58,7 +58,7 @@ def bars(name: str, data: Table, value: str, title: str | None = None, mark: str
     rows, low, high = data.rows, f"{value}_low", f"{value}_high"
     base = _base(data, y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=210)))
     largest = max(row.get(key) or 0.0 for row in rows for key in (value, high, mark))
-    axis, scale = alt.Axis(format="%", tickCount=5), alt.Scale(domain=[0, 1.3 * largest or 1])
+    axis, scale = alt.Axis(format="%", tickCount=5), alt.Scale(domain=[0, 1.5 * largest or 1])
     x = alt.X(f"{value}:Q", title=title, axis=axis, scale=scale)
     layers = [base.mark_bar(opacity=0.75, height={"band": 0.62}).encode(x=x, color=_COLOR)]
     if low in rows[0]:

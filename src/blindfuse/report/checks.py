@@ -43,7 +43,8 @@ class Checks:
             yield percent(self.audit.error.value), checked
         if self.gold is not None:
             checked = f"error measured on {counted(self.gold.items, 'gold label')}"
-            yield percent(self.gold.error.value), checked
+            vote = f"that of the majority vote is {percent(self.gold.vote_error.value)}"
+            yield percent(self.gold.error.value), f"{checked}; {vote}"
 
     def warnings(self) -> Iterator[Paragraph]:
         """Yield the warnings of the audit, and that more gold labels are wrong than expected."""
@@ -85,8 +86,8 @@ def _method_section(compared: Sequence[Comparison]) -> Section:
     shown = [row for row in rows if row[drawn.name] is not None]
     shown.sort(key=lambda row: float(row[drawn.name]))
     caption = (
-        "Every method on the same responses. An item whose vote is a tie does not differ. Errors "
-        "are measured on the gold labels, if there are any."
+        "Every method on the same responses. An item on which a method ties does not differ. "
+        "Errors are measured on the gold labels, if there are any."
     )
     text = "Comparison of methods; the table below has the numbers."
     chart = bars("methods", Table(text, fields, shown), drawn.name, drawn.title)

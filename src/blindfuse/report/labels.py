@@ -64,7 +64,8 @@ def sections(fusion: Fusion) -> Iterator[Section]:
     key = Key("share of the items, with its 80 % interval", "share of the votes", ("bar", "line"))
     yield class_section(fusion.responses.classes, columns, fields, key)
     yield annotator_section(fusion)
-    yield _dependence_section(fusion.diagnostics.dependence)
+    if fusion.diagnostics.dependence.groups:
+        yield _dependence_section(fusion.diagnostics.dependence)
     yield item_section(fusion)
 
 
@@ -72,11 +73,6 @@ def _dependence_section(dependence: Dependence) -> Section:
     """The map of excess agreement, and the pairs of each dependent group."""
     names = distinct_names(dependence.names, 40)
     cells = _cells(dependence, names)
-    if not dependence.groups:
-        tested = "No pair stands out: none agrees significantly more often than the other pairs do."
-        untested = "No two annotators share enough items to test this."
-        text = Text(tested if cells else untested)
-        return Section("dependence", "Dependence", "Dependent annotators", [text])
     shown = list(dict.fromkeys(cell["first"] for cell in cells))
     text = Text(
         "Each cell shows whether two annotators agree more often (blue) or less often (orange) "

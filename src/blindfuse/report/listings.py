@@ -9,6 +9,7 @@ from blindfuse.fusion.fuse import Fusion
 from blindfuse.report.blocks import (
     REMARK_KEY,
     Field,
+    Key,
     Listing,
     Row,
     Section,
@@ -88,11 +89,11 @@ def item_section(fusion: Fusion) -> Section:
         f"Histogram of confidence; {np.count_nonzero(needing):,} of {len(needing):,} labels could "
         "change with one more response."
     )
-    title = "confidence (orange: one more response could change the label)"
+    key = Key("confidence of labels", "one more response could change the label", ("bar", "bar"))
     edges = np.linspace(1 / fusion.responses.n_classes, 1, 26)
     marked = rated.confidence[needing]
-    chart = histogram("items", text, title, rated.confidence, edges, marked)
-    return Section("items", "Items", "Items", (chart, item_listing(fusion)))
+    chart = histogram("items", text, "confidence", rated.confidence, edges, marked)
+    return Section("items", "Items", "Items", (chart, key, item_listing(fusion)))
 
 
 def item_listing(fusion: Fusion) -> Listing:
