@@ -63,7 +63,7 @@ def test_gold_labels_and_methods_have_sections() -> None:
     compared = [Comparison("fuse", 0.5, 0.0, 1.0, None), Comparison("KOS", None, None, 0.1, "No.")]
     page = page_of(fusion, gold=check, compared=compared)
     assert page.figures[0][0] == percent(check.error.value)
-        assert percent(check.vote_error.value) in page.figures[0][1]
+    assert percent(check.vote_error.value) in page.figures[0][1]
     assert page.warnings[0].heading == "Gold labels"
     points = find_block(page, "gold", Chart).spec["datasets"]["rows"]
     assert [point["accuracy"] for point in points] == [each.accuracy.value for each in check.bins]
