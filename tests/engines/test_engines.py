@@ -266,8 +266,8 @@ def test_the_snippets_of_the_documentation_run(
     frame.rename(columns=columns).to_parquet(tmp_path / "labels" / "part.parquet")
     page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text(encoding="utf-8")
     snippets = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert len(snippets) == 2
-    snippet = next(text for text in snippets if f"engines import {engine.name} " in text)
+    assert len(snippets) == 3
+    snippet = "".join(text for text in snippets if f"engines import {engine.name} " in text)
     variables: dict[str, Any] = {"spark": getattr(engine, "session", None)}
     monkeypatch.chdir(tmp_path)
     exec(snippet.replace('"labels"', repr(str(tmp_path / "labels"))), variables)

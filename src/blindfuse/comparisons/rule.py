@@ -55,7 +55,7 @@ class Evidence:
     def why(self) -> str:
         """Why the model is used, in a sentence."""
         if self.n_judges < 2:
-            return "There is one judge, so there is nothing to weight."
+            return "Only one judge, or none, is named, so all comparisons count alike."
         if self.judges is None:
             return "Judges do not differ beyond chance, so all count alike."
         text = (
