@@ -77,7 +77,8 @@ docs/install.md:  ## renew the tables of what is installed, in an environment of
 	$(PYTHON) -m venv --clear .venv-sizes
 	grep -v '^pandas==' constraints.txt > .venv-sizes/constraints.txt
 	.venv-sizes/bin/pip install --quiet --disable-pip-version-check packaging \
-		-c .venv-sizes/constraints.txt -c tests/engines/pins.txt '.[sklearn,datasets,dask,spark]'
+		-c .venv-sizes/constraints.txt -c tests/engines/pins.txt '.[sklearn,datasets,files,dask,spark]'
+	.venv-sizes/bin/pip install --quiet --disable-pip-version-check '.[inspect]'  # older fsspec
 	.venv-sizes/bin/python tools/installed_sizes.py $@
 
 docs/overview.svg: $(VENV)/dev  ## renew the picture of README and the start page

@@ -31,6 +31,8 @@ PURPOSES = {
 EXTRAS = {
     "sklearn": "`blindfuse.sklearn`",
     "datasets": "`blindfuse.datasets` downloads public crowds and feature tables",
+    "files": "DuckDB databases, Excel workbooks and `.zst` files",
+    "inspect": "logs of Inspect in its `.eval` format",
     "dask": "`blindfuse.engines.dask`",
     "spark": "`blindfuse.engines.spark`; needs Java 17, too",
 }
