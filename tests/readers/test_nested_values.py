@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blindfuse import BadFile, read
-from blindfuse.readers import nested_values
-from blindfuse.readers.nested_values import plain_labels
+from blindfuse.readers import reader
+from blindfuse.readers.reader import plain_labels
 from tests.support.reader_files import labels_by_name, stream
 
 ORDINARY = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.none()
@@ -44,7 +44,7 @@ def test_columns_without_markup_are_what_the_full_reading_returns(cells: list[st
     """The look at distinct labels that saves the passes over all rows misses nothing."""
     found = read_labels(cells)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nested_values, "_MARKUP", "")  # every label then counts as marked
+        patch.setattr(reader, "_MARKUP", "")  # every label then counts as marked
         full = read_labels(cells)
     assert found == full
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from blindfuse.comparisons.table import Comparisons
 from blindfuse.errors import BadFile, BadLabels
-from blindfuse.readers.nested_values import name_of
 from blindfuse.readers.numbers import as_floats
+from blindfuse.readers.reader import name_of
 from blindfuse.readers.tables import Table, load_responses
 from blindfuse.responses.comparison_detection import detect_columns
 

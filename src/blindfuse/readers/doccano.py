@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.nested_values import refuse_repeated_labels
-from blindfuse.readers.reader import EMPTY_SET, ParsedResponses
+from blindfuse.readers.reader import EMPTY_SET, ParsedResponses, refuse_repeated_labels
 from blindfuse.readers.tables import Table, load_columns
 from blindfuse.responses.detection import ColumnOptions, detect_column, existing_column
 from blindfuse.responses.notes import count_note

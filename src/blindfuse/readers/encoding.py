@@ -19,8 +19,7 @@ from blindfuse.readers.names import (
     plain_name_series,
     row_name,
 )
-from blindfuse.readers.nested_values import name_of
-from blindfuse.readers.reader import ParsedResponses
+from blindfuse.readers.reader import ParsedResponses, name_of
 from blindfuse.readers.tables import Table, is_categorical
 from blindfuse.responses.coding import MAX_CLASSES, CodedNames, code_distinct
 from blindfuse.responses.nested_labels import choose_separator, parse_set

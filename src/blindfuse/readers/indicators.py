@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.nested_values import ticked_names
-from blindfuse.readers.reader import ParsedResponses
+from blindfuse.readers.reader import ParsedResponses, ticked_names
 from blindfuse.readers.tables import Table, load_responses
 from blindfuse.responses.column_names import name_of_role
 from blindfuse.responses.detection import ColumnOptions, detect_column, gold_column, require_column

@@ -11,8 +11,7 @@ from typing import Any
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.nested_values import name_of
-from blindfuse.readers.reader import ParsedResponses, Row, frame_of_rows
+from blindfuse.readers.reader import ParsedResponses, Row, frame_of_rows, name_of
 from blindfuse.readers.tables import Record, Table, load_records
 from blindfuse.responses.column_names import TIERS, base_name, name_of_role
 from blindfuse.responses.detection import (

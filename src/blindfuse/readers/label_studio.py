@@ -7,13 +7,13 @@ from typing import Any
 import polars as pl
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.nested_values import names_of_objects
 from blindfuse.readers.reader import (
     EMPTY_SET,
     ParsedResponses,
     Row,
     expected_structure,
     frame_of_rows,
+    names_of_objects,
     question_column,
     select_question,
     suggestion_note,

@@ -4,8 +4,12 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from blindfuse.readers.nested_values import names_of_objects, refuse_lists
-from blindfuse.readers.reader import ParsedResponses, select_question
+from blindfuse.readers.reader import (
+    ParsedResponses,
+    names_of_objects,
+    refuse_lists,
+    select_question,
+)
 from blindfuse.readers.tables import Table, load_responses
 from blindfuse.responses.column_names import QUESTION_NAMES, base_name
 from blindfuse.responses.detection import (

@@ -12,8 +12,7 @@ import polars as pl
 
 from blindfuse.errors import BadFile
 from blindfuse.readers.json_tables import parse_json
-from blindfuse.readers.nested_values import ticked_names
-from blindfuse.readers.reader import ParsedResponses, question_column
+from blindfuse.readers.reader import ParsedResponses, question_column, ticked_names
 from blindfuse.readers.tables import Table, cell_text, check_columns, load_columns
 from blindfuse.responses.detection import ColumnOptions, existing_column
 from blindfuse.responses.notes import count_note

@@ -24,8 +24,12 @@ from blindfuse.readers import (
     toloka,
     wide,
 )
-from blindfuse.readers.columnar import columnar_type, open_columnar
-from blindfuse.readers.databases import database_type, open_database
+from blindfuse.readers.binary_tables import (
+    columnar_type,
+    database_type,
+    open_columnar,
+    open_database,
+)
 from blindfuse.readers.delimited import open_delimited
 from blindfuse.readers.encoding import Encoder, Encoding, encode_labels, encode_sets
 from blindfuse.readers.json_tables import is_json, open_json

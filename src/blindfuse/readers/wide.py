@@ -6,8 +6,7 @@ from contextlib import suppress
 import polars as pl
 
 from blindfuse.errors import BadFile, BadParameter
-from blindfuse.readers.nested_values import plain_labels
-from blindfuse.readers.reader import ParsedResponses
+from blindfuse.readers.reader import ParsedResponses, plain_labels
 from blindfuse.readers.tables import Table, load_responses
 from blindfuse.responses.detection import ColumnOptions, gold_column
 from blindfuse.responses.frames import FrameSample
