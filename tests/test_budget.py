@@ -17,7 +17,7 @@ BUDGETS = {
     # folder: lines, constants
     ".": (838, 8),
     "auditing": (1_380, 10),
-    "cli": (2_602, 24),
+    "cli": (2_640, 24),
     "comparisons": (1718, 13),
     "datasets": (460, 3),
     "diagnostics": (1_700, 25),

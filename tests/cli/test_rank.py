@@ -97,6 +97,19 @@ def test_columns_weights_and_missing_winners_are_named() -> None:
     assert wins["n_comparisons"] == np.count_nonzero(pairs.winner)
 
 
+def test_the_next_comparisons_are_those_of_next_pairs() -> None:
+    succeed("rank", "battles.csv", "--next", "requests.csv", "--budget", "7")
+    ranking = blindfuse.fuse_pairs(blindfuse.read("battles.csv", kind="comparisons").responses)
+    expected, found = blindfuse.next_pairs(ranking, 7), pl.read_csv("requests.csv")
+    for column, name in (("left", "left"), ("right", "right"), ("annotator", "annotators")):
+        assert found[column].to_list() == getattr(expected, name).tolist()
+    np.testing.assert_allclose(found["gain"], expected.gains, atol=5.1e-7)
+    Path("games.csv").write_text("winner,loser\nx,y\ny,z\nz,x\nx,y\n")
+    succeed("rank", "games.csv", "--next", "games_next.csv", "--budget", "1")
+    assert pl.read_csv("games_next.csv").columns == ["left", "right", "gain"]
+    assert "--budget" in refuse("rank", "games.csv", "--next", "x.csv", "--budget", "0")
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("command", ["fuse", "annotators"])
 def test_commands_for_labels_say_what_to_use(layout: str, command: str) -> None:
