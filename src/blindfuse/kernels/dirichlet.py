@@ -1,7 +1,7 @@
 """The likelihood of counts whose probabilities have a Dirichlet distribution.
 
-With SciPy's ``gammaln`` it takes ten to twenty times as long, and Dawid–Skene of 5,000 annotators
-1.4 times.
+With SciPy's ``gammaln`` it takes ten to twenty times as long, and with a logarithm that is not
+vectorised five times, which is a tenth of Dawid–Skene on 5·10⁶ responses of 500 annotators.
 """
 
 from typing import Any
