@@ -1,16 +1,15 @@
-"""Options about labels and repeated responses, and what the commands say about the input."""
+"""Options about labels reach the reader, of whole files and of partitions; spreadsheets."""
 
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from blindfuse import fuse, read
 from blindfuse.readers import partitions
-from tests.support.cli import refuse, run, succeed
+from tests.support.cli import refuse, succeed
 
 pytestmark = pytest.mark.usefixtures("folder")
-
-BOTH_WAYS = pytest.mark.parametrize("way", ["--whole", "--partitioned"])
 
 
 @pytest.fixture(autouse=True)
@@ -18,73 +17,45 @@ def small_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partitions, "PARTITION_BYTES", 5_000)
 
 
-def labels(*options: str) -> tuple[dict[str, str], str]:
-    """The fused labels by item, and all that was printed."""
-    result = succeed("fuse", "votes.csv", *options, "-o", "fused.csv", "--force")
-    frame = pl.read_csv("fused.csv", infer_schema=False)
-    return dict(zip(frame["item"], frame["label"], strict=True)), result.output
-
-
 def change_votes(**columns: pl.Expr) -> None:
     pl.read_csv("votes.csv", infer_schema=False).with_columns(**columns).write_csv("votes.csv")
 
 
-@BOTH_WAYS
-def test_markers_are_missing_unless_they_are_kept(way: str) -> None:
-    is_first = pl.col("item").hash(1) % 4 == 0
-    change_votes(label=pl.when(is_first).then(pl.lit("NA")).otherwise("label"))
-    fused, output = labels(way)
-    assert "NA" not in fused.values()
-    assert "labels treated as missing: 'NA'" in output
-    assert "NA" in labels(way, "--keep-na")[0].values()
-    assert "NA" in labels(way, "--classes", "cat,cow,dog,NA")[0].values()
+@pytest.mark.parametrize("way", ["--whole", "--partitioned"])
+@pytest.mark.parametrize(
+    ("options", "arguments", "note"),
+    [
+        ([], {}, "labels treated as missing: 'NA'"),
+        (["--keep-na"], {"keep_na": True}, "--fold-case"),
+        (["--fold-case"], {"fold_case": True}, "most frequent spelling"),
+        (["--missing", "CAT,COW"], {"missing": ["CAT", "COW"]}, "'CAT', 'COW'"),
+        (["--repeats", "last"], {"repeats": "last"}, "labels treated as missing"),
+        (["--question", "animal"], {"question": "animal"}, "read as"),
+    ],
+)
+def test_options_are_those_of_read(
+    way: str, options: list[str], arguments: dict[str, object], note: str
+) -> None:
+    """Some labels are NA, some in capitals, some repeated, and there is another question."""
+    label, place = pl.col("label"), pl.int_range(pl.len()) % 7
+    spelled = pl.when(place == 3).then(label.str.to_uppercase()).otherwise(label)
+    change_votes(label=pl.when(place == 0).then(pl.lit("NA")).otherwise(spelled))
+    if "--question" in options:
+        votes = pl.read_csv("votes.csv", infer_schema=False).with_columns(question=pl.lit("animal"))
+        sizes = votes.with_columns(question=pl.lit("size"), label=pl.lit("big"))
+        pl.concat([votes, sizes]).write_csv("votes.csv")
+        assert "several questions" in refuse("fuse", "votes.csv", way)
+    elif "--repeats" in options:
+        votes = pl.read_csv("votes.csv", infer_schema=False)
+        pl.concat([votes, votes[::5].with_columns(label=pl.lit("cow"))]).write_csv("votes.csv")
+        assert "more than once" in refuse("fuse", "votes.csv", way, "--repeats", "error")
+    result = succeed("fuse", "votes.csv", way, *options, "-o", "fused.csv")
+    expected = fuse(read("votes.csv", **arguments).responses)  # type: ignore[call-overload]
+    labels = dict(zip(expected.items.tolist(), expected.labels.tolist(), strict=True))
+    frame = pl.read_csv("fused.csv", infer_schema=False)
+    assert dict(zip(frame["item"], frame["label"], strict=True)) == labels
+    assert note in result.output
 
-
-@BOTH_WAYS
-def test_missing_and_fold_case_change_the_classes(way: str) -> None:
-    change_votes(
-        label=pl.when(pl.col("annotator") == "a1")
-        .then(pl.col("label").str.to_uppercase())
-        .otherwise("label")
-    )
-    assert "--fold-case" in labels(way)[1]
-    assert set(labels(way, "--fold-case")[0].values()) == {"cat", "cow", "dog"}
-    fused, output = labels(way, "--missing", "CAT,COW,DOG")
-    assert set(fused.values()) == {"cat", "cow", "dog"}
-    assert "'CAT', 'COW', 'DOG'" in output
-
-
-@BOTH_WAYS
-def test_labels_do_not_depend_on_the_order_of_rows(way: str) -> None:
-    votes = pl.read_csv("votes.csv", infer_schema=False)
-    twice = pl.concat([votes, votes[::3].with_columns(label=pl.lit("cow")), votes[::6]])
-    fused = []
-    for seed in range(3):
-        twice.sample(fraction=1, shuffle=True, seed=seed).write_csv("votes.csv")
-        fused.append(labels(way))
-    assert fused[0][0] == fused[1][0] == fused[2][0]
-    assert "contradictory responses treated as missing" in fused[0][1]
-    assert "contradictory" not in labels(way, "--repeats", "last")[1]
-    assert "more than once" in run("fuse", "votes.csv", way, "--repeats", "error").output
-
-
-def test_a_question_can_be_read_in_partitions() -> None:
-    votes = pl.read_csv("votes.csv", infer_schema=False)
-    sizes = votes.with_columns(label=pl.lit("big"), question=pl.lit("size"))
-    expected = labels("--partitioned")[0]
-    pl.concat([votes.with_columns(question=pl.lit("animal")), sizes]).write_csv("votes.csv")
-    assert "several questions" in refuse("fuse", "votes.csv", "--partitioned")
-    assert labels("--partitioned", "--question", "animal")[0] == expected
-    assert "'shape'" in refuse("fuse", "votes.csv", "--partitioned", "--question", "shape")
-
-
-def test_signs_of_a_mistaken_column_are_noted_before_anything_is_written() -> None:
-    change_votes(label=pl.lit("w1") + (pl.col("item").hash(2) % 30).cast(pl.String).str.zfill(2))
-    assert "there are 30 classes" in labels()[1]
-    assert "there are 30 classes" in labels("--partitioned")[1]
-
-
-# Spreadsheets
 
 FORMULAS = {"cat": "=1+1", "cow": "-1", "dog": "@x"}
 
@@ -103,7 +74,4 @@ def test_formulas_are_written_as_text_only_for_spreadsheets(extension: str) -> N
         assert set(annotators.str.slice(0, 1 + len(prefix))) == {f"{prefix}+"}
         piped = succeed("fuse", "votes.csv", "-o", "-", *options).stdout
         assert (",'-1," in piped) == (prefix == "'")
-
-
-def test_other_outputs_are_not_for_spreadsheets() -> None:
     assert "--spreadsheet" in refuse("fuse", "votes.csv", "-o", "fused.parquet", "--spreadsheet")

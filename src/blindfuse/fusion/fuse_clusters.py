@@ -166,8 +166,8 @@ class ClusterFusion:
     def _describe_items(self) -> str:
         unclear = int(np.count_nonzero(self.confidence < 0.8))
         return (
-            f"{unclear:,} of {len(self.labels):,} items have a confidence below 80 %. Runs of "
-            "one algorithm on shared features agree more than independent ones, so confidences are "
+            f"Confidence below 80 %: {unclear:,} of {len(self.labels):,} items. Runs of one "
+            "algorithm on shared features agree more than independent ones, so confidences are "
             "too high; compare them with each other only."
         )
 

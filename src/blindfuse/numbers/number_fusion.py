@@ -167,9 +167,8 @@ class NumberFusion:
         ]
         for icc in self.agreement.values():
             text = (
-                f"{icc.value:.2f} (95 % interval {icc.low:.2f} to {icc.high:.2f}) is the "
-                "intraclass correlation: the share of the variance of single ratings that is "
-                "between items."
+                f"Intraclass correlation {icc.value:.2f} ({icc.low:.2f} to {icc.high:.2f}): the "
+                "share of the variance of single ratings that is between items."
             )
             paragraphs.insert(0, Paragraph("Agreement", text))
         if self.calibration is not None:

@@ -154,8 +154,8 @@ class SetFusion:
         paragraphs = [
             Paragraph(
                 "Agreement",
-                f"{value.value:.2f} (95 % interval {value.low:.2f} to {value.high:.2f}) is {name}: "
-                "1 is perfect, 0 is chance; sets that overlap count as partly equal.",
+                f"{name} {value.value:.2f} ({value.low:.2f} to {value.high:.2f}); 0 is chance, 1 "
+                "is perfect. Sets that overlap count as partly equal.",
             )
             for name, value in self.agreement.items()
         ]
