@@ -19,9 +19,11 @@ from blindfuse.readers.reading import READERS
 from doc_examples import LANGUAGES, blocks, refreshed, run_page
 from installed_sizes import EXTRAS, PURPOSES
 from overview import PICTURE, picture
+from tests.support.cli import succeed
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+PACKAGE = ROOT / "src" / "blindfuse"
 PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in DOCS.rglob("*.md"))]
 AROUND = [path.name for path in sorted(ROOT.glob("*.md"))]
 """Pages that are not in the site."""
@@ -147,6 +149,42 @@ def test_links_and_paths_that_a_page_around_the_site_names_exist(page: str) -> N
         made = {"bench/", "site/"}
         for path in set(re.findall(r"`([a-z0-9_/.]+/[a-z0-9_.]*)`", text)) - made:
             assert any((ROOT / top / path).exists() for top in (".", "src/blindfuse")), path
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_functions_are_in_the_modules_that_a_page_names(page: str) -> None:
+    pairs = re.findall(r"`([a-z_/]+\.py)`(?:,| \() ?`(\w+)`", text_of(page))
+    assert len(pairs) >= 2
+    for path, name in pairs:
+        module = text_of(f"src/blindfuse/{path}")
+        assert re.search(rf"^ *(?:def|class) {name}\b|^{name}\b", module, re.MULTILINE), (
+            path,
+            name,
+        )
+
+
+def test_a_row_passes_the_modules_that_a_newcomer_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    succeed("simulate", "-o", "votes.csv", "--items", 50)
+    called = set[tuple[str, str]]()
+
+    def record(frame: Any, event: str, _: object) -> None:
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and path.is_relative_to(PACKAGE):
+            name = frame.f_code.co_qualname.split(".")[0]
+            called.update({(path.relative_to(PACKAGE).as_posix(), each) for each in (name, "")})
+
+    sys.setprofile(record)
+    try:
+        succeed("fuse", "votes.csv", "-o", "fused.csv")
+    finally:
+        sys.setprofile(None)
+    row = r"^\| \d+ \| `([\w/]+\.py)`(?:, `(\w+)`)?"
+    shown = re.findall(row, text_of("CONTRIBUTING.md"), re.MULTILINE)
+    assert 10 <= len(shown) <= 15
+    assert set(shown) <= called
 
 
 class Anchors(HTMLParser):
