@@ -5,10 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
-from blindfuse import BlindfuseError, Responses, fuse, read
+from blindfuse import BlindfuseError, Comparisons, Responses, fuse, read
 from blindfuse.readers.partitions import read_partitions
 from tests.support.pair_files import (
     ENDINGS,
@@ -93,6 +94,18 @@ def test_labels_are_never_taken_for_comparisons(columns: Any, tmp_path: Path) ->
 def test_no_tried_file_of_labels_is_taken_for_comparisons(tmp_path: Path, tried: Any) -> None:
     text = refusal(lambda: read(tried.write(tmp_path), **tried.options))
     assert ("rank" in text) == ("comparisons" in " ".join(tried.words))
+
+
+@pytest.mark.parametrize("values", [(1, 0), (True, False), ("1", "0"), (1.0, 0.0)])
+def test_flags_of_winners_of_any_type_are_ties_where_nobody_won(values: tuple[Any, Any]) -> None:
+    yes, no = values
+    columns = {"model_a": ["x", "y", "x"], "model_b": ["y", "x", "y"]}
+    flags = {"winner_model_a": [yes, no, no], "winner_model_b": [no, yes, no]}
+    table = Comparisons.from_frame(pl.DataFrame({**columns, **flags}))
+    np.testing.assert_array_equal(table.counts.sum(axis=0), [1, 1, 1])
+    assert table.wins_per_item.tolist() == [2.5, 0.5]
+    with pytest.raises(BlindfuseError, match="'maybe' in a column that says which side won"):
+        Comparisons.from_frame(pl.DataFrame({**columns, **flags, "winner_model_b": ["maybe"] * 3}))
 
 
 def test_columns_and_missing_winners_may_be_named(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from blindfuse.comparisons.model import Cells
-from blindfuse.comparisons.winners import winner_shares
+from blindfuse.comparisons.winners import shares_of_flags, winner_shares
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses import frames
 from blindfuse.responses.coding import as_column, check_equal_lengths, code_names, positions, union
@@ -147,6 +147,9 @@ class Comparisons:
     def from_roles(cls, columns: Mapping[str, Any]) -> "Comparisons":
         """Read columns by the roles ``left``, ``right``, ``winner``, ``annotator``, …"""
         roles = ("left", "right", "winner", "annotator")
+        if "right_wins" in columns:
+            flags = (as_column(frames.values(columns[name])) for name in ("winner", "right_wins"))
+            columns = {**columns, "winner": shares_of_flags(*flags)}
         weights, prompts = columns.get("weight"), columns.get("prompt")
         return cls.from_columns(*map(columns.get, roles), weights=weights, prompts=prompts)
 

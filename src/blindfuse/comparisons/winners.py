@@ -46,6 +46,20 @@ def winner_shares(winner: Array, left: Codes, right: Codes, items: Array) -> Flo
     )
 
 
+def shares_of_flags(left_wins: Array, right_wins: Array) -> Floats:
+    """Return the share of the win that goes to the left item, from 1 or 0 for each side."""
+    texts = [np.char.lower(flags.astype(str)) for flags in (left_wins, right_wins)]
+    left, right = (np.isin(text, ("1", "1.0", "true")) for text in texts)
+    for flags, text in zip((left_wins, right_wins), texts, strict=True):
+        wrong = ~np.isin(text, ("1", "1.0", "true", "0", "0.0", "false"))
+        if wrong.any():
+            raise BadLabels(
+                f"{list_names(dict.fromkeys(flags[wrong].tolist()))} in a column that says which "
+                "side won is neither 1 nor 0. Correct it, or name another column as winner=."
+            )
+    return np.asarray((1 + left.astype(float) - right) / 2)
+
+
 def _unclear_winner(
     winner: Array, neither: Flags, is_clear: Flags, left: Codes, right: Codes, items: Array
 ) -> BadLabels:

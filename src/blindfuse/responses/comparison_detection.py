@@ -18,9 +18,10 @@ ROLES = {
     "annotator": TIERS["annotator"][0] - {"model", "modell", "modele", "modelo"},
     "prompt": word_set("prompt question task conversation example document"),
     "weight": word_set("weight weights count counts n"),
+    "right_wins": frozenset(),
 }
-"""Names of the columns, in lower case without suffixes such as ``_id``."""
-
+"""Names of the columns, in lower case without suffixes such as ``_id``. Where ``right_wins`` says
+whether the right item won, the winner says so of the left item; a tie is neither."""
 
 LISTED = ("chosen_model rejected_model", "chosen rejected", "winner loser")
 """Names of two columns of which the first one lists the winners."""
@@ -55,6 +56,9 @@ def detect_columns(table: SampledTable, named: Mapping[str, str | None]) -> dict
                 f"{suggest('left', table.columns)} Pass left=, right= and winner={table.call}."
             )
         found = dict(zip(("left", "right"), pair, strict=True)) | found
+    flags = _winner_flags(table.columns, found["left"], found["right"])
+    if flags and found.get("winner", flags[0]) == flags[0]:
+        found |= {"winner": flags[0], "right_wins": flags[1]}
     for role, names in list(ROLES.items())[2:]:
         if role in found or (role == "winner" and _lists_winners(found["left"], found["right"])):
             continue
@@ -68,6 +72,13 @@ def detect_columns(table: SampledTable, named: Mapping[str, str | None]) -> dict
             )
         found |= {role: likely[0]} if likely else {}
     return {role: found[role] for role in ROLES if role in found}
+
+
+def _winner_flags(columns: Sequence[str], left: str, right: str) -> list[str]:
+    """Return the columns, such as ``winner_model_a``, that say whether either item won."""
+    flags = [f"winner_{plain_word(side)}" for side in (left, right)]
+    named = {plain_word(column): column for column in columns}
+    return [named[flag] for flag in flags] if set(flags) <= named.keys() else []
 
 
 def _lists_winners(left: str, right: str) -> bool:
@@ -100,7 +111,7 @@ def _comparison_columns(table: SampledTable) -> list[str] | None:
     differ = [a is not None and b is not None and a != b for a, b in zip(left, right, strict=True)]
     if sum(differ) <= _MOST * len(differ):
         return None
-    if _lists_winners(*pair):
+    if _lists_winners(*pair) or _winner_flags(table.columns, *pair):
         return pair
     words = TIES if plain_word(pair[0]) == "a" else {*TIES, *SIDES}  # a and b may be classes
     for column in table.columns:
