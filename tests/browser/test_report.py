@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page
 
-from blindfuse import Fusion, fuse, report_html, simulate
+from blindfuse import fuse, report_html, simulate
 from blindfuse.report.blocks import visible
 from tests.support.report_cases import HOSTILE, crowd, digits, hostile
 
@@ -377,33 +377,29 @@ def save(page: Page, name: str) -> None:
     page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
 
 
+def three_annotators() -> str:
+    return report_html(fuse(simulate(200, 3, 2, np.random.default_rng(2), skill=0.3).responses))
+
+
+def digits_with_gold() -> str:
+    fusion, parts = digits()
+    return report_html(fusion, **parts)
+
+
+PICTURED = {
+    "crowd": lambda: report_html(crowd(), title="A crowd"),
+    "hostile": lambda: report_html(hostile(), title=HOSTILE[0], notes=HOSTILE),
+    "digits": digits_with_gold,
+    "three": three_annotators,
+}
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("device", WIDTHS)
-class TestScreenshots:
+@pytest.mark.parametrize("name", PICTURED)
+def test_screenshots_to_look_at(show: Any, name: str, device: str, scheme: str) -> None:
     """Screenshots for review, in tests/browser/screenshots."""
-
-    def check(self, show: Any, html: str, name: str, device: str, scheme: str) -> None:
-        page = show(html, WIDTHS[device], scheme)
-        assert overflow(page) <= 0
-        save(page, f"{name}-{device}-{scheme}")
-
-    def test_crowd(self, show: Any, crowd_page: str, device: str, scheme: str) -> None:
-        self.check(show, crowd_page, "crowd", device, scheme)
-
-    def test_hostile(self, show: Any, hostile_page: str, device: str, scheme: str) -> None:
-        self.check(show, hostile_page, "hostile", device, scheme)
-
-    def test_digits_with_gold(self, show: Any, device: str, scheme: str) -> None:
-        fusion, parts = digits()
-        self.check(show, report_html(fusion, **parts), "digits", device, scheme)
-
-    def test_three_annotators(self, show: Any, device: str, scheme: str) -> None:
-        fusion: Fusion = fuse(simulate(200, 3, 2, np.random.default_rng(2), skill=0.3).responses)
-        self.check(show, report_html(fusion), "three", device, scheme)
-
-    @pytest.mark.parametrize("name", ["web", "bird"])
-    def test_public_crowds(
-        self, show: Any, crowds: Any, name: str, device: str, scheme: str
-    ) -> None:
-        fusion = fuse(crowds[name].responses)
-        self.check(show, report_html(fusion, title=name), name, device, scheme)
+    page = show(PICTURED[name](), WIDTHS[device], scheme)
+    assert overflow(page) <= 0
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}-{device}-{scheme}.png", full_page=True)

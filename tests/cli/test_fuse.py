@@ -4,15 +4,12 @@ import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-import blindfuse
-from blindfuse import Model, fuse, read
-from blindfuse.estimators.registry import METHODS
+from blindfuse import fuse
 from tests.support.cli import read_votes, succeed, write_gold
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -79,34 +76,6 @@ def test_more_than_20_classes_have_no_posterior_columns() -> None:
     assert "p_" not in succeed("fuse", "many.csv", "-o", "-").stdout.splitlines()[0]
     Path("fewer.csv").write_text("item,annotator,label\n" + "".join(rows).replace("c20", "c19"))
     assert succeed("fuse", "fewer.csv", "-o", "-").stdout.splitlines()[0].count("p_") == 20
-
-
-def test_all_outputs_are_written_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments: dict[str, Any] = {}
-
-    def report_html(fusion: Any, **options: Any) -> str:
-        arguments.update(options, fusion=fusion)
-        return "<html>ü</html>"
-
-    monkeypatch.setattr(blindfuse, "report_html", report_html, raising=False)
-    outputs = ["--report", "r.html", "--annotators", "a.parquet", "--model", "m.npz"]
-    result = succeed("fuse", "votes.csv", "-o", "fused.csv", *outputs)
-    for name in ("fused.csv", "r.html", "a.parquet", "m.npz"):
-        assert f"Wrote {name}" in result.stderr
-    expected = fuse(read_votes())
-    np.testing.assert_array_equal(Model.load("m.npz").confusions, expected.model.confusions)
-    assert Path("r.html").read_text(encoding="utf-8") == "<html>ü</html>"
-    assert arguments["title"] == "votes.csv"
-    assert arguments["notes"] == read("votes.csv").notes
-    assert arguments["gold"] is None
-    assert [row.method for row in arguments["compared"]] == ["fuse", *METHODS]
-    frame = pl.read_parquet("a.parquet")
-    ratings = expected.diagnostics.annotators
-    order = np.argsort(ratings.accuracy, kind="stable")
-    assert frame["annotator"].to_list() == ratings.names[order].tolist()
-    np.testing.assert_array_equal(frame["accuracy"], ratings.accuracy[order])
-    np.testing.assert_array_equal(frame["accuracy_low"], ratings.low[order])
-    np.testing.assert_array_equal(frame["responses"], ratings.n_responses[order])
 
 
 def test_quiet_prints_nothing() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from blindfuse.simulation import simulate_scores
-from tests.support.cli import refuse, succeed
+from tests.support.cli import succeed
 
 DRAWN = simulate_scores(120, 4, 11, 2, np.random.default_rng(0), separation=2.5)
 SCORES = DRAWN.responses.matrix()
@@ -53,29 +53,6 @@ def test_scores_are_read_from_long_wide_and_nested_files(
     truth = ["fail" if k == 0 else "pass" for k in DRAWN.truth]
     wrong = [labels[f"r{item}"] != truth[item] for item in range(120)]
     assert np.mean(wrong) < 0.06
-
-
-def test_the_report_and_the_annotators_show_symbols(tmp_path: Path) -> None:
-    write_long(tmp_path / "long.csv")
-    report, annotators = tmp_path / "report.html", tmp_path / "annotators.csv"
-    succeed(
-        "fuse", tmp_path / "long.csv", "--scores", "--report", report, "--annotators", annotators
-    )
-    assert '"matrix_symbols"' in report.read_text()
-    assert "roc_area" in annotators.read_text().splitlines()[0]
-
-
-def test_many_numeric_labels_get_a_note_that_names_both_options(tmp_path: Path) -> None:
-    write_long(tmp_path / "long.csv")
-    result = succeed("fuse", tmp_path / "long.csv")
-    assert "11 classes are numbers" in result.output
-    assert "--scores" in result.output
-    assert "--numbers" in result.output
-
-
-def test_text_among_scores_is_named(tmp_path: Path) -> None:
-    (tmp_path / "bad.csv").write_text("item,judge,score\na,x,7\na,y,high\nb,x,3\n")
-    assert "'high'" in refuse("fuse", tmp_path / "bad.csv", "--scores")
 
 
 @pytest.mark.parametrize("factor", [1, 100])
