@@ -17,7 +17,7 @@ BUDGETS = {
     # folder: lines, constants
     ".": (838, 8),
     "auditing": (1_380, 10),
-    "cli": (2_640, 24),
+    "cli": (2_632, 23),
     "comparisons": (1_734, 13),
     "datasets": (460, 3),
     "diagnostics": (1_700, 25),
@@ -25,15 +25,15 @@ BUDGETS = {
     "estimators": (3_062, 27),
     "fusion": (1_980, 14),
     "kernels": (1_670, 25),
-    "metrics": (690, 1),
+    "metrics": (613, 1),
     "model": (2_012, 39),
     "moments": (605, 6),
     "numbers": (1_984, 21),
     "readers": (4_200, 28),
-    "report": (1_730, 43),
+    "report": (1_448, 14),
     "responses": (5_800, 44),
     "sets": (1_000, 9),
-    "sklearn": (810, 3),
+    "sklearn": (766, 3),
     "solver": (710, 5),
 }
 TESTS = 25_700

@@ -122,5 +122,5 @@ def test_what_the_responses_do_not_tell_is_null() -> None:
     assert document["class_shares"]["0"]["low"] is None
     printed = " ".join(succeed("fuse", "one.csv").stdout.split())
     assert "by 1 annotator to" in printed
-    assert "Not stated: the responses do not tell." in printed
+    assert "Not stated: the responses do not tell. Check 30 items with" in printed
     assert "accuracy" not in printed

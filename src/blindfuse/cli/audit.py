@@ -12,9 +12,9 @@ import click
 import blindfuse
 from blindfuse.cli.fusing import FuseOptions, report_writer, with_responses
 from blindfuse.cli.options import (
-    EXISTING_FILE,
     InputOptions,
     OutputOptions,
+    file_option,
     refuse_combinations,
     report_option,
     takes,
@@ -46,10 +46,8 @@ Examples:
     metavar="N",
     help=f"Number of items to check.  [default: {BUDGET}]",
 )
-@click.option(
+@file_option(
     "--checked",
-    type=EXISTING_FILE,
-    metavar="FILE",
     help="Checked labels: the file of an earlier -o with its column label filled in, a JSON export "
     "of Label Studio, or a table with the columns item and label.",
 )

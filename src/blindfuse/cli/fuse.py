@@ -15,9 +15,9 @@ from blindfuse.cli.fusing import (
     fuse_files,
 )
 from blindfuse.cli.options import (
-    EXISTING_FILE,
     InputOptions,
     OutputOptions,
+    file_option,
     refuse_combinations,
     seed_option,
     takes,
@@ -60,10 +60,8 @@ Examples:
 """
 )
 @takes(output=OutputOptions, other_files=FusedFiles)
-@click.option(
+@file_option(
     "--checked",
-    type=EXISTING_FILE,
-    metavar="FILE",
     help="Checked labels, see `blindfuse audit`: held fixed, and used to select the method.",
 )
 @click.option(

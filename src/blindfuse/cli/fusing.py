@@ -9,9 +9,9 @@ import click
 
 import blindfuse
 from blindfuse.cli.options import (
-    EXISTING_FILE,
     FileOptions,
     OutputOptions,
+    file_option,
     option,
     report_option,
     seed_option,
@@ -98,8 +98,7 @@ class FuseOptions:
 
     gold: str | None = option(
         "--gold",
-        type=EXISTING_FILE,
-        metavar="FILE",
+        kind=file_option,
         help="Gold labels, which are held fixed: a table with the columns item and label.",
     )
     no_gold: bool = option(
@@ -115,8 +114,7 @@ class FuseOptions:
     ordered: bool = option("--ordered", is_flag=True, help="The classes are ordered, like grades.")
     prior_model: str | None = option(
         "--prior-model",
-        type=EXISTING_FILE,
-        metavar="MODEL",
+        kind=file_option,
         help="A saved model of the same annotators, used as a prior.",
     )
     seed: int = option(kind=seed_option)

@@ -89,6 +89,7 @@ def _joined(context: click.Context, parameter: click.Parameter, lists: Any) -> t
 
 
 names_option = partial(click.option, type=Names(), multiple=True, callback=_joined)
+file_option = partial(click.option, type=EXISTING_FILE, metavar="FILE")
 seed_option = partial(
     click.option,
     "--seed",

@@ -23,13 +23,12 @@ COMPRESSIBLE = (*CELLS, "jsonl", "ndjson")
 REMEDY = "Free some space, or choose another path."
 """What to do about a file that the system refuses to write."""
 
+FileWriter = Callable[[Path], Any]
+"""A function that writes one output to a path."""
+
 
 class BelowLimit(click.ClickException):
     """A result that is worse than a limit of the user's; the exit code is 1."""
-
-
-FileWriter = Callable[[Path], Any]
-"""A function that writes one output to a path."""
 
 
 class OutputFile(click.ParamType[Path]):

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from blindfuse.cli.fusing import FUSE, FuseOptions, Method, read_gold_for
-from blindfuse.cli.options import EXISTING_FILE, InputOptions, OutputOptions, takes
+from blindfuse.cli.options import InputOptions, OutputOptions, file_option, takes
 from blindfuse.errors import counted
 
 
@@ -76,10 +76,8 @@ Examples:
 """
 )
 @takes(output=OutputOptions, inputs=InputOptions)
-@click.option(
+@file_option(
     "--truth",
-    type=EXISTING_FILE,
-    metavar="FILE",
     help="Gold labels to measure the error on: a table with the columns item and label.",
 )
 @click.option(
