@@ -29,9 +29,9 @@ BUDGETS = {
     "model": (2_012, 39),
     "moments": (605, 6),
     "numbers": (1_984, 21),
-    "readers": (4_200, 28),
+    "readers": (4_110, 22),
     "report": (1_448, 14),
-    "responses": (5_800, 44),
+    "responses": (5_120, 28),
     "sets": (1_000, 9),
     "sklearn": (766, 3),
     "solver": (710, 5),
@@ -41,7 +41,7 @@ TESTS = 25_700
 MODULE = 400
 """Lines of a module, but for these."""
 LONGER_MODULES = {
-    "responses/responses.py": 490,
+    "responses/responses.py": 415,
 }
 
 
