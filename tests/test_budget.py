@@ -41,7 +41,7 @@ TESTS = 25_700
 MODULE = 400
 """Lines of a module, but for these."""
 LONGER_MODULES = {
-    "responses/responses.py": 415,
+    "responses/responses.py": 430,
 }
 
 

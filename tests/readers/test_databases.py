@@ -145,6 +145,9 @@ def test_a_saved_dataset_of_hugging_face_is_read(tmp_path: Path) -> None:
     (tmp_path / "state.json").write_text(json.dumps({"_data_files": [], "_split": "train"}))
     (tmp_path / "dataset_info.json").write_text(json.dumps({"features": {}}))
     assert labels_by_name(read(tmp_path).responses) == EXPECTED
+    (tmp_path / "test").mkdir()
+    (tmp_path / "dataset_dict.json").write_text('{"splits": ["test"]}')
+    assert_refused(lambda: read(tmp_path), "the splits 'test'", "one of them")
 
 
 def test_a_dataset_of_hugging_face_is_a_frame() -> None:

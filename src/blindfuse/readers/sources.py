@@ -17,7 +17,7 @@ from zipfile import BadZipFile, ZipFile
 import fsspec
 from fsspec.compression import compr
 
-from blindfuse.errors import BadFile, BadParameter, BlindfuseError, suggest
+from blindfuse.errors import BadFile, BadParameter, BlindfuseError, list_names, suggest
 from blindfuse.files import too_large_message, unpacked_limit
 
 FileInput = str | os.PathLike[str] | IO[bytes]
@@ -179,6 +179,9 @@ def _find_files(path: Path) -> list[Path]:
         path = Path(os.path.expanduser(path))
     if os.path.isfile(path) or (os.path.exists(path) and path.is_fifo()):  # <(zcat votes.csv.gz)
         return [path]
+    if (path / "dataset_dict.json").is_file():
+        splits = list_names(sorted(part.name for part in path.iterdir() if part.is_dir()))
+        raise BadFile(f"{path} has the splits {splits}. Pass the folder of one of them.")
     if os.path.isdir(path):
         files = sorted(file for file in path.iterdir() if file.is_file() and _is_table(file.name))
         if {file.name for file in files} >= _HUGGING_FACE:
