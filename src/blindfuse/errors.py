@@ -4,6 +4,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
+from typing import Any
+
+_MAX_NAME = 80
+"""Characters of a name that a message shows."""
 
 
 class BlindfuseError(ValueError):
@@ -77,9 +81,15 @@ def counted(count: int, noun: str) -> str:
 def list_names(names: Iterable[object], limit: int = 5) -> str:
     """List the first names, quoted, and the number of the others: ``'a', 'b' and 7 more``."""
     rest = iter(names)
-    shown = ", ".join(repr(_plain(name)) for name in islice(rest, limit))
+    shown = ", ".join(repr(shorten(_plain(name))) for name in islice(rest, limit))
     n_hidden = sum(1 for _ in rest)
     return f"{shown} and {n_hidden:,} more" if n_hidden else shown
+
+
+def shorten(name: Any) -> Any:
+    """Return a long text cut to what a message shows, and any other name as it is."""
+    is_long = isinstance(name, str) and len(name) > _MAX_NAME
+    return f"{name[: _MAX_NAME - 1]}…" if is_long else name
 
 
 def suggest(name: object, candidates: Iterable[object]) -> str:

@@ -59,6 +59,13 @@ def test_the_verdict_comes_first_and_the_text_is_short() -> None:
     assert len(lines) <= 12
 
 
+def test_long_texts_are_cut_in_the_verdict_and_whole_in_the_table() -> None:
+    Path("texts.jsonl").write_bytes(content("texts", "jsonl"))
+    result = succeed("rank", "texts.jsonl", "-o", "ranking.csv")
+    assert len(result.stdout.splitlines()) <= 16
+    assert min(map(len, pl.read_csv("ranking.csv")["item"])) > 500
+
+
 @pytest.mark.parametrize("layout", ["Chatbot Arena", "MT-bench", "sides", "numbers"])
 def test_layouts_of_the_same_comparisons_have_the_same_ranking(layout: str) -> None:
     Path("other.jsonl").write_bytes(content(layout, "jsonl"))

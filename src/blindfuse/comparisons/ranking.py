@@ -13,7 +13,7 @@ from blindfuse.comparisons.rule import Evidence
 from blindfuse.comparisons.saving import load_fields, save_fields
 from blindfuse.comparisons.table import Comparisons
 from blindfuse.comparisons.uncertainty import Posterior, Z
-from blindfuse.errors import BadParameter, list_names, suggest
+from blindfuse.errors import BadParameter, list_names, shorten, suggest
 from blindfuse.responses.coding import as_column, positions
 from blindfuse.result import Columns, Paragraph, counts, json_rows, summarize
 from blindfuse.typing import Array, Codes, Floats, Integers
@@ -138,11 +138,11 @@ class Ranking:
         best = float(self.probability_best[first])
         if best >= 0.95:
             share = f"{100 * best:.0f} %" if best < 0.995 else "over 99 %"
-            return f"{self.items[first]} is best ({share})."
+            return f"{shorten(self.items[first])} is best ({share})."
         rivals = items[(self.tiers[items] == 1) & (items != first)]
         rivals = rivals if len(rivals) else items[items != first][:1]
         second = rivals[np.argmax(self.probability_best[rivals])]
-        names = [str(name) for name in self.items[[first, *rivals[:5]]]]
+        names = [str(shorten(name)) for name in self.items[[first, *rivals[:5]]]]
         hidden = len(rivals) - 5
         more = f" and {hidden:,} more" if hidden > 0 else ""
         text = f"{', '.join(names[:-1])} and {names[-1]}{more} cannot be separated"
@@ -155,7 +155,7 @@ class Ranking:
         per_comparison = (win + loss - (win - loss) ** 2) / 4
         missing = (Z / max(abs(mean), 1e-9)) ** 2 - 1 / error**2
         needed = missing / per_comparison
-        names = f"{self.items[a]} with {self.items[b]}"
+        names = f"{shorten(self.items[a])} with {shorten(self.items[b])}"
         if needed > 10 * max(self.comparisons.n_comparisons, 1_000):
             return f"; {names.replace(' with ', ' and ')} may be equally strong"
         rounded = f"{float(f'{max(needed, 1):.2g}'):,.0f}"
