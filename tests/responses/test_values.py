@@ -67,6 +67,7 @@ SUSPECTS = [
     *("...", "_", "''", "(NA)", "NA.", "Null", "<none>", "[error]", "HTTP 429", "unknown"),
     *("Not sure", "I cannot answer", "I'm sorry, but I can\u2019t help with that."),
     *("As an AI language model, I do not judge", "N/A - cannot judge", "Error: 429"),
+    *("Failed to parse the response", "Could not decide"),
     *("TimeoutError('x')", "-1", "-99", "999"),
 ]
 

@@ -48,6 +48,7 @@ the punctuation around them. They are read as classes, with a note."""
 
 _REFUSAL = re.compile(
     r"(?:i'?m |i am |i )?(?:sorry|cannot|can't|unable|not able|don't know)\b|as an ai\b"
+    r"|could not\b|failed to\b"
     r"|n/?a\b\W+\w|error\b\W*\w|\w*(?:error|exception)[:(]|http\W*[45]\d\d\b"
 )
 """How the refusals and errors of language models begin, in lower case; they are read as classes,
