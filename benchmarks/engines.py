@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from blindfuse.engines.arrow import encode, to_responses
-from blindfuse.engines.symbols import Names
+from blindfuse.engines.arrow import Names, encode, to_responses
 from blindfuse.model.model import Model
 from blindfuse.moments.statistics import MomentStatistics
 from blindfuse.responses.alphabet import Alphabet

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from blindfuse import BlindEnsemble, BlindfuseError, DawidSkene, MajorityVote, OneCoin, Responses
-from blindfuse.engines import fitting, symbols
-from blindfuse.engines.symbols import SymbolOptions, add_up_scores
+from blindfuse.engines import arrow, fitting
+from blindfuse.engines.arrow import SymbolOptions, add_up_scores
 from blindfuse.metrics import adjusted_rand_index
 from blindfuse.simulation import simulate, simulate_scores
 from tests.engines.test_engines import split
@@ -177,7 +177,7 @@ def test_scores_must_be_numbers(engine: Engine) -> None:
 
 
 def test_too_many_different_scores_need_edges(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(symbols, "MAX_SCORES", 3)
+    monkeypatch.setattr(arrow, "MAX_SCORES", 3)
     rows = pl.DataFrame({"annotator": ["a"] * 4, "score": np.arange(4.0)})
     judge, options = np.array(["a"]), SymbolOptions(scores=True)
     parts = [options.count_scores(part) for part in (rows[:2], rows[2:])]

@@ -22,8 +22,7 @@ from blindfuse import (
     Responses,
 )
 from blindfuse.engines import fitting
-from blindfuse.engines.arrow import Columns
-from blindfuse.engines.symbols import SymbolOptions
+from blindfuse.engines.arrow import Columns, SymbolOptions
 from blindfuse.model.posteriors import count_votes
 from blindfuse.moments.statistics import MomentStatistics
 from tests.support.engine_cases import Engine, kill_one_worker

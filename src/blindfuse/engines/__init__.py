@@ -2,5 +2,5 @@
 
 - ``fitting``: ``fit`` and ``predict``, the same for all engines
 - ``dask``, ``spark``: how an engine maps a function over its partitions and sums the results
-- ``arrow``: the work on one partition; ``symbols``: what its labels stand for
+- ``arrow``: what labels stand for, and the work on one partition
 """

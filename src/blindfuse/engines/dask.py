@@ -14,12 +14,11 @@ with needs_extra("dask"):
     import pyarrow as pa
     from dask.delayed import Delayed, delayed
 
-from blindfuse.engines.arrow import Columns, encode, label_items, to_responses
+from blindfuse.engines.arrow import Columns, Names, encode, label_items, to_responses
 from blindfuse.engines.comparisons import fuse_pairs as fuse_pairs
 from blindfuse.engines.fitting import MapSum
 from blindfuse.engines.fitting import fit as fit
 from blindfuse.engines.fitting import predict as predict
-from blindfuse.engines.symbols import Names
 from blindfuse.model.model import Model, Rule
 from blindfuse.responses.responses import Responses
 

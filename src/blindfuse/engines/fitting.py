@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple, Protocol
+from functools import cached_property, partial
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from blindfuse.engines.arrow import Columns, ColumnSummary
-from blindfuse.engines.symbols import AnchorOption, Names, SymbolOptions
+from blindfuse.engines.arrow import AnchorOption, Columns, ColumnSummary, Names, SymbolOptions
 from blindfuse.errors import BadLabels, BadParameter, suggest
 from blindfuse.estimators.base import ModelEstimator, require_two_classes, shrink_model
 from blindfuse.estimators.blind_ensemble import BlindEnsemble
@@ -28,7 +27,7 @@ from blindfuse.moments.requirements import MAX_AUTO_MOMENT_BYTES, moment_bytes, 
 from blindfuse.moments.statistics import EMStatistics, MomentStatistics
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.scores import MAX_LEVELS, Levels
-from blindfuse.typing import Floats, Integers
+from blindfuse.typing import Integers
 
 SAMPLE_ITEMS = 50_000
 """Approximate maximum number of items that the driver collects to initialize EM."""
@@ -56,19 +55,34 @@ class DistributedTable(Protocol):
 
 @dataclass(frozen=True)
 class Partitions:
-    """The names in a table, and sums over its partitions."""
+    """The names in a table, and sums over its partitions, each of which uses one thread."""
 
     names: Names
     map_sum: MapSum
 
+    @cached_property
+    def size(self) -> list[int]:
+        """Numbers of items, responses, repeated labels and contradictory pairs."""
+        sizes: list[int] = self.map_sum(_size).tolist()
+        return sizes
 
-class TableSize(NamedTuple):
-    """Numbers of items, responses, repeated labels and contradictory pairs."""
+    @cached_property
+    def sample(self) -> Responses:
+        """The responses to a sample of items, the only ones that leave their workers.
 
-    n_items: int
-    n_responses: int
-    repeated: int
-    contradictory: int
+        Items are sampled by the hash of their names, so neither the sample nor its order depends on
+        the partitions.
+        """
+        share = min(1.0, SAMPLE_ITEMS / self.size[0])
+        statistics: EMStatistics = self.map_sum(partial(_sample, share=share))
+        return statistics.to_responses()
+
+    @cached_property
+    def score_rule(self) -> ScoreRule | None:
+        """What scores say of an item; the cuts between classes are those of the sample."""
+        if self.names.fitted.anchor.kind != "order":
+            return None
+        return ScoreRule.of(self.sample, self.map_sum(symbol_counts))
 
 
 @dataclass(frozen=True, repr=False)
@@ -209,17 +223,16 @@ def _fit_partitions(partitions: Partitions, method: ModelEstimator | None) -> Fi
     """Fit the method, by default BlindEnsemble where its moments are small and EM elsewhere."""
     names = partitions.names
     require_two_classes(names.alphabet.classes)
-    size = TableSize(*partitions.map_sum(_size).tolist())
-    if not size.n_responses:
+    if not partitions.size[1]:
         raise BadLabels("The table contains no labels. Check how missing responses are marked.")
-    method = method or _default_method(names, size)
+    method = method or _default_method(partitions)
     if not names.fitted.is_plain:
         method._require_symbol_support(names.fitted)
     method._check_parameters()
     if isinstance(method, BlindEnsemble):
-        model = _fit_blind_ensemble(partitions, method, size)
+        model = _fit_blind_ensemble(partitions, method)
     elif isinstance(method, EMEstimator):
-        model = _fit_em(partitions, method, size)
+        model = _fit_em(partitions, method)
     else:
         raise BadParameter(
             f"method={method!r} cannot be fitted to a distributed table. "
@@ -227,10 +240,10 @@ def _fit_partitions(partitions: Partitions, method: ModelEstimator | None) -> Fi
         )
     method._set_model(model.with_scale(names.scale))
     method._warn_unless_converged()
-    return FitResult(method.model_, method, *size)
+    return FitResult(method.model_, method, *partitions.size)
 
 
-def _fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble, size: TableSize) -> Model:
+def _fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble) -> Model:
     """Run Algorithm 1 on summed counts: one pass counts moments, another is for shrinkage."""
     names = partitions.names
     if names.fitted.anchor.kind == "none":
@@ -239,8 +252,7 @@ def _fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble, size: Tab
             "start of each item depends on all others. Use DawidSkene."
         )
     require_memory(len(names.annotators), len(names.fitted.symbols))
-    statistics = count_moments(partitions, _score_rule(partitions, size))
-    estimate = method._solve_statistics(statistics)
+    estimate = method._solve_statistics(count_moments(partitions))
     model, method.shrinkage_ = shrink_model(
         estimate,
         method.shrinkage,
@@ -250,45 +262,46 @@ def _fit_blind_ensemble(partitions: Partitions, method: BlindEnsemble, size: Tab
     return model
 
 
-def count_moments(partitions: Partitions, rule: ScoreRule | None = None) -> MomentStatistics:
+def count_moments(partitions: Partitions) -> MomentStatistics:
     """Count all votes and moments; the counts equal those of one machine exactly."""
-    counts: MomentStatistics = partitions.map_sum(
-        partial(MomentStatistics.from_responses, threads=1, rule=rule)
-    )
-    return counts
+    count = partial(MomentStatistics.from_responses, threads=1, rule=partitions.score_rule)
+    statistics: MomentStatistics = partitions.map_sum(count)
+    return statistics
 
 
-def _fit_em(partitions: Partitions, method: EMEstimator, size: TableSize) -> Model:
+def _fit_em(partitions: Partitions, method: EMEstimator) -> Model:
     """Run EM with one pass over the partitions per iteration."""
     names, fitted = partitions.names, partitions.names.fitted
-    start = _resolve_start(partitions, method, size)
+    start = _resolve_start(partitions, method)
 
     def e_step(parameters: EMParameters) -> ExpectedCounts:
-        counts: ExpectedCounts = partitions.map_sum(partial(_e_step, evidence=parameters.evidence))
+        confusions, prior = parameters.evidence
+        count = partial(expected_counts, confusions=confusions, prior=prior, threads=1)
+        counts: ExpectedCounts = partitions.map_sum(count)
         return counts
 
     def run(rule: ScoreRule | None) -> Model:
         initial = partitions.map_sum(partial(initial_counts, start=start, rule=rule, threads=1))
-        return method._run_em(e_step, initial, size.n_responses, names.annotators, fitted)
+        return method._run_em(e_step, initial, partitions.size[1], names.annotators, fitted)
 
     rules: list[ScoreRule | None] = [None]
     if not isinstance(start, Model) and fitted.anchor.kind == "order":
-        sample, rule = _draw_sample(partitions, size), _score_rule(partitions, size)
-        rules = method._score_rules(sample, start, rule)
+        rules = method._score_rules(partitions.sample, start, partitions.score_rule)
     return method._run_from_rules(run, rules)
 
 
-def _default_method(names: Names, size: TableSize) -> ModelEstimator:
+def _default_method(partitions: Partitions) -> ModelEstimator:
     """Return BlindEnsemble for complete responses with small moments, DawidSkene for all others."""
+    names, (n_items, n_responses, *_) = partitions.names, partitions.size
     if not names.fitted.is_plain:
         return DawidSkene()
     M, K = len(names.annotators), len(names.alphabet.classes)
-    if size.n_responses == size.n_items * M and moment_bytes(M, K) <= MAX_AUTO_MOMENT_BYTES:
+    if n_responses == n_items * M and moment_bytes(M, K) <= MAX_AUTO_MOMENT_BYTES:
         return BlindEnsemble(moments="counts")
     return DawidSkene(start="blind")
 
 
-def _resolve_start(partitions: Partitions, method: EMEstimator, size: TableSize) -> InitialState:
+def _resolve_start(partitions: Partitions, method: EMEstimator) -> InitialState:
     """Return the start of EM; one that must be fitted is fitted to a sample of items."""
     fitted, start = partitions.names.fitted, method.start
     if isinstance(start, Model):
@@ -297,43 +310,19 @@ def _resolve_start(partitions: Partitions, method: EMEstimator, size: TableSize)
         if fitted.anchor.kind != "none":
             return start
         # Where a clustering puts one item says nothing without the others.
-        return DawidSkene().fit(_draw_sample(partitions, size)).model_
-    sample = _draw_sample(partitions, size)
+        return DawidSkene().fit(partitions.sample).model_
     if not fitted.is_plain:
-        return method._resolve_start(sample)
+        return method._resolve_start(partitions.sample)
     votes = votes_from_units(partitions.map_sum(partial(count_vote_units, threads=1)))
-    return method._resolve_start(sample, votes)
+    return method._resolve_start(partitions.sample, votes)
 
 
-def _draw_sample(partitions: Partitions, size: TableSize) -> Responses:
-    """Return the responses to a sample of items, the only ones that leave their workers.
-
-    Items are sampled by the hash of their names, so neither the sample nor its order depends on the
-    partitions.
-    """
-    share = min(1.0, SAMPLE_ITEMS / size.n_items)
-    sample: EMStatistics = partitions.map_sum(partial(_sample, share=share))
-    return sample.to_responses()
-
-
-def _score_rule(partitions: Partitions, size: TableSize) -> ScoreRule | None:
-    """Return what scores say of an item; the cuts between classes are those of a sample."""
-    if partitions.names.fitted.anchor.kind != "order":
-        return None
-    counts = partitions.map_sum(symbol_counts)
-    return ScoreRule.of(_draw_sample(partitions, size), counts)
-
-
-# Functions of one partition. The engine runs partitions in parallel, so each uses one thread.
+# Functions of one partition.
 
 
 def _size(partition: Responses) -> Integers:
     sizes = partition.n_items, partition.n_responses, partition.repeated, partition.contradictory
     return np.array(sizes)
-
-
-def _e_step(partition: Responses, evidence: tuple[Floats, Floats]) -> ExpectedCounts:
-    return expected_counts(partition, *evidence, threads=1)
 
 
 def _sample(partition: Responses, share: float) -> EMStatistics:

@@ -21,12 +21,11 @@ with needs_extra("spark"):
     from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import DoubleType, StructField, StructType
 
-from blindfuse.engines.arrow import encode, label_items, to_responses
+from blindfuse.engines.arrow import Names, encode, label_items, to_responses
 from blindfuse.engines.comparisons import fuse_pairs as fuse_pairs
 from blindfuse.engines.fitting import MapSum
 from blindfuse.engines.fitting import fit as fit
 from blindfuse.engines.fitting import predict as predict
-from blindfuse.engines.symbols import Names
 from blindfuse.model.model import Model, Rule
 
 Batches = Iterator[pa.RecordBatch]
