@@ -46,7 +46,7 @@ def test_new_items_may_be_a_matrix_with_annotators_in_another_order() -> None:
 
 def test_the_evidence_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     fusion = fuse(simulate(300, 6, 2, np.random.default_rng(0), skill=0.3).responses)
-    monkeypatch.setattr("blindfuse.fusion.evidence.HeldOut", None)
+    monkeypatch.setattr("blindfuse.fusion.evidence.held_out_gain", None)
     monkeypatch.setattr("blindfuse.fusion.evidence.DawidSkene", None)
     monkeypatch.setattr("blindfuse.diagnostics.diagnose.measure_information", None)
     assert fusion.diagnostics is fusion.diagnostics
