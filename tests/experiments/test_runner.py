@@ -1,8 +1,3 @@
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 from experiments.methods import ALG_2, EM, VOTE
@@ -10,42 +5,7 @@ from experiments.results import Results
 from experiments.runner import estimate_time, order_tasks, run_tasks
 from experiments.settings import TABLE_1, TABLE_2
 from experiments.tasks import Task
-from tests.support.experiment_cases import small_task, without_times
-
-ROOT = Path(__file__).parents[2]
-RUN_48_TASKS = """
-import sys, time
-from pathlib import Path
-from experiments.results import Results
-from experiments.runner import run_tasks
-from experiments.tasks import Task
-tasks = [Task("Table I, K = 2", method, seed, 300)
-         for seed in range(12) for method in ("Majority Voting", "KOS", "TE", "Oracle")]
-run_tasks(tasks, Results(Path(sys.argv[1])), before=lambda task: time.sleep(float(sys.argv[2])))
-"""
-
-
-def test_a_killed_run_continues_where_it_stopped(tmp_path: Path) -> None:
-    def start(path: Path, pause: float) -> subprocess.Popen[bytes]:
-        return subprocess.Popen([sys.executable, "-c", RUN_48_TASKS, path, str(pause)], cwd=ROOT)
-
-    complete, killed = tmp_path / "complete.jsonl", tmp_path / "killed.jsonl"
-    assert start(complete, 0).wait(timeout=120) == 0
-    for _ in range(2):
-        before = killed.stat().st_size if killed.exists() else 0
-        process = start(killed, 0.05)
-        deadline = time.monotonic() + 60
-        while not (killed.exists() and killed.stat().st_size > before):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        os.kill(process.pid, signal.SIGKILL)
-        assert process.wait(timeout=30) == -signal.SIGKILL
-        assert len(Results(killed).by_task) < 48
-    survived = killed.read_bytes()
-    assert start(killed, 0).wait(timeout=120) == 0
-    assert killed.read_bytes().startswith(survived)
-    assert without_times(Results(killed)) == without_times(Results(complete))
-    assert len(killed.read_bytes().splitlines()) == 48
+from tests.support.experiment_cases import small_task
 
 
 def test_tasks_with_a_result_are_not_run_again(tmp_path: Path) -> None:
