@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from blindfuse.errors import capitalize
+from blindfuse.metrics import Interval
 from blindfuse.result import Paragraph
 
 MAX_NAME_LENGTH, MAX_PARAGRAPH_LENGTH = 120, 2_000
@@ -168,10 +169,9 @@ def percent(share: float | None, digits: int = 1) -> str:
     return "–" if share is None or share != share else f"{100 * share:.{digits}f}\u00a0%"
 
 
-def percent_range(low: float | None, high: float | None, digits: int = 1) -> str:
-    """Return an interval of shares as text, and a dash for None and NaN."""
-    missing = low is None or high is None or low != low
-    return "–" if missing else f"{percent(low, digits)} to {percent(high, digits)}"
+def coefficient(name: str, agreement: Interval) -> tuple[str, str]:
+    """Return a coefficient of agreement as a number at the top of the page."""
+    return f"{agreement.value:.2f}", f"{name} ({agreement.low:.2f} to {agreement.high:.2f})"
 
 
 def how_many(shown: Sequence[Any], total: int, noun: str, which: str = "") -> str:

@@ -14,6 +14,7 @@ from blindfuse.report.blocks import (
     Section,
     Table,
     Text,
+    coefficient,
     distinct_names,
     how_many,
     interval_fields,
@@ -35,9 +36,7 @@ def figures(fusion: Fusion) -> Iterator[tuple[str, str]]:
         value, _, interval = expected.interval().replace(" %", "\u00a0%").partition(" (")
         yield value, f"expected error ({interval}"
     if diagnostics.information is not None:
-        alpha = diagnostics.information.alpha
-        interval = f"{alpha.low:.2f} to {alpha.high:.2f}"
-        yield f"{alpha.value:.2f}", f"agreement, Krippendorff’s α ({interval})"
+        yield coefficient("agreement, Krippendorff’s α", diagnostics.information.alpha)
     needing = items.needs_another_label.sum()
     share = f"{100 * needing / n:.0f} %"
     yield f"{needing:,}", f"labels could change with one more response ({share})"

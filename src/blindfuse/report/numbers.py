@@ -6,7 +6,7 @@ import numpy as np
 
 from blindfuse.numbers.annotators import FLAGS
 from blindfuse.numbers.number_fusion import NumberFusion
-from blindfuse.report.blocks import REMARK_KEY, Block, Field, Section, Table, Text
+from blindfuse.report.blocks import REMARK_KEY, Block, Field, Section, Table, Text, coefficient
 from blindfuse.report.charts import histogram, points
 from blindfuse.report.tables import annotator_table, item_table
 
@@ -17,8 +17,7 @@ def figures(fusion: NumberFusion) -> Iterator[tuple[str, str]]:
     yield f"±{half:.3g}", "95 % interval of an estimate (median)"
     yield f"{fusion.values.std():.3g}", "standard deviation of the estimates"
     for name, agreement in fusion.agreement.items():
-        interval = f"{agreement.low:.2f} to {agreement.high:.2f}"
-        yield f"{agreement.value:.2f}", f"{name} ({interval})"
+        yield coefficient(name, agreement)
 
 
 def sections(fusion: NumberFusion) -> Iterator[Section]:

@@ -12,10 +12,10 @@ from blindfuse.report.blocks import (
     Section,
     Table,
     Text,
+    coefficient,
     distinct_names,
     interval_fields,
     percent,
-    percent_range,
     visible,
 )
 from blindfuse.report.charts import points
@@ -30,12 +30,10 @@ CLEAR = 0.9
 def figures(fusion: SetFusion) -> Iterator[tuple[str, str]]:
     """Yield the numbers at the top of the page with their descriptions."""
     if fusion.correct_sets is not None:
-        value, low, high = fusion.correct_sets
-        interval = percent_range(low, high, 0)
-        yield percent(value, 0), f"of the sets are expected to be correct ({interval})"
+        value, low, high = (percent(share, 0) for share in fusion.correct_sets)
+        yield value, f"of the sets are expected to be correct ({low} to {high})"
     for name, agreement in fusion.agreement.items():
-        interval = f"{agreement.low:.2f} to {agreement.high:.2f}"
-        yield f"{agreement.value:.2f}", f"agreement, {name} ({interval})"
+        yield coefficient(f"agreement, {name}", agreement)
     yield f"{fusion.chosen.sum(axis=1).mean():.1f}", "classes per item"
     needing = np.count_nonzero(fusion.needs_another_label)
     yield f"{needing:,}", "sets could change with one more response"
