@@ -128,18 +128,6 @@ class ReadOptions(TypedDict, total=False):
     levels: Levels
 
 
-class ComparisonOptions(TypedDict, total=False):
-    """The keyword arguments of ``read`` for comparisons."""
-
-    left: str | None
-    right: str | None
-    winner: str | None
-    annotator: str | None
-    prompt: str | None
-    weight: str | None
-    missing: Any
-
-
 Paths = FileInput | Iterable[FileInput]
 
 
@@ -159,9 +147,7 @@ def read(
     paths: Paths, *, kind: Literal["numbers"], **options: Unpack[ReadOptions]
 ) -> Read[Numbers]: ...
 @overload
-def read(
-    paths: Paths, *, kind: Literal["comparisons"], **options: Unpack[ComparisonOptions]
-) -> Read[Comparisons]: ...
+def read(paths: Paths, *, kind: Literal["comparisons"], **options: Any) -> Read[Comparisons]: ...
 @overload
 def read(paths: Paths, *, kind: Kind, **options: Any) -> Read[Any]: ...
 def read(
