@@ -4,15 +4,51 @@ import io
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from blindfuse import BadFile, read
-from tests.support.reader_files import SMALL, WRITERS, assert_refused, stream, write_file
+from tests.support.reader_files import (
+    SMALL,
+    WRITERS,
+    assert_refused,
+    labels_by_name,
+    stream,
+    write_file,
+)
 
 
 @pytest.mark.parametrize("text", ["[1, 2]", "[]", '{"a": ', "[" * 100_000, '[{"a": 1}, 3]', "{}"])
 def test_json_that_is_not_a_list_of_objects_is_refused(text: str) -> None:
     assert_refused(lambda: read(stream(text)))
+
+
+@pytest.mark.parametrize("n_items", [1, 3, 12])
+def test_every_shape_of_a_document_gives_the_same_responses(n_items: int) -> None:
+    """Also where all lists have the same length, as columns have."""
+    cells = {
+        (f"q{n}", who): "xy"[(n + at) % 2] for n in range(n_items) for at, who in enumerate("abc")
+    }
+    rows = [{"item": i, "annotator": a, "label": label} for (i, a), label in cells.items()]
+    frame = pd.DataFrame(rows)
+    shapes = {
+        "records": frame.to_json(orient="records"),
+        "columns": frame.to_json(),
+        "split": frame.to_json(orient="split"),
+        "lists": json.dumps(frame.to_dict("list")),
+        "by item": json.dumps(
+            {i: g.drop(columns="item").to_dict("records") for i, g in frame.groupby("item")}
+        ),
+        "by annotator": json.dumps(
+            {
+                a: g.drop(columns="annotator").to_dict("records")
+                for a, g in frame.groupby("annotator")
+            }
+        ),
+    }
+    for name, text in shapes.items():
+        if n_items > 1 or name != "by item":  # one list may hold the rows themselves
+            assert labels_by_name(read(stream(text)).responses) == cells
 
 
 def test_errors_in_json_lines_give_the_line(tmp_path: Path) -> None:

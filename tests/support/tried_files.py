@@ -705,7 +705,7 @@ def _files() -> list[TriedFile]:
                 f"pandas: to_json(orient={orient!r})",
                 FRAME.to_json(orient=orient, lines=orient == "lines").encode(),
             )
-            for orient in ("columns", "records")
+            for orient in ("columns", "records", "split")
         ),
         json_file("JSON by columns", columns),
         json_file("JSON object {item: {annotator: label}}", by_item),
@@ -750,6 +750,10 @@ def _as_tar(content: bytes) -> bytes:
 
 def _json_shapes(by_item: Mapping[str, Mapping[str, str]]) -> list[TriedFile]:
     """Responses nested by item, by annotator or by judge."""
+    by_annotator = {
+        who: [{"item": item, "label": label} for (item, a), label in LABELS.items() if a == who]
+        for who in ANNOTATORS
+    }
     responses = {
         item: [{"annotator": who, "label": label} for who, label in one.items()]
         for item, one in by_item.items()
@@ -763,6 +767,8 @@ def _json_shapes(by_item: Mapping[str, Mapping[str, str]]) -> list[TriedFile]:
         for row in [*long_rows(), {"item": "q00", "annotator": "joe"}]
     ]
     shapes: dict[str, Any] = {
+        "{item: [{annotator, label}]}": responses,
+        "{annotator: [{item, label}]}": by_annotator,
         "{run: {results: [{item, annotator, label}]}}": {"run": {"results": long_rows()}},
         "{id, votes: [{annotator, label}]}": [
             {"id": item, "votes": one} for item, one in responses.items()

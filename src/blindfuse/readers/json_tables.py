@@ -12,7 +12,7 @@ from blindfuse.errors import BadFile
 from blindfuse.readers.delimited import check_utf8, decode_head
 from blindfuse.readers.sources import Source
 from blindfuse.readers.tables import Record, Table, cell_text, check_columns
-from blindfuse.responses.column_names import is_known_name
+from blindfuse.responses.column_names import is_known_name, name_of_role
 from blindfuse.responses.detection import SAMPLE_ROWS
 
 _BOM = b"\xef\xbb\xbf"
@@ -99,7 +99,8 @@ def _find_objects(document: Any) -> list[Any]:
     """Return the rows of a document as objects.
 
     The document is a list of objects; an object with one list of objects, such as ``results``;
-    labels by item; a table by columns, as pandas writes it; or a single object.
+    lists of objects by item or annotator; labels by item; a table by columns, as pandas writes it;
+    or a single object.
     """
     if isinstance(document, list):
         return document
@@ -109,6 +110,8 @@ def _find_objects(document: Any) -> list[Any]:
     lists = [value for value in values if _is_list_of_objects(value)]
     if len(lists) == 1:
         return list(lists[0])
+    if lists and len(lists) == len(document):
+        return _rows_of_lists(document)
     inner = values[0] if len(document) == 1 else None
     if isinstance(inner, dict) and any(map(_is_list_of_objects, inner.values())):
         return _find_objects(inner)
@@ -117,6 +120,9 @@ def _find_objects(document: Any) -> list[Any]:
         if len(document) > 2 and are_labels and not any(map(is_known_name, document)):
             return [{"item": key, "label": value} for key, value in document.items()]
         return [document]
+    if document.keys() <= {"columns", "index", "data"}:  # as pandas splits a table
+        names = [str(name) for name in document.get("columns", ())]
+        return [dict(zip(names, row, strict=False)) for row in document.get("data", ())]
     if len(values) > 1 and all(isinstance(value, dict) for value in values):
         return _rows_of_objects(document)
     if len(values) > 1 and len({len(value) for value in values}) == 1:
@@ -126,6 +132,19 @@ def _find_objects(document: Any) -> list[Any]:
 
 def _is_list_of_objects(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
+
+
+def _rows_of_lists(document: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the rows of ``{item: [response]}`` or ``{annotator: [response]}``.
+
+    The keys have the one of these roles that no field of the responses has.
+    """
+    first, *others = (rows[0].keys() for rows in document.values())
+    fields = [field for field in first if all(field in keys for keys in others)]
+    absent = [role for role in ("item", "annotator") if name_of_role(role, fields) is None]
+    if len(absent) != 1 or name_of_role("label", fields) is None:
+        return []
+    return [{absent[0]: key, **row} for key, rows in document.items() for row in rows]
 
 
 def _rows_of_objects(document: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:

@@ -17,7 +17,8 @@ TRUTH_VALUES = {
 """Spellings of true and false, in lower case."""
 
 MISSING_MARKERS = word_set(
-    r"NA N/A n/a #N/A #NA <NA> NaN nan NAN -NaN -nan None NULL null \N <missing> NaT"
+    r"NA N/A n/a #N/A #NA <NA> NaN nan NAN -NaN -nan None NULL null \N <missing> NaT "
+    "1.#IND -1.#IND 1.#QNAN -1.#QNAN"
 )
 """Labels treated as missing: what pandas, R, Excel, SQL and JSON write for a missing value."""
 
