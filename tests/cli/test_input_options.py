@@ -77,7 +77,9 @@ def test_labels_in_other_spellings_than_the_classes_are_refused_with_the_option(
     options = ("fuse", "votes.csv", "--classes", "Cat,Cow,Dog")
     assert refuse(*options).endswith("with --fold-case.")
     succeed(*options, "--fold-case")
-    assert refuse("fuse", "votes.csv", "--classes", "Cat,Cow,Owl").endswith("mark them as missing.")
+    message = refuse("fuse", "votes.csv", "--classes", "Cat,Cow,Owl")
+    assert "Labels 'dog', 'cat', 'cow'" in message
+    assert "Add them to --classes, mark them as missing, or read other spellings" in message
 
 
 def test_a_long_table_of_numbers_is_refused_with_the_options_that_name_its_columns() -> None:
