@@ -173,7 +173,7 @@ def test_spectral_start_does_not_form_a_matrix_of_items() -> None:
         ([[0, 1], [1, 0]], 3, BadLabels, "classes=3 is more than the 2 clusters"),
         ([[0, 1], [1, 0]], 1, BadParameter, "classes=1 must be"),
         ([[0, 1], [1, 0]], None, NotIdentifiable, "too few to choose the number of classes"),
-        ([[0, 0], [0, 0]], 2, BadLabels, "more than the 1 clusters"),
+        ([[0, 0], [0, 0]], 2, BadLabels, "more than the 1 cluster"),
         ([[-1, -1], [-1, -1]], 2, BadLabels, "nothing to fuse"),
     ],
 )
