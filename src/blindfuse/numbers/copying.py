@@ -11,6 +11,7 @@ from blindfuse.numbers.agreement import centred_ranks
 from blindfuse.numbers.factor_model import fit_factor
 from blindfuse.numbers.table import Numbers
 from blindfuse.responses.coding import CodedNames
+from blindfuse.responses.table import Cells
 from blindfuse.typing import Array, Codes, Floats
 
 Groups = tuple[tuple[int, ...], ...]
@@ -152,6 +153,6 @@ def merge_groups(table: Numbers, copies: CopiedRatings | None) -> Numbers:
     leader = np.arange(table.n_annotators)
     for members in copies.groups:
         leader[list(members)] = members[0]
-    items = CodedNames(table.item_of_response(), table.items, [])
-    annotators = CodedNames(leader[table.codes], table.annotators, [])
-    return Numbers.collect(items, annotators, table.values, "mean")
+    items = CodedNames(table.item_of_response(), table.items)
+    annotators = CodedNames(leader[table.codes], table.annotators)
+    return Numbers.collect(Cells(items, annotators, table.values), table.values, "mean")

@@ -59,6 +59,5 @@ def simulate_numbers(
     scale[order[n_useless : n_useless + n_reversed]] *= -1
     ratings = bias + scale * truth[:, None] + noise * rng.normal(size=(n_items, n_annotators))
     present = rng.random(ratings.shape) >= missing
-    names = np.arange(n_items), np.arange(n_annotators)
-    numbers = Numbers.of_matrix(*names, np.where(present, ratings, np.nan))
+    numbers = Numbers.from_matrix(np.where(present, ratings, np.nan))
     return NumberSimulation(numbers, truth, bias, scale, noise)

@@ -8,23 +8,18 @@ import numpy as np
 
 from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.responses import frames
-from blindfuse.responses.coding import as_column
 from blindfuse.responses.detection import ColumnOptions, detect_column, is_long
 from blindfuse.responses.inputs import (
-    LongTable,
     Names,
     Values,
-    as_matrix,
-    cell_description,
-    code_columns,
-    names_or_numbers,
+    long_cells,
+    matrix_cells,
     read_long,
     read_wide,
-    row_description,
 )
 from blindfuse.responses.rows import NumberRepeats, Rows, read_only, row_of_entry
 from blindfuse.responses.scalars import as_floats, missing_number_note
-from blindfuse.responses.table import AnnotationTable
+from blindfuse.responses.table import AnnotationTable, Cells
 from blindfuse.typing import Codes, Floats
 
 
@@ -59,14 +54,12 @@ class Numbers(AnnotationTable):
         says what counts if an annotator rated an item more than once: the mean or the median of
         these ratings, the last or the first; ``"error"`` raises an error.
         """
-        return cls._from_long(LongTable(items, annotators, values), repeats)
+        return cls._of_cells(long_cells(items, annotators, values, "values"), repeats)
 
     @classmethod
-    def _from_long(cls, table: LongTable, repeats: NumberRepeats) -> "Numbers":
-        values = as_column(frames.values(table.values))
-        item, annotator = code_columns(table.items, table.annotators, values, "values")
-        numbers = as_floats(values, row_description)
-        return cls.collect(item, annotator, numbers, repeats)
+    def _of_cells(cls, cells: Cells, repeats: NumberRepeats = "mean") -> "Numbers":
+        """Create a table of cells with numbers."""
+        return cls.collect(cells, as_floats(cells.values, cells.describe), repeats)
 
     @classmethod
     def from_frame(
@@ -83,7 +76,7 @@ class Numbers(AnnotationTable):
         Columns that are not named are detected, as in :meth:`Responses.from_frame`.
         """
         named = ColumnOptions(item, annotator, value)
-        return cls._from_long(read_long(frame, named, "Numbers.from_frame"), repeats)
+        return cls._of_cells(read_long(frame, named, "Numbers.from_frame"), repeats)
 
     @classmethod
     def from_wide(cls, frame: Any, *, item: str | None = None) -> "Numbers":
@@ -92,19 +85,14 @@ class Numbers(AnnotationTable):
         ``item`` is the column with the item names; without it, items are named by the index of
         pandas or numbered from 0.
         """
-        table = read_wide(frame, item)
-        return cls.from_matrix(table.matrix, items=table.items, annotators=table.annotators)
+        return cls._of_cells(read_wide(frame, item))
 
     @classmethod
     def from_matrix(
         cls, array: Any, *, items: Names | None = None, annotators: Names | None = None
     ) -> "Numbers":
         """Read ``array[item, annotator]`` of numbers; NaN and None mean no rating."""
-        matrix = as_matrix(array)
-        n_items, n_annotators = matrix.shape
-        names = names_or_numbers(annotators, n_annotators, "annotators")
-        numbers = as_floats(matrix.reshape(-1), cell_description(names)).reshape(matrix.shape)
-        return cls.of_matrix(names_or_numbers(items, n_items, "items"), names, numbers)
+        return cls._of_cells(matrix_cells(array, items, annotators))
 
     @property
     def values(self) -> Floats:

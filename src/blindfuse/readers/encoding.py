@@ -30,6 +30,7 @@ from blindfuse.responses.rows import Repeats, repeat_notes
 from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.scores import Levels
 from blindfuse.responses.set_coding import code_sets
+from blindfuse.responses.table import Cells
 from blindfuse.responses.values import LabelOptions, LabelRules
 from blindfuse.typing import Array
 
@@ -261,10 +262,11 @@ def encode_sets(tables: Sequence[Table], parsed: ParsedResponses, encoding: Enco
     factors = [factorize(frame[role]) for role in ("item", "annotator")]
     forms = name_forms(*(names for _, names in factors))
     item, annotator = (
-        CodedNames(*code_names(table, factor, coded.codes, role, forms), [])
+        CodedNames(*code_names(table, factor, coded.codes, role, forms))
         for factor, role in zip(factors, forms, strict=True)
     )
-    responses = ResponseSets.from_codes(item, annotator, coded, encoding.repeats)
+    cells = Cells(item, annotator, coded.codes)
+    responses = ResponseSets.from_codes(cells, coded, encoding.repeats)
     responses = replace(responses, remarks=(*responses.remarks, *name_notes(forms)))
     classes = set(responses.classes.tolist())
     gold, gold_notes = matching_gold(parsed.gold, sets_by(classes, separator), classes.issuperset)

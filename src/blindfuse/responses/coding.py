@@ -94,7 +94,7 @@ class CodedNames(NamedTuple):
 
     codes: Array
     names: Array
-    notes: list[str]
+    notes: Sequence[str] = ()
 
 
 def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
@@ -107,7 +107,7 @@ def code_names(values: ArrayLike, kind: str, plain: bool = True) -> CodedNames:
         array = array.astype(np.int64) if np.all(np.abs(array) < 2**53) else array
     if array.dtype.kind in "iu":
         codes, firsts = factorize_integers(array)
-        return CodedNames(codes, array[firsts], [])
+        return CodedNames(codes, array[firsts])
     is_text = array.dtype.kind in "OUT"
     codes, distinct = factorize(array) if is_text else _by_appearance(array)
     notes: list[str] = []

@@ -1,7 +1,7 @@
 """What tables of labels, sets and numbers are read from: columns, matrices and frames."""
 
-from collections.abc import Callable, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -23,72 +23,80 @@ from blindfuse.responses.coding import (
 from blindfuse.responses.column_names import QUESTION_NAMES, base_name
 from blindfuse.responses.comparison_detection import refuse_comparisons
 from blindfuse.responses.detection import ColumnOptions, gold_column, is_long, long_columns
+from blindfuse.responses.rows import item_dtype
 from blindfuse.responses.scalars import key_value, name_key
+from blindfuse.responses.table import Cells
 from blindfuse.responses.values import LabelOptions
-from blindfuse.responses.wide_detection import wide_candidates, wide_columns
+from blindfuse.responses.wide_detection import transposed_note, wide_candidates, wide_columns
 from blindfuse.typing import Array
 
 Names = Sequence[Any] | Array
 Values = ArrayLike | Sequence[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class LongTable:
-    """Columns of items, annotators and responses, with one row per response.
-
-    ``order`` are the categories of a column of ordered categories.
-    """
-
-    items: Values
-    annotators: Values
-    values: Values
-    notes: Sequence[str] = ()
-    order: Sequence[Any] = ()
+row_description = "row {}".format
+"""Name a row of a long table, for errors."""
 
 
-@dataclass(frozen=True, eq=False)
-class WideTable:
-    """``matrix[item, annotator]`` of responses; items and annotators without names are None."""
-
-    matrix: Array
-    items: Names | None = None
-    annotators: Names | None = None
-    notes: Sequence[str] = ()
-    order: Sequence[Any] = ()
-
-    def long(self) -> LongTable:
-        """Return one row per cell. Items that occur twice are one item."""
-        n_items, n_annotators = self.matrix.shape
-        items = np.arange(n_items) if self.items is None else self.items
-        names = self.annotators
-        annotators = np.arange(n_annotators) if names is None else as_names(names)
-        return LongTable(
-            np.repeat(items, n_annotators),
-            np.tile(annotators, n_items),
-            self.matrix.reshape(-1),
-            self.notes,
-            self.order,
-        )
-
-
-def code_columns(
-    items: Any, annotators: Any, responses: Sized, noun: str
-) -> tuple[CodedNames, CodedNames]:
-    """Return the codes of the items and the annotators of a long table with these responses."""
-    columns = [as_column(frames.values(column)) for column in (items, annotators)]
-    check_equal_lengths({"items": columns[0], "annotators": columns[1], noun: responses})
+def long_cells(items: Any, annotators: Any, values: Any, noun: str) -> Cells:
+    """Return the responses of three columns; ``noun`` names the third, for errors."""
+    columns = [as_column(frames.values(column)) for column in (items, annotators, values)]
+    check_equal_lengths(dict(zip(("items", "annotators", noun), columns, strict=True)))
     kinds = "item", "annotator"
 
     def code(first: int, last: int) -> list[CodedNames]:
         return [code_names(columns[at], kinds[at]) for at in range(first, last)]
 
     item, annotator = chain.from_iterable(map_threads(code, 2, None, 1))
-    return item, annotator
+    return Cells(item, annotator, columns[2], row_description, order=frames.series_order(values))
 
 
-def row_description(row: int) -> str:
-    """Name a row of a long table, for errors."""
-    return f"row {row}"
+def matrix_cells(
+    array: Any, items: Names | None = None, annotators: Names | None = None, unique: bool = True
+) -> Cells:
+    """Return the cells of ``array[item, annotator]``; rows and columns without names are numbered.
+
+    Unless items must be ``unique``, those that occur twice are one item.
+    """
+    matrix = as_matrix(array)
+    shape = matrix.shape
+    item = _code_lines(items, shape[0], "items", unique)
+    annotator = _code_lines(annotators, shape[1], "annotators")
+
+    def describe(at: int) -> str:
+        row, column = divmod(at, shape[1])
+        return f"row {row}, column {list_names(annotator.names[[column]])}"
+
+    return Cells(
+        item._replace(codes=np.repeat(item.codes, shape[1])),
+        annotator._replace(codes=np.tile(annotator.codes, shape[0])),
+        matrix.reshape(-1),
+        describe,
+        transposed_note(shape[1], shape[0]),
+        is_wide=True,
+    )
+
+
+def _code_lines(names: Names | None, count: int, kind: str, unique: bool = True) -> CodedNames:
+    """Return the codes of rows or columns, by default with numbers from 0 as names."""
+    codes = np.arange(count, dtype=item_dtype(count))
+    if names is None:
+        return CodedNames(codes, np.arange(count))
+    array = as_names(names)
+    if len(array) != count:
+        raise BadLabels(
+            f"{kind}= has {len(array):,} names, but the matrix has {count:,} {kind}. "
+            "Pass one name each."
+        )
+    coded = code_names(array, kind[:-1], plain=False)
+    if len(coded.names) == count:
+        return CodedNames(codes, array)
+    if unique:
+        repeated = coded.names[np.bincount(coded.codes) > 1]
+        raise BadLabels(
+            f"{kind}= contains {list_names(repeated)} more than once. Names must be unique."
+        )
+    return coded
 
 
 def label_options(
@@ -149,96 +157,63 @@ def stack_columns(columns: list[Array]) -> Array:
     return np.stack(columns, axis=1)
 
 
-def cell_description(annotators: Array) -> Callable[[int], str]:
-    """Return a function that names a cell of a flat matrix ``[item, annotator]``, for errors."""
-
-    def describe(at: int) -> str:
-        row, column = divmod(at, len(annotators))
-        return f"row {row}, column {list_names(annotators[[column]])}"
-
-    return describe
-
-
-def names_or_numbers(names: Names | None, count: int, kind: str) -> Array:
-    """Return the names of rows or columns, which must be unique; by default numbers from 0."""
-    if names is None:
-        return np.arange(count)
-    array = as_names(names)
-    if len(array) != count:
-        raise BadLabels(
-            f"{kind}= has {len(array):,} names, but the matrix has {count:,} {kind}. "
-            "Pass one name each."
-        )
-    codes, distinct, _ = code_names(array, kind[:-1], plain=False)
-    if len(distinct) < count:
-        repeated = distinct[np.bincount(codes) > 1]
-        raise BadLabels(
-            f"{kind}= contains {list_names(repeated)} more than once. Names must be unique."
-        )
-    return array
-
-
 # Frames
 
 
-def read_frame(frame: Any, named: ColumnOptions, reader: str) -> LongTable | WideTable:
-    """Read the columns of a long or a wide frame; ``reader`` is the function that the user called.
+def read_frame(frame: Any, named: ColumnOptions, reader: str, unique: bool = False) -> Cells:
+    """Read a long or a wide frame; ``reader`` is the function that the user called.
 
-    Columns that are not named are detected, and notes say so.
+    Columns that are not named are detected, and notes say so. ``unique`` is that of matrices.
     """
     frame = frames.with_index(frame)
     sample = frames.FrameSample(frame, call=f" to {reader}")
     refuse_comparisons(sample, named)
     if is_long(sample, named):
-        return _long_table(frame, sample, named)
+        return _long_frame(frame, sample, named)
     gold = gold_column([sample], named.annotators)
     found = wide_columns(sample, *wide_candidates(sample, named), gold, named)
     is_all = len(found.annotators) == len(sample.columns)
     notes = [] if is_all else found.notes([] if named.annotators else sample.columns)
-    return _wide_table(frame, found.item, found.annotators, [*notes, *_gold_note(found.gold)])
+    notes += _gold_note(found.gold)
+    return _wide_frame(frame, found.item, found.annotators, notes, unique)
 
 
-def read_long(frame: Any, named: ColumnOptions, reader: str) -> LongTable:
+def read_long(frame: Any, named: ColumnOptions, reader: str) -> Cells:
     """As :func:`read_frame`, of a frame with one row per response."""
     frame = frames.with_index(frame)
-    return _long_table(frame, frames.FrameSample(frame, call=f" to {reader}"), named)
+    return _long_frame(frame, frames.FrameSample(frame, call=f" to {reader}"), named)
 
 
-def read_wide(frame: Any, item: str | None) -> WideTable:
+def read_wide(frame: Any, item: str | None) -> Cells:
     """Read a frame with one row per item; all columns but ``item`` are annotators."""
     frame = frames.with_index(frame) if item is not None else frame
     annotators = [name for name in frames.column_names(frame) if name != item]
-    return _wide_table(frame, item, annotators)
+    return _wide_frame(frame, item, annotators)
 
 
-def read_cells(data: Any, named: ColumnOptions, reader: str) -> LongTable:
-    """Read a frame or a matrix ``[item, annotator]`` as one row per response."""
-    is_frame = frames.is_frame(data)
-    table = read_frame(data, named, reader) if is_frame else WideTable(as_matrix(data))
-    return table.long() if isinstance(table, WideTable) else table
-
-
-def _long_table(frame: Any, sample: frames.FrameSample, named: ColumnOptions) -> LongTable:
+def _long_frame(frame: Any, sample: frames.FrameSample, named: ColumnOptions) -> Cells:
     columns = long_columns(sample, named)
     _refuse_questions(sample, columns)
     gold = gold_column([sample], list(columns.values()))
+    cells = long_cells(*frames.columns(frame, list(columns.values())), noun="labels")
     notes = [*_detection_note(columns, named), *_gold_note(gold)]
-    items, annotators, values = frames.columns(frame, list(columns.values()))
-    order = frames.category_order(frame, [columns["label"]])
-    return LongTable(items, annotators, values, notes, order)
+    return replace(cells, notes=notes, order=frames.category_order(frame, [columns["label"]]))
 
 
-def _wide_table(
-    frame: Any, item: str | None, annotators: Sequence[str], notes: Sequence[str] = ()
-) -> WideTable:
+def _wide_frame(
+    frame: Any,
+    item: str | None,
+    annotators: Sequence[str],
+    notes: Sequence[str] = (),
+    unique: bool = True,
+) -> Cells:
     """Read these columns. Without an item column, items are the index of pandas, if it names."""
-    if item is None:
-        items, columns = frames.index_values(frame), frames.columns(frame, annotators)
-    else:
-        items, *columns = frames.columns(frame, [item, *annotators])
-        items = as_plain_names(items)
+    items, columns = frames.index_values(frame), frames.columns(frame, annotators)
+    if item is not None:
+        items = as_plain_names(*frames.columns(frame, [item]))
+    cells = matrix_cells(stack_columns(columns), items, annotators, unique)
     order = frames.category_order(frame, annotators)
-    return WideTable(stack_columns(columns), items, annotators, notes, order)
+    return replace(cells, notes=[*notes, *cells.notes], order=order)
 
 
 def _refuse_questions(table: frames.FrameSample, columns: Mapping[str, str]) -> None:

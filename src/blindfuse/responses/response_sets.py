@@ -9,16 +9,14 @@ import numpy as np
 
 from blindfuse.errors import BadParameter
 from blindfuse.responses import frames
-from blindfuse.responses.coding import CodedNames, as_column, check_classes
+from blindfuse.responses.coding import as_column, check_classes
 from blindfuse.responses.detection import ColumnOptions, require_column
 from blindfuse.responses.inputs import (
-    LongTable,
     Names,
     Values,
-    code_columns,
     label_options,
-    read_cells,
-    row_description,
+    long_cells,
+    read_frame,
 )
 from blindfuse.responses.notes import count_note, names_note
 from blindfuse.responses.responses import Responses
@@ -31,7 +29,7 @@ from blindfuse.responses.set_coding import (
     distinct_rows,
     join_rows,
 )
-from blindfuse.responses.table import AnnotationTable
+from blindfuse.responses.table import AnnotationTable, Cells
 from blindfuse.responses.values import LabelOptions
 from blindfuse.typing import Array, Floats, Integers
 
@@ -95,45 +93,33 @@ class ResponseSets(AnnotationTable):
             class, and all of them count.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        table = LongTable(items, annotators, sets)
-        return cls._from_long(table, options, separator, repeats)
+        cells = long_cells(items, annotators, sets, "sets")
+        return cls._of_cells(cells, options, separator, repeats)
 
     @classmethod
-    def _from_long(
-        cls, table: LongTable, options: LabelOptions, separator: str | None, repeats: Repeats
+    def _of_cells(
+        cls, cells: Cells, options: LabelOptions, separator: str | None, repeats: Repeats
     ) -> "ResponseSets":
-        cells = as_column(frames.values(table.values)).tolist()
-        item, annotator = code_columns(table.items, table.annotators, cells, "sets")
-        coded = code_sets(cells, options, separator, row_description)
-        coded = coded._replace(notes=[*table.notes, *coded.notes])
-        return cls.from_codes(item, annotator, coded, repeats)
+        """Create responses of cells with sets."""
+        coded = code_sets(cells.values.tolist(), options, separator, cells.describe)
+        return cls.from_codes(cells, coded, repeats)
 
     @classmethod
-    def from_codes(
-        cls,
-        item: CodedNames,
-        annotator: CodedNames,
-        coded: CodedSets,
-        repeats: Repeats,
-        *,
-        rows_may_be_classes: bool = True,
-    ) -> "ResponseSets":
-        """Create responses from codes of items, annotators and sets; a negative code is missing.
+    def from_codes(cls, cells: Cells, coded: CodedSets, repeats: Repeats) -> "ResponseSets":
+        """Create responses of cells with sets that are coded; a negative code is missing.
 
-        ``rows_may_be_classes`` says that several rows of an item and annotator may be one set.
+        If no row names two classes, several rows of an item and annotator may be one set.
         """
         codes, members, notes = coded.codes, coded.members, [*coded.notes]
-        is_joined = rows_may_be_classes and repeats == "most_frequent"
-        if is_joined and members.sum(axis=1).max(initial=0) <= 1:
-            codes, members, joined = join_rows(item.codes, annotator.codes, codes, members)
+        if repeats == "most_frequent" and members.sum(axis=1).max(initial=0) <= 1:
+            codes, members, joined = join_rows(
+                cells.items.codes, cells.annotators.codes, codes, members
+            )
             notes += count_note(
                 joined,
                 "response{s} with one row per class: all rows of an item and annotator are one set",
             )
-        notes += [*item.notes, *annotator.notes]
-        return cls.collect(
-            item, annotator, codes, repeats, notes, classes=coded.classes, members=members
-        )
+        return cls.collect(cells, codes, repeats, notes, classes=coded.classes, members=members)
 
     @classmethod
     def from_indicators(
@@ -151,11 +137,10 @@ class ResponseSets(AnnotationTable):
         """
         names = check_classes(classes)
         ticks = as_ticks(indicators, len(names))
-        item, annotator = code_columns(items, annotators, ticks, "indicators")
         members, codes = distinct_rows(np.nan_to_num(ticks) == 1)
         codes[np.isnan(ticks).all(axis=1)] = -1
-        coded = CodedSets(codes, names, members, [])
-        return cls.from_codes(item, annotator, coded, repeats, rows_may_be_classes=False)
+        cells = long_cells(items, annotators, codes, "indicators")
+        return cls.collect(cells, codes, repeats, classes=names, members=members)
 
     @classmethod
     def from_frame(
@@ -184,8 +169,8 @@ class ResponseSets(AnnotationTable):
             names = indicators if classes is None else classes
             return cls.from_indicators(items, annotators, ticks, classes=names, repeats=repeats)
         options = label_options(classes, missing, keep_na, fold_case)
-        long = read_cells(frame, ColumnOptions(item, annotator, label), "ResponseSets.from_frame")
-        return cls._from_long(long, options, separator, repeats)
+        cells = read_frame(frame, ColumnOptions(item, annotator, label), "ResponseSets.from_frame")
+        return cls._of_cells(cells, options, separator, repeats)
 
     @property
     def symbols(self) -> Array:
@@ -246,12 +231,8 @@ class ResponseSets(AnnotationTable):
         return self._responses(self.members[:, k].astype(np.int8)[self.symbols], ["no", "yes"])
 
     def _responses(self, symbols: Array, classes: Names) -> Responses:
-        return Responses.from_codes(
-            *(self.item_of_response(), self.codes, symbols),
-            items=self.items,
-            annotators=self.annotators,
-            classes=classes,
-        )
+        rows = self.by_item._replace(symbols=symbols)
+        return Responses(self.items, self.annotators, rows, classes=as_column(classes))
 
     def _unreported(self) -> list[str]:
         unreported = self.classes[self.responses_per_class == 0]

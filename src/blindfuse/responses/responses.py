@@ -12,18 +12,13 @@ from blindfuse.responses.alphabet import IDENTITY, Alphabet, Anchor, check_alpha
 from blindfuse.responses.coding import CodedNames, as_column, as_names, check_classes, code_labels
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.inputs import (
-    LongTable,
     Names,
     Values,
-    WideTable,
-    as_matrix,
-    cell_description,
-    code_columns,
     label_options,
-    names_or_numbers,
+    long_cells,
+    matrix_cells,
     read_frame,
     read_wide,
-    row_description,
 )
 from blindfuse.responses.notes import names_note
 from blindfuse.responses.recoding import (
@@ -43,9 +38,8 @@ from blindfuse.responses.scores import (
     read_probabilities,
     read_scores,
 )
-from blindfuse.responses.table import AnnotationTable
+from blindfuse.responses.table import AnnotationTable, Cells
 from blindfuse.responses.values import LabelOptions
-from blindfuse.responses.wide_detection import transposed_note
 from blindfuse.typing import Array, Floats
 
 
@@ -109,21 +103,15 @@ class Responses(AnnotationTable):
         ``fold_case`` are those of :meth:`from_long`.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        return cls._from_wide(WideTable(as_matrix(array), items, annotators), options)
+        return cls._of_cells(matrix_cells(array, items, annotators), options)
 
     @classmethod
-    def _from_wide(cls, table: WideTable, options: LabelOptions) -> "Responses":
-        n_items, n_annotators = table.matrix.shape
-        names = names_or_numbers(table.annotators, n_annotators, "annotators")
-        options = replace(options, order=table.order)
-        coded = code_labels(table.matrix.reshape(-1), options, cell_description(names))
-        return cls.of_matrix(
-            names_or_numbers(table.items, n_items, "items"),
-            names,
-            coded.codes.reshape(table.matrix.shape),
-            (*table.notes, *coded.notes, *transposed_note(n_annotators, n_items)),
-            classes=coded.names,
-        )
+    def _of_cells(
+        cls, cells: Cells, options: LabelOptions, repeats: Repeats = "most_frequent"
+    ) -> "Responses":
+        """Create responses of cells with labels."""
+        coded = code_labels(cells.values, replace(options, order=cells.order), cells.describe)
+        return cls.collect(cells, coded.codes, repeats, coded.notes, classes=coded.names)
 
     @classmethod
     def from_long(
@@ -161,16 +149,8 @@ class Responses(AnnotationTable):
             ``"error"`` raises an error.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        table = LongTable(items, annotators, labels, order=frames.series_order(labels))
-        return cls._from_long(table, options, repeats)
-
-    @classmethod
-    def _from_long(cls, table: LongTable, options: LabelOptions, repeats: str) -> "Responses":
-        labels = as_column(frames.values(table.values))
-        item, annotator = code_columns(table.items, table.annotators, labels, "labels")
-        coded = code_labels(labels, replace(options, order=table.order), row_description)
-        notes = *table.notes, *coded.notes, *item.notes, *annotator.notes
-        return cls.collect(item, annotator, coded.codes, repeats, notes, classes=coded.names)
+        cells = long_cells(items, annotators, labels, "labels")
+        return cls._of_cells(cells, options, repeats)
 
     @classmethod
     def from_frame(
@@ -201,13 +181,10 @@ class Responses(AnnotationTable):
             as in :meth:`from_long`.
         """
         named = ColumnOptions(item, annotator, label)
-        table = read_frame(frame, named, "Responses.from_frame")
-        if isinstance(table, LongTable):
-            options = label_options(classes, missing, keep_na, fold_case)
-            return cls._from_long(table, options, repeats)
+        cells = read_frame(frame, named, "Responses.from_frame", unique=True)
         # −1 may be how labelling functions abstain
-        options = label_options(classes, missing, keep_na, fold_case, abstain=True)
-        return cls._from_wide(table, options)
+        options = label_options(classes, missing, keep_na, fold_case, abstain=cells.is_wide)
+        return cls._of_cells(cells, options, repeats)
 
     @classmethod
     def from_wide(
@@ -226,7 +203,7 @@ class Responses(AnnotationTable):
         pandas or numbered from 0. The other parameters are those of :meth:`from_long`.
         """
         options = label_options(classes, missing, keep_na, fold_case)
-        return cls._from_wide(read_wide(frame, item), options)
+        return cls._of_cells(read_wide(frame, item), options)
 
     @classmethod
     def from_scores(
@@ -320,10 +297,12 @@ class Responses(AnnotationTable):
         names = {"item": as_names(items), "annotator": as_names(annotators), "symbol": symbol_names}
         columns = {"item": item_codes, "annotator": annotator_codes, "symbol": symbol_codes}
         item, annotator, symbol = check_codes(columns, names)
+        values = symbol.astype(symbol_dtype(len(symbol_names)))
         return cls.collect(
-            CodedNames(item, names["item"], []),
-            CodedNames(annotator, names["annotator"], []),
-            symbol.astype(symbol_dtype(len(symbol_names))),
+            Cells(
+                CodedNames(item, names["item"]), CodedNames(annotator, names["annotator"]), values
+            ),
+            values,
             repeats,
             remarks,
             classes=class_names,

@@ -11,14 +11,7 @@ from blindfuse.responses import frames
 from blindfuse.responses.alphabet import Anchor, ScoreScale
 from blindfuse.responses.coding import MAX_CLASSES, as_column, as_values, check_classes
 from blindfuse.responses.detection import ColumnOptions
-from blindfuse.responses.inputs import (
-    LongTable,
-    Names,
-    code_columns,
-    names_or_numbers,
-    read_cells,
-    row_description,
-)
+from blindfuse.responses.inputs import Names, long_cells, matrix_cells, read_frame
 from blindfuse.responses.rows import Repeats
 from blindfuse.responses.scalars import as_floats, missing_number_note, plain_number
 from blindfuse.typing import Array, Codes, Floats, Integers
@@ -57,29 +50,25 @@ def read_scores(
         raise BadParameter(
             "Pass items, annotators and scores as three columns, or one frame or matrix alone."
         )
-    if annotators is None:
-        long = read_cells(items, named, "Responses.from_scores")
+    if annotators is not None:
+        cells = long_cells(items, annotators, scores, "scores")
+    elif frames.is_frame(items):
+        cells = read_frame(items, named, "Responses.from_scores")
     else:
-        long = LongTable(items, annotators, scores)
-    column = as_column(frames.values(long.values))
-    item, annotator = code_columns(long.items, long.annotators, column, "scores")
-    if column.dtype.kind == "b":
+        cells = matrix_cells(items)
+    if cells.values.dtype.kind == "b":
         raise BadLabels("Scores must be numbers, not booleans. Read them as classes instead.")
-    numbers = as_floats(column, row_description)
+    numbers, (codes, names, _) = as_floats(cells.values, cells.describe), cells.annotators
     given = ~np.isnan(numbers)
-    rows = annotator.codes[given], numbers[given], np.ones(np.count_nonzero(given), dtype=np.int64)
-    symbols, anchor, remarks = score_levels(*rows, annotator.names, levels)
-    missing = missing_number_note(np.unique(numbers).tolist())
-    return table.from_codes(
-        item.codes,
-        annotator.codes,
-        anchor.symbols_of(annotator.codes, annotator.names, numbers),
-        items=item.names,
-        annotators=annotator.names,
+    rows = codes[given], numbers[given], np.ones(np.count_nonzero(given), dtype=np.int64)
+    symbols, anchor, remarks = score_levels(*rows, names, levels)
+    return table.collect(
+        cells,
+        anchor.symbols_of(codes, names, numbers),
+        repeats,
+        [*missing_number_note(np.unique(numbers).tolist()), *remarks],
         classes=ordered_classes(classes),
-        repeats=repeats,
-        remarks=(*long.notes, *item.notes, *annotator.notes, *missing, *remarks),
-        symbols=symbols,
+        symbols=check_classes(symbols),
         anchor=anchor,
     )
 
@@ -250,17 +239,13 @@ def read_probabilities(
         )
     if missing.all():
         raise BadLabels("Every probability is NaN, so there is nothing to fuse.")
-    N, M, K = probabilities.shape
+    K = probabilities.shape[2]
     class_names = np.arange(K) if classes is None else check_classes(classes)
     if len(class_names) != K:
         raise BadLabels(
             f"classes= has {len(class_names):,} names, but the probabilities are those of {K:,} "
             "classes. Pass one name each."
         )
-    return table.of_matrix(
-        names_or_numbers(items, N, "items"),
-        names_or_numbers(annotators, M, "annotators"),
-        np.where(missing, -1, probabilities.argmax(axis=2)),
-        classes=class_names,
-        probabilities=probabilities[~missing],
-    )
+    cells = matrix_cells(np.where(missing, -1, probabilities.argmax(axis=2)), items, annotators)
+    given = {"classes": class_names, "probabilities": probabilities[~missing]}
+    return table.collect(cells, cells.values, "most_frequent", **given)

@@ -1,6 +1,6 @@
 """``AnnotationTable``: what annotators reported for items, whatever the kind of response."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Self
@@ -32,13 +32,31 @@ from blindfuse.responses.rows import (
 from blindfuse.typing import Array, Codes, Flags, Integers
 
 
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What annotators reported, in any order: the way from every input to a table.
+
+    ``values`` are as the user gave them, or codes. ``describe`` names the place of a value, for
+    errors, ``order`` are the categories that an ordered column has, and ``is_wide`` says that the
+    input had one column per annotator.
+    """
+
+    items: CodedNames
+    annotators: CodedNames
+    values: Array
+    describe: Callable[[int], str] = str
+    notes: Sequence[str] = ()
+    order: Sequence[Any] = ()
+    is_wide: bool = False
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class AnnotationTable:
     """Responses of M annotators to N items, sorted by item, then by annotator.
 
     A kind of response is a subclass, which says what ``by_item.symbols`` are: codes of labels or
     sets, or numbers. It adds the fields that give them a meaning, and its constructors convert the
-    user's values, call :meth:`collect` or :meth:`of_matrix`, and leave the rest to this class.
+    values of :class:`Cells`, call :meth:`collect`, and leave the rest to this class.
 
     Attributes
     ----------
@@ -85,60 +103,32 @@ class AnnotationTable:
 
     @classmethod
     def collect(
-        cls,
-        items: CodedNames,
-        annotators: CodedNames,
-        values: Array,
-        repeats: str,
-        remarks: Sequence[str] = (),
-        **payload: Any,
+        cls, cells: Cells, values: Array, repeats: str, remarks: Sequence[str] = (), **payload: Any
     ) -> Self:
-        """Create a table of responses in any order; one per item and annotator is kept.
+        """Create a table of cells, of which one per item and annotator is kept.
 
-        ``values`` are codes or numbers; those that are negative or NaN are missing, and their items
-        and annotators are kept.
+        ``values`` are the codes or numbers that the values of the cells became; those that are
+        negative or NaN are missing, and their items and annotators are kept.
         """
         check_repeats(repeats, cls.repeats)
-        item, annotator = items.codes, annotators.codes
+        (item, items, item_notes), (annotator, annotators, notes) = cells.items, cells.annotators
         present = is_present(values)
         if not present.all():
             item, annotator, values = item[present], annotator[present], values[present]
-        shape = len(items.names), len(annotators.names)
-        item = item.astype(item_dtype(shape[0]), copy=False)
-        annotator = annotator.astype(annotator_dtype(shape[1]))
-        rows = sort_by_row_and_code(item, annotator, values, shape)
-        rows, repeated, contradictory = resolve_repeats(rows, repeats)
-        if repeated and repeats == "error":
+        item = item.astype(item_dtype(len(items)), copy=False)
+        annotator = annotator.astype(annotator_dtype(len(annotators)))
+        rows = sort_by_row_and_code(item, annotator, values, (len(items), len(annotators)))
+        rows, *counts = resolve_repeats(rows, repeats)
+        if counts[0] and repeats == "error":
             at = int(np.argmax(np.bincount(item) > np.diff(rows.starts)))
             who = int(np.argmax(np.bincount(annotator[item == at]) > 1))
             raise BadLabels(
-                f"Annotator {list_names(annotators.names[[who]])} responded to item "
-                f"{list_names(items.names[[at]])} more than once. Pass "
+                f"Annotator {list_names(annotators[[who]])} responded to item "
+                f"{list_names(items[[at]])} more than once. Pass "
                 f"repeats={cls.repeats.__args__[0]!r}, 'last' or 'first' to keep one."
             )
-        counts = repeated, contradictory
-        return cls(items.names, annotators.names, rows, *counts, tuple(remarks), **payload)
-
-    @classmethod
-    def of_matrix(
-        cls,
-        items: Array,
-        annotators: Array,
-        matrix: Array,
-        remarks: Sequence[str] = (),
-        **payload: Any,
-    ) -> Self:
-        """Create a table of ``matrix[item, annotator]`` of codes, −1 if missing, or numbers."""
-        flat, shape = matrix.reshape(-1), matrix.shape
-        columns = np.arange(shape[1], dtype=annotator_dtype(shape[1]))
-        codes = np.broadcast_to(columns, shape).reshape(-1)
-        present = is_present(flat)
-        counts = np.full(shape[0], shape[1])
-        if not present.all():
-            counts = np.count_nonzero(present.reshape(shape), axis=1)
-            codes, flat = codes[present], flat[present]
-        rows = Rows(row_starts(counts), codes, flat)
-        return cls(items, annotators, rows, remarks=tuple(remarks), **payload)
+        remarks = *cells.notes, *remarks, *item_notes, *notes
+        return cls(items, annotators, rows, *counts, remarks, **payload)
 
     # Sizes and views
 
