@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 
 from blindfuse import simulate
-from blindfuse.responses.patterns import panels, response_patterns
+from blindfuse.responses.canonical import panels, response_patterns
 
 
 def test_patterns_are_the_distinct_rows_and_panels_the_distinct_sets_of_annotators() -> None:

@@ -316,7 +316,7 @@ def _sorted_codes(column: Array, kind: str) -> tuple[Codes, Array, list[str]]:
     """Return the codes of names, the sorted names, and notes about them."""
     codes, names, notes = code_names(column, kind)
     order = _name_order(names)
-    return np.argsort(order)[codes], names[order], notes
+    return np.argsort(order)[codes], names[order], [*notes]
 
 
 def _name_order(names: Array) -> Codes:

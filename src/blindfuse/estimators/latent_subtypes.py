@@ -17,7 +17,7 @@ from blindfuse.model.posteriors import (
 )
 from blindfuse.model.shrinkage import DEFAULT_PSEUDO_COUNT, column_sums
 from blindfuse.parameters import integer_at_least
-from blindfuse.responses.patterns import group_identical_items
+from blindfuse.responses.canonical import group_identical_items
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Codes, Floats
 

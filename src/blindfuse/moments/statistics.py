@@ -11,8 +11,8 @@ from blindfuse.model.arrays import check_numbers
 from blindfuse.model.posteriors import ExpectedCounts, count_vote_units, votes_from_units
 from blindfuse.moments.counts import MomentCounts
 from blindfuse.responses.alphabet import Alphabet
+from blindfuse.responses.canonical import group_identical_items
 from blindfuse.responses.coding import positions, union
-from blindfuse.responses.patterns import group_identical_items
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows
 from blindfuse.typing import Array, Floats

@@ -100,7 +100,7 @@ def to_responses(
         return row_name(table, int(np.argmax(codes == code)))
 
     coded = code_values(table, parsed.columns, values, counts, options, where)
-    labels, notes = coded.codes[codes], coded.notes
+    labels, notes = coded.codes[codes], [*coded.notes]
     if forms is None:
         forms = name_forms(item[1], annotator[1])
         notes = [*notes, *name_notes(forms)]

@@ -231,4 +231,4 @@ def _pin_classes(
     counted = responses.group_by("label").agg(pl.count("annotator")).collect().sort("label")
     values, counts = counted.get_columns()
     coded = code_values(table, columns, values, counts.to_list, labels, lambda _: table.name)
-    return replace(labels, classes=coded.names.tolist()), coded.notes
+    return replace(labels, classes=coded.names.tolist()), [*coded.notes]

@@ -1,4 +1,4 @@
-"""An order of items, annotators, symbols and classes that depends on the responses only.
+"""Orders and groups of items, annotators, symbols and classes that depend on the responses only.
 
 Sums of floating-point numbers depend on the order of their terms, folds on the positions of the
 responses, and ties on the order of the classes. Responses in canonical order give the same result
@@ -6,6 +6,7 @@ however the rows of the input were sorted and whatever its annotators and classe
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from blindfuse.kernels.tables import add_hashes, hash_items
 from blindfuse.kernels.threads import map_threads
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Rows
-from blindfuse.typing import Codes
+from blindfuse.typing import Codes, Integers
 
 Hashes = NDArray[np.uint64]
 Order = Codes
@@ -90,41 +91,26 @@ def _hash_content(
     Annotators and symbols begin with their numbers of responses. The hash of an item depends on
     those of its annotators and of what they report, and the other way round.
     """
+    rows = responses.by_item
     annotators = responses.responses_per_annotator.astype(np.uint64)
     symbols = responses.responses_per_symbol.astype(np.uint64)
     if keep_classes:
         symbols = np.arange(responses.n_symbols, dtype=np.uint64)
-
-    for _ in range(_REFINEMENTS):
-        items = _hash_items(responses, annotators, symbols, threads)
-        annotators, symbols = _refine(responses, items, annotators, symbols)
-    return _hash_items(responses, annotators, symbols, threads), annotators, symbols
-
-
-def _hash_items(
-    responses: Responses, annotators: Hashes, symbols: Hashes, threads: int | None
-) -> Hashes:
-    """Hashes ``[item]`` from those of the annotators and of what they report."""
-    starts, codes, reported = responses.by_item
     items = np.empty(responses.n_items, np.uint64)
-    map_threads(
-        lambda first, last: hash_items(
-            starts, codes, reported, first, last, annotators, symbols, items
-        ),
-        responses.n_items,
-        threads,
-        _MIN_ITEMS_PER_THREAD,
-    )
-    return items
+    for refinement in range(_REFINEMENTS + 1):
+        if refinement:
+            refined = annotators.copy(), symbols.copy()
+            add_hashes(*rows, items, annotators, symbols, *refined)
+            annotators, symbols = refined
+        hash_rows = partial(_hash_rows, rows, annotators, symbols, items)
+        map_threads(hash_rows, len(items), threads, _MIN_ITEMS_PER_THREAD)
+    return items, annotators, symbols
 
 
-def _refine(
-    responses: Responses, items: Hashes, annotators: Hashes, symbols: Hashes
-) -> tuple[Hashes, Hashes]:
-    """The hashes of annotators and symbols, with those of the items and responses they are in."""
-    refined = annotators.copy(), symbols.copy()
-    add_hashes(*responses.by_item, items, annotators, symbols, *refined)
-    return refined
+def _hash_rows(
+    rows: Rows, annotators: Hashes, symbols: Hashes, items: Hashes, first: int, last: int
+) -> None:
+    hash_items(*rows, first, last, annotators, symbols, items)
 
 
 def _permute(responses: Responses, items: Order, annotators: Order, classes: Order) -> Responses:
@@ -146,3 +132,53 @@ def _permute(responses: Responses, items: Order, annotators: Order, classes: Ord
         if table.probabilities is not None:
             changes["probabilities"] = table.probabilities[:, classes]
     return replace(table, **changes)
+
+
+# Items with the same responses are processed once
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """Distinct patterns: responses by pattern and by annotator, and ``sizes``, the items of each.
+
+    Items with the same responses by the same annotators have one pattern. The order of the patterns
+    depends only on their content, not on the order of the items.
+    """
+
+    by_pattern: Rows
+    by_annotator: Rows
+    sizes: Integers
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+def response_patterns(responses: Responses) -> Patterns:
+    """Group items by their annotators and responses."""
+    distinct, pattern_of = group_identical_items(responses)
+    return Patterns(distinct.by_item, distinct.by_annotator, np.bincount(pattern_of))
+
+
+def panels(responses: Responses) -> Patterns:
+    """Group items by their annotators; all symbols are set to zero.
+
+    Gram matrices depend on which annotators responded, not on what they reported. Complete
+    responses have one panel, and crowds that work in batches have few.
+    """
+    zeros = np.zeros_like(responses.by_item.symbols)
+    rows = responses.by_item._replace(symbols=zeros)
+    return response_patterns(responses.with_rows(responses.items, rows))
+
+
+def group_identical_items(responses: Responses) -> tuple[Responses, Codes]:
+    """Return one item per pattern, and the position of each item's pattern among them."""
+    starts, annotators, symbols = responses.by_item
+    # Patterns are compared by sums of random 64-bit keys. Two of N different patterns have the same
+    # sum with probability N²/2⁶⁵ (1 in 400,000 for ten million); one item is then mistaken.
+    shape = (responses.n_annotators, responses.n_symbols)
+    keys = np.random.default_rng(0).integers(2**64, size=shape, dtype=np.uint64)
+    running = np.zeros(len(symbols) + 1, dtype=np.uint64)
+    np.cumsum(keys[annotators, symbols], out=running[1:])
+    sums = running[starts[1:]] - running[starts[:-1]]
+    _, examples, pattern_of = np.unique(sums, return_index=True, return_inverse=True)
+    return responses.select_items(examples), pattern_of

@@ -195,7 +195,8 @@ def _long_frame(frame: Any, sample: frames.FrameSample, named: ColumnOptions) ->
     columns = long_columns(sample, named)
     _refuse_questions(sample, columns)
     gold = gold_column([sample], list(columns.values()))
-    cells = long_cells(*frames.columns(frame, list(columns.values())), noun="labels")
+    items, annotators, labels = frames.columns(frame, list(columns.values()))
+    cells = long_cells(items, annotators, labels, "labels")
     notes = [*_detection_note(columns, named), *_gold_note(gold)]
     return replace(cells, notes=notes, order=frames.category_order(frame, [columns["label"]]))
 

@@ -5,12 +5,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from blindfuse.errors import BadLabels, BadParameter, counted, list_names
 from blindfuse.responses.alphabet import NO_ANCHOR, Alphabet, Anchor
 from blindfuse.responses.coding import as_names, check_classes, positions, union
-from blindfuse.responses.rows import Rows, as_positions, row_starts
+from blindfuse.responses.rows import Rows, item_dtype, row_starts, sort_by_row_and_code
 from blindfuse.responses.scores import ordered_classes
 from blindfuse.typing import Array, Codes
 
@@ -51,11 +50,17 @@ def recode(
     lost = table.symbols[(symbol_at < 0) & (counts[1] > 0)]
     _reject_unknown(lost, symbols, "class" if plain else "symbol")
     alphabet = Alphabet.plain(classes)
+    old_class_at = positions(classes, table.classes)
     if not table.alphabet.is_plain:
         _reject_unknown(table.classes[class_at < 0], classes, "class")
-        old = positions(symbols, table.symbols), positions(classes, table.classes)
-        alphabet = Alphabet(classes, symbols, table.anchor.reindexed(*old))
-    return _with_codes(table, annotators, annotator_at, alphabet, symbol_at)
+        anchor = table.anchor.reindexed(positions(symbols, table.symbols), old_class_at)
+        alphabet = Alphabet(classes, symbols, anchor)
+    moved = table.rearranged(table.items, np.arange(table.n_items), annotators, annotator_at)
+    probabilities = moved.probabilities
+    if probabilities is not None:
+        probabilities = np.where(old_class_at >= 0, probabilities[:, old_class_at], 0.0)
+    rows = moved.by_item._replace(symbols=symbol_at[moved.by_item.symbols])
+    return replace(moved, by_item=rows, probabilities=probabilities, **alphabet._asdict())
 
 
 def _reject_unknown(unknown: Array, known: Array, kind: str) -> None:
@@ -64,39 +69,6 @@ def _reject_unknown(unknown: Array, known: Array, kind: str) -> None:
             f"Unknown {kind} {list_names(unknown)}: the model knows {list_names(known)}. "
             "Fit again with these responses, or leave them out."
         )
-
-
-def keep_annotators(table: "Responses", chosen: ArrayLike) -> "Responses":
-    """Return the responses of these annotators (``Responses.select_annotators``)."""
-    places = as_positions(chosen, table.n_annotators, "annotators")
-    if len(set(places.tolist())) < len(places):
-        raise BadParameter("An annotator is selected more than once. Select each one once.")
-    annotator_at = np.full(table.n_annotators, -1)
-    annotator_at[places] = np.arange(len(places))
-    symbol_at = np.arange(table.n_symbols)
-    return _with_codes(table, table.annotators[places], annotator_at, table.alphabet, symbol_at)
-
-
-def _with_codes(
-    table: "Responses", annotators: Array, annotator_at: Codes, alphabet: Alphabet, symbol_at: Codes
-) -> "Responses":
-    """Return the responses with annotators and symbols at other positions.
-
-    Responses of annotators at position −1 are left out.
-    """
-    is_kept = annotator_at[table.codes] >= 0
-    table = table if is_kept.all() else table.select_responses(is_kept)
-    moved = table.rearranged(table.items, np.arange(table.n_items), annotators, annotator_at)
-    probabilities = moved.probabilities
-    if probabilities is not None:
-        class_at = positions(alphabet.classes, table.classes)
-        probabilities = np.where(class_at >= 0, probabilities[:, class_at], 0.0)
-    return replace(
-        moved,
-        by_item=moved.by_item._replace(symbols=symbol_at[moved.by_item.symbols]),
-        probabilities=probabilities,
-        **alphabet._asdict(),
-    )
 
 
 def concatenate(tables: Sequence["Responses"]) -> "Responses":
@@ -158,24 +130,22 @@ def add_abstentions(responses: "Responses", annotators: Any) -> "Responses":
 
 def fill_missing(responses: "Responses", chosen: Codes) -> "Responses":
     """Give every missing cell of the chosen annotators the symbol NO_RESPONSE."""
-    R, N = responses.n_symbols, responses.n_items
-    missing = np.ones((N, len(chosen)), dtype=bool)
-    column_of = np.full(responses.n_annotators, -1)
+    shape = responses.n_items, responses.n_annotators
+    missing = np.ones((shape[0], len(chosen)), dtype=bool)
+    column_of = np.full(shape[1], -1)
     column_of[chosen] = np.arange(len(chosen))
-    items, column = responses.item_of_response(), column_of[responses.by_item.codes]
+    items, (_, annotators, symbols) = responses.item_of_response(), responses.by_item
+    column = column_of[annotators]
     missing[items[column >= 0], column[column >= 0]] = False
     new_items, new_columns = np.nonzero(missing)
-    alphabet = with_no_response(responses.alphabet)
-    table = type(responses).from_codes(
-        np.concatenate([items, new_items]),
-        np.concatenate([responses.by_item.codes, chosen[new_columns]]),
-        np.concatenate([responses.by_item.symbols, np.full(len(new_items), R)]),
-        items=responses.items,
-        annotators=responses.annotators,
-        remarks=responses.remarks,
-        **alphabet._asdict(),
+    rows = sort_by_row_and_code(
+        np.concatenate([items, new_items]).astype(item_dtype(shape[0])),
+        np.concatenate([annotators, chosen[new_columns].astype(annotators.dtype)]),
+        np.concatenate([symbols, np.full(len(new_items), responses.n_symbols)]),
+        shape,
     )
-    return replace(table, repeated=responses.repeated, contradictory=responses.contradictory)
+    alphabet = with_no_response(responses.alphabet)
+    return replace(responses, by_item=rows, probabilities=None, **alphabet._asdict())
 
 
 def with_no_response(alphabet: Alphabet) -> Alphabet:

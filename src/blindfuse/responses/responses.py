@@ -25,7 +25,6 @@ from blindfuse.responses.recoding import (
     add_abstentions,
     cluster_responses,
     concatenate,
-    keep_annotators,
     recode,
 )
 from blindfuse.responses.rows import Repeats, check_codes, read_only, symbol_dtype
@@ -331,10 +330,6 @@ class Responses(AnnotationTable):
         return self.anchor.kind == "identity"
 
     # Selection and recoding
-
-    def select_annotators(self, chosen: ArrayLike) -> "Responses":
-        """Return the responses of the annotators at these positions, or in this mask."""
-        return keep_annotators(self, chosen)
 
     def concatenated(self, *others: "Responses") -> "Responses":
         """Concatenate the items of tables, numbered anew, with all their annotators and symbols."""

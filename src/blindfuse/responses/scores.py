@@ -232,10 +232,10 @@ def read_probabilities(
     sums_to_one = np.abs(probabilities.sum(axis=2) - 1) <= _SUM_TOLERANCE
     wrong = np.argwhere(~missing & ~((probabilities >= 0).all(axis=2) & sums_to_one))
     if len(wrong):
-        cells = "; ".join(f"item {item}, annotator {annotator}" for item, annotator in wrong[:5])
+        places = "; ".join(f"item {item}, annotator {annotator}" for item, annotator in wrong[:5])
         raise BadLabels(
             f"{len(wrong):,} rows are not probabilities from 0 to 1 that sum to one over the "
-            f"classes ({cells}). Correct them, or use NaN throughout for missing responses."
+            f"classes ({places}). Correct them, or use NaN throughout for missing responses."
         )
     if missing.all():
         raise BadLabels("Every probability is NaN, so there is nothing to fuse.")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from blindfuse.errors import BadLabels, list_names
+from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.responses.coding import CodedNames, as_column
 from blindfuse.responses.notes import names_note
 from blindfuse.responses.rows import (
@@ -118,8 +118,8 @@ class AnnotationTable:
         item = item.astype(item_dtype(len(items)), copy=False)
         annotator = annotator.astype(annotator_dtype(len(annotators)))
         rows = sort_by_row_and_code(item, annotator, values, (len(items), len(annotators)))
-        rows, *counts = resolve_repeats(rows, repeats)
-        if counts[0] and repeats == "error":
+        rows, repeated, contradictory = resolve_repeats(rows, repeats)
+        if repeated and repeats == "error":
             at = int(np.argmax(np.bincount(item) > np.diff(rows.starts)))
             who = int(np.argmax(np.bincount(annotator[item == at]) > 1))
             raise BadLabels(
@@ -128,7 +128,7 @@ class AnnotationTable:
                 f"repeats={cls.repeats.__args__[0]!r}, 'last' or 'first' to keep one."
             )
         remarks = *cells.notes, *remarks, *item_notes, *notes
-        return cls(items, annotators, rows, *counts, remarks, **payload)
+        return cls(items, annotators, rows, repeated, contradictory, remarks, **payload)
 
     # Sizes and views
 
@@ -223,6 +223,16 @@ class AnnotationTable:
         rows, entries = select_rows(self.by_item, places)
         return self.with_rows(self.items[places], rows, entries)
 
+    def select_annotators(self, chosen: ArrayLike) -> Self:
+        """Return the responses of the annotators at these positions, or in this mask."""
+        places = as_positions(chosen, self.n_annotators, "annotators")
+        if len(set(places.tolist())) < len(places):
+            raise BadParameter("An annotator is selected more than once. Select each one once.")
+        annotator_at = np.full(self.n_annotators, -1)
+        annotator_at[places] = np.arange(len(places))
+        item_at = np.arange(self.n_items)
+        return self.rearranged(self.items, item_at, self.annotators[places], annotator_at)
+
     def select_responses(self, mask: Flags) -> Self:
         """Return the same items and annotators with the responses in this mask only."""
         kept = np.concatenate([[0], np.cumsum(mask)])[self.by_item.starts]
@@ -235,11 +245,16 @@ class AnnotationTable:
     ) -> Self:
         """Return the responses with items and annotators at other positions, under other names.
 
-        The item at position n moves to ``item_at[n]``, the name of which is in ``items``.
+        The item at position n moves to ``item_at[n]``, the name of which is in ``items``. Responses
+        of annotators who move to −1 are left out.
         """
+        moved = annotator_at[self.codes]
+        if moved.min(initial=0) < 0:
+            kept = self.select_responses(moved >= 0)
+            return kept.rearranged(items, item_at, annotators, annotator_at)
         starts, codes, entries = sort_by_row_and_code(
             item_at[self.item_of_response()].astype(item_dtype(len(items))),
-            annotator_at[self.codes].astype(annotator_dtype(len(annotators))),
+            moved.astype(annotator_dtype(len(annotators))),
             np.arange(self.n_responses, dtype=item_dtype(self.n_responses)),
             (len(items), len(annotators)),
         )

@@ -13,7 +13,7 @@ import numpy as np
 from blindfuse.kernels.sweeps import LANES, Groups, sweep_moments, sweep_responses
 from blindfuse.kernels.vectors import aligned_empty, padded_length
 from blindfuse.moments.moments import Moments, all_tuples, gather_tables, tuple_rank
-from blindfuse.responses.patterns import Patterns, panels, response_patterns
+from blindfuse.responses.canonical import Patterns, panels, response_patterns
 from blindfuse.responses.responses import Responses
 from blindfuse.solver.factors import Factors
 from blindfuse.typing import Floats
