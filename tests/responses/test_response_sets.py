@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blindfuse import BadLabels, BadParameter, ResponseSets
-from blindfuse.responses.nested_labels import parse_set
+from blindfuse.responses.set_coding import parse_set
 
 ITEMS = ["i", "i", "j", "j", "k"]
 ANNOTATORS = ["ann", "bob", "ann", "bob", "ann"]
@@ -69,7 +69,7 @@ def test_indicator_columns_are_sets() -> None:
     for make in (pd.DataFrame, pl.DataFrame):
         table = ResponseSets.from_frame(make({**frame, **columns}), indicators=["a", "b", "c"])
         assert cells(table) == EXPECTED
-    with pytest.raises(BadLabels, match=r"2 \(row 1, column 1\) does not say whether"):
+    with pytest.raises(BadLabels, match="row 1: 2 does not say whether class 'b' applies"):
         ResponseSets.from_indicators([0, 0], [1, 2], [[0, 1], [1, 2]], classes=["a", "b"])
 
 

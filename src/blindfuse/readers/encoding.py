@@ -22,14 +22,13 @@ from blindfuse.readers.names import (
 from blindfuse.readers.reader import ParsedResponses, name_of
 from blindfuse.readers.tables import Table, is_categorical
 from blindfuse.responses.coding import MAX_CLASSES, CodedNames, code_distinct
-from blindfuse.responses.nested_labels import choose_separator, parse_set
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Repeats, repeat_notes
 from blindfuse.responses.sanity import sanity_notes
 from blindfuse.responses.scores import Levels
-from blindfuse.responses.set_coding import code_sets
+from blindfuse.responses.set_coding import choose_separator, code_sets, parse_set
 from blindfuse.responses.table import Cells
 from blindfuse.responses.values import LabelOptions, LabelRules
 from blindfuse.typing import Array

@@ -311,32 +311,21 @@ def _sorted_classes(labels: Sequence[Any], order: Sequence[Any]) -> Array:
 
     Numbers are sorted by value, so that 10 follows 9.
     """
-    keys = dict.fromkeys(name_key(label) for label in labels if label is not None)
-    values = [key_value(key) for key in keys]
-    if not values:
-        return np.empty(0, dtype=object)
-    place_of = {
-        name_key(trim(name) if isinstance(name, str) else name): at for at, name in enumerate(order)
-    }
-    if keys.keys() <= place_of.keys():
-        return _check_class_count(as_names(sorted(values, key=lambda v: place_of[name_key(v)])))
-    try:
-        ordered = _sort_texts(values) if isinstance(values[0], str) else sorted(values)
-    except TypeError:
-        ordered = []
-    if not ordered or len({isinstance(value, bool) for value in values}) > 1:
-        raise BadLabels(
-            f"Labels mix types: {list_names({type(value): value for value in values}.values())}. "
-            "Convert them all to text, numbers or booleans, or list them in classes=."
-        )
-    return _check_class_count(as_names(ordered))
-
-
-def _sort_texts(texts: Sequence[str]) -> list[str]:
-    try:
-        return sorted(texts, key=lambda text: (float(text), text))
-    except ValueError:
-        return sorted(texts)
+    values = {name_key(label): label for label in labels if label is not None}
+    kinds = {key[0] if type(key) is tuple else str: key_value(key) for key in values}
+    places = [name_key(trim(name) if isinstance(name, str) else name) for name in order]
+    keys = [key for key in places if key in values]
+    if len(keys) < len(values):
+        if len(kinds) > 1:
+            raise BadLabels(
+                f"Labels mix types: {list_names(kinds.values())}. Convert them all to text, "
+                "numbers or booleans, or list them in classes=."
+            )
+        try:
+            keys = sorted(values, key=lambda key: (float(key_value(key)), key))
+        except (ValueError, OverflowError):
+            keys = sorted(values)
+    return _check_class_count(as_column([key_value(key) for key in keys]))
 
 
 def _check_class_count(names: Array) -> Array:

@@ -86,8 +86,11 @@ def base_name(column: str) -> str:
     while len(words) > 1 and words[-1] in _SUFFIXES:
         words.pop()
     base = "_".join(words)
-    plain = base.removesuffix("id")
-    return plain if any(plain in tier for tiers in TIERS.values() for tier in tiers) else base
+    return base.removesuffix("id") if _has_role(base.removesuffix("id")) else base
+
+
+def _has_role(base: str) -> bool:
+    return any(base in tier for tiers in TIERS.values() for tier in tiers)
 
 
 def _words(column: str) -> list[str]:
@@ -114,15 +117,9 @@ def is_id(column: str) -> bool:
     return _ID.search(str(column)) is not None
 
 
-def singular(column: str) -> str:
-    """Return the base name without the ending of a plural."""
-    return base_name(column).removesuffix("s")
-
-
 def is_known_name(column: str) -> bool:
     """Return whether the name is one of those that detection knows."""
-    base = base_name(column)
-    return is_gold_name(column) or any(base in tier for tiers in TIERS.values() for tier in tiers)
+    return is_gold_name(column) or _has_role(base_name(column))
 
 
 def name_of_role(role: str, names: Sequence[str]) -> str | None:

@@ -20,7 +20,6 @@ from blindfuse.responses.column_names import (
     is_gold_name,
     is_id,
     name_of_role,
-    singular,
 )
 
 SAMPLE_ROWS = 1000
@@ -110,12 +109,13 @@ def _candidates(role: str, table: SampledTable, taken: Collection[str] = ()) -> 
     if role in free:
         return [role]
     tiers = [
-        [column for column in free if {base_name(column), singular(column)} & tier]
+        [one for one in free if tier & {base_name(one), base_name(one).removesuffix("s")}]
         for tier in TIERS[role]
     ]
     named = [tier for tier in tiers if tier]
     if role == "item" and len(named) > 1:  # a column with one value may name the kind of task
-        named = [tier for tier in named if any(_varies(table.texts(one)) for one in tier)] or named
+        varies = {one: len({*table.texts(one)} - {None}) > 1 for tier in named for one in tier}
+        named = [tier for tier in named if any(map(varies.get, tier))] or named
     if not named:
         return ids if role == "item" and len(ids) == 1 else []
     likely = named[0]
@@ -124,10 +124,6 @@ def _candidates(role: str, table: SampledTable, taken: Collection[str] = ()) -> 
         return named_ids if len(named_ids) == 1 else likely
     likely = [column for column in likely if column not in ids] or likely
     return [column for column in likely if has_classes(table.texts(column))] or likely
-
-
-def _varies(texts: Sequence[str | None]) -> bool:
-    return len({text for text in texts if text is not None}) > 1
 
 
 def require_column(

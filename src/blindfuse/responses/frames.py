@@ -93,14 +93,14 @@ def with_index(frame: Any) -> Any:
 
     Of columns with several levels, as pivot tables have them, those with one value are dropped.
     """
-    frame = _with_flat_columns(frame)
+    frame = with_flat_columns(frame)
     names = [name for name in getattr(getattr(frame, "index", None), "names", []) if name]
     if not names or not is_frame(frame) or set(names) & set(frame.columns):
         return frame
     return frame.reset_index(level=names)
 
 
-def _with_flat_columns(frame: Any) -> Any:
+def with_flat_columns(frame: Any) -> Any:
     """Return a pandas frame whose columns have one level; refuse several that differ."""
     levels = frame.columns.nlevels if hasattr(frame, "index") and is_frame(frame) else 1
     if levels == 1:

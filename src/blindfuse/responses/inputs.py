@@ -121,6 +121,7 @@ def as_matrix(array: Any) -> Array:
     Masked entries become None.
     """
     if frames.is_frame(array):
+        array = frames.with_flat_columns(array)
         return stack_columns(frames.columns(array, frames.column_names(array)))
     try:
         matrix = as_values(array)
@@ -186,7 +187,7 @@ def read_long(frame: Any, named: ColumnOptions, reader: str) -> Cells:
 
 def read_wide(frame: Any, item: str | None) -> Cells:
     """Read a frame with one row per item; all columns but ``item`` are annotators."""
-    frame = frames.with_index(frame) if item is not None else frame
+    frame = frames.with_flat_columns(frame) if item is None else frames.with_index(frame)
     annotators = [name for name in frames.column_names(frame) if name != item]
     return _wide_frame(frame, item, annotators)
 

@@ -3,17 +3,11 @@
 import ast
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from reprlib import repr as short
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
-from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
+from blindfuse.errors import BlindfuseError
 from blindfuse.responses.notes import count_note
-from blindfuse.responses.scalars import is_null, name_key
-from blindfuse.responses.values import trim
 
 # Objects
 
@@ -124,127 +118,12 @@ def _text(value: Any) -> str | None:
     return value if is_text else json.dumps(value, ensure_ascii=False, default=str)
 
 
-# Sets
+# Literals
 
-_SEPARATORS = ("|", ";", ",")
-"""What may separate the classes in one text, the likeliest first."""
-_MANY_WORDS = 4
-"""Words that the name of a class has at most."""
-_BRACES = re.compile(r"\{[^{}:'\[\]]+\}")
-"""An array of PostgreSQL: ``{cat,dog}``."""
 _QUOTED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(\s+(?=['"]))?""")
 """A quoted text, and the spaces before another one: NumPy prints no commas."""
 _NUMBERS = re.compile(r"\[\s*-?\d[\d.]*(?:\s+-?\d[\d.]*)+\s*\]")
 """Numbers as NumPy prints an array of them, without commas."""
-
-
-def choose_separator(values: Iterable[Any], separator: str | None) -> str | None:
-    """Return the given separator, or the first of _SEPARATORS that occurs in a text, or None.
-
-    Texts that are lists or objects do not count.
-    """
-    if separator is not None:
-        if not separator:
-            raise BadParameter("separator='' cannot separate classes. Pass a character such as |.")
-        return separator
-    texts = [value for value in values if isinstance(value, str) and _parse_list(value) is None]
-    return next((one for one in _SEPARATORS if any(one in text for text in texts)), None)
-
-
-def parse_set(value: Any, separator: str | None, whole: Set[Any] = frozenset()) -> list[Any] | None:
-    """Return the classes that a value names, in its order; None if the value is missing.
-
-    A value is a list, a tuple, a set, an array, an object ``{class: true}``, or a text: a list as
-    JSON or Python writes it, or classes between separators. An empty text is the empty set. Texts
-    in ``whole``, such as given classes that contain the separator, are one class.
-    """
-    if isinstance(value, str):
-        return _parse_text(value, separator, whole)
-    if isinstance(value, Mapping):
-        return _ticked(value)
-    if isinstance(value, np.ndarray | Sequence | Set) and not isinstance(value, bytes):
-        return [one for one in list(value) if not is_null(one)]
-    if is_null(value):
-        return None
-    raise BadLabels(
-        f"{short(value)} is not a set. Pass a list, a tuple, a set or a text such as 'a|b', empty "
-        "if no class applies, or None if the response is missing."
-    )
-
-
-def set_key(value: Any) -> Any:
-    """Return a dictionary key that is equal for values that name the same classes alike."""
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        return name_key(value)
-    if isinstance(value, Mapping):
-        return "object", tuple((name_key(key), name_key(one)) for key, one in value.items())
-    if isinstance(value, Set):
-        return "set", frozenset(map(name_key, value))
-    return "list", tuple(map(name_key, list(value)))
-
-
-def compound_texts(texts: Sequence[str]) -> list[str]:
-    """Return the texts that name several classes: lists, and texts whose parts all recur.
-
-    A part recurs if it is a text of its own, or a part of another text. Sentences have parts as
-    well, so that parts of many words do not count.
-    """
-    found = [text for text in texts if isinstance(_parse_list(text), list | tuple)]
-    whole = set(texts)
-    for separator in _SEPARATORS:
-        parts = {
-            text: [trim(part) for part in text.split(separator)]
-            for text in texts
-            if separator in text
-        }
-        times = Counter(part for names in parts.values() for part in set(names))
-        found += [
-            text
-            for text, names in parts.items()
-            if all(
-                0 < len(name.split()) <= _MANY_WORDS and (name in whole or times[name] > 1)
-                for name in names
-            )
-        ]
-    return list(dict.fromkeys(found))
-
-
-def _parse_text(text: str, separator: str | None, whole: Set[Any]) -> list[Any]:
-    plain = trim(text)
-    if plain in whole:
-        return [plain]
-    listed = _parse_list(plain)
-    if isinstance(listed, Mapping):
-        return _ticked(listed)
-    if listed is not None:
-        return [one for one in listed if one is not None]
-    if _BRACES.fullmatch(plain):
-        return [trim(one).strip('"') for one in plain[1:-1].split(",")]
-    parts = plain.split(separator) if separator else [plain]
-    return [part for part in map(trim, parts) if part]
-
-
-def _parse_list(text: str) -> Sequence[Any] | Mapping[Any, Any] | None:
-    """Return the list or object that a text holds, or None if it is another text."""
-    plain = trim(text)
-    if plain in ("set()", "frozenset()"):
-        return []
-    if plain[:1] not in ("[", "{", "(") or plain[-1:] not in ("]", "}", ")"):
-        return None
-    value = parse_literal(plain)
-    if isinstance(value, Set):
-        return sorted(value, key=str)
-    if isinstance(value, list) and all(map(_names_label, value)):
-        value = [next(iter(one.values())) if len(one) == 1 else one["label"] for one in value]
-    is_flat = isinstance(value, list | tuple | dict) and not any(
-        isinstance(one, list | tuple | dict | set) for one in value
-    )
-    return value if is_flat else None
-
-
-def _names_label(value: Any) -> bool:
-    """Return whether this is an object with one field, or with a label."""
-    return isinstance(value, dict) and (len(value) == 1 or "label" in value)
 
 
 def parse_literal(text: str) -> Any:
@@ -267,14 +146,3 @@ def _with_commas(text: str) -> str:
     if not text.startswith("["):
         return text
     return _QUOTED.sub(lambda one: one[1] + (", " if one[2] else ""), text)
-
-
-def _ticked(ticks: Mapping[Any, Any]) -> list[Any]:
-    """Return the keys of an object whose values are true; other values than 0 and 1 are refused."""
-    wrong = [value for value in ticks.values() if value not in (0, 1, None)]
-    if wrong:
-        raise BadLabels(
-            f"{short(wrong[0])} does not say whether a class applies. Pass objects with true and "
-            "false, or lists of classes."
-        )
-    return [key for key, value in ticks.items() if value]

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from blindfuse.errors import BadLabels, BadParameter, counted, list_names
-from blindfuse.responses.alphabet import NO_ANCHOR, Alphabet, Anchor
+from blindfuse.errors import BadLabels, BadParameter, list_names
+from blindfuse.responses.alphabet import Alphabet, Anchor
 from blindfuse.responses.coding import as_names, check_classes, positions, union
 from blindfuse.responses.rows import Rows, item_dtype, row_starts, sort_by_row_and_code
-from blindfuse.responses.scores import ordered_classes
 from blindfuse.typing import Array, Codes
 
 if TYPE_CHECKING:
@@ -161,22 +160,3 @@ def without_abstentions(responses: "Responses", decided: "Responses") -> "Respon
     """Return ``decided``, what the same responses were read as, without "no response"."""
     at = positions(np.array([NO_RESPONSE], dtype=object), responses.symbols)[0]
     return decided if at < 0 else decided.select_responses(responses.by_item.symbols != at)
-
-
-# Clusters
-
-
-def cluster_responses(responses: "Responses", classes: Any) -> "Responses":
-    """Responses of annotators with symbols of their own (``Responses.from_clusters``)."""
-    if classes is None:
-        raise BadParameter(
-            "classes=None: pass the number of classes. blindfuse.fuse_clusters chooses it by "
-            "held-out prediction."
-        )
-    K = len(ordered_classes(classes))
-    if responses.n_symbols < K:
-        raise BadLabels(
-            f"classes={K:,} is more than the {counted(responses.n_symbols, 'cluster')} "
-            f"({list_names(responses.symbols)}). Ask for fewer classes, or pass finer clusterings."
-        )
-    return responses.with_anchor(classes, NO_ANCHOR)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from blindfuse.errors import BadParameter
+from blindfuse.errors import BadLabels, BadParameter
 from blindfuse.responses import frames
-from blindfuse.responses.coding import as_column, check_classes
+from blindfuse.responses.coding import as_column, as_values, check_classes
 from blindfuse.responses.detection import ColumnOptions, require_column
 from blindfuse.responses.inputs import (
     Names,
@@ -17,18 +17,12 @@ from blindfuse.responses.inputs import (
     label_options,
     long_cells,
     read_frame,
+    row_description,
 )
 from blindfuse.responses.notes import count_note, names_note
 from blindfuse.responses.responses import Responses
 from blindfuse.responses.rows import Repeats, read_only
-from blindfuse.responses.set_coding import (
-    CodedSets,
-    Members,
-    as_ticks,
-    code_sets,
-    distinct_rows,
-    join_rows,
-)
+from blindfuse.responses.set_coding import CodedSets, Members, code_sets, join_rows
 from blindfuse.responses.table import AnnotationTable, Cells
 from blindfuse.responses.values import LabelOptions
 from blindfuse.typing import Array, Floats, Integers
@@ -135,12 +129,18 @@ class ResponseSets(AnnotationTable):
 
         A row without any value (None or NaN) is missing.
         """
-        names = check_classes(classes)
-        ticks = as_ticks(indicators, len(names))
-        members, codes = distinct_rows(np.nan_to_num(ticks) == 1)
-        codes[np.isnan(ticks).all(axis=1)] = -1
-        cells = long_cells(items, annotators, codes, "indicators")
-        return cls.collect(cells, codes, repeats, classes=names, members=members)
+        names, table = check_classes(classes), as_values(indicators)
+        if table.ndim != 2 or table.shape[1] != len(names):
+            raise BadLabels(
+                f"indicators must be a matrix [response, class] with one column for each of the "
+                f"{len(names):,} classes, not an array of shape {table.shape}."
+            )
+        labels = names.tolist()
+        rows = np.fromiter((dict(zip(labels, row, strict=True)) for row in table.tolist()), object)
+        cells = long_cells(items, annotators, rows, "indicators")
+        coded = code_sets(rows.tolist(), LabelOptions(labels), None, row_description)
+        payload = {"classes": coded.classes, "members": coded.members}
+        return cls.collect(cells, coded.codes, repeats, coded.notes, **payload)
 
     @classmethod
     def from_frame(

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from blindfuse.errors import BadLabels, counted
+from blindfuse.errors import BadLabels, BadParameter, counted, list_names
 from blindfuse.responses import frames
-from blindfuse.responses.alphabet import IDENTITY, Alphabet, Anchor, check_alphabet
+from blindfuse.responses.alphabet import IDENTITY, NO_ANCHOR, Alphabet, Anchor, check_alphabet
 from blindfuse.responses.coding import CodedNames, as_column, as_names, check_classes, code_labels
 from blindfuse.responses.detection import ColumnOptions
 from blindfuse.responses.inputs import (
@@ -23,7 +23,6 @@ from blindfuse.responses.inputs import (
 from blindfuse.responses.notes import names_note
 from blindfuse.responses.recoding import (
     add_abstentions,
-    cluster_responses,
     concatenate,
     recode,
 )
@@ -267,7 +266,18 @@ class Responses(AnnotationTable):
         """
         read = cls.from_frame if frames.is_frame(data) else cls.from_matrix
         plain = data if isinstance(data, Responses) else read(data, missing=missing, **options)
-        return cluster_responses(plain, classes)
+        if classes is None:
+            raise BadParameter(
+                "classes=None: pass the number of classes. blindfuse.fuse_clusters chooses it by "
+                "held-out prediction."
+            )
+        K = len(ordered_classes(classes))
+        if plain.n_symbols < K:
+            raise BadLabels(
+                f"classes={K:,} is more than the {counted(plain.n_symbols, 'cluster')} "
+                f"({list_names(plain.symbols)}). Ask for fewer classes, or pass finer clusterings."
+            )
+        return plain.with_anchor(classes, NO_ANCHOR)
 
     @classmethod
     def from_codes(

@@ -13,8 +13,8 @@ import numpy as np
 
 from blindfuse.errors import list_names
 from blindfuse.responses.markers import is_missing_marker
-from blindfuse.responses.nested_labels import compound_texts
 from blindfuse.responses.scalars import WHOLE_NUMERAL, is_numeral, plain_numeral
+from blindfuse.responses.set_coding import compound_texts
 from blindfuse.responses.values import visible
 from blindfuse.typing import Array
 

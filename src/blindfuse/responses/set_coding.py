@@ -1,21 +1,167 @@
-"""Conversion of users' sets (lists, texts, ticks) to codes of distinct sets."""
+"""Sets of classes: how users write them (lists, texts, ticks), and their codes."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from reprlib import repr as short
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from blindfuse.errors import BadLabels, list_names
-from blindfuse.responses.coding import as_values, code_distinct
+from blindfuse.errors import BadLabels, BadParameter, list_names
+from blindfuse.responses.coding import code_distinct
 from blindfuse.responses.markers import is_missing_marker, truth_value
-from blindfuse.responses.nested_labels import choose_separator, parse_set, set_key
+from blindfuse.responses.nested_labels import parse_literal
 from blindfuse.responses.notes import count_note
 from blindfuse.responses.scalars import is_null, name_key
-from blindfuse.responses.values import LabelOptions
-from blindfuse.typing import Array, Codes, Flags, Floats
+from blindfuse.responses.values import LabelOptions, trim
+from blindfuse.typing import Array, Codes, Flags
 
 Members = Flags
+
+# Parsing
+
+_SEPARATORS = ("|", ";", ",")
+"""What may separate the classes in one text, the likeliest first."""
+_MANY_WORDS = 4
+"""Words that the name of a class has at most."""
+_BRACES = re.compile(r"\{[^{}:'\[\]]+\}")
+"""An array of PostgreSQL: ``{cat,dog}``."""
+
+
+def choose_separator(values: Iterable[Any], separator: str | None) -> str | None:
+    """Return the given separator, or the first of _SEPARATORS that occurs in a text, or None.
+
+    Texts that are lists or objects do not count.
+    """
+    if separator is not None:
+        if not separator:
+            raise BadParameter("separator='' cannot separate classes. Pass a character such as |.")
+        return separator
+    texts = [value for value in values if isinstance(value, str) and _parse_list(value) is None]
+    return next((one for one in _SEPARATORS if any(one in text for text in texts)), None)
+
+
+def parse_set(value: Any, separator: str | None, whole: Set[Any] = frozenset()) -> list[Any] | None:
+    """Return the classes that a value names, in its order; None if the value is missing.
+
+    A value is a list, a tuple, a set, an array, an object ``{class: true}``, or a text: a list as
+    JSON or Python writes it, or classes between separators. An empty text is the empty set. Texts
+    in ``whole``, such as given classes that contain the separator, are one class.
+    """
+    if isinstance(value, str):
+        return _parse_text(value, separator, whole)
+    if isinstance(value, Mapping):
+        return _ticked(value)
+    if isinstance(value, np.ndarray | Sequence | Set) and not isinstance(value, bytes):
+        return [one for one in list(value) if not is_null(one)]
+    if is_null(value):
+        return None
+    raise BadLabels(
+        f"{short(value)} is not a set. Pass a list, a tuple, a set or a text such as 'a|b', empty "
+        "if no class applies, or None if the response is missing."
+    )
+
+
+def set_key(value: Any) -> Any:
+    """Return a dictionary key that is equal for values that name the same classes alike."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return name_key(value)
+    if isinstance(value, Mapping):
+        return "object", tuple((name_key(key), name_key(one)) for key, one in value.items())
+    if isinstance(value, Set):
+        return "set", frozenset(map(name_key, value))
+    return "list", tuple(map(name_key, list(value)))
+
+
+def compound_texts(texts: Sequence[str]) -> list[str]:
+    """Return the texts that name several classes: lists, and texts whose parts all recur.
+
+    A part recurs if it is a text of its own, or a part of another text. Sentences have parts as
+    well, so that parts of many words do not count.
+    """
+    found = [text for text in texts if isinstance(_parse_list(text), list | tuple)]
+    whole = set(texts)
+    for separator in _SEPARATORS:
+        parts = {
+            text: [trim(part) for part in text.split(separator)]
+            for text in texts
+            if separator in text
+        }
+        times = Counter(part for names in parts.values() for part in set(names))
+        found += [
+            text
+            for text, names in parts.items()
+            if all(
+                0 < len(name.split()) <= _MANY_WORDS and (name in whole or times[name] > 1)
+                for name in names
+            )
+        ]
+    return list(dict.fromkeys(found))
+
+
+def _parse_text(text: str, separator: str | None, whole: Set[Any]) -> list[Any] | None:
+    plain = trim(text)
+    if plain in whole:
+        return [plain]
+    listed = _parse_list(plain)
+    if isinstance(listed, Mapping):
+        return _ticked(listed)
+    if listed is not None:
+        return [one for one in listed if one is not None]
+    if _BRACES.fullmatch(plain):
+        return [trim(one).strip('"') for one in plain[1:-1].split(",")]
+    parts = plain.split(separator) if separator else [plain]
+    return [part for part in map(trim, parts) if part]
+
+
+def _parse_list(text: str) -> Sequence[Any] | Mapping[Any, Any] | None:
+    """Return the list or object that a text holds, or None if it is another text."""
+    plain = trim(text)
+    if plain in ("set()", "frozenset()"):
+        return []
+    if plain[:1] not in ("[", "{", "(") or plain[-1:] not in ("]", "}", ")"):
+        return None
+    value = parse_literal(plain)
+    if isinstance(value, Set):
+        return sorted(value, key=str)
+    if isinstance(value, list) and all(map(_names_label, value)):
+        value = [next(iter(one.values())) if len(one) == 1 else one["label"] for one in value]
+    is_flat = isinstance(value, list | tuple | dict) and not any(
+        isinstance(one, list | tuple | dict | set) for one in value
+    )
+    return value if is_flat else None
+
+
+def _names_label(value: Any) -> bool:
+    """Return whether this is an object with one field, or with a label."""
+    return isinstance(value, dict) and (len(value) == 1 or "label" in value)
+
+
+def _ticked(ticks: Mapping[Any, Any]) -> list[Any] | None:
+    """Return the keys of an object whose values say true; None if no value says anything."""
+    values = {key: _tick(value) for key, value in ticks.items()}
+    unclear = [key for key, value in values.items() if value == "unclear"]
+    if unclear:
+        raise BadLabels(
+            f"{short(ticks[unclear[0]])} does not say whether class {list_names(unclear[:1])} "
+            "applies. Use 0 and 1, or true and false, or nothing if it is missing."
+        )
+    if values and all(value is None for value in values.values()):
+        return None
+    return [key for key, value in values.items() if value]
+
+
+def _tick(cell: Any) -> bool | str | None:
+    """Return whether a cell says that a class applies; None if it is missing."""
+    text = str(cell).strip()
+    if not text or is_null(cell) or is_missing_marker(text) or is_missing_marker(text.upper()):
+        return None
+    value = True if text in ("x", "X") else truth_value(text)
+    return "unclear" if value is None else value
+
+
+# Coding
 
 
 class CodedSets(NamedTuple):
@@ -131,30 +277,3 @@ def join_rows(
     joined_codes = np.full(len(codes), -1)
     joined_codes[given[firsts]] = set_of_pair
     return joined_codes, sets, joined
-
-
-def as_ticks(indicators: Any, n_classes: int) -> Floats:
-    """Return 0 and 1 ``[response, class]``, NaN where there is no value."""
-    table = as_values(indicators)
-    if table.ndim != 2 or table.shape[1] != n_classes:
-        raise BadLabels(
-            f"indicators must be a matrix [response, class] with one column for each of the "
-            f"{n_classes:,} classes, not an array of shape {table.shape}."
-        )
-    ticks = np.array([_as_tick(cell) for cell in table.ravel().tolist()]).reshape(table.shape)
-    if np.any(ticks > 1):
-        row, column = np.argwhere(ticks > 1)[0].tolist()
-        raise BadLabels(
-            f"{list_names([table[row, column]])} (row {row}, column {column}) does not say whether "
-            "a class applies. Use 0 and 1, or true and false, or nothing if it is missing."
-        )
-    return ticks
-
-
-def _as_tick(cell: Any) -> float:
-    """Return 0 or 1, NaN for a missing value, and 2 for anything else."""
-    text = str(cell).strip()
-    if not text or is_null(cell) or is_missing_marker(text) or is_missing_marker(text.upper()):
-        return np.nan
-    value = True if text in ("x", "X") else truth_value(text)
-    return 2.0 if value is None else float(value)

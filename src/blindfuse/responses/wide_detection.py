@@ -104,8 +104,7 @@ def wide_columns(
     if options.annotators:
         return WideColumns(item, candidates, gold)
     _refuse_long(table, [*filter(None, [item]), *candidates])
-    detect = _columns_of_repeated_values if options.own_labels else _columns_of_labels
-    annotators = detect(table, candidates)
+    annotators = _columns_of_labels(table, candidates, options.own_labels)
     first = table.columns[0]
     if item is options.item is None and first not in annotators and _names_rows(table, annotators):
         item = first
@@ -165,36 +164,45 @@ def _names_rows(table: FrameSample, annotators: Sequence[str]) -> bool:
     )
 
 
-def _columns_of_labels(table: FrameSample, candidates: list[str]) -> list[str]:
+def _columns_of_labels(
+    table: FrameSample, candidates: list[str], own_labels: bool = False
+) -> list[str]:
     """Return the columns that share their values with others, as annotators do.
 
     Too few rows or columns do not show that, and are all taken for annotators, but for columns of
-    other texts or numbers in every row.
+    other texts or numbers in every row. Columns with labels of their own need not share any: their
+    values occur twice on average.
     """
-    if len(candidates) < 2:
-        return candidates
     values = {column: table.value_counts(column) for column in candidates}
     counts = {one: _label_counts(own) for one, own in values.items() if own is not None}
+    if own_labels:
+        return [one for one, own in counts.items() if own.total() >= 2 * len(own) > 0] or candidates
+    if len(candidates) < 2:
+        return candidates
     columns_with = Counter(value for own in counts.values() for value in own)
     sharing = {one for one, own in counts.items() if any(columns_with[value] > 1 for value in own)}
     is_tiny = table.n_rows < _MIN_UNIQUE or len(candidates) < 3
     if table.n_rows < _MIN_ROWS and (sharing or is_tiny):
         repeating = {one for one in counts if len(counts[one]) < max(table.n_rows, _MIN_UNIQUE)}
         return [one for one in counts if one in sharing | repeating] if sharing else candidates
-    single = {one for one in counts if _may_abstain(counts[one], table.n_rows)}
-    groups = _groups(
-        {
-            one: own
-            for one, own in counts.items()
-            if one not in single and _holds_labels(own, columns_with, len(candidates))
-        }
-    )
+    # a labelling function that knows one class, or never fired
+    may_abstain = {
+        one
+        for one, own in counts.items()
+        if len(own) < 2 and own.total() != 1 and own.total() < table.n_rows
+    }
+    labels = {
+        one: own
+        for one, own in counts.items()
+        if one not in may_abstain and _holds_labels(own, columns_with, len(candidates))
+    }
+    groups = _groups(labels)
     if len(groups) > 1 and len(groups[0]) == len(groups[1]):
         raise table.error(
             f"{table.name}: the annotators may be {list_names(groups[0])}, or "
             f"{list_names(groups[1])}. Name all of them by passing annotator={table.call}."
         )
-    annotators = single.union(*groups[:1])
+    annotators = may_abstain.union(*groups[:1])
     if len(annotators) < 2:
         raise table.error(
             f"{table.name}: no two of the columns {list_names(candidates)} share labels, so it is "
@@ -202,13 +210,6 @@ def _columns_of_labels(table: FrameSample, candidates: list[str]) -> list[str]:
             "table, or name all annotators of a wide table by annotator=."
         )
     return [column for column in candidates if column in annotators]
-
-
-def _columns_of_repeated_values(table: FrameSample, candidates: list[str]) -> list[str]:
-    """Return the columns whose values occur twice on average, or all columns if none does."""
-    all_counts = {column: _label_counts(table.value_counts(column) or {}) for column in candidates}
-    repeating = [one for one, counts in all_counts.items() if counts.total() >= 2 * len(counts) > 0]
-    return repeating or candidates
 
 
 def _label_counts(values: Mapping[str, int]) -> Counter[str]:
@@ -233,11 +234,6 @@ def _holds_labels(values: Counter[str], columns_with: Counter[str], n_columns: i
     needed = 3 if n_distinct > _FEW_VALUES and n_columns > 3 else 2
     shared = sum(count for value, count in values.items() if columns_with[value] >= needed)
     return 2 * shared >= n_cells > 0
-
-
-def _may_abstain(values: Counter[str], n_rows: int) -> bool:
-    """Return whether this may be a labelling function that knows one class, or never fired."""
-    return len(values) < 2 and values.total() != 1 and values.total() < n_rows
 
 
 def _groups(counts: Mapping[str, Counter[str]]) -> list[list[str]]:
