@@ -186,6 +186,9 @@ def test_order_never_hurts_and_helps_where_perception_is_noisy(kind: OrdinalKind
         fusion, unordered = fuse(drawn.responses, ordered=True), fuse(drawn.responses)
         errors.append([error_rate(one.posteriors, drawn.truth) for one in (fusion, unordered)])
         used.append("OrdinalDawidSkene" in fusion.method)
+        order = " < ".join(map(str, drawn.responses.classes))
+        verb = "was" if used[-1] else "was not"
+        assert f"The order of the classes, {order}, {verb} used" in fusion.why
     with_order, without = np.mean(errors, axis=0)
     assert with_order <= 1.02 * without + 1 / 1800
     if kind == "noise":

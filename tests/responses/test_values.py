@@ -138,8 +138,11 @@ def test_what_the_user_calls_missing_is_missing_and_else_reported(marker: Any, l
 def test_minus_one_may_be_a_class_of_a_matrix(others: list[int]) -> None:
     classes = [-1, *others]
     signs = np.random.default_rng(0).choice(classes, (8, 3))
-    note = f"{(signs < 0).sum()} labels treated as missing: -1 (pass missing=None and classes="
-    assert f"{note}{classes} if it is a class)" in Responses.from_matrix(signs).notes
+    note = f"{(signs < 0).sum()} labels treated as missing: -1 (if it is a class: "
+    assert (
+        f"{note}Responses.from_matrix(…, missing=None, classes={classes}))"
+        in Responses.from_matrix(signs).notes
+    )
     kept = Responses.from_matrix(signs, None, classes=classes)
     assert kept.n_responses == signs.size
     assert not kept.notes

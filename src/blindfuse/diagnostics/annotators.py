@@ -16,6 +16,7 @@ from blindfuse.errors import list_names
 from blindfuse.model.model import Model
 from blindfuse.model.posteriors import count_posteriors, safe_log
 from blindfuse.model.shrinkage import MIN_KNOWN, AnnotatorPrior, learn_annotator_prior
+from blindfuse.responses.notes import percent_range
 from blindfuse.responses.responses import Responses
 from blindfuse.typing import Array, Codes, Flags, Floats, Integers
 
@@ -86,7 +87,7 @@ class Annotators:
         responding = self.n_responses > 0
         low, high = np.quantile(self.accuracy[responding], [0.25, 0.75])
         sentences = [
-            f"Estimated accuracy: {100 * low:.0f} to {100 * high:.0f} % for most "
+            f"Estimated accuracy: {percent_range(low, high)} for most "
             f"(interquartile range){', if the fused labels are right' if self.by_labels else ''}."
         ]
         if self.roc_area is not None:

@@ -237,10 +237,12 @@ def explain(decision: Decision, evidence: Evidence) -> str:
     These are at most three sentences.
     """
     sentences = [_reason(decision, evidence)]
-    if evidence.order_gain is not None and evidence.order_gain.z <= SIGNIFICANT_Z:
+    if evidence.order_gain is not None:
+        order = " < ".join(map(str, evidence.responses.classes.tolist()))
+        used = evidence.order_gain.z > SIGNIFICANT_Z
         sentences.append(
-            "The order of the classes was not used: it predicts held-out responses no better "
-            f"({evidence.order_gain})."
+            f"The order of the classes, {order}, {'was' if used else 'was not'} used: it predicts "
+            f"held-out responses {'better' if used else 'no better'} ({evidence.order_gain})."
         )
     if decision.model.reach:
         sentences.append(describe_changes(decision.posteriors, evidence.votes))

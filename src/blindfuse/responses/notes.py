@@ -45,3 +45,9 @@ def sum_notes(notes: Iterable[str]) -> list[str]:
 def names_note(names: Array, text: str) -> list[str]:
     """As ``count_note``, for the number of names, followed by the names."""
     return count_note(len(names), f"{text}: {list_names(names)}")
+
+
+def percent_range(low: float, high: float) -> str:
+    """As ``72 to 84 %``, or ``72 %`` if both limits are shown alike."""
+    first, last = f"{100 * low:.0f}", f"{100 * high:.0f}"
+    return f"{last} %" if first == last else f"{first} to {last} %"

@@ -162,7 +162,8 @@ class LabelRules:
         self._note_dropped(before, [at for at in dropped if isinstance(before[at], str)], "")
         if _MINUS_ONE in occurring and {*self._distinct()} <= {0, 1}:
             classes = [-1, *sorted(self._distinct())]
-            remedy = f" (pass missing=None and classes={classes} if it is a class)"
+            options = f"missing=None, classes={classes}"
+            remedy = f" (if it is a class: Responses.from_matrix(…, {options}))"
             self._note_dropped(before, dropped, remedy)
 
     def _drop_known_markers(self) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from blindfuse.errors import list_names
+from blindfuse.responses.notes import percent_range
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.typing import Array, Flags, Floats
 
@@ -48,11 +49,11 @@ class RatedSetAnnotators:
 
     def summary(self) -> str:
         """Typical recall and precision, and who has a remark."""
-        shares = 100 * np.stack([self.recall, self.precision])[:, self.n_responses > 0]
-        (low, least), (high, most) = np.nanquantile(shares, [0.25, 0.75], axis=1)
+        shares = np.stack([self.recall, self.precision])[:, self.n_responses > 0]
+        recall, precision = np.nanquantile(shares, [0.25, 0.75], axis=1).T
         text = (
-            f"They name {low:.0f} to {high:.0f} % of the classes that apply (recall), "
-            f"and {least:.0f} to {most:.0f} % of those they name apply (precision), "
+            f"They name {percent_range(*recall)} of the classes that apply (recall), "
+            f"and {percent_range(*precision)} of those they name apply (precision), "
             "for half of the annotators (interquartile range)."
         )
         remarks = (
