@@ -65,7 +65,7 @@ def test_gold_labels_and_methods_have_sections() -> None:
     assert page.figures[0][0] == percent(check.error.value)
     assert percent(check.vote_error.value) in page.figures[0][1]
     assert page.warnings[0].heading == "Gold labels"
-    points = find_block(page, "gold", Chart).spec["datasets"]["rows"]
+    points = find_block(page, "gold-labels", Chart).spec["datasets"]["rows"]
     assert [point["accuracy"] for point in points] == [each.accuracy.value for each in check.bins]
     table = find_block(page, "methods", Table)
     shown = [tuple(field.show(row) for field in table.fields) for row in table.rows]

@@ -1,6 +1,6 @@
 """Commands that make responses whose truth is known: ``demo`` and ``simulate``."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,9 +8,18 @@ import click
 
 from blindfuse.cli.fusing import FusionResult, report_writer, summary_table
 from blindfuse.cli.options import Command, force_option, report_option, seed_option
-from blindfuse.cli.outputs import OutputFile, is_stdout, table_bytes, table_writer, write_all
+from blindfuse.cli.outputs import (
+    OutputFile,
+    check_files,
+    is_stdout,
+    table_bytes,
+    table_writer,
+    write_all,
+)
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from blindfuse import Fusion, Responses
     from blindfuse.result import Columns
     from blindfuse.typing import Array, Codes
@@ -35,8 +44,8 @@ Examples:
 """
 )
 @report_option()
-@force_option(expose_value=False)
-def demo_command(report: Path | None) -> None:
+@force_option()
+def demo_command(report: Path | None, force: bool) -> None:
     """Fuse the labels of 30 weak classifiers and 6 guessers for 569 breast tumours.
 
     Each classifier is trained on 4 to 20 tumours and three of 30 measurements, and labels 15 to
@@ -46,7 +55,9 @@ def demo_command(report: Path | None) -> None:
     from blindfuse import check_on_gold, fuse
     from blindfuse.cli.screen import Screen, table
     from blindfuse.datasets.tumours import tumours_crowd
+    from blindfuse.report.blocks import Field
 
+    check_files()
     screen = Screen()
     with screen.progress() as step:
         crowd = tumours_crowd()
@@ -59,19 +70,18 @@ def demo_command(report: Path | None) -> None:
         if report is not None:
             step("comparing methods for the report")
             write_all({report: report_writer(TITLE, (), fused)})
-    screen.show(summary_table(fused), "", *_accuracies(fusion, crowd.truth), "")
-    errors = [
-        ["majority vote", f"{100 * check.vote_error.value:.1f} %"],
-        ["blindfuse", f"{100 * check.error.value:.1f} %"],
-    ]
-    screen.show(table(("labels by", "wrong"), errors, right=["wrong"]))
+    errors = {"majority vote": check.vote_error.value, "blindfuse": check.error.value}
+    rows = [{"by": method, "error": error} for method, error in errors.items()]
+    fields = Field("by", "labels by"), Field("error", "wrong", ".1%")
+    accuracies = _accuracies(fusion, crowd.truth)
+    screen.show(summary_table(fused), "", accuracies, "", table(fields, rows))
     if report is not None:
         screen.note_written(report)
 
 
-def _accuracies(fusion: "Fusion", truth: "Codes") -> Iterator[Any]:
-    """Yield the least accurate annotators: estimated without the truth, and true."""
-    from blindfuse.cli.screen import field_table
+def _accuracies(fusion: "Fusion", truth: "Codes") -> "Table":
+    """Return the least accurate annotators: estimated without the truth, and true."""
+    from blindfuse.cli.screen import table
     from blindfuse.diagnostics.annotators import FLAGS
     from blindfuse.estimators.voting import agreement_with
     from blindfuse.report.blocks import Field, remark
@@ -83,13 +93,9 @@ def _accuracies(fusion: "Fusion", truth: "Codes") -> Iterator[Any]:
         *(Field("annotator", "annotator"), Field("accuracy", "accuracy, estimated", ".0%")),
         *(Field("true", "true", ".0%"), Field("remark", "remark")),
     )
-    yield field_table(
-        fields,
-        [
-            {**row, "true": true[names.index(row["annotator"])], "remark": remark(row, FLAGS)}
-            for row in rows
-        ],
-    )
+    for row in rows:
+        row |= {"true": true[names.index(row["annotator"])], "remark": remark(row, FLAGS)}
+    return table(fields, rows)
 
 
 @click.command(
@@ -111,7 +117,7 @@ Examples:
 @click.option(
     "--truth", type=OutputFile(), help="Write the true label of each item, in a format of -o."
 )
-@force_option(expose_value=False)
+@force_option()
 @_number("items", click.IntRange(1), 1000, "Number of items.")
 @_number("annotators", click.IntRange(1), 10, "Number of annotators.")
 @_number("classes", click.IntRange(2), 3, "Number of classes.")
@@ -129,6 +135,7 @@ Examples:
 def simulate_command(
     output: Path,
     truth: Path | None,
+    force: bool,
     items: int,
     annotators: int,
     classes: int,
@@ -145,6 +152,7 @@ def simulate_command(
     from blindfuse import simulate
     from blindfuse.cli.screen import write_stdout
 
+    check_files()
     if not 0 <= copiers < annotators:
         raise click.UsageError(f"--copiers must be from 0 to {annotators - 1}.")
     groups = [range(copiers + 1)] if copiers else []

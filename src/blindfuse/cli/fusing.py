@@ -288,9 +288,8 @@ def fuse_files(
         text=lambda: [summary_table(fused)],
         document=lambda: _json_document(fused, data.notes),
         other_files=writers,
+        kind=fused.fusion.kind,
     )
-    if output.path is None and not output.as_json:
-        output.screen.note(f"No {fused.fusion.kind} were written; add `-o fused.csv`.")
     return fused
 
 

@@ -79,6 +79,7 @@ def datasets_command(data: str | None, as_json: bool) -> None:
     from blindfuse.cli.screen import Screen, table, write_json
     from blindfuse.datasets.converting import CONVERTERS
     from blindfuse.datasets.downloading import cached_crowd
+    from blindfuse.report.blocks import Field
 
     if data is None:
         cached = {name: cached_crowd(name) / "labels.csv.gz" for name in sorted(CONVERTERS)}
@@ -88,12 +89,13 @@ def datasets_command(data: str | None, as_json: bool) -> None:
         }
     else:
         raise BadParameter(f"{data} is not a folder. Pass another with data=.")
-    files = {
-        name: str(path) if path.is_file() else "not downloaded yet" for name, path in cached.items()
-    }
+    rows = [
+        {"name": name, "file": str(path) if path.is_file() else "not downloaded yet"}
+        for name, path in cached.items()
+    ]
     if as_json:
-        write_json({"datasets": [{"name": name, "file": file} for name, file in files.items()]})
-    elif files:
-        Screen().show(table(("name", "file"), files.items()))
+        write_json({"datasets": rows})
+    elif rows:
+        Screen().show(table((Field("name", "name"), Field("file", "file")), rows))
     else:
         Screen().note(f"{data} has no file crowd/NAME/labels.csv.gz")

@@ -17,9 +17,9 @@ from blindfuse.cli.outputs import (
     CELLS,
     FileWriter,
     OutputFile,
+    check_files,
     file_extension,
     is_stdout,
-    refuse_overwriting,
     table_bytes,
     table_writer,
     write_all,
@@ -62,12 +62,14 @@ def option(*names: str, kind: Callable[..., Any] = click.option, **settings: Any
 def takes(**groups: type[Any]) -> Callable[[Command], Command]:
     """Give a command groups of options, and the values of each group as one object.
 
-    A group is a dataclass whose fields declare them by :func:`option`.
+    A group is a dataclass whose fields declare them by :func:`option`. The files that the command
+    writes are checked first.
     """
 
     def decorate(command: Command) -> Command:
         @wraps(command)
         def wrapped(**given: Any) -> Any:
+            check_files()
             for name, group in groups.items():
                 names = [each.name for each in fields(group) if each.name in given]
                 given[name] = group(**{each: given.pop(each) for each in names})
@@ -117,8 +119,6 @@ force_option = partial(
     click.option,
     "--force",
     is_flag=True,
-    is_eager=True,
-    callback=OutputFile.allow_overwriting,
     help="Overwrite existing files.",
 )
 
@@ -189,8 +189,12 @@ class OutputOptions:
         text: Callable[[], Iterable[Any]],
         document: Callable[[], Mapping[str, Any]],
         other_files: Mapping[Path, FileWriter] | None = None,
+        kind: str = "",
     ) -> None:
-        """Write the table and the other files, then print the JSON document or the text."""
+        """Write the table and the other files, then print the JSON document or the text.
+
+        A note says that items of this ``kind`` were not written if there is no path for them.
+        """
         from blindfuse.cli.screen import write_json, write_stdout
 
         outputs = dict(other_files or {})
@@ -204,6 +208,8 @@ class OutputOptions:
         else:
             self.screen.show(*text())
             self.screen.note_written(*outputs)
+            if kind and self.path is None:
+                self.screen.note(f"No {kind} were written; add `-o fused.csv`.")
 
 
 @dataclass(frozen=True)
@@ -211,12 +217,6 @@ class FileOptions:
     """The files that a command reads; the fields of subclasses are options of ``read``."""
 
     files: Sequence[str] = option(kind=click.argument, nargs=-1, required=True, metavar="FILE…")
-
-    def __post_init__(self) -> None:
-        context = click.get_current_context()
-        paths = (each for each in context.command.params if isinstance(each.type, click.Path))
-        others = (context.params.get(str(each.name)) for each in paths)
-        refuse_overwriting([*self.files, *filter(None, others)])
 
     def read(
         self,

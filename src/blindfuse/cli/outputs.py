@@ -32,10 +32,9 @@ class BelowLimit(click.ClickException):
 
 
 class OutputFile(click.ParamType[Path]):
-    """A path to write to, refused at once if it cannot be written; ``-`` is standard output."""
+    """A path to write to, whose extension chooses the format; ``-`` may be standard output."""
 
     name = "FILE"
-    _FORCE, _TARGETS = "blindfuse.force", "blindfuse.targets"
 
     def __init__(
         self, extensions: Sequence[str] = (*COMPRESSIBLE, "parquet"), *, stdout: bool = False
@@ -43,61 +42,53 @@ class OutputFile(click.ParamType[Path]):
         self.extensions = extensions
         self.stdout = stdout
 
-    @classmethod
-    def allow_overwriting(cls, ctx: click.Context, option: click.Parameter, force: bool) -> bool:
-        """Store whether the outputs of this command may exist already."""
-        ctx.meta[cls._FORCE] = force
-        return force
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+    def convert(self, value: Any, *_: Any) -> Path:
         path = Path(value)
-        if is_stdout(path) and self.stdout:
+        if file_extension(path) in self.extensions or (is_stdout(path) and self.stdout):
             return path
-        if file_extension(path) not in self.extensions:
-            raise BadParameter(
-                f"{path} must end in one of {list_names(self.extensions)}: the extension chooses "
-                "the format."
-            )
-        # A symbolic link is kept, and its target written.
-        folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
-        if not folder.is_dir():
-            raise BadFile(
-                f"{path} cannot be written: the folder {folder} does not exist. Create it."
-            )
-        if path.exists() and not path.is_file():
-            raise BadFile(f"{path} is not a regular file. Choose another name.")
-        if path.exists() and not (ctx and ctx.meta.get(self._FORCE)):
-            raise BadFile(f"{path} exists already. Pass --force to overwrite it.")
-        if not os.access(folder, os.W_OK):
-            raise BadFile(
-                f"{path} cannot be written: {folder} is read-only. Choose another folder."
-            )
-        if ctx is not None and param is not None:
-            self._refuse_shared_target(param, path, ctx.meta.setdefault(self._TARGETS, {}))
-        return path
+        raise BadParameter(
+            f"{path} must end in one of {list_names(self.extensions)}: the extension chooses the "
+            "format."
+        )
 
-    @staticmethod
-    def _refuse_shared_target(
-        param: click.Parameter, path: Path, targets: dict[str | None, Path]
-    ) -> None:
-        """Raise an error if another option of the command writes the same file."""
-        for name, other in targets.items():
-            if name != param.name and _is_same_file(path, other):
+
+def check_files() -> None:
+    """Raise an error, before the work starts, if a file of the command cannot be written."""
+    context = click.get_current_context()
+    given = context.params
+    outputs: list[Path] = []
+    inputs = [Path(name) for name in given.get("files", ()) if name != "-"]
+    for each in context.command.params:
+        path = given.get(str(each.name))
+        if path and isinstance(each.type, click.Path):
+            inputs.append(Path(path))
+        elif path and isinstance(each.type, OutputFile) and not is_stdout(path):
+            outputs.append(path)
+    for at, path in enumerate(outputs):
+        _check_target(path, given["force"])
+        if any(_is_same_file(path, other) for other in inputs):
+            raise BadParameter(
+                f"{path} is read, and would be overwritten by the output. Choose another name."
+            )
+        for other in outputs[:at]:
+            if _is_same_file(path, other):
                 raise BadParameter(
                     f"Two outputs are the same file: {list_names([str(other), str(path)])}. "
                     "Rename one of them."
                 )
-        targets[param.name] = path
 
 
-def refuse_overwriting(inputs: Sequence[str]) -> None:
-    """Raise an error if the command would write to one of the files that it reads."""
-    targets = click.get_current_context().meta.get(OutputFile._TARGETS, {})
-    for path in targets.values():
-        if any(_is_same_file(path, Path(name)) for name in inputs if name != "-"):
-            raise BadParameter(
-                f"{path} is read, and would be overwritten by the output. Choose another name."
-            )
+def _check_target(path: Path, force: bool) -> None:
+    """Raise an error if the file cannot be written; the target of a symbolic link counts."""
+    folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
+    if not folder.is_dir():
+        raise BadFile(f"{path} cannot be written: the folder {folder} does not exist. Create it.")
+    if path.exists() and not path.is_file():
+        raise BadFile(f"{path} is not a regular file. Choose another name.")
+    if path.exists() and not force:
+        raise BadFile(f"{path} exists already. Pass --force to overwrite it.")
+    if not os.access(folder, os.W_OK):
+        raise BadFile(f"{path} cannot be written: {folder} is read-only. Choose another folder.")
 
 
 def _is_same_file(path: Path, other: Path) -> bool:

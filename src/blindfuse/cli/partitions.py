@@ -62,11 +62,11 @@ def fuse_partitions(
             step("fusing without the gold labels to measure the error on them")
             result = options.check(stream.fusion, stream.gold, fuse(sample, **fitting))
     screen.show(summary_table(result))
-    screen.note(
-        f"The model and this summary are based on a sample of the items, with "
-        f"{sample.n_responses:,} of {stream.n_responses:,} responses; the model labels "
-        f"all {counted(stream.n_items, 'item')}",
-    )
+    if sample.n_items < stream.n_items:
+        screen.note(
+            f"The model and this summary are based on a sample of {sample.n_items:,} items; the "
+            f"model labels all {counted(stream.n_items, 'item')}"
+        )
     screen.note_written(*outputs)
     return result
 

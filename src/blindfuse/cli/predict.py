@@ -57,6 +57,7 @@ def predict_command(
             "notes": list(data.notes),
             "items": json_rows(columns),
         },
+        kind="labels",
     )
 
 

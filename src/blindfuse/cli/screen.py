@@ -9,7 +9,7 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 20
 """Rows of a table on the terminal; files have all."""
+UNBROKEN = "\ue000"
+"""A private character in place of a space at which no line may break; nothing else prints it."""
 Step = Callable[[str], None]
 """A function that is called with a description when the next step of the work starts."""
 
@@ -63,7 +65,7 @@ class Screen:
             return
         with self._text.capture() as captured:
             self._text.print(*blocks, sep="\n")
-        lines = (line.rstrip() for line in captured.get().splitlines())
+        lines = (line.rstrip() for line in captured.get().replace(UNBROKEN, " ").splitlines())
         click.echo("\n".join(lines), err=self.data_on_stdout)
 
     @contextmanager
@@ -110,32 +112,22 @@ def write_json(document: Any) -> None:
     write_stdout(f"{text}\n".encode(errors="backslashreplace"))
 
 
-def table(
-    columns: Iterable[str], rows: Iterable[Iterable[object]], right: Collection[str] = ()
-) -> Table:
-    """Return a table; the columns in ``right`` hold numbers and are aligned to the right."""
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    for column in columns:
-        numeric = column in right
-        grid.add_column(
-            column, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold"
-        )
-    for row in rows:
-        grid.add_row(*(cell if isinstance(cell, Text) else text(cell) for cell in row))
-    return grid
-
-
-def field_table(fields: Sequence["Field"], rows: Iterable[Mapping[str, Any]]) -> Table:
+def table(fields: Sequence["Field"], rows: Iterable[Mapping[str, Any]]) -> Table:
     """Return a table of these fields of the rows; formatted fields are aligned to the right."""
-    cells = ([each.show(row).replace("\u00a0", " ") for each in fields] for row in rows)
-    return table([each.title for each in fields], cells, [x.title for x in fields if x.format])
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    for each in fields:
+        side: Any = "right" if each.format else "left"
+        grid.add_column(each.title, justify=side, no_wrap=bool(each.format), overflow="fold")
+    for row in rows:
+        grid.add_row(*(text(each.show(row).replace("\u00a0", " ")) for each in fields))
+    return grid
 
 
 def preview(
     fields: Sequence["Field"], rows: Sequence[Mapping[str, Any]]
 ) -> Iterator[RenderableType]:
     """Yield the first rows as a table, and how many there are besides."""
-    yield field_table(fields, rows[:MAX_ROWS])
+    yield table(fields, rows[:MAX_ROWS])
     if len(rows) > MAX_ROWS:
         yield f"\n{counted(len(rows) - MAX_ROWS, 'more row')}; -o writes all of them to a file."
 
@@ -152,7 +144,7 @@ def paragraph_table(rows: Iterable[tuple[str, str]]) -> Table:
 
 def text(value: object, style: str = "") -> Text:
     """Return any value as text without markup or control characters."""
-    return Text(printable(str(value)), style)
+    return Text(printable(str(value)).replace(" %", f"{UNBROKEN}%"), style)
 
 
 def printable(string: str) -> str:

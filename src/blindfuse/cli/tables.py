@@ -36,33 +36,27 @@ def annotators_command(inputs: InputOptions, options: FuseOptions, output: Outpu
     rows = json_rows(columns)
     output.write(
         columns,
-        text=lambda: _describe_annotators(fusion, rows),
+        text=lambda: _describe_annotators(fusion.diagnostics, rows),
         document=lambda: {"method": fusion.method, "annotators": rows},
     )
 
 
-def _describe_annotators(fusion: Any, rows: list[dict[str, Any]]) -> Iterator[Any]:
+def _describe_annotators(diagnostics: Any, rows: list[dict[str, Any]]) -> Iterator[Any]:
     from blindfuse.cli.screen import preview, text
     from blindfuse.diagnostics.annotators import FLAGS
     from blindfuse.report.blocks import Field, remark
 
-    shown = [
-        {
-            **row,
-            "interval": f"{100 * row['accuracy_low']:.0f}–{100 * row['accuracy_high']:.0f}",
-            "confusion": f"{row['worst_class']} → {row['confused_with']}",
-            "remark": remark(row, FLAGS),
-        }
-        for row in rows
-    ]
+    for row in rows:
+        row["interval"] = f"{100 * row['accuracy_low']:.0f}–{100 * row['accuracy_high']:.0f}"
+        row["confusion"] = f"{row['worst_class']} → {row['confused_with']}"
+        row["remark"] = remark(row, FLAGS)
     fields = (
         *(Field("annotator", "annotator"), Field("responses", "responses", ",")),
         *(Field("accuracy", "accuracy", ".1%"), Field("interval", "95 %", "#")),
         *(Field("confusion", "worst class → reported"), Field("remark", "remarks")),
     )
-    yield from preview(fields, shown)
+    yield from preview(fields, rows)
     yield ""
-    diagnostics = fusion.diagnostics
     for each in (diagnostics.annotators, diagnostics.coverage, diagnostics.dependence):
         yield text(each.summary())
 
@@ -125,17 +119,18 @@ def compare_command(
 
 
 def _describe_methods(rows: list[dict[str, Any]], n_gold: int) -> Iterator[Any]:
-    from blindfuse.cli.screen import field_table, text
+    from blindfuse.cli.screen import table, text
     from blindfuse.report.blocks import Field
 
     lowest = min((row["error"] for row in rows if row["error"] is not None), default=None)
-    shown = [{**row, "best": "best" if n_gold and row["error"] == lowest else ""} for row in rows]
+    for row in rows:
+        row["best"] = "best" if n_gold and row["error"] == lowest else ""
     errors = (Field("error", "error", ".2%"), Field("best", "")) if n_gold else ()
     fields = (
         *(Field("method", "method"), *errors, Field("differs", "differs from fuse", ".2%")),
         Field("seconds", "seconds", ".2f"),
     )
-    yield field_table(fields, shown)
+    yield table(fields, rows)
     if n_gold:
         yield f"\nErrors on {counted(n_gold, 'gold label')}, which no method used."
     for row in rows:

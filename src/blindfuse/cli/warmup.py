@@ -12,10 +12,6 @@ from blindfuse.errors import BadFile, counted
 if TYPE_CHECKING:
     from blindfuse import Responses
 
-ITEMS = {"small": 300, "large": 6_000}
-"""Tables below and above the size from which more kernels are used."""
-ANNOTATORS = 9
-
 
 @click.command(
     epilog="""\b
@@ -36,8 +32,8 @@ def warmup_command(quiet: bool) -> None:
 
     screen, started = Screen(quiet=quiet), perf_counter()
     with screen.progress() as step:
-        for size, n_items in ITEMS.items():
-            step(f"compiling for {size} tables")
+        for n_items in (300, 6_000):  # below and above the size from which more kernels are used
+            step(f"compiling for tables of {n_items:,} items")
             _fuse_tables(n_items)
     if usage.problem:
         raise BadFile(usage.problem)
@@ -80,7 +76,7 @@ def _fuse_tables(n_items: int) -> None:
         read(BytesIO(table_bytes(response_columns(responses), "csv")))
 
 
-def _simulate(n_items: int, missing: float, n_annotators: int = ANNOTATORS) -> "Responses":
+def _simulate(n_items: int, missing: float, n_annotators: int = 9) -> "Responses":
     import numpy as np
 
     from blindfuse import simulate

@@ -130,10 +130,9 @@ Block = Text | Key | Chart | Table | Listing
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: its id, its name in the navigation, its title and what it shows."""
+    """A part of the page: its name in the navigation, which is its id, its title and blocks."""
 
     name: str
-    link: str
     title: str
     blocks: Sequence[Block]
 

@@ -61,7 +61,7 @@ class Checks:
         if self.gold is not None:
             yield _gold_section(self.gold)
         if self.audit is not None:
-            yield Section("audit", "Audit", "Audit", tuple(_audit_blocks(self.audit)))
+            yield Section("audit", "Audit", tuple(_audit_blocks(self.audit)))
 
 
 def _method_section(compared: Sequence[Comparison]) -> Section:
@@ -92,7 +92,7 @@ def _method_section(compared: Sequence[Comparison]) -> Section:
     text = "Comparison of methods; the table below has the numbers."
     chart = bars("methods", Table(text, fields, shown), drawn.name, drawn.title)
     blocks = chart, Text(caption), Table(caption, fields, rows, folded=True)
-    return Section("methods", "Methods", "Comparison of methods", blocks)
+    return Section("methods", "Comparison of methods", blocks)
 
 
 def _gold_section(gold: GoldCheck) -> Section:
@@ -108,7 +108,7 @@ def _gold_section(gold: GoldCheck) -> Section:
         points("calibration", Table(text, fields, rows), "accuracy", "accuracy", x="confidence"),
         Table("Calibration", fields, rows, folded=True),
     )
-    return Section("gold", "Gold labels", "Check against gold labels", blocks)
+    return Section("gold-labels", "Check against gold labels", blocks)
 
 
 def _audit_blocks(audit: AuditResult) -> Iterator[Block]:

@@ -6,8 +6,11 @@ import numpy as np
 
 from blindfuse.fusion.fuse_clusters import ClusterFusion
 from blindfuse.model.posteriors import most_likely
-from blindfuse.report.blocks import Field, Section
+from blindfuse.report.blocks import Block, Field, Section, Text
 from blindfuse.report.tables import annotator_table, class_section, item_table
+
+CERTAIN = 0.9995
+"""Confidence that is shown as 100.0 %: such items are not listed as uncertain."""
 
 
 def figures(fusion: ClusterFusion) -> Iterator[tuple[str, str]]:
@@ -34,10 +37,14 @@ def sections(fusion: ClusterFusion) -> Iterator[Section]:
         "The least similar to the result first: an adjusted Rand index of 1 is the same partition, "
         "0 is chance."
     )
-    yield Section("runs", "Runs", "Runs", [annotator_table(fusion, run_fields, text)])
+    yield Section("runs", "Runs", [annotator_table(fusion, run_fields, text)])
 
     least = np.argsort(fusion.confidence, kind="stable")
+    least = least[: np.count_nonzero(fusion.confidence < CERTAIN)]
     confidence = Field("confidence", "confidence", ".1%")
     item_fields = Field("name", "item"), Field("label", "class"), confidence
-    table = item_table(fusion, least, item_fields, "The least certain first.")
-    yield Section("items", "Items", "Least certain items", [table])
+    text = f"The least certain first; {len(least):,} items have a confidence below 99.95 %."
+    table: Block = item_table(fusion, least, item_fields, text)
+    if not len(least):
+        table = Text("All items have a confidence of at least 99.95 %.")
+    yield Section("items", "Least certain items", [table])

@@ -92,7 +92,7 @@ def _dependence_section(dependence: Dependence) -> Section:
         f"{how_many(rows, len(pairs), 'pairs')}"
     )
     blocks = text, chart, Table(caption, (*fields, value), rows)
-    return Section("dependence", "Dependence", "Dependent annotators", blocks)
+    return Section("dependence", "Dependent annotators", blocks)
 
 
 def _cells(dependence: Dependence, names: list[str]) -> list[Row]:

@@ -44,7 +44,7 @@ def annotator_section(fusion: Fusion) -> Section:
     data = Table(text, fields, [{name: row[name] for name in names} for row in busy])
     title = "estimated accuracy with 95 % interval"
     charts = [points("annotators", data, "accuracy", title)] if busy else []
-    return Section("annotators", "Annotators", "Annotators", (*charts, REMARK_KEY, listing))
+    return Section("annotators", "Annotators", (*charts, REMARK_KEY, listing))
 
 
 def annotator_listing(fusion: Fusion) -> Listing:
@@ -93,7 +93,7 @@ def item_section(fusion: Fusion) -> Section:
     edges = np.linspace(1 / fusion.responses.n_classes, 1, 26)
     marked = rated.confidence[needing]
     chart = histogram("items", text, "confidence", rated.confidence, edges, marked)
-    return Section("items", "Items", "Items", (chart, key, item_listing(fusion)))
+    return Section("items", "Items", (chart, key, item_listing(fusion)))
 
 
 def item_listing(fusion: Fusion) -> Listing:

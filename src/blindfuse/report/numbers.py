@@ -24,7 +24,7 @@ def sections(fusion: NumberFusion) -> Iterator[Section]:
     """Yield the sections of a fusion of ratings."""
     text = f"Histogram of {len(fusion.values):,} estimates."
     chart = histogram("estimates", text, "estimate", fusion.values, 30, axis_format=".4g")
-    yield Section("estimates", "Estimates", "Estimates", [chart])
+    yield Section("estimates", "Estimates", [chart])
     yield _annotator_section(fusion)
     yield _item_section(fusion)
 
@@ -45,7 +45,7 @@ def _annotator_section(fusion: NumberFusion) -> Section:
     text = "Bias of annotators, with their noise as bars; the table below has the numbers."
     title = "bias ± noise, in units of the ratings"
     chart = points("annotators", Table(text, fields, rows), "bias", title, axis_format=".4~g")
-    return Section("annotators", "Annotators", "Annotators", (chart, REMARK_KEY, table))
+    return Section("annotators", "Annotators", (chart, REMARK_KEY, table))
 
 
 def _item_section(fusion: NumberFusion) -> Section:
@@ -65,4 +65,4 @@ def _item_section(fusion: NumberFusion) -> Section:
     block: Block = item_table(fusion, widest, fields, text)
     if not len(widest):
         block = Text("No item has two ratings, so their spread is unknown.")
-    return Section("items", "Items", "Items with the widest spread", [block])
+    return Section("items", "Items with the widest spread", [block])

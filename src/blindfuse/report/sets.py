@@ -79,7 +79,7 @@ def _annotator_section(fusion: SetFusion) -> Section:
         chart = points("annotators", data, "precision", "precision", x="recall")
         about = Text("Annotators above the dashed line name fewer classes than apply.")
         blocks = [about, chart, *blocks]
-    return Section("annotators", "Annotators", "Annotators", blocks)
+    return Section("annotators", "Annotators", blocks)
 
 
 def _item_section(fusion: SetFusion) -> Section:
@@ -101,8 +101,8 @@ def _item_section(fusion: SetFusion) -> Section:
     for n, votes, count, row in zip(least, named, counts, listed.rows, strict=True):
         k = int(np.argmin(np.abs(fusion.posteriors[n] - 0.5)))
         by_votes = np.argsort(-votes, kind="stable")
-        texts = [f"{classes[j]} {votes[j]}" for j in by_votes if votes[j]]
+        texts = [f"{classes[j]} ({votes[j]})" for j in by_votes if votes[j]]
         row["labels"] = " | ".join(map(visible, sets[n])) or "–"
         row["doubtful"], row["posterior"] = classes[k], float(fusion.posteriors[n, k])
         row["responses"] = f"{', '.join(texts) or 'none'} of {count}"
-    return Section("items", "Items", "Least certain items", [listed])
+    return Section("items", "Least certain items", [listed])

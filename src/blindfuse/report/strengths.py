@@ -79,7 +79,7 @@ def _strength_section(ranking: Ranking) -> Section:
         if len(groups) > 1:
             blocks.append(Text(f"Group {group}, which was never compared with the others:"))
         blocks.append(_strength_chart(f"strengths-{group}", rows, fields))
-    return Section("strengths", "Strengths", "Strengths", [*blocks, table])
+    return Section("strengths", "Strengths", [*blocks, table])
 
 
 def _strength_chart(name: str, rows: list[Row], fields: tuple[Field, ...]) -> Chart:
@@ -118,7 +118,7 @@ def _matrix_section(ranking: Ranking) -> Section:
     fitted_text = "Fitted probabilities that the item on the left wins, for a typical judge."
     blocks.append(Text(fitted_text))
     blocks.append(heat_map("fitted", Table(fitted_text, fields[:3], fitted), names))
-    return Section("wins", "Wins", "Wins of item against item", blocks)
+    return Section("wins", "Wins of item against item", blocks)
 
 
 def _pair_cells(ranking: Ranking, items: Codes, names: list[str]) -> list[Row]:
@@ -186,4 +186,4 @@ def _judge_section(ranking: Ranking) -> Section:
     chart = points(
         "judges", Table(text, fields, rows), "slope", title, axis_format=".4~g", order=order
     )
-    return Section("judges", "Judges", "Judges", (chart, REMARK_KEY, judges))
+    return Section("judges", "Judges", (chart, REMARK_KEY, judges))

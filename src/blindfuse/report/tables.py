@@ -43,7 +43,7 @@ def class_section(
     blocks: list[Block] = [chart, Table(caption, fields, rows, folded=True)]
     if key is not None:
         blocks.insert(1, key)
-    return Section("classes", "Classes", "Class proportions", blocks)
+    return Section("classes", "Class proportions", blocks)
 
 
 def annotator_rows(fusion: Result, flags: Mapping[str, str]) -> tuple[list[Row], Codes, str]:
