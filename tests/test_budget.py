@@ -17,7 +17,7 @@ BUDGETS = {
     # folder: lines, constants
     ".": (848, 8),
     "auditing": (1_380, 10),
-    "cli": (2_632, 23),
+    "cli": (2_616, 22),
     "comparisons": (1_734, 13),
     "datasets": (460, 3),
     "diagnostics": (1_700, 25),
@@ -30,7 +30,7 @@ BUDGETS = {
     "moments": (605, 6),
     "numbers": (1_983, 21),
     "readers": (4_120, 22),
-    "report": (1_448, 14),
+    "report": (1_450, 15),
     "responses": (5_120, 28),
     "sets": (1_000, 9),
     "sklearn": (766, 3),
