@@ -153,8 +153,8 @@ def test_training_labels_choose_the_method_but_do_not_enter_the_fusion(seed: int
     if expected.method == "MajorityVote":
         assert (classifier.method_, classifier.why_) == (expected.method, expected.why)
         return
-    fused = classifier._posteriors(classifier._held_out, expected.method).argmax(axis=1) == y
-    voted = classifier._posteriors(classifier._held_out, "MajorityVote").argmax(axis=1) == y
+    fused = classifier._predicted(classifier._held_out, expected.method).argmax(axis=1) == y
+    voted = classifier._predicted(classifier._held_out, "MajorityVote").argmax(axis=1) == y
     gained, lost = np.sum(fused & ~voted), np.sum(voted & ~fused)
     better = gained - lost > 2 * np.sqrt(gained + lost)  # McNemar's test
     assert (classifier.method_ == expected.method) == better

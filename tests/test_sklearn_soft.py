@@ -183,7 +183,10 @@ def test_the_blind_fusion_is_used_where_it_has_fewer_errors() -> None:
     X = probabilities.reshape(3000, -1)
     members = [(f"m{m}", PairClassifier(2 * m)) for m in range(len(noise))]
     blind = BlindVotingClassifier(members, voting="soft", cv=2).fit(X[:1500], truth[:1500])
-    vote, fused = (blind._losses(name) for name in (blind._pool.name, blind.fusion_.method))
+    vote, fused = (
+        blind._losses(blind._predicted(blind._held_out, name))
+        for name in (blind._pool.name, blind.fusion_.method)
+    )
     better = np.sum(vote - fused) > 2 * np.sqrt(np.sum(vote != fused))
     is_vote = blind.fusion_.method == "MajorityVote"
     assert (blind.method_ == blind.fusion_.method) == (better and not is_vote)

@@ -1,7 +1,6 @@
 """``blindfuse audit``: choose items to check, and measure the error on the checked ones."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -118,15 +117,23 @@ def audit_command(
 def _write_plan(
     plan: "AuditPlan", labels: dict[str, str], output: OutputOptions, label_studio: Path | None
 ) -> None:
+    from blindfuse.cli.screen import preview
+    from blindfuse.report.blocks import Field
     from blindfuse.result import json_rows
 
     columns = _plan_columns(plan, labels)
     rows = json_rows(columns)
+    n_strata = f"{len(plan.sizes):,} {'stratum' if len(plan.sizes) == 1 else 'strata'}"
+    size = f"{len(plan):,} of {int(plan.sizes.sum()):,} items to check, from {n_strata}.\n"
+    fields = (
+        *(Field("item", "item"), Field("stratum", "stratum", "d")),
+        Field("probability", "probability", ".4g"),
+    )
     tasks = [{"data": {name: row[name] for name in row if name != "label"}} for row in rows]
     text = json.dumps(tasks, ensure_ascii=False, indent=1)
     output.write(
         columns,
-        text=lambda: _describe(plan, rows),
+        text=lambda: [size, *preview(fields, rows)],
         document=lambda: {"items": rows},
         other_files={label_studio: lambda path: path.write_text(text, encoding="utf-8")}
         if label_studio
@@ -140,19 +147,6 @@ def _write_plan(
         )
     elif label_studio is None:
         output.screen.note("No file was written; add `-o to_check.csv`.")
-
-
-def _describe(plan: "AuditPlan", rows: list[dict[str, Any]]) -> Iterator[Any]:
-    from blindfuse.cli.screen import preview
-    from blindfuse.report.blocks import Field
-
-    n_strata = len(plan.sizes)
-    yield (
-        f"{len(plan):,} of {int(plan.sizes.sum()):,} items to check, from {n_strata:,} "
-        f"{'stratum' if n_strata == 1 else 'strata'}.\n"
-    )
-    fields = Field("item", "item"), Field("stratum", "stratum", "d")
-    yield from preview((*fields, Field("probability", "probability", ".4g")), rows)
 
 
 def _plan_columns(plan: "AuditPlan", labels: dict[str, str]) -> "Columns":

@@ -8,7 +8,6 @@ import click
 
 from blindfuse.cli.fusing import (
     KINDS,
-    LABELS,
     FusedFiles,
     FuseOptions,
     FusionResult,
@@ -153,14 +152,14 @@ def fuse_command(
     """
     needed = {"separator": "multi_label", "pass_class": "fail_below"}
     refuse_combinations(EXCLUDED, needed)
-    kinds["abstentions"] = options.abstentions
-    kind = next((KINDS[name] for name, is_given in kinds.items() if is_given), LABELS)
-    must_be_whole = checked is not None or any(kinds.values()) or partitioned is not None
-    reason = None if must_be_whole else inputs.reason_to_partition()
+    option = next((name for name, is_given in kinds.items() if is_given), None)
+    kind, function = KINDS[option]
+    may_be_large = not (option or options.abstentions or checked) and partitioned is None
+    reason = inputs.reason_to_partition() if may_be_large else None
     shares: dict[Any, Any] = {}
 
     def fuse(data: Any, step: Any) -> FusionResult:
-        fused = options.fuse(data, output.screen, step, kind)
+        fused = options.fuse(data, output.screen, step, kind, function)
         if fail_below is not None:
             find_pass_class(fused.fusion.responses.classes.tolist(), pass_class)
         if checked is None:
@@ -178,7 +177,7 @@ def fuse_command(
         output.screen.note(*filter(None, [reason]))
         fused = fuse_partitions(inputs, options, output, other_files)
     else:
-        reading = {"kind": kind.reads, "separator": options.separator}
+        reading = {"kind": kind, "separator": options.separator}
         fused = fuse_files(inputs, output, other_files, fuse, **reading)
     if fail_below is not None:
         check_pass_rate(fused, shares, pass_class, fail_below, output.screen)

@@ -1,7 +1,8 @@
 """What commands fuse, and what they write of the result: files, a JSON document and a summary."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,30 +52,13 @@ class Method(click.ParamType[str]):
         return find_method(value)
 
 
-@dataclass(frozen=True)
-class FusedKind:
-    """How responses of a kind are fused.
-
-    ``reads`` is the ``kind`` of ``blindfuse.read``, ``function`` the name of the function that
-    fuses them, and ``options`` those that it takes besides ``gold``.
-    """
-
-    reads: "Kind"
-    function: str
-    options: tuple[str, ...] = ()
-
-
-LABELS = FusedKind(
-    *("labels", "fuse"),
-    options=("ordered", "abstentions", "prior_model", "method", "seed", "threads"),
-)
-KINDS = {
-    "numbers": FusedKind("numbers", "fuse_numbers"),
-    "multi_label": FusedKind("sets", "fuse_sets", ("seed", "threads")),
-    "scores": replace(LABELS, reads="scores"),
-    "abstentions": LABELS,
+KINDS: "dict[str | None, tuple[Kind, str]]" = {
+    None: ("labels", FUSE),
+    "numbers": ("numbers", "fuse_numbers"),
+    "multi_label": ("sets", "fuse_sets"),
+    "scores": ("scores", FUSE),
 }
-"""The kinds of responses by the option of ``blindfuse fuse``."""
+"""The ``kind`` of ``blindfuse.read`` and the function that fuses it, by option."""
 
 
 @dataclass(frozen=True)
@@ -123,21 +107,30 @@ class FuseOptions:
     separator: str | None = None
 
     def fuse(
-        self, data: "blindfuse.Read[Any]", screen: "Screen", step: "Step", kind: FusedKind = LABELS
+        self,
+        data: "blindfuse.Read[Any]",
+        screen: "Screen",
+        step: "Step",
+        kind: "Kind" = "labels",
+        name: str = FUSE,
     ) -> FusionResult:
-        """Fuse the responses; labels with gold labels a second time without, for the error."""
+        """Fuse responses of this kind by the function of blindfuse with this name.
+
+        Labels with gold labels are fused a second time without, for the error on them.
+        """
         items = set(data.responses.items.tolist())
         gold = {item: label for item, label in data.gold.items() if item in items}
         if self.no_gold:
             gold = {}
         elif self.gold is not None:
-            gold = read_gold_for(data, self.gold, screen, kind.reads, self.separator)
-        options = self.arguments()
-        taken = {name: options[name] for name in kind.options}
-        function = getattr(blindfuse, kind.function)
+            gold = read_gold_for(data, self.gold, screen, kind, self.separator)
+        function = getattr(blindfuse, name)
+        accepted = signature(function).parameters
+        given = {name: value for name, value in self.arguments().items() if value}
+        taken = {name: value for name, value in given.items() if name in accepted}
         step("fusing the responses")
         fusion = function(data.responses, gold=gold, **taken)
-        if kind.function != LABELS.function:
+        if name != FUSE:
             return FusionResult(fusion, gold)
         if gold:
             step("fusing without the gold labels to measure the error on them")

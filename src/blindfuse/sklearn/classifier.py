@@ -119,7 +119,7 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return posteriors ``[item, class]``; shares of the vote if ``method_`` is a vote."""
-        return self._posteriors(self._member_predictions(X), self.method_)
+        return self._predicted(self._member_predictions(X), self.method_)
 
     def _member_predictions(self, X: ArrayLike) -> Predictions:
         """Return class codes ``[item, classifier]``, or probabilities if ``voting="soft"``."""
@@ -175,11 +175,10 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
         self._pool = fit_opinion_pool(self._held_out, self._truth)
         return self._pool.name, self._pool.why
 
-    def _losses(self, method: str) -> Floats:
-        labels = most_likely(self._posteriors(self._held_out, method))
-        return np.asarray(labels != self._truth, dtype=np.float64)
+    def _losses(self, predicted: Floats) -> Floats:
+        return np.asarray(most_likely(predicted) != self._truth, dtype=np.float64)
 
-    def _posteriors(self, predictions: Predictions, method: str) -> Floats:
+    def _predicted(self, predictions: Predictions, method: str) -> Floats:
         """Return posteriors ``[item, class]`` by the fused model or by a vote.
 
         Each item is labelled on its own. The posteriors of the fused model are worth one vote

@@ -61,7 +61,7 @@ class BlindVotingRegressor(BlindVoting, VotingRegressor):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return predictions ``[item]``."""
-        return self._estimates(self._member_predictions(X), self.method_)
+        return self._predicted(self._member_predictions(X), self.method_)
 
     def _as_numbers(self, predictions: Predictions) -> Numbers:
         values = np.asarray(predictions, dtype=np.float64)
@@ -73,10 +73,10 @@ class BlindVotingRegressor(BlindVoting, VotingRegressor):  # type: ignore[misc]
     def _choose_baseline(self) -> tuple[str, str]:
         return "mean", ""
 
-    def _losses(self, method: str) -> Floats:
-        return np.asarray(np.square(self._estimates(self._held_out, method) - self._truth))
+    def _losses(self, predicted: Floats) -> Floats:
+        return np.asarray(np.square(predicted - self._truth))
 
-    def _estimates(self, predictions: Predictions, method: str) -> Floats:
+    def _predicted(self, predictions: Predictions, method: str) -> Floats:
         """Return estimates ``[item]`` by the fused model or by the mean."""
         if method != "mean":
             return self.fusion_.predict(self._as_numbers(predictions))

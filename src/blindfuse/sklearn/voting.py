@@ -88,7 +88,9 @@ class BlindVoting:
         method, baseline = self.fusion_.method, self._baseline
         if method in ("MajorityVote", "mean"):
             return baseline, self._why_baseline or self.fusion_.why
-        losses = {name: self._losses(name) for name in (method, baseline)}
+        losses = {
+            name: self._losses(self._predicted(self._held_out, name)) for name in (method, baseline)
+        }
         gain = losses[baseline] - losses[method]
         measured = f"Out-of-fold {self._loss_name} on {len(gain):,} training items: " + ", ".join(
             f"{loss.mean():{self._loss_format}} with {name}" for name, loss in losses.items()
@@ -158,6 +160,10 @@ class BlindVoting:
         """Return what the fused model is compared with, and why if there are several baselines."""
         raise NotImplementedError
 
-    def _losses(self, method: str) -> Floats:
-        """Return the loss of the method on each training item, out of fold."""
+    def _predicted(self, predictions: Predictions, method: str) -> Floats:
+        """Return what the method makes of the predictions of the members."""
+        raise NotImplementedError
+
+    def _losses(self, predicted: Floats) -> Floats:
+        """Return the loss of the training items, if they were predicted so."""
         raise NotImplementedError
