@@ -132,6 +132,7 @@ def _describe(task: "Task") -> str:
 def _time_estimate(tasks: "list[Task]", results: "Results") -> "list[RenderableType]":
     """Return the number of finished tasks, and the estimated time of the others by source."""
     from blindfuse.cli.screen import table
+    from blindfuse.report.blocks import Field
     from experiments.runner import estimate_time
 
     estimates = estimate_time(tasks, results)
@@ -142,9 +143,13 @@ def _time_estimate(tasks: "list[Task]", results: "Results") -> "list[RenderableT
         of_source = [estimate for estimate in estimates if estimate.source == source]
         known = [estimate.seconds for estimate in of_source if estimate.seconds is not None]
         seconds = f"{sum(known):,.0f}" if len(known) == len(of_source) else "unknown"
-        rows.append([source, f"{sum(estimate.tasks for estimate in of_source):,}", seconds])
-    columns = "source", "remaining tasks", "estimated seconds"
-    return [*blocks, table(columns, rows, right=columns[1:])] if rows else blocks
+        remaining = sum(estimate.tasks for estimate in of_source)
+        rows.append({"source": source, "tasks": remaining, "seconds": seconds})
+    fields = (
+        *(Field("source", "source"), Field("tasks", "remaining tasks", ",")),
+        Field("seconds", "estimated seconds", "#"),
+    )
+    return [*blocks, table(fields, rows)] if rows else blocks
 
 
 def _summary(

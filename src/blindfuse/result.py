@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from blindfuse.errors import capitalize
 from blindfuse.typing import Array, Floats
 
 Columns = dict[str, Array]
@@ -77,7 +78,7 @@ class Result(Protocol):
 def summarize(result: Result, table: object) -> str:
     """Return what was fused, by which method and why, and how far to trust it, as lines of text."""
     lines = (f"{each.heading}: {each.text}" for each in result.paragraphs())
-    return "\n".join([repr(table), f"{result.method}. {result.why}", "", *lines])
+    return "\n".join([repr(table), f"{capitalize(result.method)}. {result.why}", "", *lines])
 
 
 def sorted_columns(columns: Columns, by: str) -> Columns:

@@ -1,11 +1,18 @@
-"""Reading files: columns, formats and gold labels."""
+"""Options about files, columns, names and labels reach the reader."""
 
 import gzip
 import json
 from pathlib import Path
+from typing import get_args
 
+import polars as pl
 import pytest
 
+from blindfuse import fuse, read
+from blindfuse.cli.fuse import fuse_command
+from blindfuse.readers import partitions
+from blindfuse.readers.reading import READERS
+from blindfuse.responses.rows import Repeats
 from tests.support.cli import refuse, succeed, write_gold
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -92,3 +99,81 @@ def test_a_long_table_of_numbers_is_refused_with_the_options_that_name_its_colum
     assert "as in --item '0', --annotator '1', --label '2'" in message
     options = ("--item", "0", "--annotator", "1", "--label", "2")
     assert "300 items" in succeed("fuse", "votes.txt", *options).stdout
+
+
+def test_classes_keep_the_users_order_and_may_be_unreported() -> None:
+    options = ("--classes", 'dog, cat,cow,"a, b"')
+    header = succeed("fuse", "votes.csv", *options, "-o", "-").stdout.splitlines()[0]
+    assert header.endswith(',p_dog,p_cat,p_cow,"p_a, b"')
+    assert "'dog'" in refuse("fuse", "votes.csv", "--classes", "cat,cow")
+
+
+def test_choices_are_those_of_the_package() -> None:
+    choices = {each.name: getattr(each.type, "choices", None) for each in fuse_command.params}
+    assert choices["format"] == tuple(READERS)
+    assert choices["repeats"] == get_args(Repeats)
+
+
+@pytest.fixture(autouse=True)
+def small_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partitions, "PARTITION_BYTES", 5_000)
+
+
+def change_votes(**columns: pl.Expr) -> None:
+    pl.read_csv("votes.csv", infer_schema=False).with_columns(**columns).write_csv("votes.csv")
+
+
+@pytest.mark.parametrize("way", ["--whole", "--partitioned"])
+@pytest.mark.parametrize(
+    ("options", "arguments", "note"),
+    [
+        ([], {}, "labels treated as missing: 'NA'"),
+        (["--keep-na"], {"keep_na": True}, "--fold-case"),
+        (["--fold-case"], {"fold_case": True}, "most frequent spelling"),
+        (["--missing", "CAT,COW"], {"missing": ["CAT", "COW"]}, "'CAT', 'COW'"),
+        (["--repeats", "last"], {"repeats": "last"}, "labels treated as missing"),
+        (["--question", "animal"], {"question": "animal"}, "read as"),
+    ],
+)
+def test_options_are_those_of_read(
+    way: str, options: list[str], arguments: dict[str, object], note: str
+) -> None:
+    """Some labels are NA, some in capitals, some repeated, and there is another question."""
+    label, place = pl.col("label"), pl.int_range(pl.len()) % 7
+    spelled = pl.when(place == 3).then(label.str.to_uppercase()).otherwise(label)
+    change_votes(label=pl.when(place == 0).then(pl.lit("NA")).otherwise(spelled))
+    if "--question" in options:
+        votes = pl.read_csv("votes.csv", infer_schema=False).with_columns(question=pl.lit("animal"))
+        sizes = votes.with_columns(question=pl.lit("size"), label=pl.lit("big"))
+        pl.concat([votes, sizes]).write_csv("votes.csv")
+        assert "several questions" in refuse("fuse", "votes.csv", way)
+    elif "--repeats" in options:
+        votes = pl.read_csv("votes.csv", infer_schema=False)
+        pl.concat([votes, votes[::5].with_columns(label=pl.lit("cow"))]).write_csv("votes.csv")
+        assert "more than once" in refuse("fuse", "votes.csv", way, "--repeats", "error")
+    result = succeed("fuse", "votes.csv", way, *options, "-o", "fused.csv")
+    expected = fuse(read("votes.csv", **arguments).responses)  # type: ignore[call-overload]
+    labels = dict(zip(expected.items.tolist(), expected.labels.tolist(), strict=True))
+    frame = pl.read_csv("fused.csv", infer_schema=False)
+    assert dict(zip(frame["item"], frame["label"], strict=True)) == labels
+    assert note in result.output
+
+
+FORMULAS = {"cat": "=1+1", "cow": "-1", "dog": "@x"}
+
+
+@pytest.mark.parametrize("extension", ["csv", "tsv", "csv.gz"])
+def test_formulas_are_written_as_text_only_for_spreadsheets(extension: str) -> None:
+    change_votes(label=pl.col("label").replace(FORMULAS), annotator="+" + pl.col("annotator"))
+    separator = "\t" if extension == "tsv" else ","
+    for options, prefix in (((), ""), (("--spreadsheet",), "'")):
+        files = ("-o", f"fused.{extension}", "--annotators", "annotators.csv", "--force")
+        succeed("fuse", "votes.csv", *files, *options)
+        fused = pl.read_csv(Path(f"fused.{extension}"), infer_schema=False, separator=separator)
+        assert set(fused["label"]) == {prefix + word for word in FORMULAS.values()}
+        assert fused.columns[-3:] == ["p_-1", "p_=1+1", "p_@x"]
+        annotators = pl.read_csv("annotators.csv", infer_schema=False)["annotator"]
+        assert set(annotators.str.slice(0, 1 + len(prefix))) == {f"{prefix}+"}
+        piped = succeed("fuse", "votes.csv", "-o", "-", *options).stdout
+        assert (",'-1," in piped) == (prefix == "'")
+    assert "--spreadsheet" in refuse("fuse", "votes.csv", "-o", "fused.parquet", "--spreadsheet")

@@ -34,6 +34,7 @@ pytestmark = pytest.mark.usefixtures("folder")
         (["simulate", "--seed", "-1"], "--seed"),
         (["fuse"], "Missing argument 'FILE…'"),
         (["fuze", "votes.csv"], "did you mean 'fuse'?"),
+        (["votes.csv"], "pass 'blindfuse fuse votes.csv'"),
         (["--nothing"], "--nothing"),
     ],
 )

@@ -100,12 +100,3 @@ def test_an_input_is_not_overwritten(name: str) -> None:
     message = refuse("fuse", "votes.csv", "--gold", "gold.csv", "-o", "gold.csv", "--force")
     assert "gold.csv is read, and would be overwritten" in message
     assert Path("votes.csv").read_bytes() == before
-
-
-def test_a_file_in_place_of_a_command_names_fuse() -> None:
-    assert "pass 'blindfuse fuse votes.csv'" in refuse("votes.csv")
-
-
-def test_spaces_around_the_names_of_classes_do_not_count() -> None:
-    plain = succeed("fuse", "votes.csv", "--classes", "cat,cow,dog", "-o", "-").stdout
-    assert succeed("fuse", "votes.csv", "--classes", " cat , cow,dog ", "-o", "-").stdout == plain

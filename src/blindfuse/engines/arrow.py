@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from blindfuse.errors import BadLabels, BadParameter, list_names
 from blindfuse.model.model import Model, Rule
 from blindfuse.model.posteriors import most_likely
+from blindfuse.readers.encoding import plain_labels_by
 from blindfuse.readers.names import NameForm
 from blindfuse.responses.alphabet import NO_ANCHOR, Alphabet, Anchor, ScoreScale
 from blindfuse.responses.coding import (
@@ -39,7 +40,7 @@ from blindfuse.responses.scores import (
     ordered_classes,
     score_levels,
 )
-from blindfuse.responses.values import TRIMMED, LabelOptions, LabelRules
+from blindfuse.responses.values import TRIMMED, LabelOptions
 from blindfuse.typing import Array, Floats
 
 AnchorOption = ArrayLike | Literal["none"] | None
@@ -278,7 +279,8 @@ def encode(rows: pa.Table, names: Names) -> pa.Table:
     items, annotators, labels = read_rows(rows)
     codes = _encode(annotators, names.annotators, "Annotators")
     if names.scale is None:
-        symbols = _encode(labels, names.alphabet.symbols, "Labels", _convert_labels)
+        convert = plain_labels_by(LabelOptions(names.alphabet.symbols.tolist()))
+        symbols = _encode(labels, names.alphabet.symbols, "Labels", convert)
     else:
         symbols = names.scale.codes(codes, names.annotators, as_scores(labels))
     item_type = rows.schema.field("item").type
@@ -292,25 +294,20 @@ def encode(rows: pa.Table, names: Names) -> pa.Table:
     )
 
 
-def _convert_labels(labels: list[Any], names: Array) -> list[Any]:
-    options = LabelOptions(names.tolist())
-    return LabelRules(labels, lambda: [0] * len(labels), options).labels
-
-
 def _encode(
     column: pl.Series,
     names: Array,
     kind: str,
-    convert: Callable[[list[Any], Array], list[Any]] = lambda values, _: values,
+    convert: Callable[[Sequence[Any]], Sequence[Any]] = lambda values: values,
 ) -> Array:
     """Return each converted value's position in ``names``, −1 for null; refuse other values."""
     distinct = column.drop_nulls().unique(maintain_order=True)
-    values = convert(distinct.to_list(), names)
+    values = convert(distinct.to_list())
     codes = positions(as_column(values), names)
-    unknown = [at for at in np.flatnonzero(codes < 0) if values[at] is not None]
+    unknown = [at for at in np.flatnonzero(codes < 0).tolist() if values[at] is not None]
     if unknown:
         raise BadLabels(
-            f"{kind} {list_names(distinct[int(at)] for at in unknown)} are not in the model, which "
+            f"{kind} {list_names(distinct[at] for at in unknown)} are not in the model, which "
             f"has {list_names(names)}. "
             "Drop those rows, or fit a model on a table that contains them."
         )
