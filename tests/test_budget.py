@@ -17,11 +17,11 @@ BUDGETS = {
     # folder: lines, constants
     ".": (848, 8),
     "auditing": (1_380, 10),
-    "cli": (2_616, 22),
+    "cli": (2_602, 21),
     "comparisons": (1_734, 13),
     "datasets": (460, 3),
     "diagnostics": (1_700, 25),
-    "engines": (1_029, 7),
+    "engines": (1_026, 7),
     "estimators": (3_062, 27),
     "fusion": (1_980, 14),
     "kernels": (1_670, 25),
@@ -33,7 +33,7 @@ BUDGETS = {
     "report": (1_450, 15),
     "responses": (5_120, 28),
     "sets": (1_000, 9),
-    "sklearn": (766, 3),
+    "sklearn": (771, 3),
     "solver": (710, 5),
 }
 TESTS = 25_700
