@@ -15,7 +15,7 @@ CONSTANT = re.compile(r"^[A-Z][A-Z0-9_]*(, [A-Z][A-Z0-9_]*)*(: [^=]+)? = ", re.M
 
 BUDGETS = {
     # folder: lines, constants
-    ".": (848, 8),
+    ".": (849, 8),
     "auditing": (1_380, 10),
     "cli": (2_602, 21),
     "comparisons": (1_734, 13),
@@ -33,7 +33,7 @@ BUDGETS = {
     "report": (1_450, 15),
     "responses": (5_120, 28),
     "sets": (1_000, 9),
-    "sklearn": (771, 3),
+    "sklearn": (768, 3),
     "solver": (710, 5),
 }
 TESTS = 25_700

@@ -97,7 +97,7 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
     fusion_: Fusion
 
     flatten_transform = True  # a parameter of VotingClassifier that is fixed here
-    _loss_name, _loss_format = "error", ".1%"
+    _vote, _loss_name, _loss_format = "MajorityVote", "error", ".1%"
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class BlindVotingClassifier(BlindVoting, VotingClassifier):  # type: ignore[misc
 
     def _choose_baseline(self) -> tuple[str, str]:
         if self.voting == "hard":
-            return "MajorityVote", ""
+            return super()._choose_baseline()
         self._pool = fit_opinion_pool(self._held_out, self._truth)
         return self._pool.name, self._pool.why
 

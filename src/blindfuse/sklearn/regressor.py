@@ -57,7 +57,7 @@ class BlindVotingRegressor(BlindVoting, VotingRegressor):  # type: ignore[misc]
 
     fusion_: NumberFusion
 
-    _loss_name, _loss_format = "mean squared error", ".4g"
+    _vote, _loss_name, _loss_format = "mean", "mean squared error", ".4g"
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return predictions ``[item]``."""
@@ -70,14 +70,11 @@ class BlindVotingRegressor(BlindVoting, VotingRegressor):  # type: ignore[misc]
     def _fused(self, predictions: Predictions) -> NumberFusion:
         return fuse_numbers(self._as_numbers(predictions))
 
-    def _choose_baseline(self) -> tuple[str, str]:
-        return "mean", ""
-
     def _losses(self, predicted: Floats) -> Floats:
         return np.asarray(np.square(predicted - self._truth))
 
     def _predicted(self, predictions: Predictions, method: str) -> Floats:
         """Return estimates ``[item]`` by the fused model or by the mean."""
-        if method != "mean":
-            return self.fusion_.predict(self._as_numbers(predictions))
-        return np.asarray(predictions.mean(axis=1))
+        if method == self._vote:
+            return np.asarray(predictions.mean(axis=1))
+        return self.fusion_.predict(self._as_numbers(predictions))

@@ -33,6 +33,7 @@ class BlindVoting:
     why_: str
     named_estimators_: dict[str, Any]
 
+    _vote: str
     _loss_name: str
     _loss_format: str
 
@@ -86,11 +87,10 @@ class BlindVoting:
         The test is McNemar's where losses are errors.
         """
         method, baseline = self.fusion_.method, self._baseline
-        if method in ("MajorityVote", "mean"):
+        if method == self._vote:
             return baseline, self._why_baseline or self.fusion_.why
-        losses = {
-            name: self._losses(self._predicted(self._held_out, name)) for name in (method, baseline)
-        }
+        predicted = {name: self._predicted(self._held_out, name) for name in (method, baseline)}
+        losses = {name: self._losses(values) for name, values in predicted.items()}
         gain = losses[baseline] - losses[method]
         measured = f"Out-of-fold {self._loss_name} on {len(gain):,} training items: " + ", ".join(
             f"{loss.mean():{self._loss_format}} with {name}" for name, loss in losses.items()
@@ -158,7 +158,7 @@ class BlindVoting:
 
     def _choose_baseline(self) -> tuple[str, str]:
         """Return what the fused model is compared with, and why if there are several baselines."""
-        raise NotImplementedError
+        return self._vote, ""
 
     def _predicted(self, predictions: Predictions, method: str) -> Floats:
         """Return what the method makes of the predictions of the members."""
