@@ -174,7 +174,7 @@ def test_gold_sets_are_held_fixed() -> None:
     fusion = fuse_sets(drawn.items, drawn.annotators, sets, classes=names, gold=known)
     assert fusion.sets[:3] == (("3", "4"), (), ("5", "6"))
     assert fusion.confidence[:3].tolist() == [1.0, 1.0, 1.0]
-    with pytest.raises(BadLabels, match="Gold item 999 has no responses"):
+    with pytest.raises(BadLabels, match="Gold items 999 are not among the items"):
         fuse_sets(table_of(drawn), gold={999: [1]})
     with pytest.raises(BadLabels, match=r"gold set of item 0 contains 'q'"):
         fuse_sets(table_of(drawn), gold={**gold, 0: ["q"]})

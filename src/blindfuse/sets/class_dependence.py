@@ -13,7 +13,7 @@ prior on u.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -33,28 +33,19 @@ MAX_RANK = 16
 FOLDS = 5
 
 
-@dataclass(frozen=True, eq=False)
-class PriorCorrection:
+class PriorCorrection(NamedTuple):
     """Log odds of each class given what was reported about the others.
 
-    ``means[class]``, ``loadings[class, component]`` = v, ``intercepts[class]`` = b and
-    ``weights[class, component]`` = u are those of the formula above.
+    ``weights[class, other]`` are Σ_r u_kr v_jr of the formula above, zero for the class itself, and
+    ``intercepts[class]`` are b_k − Σ_j weights_kj q̄_j.
     """
 
-    means: Floats
-    loadings: Floats
     intercepts: Floats
     weights: Floats
 
     def log_odds(self, posteriors: Floats) -> Floats:
         """Prior log odds ``[item, class]`` from posteriors by each class's responses alone."""
-        return np.stack(
-            [
-                self.intercepts[k] + _features(posteriors, self.means, self.loadings, k) @ u
-                for k, u in enumerate(self.weights)
-            ],
-            axis=1,
-        )
+        return np.asarray(self.intercepts + posteriors @ self.weights.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,30 +138,24 @@ def fit_correction(evidence: Floats, prior: Floats) -> PriorCorrection:
     sample = evidence[evenly_spaced(len(evidence))]
     base = logit(prior.clip(EPSILON, 1 - EPSILON))
     posteriors = expit(sample + base)
-    means, loadings = _principal_components(posteriors)
-    fits = [
-        _fit_class(_features(posteriors, means, loadings, k), sample[:, k], base[k])
-        for k in range(len(base))
-    ]
-    return PriorCorrection(means, loadings, *(np.array(part) for part in zip(*fits, strict=True)))
-
-
-def _principal_components(posteriors: Floats) -> tuple[Floats, Floats]:
-    """Means of the classes, and components ``[class, component]``, scaled to unit variance."""
     means = posteriors.mean(axis=0)
     centred = posteriors - means
-    covariance = centred.T @ centred / max(len(posteriors), 1)
-    values, vectors = np.linalg.eigh(covariance)
+    components = _principal_components(centred)
+    intercepts, weights = base.copy(), np.zeros((len(base), len(base)))
+    for k in range(len(base)):
+        others = components.copy()
+        others[k] = 0.0
+        intercepts[k], u = _fit_class(centred @ others, sample[:, k], base[k])
+        weights[k] = others @ u
+    return PriorCorrection(intercepts - weights @ means, weights)
+
+
+def _principal_components(centred: Floats) -> Floats:
+    """Components ``[class, component]`` of posteriors less their means, of unit variance."""
+    values, vectors = np.linalg.eigh(centred.T @ centred / max(len(centred), 1))
     rank = min(MAX_RANK, len(values), int(np.count_nonzero(values > 1e-8)))
     leading = slice(len(values) - rank, None)
-    return means, vectors[:, leading] / np.sqrt(values[leading])
-
-
-def _features(posteriors: Floats, means: Floats, loadings: Floats, k: int) -> Floats:
-    """Components ``[item, component]`` of all classes but k."""
-    others = posteriors - means
-    others[:, k] = 0.0
-    return np.asarray(others @ loadings)
+    return np.asarray(vectors[:, leading] / np.sqrt(values[leading]))
 
 
 def _fit_class(features: Floats, evidence: Floats, base: float) -> tuple[float, Floats]:

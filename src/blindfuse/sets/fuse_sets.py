@@ -14,7 +14,7 @@ from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.metrics.interval import Interval
 from blindfuse.model.fused_model import power_for_error
 from blindfuse.responses.coding import positions
-from blindfuse.responses.gold import check_gold
+from blindfuse.responses.gold import check_gold, gold_positions
 from blindfuse.responses.inputs import Names, Values
 from blindfuse.responses.response_sets import ResponseSets, as_response_sets
 from blindfuse.responses.scalars import name_key
@@ -240,23 +240,21 @@ def _mean_error(posteriors: Floats) -> float:
 
 
 def _gold_members(table: ResponseSets, gold: Mapping[Any, Any]) -> dict[int, Flags]:
-    """Known sets as rows ``[class]``, by the position of their item."""
-    item_of = {name_key(name): n for n, name in enumerate(table.items.tolist())}
+    """Known sets as rows ``[class]``, by the position of their item; missing sets are left out."""
     class_of = {name_key(name): k for k, name in enumerate(table.classes.tolist())}
+    texts = {name for name in class_of if isinstance(name, str)}
     rows: dict[int, Flags] = {}
-    for item, value in gold.items():
-        members = parse_set(value, "|", {name for name in class_of if isinstance(name, str)})
-        if name_key(item) not in item_of:
-            raise BadLabels(
-                f"Gold item {list_names([item])} has no responses. Remove it from gold=."
-            )
-        unknown = [name for name in members or () if name_key(name) not in class_of]
+    places = gold_positions(table, gold) if gold else ()
+    for place, (item, value) in zip(places, gold.items(), strict=True):
+        members = parse_set(value, "|", texts)
+        if members is None:
+            continue
+        unknown = [name for name in members if name_key(name) not in class_of]
         if unknown:
             raise BadLabels(
                 f"The gold set of item {list_names([item])} contains {list_names(unknown)}, but "
                 f"the classes are {list_names(table.classes)}. List all classes in classes=."
             )
-        if members is not None:
-            places = [class_of[name_key(name)] for name in members]
-            rows[item_of[name_key(item)]] = np.isin(np.arange(table.n_classes), places)
+        codes = [class_of[name_key(name)] for name in members]
+        rows[int(place)] = np.isin(np.arange(table.n_classes), codes)
     return rows
