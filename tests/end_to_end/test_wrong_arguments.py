@@ -52,7 +52,9 @@ TAKES_FUSION: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize(
-    "value", [3, "votes.csv", None, VOTES, FRAME], ids=lambda v: type(v).__name__
+    "value",
+    [3, "votes.csv", None, VOTES, FRAME, blindfuse.fuse_sets(FRAME), blindfuse.fuse_numbers(VOTES)],
+    ids=lambda value: type(value).__name__,
 )
 @pytest.mark.parametrize("name", TAKES_FUSION)
 def test_a_fusion_is_the_result_of_fuse(name: str, value: Any) -> None:
@@ -65,6 +67,7 @@ TAKES_INTEGERS: dict[str, Callable[[Fusion, Any], Any]] = {
     "max_per_annotator": lambda fusion, n: blindfuse.next_labels(fusion, 2, max_per_annotator=n),
     "max_responses": lambda _, n: blindfuse.fuse_stream([VOTES], max_responses=n),
     "seed": lambda _, n: blindfuse.fuse(VOTES, seed=n),
+    "seed of sets": lambda _, n: blindfuse.fuse_sets(ITEMS, ANNOTATORS, ["a|b"] * 6, seed=n),
     "threads": lambda _, n: blindfuse.fuse(VOTES, threads=n),
     "levels": lambda _, n: Responses.from_scores(np.eye(4), levels=n),
     "classes": lambda _, n: blindfuse.fuse_clusters(VOTES, n),
@@ -123,6 +126,11 @@ def test_a_matrix_to_predict_has_a_column_per_annotator(columns: int, fusion: Fu
 def test_other_arguments_are_refused(fusion: Fusion) -> None:
     with pytest.raises(BadParameter, match="result= is of type int, not a fusion"):
         blindfuse.write_report(1, "report.html")  # type: ignore[arg-type]
+    with pytest.raises(BadParameter, match="other=3 must be another DawidSkene"):
+        blindfuse.DawidSkene().partial_fit(VOTES).merge(3)  # type: ignore[arg-type]
+    table = ResponseSets.from_long(ITEMS, ANNOTATORS, ["a"] * 6)
+    with pytest.raises(BadParameter, match="have classes of their own"):
+        blindfuse.fuse_sets(table, classes=["a", "b"])
     with pytest.raises(BadParameter, match="must be an AuditPlan or None"):
         blindfuse.audit(fusion, "plan", {0: 0})  # type: ignore[arg-type]
     with pytest.raises(BadLabels, match="No item was checked"):

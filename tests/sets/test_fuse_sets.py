@@ -200,10 +200,25 @@ def test_a_class_that_nobody_or_everybody_names() -> None:
     assert fusion.questions[0] is None
     assert fusion.questions[2] is None
     assert all("x" in members and "z" not in members for members in fusion.sets)
-    agreed = fuse_sets([0, 0, 1], ["a", "b", "a"], [["x", "y"]] * 3)
-    assert agreed.sets == (("x", "y"),) * 2
-    assert agreed.why == "All responses agree about every class."
-    assert "2 items" in agreed.summary()
+    for members in (("x", "y"), ()):
+        agreed = fuse_sets([0, 0, 1], ["a", "b", "a"], [members] * 3, classes=["x", "y"])
+        assert agreed.sets == (members,) * 2
+        assert agreed.why == "All responses agree about every class."
+        assert "2 items" in agreed.summary()
+        assert "is not shown, so no share of correct sets is stated" in agreed.summary()
+
+
+def test_classes_that_nobody_names_may_be_given_with_a_frame() -> None:
+    frame = pl.DataFrame({"item": [0, 0, 1], "annotator": ["a", "b", "a"], "label": ["x", "x", ""]})
+    assert fuse_sets(frame, classes=["y", "x"]).classes.tolist() == ["y", "x"]
+
+
+def test_rates_are_not_shared_without_agreement_beyond_chance() -> None:
+    rng = np.random.default_rng(0)
+    sets = [np.flatnonzero(row).tolist() for row in rng.random((400, 5)) < 0.3]
+    fusion = fuse_sets(np.repeat(np.arange(100), 4), np.tile(np.arange(4), 100), sets)
+    assert "an annotator's rates" not in fusion.why
+    assert fusion.correct_sets is None
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,7 @@ FITTED_METHODS = ("DawidSkene", "OneCoin", "MACE")
 
 
 IS_FUSION = Constraint(
-    "the result of fuse(responses)",
-    lambda value: hasattr(value, "posteriors") and hasattr(value, "responses"),
+    "the result of fuse(responses)", lambda value: getattr(value, "kind", None) == "labels"
 )
 
 

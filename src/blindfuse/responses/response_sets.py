@@ -243,13 +243,19 @@ class ResponseSets(AnnotationTable):
         return f"{self.n_classes:,} classes, ", f", {size:.1f} classes each"
 
 
-def as_response_sets(items: Any, annotators: Any = None, sets: Any = None) -> ResponseSets:
+def as_response_sets(
+    items: Any, annotators: Any = None, sets: Any = None, classes: Names | None = None
+) -> ResponseSets:
     """Convert three columns or a frame to ResponseSets, which are returned unchanged."""
     if (annotators is None) != (sets is None):
         raise BadParameter("Pass items, annotators and sets as three columns, or one table alone.")
-    if annotators is not None:
-        return ResponseSets.from_long(items, annotators, sets)
-    return items if isinstance(items, ResponseSets) else ResponseSets.from_frame(items)
+    if sets is not None:
+        return ResponseSets.from_long(items, annotators, sets, classes=classes)
+    if not isinstance(items, ResponseSets):
+        return ResponseSets.from_frame(items, classes=classes)
+    if classes is not None:
+        raise BadParameter("ResponseSets have classes of their own. Pass classes= to from_long.")
+    return items
 
 
 def _read_indicators(

@@ -50,6 +50,8 @@ class RatedSetAnnotators:
     def summary(self) -> str:
         """Typical recall and precision, and who has a remark."""
         shares = np.stack([self.recall, self.precision])[:, self.n_responses > 0]
+        if np.isnan(shares).all(axis=1).any():
+            return "No class is named or none applies, so recall and precision are not known."
         recall, precision = np.nanquantile(shares, [0.25, 0.75], axis=1).T
         text = (
             f"They name {percent_range(*recall)} of the classes that apply (recall), "

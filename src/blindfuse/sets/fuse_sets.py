@@ -13,6 +13,7 @@ from blindfuse.fusion.fuse import Fusion, fuse, fuse_table
 from blindfuse.kernels.threads import single_threaded_blas
 from blindfuse.metrics.interval import Interval
 from blindfuse.model.fused_model import power_for_error
+from blindfuse.parameters import integer_at_least
 from blindfuse.responses.coding import positions
 from blindfuse.responses.gold import check_gold, gold_positions
 from blindfuse.responses.inputs import Names, Values
@@ -65,10 +66,8 @@ def fuse_sets(
     ...           [{"a"}, {"a", "b"}, "a", ["b"], set(), "b"]).sets
     (('a',), ('b',))
     """
-    if classes is not None and annotators is not None and sets is not None:
-        table = ResponseSets.from_long(items, annotators, sets, classes=classes)  # type: ignore[arg-type]
-    else:
-        table = as_response_sets(items, annotators, sets)
+    integer_at_least(0).check("seed", seed)
+    table = as_response_sets(items, annotators, sets, classes)
     if not table.n_responses:
         raise BadLabels("There are no responses, so there is nothing to fuse. Check the input.")
     check_gold(gold, "gold sets")
@@ -115,11 +114,10 @@ def _fuse_question(
     """The fusion of "does class k apply?"; None if all responses agree."""
     if table.responses_per_class[k] in (0, table.n_responses):
         return None
-    pooled = shared.pooled
     return fuse_table(
         table.question(k),
         gold={table.items[n]: "yes" if row[k] else "no" for n, row in known.items()},
-        prior_model=pooled.model.independent if pooled.evidence.is_informative else None,
+        prior_model=shared.prior_model,
         prior_count=shared.strength,
         votes_only=shared.is_dependent,
         **options,

@@ -105,9 +105,14 @@ class SetFusion:
             )
         methods = Counter(question.method for question in questions)
         by_method = ", ".join(f"{name} ({count:,})" for name, count in methods.most_common())
+        shared = ""
+        if self.shared.prior_model is not None:
+            shared = (
+                "; an annotator's rates in all classes together count as "
+                f"{self.shared.strength:,.4g} responses in each class"
+            )
         return (
-            f"Methods and numbers of classes: {by_method}; an annotator's rates in all classes "
-            f"together count as {self.shared.strength:,.4g} responses in each class. "
+            f"Methods and numbers of classes: {by_method}{shared}. "
             f"{self.dependence.summary()} {self._describe_changes()}"
         )
 
@@ -177,7 +182,7 @@ class SetFusion:
 
     def _describe_errors(self) -> str:
         if self.expected_error is None or self.correct_sets is None:
-            return "Annotators do not agree beyond chance, so no share of correct sets is stated."
+            return "Agreement beyond chance is not shown, so no share of correct sets is stated."
         value, low, high = (f"{100 * x:.0f}" for x in self.correct_sets)
         return (
             f"{value} % of the whole sets are expected to be correct ({low} to {high} %), and "

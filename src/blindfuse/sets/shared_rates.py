@@ -9,6 +9,7 @@ from scipy.special import gammaln
 
 from blindfuse.diagnostics.expected_error import ExpectedError
 from blindfuse.fusion.fuse import Fusion, fuse_table
+from blindfuse.model.model import Model
 from blindfuse.responses.response_sets import ResponseSets
 from blindfuse.responses.responses import Responses
 
@@ -40,6 +41,11 @@ class SharedRates:
         """
         evidence = self.pooled.evidence
         return evidence.is_modelled and evidence.second_subtype.mean > 0
+
+    @property
+    def prior_model(self) -> Model | None:
+        """The prior of the annotators in each class; None without agreement beyond chance."""
+        return self.pooled.model.independent if self.pooled.evidence.is_informative else None
 
     @property
     def expected_error(self) -> ExpectedError | None:
