@@ -8,8 +8,6 @@ import pytest
 from numpy.typing import NDArray
 
 from blindfuse import (
-    AuditPlan,
-    BadLabels,
     DawidSkene,
     Fusion,
     MajorityVote,
@@ -18,12 +16,12 @@ from blindfuse import (
     audit,
     fuse,
     plan_audit,
-    simulate,
 )
 from blindfuse.auditing.apply_checks import apply_checks
 from blindfuse.auditing.candidates import VOTE
 from blindfuse.metrics import calibration_error
 from blindfuse.responses.coding import positions
+from tests.audit.crowds import crowd, labels_of, planned
 
 
 def biased_crowd(n_items: int = 1000, seed: int = 0) -> tuple[Responses, NDArray[np.intp]]:
@@ -33,10 +31,6 @@ def biased_crowd(n_items: int = 1000, seed: int = 0) -> tuple[Responses, NDArray
     good = np.where(rng.random((n_items, 3)) < 0.9, truth[:, None], 1 - truth[:, None])
     bad = np.where(rng.random(n_items) < 0.6, truth, 1 - truth)
     return Responses.from_matrix(np.column_stack([good, *[bad] * 4])), truth
-
-
-def labels_of(plan: AuditPlan, truth: NDArray[np.intp]) -> dict[int, int]:
-    return dict(zip(plan.items.tolist(), truth[plan.positions].tolist(), strict=True))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -64,23 +58,20 @@ def test_a_better_method_is_taken_and_named(seed: int) -> None:
     assert "of your own list" in own.why
 
 
-def test_the_selected_method_is_kept_without_evidence() -> None:
-    drawn = simulate(500, 7, 3, np.random.default_rng(0), skill=0.4)
-    blind = fuse(drawn.responses)
-    plan = plan_audit(blind, 50)
-    checked = labels_of(plan, drawn.truth)
+def test_the_selected_method_is_kept_without_evidence_and_recalibrated() -> None:
+    drawn = crowd(2000, seed=1, missing=0.0)
+    blind, plan, checked = planned(drawn, 150)
     after = fuse(drawn.responses, checked=audit(blind, plan, checked))
     assert after.method == blind.method
     assert "no other method is better beyond chance" in after.why
-    assert after.n_checked == 50
+    assert after.n_checked == 150
     assert after.expected_error is not None
     assert after.expected_error.low <= after.expected_error.value <= after.expected_error.high
     assert "blindfuse audit" not in after.summary()
-    others = np.setdiff1d(np.arange(500), plan.positions)
-    np.testing.assert_array_equal(after.labels[others], blind.labels[others])
-    np.testing.assert_array_equal(
-        after.predict_proba(drawn.responses).argmax(axis=1), blind.posteriors.argmax(axis=1)
-    )
+    left = np.setdiff1d(np.arange(2000), plan.positions)
+    np.testing.assert_array_equal(after.labels[left], blind.labels[left])
+    before = calibration_error(blind.posteriors[left], drawn.truth[left])
+    assert calibration_error(after.posteriors[left], drawn.truth[left]) < max(before, 0.06)
 
 
 def test_the_vote_can_be_taken() -> None:
@@ -115,7 +106,7 @@ def assert_predicts_itself(fusion: Fusion) -> None:
 def test_a_checked_fusion_predicts_what_it_gave(name: str, seed: int, tmp_path: Path) -> None:
     responses, truth = biased_crowd(400, seed)
     if name == "weak":
-        drawn = simulate(400, 9, 3, np.random.default_rng(seed), skill=0.2, missing=0.3)
+        drawn = crowd(400, 3, seed)
         responses, truth = drawn.responses, drawn.truth
     method = DawidSkene() if name == "DawidSkene" else None
     blind = fuse(responses, method=method)
@@ -128,32 +119,3 @@ def test_a_checked_fusion_predicts_what_it_gave(name: str, seed: int, tmp_path: 
     assert after.is_gold is not None
     left = ~after.is_gold
     np.testing.assert_allclose(saved[left], after.posteriors[left], atol=1e-9)
-
-
-def test_confidences_are_recalibrated() -> None:
-    drawn = simulate(2000, 7, 3, np.random.default_rng(1), skill=0.25)
-    blind = fuse(drawn.responses)
-    plan = plan_audit(blind, 150)
-    checked = labels_of(plan, drawn.truth)
-    after = fuse(drawn.responses, checked=audit(blind, plan, checked))
-    left = np.setdiff1d(np.arange(2000), plan.positions)
-    before = calibration_error(blind.posteriors[left], drawn.truth[left])
-    assert calibration_error(after.posteriors[left], drawn.truth[left]) < max(before, 0.06)
-
-
-def test_checked_labels_must_agree_with_gold() -> None:
-    responses, truth = biased_crowd(100)
-    with pytest.raises(BadLabels, match="another gold label"):
-        fuse(responses, gold={0: 0}, checked={0: 1, 1: int(truth[1])})
-    both = fuse(responses, gold={0: 0}, checked={0: 0, 1: 1})
-    assert both.labels[:2].tolist() == [0, 1]
-
-
-def test_a_fusion_of_gold_only_speaks_about_the_gold() -> None:
-    responses, truth = biased_crowd(80)
-    gold = dict(enumerate(truth.tolist()))
-    every = fuse(responses, gold=gold)
-    assert "Every label is a gold label" in every.summary()
-    assert "0.0 %" not in every.diagnostics.paragraphs()[0].text
-    del gold[0]
-    assert "Every label" not in fuse(responses, gold=gold).summary()

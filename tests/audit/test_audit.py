@@ -1,5 +1,6 @@
 """What checked labels say about all labels, computed a second way."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -7,57 +8,48 @@ import ppi_py
 import pytest
 
 from blindfuse import (
-    AuditPlan,
     AuditResult,
     BadLabels,
     BadParameter,
-    Fusion,
     Responses,
     Simulation,
     audit,
     fuse,
     plan_audit,
-    simulate,
 )
 from blindfuse.auditing.candidates import FUSION, VOTE
 from blindfuse.auditing.corrections import recalibrate
 from blindfuse.metrics import calibration_error, error_rate
 from blindfuse.model.posteriors import vote_posteriors
+from tests.audit.crowds import crowd, labels_of, planned
 
 
-def crowd(n_items: int = 800, n_classes: int = 3, seed: int = 0, **options: Any) -> Simulation:
-    options = {"skill": 0.25, "missing": 0.4, **options}
-    return simulate(n_items, 7, n_classes, np.random.default_rng(seed), **options)
-
-
-def labels_of(plan: AuditPlan, drawn: Simulation) -> dict[Any, Any]:
-    return dict(zip(plan.items.tolist(), drawn.truth[plan.positions].tolist(), strict=True))
-
-
-def planned(drawn: Simulation, budget: int, seed: int = 0) -> tuple[Fusion, AuditPlan, Any]:
-    fusion = fuse(drawn.responses)
-    plan = plan_audit(fusion, budget, seed=seed)
-    return fusion, plan, labels_of(plan, drawn)
-
-
-def checked(n_classes: int = 3, seed: int = 0, budget: int = 120) -> tuple[AuditResult, Simulation]:
+@cache
+def checked(n_classes: int = 3, seed: int = 0) -> tuple[AuditResult, Simulation]:
     drawn = crowd(n_classes=n_classes, seed=seed)
-    return audit(*planned(drawn, budget, seed)), drawn
+    return audit(*planned(drawn, 120, seed)), drawn
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_errors_are_horvitz_thompson_estimates(seed: int) -> None:
+def test_errors_and_paired_differences_are_horvitz_thompson_estimates(seed: int) -> None:
     result, drawn = checked(seed=seed)
     assert result.plan is not None
     positions, weights = result.plan.positions, 1 / result.plan.probability
-    truth = drawn.truth[positions]
-    wrong = result.fusion.labels[positions] != truth
-    assert result.error.value == pytest.approx(wrong @ weights / 800)
+    truth, labels = drawn.truth[positions], result.candidates.labels
+    wrong = {name: labels[name][positions] != truth for name in labels}
     votes = vote_posteriors(drawn.responses)[positions]
-    lost = [error_rate(votes[[i]], truth[[i]]) for i in range(len(truth))]
-    assert result.errors[VOTE].value == pytest.approx(np.dot(lost, weights) / 800)
+    lost = {name: array.astype(float) for name, array in wrong.items()}
+    lost[VOTE] = np.array([error_rate(votes[[i]], truth[[i]]) for i in range(len(truth))])
     assert set(result.errors) == {FUSION, VOTE, "DawidSkene", "OneCoin", "MACE"}
+    for name, error in result.errors.items():
+        assert error.value == pytest.approx(lost[name] @ weights / 800)
     assert result.error == result.errors[FUSION]
+    for name, difference in result.differences.items():
+        reach = np.mean(result.candidates.differ(name, FUSION))
+        assert -reach - 1e-12 <= difference.low <= difference.value <= difference.high
+        assert difference.high <= reach + 1e-12
+        expected = (lost[name] - lost[FUSION]) @ weights / 800
+        assert difference.value == pytest.approx(expected, abs=0.03)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -90,21 +82,6 @@ def test_class_shares_are_those_of_ppi_python_in_each_stratum(n_classes: int, se
         assert value == pytest.approx(expected, abs=1e-9 if n_classes == 2 else 0.02)
 
 
-def test_differences_are_paired() -> None:
-    result, drawn = checked()
-    assert result.plan is not None
-    weights, positions = 1 / result.plan.probability, result.plan.positions
-    labels = result.candidates.labels
-    for name, difference in result.differences.items():
-        if name == VOTE:
-            continue
-        losses = (labels[name] != drawn.truth) * 1.0 - (labels[FUSION] != drawn.truth)
-        reach = np.mean(labels[name] != labels[FUSION])
-        assert -reach - 1e-12 <= difference.low <= difference.value <= difference.high
-        assert difference.high <= reach + 1e-12
-        assert difference.value == pytest.approx(losses[positions] @ weights / 800, abs=0.03)
-
-
 @pytest.mark.parametrize("budget", [30, 100])
 def test_intervals_cover_the_truth(budget: int) -> None:
     covered: dict[str, list[bool]] = {"error": [], "vote": [], "class": [], "difference": []}
@@ -113,7 +90,7 @@ def test_intervals_cover_the_truth(budget: int) -> None:
     for seed in range(60):
         drawn, fusion = crowds[seed % 6], fusions[seed % 6]
         plan = plan_audit(fusion, budget, seed=seed)
-        result = audit(fusion, plan, labels_of(plan, drawn))
+        result = audit(fusion, plan, labels_of(plan, drawn.truth))
         error = np.mean(fusion.labels != drawn.truth)
         vote = error_rate(vote_posteriors(drawn.responses), drawn.truth)
         share, difference = result.class_shares[1], result.differences[VOTE]
@@ -150,7 +127,7 @@ def test_small_tables_and_budgets(n_items: int, budget: int, n_classes: int) -> 
     drawn = crowd(n_items, n_classes, 1, missing=0.0)
     fusion = fuse(Responses.from_matrix(drawn.responses.matrix(), classes=range(n_classes)))
     plan = plan_audit(fusion, budget)
-    result = audit(fusion, plan, labels_of(plan, drawn))
+    result = audit(fusion, plan, labels_of(plan, drawn.truth))
     shares = {**result.errors, **result.class_shares}
     for share in shares.values():
         assert 0 <= share.low <= share.value <= share.high <= 1
@@ -170,6 +147,8 @@ def test_checks_of_one_kind_leave_a_possible_error() -> None:
     assert result.error.value == result.error.low == 0
     assert 0.03 < result.error.high < 0.12
     assert 0 < result.more_checks(0.01) < 800
+    with pytest.raises(BadParameter, match="points"):
+        result.more_checks(0)
     one_class = audit(fusion, plan, dict.fromkeys(plan.items.tolist(), 0))
     share = one_class.class_shares[0]
     assert share.low < share.value <= share.high <= 1
@@ -201,13 +180,14 @@ def test_gold_items_count_as_known() -> None:
     gold = dict(enumerate(drawn.truth[:600].tolist()))
     fusion = fuse(drawn.responses, gold=gold)
     plan = plan_audit(fusion, 60)
-    result = audit(fusion, plan, labels_of(plan, drawn))
+    result = audit(fusion, plan, labels_of(plan, drawn.truth))
+    assert "Every label" not in fusion.summary()
     assert result.n_checked == 60
     assert result.error.high < 0.25  # at most the 200 other items are wrong
     weights = 1 / result.plan.probability if result.plan else np.empty(0)
     wrong = fusion.labels[plan.positions] != drawn.truth[plan.positions]
     assert result.error.value == pytest.approx(wrong @ weights / 800)
-    both = audit(fusion, plan, {**labels_of(plan, drawn), 0: int(drawn.truth[0])})
+    both = audit(fusion, plan, {**labels_of(plan, drawn.truth), 0: int(drawn.truth[0])})
     assert both.n_checked == 60
     with pytest.raises(BadLabels, match="another gold label"):
         audit(fusion, plan, {0: int(drawn.truth[0] + 1) % 3})
@@ -231,19 +211,15 @@ def test_bad_input_is_refused() -> None:
         audit(fuse(drawn.responses.select_items(np.arange(790))), plan, {first: 0})
     with pytest.raises(BadLabels, match="another order"):
         audit(fuse(drawn.responses.select_items(np.arange(800)[::-1])), plan, {first: 0})
-    with pytest.raises(BadParameter, match="points"):
-        audit(fusion, plan, labels).more_checks(0)
 
 
 def test_another_fusion_of_the_same_items_can_be_audited() -> None:
-    drawn = crowd()
-    fusion = fuse(drawn.responses)
-    plan = plan_audit(fusion, 80)
+    drawn = crowd(missing=0.0)
+    plan = plan_audit(fuse(drawn.responses), 80)
     other = fuse(drawn.responses.select_annotators([0, 1, 2]))
-    if other.responses.n_items == 800:
-        result = audit(other, plan, labels_of(plan, drawn))
-        wrong = other.labels[plan.positions] != drawn.truth[plan.positions]
-        assert result.error.value == pytest.approx(wrong @ (1 / plan.probability) / 800)
+    result = audit(other, plan, labels_of(plan, drawn.truth))
+    wrong = other.labels[plan.positions] != drawn.truth[plan.positions]
+    assert result.error.value == pytest.approx(wrong @ (1 / plan.probability) / 800)
 
 
 @pytest.mark.parametrize(("power", "raises"), [(5.0, False), (0.2, True)])
@@ -284,11 +260,11 @@ def test_an_annotator_without_checked_responses_is_unknown() -> None:
 
 
 def test_more_checks_give_the_precision_that_was_promised() -> None:
-    result, drawn = checked(budget=100)
+    result, drawn = checked()
     more = result.more_checks(0.03)
     assert more > 0
     assert result.plan is not None
     plan = result.plan.more(more)
-    again = audit(result.fusion, plan, labels_of(plan, drawn))
+    again = audit(result.fusion, plan, labels_of(plan, drawn.truth))
     assert again.error.half_width == pytest.approx(0.03, abs=0.007)
     assert result.more_checks(result.error.half_width * 1.01) == 0
