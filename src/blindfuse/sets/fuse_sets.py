@@ -153,12 +153,15 @@ def _combine(
     """
     rates, prior = _question_rates(table, questions)
     combined = np.tile(prior, (table.n_items, 1))
+    by_model = combined.copy()
     for k, question in enumerate(questions):
         if question is not None:
-            found = question.model.combined(question.responses, threads=question.threads)
-            combined[:, k] = found[:, 1]
-    dependence, related = _use_related_classes(table, questions, combined, prior, rates)
-    expected = shared.expected_error
+            model, responses, threads = question.model, question.responses, question.threads
+            combined[:, k] = model.combined(responses, threads=threads)[:, 1]
+            by_model[:, k] = model.independent.posteriors(responses, threads=threads)[:, 1]
+    dependence, related = _use_related_classes(table, questions, combined, by_model, rates, prior)
+    wrong = np.where(combined > MIN_POSTERIOR, 1 - by_model, by_model)
+    expected = shared.expected_error(float(wrong.mean()))
     if expected is not None and dependence.correction is not None:
         expected = expected.scaled(_mean_error(related) / max(_mean_error(combined), EPSILON))
     posteriors, share = related, None
@@ -181,23 +184,26 @@ def _use_related_classes(
     table: ResponseSets,
     questions: Sequence[Fusion | None],
     combined: Floats,
-    prior: Floats,
+    by_model: Floats,
     rates: Floats,
+    prior: Floats,
 ) -> tuple[ClassDependence, Floats]:
     """Whether classes occur together, and the posteriors ``[item, class]`` that use it.
 
-    Only classes that a model decides have posteriors that are likelihoods.
+    The correction changes the posteriors ``by_model`` of independent annotators, e in the formula
+    of :class:`FusedModel`, and with them the share 1 − w that e has in ``combined``.
     """
-    modelled = [one is not None and one.model.dependence < 1 for one in questions]
-    active, related = np.flatnonzero(modelled), combined.copy()
+    shares = np.array([0.0 if one is None else 1 - one.model.dependence for one in questions])
+    active, related = np.flatnonzero(shares), combined.copy()
     prior = prior[active].clip(EPSILON, 1 - EPSILON)
     dependence = measure_class_dependence(table, active, prior, rates[:, active])
     if dependence.correction is not None:
-        own = combined[:, active].clip(EPSILON, 1 - EPSILON)
+        own = by_model[:, active].clip(EPSILON, 1 - EPSILON)
         evidence = logit(own) - logit(prior)
         correction = fit_correction(evidence[content_order(evidence)], prior)
         dependence = ClassDependence(dependence.gain, correction, active)
-        related[:, active] = expit(evidence + correction.log_odds(own))
+        corrected = expit(evidence + correction.log_odds(own))
+        related[:, active] += shares[active] * (corrected - own)
     return dependence, related
 
 

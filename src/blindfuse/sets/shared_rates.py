@@ -47,17 +47,23 @@ class SharedRates:
         """The prior of the annotators in each class; None without agreement beyond chance."""
         return self.pooled.model.independent if self.pooled.evidence.is_informative else None
 
-    @property
-    def expected_error(self) -> ExpectedError | None:
+    def expected_error(self, least: float) -> ExpectedError | None:
         """The expected share of wrong decisions; None if the responses do not tell.
 
-        The interval reaches down to the share if errors are independent, because annotators are
-        observed in many questions.
+        That of the pooled questions was fitted to tables of classes that are about equally
+        frequent, but most classes apply to few items, about which nearly all decisions are right.
+        What correlated errors add is therefore reduced by the share of the rarer decision, relative
+        to one half. The interval reaches down to the share if errors are independent, and to
+        ``least``, what it is with rates of their own in each class.
         """
         expected = self.pooled.expected_error
         if expected is None:
             return None
-        return replace(expected, low=min(expected.low, expected.if_independent))
+        applies = float(np.mean(self.pooled.posteriors[:, 1] > 0.5))
+        added = 2 * min(applies, 1 - applies) * (expected.value - expected.if_independent)
+        value = expected.if_independent + added
+        low = min(expected.low, expected.if_independent, least)
+        return replace(expected, value=value, low=low)
 
 
 def learn_shared_rates(table: ResponseSets, options: Mapping[str, Any]) -> SharedRates:
