@@ -126,7 +126,7 @@ def test_a_matrix_to_predict_has_a_column_per_annotator(columns: int, fusion: Fu
 def test_other_arguments_are_refused(fusion: Fusion) -> None:
     with pytest.raises(BadParameter, match="result= is of type int, not a fusion"):
         blindfuse.write_report(1, "report.html")  # type: ignore[arg-type]
-    with pytest.raises(BadParameter, match="other=3 must be another DawidSkene"):
+    with pytest.raises(BadParameter, match="Pass another DawidSkene"):
         blindfuse.DawidSkene().partial_fit(VOTES).merge(3)  # type: ignore[arg-type]
     table = ResponseSets.from_long(ITEMS, ANNOTATORS, ["a"] * 6)
     with pytest.raises(BadParameter, match="have classes of their own"):

@@ -163,7 +163,7 @@ def test_merging_equals_learning_from_all_batches(method: Any) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_an_estimator_is_not_merged_with_itself(method: Any) -> None:
     learner = method().partial_fit([[0, 0, 1], [1, 1, 1], [0, 1, 0]])
-    with pytest.raises(BadParameter, match="count twice"):
+    with pytest.raises(BadParameter, match="count its batches twice"):
         learner.merge(learner)
     assert learner.batches_ == 1
 

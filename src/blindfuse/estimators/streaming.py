@@ -8,7 +8,7 @@ from blindfuse.errors import BadLabels, BadParameter, BlindfuseError
 from blindfuse.estimators.base import ModelEstimator, require_two_classes
 from blindfuse.model.arrays import damaged_file_error, load_arrays, save_arrays
 from blindfuse.model.model import Model
-from blindfuse.parameters import instance_of, optional, positive
+from blindfuse.parameters import optional, positive
 from blindfuse.responses.alphabet import Alphabet, Anchor, ScoreScale, check_alphabet
 from blindfuse.responses.coding import as_names, check_classes
 from blindfuse.responses.inputs import Names
@@ -85,11 +85,10 @@ class StreamEstimator(ModelEstimator):
 
     def merge(self, other: Self) -> Self:
         """Add everything that another estimator has learned from other batches."""
-        instance_of(type(self), description=f"another {type(self).__name__}").check("other", other)
-        if other is self:
+        if other is self or not isinstance(other, type(self)):
             raise BadParameter(
-                "An estimator cannot be merged with itself: its batches would count twice. "
-                "Pass one that learned from other batches."
+                f"Pass another {type(self).__name__}, which learned from other batches. Merged "
+                "with itself, an estimator would count its batches twice."
             )
         self._check_parameters()
         self._check_has_batches()

@@ -124,22 +124,6 @@ def _fuse_question(
     )
 
 
-def _question_rates(
-    table: ResponseSets, questions: Sequence[Fusion | None]
-) -> tuple[Floats, Floats]:
-    """Probability of "yes" ``[annotator, class, true]``, and the prior ``[class]``.
-
-    A class that all responses agree on has the same rate for every annotator.
-    """
-    everybody = (table.responses_per_class == table.n_responses).astype(np.float64)
-    rates = np.tile(everybody[:, None], (table.n_annotators, 1, 2))
-    prior = everybody.copy()
-    for k, question in enumerate(questions):
-        if question is not None:
-            rates[:, k], prior[k] = question.model.confusions[:, 1], question.model.prior[1]
-    return rates, prior
-
-
 def _combine(
     table: ResponseSets,
     questions: Sequence[Fusion | None],
@@ -148,15 +132,20 @@ def _combine(
 ) -> SetFusion:
     """Posteriors of all classes, corrected by the other classes if that predicts better.
 
+    ``rates[annotator, class, true]`` are the probabilities of "yes".
+
     All questions together say how many decisions are wrong; one power gives the posteriors of all
     classes that mean error.
     """
-    rates, prior = _question_rates(table, questions)
+    # A class that all responses agree on has the same rate for every annotator.
+    prior = (table.responses_per_class == table.n_responses).astype(np.float64)
+    rates = np.tile(prior[:, None], (table.n_annotators, 1, 2))
     combined = np.tile(prior, (table.n_items, 1))
     by_model = combined.copy()
     for k, question in enumerate(questions):
         if question is not None:
             model, responses, threads = question.model, question.responses, question.threads
+            rates[:, k], prior[k] = model.confusions[:, 1], model.prior[1]
             combined[:, k] = model.combined(responses, threads=threads)[:, 1]
             by_model[:, k] = model.independent.posteriors(responses, threads=threads)[:, 1]
     dependence, related = _use_related_classes(table, questions, combined, by_model, rates, prior)
