@@ -184,15 +184,10 @@ def read_gold_for(
     separator: str | None = None,
 ) -> dict[str, Any]:
     """Read gold labels from a file; items without responses are left out, with a note."""
-    from blindfuse.readers.gold import read_gold, read_gold_numbers, read_gold_sets
+    from blindfuse.readers.gold import read_gold
 
-    gold: dict[str, Any]
-    if kind == "numbers":
-        gold = read_gold_numbers(path)
-    elif kind == "sets":
-        gold = read_gold_sets(path, data.responses.classes, separator)
-    else:
-        gold = read_gold(path, classes=data.responses.classes)
+    classes = None if kind == "numbers" else data.responses.classes
+    gold = read_gold(path, kind=kind, classes=classes, separator=separator)
     return with_responses(gold, set(data.responses.items.tolist()), path, screen)
 
 

@@ -3,9 +3,10 @@
 Responses of people are in ``responses``, those of models in ``suggestions``, named by their agent.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 from blindfuse.errors import BadFile
 from blindfuse.readers.reader import (
@@ -23,15 +24,8 @@ from blindfuse.responses.notes import count_note
 TITLE = "Argilla records"
 
 _FLAT = ".responses"
-_SKIPPED_STATUS = ("draft", "discarded")
-
-
-class _Response(NamedTuple):
-    question: str
-    annotator: Any
-    value: Any
-    status: Any
-    is_suggested: bool = False
+_SKIPPED, _SUGGESTED = ("draft", "discarded"), "suggested"
+"""Statuses: of responses that do not count, and of what models suggest."""
 
 
 def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
@@ -45,26 +39,24 @@ def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
 def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     """Return the submitted responses and the suggestions for one question."""
     table, item = tables[0], options.item or "id"
-    rows: list[Row] = []
-    skipped = suggested = 0
+    rows, counts = list[Row](), Counter[str]()
     with expected_structure(table.name, "Argilla"):
         for record in load_records(tables):
             name = _item(table, record, item)
-            rows.append((None, name, None, None))
-            for response in _responses(record):
-                value = response.value
+            rows.append(Row(name))
+            for question, who, value, status in _responses(record):
                 choices = value if isinstance(value, list) or value is None else [value]
-                if response.status in _SKIPPED_STATUS:
-                    skipped += 1
+                if status in _SKIPPED:
+                    counts["skipped"] += 1
                 elif not any(isinstance(one, dict | list) for one in choices or ()):
-                    rows.append((response.question, name, response.annotator, choices))
-                    suggested += response.is_suggested
+                    rows.append(Row(name, who, choices, question))
+                    counts[status] += 1
     frame = frame_of_rows(rows)
     frame, question = select_question(table.name, frame, options.with_label_as_question())
     columns = {"item": item, "annotator": "user_id or agent", "label": question}
     notes = [
-        *count_note(skipped, "draft or discarded response{s} skipped"),
-        *suggestion_note(suggested, "suggestion"),
+        *count_note(counts["skipped"], "draft or discarded response{s} skipped"),
+        *suggestion_note(counts[_SUGGESTED], "suggestion"),
     ]
     return ParsedResponses(frame, columns, notes)
 
@@ -76,24 +68,24 @@ def _item(table: Table, record: Record, item: str) -> Any:
     raise BadFile(f"{table.name} has a record without {item!r}. Name another field with item=.")
 
 
-def _responses(record: Record) -> Iterator[_Response]:
-    """Iterate over the responses and suggestions of a record in either form."""
+def _responses(record: Record) -> Iterator[tuple[str, Any, Any, Any]]:
+    """Iterate over the questions, annotators, values and statuses in a record of either form."""
     for question, responses in (record.get("responses") or {}).items():
         for one in responses:
-            yield _Response(question, one.get("user_id"), one.get("value"), one.get("status"))
+            yield question, one.get("user_id"), one.get("value"), one.get("status")
     suggestions = {
-        question: (suggestion.get("value"), suggestion.get("agent"))
+        question: (suggestion.get("agent"), suggestion.get("value"))
         for question, suggestion in (record.get("suggestions") or {}).items()
         if suggestion
     }
     for column in record:
         if column.endswith(_FLAT):
             question = column.removesuffix(_FLAT)
-            lists = (record.get(column + suffix) or [] for suffix in ("", ".users", ".status"))
-            for value, user, status in zip_longest(*lists):
-                yield _Response(question, user, value, status)
+            lists = (record.get(column + suffix) or [] for suffix in (".users", "", ".status"))
+            for who, value, status in zip_longest(*lists):
+                yield question, who, value, status
             suggested = f"{question}.suggestion"
             if record.get(suggested) is not None:
-                suggestions[question] = record[suggested], record.get(f"{suggested}.agent")
-    for question, (value, agent) in suggestions.items():
-        yield _Response(question, agent or "suggestion", value, None, True)
+                suggestions[question] = record.get(f"{suggested}.agent"), record[suggested]
+    for question, (agent, value) in suggestions.items():
+        yield question, agent or "suggestion", value, _SUGGESTED

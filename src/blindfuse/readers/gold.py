@@ -11,7 +11,7 @@ from blindfuse.readers import label_studio
 from blindfuse.readers.encoding import plain_labels_by, sets_by, values_by_item
 from blindfuse.readers.numbers import floats_of
 from blindfuse.readers.reader import parse
-from blindfuse.readers.reading import open_tables
+from blindfuse.readers.reading import Kind, open_tables
 from blindfuse.readers.sources import FileInput
 from blindfuse.readers.tables import Table, load_columns, with_fields
 from blindfuse.responses.detection import (
@@ -27,16 +27,21 @@ from blindfuse.responses.values import LabelOptions
 def read_gold(
     paths: FileInput | Iterable[FileInput],
     *,
+    kind: Kind = "labels",
     item: str | None = None,
     label: str | None = None,
     classes: Names | None = None,
-) -> dict[str, str]:
+    separator: str | None = None,
+) -> dict[str, Any]:
     """Read gold labels from one or several files, as ``{item: label}``.
 
     Parameters
     ----------
     paths
         as in :func:`blindfuse.read`: CSV, TSV, JSON, JSON lines, Parquet or Arrow.
+    kind
+        as in :func:`blindfuse.read`: sets are tuples, in which an empty cell is an empty set, and
+        numbers are floats.
     item, label
         column names. By default they are detected by name, and a column named ``truth``, ``gold``
         or similar is preferred to one named ``label``. If the file has two columns, the other one
@@ -45,14 +50,21 @@ def read_gold(
         the classes of the responses: a label is then written as its class is, ``1`` for ``1.0`` and
         ``cat`` for ``Cat``, and is not treated as missing if it is a class named ``NA`` or the
         like.
+    separator
+        for sets, as in :func:`blindfuse.read`.
     """
     tables = open_tables(paths, list(filter(None, (item, label))))
-    frame = _load(tables, item, label)
-    gold = _unique_values(tables[0].name, frame, _labels_by(classes))
+    name, frame = tables[0].name, _load(tables, item, label)
+    if kind == "sets":
+        frame = frame.with_columns(pl.nth(1).fill_null(""))
+        return _unique_values(
+            name, frame, sets_by(set(() if classes is None else classes), separator)
+        )
+    convert = _numbers_of(name) if kind == "numbers" else _labels_by(classes)
+    gold = _unique_values(name, frame, convert)
     if not gold:
         raise BadFile(
-            f"{tables[0].name} contains no label in column {frame.columns[1]!r}. Fill in some of "
-            "them."
+            f"{name} contains no label in column {frame.columns[1]!r}. Fill in some of them."
         )
     return gold
 
@@ -61,6 +73,20 @@ def _labels_by(classes: Names | None) -> Callable[[Sequence[str]], Sequence[Any]
     """Return the function that converts texts to labels, in the spelling of the classes."""
     names = None if classes is None else [str(name) for name in classes]
     return plain_labels_by(LabelOptions(names, fold_case=names is not None))
+
+
+def _numbers_of(name: str) -> Callable[[Sequence[str]], Sequence[Any]]:
+    """Return the function that converts texts to floats."""
+
+    def convert(texts: Sequence[str]) -> Sequence[Any]:
+        labels = _labels_by(None)(texts)
+        values = floats_of(["" if label is None else label for label in labels])
+        for label, value in zip(labels, values, strict=True):
+            if label is not None and value is None:
+                raise BadFile(f"{name}: the gold value {label!r} is not a number. Correct it.")
+        return values
+
+    return convert
 
 
 def _unique_values(
@@ -73,28 +99,6 @@ def _unique_values(
             f"{name} has several labels for the items {list_names(conflicting)}. "
             "Keep one label per item."
         )
-    return values
-
-
-def read_gold_sets(
-    path: FileInput, classes: Iterable[str], separator: str | None
-) -> dict[str, tuple[str, ...]]:
-    """Read gold sets from a file with the columns item and label; empty cells are empty sets."""
-    tables = open_tables(path)
-    frame = _load(tables, None, None).with_columns(pl.nth(1).fill_null(""))
-    return _unique_values(tables[0].name, frame, sets_by(set(classes), separator))
-
-
-def read_gold_numbers(path: FileInput) -> dict[str, float]:
-    """Read gold values from a file with the columns item and label or value."""
-    gold = read_gold(path)
-    values: dict[str, float] = {}
-    for (item, text), value in zip(gold.items(), floats_of([*gold.values()]), strict=True):
-        if value is None:
-            raise BadFile(
-                f"{path}: the gold value {text!r} of item {item!r} is not a number. Correct it."
-            )
-        values[item] = value
     return values
 
 
@@ -118,10 +122,8 @@ def _load(tables: Sequence[Table], item: str | None, label: str | None) -> pl.Da
 
 # Checked labels
 
-_DESIGN = ("stratum", "stratum_size", "probability")
-"""Columns that say how the items were drawn."""
-_N_STRATA = "n_strata"
-"""Column with the number of strata that a plan asked for."""
+_DESIGN = ("stratum", "stratum_size", "probability", "n_strata")
+"""Columns that say how the items were drawn; the last one, how many strata a plan asked for."""
 
 
 @dataclass(frozen=True)
@@ -155,52 +157,46 @@ def read_checked(path: FileInput, classes: Names | None = None) -> CheckedFile:
     a probability alone, items of the same probability are one stratum.
     """
     tables = open_tables(path)
-    columns = tables[0].columns
+    name, columns = tables[0].name, tables[0].columns
     if tables[0].records is not None and "data" in columns:
         frame = _label_studio_frame(tables)
     elif {"stratum", "probability"} & set(columns) and "item" in columns:
-        used = [name for name in ("item", "label", *_DESIGN, _N_STRATA) if name in columns]
-        frame = load_columns(tables, used)
+        frame = load_columns(tables, [one for one in ("item", "label", *_DESIGN) if one in columns])
     else:
         return CheckedFile(read_gold(path, classes=classes))
-    absent = {name for name in ("label", *_DESIGN, _N_STRATA) if name not in frame.columns}
-    frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
-    name = tables[0].name
+    absent = {one for one in ("label", *_DESIGN) if one not in frame.columns}
+    frame = frame.with_columns(pl.lit(None, pl.String).alias(one) for one in absent)
     labels = _unique_values(name, frame.select("item", "label"), _labels_by(classes))
     drawn = frame.unique("item", keep="first", maintain_order=True)
-    numbers = drawn.select(pl.col(*_DESIGN, _N_STRATA).cast(pl.Float64, strict=False))
-    if all(column.null_count() == len(drawn) for column in numbers.select(_DESIGN)):
+    design = drawn.select(pl.col(_DESIGN).cast(pl.Float64, strict=False))
+    if not design.select(pl.any_horizontal(pl.col(_DESIGN[:3]).is_not_null().any())).item():
         return CheckedFile(labels)
+    stratum, size, probability, n_strata = (pl.col(one) for one in _DESIGN)
     if "stratum" in absent:
-        numbers = numbers.with_columns(stratum="probability")
+        design = design.with_columns(stratum=probability)
     if "stratum_size" in absent:
-        size = pl.len().over("stratum") / pl.col("probability")
-        numbers = numbers.with_columns(stratum_size=size)
-    stratum, size, probability = (pl.col(name) for name in _DESIGN)
-    has_probability = pl.lit("probability" in absent) | ((probability > 0) & (probability <= 1))
-    valid = stratum.is_not_null() & (size >= 1) & size.is_finite() & has_probability
-    wrong = numbers.select(~valid.fill_null(False)).to_series()
+        design = design.with_columns(stratum_size=pl.len().over(stratum) / probability)
+    valid = stratum.is_not_null() & (size >= 1) & size.is_finite()
+    if "probability" not in absent:
+        valid &= (probability > 0) & (probability <= 1)
+    wrong = design.select(~valid.fill_null(False)).to_series()
     if wrong.any():
         raise BadFile(
             f"{name} has no valid inclusion probability for the items "
             f"{list_names(drawn['item'].filter(wrong))}. Restore the columns "
-            f"{list_names(_DESIGN)} of the plan, or remove them to use the labels as a list of "
+            f"{list_names(_DESIGN[:3])} of the plan, or remove them to use the labels as a list of "
             "your own."
         )
-    asked = numbers[_N_STRATA].drop_nulls().to_list()
-    strata = numbers["stratum"].rank("dense").cast(pl.Int64) - 1
+    asked = design.select(n_strata.drop_nulls().first().cast(pl.Int64)).item()
+    strata = design.select(stratum.rank("dense").cast(pl.Int64) - 1).to_series().to_list()
     return CheckedFile(
-        labels,
-        drawn["item"].to_list(),
-        strata.to_list(),
-        numbers["stratum_size"].to_list(),
-        int(asked[0]) if asked else None,
+        labels, drawn["item"].to_list(), strata, design["stratum_size"].to_list(), asked
     )
 
 
 def _label_studio_frame(tables: Sequence[Table]) -> pl.DataFrame:
     """One row per task, with the fields of its data and the label of its annotations, if any."""
-    fields = [f"data.{name}" for name in ("item", *_DESIGN, _N_STRATA)]
+    fields = [f"data.{name}" for name in ("item", *_DESIGN)]
     frame = load_columns([with_fields(table, fields) for table in tables], fields)
     frame = frame.rename(lambda field: field.removeprefix("data.")).drop_nulls("item")
     if frame.is_empty():
@@ -211,8 +207,6 @@ def _label_studio_frame(tables: Sequence[Table]) -> pl.DataFrame:
     if not {"annotations", "completions"} & set(tables[0].columns):
         return frame
     parsed = parse(label_studio, tables, ColumnOptions(item="item"))
-    labels = parsed.frame.drop_nulls().select("item", "label")
-    if parsed.gold is not None:
-        labels = pl.concat([labels, parsed.gold.rename({"ground_truth": "label"})])
+    labels = parsed.frame.select("item", label=pl.coalesce("label", "gold")).drop_nulls()
     labels = labels.unique(maintain_order=True)
     return frame.join(labels, on="item", how="left", maintain_order="left")

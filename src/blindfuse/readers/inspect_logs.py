@@ -1,7 +1,7 @@
 """Logs of Inspect: JSON, or ``.eval`` through the package inspect_ai.
 
 Annotators are the scorers of each log. If every log has one scorer, they are the models, and labels
-are their responses.
+are their responses. The task is the question.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from blindfuse.errors import BadFile
-from blindfuse.readers.reader import ParsedResponses, Row, expected_structure, frame_of_rows
+from blindfuse.readers.reader import (
+    ParsedResponses,
+    Row,
+    check_output,
+    expected_structure,
+    frame_of_rows,
+    question_of,
+)
 from blindfuse.readers.sources import Source, needed, refuse_bombs
 from blindfuse.readers.tables import Record, Table, load_records
 from blindfuse.responses.detection import ColumnOptions
@@ -24,28 +31,32 @@ def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
 
 def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     """Return the verdict of every scorer, or the answer of every model."""
-    with expected_structure(tables[0].name, "Inspect"):
-        logs = list(load_records(tables))
-        samples = [(log["eval"]["model"], sample) for log in logs for sample in log["samples"]]
-        scorers = {name for _, sample in samples for name in sample.get("scores") or {}}
+    name, rows, outputs = tables[0].name, list[Row](), dict[str, Any]()
+    with expected_structure(name, "Inspect"):
+        samples = [(log["eval"], one) for log in load_records(tables) for one in log["samples"]]
+        scorers = {scorer for _, sample in samples for scorer in sample.get("scores") or {}}
         are_judges = len(scorers) > 1
         label = options.label or ("value" if are_judges else "answer")
-        several_models = len({model for model, _ in samples}) > 1
+        several_models = len({about["model"] for about, _ in samples}) > 1
         several_epochs = len({sample.get("epoch") for _, sample in samples}) > 1
-        rows, truths = list[Row](), list[Row]()
-        for model, sample in samples:
-            item = str(sample["id"])
+        for about, sample in samples:
+            model, task, item = about["model"], about.get("task"), str(sample["id"])
             item += f", epoch {sample['epoch']}" if several_epochs else ""
             item += f", {model}" if several_models and are_judges else ""
-            rows.append((None, item, None, None))  # a sample that failed is an item
+            if are_judges:
+                output = (sample.get("output") or {}).get("completion")
+                check_output(name, outputs, f"{task}: {item}", output)
+            target = _only(sample.get("target")) if label == "answer" else None
+            rows.append(Row(item, question=task, gold=target))  # also of a sample that failed
             for scorer, score in (sample.get("scores") or {}).items():
-                rows.append((None, item, scorer if are_judges else model, _value(score, label)))
-            truths.append((None, item, None, _only(sample.get("target"))))
-    is_answer = label == "answer"
+                rows.append(Row(item, scorer if are_judges else model, _value(score, label), task))
+    frame = frame_of_rows(rows)
+    if frame["question"].n_unique() > 1:
+        frame = frame.filter(question=question_of(name, frame, options))
     return ParsedResponses(
-        frame_of_rows(rows).drop("question"),
+        frame,
         {"item": "id", "annotator": "scorer" if are_judges else "model", "label": label},
-        gold=frame_of_rows(truths).select("item", target="label") if is_answer else None,
+        gold=frame.select("item", target="gold"),
     )
 
 

@@ -55,7 +55,7 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     used = [field] if judges is None else [judges, field]
     item = require_column("item", table, options.item, used)
     gold = gold_column(tables, [item, *used])
-    rows, truths = list[Row](), list[Row]()
+    rows = list[Row]()
     for record in load_records(tables):
         pairs = _pairs(record, judges, field)
         if pairs is None and judges is not None:
@@ -63,18 +63,16 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
                 f"{table.name}: an object has {judges!r} and {field!r} of different lengths. Write "
                 "one label per annotator."
             )
-        name = record.get(item)
-        rows += [(None, name, judge, _value_at(label, path)) for judge, label in pairs or ()]
-        if gold is not None:
-            truths.append((None, name, None, record.get(gold)))
+        about = {"item": record.get(item), "gold": record.get(gold) if gold else None}
+        rows += [
+            Row(annotator=who, label=_value_at(label, path), **about) for who, label in pairs or ()
+        ]
+    frame = frame_of_rows(rows)
+    where = judges or f"keys of {field}"
     return ParsedResponses(
-        frame_of_rows(rows).drop("question"),
-        {
-            "item": item,
-            "annotator": judges or f"keys of {field}",
-            "label": ".".join([field, *path]),
-        },
-        gold=frame_of_rows(truths).select("item", pl.col("label").alias(gold)) if gold else None,
+        frame,
+        {"item": item, "annotator": where, "label": ".".join([field, *path])},
+        gold=frame.select("item", pl.col("gold").alias(gold)) if gold else None,
     )
 
 

@@ -55,7 +55,7 @@ def _is_full(table: Table) -> bool:
 
 def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     item, annotator = options.item or "id", str(options.annotator or "completed_by")
-    table, rows, gold, counts = tables[0], list[Row](), list[Row](), Counter[str]()
+    table, rows, counts = tables[0], list[Row](), Counter[str]()
     with expected_structure(table.name, "Label Studio"):
         for task in load_records(tables):
             name = task.get(item, task["data"].get(item))
@@ -63,11 +63,12 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
                 raise BadFile(
                     f"{table.name} has a task without {item!r}. Name another field with item=."
                 )
-            rows.append((None, name, None, None))
+            rows.append(Row(name))
             for who, results, is_gold in _annotations(task, annotator, counts):
-                choices = _choices(results).items()
-                labels = [(question, name, who, chosen) for question, chosen in choices]
-                (gold if is_gold else rows).extend([*labels, (None, name, who, None)])
+                for question, chosen in _choices(results).items():
+                    label = {"gold": chosen} if is_gold else {"annotator": who, "label": chosen}
+                    rows.append(Row(name, question=question, **label))
+                rows.append(Row(name, None if is_gold else who))
     every = frame_of_rows(rows)
     frame, question = select_question(table.name, every, options.with_label_as_question())
     empty = "annotation{s} without a result skipped"
@@ -75,9 +76,9 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
         pair = ["item", "annotator"]
         everyone = every.drop_nulls(pair).select(pair).unique(maintain_order=True)
         lacking = everyone.join(frame, on=pair, how="anti", maintain_order="left")
-        frame = pl.concat([frame, lacking.with_columns(label=pl.lit(EMPTY_SET))])
+        lacking = lacking.with_columns(label=pl.lit(EMPTY_SET))
+        frame = pl.concat([frame, lacking], how="diagonal")
         counts["empty"], empty = len(lacking), "annotation{s} without a choice read as empty sets"
-    truth = frame_of_rows(gold).filter(question=question).select("item", ground_truth="label")
     gold_note = "annotation{s} marked as ground truth used as gold labels, not as responses"
     return ParsedResponses(
         frame,
@@ -88,7 +89,7 @@ def _read_full(tables: Sequence[Table], options: ColumnOptions) -> ParsedRespons
             *suggestion_note(counts["predicted"], "prediction"),
             *count_note(counts["gold"], gold_note),
         ],
-        gold=truth if gold else None,
+        gold=frame.select("item", ground_truth="gold"),
     )
 
 

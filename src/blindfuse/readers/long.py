@@ -64,6 +64,7 @@ def _question_column(table: Table, columns: dict[str, str], options: ColumnOptio
     return candidates[0] if candidates else None
 
 
-def has_several_questions(frame: pl.DataFrame) -> bool:
+def has_several_questions(frame: pl.DataFrame | pl.LazyFrame) -> bool:
     """Return whether some item has several questions; otherwise they are texts of the items."""
-    return frame.select("item", "question").n_unique() > frame["item"].n_unique()
+    pairs, items = pl.struct("item", "question").n_unique(), pl.col("item").n_unique()
+    return bool(frame.lazy().select(pairs > items).collect().item())

@@ -13,8 +13,9 @@ import polars as pl
 from blindfuse.errors import BadFile
 from blindfuse.readers.json_tables import parse_json
 from blindfuse.readers.reader import ParsedResponses, question_column, ticked_names
-from blindfuse.readers.tables import Table, cell_text, check_columns, load_columns
+from blindfuse.readers.tables import Table, check_columns, load_columns
 from blindfuse.responses.detection import ColumnOptions, existing_column
+from blindfuse.responses.nested_labels import cell_text
 from blindfuse.responses.notes import count_note
 
 TITLE = "Mechanical Turk results"

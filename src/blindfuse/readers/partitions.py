@@ -184,18 +184,13 @@ def _write_partitions(
 def _check_question(
     name: str, files: Sequence[Path], used: Mapping[str, str], question: str | None
 ) -> None:
-    """Raise BadFile unless some partition has the question, or none has several to choose from."""
-    questions: dict[str, pl.Series] = {}
-    has_several = False
-    for file in files:
-        frame = pl.read_parquet(file, glob=False).select(
-            item=used["item"], question=used["question"]
-        )
-        has_several = has_several or long.has_several_questions(frame)
-        asked = frame["question"].drop_nulls().unique().to_list()
-        questions |= dict.fromkeys(asked, pl.Series(dtype=pl.String))
-    if question is not None or has_several:
-        choose_question(name, dict(sorted(questions.items())), question)
+    """Raise BadFile unless the question exists, or there are not several to choose from."""
+    columns = {"item": used["item"], "question": used["question"]}
+    rows = [pl.scan_parquet(file, glob=False).select(**columns) for file in files]
+    if question is not None or any(map(long.has_several_questions, rows)):
+        asked = pl.concat(rows).select(pl.col("question").drop_nulls().unique()).collect()
+        empty = pl.Series(dtype=pl.String)
+        choose_question(name, dict.fromkeys(asked["question"].sort(), empty), question)
 
 
 def _parse_partitions(

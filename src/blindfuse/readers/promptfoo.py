@@ -7,7 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from blindfuse.readers.reader import ParsedResponses, Row, expected_structure, frame_of_rows
+from blindfuse.errors import BadFile, suggest
+from blindfuse.readers.reader import (
+    ParsedResponses,
+    Row,
+    check_output,
+    expected_structure,
+    frame_of_rows,
+)
 from blindfuse.readers.tables import Record, Table, load_records
 from blindfuse.responses.detection import ColumnOptions
 
@@ -25,24 +32,29 @@ def recognizes(tables: Sequence[Table], options: ColumnOptions) -> bool:
 
 def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
     """Return what every assertion said about every output: pass or fail, or its score."""
-    label, rows = options.label or "pass", list[Row]()
-    with expected_structure(tables[0].name, "promptfoo"):
+    name, label = tables[0].name, options.label or "pass"
+    rows, outputs = list[Row](), dict[str, Any]()
+    with expected_structure(name, "promptfoo"):
         results = list(_results(tables))
         several_prompts = len({result["promptIdx"] for result in results}) > 1
         for result in results:
-            test, prompt = result["testIdx"], result["promptIdx"]
-            item = f"test {test}, prompt {prompt}" if several_prompts else f"test {test}"
-            rows.append((None, item, None, None))  # an output that could not be graded is an item
+            item = f"test {result['testIdx']}"
+            item += f", prompt {result['promptIdx']}" if several_prompts else ""
+            check_output(name, outputs, item, (result.get("response") or {}).get("output"))
+            rows.append(Row(item))  # an output that could not be graded is an item
             components = (result.get("gradingResult") or {}).get("componentResults") or []
             names = Counter[str]()
             for component in components:
-                name = _grader(component.get("assertion") or {})
-                names[name] += 1
-                numbered = name if names[name] == 1 else f"{name} {names[name]}"
-                rows.append((None, item, numbered, _verdict(component[label])))
-    frame = frame_of_rows(rows).drop("question")
+                if label not in component:
+                    raise BadFile(
+                        f"{name}: graders write no {label!r}: {suggest(label, component)}"
+                    )
+                grader = _grader(component.get("assertion") or {})
+                names[grader] += 1
+                numbered = grader if names[grader] == 1 else f"{grader} {names[grader]}"
+                rows.append(Row(item, numbered, _verdict(component[label])))
     columns = {"item": "testIdx", "annotator": "assertion", "label": label}
-    return ParsedResponses(frame, columns)
+    return ParsedResponses(frame_of_rows(rows), columns)
 
 
 def _results(tables: Sequence[Table]) -> Iterator[Record]:

@@ -4,14 +4,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import polars as pl
 
 from blindfuse.errors import BadFile, list_names, suggest
-from blindfuse.readers.tables import Table, cell_text, is_categorical
+from blindfuse.readers.tables import Table, is_categorical
 from blindfuse.responses.detection import ColumnOptions
-from blindfuse.responses.nested_labels import labels_of_objects, parse_literal
+from blindfuse.responses.nested_labels import cell_text, labels_of_objects, parse_literal
 from blindfuse.responses.notes import count_note
 
 EMPTY_SET = "[]"
@@ -210,15 +210,22 @@ def _element_text(value: Any) -> str | None:
 
 # Formats of nested JSON
 
-Row = tuple[str | None, Any, Any, Any]
-"""Question, item, annotator, label. A row without a question only declares its item."""
+
+class Row(NamedTuple):
+    """A response or, without an annotator, an item, with its gold label if the file has one."""
+
+    item: Any
+    annotator: Any = None
+    label: Any = None
+    question: Any = None
+    gold: Any = None
 
 
 def frame_of_rows(rows: Iterable[Row]) -> pl.DataFrame:
     """Return rows with values of any type as text; labels that are lists or objects become JSON."""
-    cells = [[*map(name_of, names), _label_text(label)] for *names, label in rows]
-    schema = dict.fromkeys(("question", "item", "annotator", "label"), pl.String)
-    return pl.DataFrame(cells, schema=schema, orient="row")
+    texts = (name_of, name_of, _label_text, name_of, _label_text)
+    cells = [[text(value) for text, value in zip(texts, row, strict=True)] for row in rows]
+    return pl.DataFrame(cells, schema=dict.fromkeys(Row._fields, pl.String), orient="row")
 
 
 def _label_text(label: Any) -> str | None:
@@ -237,6 +244,15 @@ def expected_structure(name: str, tool: str) -> Iterator[None]:
             f"{name} does not have the structure of an export from {tool} ({error!r}). "
             "Export it again, or pass another format=."
         ) from error
+
+
+def check_output(name: str, outputs: dict[str, Any], item: str, output: Any) -> None:
+    """Raise BadFile if graders of one item judged different outputs; ``outputs`` are by item."""
+    if outputs.setdefault(item, output) != output:
+        raise BadFile(
+            f"{name} and another file have different outputs for {item!r}, which were graded each "
+            "for itself. Fuse the files one by one."
+        )
 
 
 def suggestion_note(count: int, what: str) -> list[str]:
@@ -275,6 +291,15 @@ def choose_question(name: str, labels: Mapping[str, pl.Series], named: str | Non
     return candidates[0]
 
 
+def question_of(name: str, frame: pl.DataFrame, options: ColumnOptions) -> str:
+    """Return the question to read, of those in a column of the frame."""
+    if options.question is not None and options.question_exists:
+        return options.question
+    groups = frame.drop_nulls("question").partition_by("question", as_dict=True)
+    labels = {str(key): group["label"] for (key,), group in groups.items()}
+    return choose_question(name, labels, options.question)
+
+
 def select_question(
     name: str, frame: pl.DataFrame, options: ColumnOptions
 ) -> tuple[pl.DataFrame, str]:
@@ -282,16 +307,11 @@ def select_question(
 
     Items without a response to it are kept, with a null annotator and a null label.
     """
-    rows, question = frame.with_row_index("row"), options.question
-    if question is None or not options.question_exists:
-        asked = frame.filter(pl.col("question").is_not_null())
-        groups = asked.partition_by("question", as_dict=True)
-        labels = {str(key): group["label"] for (key,), group in groups.items()}
-        question = choose_question(name, labels, question)
+    rows, question = frame.with_row_index("row"), question_of(name, frame, options)
     responses = rows.filter(question=question)
     others = rows.join(responses, on="item", how="anti").unique("item", keep="first")
     rows = pl.concat([responses, others.select("row", "item")], how="diagonal").sort("row")
-    return rows.select("item", "annotator", "label"), question
+    return rows.drop("row", "question"), question
 
 
 def question_column(

@@ -1,6 +1,5 @@
 """``Table``: a file of any type as a table of text, with a sample and with all rows on demand."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ import polars as pl
 from blindfuse.errors import BadFile, list_names
 from blindfuse.readers.sources import Source
 from blindfuse.responses.detection import repeats_as_classes
+from blindfuse.responses.nested_labels import cell_text
 from blindfuse.responses.notes import count_note
 
 _MAX_COLUMNS = 20_000
@@ -213,10 +213,3 @@ def text_expression(name: str, dtype: pl.DataType) -> pl.Expr:
 def _lists_to_json(column: pl.Series) -> pl.Series:
     texts = [None if cell is None else cell_text(cell) for cell in column.to_list()]
     return pl.Series(column.name, texts, dtype=pl.String)
-
-
-def cell_text(value: Any) -> str | None:
-    """Return a parsed value as the text of a cell: text and null as they are, the rest as JSON."""
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, default=str)

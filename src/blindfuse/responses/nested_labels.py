@@ -73,7 +73,7 @@ def labels_of_objects(
             raise unclear(_fields_of(verdicts))
         notes.append(f"labels are objects: their field {field!r} is read")
         for at, one in parsed.items():
-            labels[at] = _text(one.get(field)) if isinstance(one, dict) else None
+            labels[at] = cell_text(one.get(field)) if isinstance(one, dict) else None
         damaged = [at for at, one in parsed.items() if not isinstance(one, dict)]
         note(damaged, "label{s} treated as missing, because their JSON is damaged")
         places = parsed
@@ -112,8 +112,8 @@ def _fields_of(objects: Sequence[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(str(key) for one in objects for key in one))
 
 
-def _text(value: Any) -> str | None:
-    """Return a field as the text of a cell: text and null as they are, the rest as JSON."""
+def cell_text(value: Any) -> str | None:
+    """Return a value as the text of a cell: text and null as they are, the rest as JSON."""
     is_text = value is None or isinstance(value, str)
     return value if is_text else json.dumps(value, ensure_ascii=False, default=str)
 
