@@ -7,15 +7,15 @@ workbook, the path names one: ``file.db::table``.
 import io
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from blindfuse.errors import BadFile, BlindfuseError, list_names, suggest
+from blindfuse.errors import BadFile, list_names, suggest
 from blindfuse.files import too_large_message, unpacked_limit
-from blindfuse.readers.sources import Source, needed, refuse_bombs
+from blindfuse.readers.sources import Source, damage, needed, refuse_bombs
 from blindfuse.readers.tables import Record, Table, check_columns, text_expression, to_text
 from blindfuse.responses.detection import SAMPLE_ROWS
 
@@ -23,20 +23,6 @@ _MIN_BYTES_PER_VALUE = 8
 """Memory per value: text of up to twelve bytes takes 16, and most other types take 8."""
 
 _MAGIC = {b"PAR1": "Parquet", b"ARRO": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
-
-
-@contextmanager
-def _damage(name: str, kind: str) -> Iterator[None]:
-    """Raise BadFile where a file cannot be read; every library has errors of its own."""
-    try:
-        yield
-    except (BlindfuseError, MemoryError):
-        raise
-    except (Exception, pl.exceptions.PanicException) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise BadFile(
-            f"{name} is a damaged or locked {kind} file: {reason}. Save it again."
-        ) from None
 
 
 # Parquet and Arrow
@@ -51,7 +37,7 @@ def open_columnar(source: Source) -> Table:
     """Return the table in a Parquet or Arrow file, with every value as text."""
     file_type = _MAGIC[source.head[:4]]
 
-    with _damage(source.name, file_type):
+    with damage(source.name, file_type):
         frame = _scan(source, file_type)
         columns = frame.collect_schema().names()
         check_columns(source.name, columns)
@@ -62,7 +48,7 @@ def open_columnar(source: Source) -> Table:
         sample = frame.head(SAMPLE_ROWS).collect()
 
     def load(columns: Sequence[str]) -> pl.DataFrame:
-        with _damage(source.name, file_type):
+        with damage(source.name, file_type):
             rows = frame.select(columns).collect()
         return to_text(source.name, rows)
 
@@ -71,7 +57,7 @@ def open_columnar(source: Source) -> Table:
         return frame.select(text_expression(column, schema[column]) for column in columns)
 
     def records() -> Iterator[Record]:
-        with _damage(source.name, file_type):
+        with damage(source.name, file_type):
             yield from frame.collect().iter_rows(named=True)
 
     return Table(source, file_type, to_text(source.name, sample), load, records, scan)
@@ -126,7 +112,7 @@ def open_database(source: Source) -> Table:
     path = source.content
 
     def rows(query: str) -> list[tuple[Any, ...]]:
-        with _damage(source.name, kind), closing(_connect(path, kind)) as connection:
+        with damage(source.name, kind), closing(_connect(path, kind)) as connection:
             return list(connection.execute(query).fetchall())
 
     table = _quoted(_chosen(source, [name for (name,) in rows(_TABLE_NAMES[kind])]))
@@ -145,7 +131,7 @@ def open_database(source: Source) -> Table:
 def _open_workbook(source: Source) -> Table:
     needed("fastexcel", "files", source.name)
     refuse_bombs(source)
-    with _damage(source.name, "Excel"):
+    with damage(source.name, "Excel"):
         sheets = pl.read_excel(io.BytesIO(source.read()), sheet_id=0)
     sheets = {name: frame for name, frame in sheets.items() if frame.width}
     frame = to_text(source.name, sheets[_chosen(source, list(sheets))])

@@ -17,7 +17,7 @@ from blindfuse.readers.reader import (
     frame_of_rows,
     question_of,
 )
-from blindfuse.readers.sources import Source, needed, refuse_bombs
+from blindfuse.readers.sources import Source, damage, needed, refuse_bombs
 from blindfuse.readers.tables import Record, Table, load_records
 from blindfuse.responses.detection import ColumnOptions
 
@@ -66,10 +66,8 @@ def as_json(source: Source) -> Source:
         raise BadFile(f"{source.name} is packed. Unpack it.")
     logs = needed("inspect_ai.log", "inspect", source.name)
     refuse_bombs(source)
-    try:
+    with damage(source.name, "Inspect"):
         log = logs.read_eval_log(str(source.content))
-    except Exception as error:  # of the archive, or of its structure
-        raise BadFile(f"{source.name} is a damaged log: {error}. Export it again.") from None
     return Source(source.name, log.model_dump_json().encode())
 
 

@@ -12,9 +12,10 @@ from glob import glob, has_magic
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import fsspec
+import polars as pl
 from fsspec.compression import compr
 
 from blindfuse.errors import BadFile, BadParameter, BlindfuseError, list_names, suggest
@@ -100,10 +101,8 @@ def as_utf8(source: Source) -> Source:
     """Return a text file that begins with the mark of UTF-16 as UTF-8; other files as they are."""
     if source.head[:2] not in (b"\xff\xfe", b"\xfe\xff"):
         return source
-    try:
+    with damage(source.name, "UTF-16 text"):
         return Source(source.name, source.read().decode("utf-16").encode())
-    except UnicodeDecodeError:
-        raise BadFile(f"{source.name} is damaged UTF-16 text. Save it as UTF-8.") from None
 
 
 def find_sources(paths: FileInput | Iterable[FileInput]) -> list[Source]:
@@ -151,15 +150,25 @@ def needed(module: str, extra: str, name: str) -> Any:
         ) from None
 
 
+@contextmanager
+def damage(name: str, kind: str) -> Iterator[None]:
+    """Raise BadFile where a file cannot be read; every library has errors of its own."""
+    try:
+        yield
+    except (BlindfuseError, MemoryError):
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise BadFile(
+            f"{name} is a damaged or locked {kind} file: {reason}. Export it again."
+        ) from None
+
+
 def refuse_bombs(source: Source) -> None:
     """Raise BadFile if an archive that another package reads unpacks to too much, or is damaged."""
-    try:
-        with ZipFile(io.BytesIO(source.read())) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-    except (BadZipFile, OSError) as error:
-        raise BadFile(f"{source.name} is damaged ({error}). Export it again.") from None
-    if size > unpacked_limit(source.size):
-        raise BadFile(too_large_message(source.name, "more"))
+    with damage(source.name, source.extension), ZipFile(io.BytesIO(source.read())) as archive:
+        if sum(member.file_size for member in archive.infolist()) > unpacked_limit(source.size):
+            raise BadFile(too_large_message(source.name, "more"))
 
 
 def _fetch(url: str) -> bytes:
@@ -262,7 +271,7 @@ class _Unpacker:
         if what is None:
             yield Source(name, data)
             return
-        with _packed_errors(name, what):
+        with damage(name, what):
             for member, content in self._members(name, what, data):
                 yield from self.sources(_printable(member), content)
 
@@ -292,16 +301,3 @@ class _Unpacker:
             if self.limit < 0:
                 raise BadFile(too_large_message(name, "more"))
         return bytes(data)
-
-
-@contextmanager
-def _packed_errors(name: str, what: str) -> Iterator[None]:
-    """Raise BadFile where a file cannot be unpacked."""
-    try:
-        yield
-    except (BlindfuseError, MemoryError, GeneratorExit):
-        raise
-    except Exception as error:  # decompressors have no common base error
-        raise BadFile(
-            f"{name} is damaged or locked {what} data ({error}). Unpack it, or export it again."
-        ) from None
