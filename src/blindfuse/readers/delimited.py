@@ -25,7 +25,8 @@ _FILE_TYPES = {
     " ": "text with spaces",
 }
 """File types by separator; spaces are used only where no other gives two columns."""
-_DRAWN = re.compile(r"(?:.*\n)?[ \t|:+]*[-=\u2500-\u257f]{2}[ \t|:+=\-\u2500-\u257f]*(?:\n|$)")
+_RULE = r"[ \t|:+=\-\u2500-\u257f]*"
+_DRAWN = re.compile(rf"(?:.*\n)?{_RULE}(?:[-=\u2500-\u257f]{{2}}|\|[ \t:]*-){_RULE}(?:\n|$)")
 """A table with a line drawn above the first or the second row."""
 
 _NO_HEADER = (

@@ -153,18 +153,15 @@ def _rows_of_objects(document: dict[str, dict[str, Any]]) -> list[dict[str, Any]
 
     Columns are those with known names, or rows are numbered, or rows are more.
     """
-    outer = list(document)
     inner = list(dict.fromkeys(key for row in document.values() for key in row))
-    for columns, rows in ((inner, outer), (outer, inner)):
-        if any(map(is_known_name, columns)) or all(name.isdecimal() for name in rows):
+    turned = {key: {name: row.get(key) for name, row in document.items()} for key in inner}
+    for table, columns in ((document, inner), (turned, list(document))):
+        if any(map(is_known_name, columns)) or all(row.isdecimal() for row in table):
             break
     else:
-        rows = max(inner, outer, key=len)
-    if rows is outer:
-        return [{"": row, **values} for row, values in document.items()]
-    are_numbered = inner == [str(number) for number in range(len(inner))]
-    table = [{name: document[name].get(key) for name in document} for key in inner]
-    return table if are_numbered else [{"": k, **r} for k, r in zip(inner, table, strict=True)]
+        table = max(turned, document, key=len)
+    are_numbered = list(table) == [str(number) for number in range(len(table))]
+    return [row if are_numbered else {"": name, **row} for name, row in table.items()]
 
 
 def _table_of(source: Source, records: Sequence[Record]) -> pl.DataFrame:

@@ -305,8 +305,9 @@ def _open_table(source: Source) -> Table:
         return open_json(source)
     if source.extension in OTHER_EXTENSIONS:
         raise BadFile(
-            f"{source.name} is not what its name says, .{source.extension}. Rename it or export it "
-            "again."
+            f"{source.name} is not what its name says, .{source.extension}: it begins with "
+            f"{source.head[:20].decode(errors='replace')!r}. Delete what is around the data, rename "
+            "it, or export it again."
         )
     return open_delimited(source)
 
