@@ -17,6 +17,8 @@ from blindfuse import BadFile, BlindfuseError, Read, Responses
 
 Rows = list[tuple[str, str, str]]
 """Item, annotator, label."""
+Cells = dict[tuple[str, str], str]
+"""Labels by item and annotator."""
 
 COLUMNS = ("item", "annotator", "label")
 LONG = "item,annotator,label\n007,ann,1e5\n007,bob,x\n1e5,ann,x\n"

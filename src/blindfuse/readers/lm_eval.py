@@ -45,7 +45,8 @@ def read(tables: Sequence[Table], options: ColumnOptions) -> ParsedResponses:
         for table, task, model in zip(tables, tasks, _models(tables, tasks), strict=True):
             for record in load_records([table]):
                 question = record.get("filter", "none")
-                question = f"{task}, {question}" if several_tasks else question
+                if several_tasks:
+                    question = task if question == "none" else f"{task}, {question}"
                 value = _answer(record[label]) if is_answer else record[label]
                 target = _stripped(record.get("target")) if is_answer else None
                 rows.append(Row(record[item], model, value, question, target))

@@ -241,6 +241,7 @@ def read(
     tables = open_tables(paths, options.names)
     name = find_format(tables, format, options)
     parsed = parse(READERS[name], tables, options)
+    _refuse_unused(name, parsed.columns, options)
     labels = text_label_options(classes, missing, keep_na, fold_case)
     encoded = ENCODERS[kind](tables, parsed, Encoding(labels, repeats, separator, levels))
     is_named = options.all_named and format is not None
@@ -254,6 +255,16 @@ def read(
         encoded.gold,
         tuple(encoded.questions),
     )
+
+
+def _refuse_unused(format: str, columns: Mapping[str, str], options: ColumnOptions) -> None:
+    """Raise BadParameter if the format has no use for the item or annotator that was named."""
+    for role, named in (("item", options.item), ("annotator", options.annotator)):
+        if isinstance(named, str) and named != columns[role] and READERS[format] is not wide:
+            raise BadParameter(
+                f"{role}={named!r} cannot be used with format={format!r}, which reads it from "
+                f"{columns[role]!r}. Leave it out, or pass another format=."
+            )
 
 
 def refuse_options(kind: Kind, options: Mapping[str, Any]) -> None:
@@ -306,8 +317,8 @@ def _open_table(source: Source) -> Table:
     if source.extension in OTHER_EXTENSIONS:
         raise BadFile(
             f"{source.name} is not what its name says, .{source.extension}: it begins with "
-            f"{source.head[:20].decode(errors='replace')!r}. Delete what is around the data, rename "
-            "it, or export it again."
+            f"{source.head[:20].decode(errors='replace')!r}. Delete what is around the data, or "
+            "rename the file."
         )
     return open_delimited(source)
 
