@@ -14,7 +14,7 @@ import re
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,7 @@ N_ITEMS = 40
 ITEMS = [f"q{n:02d}" for n in range(N_ITEMS)]
 ROWS = [str(n) for n in range(N_ITEMS)]
 ANNOTATORS = ["ann", "bob", "eve"]
-WORDS = {"1": "cat", "2": "cow", "3": "dog"}
-CLASSES = list(WORDS.values())
+CLASSES = ["cat", "cow", "dog"]
 PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
 BEGIN, END = "<!-- tried files: begin -->\n", "<!-- tried files: end -->\n"
 
@@ -56,8 +55,8 @@ def _simulate() -> dict[tuple[str, str], str]:
 
 
 NUMBERS: Cells = _simulate()
-LABELS: Cells = {cell: WORDS[label] for cell, label in NUMBERS.items()}
-TRUTH = {item: WORDS[str(1 + n % 3)] for n, item in enumerate(ITEMS)}
+LABELS: Cells = {cell: CLASSES[int(label) - 1] for cell, label in NUMBERS.items()}
+TRUTH = [CLASSES[n % 3] for n in range(N_ITEMS)]
 
 
 @dataclass(frozen=True)
@@ -92,49 +91,6 @@ class TriedFile:
         return paths
 
 
-def long_rows(cells: Cells = LABELS, names: str = "item annotator label") -> list[dict[str, Any]]:
-    item, annotator, label = names.split()
-    return [{item: i, annotator: a, label: one} for (i, a), one in cells.items()]
-
-
-def wide_rows(cells: Cells = LABELS, empty: str = "") -> list[dict[str, str]]:
-    return [{a: cells.get((item, a), empty) for a in ANNOTATORS} for item in ITEMS]
-
-
-def wide(cells: Cells = LABELS, empty: str = "", **columns: Any) -> bytes:
-    """A wide CSV; the given columns come first, or last if their name begins with "after_"."""
-    rows = []
-    for n, row in enumerate(wide_rows(cells, empty)):
-        before = {k: v[n] for k, v in columns.items() if not k.startswith("after_")}
-        after = {
-            k.removeprefix("after_"): v[n] for k, v in columns.items() if k.startswith("after_")
-        }
-        rows.append({**before, **row, **after})
-    return as_table(rows)
-
-
-def changed(cells: Cells, change: Callable[[int, str], str]) -> dict[tuple[str, str], str]:
-    """The cells with labels changed by position and value."""
-    return {cell: change(n, label) for n, (cell, label) in enumerate(cells.items())}
-
-
-def with_missing(marker: str) -> list[dict[str, Any]]:
-    """A long table in which the missing responses are rows with a marker."""
-    rows = {(i, a): LABELS.get((i, a), marker) for i in ITEMS for a in ANNOTATORS}
-    return long_rows(rows)
-
-
-def parquet(frame: pl.DataFrame) -> bytes:
-    data = io.BytesIO()
-    frame.write_parquet(data)
-    return data.getvalue()
-
-
-def text(rows: list[dict[str, Any]], separator: str = ",", header: bool = True) -> bytes:
-    data = as_table(rows, separator).replace(b"\r\n", b"\n")
-    return data if header else data.partition(b"\n")[2]
-
-
 def contents(name: str, value: Any) -> bytes:
     """Return bytes as they are, and a value as a file of this name would hold it.
 
@@ -143,7 +99,9 @@ def contents(name: str, value: Any) -> bytes:
     if isinstance(value, bytes):
         return value
     if isinstance(value, pl.DataFrame):
-        return parquet(value)
+        data = io.BytesIO()
+        value.write_parquet(data)
+        return data.getvalue()
     if name.endswith(".json"):
         return json.dumps(value).encode()
     rows: list[Any] = long_rows(value) if isinstance(value, Mapping) else value
@@ -156,590 +114,312 @@ def tried(
     source: str,
     name: str,
     content: Any,
-    *words: str,
+    words: str = "",
     cells: Cells | None = LABELS,
     **options: Any,
 ) -> TriedFile:
     """One file, words of its notes with … between them, and the responses that are read."""
-    parts = [part for text in words for part in text.split(" … ")]
-    return TriedFile(source, {name: contents(name, content)}, cells, parts, options)
+    said = words.split(" … ") if words else []
+    return TriedFile(source, {name: contents(name, content)}, cells, said, options)
 
 
-def csv(source: str, content: Any, *words: str, **expected: Any) -> TriedFile:
-    return tried(source, "votes.csv", content, *words, **expected)
+def csv(source: str, content: Any, words: str = "", **expected: Any) -> TriedFile:
+    return tried(source, "votes.csv", content, words, **expected)
 
 
-def json_lines(source: str, content: Any, *words: str, **expected: Any) -> TriedFile:
-    return tried(source, "votes.jsonl", content, *words, **expected)
+def refused(source: str, name: str, content: Any, words: str) -> TriedFile:
+    return tried(source, name, content, words, None)
 
 
-def json_file(source: str, content: Any, *words: str, **expected: Any) -> TriedFile:
-    return tried(source, "votes.json", content, *words, **expected)
+def long_rows(cells: Cells = LABELS, names: str = "item annotator label") -> list[dict[str, Any]]:
+    item, annotator, label = names.split()
+    return [{item: i, annotator: a, label: one} for (i, a), one in cells.items()]
 
 
-def kept(source: str, cells: Cells, *words: str, **options: Any) -> TriedFile:
-    """A long CSV whose labels are read as they are."""
-    return csv(source, cells, *words, cells=cells, **options)
+def wide_rows(cells: Cells = LABELS, empty: str = "") -> list[dict[str, str]]:
+    return [{who: cells.get((item, who), empty) for who in ANNOTATORS} for item in ITEMS]
 
 
-def refused(source: str, content: Any, words: str, name: str = "votes.csv") -> TriedFile:
-    """One file that is refused, and words of the message."""
-    return tried(source, name, content, words, cells=None)
+def wide(
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    cells: Cells = LABELS,
+    empty: str = "",
+) -> bytes:
+    """A wide CSV with these columns before and after those of the annotators."""
+    columns = pd.DataFrame(wide_rows(cells, empty)).to_dict("list")
+    return str(pd.DataFrame({**before, **columns, **after}).to_csv(index=False)).encode()
 
 
-LONG = as_table(long_rows())
-FRAME = pd.DataFrame(long_rows())
-_IDS = [f"id{n}" for n in range(N_ITEMS)]
-_TWEETS = [f"This is tweet number {n}" for n in range(N_ITEMS)]
+def changed(cells: Cells, change: Callable[[int, str], str]) -> dict[tuple[str, str], str]:
+    """The cells with labels changed by position and value."""
+    return {cell: change(n, label) for n, (cell, label) in enumerate(cells.items())}
 
 
-def _by_item() -> dict[str, dict[str, str]]:
-    """``{item: {annotator: label}}``."""
-    return {
-        item: {who: LABELS[item, who] for who in ANNOTATORS if (item, who) in LABELS}
-        for item in ITEMS
-    }
+def kept(cells: Cells, keep: Callable[[int], bool]) -> dict[tuple[str, str], str]:
+    """The cells at some positions."""
+    return {cell: label for n, (cell, label) in enumerate(cells.items()) if keep(n)}
 
 
-def _by_place(cells: Cells, first: int = 0) -> Cells:
+def by_place(cells: Cells) -> dict[tuple[str, str], str]:
     """Items and annotators by their row and column."""
     return {
-        (str(ITEMS.index(item)), str(first + ANNOTATORS.index(who))): label
+        (str(ITEMS.index(item)), str(ANNOTATORS.index(who))): label
         for (item, who), label in cells.items()
     }
 
 
-def _renamed(cells: Cells, names: Sequence[str]) -> Cells:
+def renamed(cells: Cells, names: Sequence[str]) -> dict[tuple[str, str], str]:
     return {(names[ITEMS.index(item)], who): label for (item, who), label in cells.items()}
 
 
-def _numbered_wide() -> bytes:
-    table = pd.DataFrame(wide_rows(NUMBERS), index=ITEMS).replace("", np.nan).astype(float)
-    return str(table.to_csv(index_label="item")).encode()
+def lines(rows: list[dict[str, Any]], separator: str = ",") -> list[str]:
+    return as_table(rows, separator).decode().splitlines()
 
 
-def _values() -> list[TriedFile]:
-    half = len(NUMBERS) // 2
-    floats = changed(NUMBERS, lambda n, label: f"{label}.0")
-    cased = changed(LABELS, lambda n, label: label.title() if n % 5 == 0 else label)
-    countries = changed(LABELS, lambda _, label: label.replace("cow", "NA"))
+LONG = as_table(long_rows())
+FRAME = pd.DataFrame(long_rows())
+WIDE = pd.DataFrame(wide_rows(), index=ITEMS)
+BY_ITEM = {
+    item: {who: LABELS[item, who] for who in ANNOTATORS if (item, who) in LABELS} for item in ITEMS
+}
+"""``{item: {annotator: label}}``."""
+
+
+def values() -> Iterator[TriedFile]:
+    """Numbers, missing labels, repeated rows, and labels as language models write them."""
     as_number = "read as numbers, so that 1.0 and 1 are one class"
-    rows = long_rows(NUMBERS)
-    return [
-        csv(
-            "pandas: wide CSV of integers with missing cells, written as floats",
-            _numbered_wide(),
-            as_number,
-            cells=NUMBERS,
-        ),
-        TriedFile(
-            "pandas: shards, one with integers and one with floats",
-            {
-                "1.csv": as_table(rows[:half]),
-                "2.csv": as_table(long_rows(floats)[half:]),
-            },
-            NUMBERS,
-            [as_number],
-        ),
-        *(
-            csv(
-                f"{program}: missing labels written as {marker}",
-                with_missing(marker),
-                f"labels treated as missing: {marker!r} … --keep-na",
-            )
-            for program, marker in (
-                *(("R", "NA"), ("Excel", "#N/A"), ("Python", "None")),
-                *(("MySQL", "\\N"), ("pandas", "nan")),
-            )
-        ),
-        kept("NA is a class", countries, keep_na=True),
-        csv(
-            "a person: missing labels written as ?",
-            with_missing("?"),
-            "read as classes: '?' … --missing ?",
-            cells={(i, a): LABELS.get((i, a), "?") for i in ITEMS for a in ANNOTATORS},
-        ),
-        csv("the same, with --missing ?", with_missing("?"), missing="?"),
-        csv(
-            "labels that differ by case, with --fold-case",
-            cased,
-            "most frequent spelling",
-            fold_case=True,
-        ),
-        *_repeats(),
-        *_judges(),
-        *_spellings(),
-        *_numbers_as_text(),
-        *_verdicts(),
+    floats = pd.DataFrame(wide_rows(NUMBERS), index=ITEMS).replace("", np.nan).astype(float)
+    text = floats.to_csv(index_label="item").encode()
+    yield csv("pandas: wide CSV of integers with missing cells", text, as_number, cells=NUMBERS)
+    halves = [long_rows(NUMBERS)[:46], long_rows(changed(NUMBERS, lambda n, x: f"{x}.0"))[46:]]
+    files = {f"{n}.csv": as_table(rows) for n, rows in enumerate(halves)}
+    about = "pandas: shards, one with integers and one with floats"
+    yield TriedFile(about, files, NUMBERS, [as_number])
+    matrix = [
+        " ".join(f"{float(x):.18e}" for x in row.values()) for row in wide_rows(NUMBERS, "-1")
     ]
+    note, places = "labels treated as missing: '-1' … --classes", by_place(NUMBERS)
+    about = "NumPy: savetxt of a matrix, −1 for missing"
+    yield tried(about, "votes.txt", matrix, note, places)
 
-
-def _spellings() -> list[TriedFile]:
-    """Verdicts as language models write them, and truth values of several programs."""
-    marks = ["{}", "**{}**", "{}.", "`{}`"]
-    marked = {cell: marks[n % 4].format(label) for n, (cell, label) in enumerate(LABELS.items())}
-    fences = ["```json\n{}\n```", "{}"]
-    fenced = [
-        {
-            **row,
-            "verdict": fences[n % 2].format(json.dumps({"verdict": row["verdict"]})),
+    def with_missing(marker: str) -> Cells:
+        return {
+            (item, who): LABELS.get((item, who), marker) for item in ITEMS for who in ANNOTATORS
         }
-        for n, row in enumerate(long_rows(names="id judge verdict"))
-    ]
-    return [
-        csv(
-            "judges: verdicts such as **cat**, cat. and `cat`",
-            long_rows(marked, "id judge verdict"),
-            "punctuation … --fold-case",
-            cells=marked,
-        ),
-        csv(
-            "the same, with --fold-case",
-            long_rows(marked, "id judge verdict"),
-            "most frequent spelling",
-            fold_case=True,
-            classes=CLASSES,
-        ),
-        json_lines(
-            "judges: JSON objects in Markdown fences",
-            fenced,
-            "Markdown fence … their field 'verdict' is read",
-        ),
-    ]
 
+    markers = {"R": "NA", "Excel": "#N/A", "Python": "None", "MySQL": "\\N", "pandas": "nan"}
+    for program, marker in markers.items():
+        note = f"labels treated as missing: {marker!r} … --keep-na"
+        yield csv(f"{program}: missing labels written as {marker}", with_missing(marker), note)
+    countries = changed(LABELS, lambda _, label: label.replace("cow", "NA"))
+    yield csv("NA is a class", countries, cells=countries, keep_na=True)
+    asked = with_missing("?")
+    note = "read as classes: '?' … --missing ?"
+    yield csv("a person: missing labels written as ?", asked, note, cells=asked)
+    yield csv("the same, with --missing ?", asked, missing="?")
+    cased = changed(LABELS, lambda n, label: label.title() if n % 5 == 0 else label)
+    about, note = "labels that differ by case, with --fold-case", "most frequent spelling"
+    yield csv(about, cased, note, fold_case=True)
 
-def _numbers_as_text() -> list[TriedFile]:
-    """Numbers, and what programs and spreadsheets make of labels."""
-    matrix = "\n".join(
-        " ".join(f"{float(label):.18e}" for label in row.values())
-        for row in wide_rows(NUMBERS, "-1")
-    )
-    return [
-        tried(
-            "NumPy: savetxt of a matrix, −1 for missing",
-            "votes.txt",
-            matrix.encode(),
-            "labels treated as missing: '-1' … --classes",
-            cells=_by_place(NUMBERS),
-        ),
-    ]
-
-
-def _verdicts() -> list[TriedFile]:
-    """Verdicts as language models write them, with what they say around a label."""
-
-    def judged(source: str, verdicts: Any, words: str, **expected: Any) -> TriedFile:
-        cells = changed(LABELS, verdicts) if callable(verdicts) else verdicts
-        rows = long_rows(cells, "id judge verdict")
-        return tried(f"judges: {source}", "judges.jsonl", rows, words, **expected)
-
-    whole = {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 9}
-    thinking = changed(LABELS, lambda n, label: f"<think>Case {n}</think>\n{label}")
-    refusals = changed(LABELS, lambda n, label: label if n % 9 else "I cannot judge this")
-    return [
-        judged(
-            "reasoning in <think> before the verdict",
-            thinking,
-            "92 labels read without the reasoning before them",
-        ),
-        judged(
-            "JSON objects, some of them cut off",
-            lambda n, label: json.dumps({"label": label}) if n % 9 else f'{{"label": "{label}',
-            "11 labels treated as missing, because their JSON is damaged",
-            cells=whole,
-        ),
-        judged(
-            "objects as Python prints them",
-            lambda n, label: str({"label": label, "reason": f"case {n}"}),
-            "their field 'label' is read",
-        ),
-        judged(
-            "refusals",
-            refusals,
-            "read as classes: 'I cannot judge this' … --missing 'I cannot judge this'",
-            cells=refusals,
-        ),
-    ]
-
-
-def _repeats() -> list[TriedFile]:
-    rows = long_rows()
-    other = {"cat": "cow", "cow": "dog", "dog": "cat"}
+    rows, other = long_rows(), {"cat": "cow", "cow": "dog", "dog": "cat"}
     mistakes = [{**row, "label": other[row["label"]]} for row in rows[:9]]
-    consistent = {cell: label for n, (cell, label) in enumerate(LABELS.items()) if n > 8}
-    return [
-        csv(
-            "long CSV with repeated rows",
-            rows + rows[5:15] + mistakes[5:] + rows[5:15],
-            "repeated responses: one per item and annotator counts",
-        ),
-        csv(
-            "long CSV in which annotators contradict themselves",
-            rows + mistakes,
-            "9 contradictory responses treated as missing … --repeats",
-            cells=consistent,
-        ),
-    ]
+    again, note = rows[5:15], "repeated responses: one per item and annotator counts"
+    yield csv("long CSV with repeated rows", [*rows, *again, *mistakes[5:], *again], note)
+    about = "long CSV in which annotators contradict themselves"
+    note = "9 contradictory responses treated as missing … --repeats"
+    yield csv(about, rows + mistakes, note, cells=kept(LABELS, lambda n: n > 8))
+
+    for source, verdicts, note, cells in judged():
+        table = long_rows(verdicts, "id judge verdict")
+        yield tried(f"judges: {source}", "judges.jsonl", table, note, cells)
+    table = long_rows(changed(LABELS, marked), "id judge verdict")
+    options: dict[str, Any] = {"fold_case": True, "classes": CLASSES}
+    about = "judges: **cat**, cat. and `cat`, with --fold-case"
+    yield tried(about, "judges.jsonl", table, "most frequent spelling", **options)
+    table = long_rows(names="id judge verdict")
+    failed = [*table, *[{"id": "q00", "judge": "joe", "verdict": "ERROR"}] * 3]
+    note = "3 labels treated as missing: 'ERROR' … --keep-na"
+    yield tried("judges: JSON lines with failed verdicts", "votes.jsonl", failed, note)
+    scored = [{**row, "verdict": {"label": row["verdict"], "score": 0.5}} for row in table]
+    note, about = "their field 'label' is read", "judges: verdicts that are objects with a label"
+    yield tried(about, "votes.jsonl", scored, note)
+    graded = [{**row, "verdict": {"grade_a": row["verdict"], "grade_b": "x"}} for row in table]
+    note = "'grade_a', 'grade_b' … label='verdict.grade_a'"
+    yield refused("judges: objects with several grades", "judges.jsonl", graded, note)
+    about = "the same, with --label verdict.grade_a"
+    yield tried(about, "votes.jsonl", graded, label="verdict.grade_a")
+    listed = [{**row, "label": [row["label"], "more"][: 1 + n % 2]} for n, row in enumerate(rows)]
+    note = "with several labels: only the first is used"
+    yield tried("labels that are lists", "votes.jsonl", listed, note)
 
 
-def _judges() -> list[TriedFile]:
-    rows = long_rows(names="id judge verdict")
-    failed = [{"id": "q00", "judge": "joe", "verdict": "ERROR"}] * 3
-    scored = [{**row, "verdict": {"label": row["verdict"], "score": 0.5}} for row in rows]
-    graded = [{**row, "verdict": {"grade_a": row["verdict"], "grade_b": "x"}} for row in rows]
-    return [
-        json_lines(
-            "judges: JSON lines with failed verdicts",
-            rows + failed,
-            "3 labels treated as missing: 'ERROR' … --keep-na",
-        ),
-        json_lines(
-            "judges: verdicts that are objects with a label",
-            scored,
-            "their field 'label' is read",
-        ),
-        refused(
-            "judges: verdicts that are objects with several grades",
-            graded,
-            "'grade_a', 'grade_b' … label='verdict.grade_a'",
-            name="judges.jsonl",
-        ),
-        json_lines("the same, with --label verdict.grade_a", graded, label="verdict.grade_a"),
-        json_lines(
-            "labels that are lists",
-            [
-                {**row, "label": [row["label"], "more"][: 1 + n % 2]}
-                for n, row in enumerate(long_rows())
-            ],
-            "with several labels: only the first is used",
-        ),
-    ]
+def marked(n: int, label: str) -> str:
+    """A label with what language models write around it."""
+    return ["{}", "**{}**", "{}.", "`{}`"][n % 4].format(label)
 
 
-def _rows_between() -> list[TriedFile]:
-    """Rows that are no responses, in the middle of a table, and responses that are hard to find."""
-    lines = text(long_rows()).decode().splitlines()
-    half = len(lines) // 2
-
-    titled = [
-        {key.title(): value for key, value in row.items()} if n % 2 else row
-        for n, row in enumerate(long_rows())
-    ]
-    other_run = dict.fromkeys(LABELS, "cat")
-    by_id = long_rows(names="id model label")
-    return [
-        csv(
-            "CSV files that were joined, with headers in another case",
-            [*lines[:half], "Item,ANNOTATOR, label", *lines[half:]],
-            "1 repeated header row skipped",
-        ),
-        json_lines(
-            "JSON lines in which every other object has Item, Annotator, Label",
-            titled,
-            "46 objects without 'item', 'annotator', 'label' skipped",
-            cells={cell: label for n, (cell, label) in enumerate(LABELS.items()) if n % 2 == 0},
-        ),
-        csv(
-            "long CSV with the responses of two runs, without a column that says which",
-            [*long_rows(), *long_rows(other_run)],
-            "contradictory responses treated as missing … --item",
-            cells={cell: label for cell, label in LABELS.items() if label == "cat"},
-        ),
-        csv(
-            "LLM: a column task that names the task, and a column id",
-            [{"task": "animals", **row} for row in by_id],
-            "item = 'id'",
-        ),
-    ]
+def judged() -> Iterator[tuple[str, Cells, str, Cells]]:
+    """Verdicts of language models: who writes so, the verdicts, a note, and what is read."""
+    spelled = changed(LABELS, marked)
+    yield "verdicts such as **cat**, cat. and `cat`", spelled, "punctuation … --fold-case", spelled
+    fences = ["```json\n{}\n```", "{}"]
+    fenced = changed(LABELS, lambda n, x: fences[n % 2].format(json.dumps({"verdict": x})))
+    note = "Markdown fence … their field 'verdict' is read"
+    yield "JSON objects in Markdown fences", fenced, note, LABELS
+    thinking = changed(LABELS, lambda n, label: f"<think>Case {n}</think>\n{label}")
+    note = "92 labels read without the reasoning before them"
+    yield "reasoning in <think> before the verdict", thinking, note, LABELS
+    cut = changed(LABELS, lambda n, x: json.dumps({"label": x})[: None if n % 9 else -2])
+    note = "11 labels treated as missing, because their JSON is damaged"
+    yield "JSON objects, some of them cut off", cut, note, kept(LABELS, lambda n: n % 9 > 0)
+    printed = changed(LABELS, lambda n, label: str({"label": label, "reason": f"case {n}"}))
+    yield "objects as Python prints them", printed, "their field 'label' is read", LABELS
+    refusals = changed(LABELS, lambda n, label: label if n % 9 else "I cannot judge this")
+    note = "read as classes: 'I cannot judge this' … --missing 'I cannot judge this'"
+    yield "refusals", refusals, note, refusals
 
 
-def _tables() -> list[TriedFile]:
-    dates = [f"2024-01-{1 + n % 28:02d}" for n in range(N_ITEMS)]
-    splits = ["train", "test"] * (N_ITEMS // 2)
-    lengths = [17 + n for n in range(N_ITEMS)]
-    not_annotators = "not read as annotators … 3 annotator columns: 'ann', 'bob', 'eve'"
-    return [
-        csv("crowd-kit: task, worker, label", long_rows(names="task worker label")),
-        csv(
-            "long CSV with a column truth",
-            [{**row, "truth": TRUTH[row["item"]]} for row in long_rows()],
-            "gold labels found in 'truth'",
-        ),
-        csv(
-            "wide CSV with a column truth",
-            wide(id=ITEMS, truth=list(TRUTH.values())),
-            "gold labels found in 'truth'",
-        ),
-        *(
-            csv(
-                f"wide CSV with a column {name}",
-                wide(LABELS, "", item=ITEMS, **{f"after_{name}": [*TRUTH.values()]}),
-                f"gold labels found in {name!r}",
-            )
-            for name in ("gold_standard", "y_true", "Correct Answer", "goldlabel")
-        ),
-        *(
-            csv(
-                f"wide CSV with a column {name}",
-                wide(cells, "", item=ITEMS, **{f"after_{name}": values}),
-                f"{not_annotators} … {name!r}",
-                cells=cells,
-            )
-            for name, values, cells in (
-                ("split", splits, LABELS),
-                ("length", lengths, NUMBERS),
-                ("n_words", [n % 9 for n in range(N_ITEMS)], NUMBERS),
-                ("date", dates, LABELS),
-                ("agg_label", [*TRUTH.values()], LABELS),
-                ("mean", [1 + n % 3 for n in range(N_ITEMS)], NUMBERS),
-                ("comments", ["", "unclear"] * (N_ITEMS // 2), LABELS),
-                ("final_label", list(TRUTH.values()), LABELS),
-                ("label_final", list(TRUTH.values()), LABELS),
-                ("ann_conf", [1 + n % 3 for n in range(N_ITEMS)], NUMBERS),
-                ("n_votes", [3] * N_ITEMS, NUMBERS),
-                ("Unnamed: 5", list(range(N_ITEMS)), NUMBERS),
-                ("origin", ["web", "app"] * (N_ITEMS // 2), LABELS),
-            )
-        ),
-        *(
-            csv(
-                f"wide CSV whose first column is {name or 'unnamed'}",
-                wide(LABELS, "", **{name: names}),
-                "3 annotator columns: 'ann', 'bob', 'eve'",
-                cells=_renamed(LABELS, names),
-            )
-            for name, names in (
-                ("", _IDS),
-                ("tweet", _TWEETS),
-                ("image_path", [f"img/{n}.png" for n in _IDS]),
-                ("Unnamed: 0", ROWS),
-            )
-        ),
-        csv(
-            "pandas: wide CSV whose columns are numbered",
-            pd.DataFrame([list(r.values()) for r in wide_rows()]).to_csv().encode(),
-            cells=_by_place(LABELS),
-        ),
-        csv(
-            "Snorkel: labelling functions, −1 abstains",
-            wide(NUMBERS, "-1"),
-            "treated as missing: '-1'",
-            cells=_renamed(NUMBERS, ROWS),
-        ),
-        refused(
-            "wide CSV in which no columns share labels",
-            [{"a": f"x{n % 4}", "b": f"y{n % 3}"} for n in range(N_ITEMS)],
-            "no two of the columns 'a', 'b' share labels",
-            name="wide.csv",
-        ),
-        csv(
-            "long CSV whose label column is named for what was asked",
-            long_rows(names="tweet_id user sentiment"),
-            "label = 'sentiment' (detected)",
-        ),
-        csv(
-            "database: hitid, workerid, answer",
-            long_rows(names="hitid workerid answer"),
-        ),
-        tried(
-            "pandas: wide Parquet with an index that has no name",
-            "wide.parquet",
-            pd.DataFrame(wide_rows(), index=ITEMS).to_parquet(),
-        ),
-        *_questions(),
-        *_headers(),
-        *_separators(),
-        *_columns_of_classes(),
-        *_rows_that_are_no_items(),
-    ]
+NOT_ANNOTATORS: dict[str, list[Any]] = {
+    "split": ["train", "test"] * (N_ITEMS // 2),
+    "length": [17 + n for n in range(N_ITEMS)],
+    "n_words": [n % 9 for n in range(N_ITEMS)],
+    "date": [f"2024-01-{1 + n % 28:02d}" for n in range(N_ITEMS)],
+    "agg_label": TRUTH,
+    "mean": [1 + n % 3 for n in range(N_ITEMS)],
+    "comments": ["", "unclear"] * (N_ITEMS // 2),
+    "final_label": TRUTH,
+    "label_final": TRUTH,
+    "ann_conf": [1 + n % 3 for n in range(N_ITEMS)],
+    "n_votes": [3] * N_ITEMS,
+    "Unnamed: 5": list(range(N_ITEMS)),
+    "origin": ["web", "app"] * (N_ITEMS // 2),
+}
+"""Columns of a wide table that are not annotators."""
+FIRST_COLUMNS = {
+    "": [f"id{n}" for n in range(N_ITEMS)],
+    "tweet": [f"This is tweet number {n}" for n in range(N_ITEMS)],
+    "image_path": [f"img/{n}.png" for n in range(N_ITEMS)],
+    "Unnamed: 0": ROWS,
+}
+"""First columns of a wide table that hold the items."""
+LONG_NAMES = {
+    "crowd-kit: task, worker, label": "task worker label",
+    "database: hitid, workerid, answer": "hitid workerid answer",
+    "Chatbot Arena: a column winner": "question_id judge winner",
+}
+"""Names of the columns of long tables."""
 
 
-def _columns_of_classes() -> list[TriedFile]:
-    """Tables with a column per class: counts, shares, and one 1 per response or per item."""
-    votes = {item: list(labels.values()) for item, labels in _by_item().items()}
-    counts = {(item, k): str(own.count(k)) for item, own in votes.items() for k in CLASSES}
+def tables() -> Iterator[TriedFile]:
+    """Columns of long and wide tables: which hold what, and what stands around them."""
+    for source, names in LONG_NAMES.items():
+        yield csv(source, long_rows(names=names))
+    about = "long CSV whose label column is named for what was asked"
+    yield csv(about, long_rows(names="tweet_id user sentiment"), "label = 'sentiment' (detected)")
+    tasks = [{"task": "animals", **row} for row in long_rows(names="id model label")]
+    yield csv("LLM: a column task that names the task, and a column id", tasks, "item = 'id'")
+    rows = [{**row, "truth": TRUTH[ITEMS.index(row["item"])]} for row in long_rows()]
+    yield csv("long CSV with a column truth", rows, "gold labels found in 'truth'")
+    for name in ("truth", "gold_standard", "y_true", "Correct Answer", "goldlabel"):
+        content = wide({"item": ITEMS}, {name: TRUTH})
+        yield csv(f"wide CSV with a column {name}", content, f"gold labels found in {name!r}")
+    found = "3 annotator columns: 'ann', 'bob', 'eve'"
+    for name, column in NOT_ANNOTATORS.items():
+        cells = NUMBERS if isinstance(column[0], int) else LABELS
+        note = f"not read as annotators … {found} … {name!r}"
+        content = wide({"item": ITEMS}, {name: column}, cells)
+        yield csv(f"wide CSV with a column {name}", content, note, cells=cells)
+    for name, column in FIRST_COLUMNS.items():
+        about = f"wide CSV whose first column is {name or 'unnamed'}"
+        yield csv(about, wide({name: column}, {}), found, cells=renamed(LABELS, column))
+    numbered = pd.DataFrame([list(row.values()) for row in wide_rows()]).to_csv().encode()
+    yield csv("pandas: wide CSV whose columns are numbered", numbered, cells=by_place(LABELS))
+    content, cells = wide({}, {}, NUMBERS, "-1"), renamed(NUMBERS, ROWS)
+    about = "Snorkel: labelling functions, −1 abstains"
+    yield csv(about, content, "treated as missing: '-1'", cells=cells)
+    about = "pandas: wide Parquet with an index that has no name"
+    yield tried(about, "wide.parquet", WIDE.to_parquet())
+    apart = [{"a": f"x{n % 4}", "b": f"y{n % 3}"} for n in range(N_ITEMS)]
+    note = "no two of the columns 'a', 'b' share labels"
+    yield refused("wide CSV in which no columns share labels", "wide.csv", apart, note)
+    form = WIDE.T.set_axis([f"Image {item}" for item in ITEMS], axis=1)
+    cells = {(who, f"Image {item}"): label for (item, who), label in LABELS.items()}
+    about = "Google Forms: one row per annotator, one column per item"
+    note = "40 columns for 3 rows … transpose the table"
+    yield csv(about, form.to_csv(index_label="Email Address").encode(), note, cells=cells)
+
+    asked = [{**row, "question": "colour"} for row in long_rows()]
+    asked += [{**row, "question": "size", "label": "big"} for row in long_rows()]
+    note = "several questions: 'colour', 'size' … question="
+    yield refused("long CSV with two questions", "votes.csv", asked, note)
+    yield csv("the same, with --question colour", asked, question="colour")
+    bare, columns = lines(long_rows())[1:], {"item": "0", "annotator": "1", "label": "2"}
+    note = "together name each row … item='0', annotator='1', label='2'"
+    yield refused("long CSV without a header", "votes.csv", bare, note)
+    about = "the same, with --item 0 --annotator 1 --label 2"
+    yield csv(about, bare, "no header found", **columns)
+    bare, cells = lines(wide_rows())[1:], by_place(LABELS)
+    yield csv("MACE: wide CSV without a header", bare, "no header found", cells=cells)
+
     one_hot = [
         {"item": i, "annotator": a, **{k: int(k == label) for k in CLASSES}}
         for (i, a), label in LABELS.items()
     ]
-    table = pd.Series(counts).unstack()
-    grouped = [
-        {"item": item, "label": k, "count": own.count(k)}
-        for item, own in votes.items()
-        for k in sorted({*own})
+    yield csv("one column of 0 and 1 per class", one_hot)
+    counts = FRAME.value_counts(["item", "label"], sort=False).reset_index()
+    about, note = "pandas: value_counts, one row per item and class", "looks like the annotator"
+    content = counts.to_csv(index=False).encode()
+    yield refused(about, "votes.csv", content, f"{note} … write one row per response")
+    votes = counts.pivot(index="item", columns="label", values="count").fillna(0).astype(int)
+    about = "wide CSV with numbers of votes named n_cat, n_cow, n_dog"
+    note = "no column with labels … one column per annotator"
+    yield refused(about, "wide.csv", votes.add_prefix("n_").to_csv().encode(), note)
+    battles = [
+        {"model_a": f"m{n % 3}", "model_b": f"m{(n + 1) % 3}", "winner": "tie", "judge": n}
+        for n in range(N_ITEMS)
     ]
-    return [
-        refused(
-            "pandas: value_counts, one row per item and class",
-            grouped,
-            "looks like the annotator … write one row per response",
-        ),
-        refused(
-            "wide CSV with numbers of votes named n_cat, n_cow, n_dog",
-            table.add_prefix("n_").to_csv(index_label="item").encode(),
-            "no column with labels … one column per annotator",
-            name="wide.csv",
-        ),
-        csv(
-            "Chatbot Arena: a column winner",
-            long_rows(names="question_id judge winner"),
-        ),
-        refused(
-            "Chatbot Arena: battles of two models",
-            [
-                {"model_a": f"m{n % 3}", "model_b": f"m{(n + 1) % 3}", "winner": "tie", "judge": n}
-                for n in range(N_ITEMS)
-            ],
-            "these are comparisons of two items per row",
-        ),
-        csv("one column of 0 and 1 per class", one_hot),
+    note = "these are comparisons of two items per row"
+    yield refused("Chatbot Arena: battles of two models", "votes.csv", battles, note)
+
+
+def rows() -> Iterator[TriedFile]:
+    """Lines as spreadsheets, people and models write them."""
+    long, wide_lines = lines(long_rows()), wide({"item": ITEMS}, {}).decode().splitlines()
+    joined = LONG + LONG[: LONG.index(b"\n") + 1] * 2
+    yield csv("CSV files that were joined with their headers", joined, "2 repeated header rows")
+    about = "CSV files that were joined, with headers in another case"
+    cased = [*long[:46], "Item,ANNOTATOR, label", *long[46:]]
+    yield csv(about, cased, "1 repeated header row skipped")
+    about = "JSON lines in which every other object has Item, Annotator, Label"
+    titled = [
+        {key.title() if n % 2 else key: value for key, value in row.items()}
+        for n, row in enumerate(long_rows())
     ]
+    note = "46 objects without 'item', 'annotator', 'label' skipped"
+    yield tried(about, "votes.jsonl", titled, note, kept(LABELS, lambda n: n % 2 == 0))
+    about = "long CSV with the responses of two runs, without a column that says which"
+    runs = [*long_rows(), *long_rows(dict.fromkeys(LABELS, "cat"))]
+    cells = {cell: label for cell, label in LABELS.items() if label == "cat"}
+    note = "contradictory responses treated as missing … --item"
+    yield csv(about, runs, note, cells=cells)
+    yield csv("Excel: empty columns after the table", [f"{line},,," for line in long])
+    about = "wide CSV whose rows, but not the header, end in a comma"
+    yield csv(about, [wide_lines[0], *(f"{row}," for row in wide_lines[1:])])
+    quoted = [", ".join(f'"{cell}"' for cell in line.split(",")) for line in long]
+    yield csv("LLM: CSV with spaces before quotes", quoted)
+    named = [f'"{n}" {line.replace(",", " ")}' for n, line in enumerate(long[1:], 1)]
+    about = "R: write.table, with row names that the header does not name"
+    yield tried(about, "votes.txt", ["item annotator label", *named])
+    yield refused("text with one column", "votes.txt", ["cat", "dog", "cow"] * 5, "only one column")
+    about, note = "Excel: CSV that begins with sep=;", "sep= … lines above the header"
+    yield refused(about, "votes.csv", ["sep=;", *lines(long_rows(), ";")], note)
+    markdown = [f"| {line.replace(',', ' | ')} |" for line in long]
+    content = [markdown[0], "|---|---|---|", *markdown[1:]]
+    yield refused("LLM: a Markdown table", "votes.md", content, "is not a table of responses")
 
 
-def _rows_that_are_no_items() -> list[TriedFile]:
-    """Totals, comments and footers below a table, and tables that are drawn or turned."""
-    turned = {(who, f"Image {i}"): one for (i, who), one in LABELS.items()}
-    form = [
-        {"Email Address": a, **{f"Image {i}": LABELS.get((i, a), "") for i in ITEMS}}
-        for a in ANNOTATORS
-    ]
-    return [
-        csv(
-            "Google Forms: one row per annotator, one column per item",
-            form,
-            "40 columns for 3 rows … transpose the table",
-            cells=turned,
-        ),
-    ]
-
-
-def _separators() -> list[TriedFile]:
-    """Commas, quotes and lines around a table, as spreadsheets and people write them."""
-    lines = text(long_rows()).decode().splitlines()
-    rows = wide(item=ITEMS).decode().splitlines()
-    quoted = [", ".join(f'"{cell}"' for cell in line.split(",")) for line in lines]
-    return [
-        csv("Excel: empty columns after the table", [f"{line},,," for line in lines]),
-        csv(
-            "wide CSV whose rows, but not the header, end in a comma",
-            [rows[0], *(f"{row}," for row in rows[1:])],
-        ),
-        csv("LLM: CSV with spaces before quotes", quoted),
-    ]
-
-
-def _questions() -> list[TriedFile]:
-    colours = [{**row, "question": "colour"} for row in long_rows()]
-    sizes = [{**row, "question": "size", "label": "big"} for row in long_rows()]
-    return [
-        refused(
-            "long CSV with two questions",
-            colours + sizes,
-            "several questions: 'colour', 'size' … question=",
-        ),
-        csv("the same, with --question colour", colours + sizes, question="colour"),
-    ]
-
-
-def _headers() -> list[TriedFile]:
-    return [
-        refused(
-            "long CSV without a header",
-            text(long_rows(), header=False),
-            "together name each row … item='0', annotator='1', label='2'",
-        ),
-        csv(
-            "the same, with --item 0 --annotator 1 --label 2",
-            text(long_rows(), header=False),
-            "no header found",
-            item="0",
-            annotator="1",
-            label="2",
-        ),
-        csv(
-            "MACE: wide CSV without a header",
-            text(wide_rows(), header=False),
-            "no header found",
-            cells=_by_place(LABELS),
-        ),
-        csv(
-            "CSV files that were joined with their headers",
-            LONG + LONG[: LONG.index(b"\n") + 1] * 2,
-            "2 repeated header rows skipped",
-        ),
-        tried(
-            "R: write.table, with row names that the header does not name",
-            "votes.txt",
-            b"item annotator label\n"
-            + b"".join(
-                f'"{n}" {" ".join(row.values())}\n'.encode() for n, row in enumerate(long_rows(), 1)
-            ),
-        ),
-        refused(
-            "text with one column",
-            b"cat\ndog\ncat\ncow\n" * 5,
-            "only one column",
-            name="votes.txt",
-        ),
-        refused(
-            "Excel: CSV that begins with sep=;",
-            b"sep=;\r\n" + as_table(long_rows(), ";"),
-            "sep= … lines above the header",
-        ),
-    ]
-
-
-def _files() -> list[TriedFile]:
-    records = long_rows()
-    columns = {name: [row[name] for row in records] for name in records[0]}
-    by_item = _by_item()
-    compact = json.dumps({"model": "x", "results": records}).encode()
-    markdown = "| item | annotator | label |\n|---|---|---|\n" + "".join(
-        f"| {' | '.join(row.values())} |\n" for row in records
-    )
-    return [
-        json_file("JSON on one line: an object with a list of records", compact),
-        json_file("JSON list of records", records),
-        *(
-            json_file(
-                f"pandas: to_json(orient={orient!r})",
-                FRAME.to_json(orient=orient, lines=orient == "lines").encode(),
-            )
-            for orient in ("columns", "records", "split")
-        ),
-        json_file("JSON by columns", columns),
-        json_file("JSON object {item: {annotator: label}}", by_item),
-        tried(
-            "Excel: Unicode text (UTF-16 with a byte-order mark)",
-            "votes.txt",
-            as_table(records, "\t").decode().encode("utf-16"),
-        ),
-        csv("Excel: CSV UTF-8 with a byte-order mark", b"\xef\xbb\xbf" + LONG),
-        *(
-            tried(f"separated by {name}", "votes.txt", as_table(records, separator))
-            for name, separator in (
-                ("semicolons", ";"),
-                ("tabs", "\t"),
-                ("vertical bars", "|"),
-                ("spaces", " "),
-            )
-        ),
-        refused(
-            "LLM: a Markdown table",
-            markdown.encode(),
-            "is not a table of responses",
-            name="votes.md",
-        ),
-        tried("gzip", "votes.csv.gz", gzip.compress(LONG)),
-        tried("bzip2", "votes.csv.bz2", bz2.compress(LONG)),
-        tried("xz", "votes.csv.xz", lzma.compress(LONG)),
-        tried("zip", "votes.zip", as_archive({"votes.csv": LONG})),
-        TriedFile("tar", {"votes.tar": _as_tar(LONG)}),
-        *_json_shapes(by_item),
-    ]
-
-
-def _as_tar(content: bytes) -> bytes:
+def as_tar(content: bytes) -> bytes:
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as archive:
         member = tarfile.TarInfo("votes.csv")
@@ -748,101 +428,106 @@ def _as_tar(content: bytes) -> bytes:
     return data.getvalue()
 
 
-def _json_shapes(by_item: Mapping[str, Mapping[str, str]]) -> list[TriedFile]:
-    """Responses nested by item, by annotator or by judge."""
-    by_annotator = {
-        who: [{"item": item, "label": label} for (item, a), label in LABELS.items() if a == who]
-        for who in ANNOTATORS
-    }
-    responses = {
-        item: [{"annotator": who, "label": label} for who, label in one.items()]
-        for item, one in by_item.items()
-    }
+def files() -> Iterator[TriedFile]:
+    """Encodings, separators, archives, and shapes of JSON."""
+    tabs, bom = as_table(long_rows(), "\t"), "byte-order mark"
+    utf16 = tabs.decode().encode("utf-16")
+    yield tried(f"Excel: Unicode text (UTF-16 with a {bom})", "votes.txt", utf16)
+    yield csv(f"Excel: CSV UTF-8 with a {bom}", b"\xef\xbb\xbf" + LONG)
+    names = {"semicolons": ";", "tabs": "\t", "vertical bars": "|", "spaces": " "}
+    for name, separator in names.items():
+        content = as_table(long_rows(), separator)
+        yield tried(f"separated by {name}", "votes.txt", content)
+    yield tried("gzip", "votes.csv.gz", gzip.compress(LONG))
+    yield tried("bzip2", "votes.csv.bz2", bz2.compress(LONG))
+    yield tried("xz", "votes.csv.xz", lzma.compress(LONG))
+    yield tried("zip", "votes.zip", as_archive({"votes.csv": LONG}))
+    yield tried("tar", "votes.tar", as_tar(LONG))
+    for orient in ("columns", "records", "split"):
+        about = f"pandas: to_json(orient={orient!r})"
+        yield tried(about, "votes.json", FRAME.to_json(orient=orient).encode())
+    for shape, document in json_shapes().items():
+        yield tried(f"JSON: {shape}", "votes.json", document)
     reasons = {
         item: {who: {"verdict": label, "reason": item} for who, label in one.items()}
-        for item, one in by_item.items()
+        for item, one in BY_ITEM.items()
+        if len(one) > 1
     }
-    with_nan = [
-        {**row, "label": float("nan")} if row["annotator"] == "joe" else row
-        for row in [*long_rows(), {"item": "q00", "annotator": "joe"}]
+    document = [{"id": item, **one} for item, one in reasons.items()]
+    cells = {cell: label for cell, label in LABELS.items() if cell[0] in reasons}
+    about = "JSON: {id, judge: {verdict, reason}, …}"
+    yield tried(about, "votes.json", document, cells=cells)
+    lists = [
+        {"id": item, "annotators": list(one), "labels": list(one.values())}
+        for item, one in BY_ITEM.items()
     ]
-    shapes: dict[str, Any] = {
-        "{item: [{annotator, label}]}": responses,
-        "{annotator: [{item, label}]}": by_annotator,
-        "{run: {results: [{item, annotator, label}]}}": {"run": {"results": long_rows()}},
-        "{id, votes: [{annotator, label}]}": [
-            {"id": item, "votes": one} for item, one in responses.items()
-        ],
-        "{id, evaluations: [{annotator, label}]}": [
-            {"id": item, "evaluations": one} for item, one in responses.items()
-        ],
-        "{id, judges: {judge: {verdict, reason}}}": [
-            {"id": item, "judges": one} for item, one in reasons.items()
-        ],
-        "{id, judge: {verdict, reason}, …}": [
-            {"id": item, **one} for item, one in reasons.items() if len(one) > 1
-        ],
-    }
-    several = {cell: label for cell, label in LABELS.items() if len(by_item[cell[0]]) > 1}
+    yield tried("JSON: {id, annotators: […], labels: […]}", "votes.json", lists)
+    about = "Hugging Face: Parquet with lists of annotators and labels"
+    yield tried(about, "votes.parquet", pl.DataFrame(lists))
+    absent = {"item": "q00", "annotator": "joe", "label": float("nan")}
+    note = "1 label treated as missing: 'NaN'"
+    yield tried("Python: JSON lines with NaN", "votes.jsonl", [*long_rows(), absent], note)
     scores = [
-        {
-            "id": item,
-            "scores": {
-                who: {"value": label, "answer": "42", "explanation": item}
-                for who, label in one.items()
-            },
-        }
-        for item, one in by_item.items()
+        {"id": item, "scores": {who: verdict(label, item) for who, label in one.items()}}
+        for item, one in BY_ITEM.items()
     ]
+    about = "Inspect: scores with a value, an answer and an explanation"
+    yield tried(about, "votes.json", {"samples": scores}, "their field 'value' is read")
     projects = [
         {
             "data_row": {"id": item, "text": item},
-            "projects": {"p1": {"name": "animals", "labels": one}},
+            "projects": {"p1": {"name": "animals", "labels": listed(one)}},
         }
-        for item, one in responses.items()
+        for item, one in BY_ITEM.items()
     ]
-    lists = [
-        {"id": item, "annotators": list(one), "labels": list(one.values())}
-        for item, one in by_item.items()
-    ]
-    return [
-        *(
-            json_file(
-                f"JSON: {shape}",
-                document,
-                cells=several if shape.endswith("…}") else LABELS,
-            )
-            for shape, document in shapes.items()
-        ),
-        json_lines(
-            "Python: JSON lines with NaN",
-            "\n".join(map(json.dumps, with_nan)).encode(),
-            "1 label treated as missing: 'NaN'",
-        ),
-        json_file("JSON: {id, annotators: […], labels: […]}", lists),
-        tried(
-            "Hugging Face: Parquet with lists of annotators and labels",
-            "votes.parquet",
-            pl.DataFrame(lists),
-        ),
-        json_file(
-            "Inspect: scores with a value, an answer and an explanation",
-            {"samples": scores},
-            "their field 'value' is read",
-        ),
-        refused(
-            "Labelbox: labels by project",
-            projects,
-            "holds nested values … one row per response",
-            name="export.ndjson",
-        ),
-    ]
+    note = "holds nested values … one row per response"
+    yield refused("Labelbox: labels by project", "export.ndjson", projects, note)
+
+
+def verdict(label: str, item: str) -> dict[str, str]:
+    return {"value": label, "answer": "42", "explanation": item}
+
+
+def listed(one: Mapping[str, str]) -> list[dict[str, str]]:
+    """The responses to an item as a list of objects."""
+    return [{"annotator": who, "label": label} for who, label in one.items()]
+
+
+def json_shapes() -> dict[str, Any]:
+    """The responses as objects and lists, by item, by annotator or one by one."""
+    lists = {item: listed(one) for item, one in BY_ITEM.items()}
+    reasons = {
+        item: {who: {"verdict": label, "reason": item} for who, label in one.items()}
+        for item, one in BY_ITEM.items()
+    }
+    by_annotator: dict[str, list[dict[str, str]]] = {who: [] for who in ANNOTATORS}
+    for (item, who), label in LABELS.items():
+        by_annotator[who].append({"item": item, "label": label})
+    return {
+        "[{item, annotator, label}]": long_rows(),
+        "{model, results: [{item, annotator, label}]}": {"model": "x", "results": long_rows()},
+        "{run: {results: [{item, annotator, label}]}}": {"run": {"results": long_rows()}},
+        "{item: […], annotator: […], label: […]}": FRAME.to_dict("list"),
+        "{item: {annotator: label}}": BY_ITEM,
+        "{item: [{annotator, label}]}": lists,
+        "{annotator: [{item, label}]}": by_annotator,
+        **{
+            f"{{id, {name}: [{{annotator, label}}]}}": [
+                {"id": item, name: one} for item, one in lists.items()
+            ]
+            for name in ("votes", "evaluations")
+        },
+        "{id, judges: {judge: {verdict, reason}}}": [
+            {"id": item, "judges": one} for item, one in reasons.items()
+        ],
+    }
 
 
 GROUPS: dict[str, list[TriedFile]] = {
-    "Values": _values(),
-    "Tables": [*_tables(), *_rows_between()],
-    "File types": _files(),
+    "Values": list(values()),
+    "Tables": list(tables()),
+    "Rows": list(rows()),
+    "File types": list(files()),
 }
 TRIED_FILES = [tried for group in GROUPS.values() for tried in group]
 
@@ -850,38 +535,32 @@ TRIED_FILES = [tried for group in GROUPS.values() for tried in group]
 # The table in docs/formats.md
 
 
-def table() -> str:
+def page_table() -> str:
     """Return what came out of every file, as tables in Markdown."""
+    outcomes = {
+        name: [(each.source, _outcome(each)) for each in group] for name, group in GROUPS.items()
+    }
+    sets = 'Several labels per item, with `kind="sets"`'
+    outcomes[sets] = [
+        (name, _outcome(TriedFile(name, dict([file]), words=[""], options={"kind": "sets"})))
+        for name, file in SET_FILES.items()
+    ]
     parts = []
-    for group, tried_files in GROUPS.items():
-        rows = "".join(f"| {_cell(tried.source)} | {_outcome(tried)} |\n" for tried in tried_files)
-        parts.append(f"#### {group}\n\n| file | what happens |\n|---|---|\n{rows}")
-    rows = "".join(f"| {_cell(name)} | {_outcome_of_sets(name)} |\n" for name in SET_FILES)
-    heading = '#### Several labels per item, with `kind="sets"`'
-    parts.append(f"{heading}\n\n| file | what happens |\n|---|---|\n{rows}")
+    for name, group in outcomes.items():
+        cells = "".join(f"| {_cell(source)} | {_cell(said)} |\n" for source, said in group)
+        parts.append(f"#### {name}\n\n| file | what happens |\n|---|---|\n{cells}")
     return "\n".join(parts)
-
-
-def _outcome_of_sets(name: str) -> str:
-    file, content = SET_FILES[name]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / file
-        path.write_bytes(content)
-        found = read(path, kind="sets")
-    said = f" Noted: {'; '.join(found.notes[1:])}." if found.notes[1:] else ""
-    return _cell(f"Read as {found.format}.{said}")
 
 
 def _outcome(tried: TriedFile) -> str:
     with tempfile.TemporaryDirectory() as folder:
         paths = tried.write(Path(folder))
         try:
-            found = read(paths, **tried.options)
+            found: Any = read(paths, **tried.options)
         except BlindfuseError as error:
-            return _cell("**Refused.** " + str(error).replace(f"{folder}/", ""))
+            return "**Refused.** " + str(error).replace(f"{folder}/", "")
     notes = [note for note in found.notes[1:] if any(word in note for word in tried.words)]
-    said = f" Noted: {'; '.join(notes)}." if notes else ""
-    return _cell(f"Read as {found.format}.{said}")
+    return f"Read as {found.format}." + (f" Noted: {'; '.join(notes)}." if notes else "")
 
 
 def _cell(sentence: str) -> str:
@@ -892,7 +571,7 @@ def _cell(sentence: str) -> str:
 def page_with_table(page: str) -> str:
     """Return the page with the table between its marks."""
     before, _, rest = page.partition(BEGIN)
-    return f"{before}{BEGIN}\n{table()}\n{END}{rest.partition(END)[2]}"
+    return f"{before}{BEGIN}\n{page_table()}\n{END}{rest.partition(END)[2]}"
 
 
 if __name__ == "__main__":
